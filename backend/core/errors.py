@@ -1,0 +1,76 @@
+"""The exceptions a person may meet, each saying what happened, to which thing, and what to do next.
+
+Anything that is not a `ReelRankError` is a bug and should look like one: the command line and the app catch
+this family only. Each member also inherits the builtin it refines, where one exists.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+class ReelRankError(Exception):
+    """Base of all refusals; its text is written for the person who caused it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing wrong with an input file: `row` counts from 1 (None = the file as a whole)."""
+
+    file: str
+    row: int | None
+    message: str
+
+    def __str__(self) -> str:
+        """`moments.csv, row 7: end 3.0 is not after start 4.0`."""
+        place = self.file if self.row is None else f"{self.file}, row {self.row}"
+        return f"{place}: {self.message}"
+
+
+class InputError(ReelRankError, ValueError):
+    """A file was refused as a whole; nothing of it was taken. `problems` holds every finding."""
+
+    SHOWN = 10
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        self.problems = tuple(problems)
+        lines = [str(problem) for problem in self.problems[: self.SHOWN]]
+        if len(self.problems) > self.SHOWN:
+            lines.append(f"... and {len(self.problems) - self.SHOWN} more problems")
+        super().__init__("\n".join(lines))
+
+    @classmethod
+    def single(cls, file: object, message: str, row: int | None = None) -> "InputError":
+        """An `InputError` with one problem."""
+        return cls([Problem(str(file), row, message)])
+
+
+class ProjectError(ReelRankError):
+    """The project folder is not in the state that a command needs."""
+
+
+class SchemaOutOfDate(ProjectError):
+    """The database is older (run `reelrank migrate`) or newer (update ReelRank) than this code."""
+
+
+class VideoUnreadable(ReelRankError, OSError):
+    """A video file is missing, is not a video, or holds no picture where one is needed."""
+
+
+class EncoderUnavailable(ReelRankError, OSError):
+    """A sentence encoder could not be loaded; the text names one that works offline."""
+
+
+class SignInRefused(ReelRankError, PermissionError):
+    """Wrong name or password, too many attempts, or a used-up invitation."""
+
+
+class NotAllowed(ReelRankError, PermissionError):
+    """The person's role does not include this."""
+
+
+class SeatUnavailable(ReelRankError):
+    """The seat at this pair is no longer the person's, so the grade cannot count."""
+
+
+class PairLocked(ReelRankError):
+    """The pair is settled; its grades cannot change any more."""

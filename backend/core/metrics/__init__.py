@@ -1,0 +1,1 @@
+"""Measures for ranked video moment retrieval, one small module each."""

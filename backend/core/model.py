@@ -1,0 +1,239 @@
+"""The nouns of ReelRank as plain values: what passes between stages, and between the api and the screens.
+
+The words are defined in docs/concepts.md. Units stand in the names: `_s` seconds, `_ms` milliseconds, `_px`
+pixels. Instants (`at`, `until`) are seconds since 1970-01-01 UTC.
+"""
+
+from dataclasses import dataclass
+from enum import IntEnum, StrEnum
+from fractions import Fraction
+from typing import NewType
+
+VideoId = NewType("VideoId", int)
+MomentId = NewType("MomentId", int)
+QueryId = NewType("QueryId", int)
+BatchId = NewType("BatchId", int)
+PairId = NewType("PairId", int)
+AnnotatorId = NewType("AnnotatorId", int)
+PairKey = NewType("PairKey", str)
+"""The opaque name of a pair in a browser: random, so it tells nothing about query, moment, rank or order."""
+
+Relevance = int
+"""Consensus of a pair, 0 (unrelated) to 4 (exact)."""
+
+
+class Grade(IntEnum):
+    """One annotator's judgement of one pair."""
+
+    UNRELATED = 0
+    TOUCHES = 1
+    PARTLY = 2
+    WELL = 3
+    EXACTLY = 4
+
+
+class Role(StrEnum):
+    """What a person may do; every page and route checks it."""
+
+    ANNOTATOR = "annotator"
+    LEAD = "lead"
+
+
+class Split(StrEnum):
+    """Which part of a release a query belongs to."""
+
+    VAL = "val"
+    TEST = "test"
+    TRAIN = "train"
+
+
+class Verdict(StrEnum):
+    """What the consensus rule, or a lead, says about one pair."""
+
+    OPEN = "open"
+    """Fewer than two grades so far."""
+    ESCALATED = "escalated"
+    """The first two grades differ by more than 1: two further annotators are needed."""
+    CONSENSUS = "consensus"
+    DISCARDED = "discarded"
+    """Four grades, and the middle two still differ by more than 1."""
+    ADJUDICATED = "adjudicated"
+    """A lead decided; overrides the rule, erases nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class CaptionedMoment:
+    """One line of an annotation file: a half-open span `[start_s, end_s)` of a video and a sentence about it.
+
+    `row` is the line in its file, counting from 1, kept so that later findings can name it.
+    """
+
+    video: str
+    start_s: float
+    end_s: float
+    caption: str
+    row: int
+    duration_s: float | None = None
+    external_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class VideoFacts:
+    """What was measured of one video file. `fps` is the exact average frame rate."""
+
+    path: str
+    fps: Fraction
+    duration_s: float
+    width_px: int
+    height_px: int
+    has_audio: bool
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Somebody who may sign in."""
+
+    annotator_id: AnnotatorId
+    name: str
+    role: Role
+    suspended: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class DeskItem:
+    """One pair in an annotator's hands, with nothing in it that could bias the grade.
+
+    `position` of `total` counts this person's pairs of the query; `grade` is the person's own earlier grade
+    when the pair is offered again for correction.
+    """
+
+    pair: PairKey
+    query: str
+    position: int
+    total: int
+    duration_s: float
+    grade: int | None = None
+
+
+class DeskState(StrEnum):
+    """Why an annotator's queue is as it is; the screen says it in words."""
+
+    READY = "ready"
+    FINISHED = "finished"
+    """This person has graded everything they may grade."""
+    WAITING = "waiting"
+    """All that is left is held by other people just now."""
+    NOTHING = "nothing"
+    """No batch is open yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """An annotator's desk: what to grade next, and how far they are.
+
+    `previous` is the last pair this person graded, if they may still correct it (undo after a reload).
+    """
+
+    state: DeskState
+    items: tuple[DeskItem, ...]
+    previous: DeskItem | None
+    today: int
+    in_all: int
+    waiting: int = 0
+    """How many pairs this person could still grade but others hold just now."""
+
+
+@dataclass(frozen=True, slots=True)
+class GradeEvent:
+    """A grade as a browser sends it; `key` is made once per key press, so that sending twice changes nothing."""
+
+    pair: PairKey
+    grade: int
+    key: str
+    active_ms: int = 0
+
+
+class ReceiptStatus(StrEnum):
+    """What became of a grade event."""
+
+    SAVED = "saved"
+    REFUSED = "refused"
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """The answer to one `GradeEvent`: saved means committed, refused says why in words for the annotator."""
+
+    key: str
+    status: ReceiptStatus
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class GivenGrade:
+    """A standing grade of a pair, as the lead sees it. `round` is 1 for seats 1-2, 2 for seats 3-4."""
+
+    annotator: str
+    grade: int
+    round: int
+    at: float
+    active_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class PairReview:
+    """One pair with everything that led to its verdict, for the lead."""
+
+    pair: PairKey
+    pair_id: PairId
+    query_id: QueryId
+    query: str
+    video: str
+    start_s: float
+    end_s: float
+    caption: str
+    rank: int
+    similarity: float
+    verdict: Verdict
+    relevance: int | None
+    mean: float | None
+    grades: tuple[GivenGrade, ...]
+    reason: str = ""
+    """Why a lead decided so, or why the clip cannot be shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueryReview:
+    """One query on the lead's page.
+
+    `relevances` are those of batch 1 in rank order, None where undecided; the last five decide about batch 2.
+    """
+
+    query_id: QueryId
+    query: str
+    split: Split
+    pairs: int
+    settled: int
+    escalated: int
+    discarded: int
+    grades: int
+    relevances: tuple[int | None, ...]
+    batches_open: int
+    more_candidates: bool
+    """Whether a further batch exists and may be opened now (batch 1 settled)."""
+
+    @property
+    def last_five(self) -> tuple[int | None, ...]:
+        """Relevances of the five lowest-ranked candidates of batch 1 (ranks 16-20)."""
+        return self.relevances[-5:]
+
+
+@dataclass(frozen=True, slots=True)
+class PersonReview:
+    """One row of the lead's people page."""
+
+    person: Person
+    has_password: bool
+    judgements: int
+    last_at: float | None

@@ -1,0 +1,109 @@
+"""Text files that people hand in: bytes to text, and CSV text to columns, with every problem named."""
+
+import csv
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from backend.core.errors import InputError, Problem
+
+
+@dataclass(frozen=True, slots=True)
+class CsvTable:
+    """The wanted columns of a CSV file, all of one length.
+
+    `rows` holds the line of the file at which each record starts, counting from 1 with the header: what an
+    editor shows. `problems` are the records that could not be read and are therefore not in the columns.
+    """
+
+    columns: dict[str, Sequence[str]]
+    rows: Sequence[int]
+    problems: list[Problem]
+
+
+def decode_text(data: bytes, file: str) -> str:
+    r"""The text of a UTF-8 file, with or without a byte order mark.
+
+    Raises:
+        InputError: Not UTF-8 (names the row and byte), or nothing but white space.
+
+    >>> decode_text(b"caf\xe9", "a.csv")
+    Traceback (most recent call last):
+    ...
+    backend.core.errors.InputError: a.csv, row 1: the byte at offset 3 (0xe9) is not UTF-8; save the file as UTF-8
+    """
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        # `utf-8-sig` counts from after the mark; the plain codec counts from the first byte of the file.
+        offset = error.start + (len(data) - len(error.object))
+        row = data.count(b"\n", 0, offset) + 1
+        message = f"the byte at offset {offset} (0x{data[offset]:02x}) is not UTF-8; save the file as UTF-8"
+        raise InputError.single(file, message, row) from None
+    if not text.strip():
+        raise InputError.single(file, "the file is empty")
+    return text
+
+
+def read_csv(data: bytes, file: str, required: Sequence[str], optional: Sequence[str] = ()) -> CsvTable:
+    r"""Read a CSV file with a header; blank lines and columns that nobody asked for are ignored.
+
+    Cells are kept as they are, white space included. Columns may come in any order; an optional column that the
+    file lacks is missing from `columns` too.
+
+    Raises:
+        InputError: Not UTF-8, empty, or a header without a required column or with one twice. Records of a wrong
+            width are not raised but returned, so that the caller can report them with its own findings.
+
+    >>> table = read_csv(b"worker,pair_id,note\nann,p1,\n\nbob\n", "raw.csv", ["pair_id", "worker"])
+    >>> table.columns, table.rows
+    ({'pair_id': ('p1',), 'worker': ('ann',)}, [2])
+    >>> [str(problem) for problem in table.problems]
+    ['raw.csv, row 4: 1 column where the header has 3']
+    """
+    # Strict, or an unclosed quote would swallow the rest of the file as one cell.
+    reader = csv.reader(io.StringIO(decode_text(data, file), newline=""), strict=True)
+    records: list[list[str]] = []
+    rows: list[int] = []
+    problems: list[Problem] = []
+    header: list[str] = []
+    line = 1
+    try:
+        for header in reader:
+            line = reader.line_num + 1
+            if header:
+                break
+        wanted = _find_columns(header, file, required, optional)
+        for record in reader:
+            if len(record) == len(header):
+                records.append(record)
+                rows.append(line)
+            elif record:
+                problems.append(Problem(file, line, _width_message(len(record), len(header))))
+            line = reader.line_num + 1
+    except csv.Error as error:
+        # The reader cannot find the next record after this; the rows below it stay unread.
+        problems.append(Problem(file, line, f"not readable as CSV from here on: {error}"))
+    if not records and not problems:
+        raise InputError.single(file, "the file has a header but no rows")
+    if not records:
+        raise InputError(problems)
+    columns = list(zip(*records, strict=True))
+    return CsvTable({name: columns[place] for name, place in wanted.items()}, rows, problems)
+
+
+def _find_columns(header: Sequence[str], file: str, required: Sequence[str], optional: Sequence[str]) -> dict[str, int]:
+    """Where each wanted column stands."""
+    problems = []
+    for name in [*required, *optional]:
+        if name in required and name not in header:
+            problems.append(Problem(file, 1, f"no column {name!r}; the header is {','.join(header)!r}"))
+        if header.count(name) > 1:
+            problems.append(Problem(file, 1, f"column {name!r} stands {header.count(name)} times in the header"))
+    if problems:
+        raise InputError(problems)
+    return {name: header.index(name) for name in [*required, *optional] if name in header}
+
+
+def _width_message(found: int, expected: int) -> str:
+    return f"{found} column{'' if found == 1 else 's'} where the header has {expected}"
