@@ -1,0 +1,1 @@
+"""Measuring videos, cutting exact clips, rendering the demo."""

@@ -1,0 +1,250 @@
+"""Read a video file by exact time: which streams, which packets, which frames, and what is wrong with the file.
+
+All times are seconds on the file's own time line as fractions: `pts * time_base`, never a frame number
+divided by a rounded rate. Both `probe` and `clips` read through here, so that they mean the same picture stream.
+"""
+
+from __future__ import annotations  # PyAV's Packet takes a type argument in its stubs only
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import chain
+from math import floor
+from pathlib import Path
+from typing import TypeVar, cast
+
+import av
+from av.audio.stream import AudioStream
+from av.container import InputContainer
+from av.packet import Packet
+from av.stream import Disposition, Stream
+from av.video.frame import VideoFrame
+from av.video.stream import VideoStream
+
+from backend.core.errors import VideoUnreadable
+
+S = TypeVar("S", VideoStream, AudioStream)
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[InputContainer]:
+    """The file as a PyAV container; raises `VideoUnreadable` in words for the person who brought the file."""
+    try:
+        container = av.open(str(path), "r")
+    except (FileNotFoundError, IsADirectoryError, NotADirectoryError):
+        raise VideoUnreadable(f"{path.name}: no video file in {path.parent}") from None
+    except PermissionError:
+        raise VideoUnreadable(f"{path.name} may not be read: change its permissions") from None
+    except av.FFmpegError:
+        raise VideoUnreadable(f"{path.name} {_why_not_opened(path)}") from None
+    with container:
+        yield container
+
+
+def _why_not_opened(path: Path) -> str:
+    """Tell a stray file from a broken video by the outermost boxes (MP4, MOV) or the first bytes (others)."""
+    length = path.stat().st_size
+    with path.open("rb") as file:
+        head = file.read(8)
+        if head[:4] in (b"\x1aE\xdf\xa3", b"RIFF"):
+            return "has a damaged index"
+        if head[4:] not in (b"ftyp", b"mdat", b"moov", b"wide", b"free", b"skip"):
+            return "is not a video file"
+        at = 0
+        while at + 8 <= length:
+            file.seek(at)
+            size, kind = int.from_bytes(file.read(4)), file.read(4)
+            if size == 1:
+                size = int.from_bytes(file.read(8))
+            if kind == b"moov" and at + size <= length:
+                return "has a damaged index"
+            if size < 8:
+                break
+            at += size
+    return "is incomplete (its index is missing): copy it again"
+
+
+def picture_stream(container: InputContainer, path: Path) -> VideoStream:
+    """The one picture stream of a file: the largest picture, of equals the one marked default, then the first.
+
+    Raises:
+        VideoUnreadable: the file, opened from `path`, holds no picture.
+    """
+    streams = [stream for stream in container.streams.video if not stream.disposition & Disposition.attached_pic]
+    if not streams:
+        # Where the index is damaged FFmpeg may open the file all the same, and find nothing in it.
+        why = "holds sound but no picture" if container.streams.audio else _why_not_opened(path)
+        raise VideoUnreadable(f"{path.name} {why}")
+    streams = [stream for stream in streams if stream.codec_context is not None]
+    if not streams:
+        raise VideoUnreadable(f"{path.name} is in a format unknown here: convert it to H.264 first")
+    best = max(
+        streams, key=lambda stream: (stream.width * stream.height, bool(stream.disposition & Disposition.default))
+    )
+    # One thread: damage is then reported at the packet that carries it, and many clips can be cut side by side.
+    best.codec_context.thread_count = 1
+    return best
+
+
+def sound_stream(container: InputContainer) -> AudioStream | None:
+    """The sound that belongs to the picture: what FFmpeg takes for the best, or None."""
+    best = container.streams.best("audio")
+    return best if isinstance(best, AudioStream) and best.codec_context is not None else None
+
+
+def shown_size(stream: VideoStream, rotation: int) -> tuple[int, int]:
+    """Width and height in square pixels as a player shows them.
+
+    Args:
+        stream: the picture stream.
+        rotation: degrees counter-clockwise, from `VideoFrame.rotation`.
+    """
+    aspect = stream.sample_aspect_ratio or Fraction(1)
+    width, height = round(stream.width * aspect), stream.height
+    return (height, width) if rotation % 180 else (width, height)
+
+
+def frame_interval_s(stream: VideoStream) -> Fraction:
+    """Usual seconds from one frame to the next; 1/25 where the file does not say."""
+    return 1 / (stream.average_rate or stream.guessed_rate or Fraction(25))
+
+
+def time_of(item: Packet[VideoStream] | Packet[AudioStream] | VideoFrame, stream: Stream) -> Fraction | None:
+    """Seconds at which a packet or frame is presented; None where the file does not say."""
+    ticks = item.dts if item.pts is None else item.pts
+    return None if ticks is None or stream.time_base is None else ticks * stream.time_base
+
+
+def packets(container: InputContainer, stream: S) -> Iterator[Packet[S]]:
+    """All packets that can be read, ending with an empty one that drains the decoder."""
+    # A file cut off or damaged between packets ends here; what came before it is still good.
+    with suppress(av.FFmpegError):
+        yield from container.demux(stream)
+        return
+    yield cast("Packet[S]", Packet())
+
+
+def packets_from(container: InputContainer, stream: S, start_s: Fraction) -> Iterator[Packet[S]]:
+    """Packets from a key frame presented at or before `start_s`, or from the beginning of the file.
+
+    Seeking is by decoding time in most formats and may land on a key frame presented after `start_s`, whose
+    earlier neighbours would be lost; so it is checked, and repeated farther back until it is right.
+    """
+    base_s = stream.time_base or Fraction(1, 1000)
+    first = stream.start_time or 0
+    back_s = 0
+    while True:
+        ticks = max(first, floor((start_s - back_s) / base_s))
+        with suppress(av.FFmpegError):  # a format without an index: read from the beginning
+            container.seek(ticks, stream=stream)
+        found = packets(container, stream)
+        passed: list[Packet[S]] = []
+        for packet in found:
+            passed.append(packet)
+            if packet.is_keyframe and time_of(packet, stream) is not None:
+                break
+        key_s = time_of(passed[-1], stream) if passed else None
+        if ticks <= first:
+            yield from chain(passed, found)
+            return
+        if key_s is not None and key_s <= start_s:
+            yield from chain(passed[-1:], found)
+            return
+        back_s = 2 * back_s + 2
+
+
+@dataclass(frozen=True, slots=True)
+class TimedFrame:
+    """A decoded picture, when it is shown, and for how long (seconds)."""
+
+    picture: VideoFrame
+    time_s: Fraction
+    lasts_s: Fraction
+
+
+class FrameSpan:
+    """The frames with `start_s <= time < end_s`; iterate once, then read the findings.
+
+    A frame's exact time is compared after rounding it once to a double: `start_s=2.2` then means the frame at
+    11/5 s, although the double 2.2 is a little more than 11/5. A span shorter than a frame interval holds the
+    one frame visible at its start.
+
+    Attributes:
+        ends_s: where the last frame read stops being shown; within the span, the end of the video.
+    """
+
+    def __init__(self, container: InputContainer, stream: VideoStream, start_s: float, end_s: float) -> None:
+        self._container = container
+        self._stream = stream
+        self._start_s = start_s
+        self._end_s = end_s
+        self._announced: set[Fraction] = set()
+        self._intact: set[Fraction] = set()
+        self.ends_s = Fraction(0)
+
+    @property
+    def expected(self) -> int:
+        """Frames that the file announces within the span."""
+        return len(self._announced)
+
+    @property
+    def intact(self) -> int:
+        """Those of them that decoded without an error."""
+        return len(self._announced & self._intact)
+
+    @property
+    def damaged_s(self) -> Fraction | None:
+        """Time of the first one that did not."""
+        return min(self._announced - self._intact, default=None)
+
+    def __iter__(self) -> Iterator[TimedFrame]:
+        end = Fraction(self._end_s)
+        before: TimedFrame | None = None
+        held: TimedFrame | None = None
+        after: TimedFrame | None = None
+        for frame in self._decoded():
+            if float(frame.time_s) < self._start_s:
+                before = frame
+                continue
+            if float(frame.time_s) >= self._end_s:
+                after = frame
+                break
+            if held is not None:
+                yield TimedFrame(held.picture, held.time_s, frame.time_s - held.time_s)
+            held = frame
+        last = held or before or after
+        if last is not None:
+            until = last.time_s + last.lasts_s if after is None else after.time_s
+            self.ends_s = max(until, last.time_s)
+        if held is not None:
+            yield TimedFrame(held.picture, held.time_s, min(end, self.ends_s) - held.time_s)
+        elif last is not None and not self.expected and self.ends_s > Fraction(self._start_s):
+            yield last
+
+    def _within(self, time_s: Fraction) -> bool:
+        return self._start_s <= float(time_s) < self._end_s
+
+    def _decoded(self) -> Iterator[TimedFrame]:
+        """Frames in order of presentation, from at or before the start; damage is noted and passed over."""
+        stream = self._stream
+        usual_s = frame_interval_s(stream)
+        latest_s: Fraction | None = None
+        for packet in packets_from(self._container, stream, Fraction(self._start_s)):
+            time_s = time_of(packet, stream)
+            # A corrupt packet is the one that a cut-off file ends in: an end, not damage inside.
+            if time_s is not None and self._within(time_s) and not (packet.is_discard or packet.is_corrupt):
+                self._announced.add(time_s)
+            pictures: list[VideoFrame] = []
+            with suppress(av.FFmpegError):
+                pictures = stream.codec_context.decode(packet)
+            for picture in pictures:
+                time_s = time_of(picture, stream)
+                if time_s is None or (latest_s is not None and time_s <= latest_s):
+                    continue
+                latest_s = time_s
+                if not picture.is_corrupt:
+                    self._intact.add(time_s)
+                lasts_s = picture.duration * (stream.time_base or Fraction(0)) or usual_s
+                yield TimedFrame(picture, time_s, lasts_s)
