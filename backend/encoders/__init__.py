@@ -1,0 +1,1 @@
+"""Sentences to unit vectors, and exact nearest-neighbour search over them."""

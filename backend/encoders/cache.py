@@ -1,0 +1,98 @@
+"""Vectors kept on disk, so that a text is encoded once per encoder.
+
+Under the folder there is one subfolder per encoder identity, and in it shards: NumPy files of (text hash, vector)
+records. A shard is written beside its place and renamed, and never changed afterwards; so a kill at any moment
+leaves whole shards, two processes may write at once, and anyone may delete anything at any time.
+"""
+
+import hashlib
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from backend.encoders.sentence import Encoder, FloatArray, Progress
+
+SHARD_TEXTS = 4096
+"""Texts a shard, and so the most that is encoded again after a kill."""
+
+_KEY_BYTES = 16
+
+
+def encode_cached(
+    encoder: Encoder, texts: Sequence[str], folder: Path, *, progress: Progress | None = None
+) -> FloatArray:
+    """Unit vectors of `texts` in order, float32 `(len(texts), encoder.dim)`, from disk where they are there.
+
+    `encoder.encode` is called with unknown texts only, and not at all when there are none, so an encoder that
+    builds its model late never builds it. `progress` counts the unknown texts.
+
+    Raises:
+        EncoderUnavailable: Texts are missing and the model cannot be built.
+    """
+    place = folder / hashlib.sha256(encoder.identity.encode()).hexdigest()[:32]
+    record = np.dtype([("key", f"V{_KEY_BYTES}"), ("vector", "<f4", (encoder.dim,))])
+    keys = [_key(text) for text in texts]
+    rows: dict[bytes, list[int]] = {}
+    for row, key in enumerate(keys):
+        rows.setdefault(key, []).append(row)
+    vectors = np.empty((len(texts), encoder.dim), dtype=np.float32)
+    for shard in _shards(place, record):
+        stored = np.ascontiguousarray(shard["key"]).tobytes()
+        pairs = [
+            (number, row)
+            for number in range(len(shard))
+            for row in rows.pop(stored[number * _KEY_BYTES : (number + 1) * _KEY_BYTES], ())
+        ]
+        if pairs:
+            sources, targets = zip(*pairs, strict=True)
+            vectors[list(targets)] = shard["vector"][list(sources)]
+    # Long texts first over all shards, so that every batch holds texts of like length.
+    unknown = sorted((texts[found[0]] for found in rows.values()), key=lambda text: (-len(text), text))
+    for start in range(0, len(unknown), SHARD_TEXTS):
+        part = unknown[start : start + SHARD_TEXTS]
+        fresh = np.empty(len(part), dtype=record)
+        fresh["vector"] = encoder.encode(part, progress=_shifted(progress, start, len(unknown)))
+        for number, text in enumerate(part):
+            key = _key(text)
+            fresh["key"][number] = np.void(key)
+            vectors[rows[key]] = fresh["vector"][number]
+        _write(place, fresh)
+    return vectors
+
+
+def _key(text: str) -> bytes:
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=_KEY_BYTES).digest()
+
+
+def _shards(place: Path, record: np.dtype[Any]) -> Iterator[npt.NDArray[Any]]:
+    """The readable shards of one encoder, memory-mapped; what is damaged or just deleted is passed over."""
+    for path in sorted(place.glob("*.npy")):
+        try:
+            shard: npt.NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
+        except (OSError, EOFError, ValueError):
+            continue
+        if shard.dtype == record and shard.ndim == 1:
+            yield shard
+
+
+def _write(place: Path, records: npt.NDArray[Any]) -> None:
+    """Add one shard. Its name follows from its keys, so that the same work done twice makes one file."""
+    place.mkdir(parents=True, exist_ok=True)
+    name = hashlib.blake2b(np.ascontiguousarray(records["key"]).tobytes(), digest_size=16).hexdigest()
+    unfinished = place / f"{name}.{os.getpid()}.tmp"
+    with unfinished.open("wb") as stream:
+        np.save(stream, records, allow_pickle=False)
+        stream.flush()
+        # Without this a power cut may leave the name in place and the contents empty.
+        os.fsync(stream.fileno())
+    os.replace(unfinished, place / f"{name}.npy")
+
+
+def _shifted(progress: Progress | None, start: int, total: int) -> Progress | None:
+    if progress is None:
+        return None
+    return lambda done, _of: progress(start + done, total)

@@ -1,0 +1,151 @@
+"""The vector cache: one encoding per text and encoder, whatever happens to the files."""
+
+import hashlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from backend.encoders.cache import SHARD_TEXTS, encode_cached
+
+
+class Counting:
+    """An encoder whose vectors follow from identity and text; remembers what it was asked."""
+
+    def __init__(self, identity: str = "one", dim: int = 6) -> None:
+        self.identity = identity
+        self.dim = dim
+        self.asked: list[str] = []
+
+    def vector(self, text: str) -> np.ndarray:
+        seed = int.from_bytes(hashlib.sha256(f"{self.identity} {text}".encode()).digest()[:8], "big")
+        vector = np.random.default_rng(seed).normal(size=self.dim).astype(np.float32)
+        return vector / np.linalg.norm(vector)
+
+    def encode(self, texts: Sequence[str], *, progress: Callable[[int, int], None] | None = None) -> np.ndarray:
+        self.asked += texts
+        if progress is not None:
+            progress(len(texts), len(texts))
+        return np.array([self.vector(text) for text in texts], dtype=np.float32).reshape(len(texts), self.dim)
+
+
+TEXTS = ["b", "a", "b", "", "ein Mädchen lacht", "女の人が歩く", "a\x00", "a"]
+
+
+def expected(encoder: Counting, texts: Sequence[str]) -> np.ndarray:
+    return np.array([encoder.vector(text) for text in texts])
+
+
+def test_each_text_is_encoded_once_and_given_back_in_order(tmp_path: Path) -> None:
+    encoder = Counting()
+    np.testing.assert_array_equal(encode_cached(encoder, TEXTS, tmp_path), expected(encoder, TEXTS))
+    assert sorted(encoder.asked) == sorted(set(TEXTS))
+    again = Counting()
+    np.testing.assert_array_equal(encode_cached(again, TEXTS[::-1], tmp_path), expected(again, TEXTS[::-1]))
+    assert again.asked == []
+    more = Counting()
+    np.testing.assert_array_equal(encode_cached(more, [*TEXTS, "c"], tmp_path), expected(more, [*TEXTS, "c"]))
+    assert more.asked == ["c"]
+    assert encode_cached(again, [], tmp_path).shape == (0, 6)
+
+
+def test_encoders_never_see_each_others_vectors(tmp_path: Path) -> None:
+    one, two = Counting("one"), Counting("two")
+    encode_cached(one, TEXTS, tmp_path)
+    np.testing.assert_array_equal(encode_cached(two, TEXTS, tmp_path), expected(two, TEXTS))
+    assert sorted(two.asked) == sorted(set(TEXTS))
+    wider = Counting("one", dim=7)  # the same name with another width can only be a lie; still no mix-up
+    assert encode_cached(wider, TEXTS, tmp_path).shape == (len(TEXTS), 7)
+
+
+@pytest.mark.parametrize(
+    "harm",
+    [
+        lambda shard: shard.unlink(),
+        lambda shard: shard.write_bytes(b""),
+        lambda shard: shard.write_bytes(shard.read_bytes()[:-5]),
+        lambda shard: shard.write_bytes(b"no numpy file at all"),
+        lambda shard: np.save(shard, np.zeros(3)),
+    ],
+    ids=["deleted", "empty", "cut short", "garbage", "another array"],
+)
+def test_a_harmed_shard_is_encoded_again(tmp_path: Path, harm: Callable[[Path], object]) -> None:
+    encode_cached(Counting(), TEXTS, tmp_path)
+    (shard,) = tmp_path.rglob("*.npy")
+    harm(shard)
+    again = Counting()
+    np.testing.assert_array_equal(encode_cached(again, TEXTS, tmp_path), expected(again, TEXTS))
+    assert len(again.asked) == len(set(TEXTS))
+    healed = Counting()
+    encode_cached(healed, TEXTS, tmp_path)
+    assert healed.asked == []
+
+
+def test_what_was_done_before_a_failure_is_kept(tmp_path: Path) -> None:
+    class Failing(Counting):
+        def encode(self, texts: Sequence[str], *, progress: Callable[[int, int], None] | None = None) -> np.ndarray:
+            if self.asked:
+                raise KeyboardInterrupt
+            return super().encode(texts)
+
+    texts = [f"text {number}" for number in range(SHARD_TEXTS + 3)]
+    with pytest.raises(KeyboardInterrupt):
+        encode_cached(Failing(), texts, tmp_path)
+    rest = Counting()
+    encode_cached(rest, texts, tmp_path)
+    assert len(rest.asked) == 3
+
+
+def test_a_shard_appears_only_when_it_is_whole_and_on_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(descriptor: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", fail)
+    with pytest.raises(OSError, match="No space"):
+        encode_cached(Counting(), TEXTS, tmp_path)
+    assert list(tmp_path.rglob("*.npy")) == []
+
+
+KILLED = """
+import sys
+from pathlib import Path
+import numpy as np
+from backend.encoders import cache
+
+class Slow:
+    identity, dim = "one", 4
+    def encode(self, texts, *, progress=None):
+        print("encoding", flush=True)
+        return np.ones((len(texts), 4), dtype=np.float32)
+
+cache.SHARD_TEXTS = 5
+cache.encode_cached(Slow(), [str(n) for n in range(100_000)], Path(sys.argv[1]))
+"""
+
+
+def test_a_kill_leaves_only_whole_shards(tmp_path: Path) -> None:
+    process = subprocess.Popen([sys.executable, "-c", KILLED, str(tmp_path)], stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    for _ in range(20):
+        process.stdout.readline()
+    time.sleep(0.01)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    process.stdout.close()
+    shards = list(tmp_path.rglob("*.npy"))
+    assert len(shards) >= 18
+    assert {len(np.load(shard)) for shard in shards} == {5}
+
+
+def test_progress_counts_the_unknown_texts(tmp_path: Path) -> None:
+    encode_cached(Counting(), ["x"], tmp_path)
+    calls: list[tuple[int, int]] = []
+    texts = ["x", *(f"text {number}" for number in range(SHARD_TEXTS + 3))]
+    encode_cached(Counting(), texts, tmp_path, progress=lambda done, of: calls.append((done, of)))
+    assert calls == [(SHARD_TEXTS, SHARD_TEXTS + 3), (SHARD_TEXTS + 3, SHARD_TEXTS + 3)]
