@@ -1,0 +1,1 @@
+"""The only code that knows SQL: typed reads and writes over one SQLite file."""

@@ -1,0 +1,64 @@
+"""The event log: who did what, when, and why, for everything that matters later. Append-only."""
+
+from collections.abc import Mapping
+from enum import StrEnum
+
+import msgspec
+from sqlite_utils import Database
+
+from backend.core.model import AnnotatorId
+
+
+class EventKind(StrEnum):
+    """Every kind of event, with what its payload holds."""
+
+    CORPUS_IMPORTED = "corpus_imported"
+    """file, format, videos, moments, captions"""
+    CAPTIONS_REWRITTEN = "captions_rewritten"
+    """rule_version, accepted, waiting"""
+    QUERIES_DRAWN = "queries_drawn"
+    """seed, val, test, train"""
+    CANDIDATES_CHOSEN = "candidates_chosen"
+    """encoder, queries, candidates"""
+    BATCH_OPENED = "batch_opened"
+    """number, pairs"""
+    SEATS_CLAIMED = "seats_claimed"
+    """pairs, in the order in which they are shown"""
+    SEATS_RETURNED = "seats_returned"
+    """pairs, why"""
+    ESCALATED = "escalated"
+    """grades that differ by more than 1"""
+    DE_ESCALATED = "de_escalated"
+    """grades after a correction, before anybody else had sat down"""
+    GRADE_REFUSED = "grade_refused"
+    """grade, event_key, why: kept here so that nothing a person typed is lost"""
+    CLIP_REPORTED = "clip_reported"
+    """reason"""
+    CLIP_RESTORED = "clip_restored"
+    """(empty): a lead hands the moment out again"""
+    ADJUDICATED = "adjudicated"
+    """relevance, reason"""
+    PERSON_ADDED = "person_added"
+    """name, role"""
+    PERSON_SUSPENDED = "person_suspended"
+    """suspended"""
+    PASSWORD_SET = "password_set"
+    """(empty)"""
+    RELEASED = "released"
+    """sha256 of the manifest"""
+
+
+def record(
+    db: Database,
+    kind: EventKind,
+    *,
+    at: float,
+    actor: AnnotatorId | None,
+    subject: str,
+    payload: Mapping[str, object] | None = None,
+) -> None:
+    """Write one event, inside the transaction of the act that it tells of."""
+    db.conn.execute(
+        "INSERT INTO event (at, actor, kind, subject, payload) VALUES (?, ?, ?, ?, ?)",
+        [at, actor, kind, subject, msgspec.json.encode(payload or {}).decode()],
+    )

@@ -1,0 +1,113 @@
+"""People, their invitations and their sessions. Only hashes of tokens and passwords are kept."""
+
+import sqlite3
+
+from sqlite_utils import Database
+
+from backend.core.errors import ProjectError
+from backend.core.model import AnnotatorId, Person, PersonReview, Role
+
+
+def add(db: Database, name: str, role: Role, *, at: float, simulated: bool = False) -> Person:
+    """A new person, who cannot sign in before setting a password.
+
+    Raises:
+        ProjectError: the name is empty or taken (names differ by more than case).
+    """
+    try:
+        cursor = db.conn.execute(
+            "INSERT INTO annotator (name, role, simulated, created_at) VALUES (?, ?, ?, ?)",
+            [name, role.value, int(simulated), at],
+        )
+    except sqlite3.IntegrityError as error:
+        why = "a name cannot be empty" if not name.strip() else f"there is already somebody named {name}"
+        raise ProjectError(f"{why}: choose another name") from error
+    return Person(AnnotatorId(int(cursor.lastrowid or 0)), name, role)
+
+
+def by_name(db: Database, name: str) -> tuple[Person, str | None] | None:
+    """A person and the hash of their password (None: not set yet)."""
+    row = db.conn.execute("SELECT * FROM annotator WHERE name = ?", [name]).fetchone()
+    return (_person(row), row["password_hash"]) if row else None
+
+
+def by_id(db: Database, annotator_id: AnnotatorId) -> Person | None:
+    """The person with this id."""
+    row = db.conn.execute("SELECT * FROM annotator WHERE annotator_id = ?", [annotator_id]).fetchone()
+    return _person(row) if row else None
+
+
+def set_password(db: Database, annotator_id: AnnotatorId, password_hash: str) -> None:
+    """Replace the password; every session of the person ends."""
+    db.conn.execute("UPDATE annotator SET password_hash = ? WHERE annotator_id = ?", [password_hash, annotator_id])
+    db.conn.execute("DELETE FROM session WHERE annotator_id = ?", [annotator_id])
+
+
+def suspend(db: Database, annotator_id: AnnotatorId, suspended: bool) -> None:
+    """Suspend (all sessions end) or reinstate."""
+    db.conn.execute("UPDATE annotator SET suspended = ? WHERE annotator_id = ?", [int(suspended), annotator_id])
+    if suspended:
+        db.conn.execute("DELETE FROM session WHERE annotator_id = ?", [annotator_id])
+
+
+def add_invitation(db: Database, annotator_id: AnnotatorId, token_hash: str, *, until: float) -> None:
+    """A one-time link for setting a password."""
+    db.conn.execute(
+        "INSERT INTO invitation (token_hash, annotator_id, expires_at) VALUES (?, ?, ?)",
+        [token_hash, annotator_id, until],
+    )
+
+
+def invited(db: Database, token_hash: str, *, now: float) -> Person | None:
+    """Whom an unused, unexpired invitation is for."""
+    row = db.conn.execute(
+        "SELECT a.* FROM invitation i JOIN annotator a USING (annotator_id) "
+        "WHERE i.token_hash = ? AND i.used_at IS NULL AND i.expires_at > ?",
+        [token_hash, now],
+    ).fetchone()
+    return _person(row) if row else None
+
+
+def use_invitation(db: Database, token_hash: str, *, at: float) -> None:
+    """Mark an invitation as used."""
+    db.conn.execute("UPDATE invitation SET used_at = ? WHERE token_hash = ?", [at, token_hash])
+
+
+def add_session(db: Database, annotator_id: AnnotatorId, token_hash: str, *, at: float, until: float) -> None:
+    """A session; expired ones are swept on the way."""
+    db.conn.execute("DELETE FROM session WHERE expires_at <= ?", [at])
+    db.conn.execute(
+        "INSERT INTO session (token_hash, annotator_id, created_at, expires_at) VALUES (?, ?, ?, ?)",
+        [token_hash, annotator_id, at, until],
+    )
+
+
+def by_session(db: Database, token_hash: str, *, now: float) -> Person | None:
+    """Whose session this is; None if it is over or the person is suspended."""
+    row = db.conn.execute(
+        "SELECT a.* FROM session s JOIN annotator a USING (annotator_id) "
+        "WHERE s.token_hash = ? AND s.expires_at > ? AND a.suspended = 0",
+        [token_hash, now],
+    ).fetchone()
+    return _person(row) if row else None
+
+
+def end_session(db: Database, token_hash: str) -> None:
+    """Sign out."""
+    db.conn.execute("DELETE FROM session WHERE token_hash = ?", [token_hash])
+
+
+def reviews(db: Database) -> list[PersonReview]:
+    """Everybody, with how much and when last they graded."""
+    rows = db.conn.execute(
+        "SELECT a.*, count(DISTINCT j.pair_id) AS judgements, max(j.graded_at) AS last_at "
+        "FROM annotator a LEFT JOIN judgement j USING (annotator_id) "
+        "GROUP BY a.annotator_id ORDER BY a.role DESC, a.name"
+    )
+    return [
+        PersonReview(_person(row), row["password_hash"] is not None, row["judgements"], row["last_at"]) for row in rows
+    ]
+
+
+def _person(row: sqlite3.Row) -> Person:
+    return Person(AnnotatorId(row["annotator_id"]), row["name"], Role(row["role"]), bool(row["suspended"]))
