@@ -1,0 +1,34 @@
+"""The command line: one command a stage. Parses, calls `backend.api`, prints.
+
+Exit codes: 0 fine, 1 refused with a message, 2 wrong usage. Progress goes to standard error and only to a
+terminal; results go to standard output.
+"""
+
+import sys
+
+import typer
+
+from backend.cli import people, pipeline, scoring, service
+from backend.cli.output import fail
+from backend.core.errors import ReelRankError
+
+app = typer.Typer(
+    help="ReelRank: from videos with captioned moments to graded ground truth, and scores against it.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    add_completion=False,
+)
+for part in (pipeline, people, service, scoring):
+    part.register(app)
+
+
+def main() -> None:
+    """Run the command; the outermost frame, where refusals become messages."""
+    try:
+        app()
+    except ReelRankError as error:
+        fail(str(error))
+    except BrokenPipeError:
+        sys.stderr.close()  # the reader of our output (head, less) has left
+        sys.exit(1)

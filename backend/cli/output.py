@@ -1,0 +1,80 @@
+"""What all commands share: progress bars, tables, messages."""
+
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, NoReturn
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+Dir = Annotated[Path, typer.Argument(metavar="DIR", help="The project folder.", show_default=False)]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
+
+stderr = Console(stderr=True, highlight=False, soft_wrap=True)
+stdout = Console(highlight=False, soft_wrap=True)
+
+
+def now() -> float:
+    """Seconds since 1970; the only clock of the command line."""
+    return time.time()
+
+
+def say(text: str) -> None:
+    """A sentence for the person, on standard output."""
+    sys.stdout.write(text + "\n")
+
+
+def fail(message: str) -> NoReturn:
+    """Say why a command was refused and leave with code 1."""
+    sys.stderr.write(f"reelrank: {message}\n")
+    raise SystemExit(1)
+
+
+@contextmanager
+def progress_bar() -> Iterator[Callable[[str, int, int], None]]:
+    """A bar for each thing that is being done; silent when standard error is not a terminal."""
+    with Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(elapsed_when_finished=True),
+        console=stderr,
+        disable=not sys.stderr.isatty(),
+    ) as bars:
+        tasks: dict[str, TaskID] = {}
+
+        def report(what: str, done: int, total: int) -> None:
+            if what not in tasks:
+                tasks[what] = bars.add_task(what, total=total)
+            bars.update(tasks[what], completed=done, total=total)
+
+        yield report
+
+
+def table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+    """A plain table; every column but the first is set flush right."""
+    grid = Table(box=None, pad_edge=False, header_style="bold")
+    for n, column in enumerate(columns):
+        grid.add_column(column, justify="left" if n == 0 else "right", overflow="fold")
+    for row in rows:
+        grid.add_row(*(str(cell) for cell in row))
+    stdout.print(grid)
+
+
+def numbers(text: str, convert: Callable[[str], float], option: str) -> list[float]:
+    """A list such as `10,20,40`; a wrong one is wrong usage."""
+    try:
+        values = [convert(part) for part in text.split(",")]
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is not a list of numbers such as 10,20,40", param_hint=option) from None
+    return values
+
+
+def seconds(start: float) -> str:
+    """How long something took, as `3.2 s`."""
+    return f"{now() - start:.1f} s"

@@ -1,0 +1,276 @@
+"""Commands from an empty folder to a release: init, import, rewrite, queries, candidates, export, status, ..."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+import typer
+
+from backend import api
+from backend.cli.output import Dir, Json, fail, now, numbers, progress_bar, say, seconds, table
+
+EncoderOption = Annotated[
+    str | None,
+    typer.Option(
+        "--encoder",
+        metavar="NAME",
+        help="Sentence encoder: a model hub name, a local folder, or 'minilm' (works offline).",
+        show_default=False,
+    ),
+]
+KindOption = Annotated[
+    str | None,
+    typer.Option(
+        "--encoder-kind",
+        metavar="sup|unsup",
+        help="For SimCSE models whose name does not tell: with or without supervision.",
+        show_default=False,
+    ),
+]
+
+
+class CorpusFormat(StrEnum):
+    """Annotation formats that `import` reads."""
+
+    TVR = "tvr"
+    CSV = "csv"
+    JSONL = "jsonl"
+
+
+def register(app: typer.Typer) -> None:
+    """Add these commands to the command line."""
+    app.command("init")(init)
+    app.command("import")(import_)
+    app.command("rewrite")(rewrite)
+    app.command("queries")(queries)
+    app.command("candidates")(candidates)
+    app.command("status")(status)
+    app.command("export")(export)
+    app.command("pseudo-train")(pseudo_train)
+    app.command("backup")(backup)
+    app.command("migrate")(migrate)
+
+
+def init(folder: Dir, encoder: EncoderOption = None, kind: KindOption = None) -> None:
+    """Make an empty project.
+
+    Example: reelrank init my-project --encoder minilm
+    """
+    project = api.init_project(folder, encoder=encoder, kind=kind)
+    say(f"{folder} is a project now; its settings are in {folder / 'reelrank.toml'}.")
+    say(f"Encoder: {project.settings.encoder}")
+    say(f"Next: reelrank import {folder} FILE --format tvr --videos FOLDER")
+
+
+def import_(
+    folder: Dir,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The annotation file.", show_default=False)],
+    format_: Annotated[CorpusFormat, typer.Option("--format", help="What kind of file it is.")],
+    videos: Annotated[
+        Path | None,
+        typer.Option("--videos", metavar="FOLDER", help="Where the video files lie; needed before judging."),
+    ] = None,
+    types: Annotated[
+        str | None,
+        typer.Option("--type", metavar="T", help="For tvr: keep only lines of this type (v = purely visual)."),
+    ] = None,
+) -> None:
+    """Take videos, moments and captions from an annotation file: all of it, or nothing.
+
+    Example: reelrank import my-project tvr_val_release.jsonl --format tvr --type v
+    """
+    start = now()
+    project = api.open_project(folder)
+    wanted = frozenset(types.split(",")) if types else None
+    with progress_bar() as progress:
+        report = api.import_corpus(
+            project, file, format_.value, videos=videos, types=wanted, now=start, progress=progress
+        )
+    for note in report.notes:
+        say(f"Note: {note}")
+    say(
+        f"{file.name}: {report.lines} captioned moments read; new: {report.videos} videos, {report.moments} moments, "
+        f"{report.captions} captions ({seconds(start)})."
+    )
+    if videos is None:
+        say("No videos were looked at; name their folder with --videos before judging begins.")
+
+
+def rewrite(
+    folder: Dir,
+    encoder: EncoderOption = None,
+    kind: KindOption = None,
+    waiting: Annotated[bool, typer.Option("--waiting", help="Only list the rewrites that wait for a person.")] = False,
+) -> None:
+    """Turn captions into imprecise ones by rules: names become the words of [cast] in reelrank.toml.
+
+    A rewrite is accepted if it stays similar to its caption (0.4 or more) and no name is left in it.
+
+    Example: reelrank rewrite my-project --encoder minilm
+    """
+    start = now()
+    project = api.open_project(folder)
+    if waiting:
+        table(("caption", "rewrite", "why it waits"), api.waiting_rewrites(project))
+        return
+    if encoder:
+        project = api.choose_encoder(project, encoder, kind)
+    with progress_bar() as progress:
+        report = api.rewrite_captions(project, now=start, progress=progress)
+    say(
+        f"{report.captions} captions: {report.accepted} accepted ({report.changed} changed), "
+        f"{report.waiting} wait for a person ({seconds(start)})."
+    )
+    if report.unknown:
+        names = ", ".join(f"{name} ({count})" for name, count in report.unknown[:12])
+        say(f"Names that are not in the cast list: {names}{' ...' if len(report.unknown) > 12 else ''}")
+        say(f"Add them under [cast] in {folder / 'reelrank.toml'} and run this command again.")
+
+
+def queries(
+    folder: Dir,
+    val: Annotated[int, typer.Option("--val", metavar="N", help="Validation queries.", min=0)],
+    test: Annotated[int, typer.Option("--test", metavar="N", help="Test queries.", min=0)],
+    seed: Annotated[int, typer.Option("--seed", metavar="S", help="Of the random draw.")] = 0,
+) -> None:
+    """Draw validation and test queries from the imprecise captions; the rest is for training.
+
+    Example: reelrank queries my-project --val 500 --test 2781 --seed 7
+    """
+    start = now()
+    report = api.draw_queries(api.open_project(folder), val=val, test=test, seed=seed, now=start)
+    say(
+        f"{report.val} validation, {report.test} test and {report.train} training queries, "
+        f"seed {seed} ({seconds(start)})."
+    )
+    if not report.rewritten:
+        say("Note: the captions were taken as published; `reelrank rewrite` before this would make them imprecise.")
+
+
+def candidates(
+    folder: Dir,
+    batch_size: Annotated[
+        int | None, typer.Option("--batch-size", metavar="20|40", help="Candidates a batch.", show_default=False)
+    ] = None,
+    encoder: EncoderOption = None,
+    kind: KindOption = None,
+) -> None:
+    """Choose the most similar moments of each query and open batch 1 for judging.
+
+    Example: reelrank candidates my-project --batch-size 20 --encoder minilm
+    """
+    if batch_size not in (None, 20, 40):
+        raise typer.BadParameter("a batch has 20 or 40 candidates", param_hint="--batch-size")
+    start = now()
+    project = api.open_project(folder)
+    if encoder:
+        project = api.choose_encoder(project, encoder, kind)
+    with progress_bar() as progress:
+        report = api.choose_candidates(project, batch_size=batch_size, now=start, progress=progress)
+    say(
+        f"{report.queries} queries, {report.candidates} candidates, {report.pairs} pairs open for judging "
+        f"({seconds(start)})."
+    )
+    say(f"Encoder: {report.encoder}")
+    if report.split_ties:
+        say(f"Note: in {report.split_ties} queries the cut leaves out moments with the same text as a chosen one.")
+
+
+def status(folder: Dir, json: Json = False) -> None:
+    """Show counts per stage; equal to what the screens show.
+
+    Example: reelrank status my-project --json
+    """
+    counts = api.status_counts(api.open_project(folder))
+    if json:
+        say(msgspec.json.encode(counts).decode())
+        return
+    table(("stage", "what", "count"), [row for row in _rows(counts)])
+    say(f"\nencoder {counts['encoder'] or '(no candidates yet)'}\nschema {counts['schema']}")
+    if counts["simulated"]:
+        say(f"{counts['simulated']} of the judgements are SIMULATED.")
+
+
+def _rows(counts: dict[str, Any]) -> list[tuple[str, str, int]]:
+    rows: list[tuple[str, str, int]] = []
+    for stage, value in counts.items():
+        if isinstance(value, dict):
+            rows += [(stage, str(what), count) for what, count in value.items()]
+        elif isinstance(value, int) and stage != "simulated":
+            rows.append((stage, "", value))
+    return rows
+
+
+class ReleaseFormat(StrEnum):
+    """Forms of a release."""
+
+    TVR_RANKING = "tvr-ranking"
+
+
+def export(
+    folder: Dir,
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="A new folder for the release.", show_default=False)],
+    format_: Annotated[ReleaseFormat, typer.Option("--format", help="Form of the release.")] = (
+        ReleaseFormat.TVR_RANKING
+    ),
+) -> None:
+    """Freeze a release: truth, pseudo training sets, raw annotations, manifest with hashes.
+
+    Example: reelrank export my-project release-1 --format tvr-ranking
+    """
+    start = now()
+    with progress_bar() as progress:
+        report = api.export_release(api.open_project(folder), out, now=start, progress=progress)
+    say(
+        f"{report.folder}: {report.val_queries} validation and {report.test_queries} test queries with "
+        f"{report.moments} graded moments; {len(report.files)} files ({seconds(start)})."
+    )
+    if report.unsettled or report.left_out:
+        say(f"Note: {report.unsettled} pairs are not settled yet, {report.left_out} queries have no settled pair.")
+    if report.simulated:
+        say(f"Note: {report.simulated} judgements in it are SIMULATED; this is not ground truth.")
+
+
+def pseudo_train(
+    folder: Dir,
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="Folder for the files.", show_default=False)],
+    top: Annotated[str, typer.Option("--top", metavar="N,N", help="Moments a training query.")] = "1,20,40",
+) -> None:
+    """Write pseudo training sets: the most similar moments of each training query.
+
+    Example: reelrank pseudo-train my-project train --top 1,20,40
+    """
+    tops = [int(value) for value in numbers(top, int, "--top")]
+    if min(tops) < 1:
+        raise typer.BadParameter("sizes are 1 or more", param_hint="--top")
+    with progress_bar() as progress:
+        for path in api.write_pseudo_train(api.open_project(folder), out, tops=tops, progress=progress):
+            say(str(path))
+
+
+def backup(
+    folder: Dir,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The copy to make.", show_default=False)],
+) -> None:
+    """Copy the database consistently while people work.
+
+    Example: reelrank backup my-project backups/monday.db
+    """
+    try:
+        api.backup(api.open_project(folder), file)
+    except OSError as error:
+        fail(f"cannot write {file}: {error.strerror}")
+    say(f"{file}: {file.stat().st_size / 1e6:.1f} MB")
+
+
+def migrate(folder: Dir) -> None:
+    """Bring the database of an older ReelRank up to date, after copying it.
+
+    Example: reelrank migrate my-project
+    """
+    applied, copy = api.migrate(folder)
+    if not applied:
+        say("Nothing to do: the database is up to date.")
+    else:
+        say(f"Applied {', '.join(applied)}. The state before is kept in {copy}.")

@@ -1,0 +1,103 @@
+"""Commands that serve: demo, serve; and clip, which cuts one moment."""
+
+import importlib.util
+import os
+import socket
+import sys
+from pathlib import Path
+from typing import Annotated, NoReturn
+
+import typer
+
+from backend import api
+from backend.cli.output import Dir, fail, now, progress_bar, say, seconds
+
+HostOption = Annotated[str, typer.Option("--host", help="Address to listen on.")]
+PortOption = Annotated[int, typer.Option("--port", help="Port to listen on.", min=1, max=65535)]
+
+
+def register(app: typer.Typer) -> None:
+    """Add these commands to the command line."""
+    app.command("demo")(demo)
+    app.command("serve")(serve)
+    app.command("clip")(clip)
+
+
+def demo(
+    folder: Annotated[Path, typer.Argument(metavar="[DIR]", help="The demo's project folder.")] = Path("demo-project"),
+    no_serve: Annotated[bool, typer.Option("--no-serve", help="Only build the project.")] = False,
+    judged: Annotated[
+        bool, typer.Option("--judged", help="Add simulated judgements, labelled as such everywhere.")
+    ] = False,
+    host: HostOption = "127.0.0.1",
+    port: PortOption = 8501,
+) -> None:
+    """Build the demo project, with videos that ReelRank renders itself, and serve it.
+
+    Example: reelrank demo
+    """
+    start = now()
+    with progress_bar() as progress:
+        project = api.build_demo(folder, judged=judged, now=start, progress=progress)
+    counts = api.status_counts(project)
+    say(
+        f"Demo project in {folder}: {counts['videos']} videos, {counts['moments']} moments, "
+        f"{sum(counts['pairs'].values())} pairs to grade ({seconds(start)})."
+    )
+    if counts["simulated"]:
+        say(f"{counts['simulated']} of the judgements are SIMULATED.")
+    lead, annotators, password = api.demo_people()
+    say("")
+    say(f"Open      http://{host}:{port}")
+    say(f"Annotate  as {' or '.join(annotators[:2])} ({', '.join(annotators[2:])} settle disagreements)")
+    say(f"Lead      as {lead}")
+    say(f"Password  {password}  (for everybody)")
+    say("")
+    if not no_serve:
+        _serve(folder, host, port)
+
+
+def serve(folder: Dir, host: HostOption = "127.0.0.1", port: PortOption = 8501) -> None:
+    """Serve the project to annotators and leads.
+
+    Example: reelrank serve my-project --port 8501
+    """
+    api.open_project(folder)
+    _serve(folder, host, port)
+
+
+def clip(
+    video: Annotated[Path, typer.Argument(metavar="VIDEO", help="A video file.", show_default=False)],
+    start: Annotated[float, typer.Argument(metavar="START", help="In seconds.", show_default=False)],
+    end: Annotated[float, typer.Argument(metavar="END", help="In seconds, exclusive.", show_default=False)],
+    out: Annotated[Path, typer.Argument(metavar="OUT.mp4", help="The clip to write.", show_default=False)],
+) -> None:
+    """Cut one exact moment: the frames with START <= time < END, as H.264 that every browser plays.
+
+    Example: reelrank clip episode.mkv 63.47 77.42 moment.mp4
+    """
+    report = api.cut(video, start, end, out)
+    for warning in report.warnings:
+        say(f"Warning: {warning}")
+    say(f"{out}: {report.frames} frames, {report.duration_s:.3f} s")
+
+
+def _serve(folder: Path, host: str, port: int) -> NoReturn:
+    """Hand this process over to Streamlit, so that signals and kills meet the server itself."""
+    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError as error:
+            fail(f"cannot listen on {host}:{port} ({error.strerror}): choose another --port")
+    # The back end does not import its front end; it only knows its name.
+    found = importlib.util.find_spec("annotate_app")
+    if found is None or found.origin is None:
+        fail("the package annotate_app is not installed: install reelrank again")
+    app = Path(found.origin).with_name("asgi.py")
+    say(f"Serving {folder} on http://{host}:{port}  (stop with Ctrl-C)")
+    sys.stdout.flush()
+    environment = {**os.environ, "REELRANK_PROJECT": str(folder.resolve())}
+    arguments = ["--server.address", host, "--server.port", str(port), "--server.headless", "true"]
+    command = [sys.executable, "-m", "streamlit", "run", str(app), *arguments]
+    os.execve(sys.executable, command, environment)

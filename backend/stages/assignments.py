@@ -1,0 +1,107 @@
+"""Who judges what: seats are claimed, renewed and returned here.
+
+*Reads* batches, pairs, seats. *Writes* seats and events.
+
+The rules: the candidates of a query stay together; inside a batch every annotator has an order of their own
+(seeded, never similarity order); a new batch is begun only when the current one has nothing left for this
+person; batches nearest to completion come first; nobody meets a pair twice.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+from hashlib import blake2b
+
+from backend.core.model import AnnotatorId, Desk, DeskItem, DeskState, PairId, Person
+from backend.store import events, judgements, reviews, seats
+from backend.store.connection import Store, writing
+from backend.store.events import EventKind
+from backend.store.queries import FIRST_ROUND_SEATS
+
+QUEUE_LENGTH = 7
+"""The pair on show and the next six, whose clips the browser loads ahead."""
+
+
+def order(pairs: Sequence[tuple[PairId, int]], me: AnnotatorId) -> list[PairId]:
+    """The order in which one person meets the pairs of a batch: fixed, personal, and blind to similarity.
+
+    Only disagreements that wait to be settled (lowest free seat 3 or 4) come before the others.
+
+    >>> there = [(PairId(1), 1), (PairId(2), 3), (PairId(3), 2), (PairId(4), 1)]
+    >>> order(there, AnnotatorId(1))[0], order(there, AnnotatorId(1)) == order(there[::-1], AnnotatorId(1))
+    (2, True)
+    """
+
+    def place(pair: tuple[PairId, int]) -> tuple[bool, bytes]:
+        return pair[1] <= max(FIRST_ROUND_SEATS), blake2b(f"{me}:{pair[0]}".encode(), digest_size=8).digest()
+
+    return [pair for pair, _ in sorted(pairs, key=place)]
+
+
+def desk(store: Store, person: Person, *, now: float, lease_s: float) -> Desk:
+    """Fill this person's desk: renew what they hold, claim more up to `QUEUE_LENGTH`, and say how far they are.
+
+    Args:
+        store: the project's store.
+        person: an annotator.
+        now: seconds since 1970.
+        lease_s: how long a seat is kept without a sign of life.
+    """
+    me = person.annotator_id
+    with writing(store) as db:
+        seats.renew(db, me, until=now + lease_s)
+        held = seats.held(db, me)
+        claimed: list[PairId] = []
+        while len(held) + len(claimed) < QUEUE_LENGTH:
+            # The batch in hand first; only when it has nothing left, the next one.
+            current = held[-1].batch_id if held and not claimed else None
+            more = seats.claimable(db, me, current, now=now) if current else []
+            if not more:
+                following = seats.next_batch(db, me, now=now)
+                if following is None:
+                    break
+                more = seats.claimable(db, me, following, now=now)
+            wanted = order(more, me)[: QUEUE_LENGTH - len(held) - len(claimed)]
+            got = [pair for pair in wanted if seats.claim(db, me, pair, now=now, until=now + lease_s)]
+            if not got:
+                break
+            claimed += got
+        if claimed:
+            events.record(
+                db, EventKind.SEATS_CLAIMED, at=now, actor=me, subject=f"annotator:{me}", payload={"pairs": claimed}
+            )
+        held = seats.held(db, me)
+        waiting = 0 if held else seats.waiting_for(db, me, now=now)
+        progress = {item.batch_id: seats.batch_progress(db, me, item.batch_id, now=now) for item in held}
+        midnight = datetime.fromtimestamp(now).replace(hour=0, minute=0, second=0, microsecond=0).timestamp()
+        today = judgements.graded_since(db, me, midnight)
+        in_all = judgements.graded_since(db, me, 0.0)
+        any_pair = sum(reviews.pair_counts(db).values()) > 0 if not held else True
+
+    items: list[DeskItem] = []
+    for item in held:
+        graded, total = progress[item.batch_id]
+        nth = sum(other.batch_id == item.batch_id for other in held[: len(items) + 1])
+        items.append(DeskItem(item.pair_key, item.query, graded + nth, total, item.duration_s))
+    if items:
+        state = DeskState.READY
+    elif waiting:
+        state = DeskState.WAITING
+    else:
+        state = DeskState.FINISHED if any_pair else DeskState.NOTHING
+    return Desk(state, tuple(items), None, today, in_all, waiting)
+
+
+def sign_off(store: Store, person: Person, *, now: float) -> int:
+    """Give back what this person holds and has not graded; how many seats that were."""
+    with writing(store) as db:
+        pairs = seats.release(db, person.annotator_id)
+        if pairs:
+            events.record(
+                db,
+                EventKind.SEATS_RETURNED,
+                at=now,
+                actor=person.annotator_id,
+                subject=f"annotator:{person.annotator_id}",
+                payload={"pairs": pairs, "why": "signed out"},
+            )
+    return len(pairs)

@@ -1,0 +1,73 @@
+"""Apply the consensus rule to pairs as their grades come in, and open two more seats where it asks for them.
+
+*Reads* judgements, adjudications. *Writes* consensus, seats, events. The rule itself is one pure function,
+`backend.core.grading.decide`.
+"""
+
+from backend.core.errors import PairLocked, ReelRankError, SeatUnavailable
+from backend.core.grading import RULE_VERSION, decide
+from backend.core.model import GradeEvent, PairId, Person, Receipt, ReceiptStatus, Verdict
+from backend.stages import judgements as grading
+from backend.store import events, judgements, seats
+from backend.store.connection import Database, Store, writing
+from backend.store.events import EventKind
+
+
+def record_grade(store: Store, person: Person, event: GradeEvent, *, now: float, simulated: bool = False) -> Receipt:
+    """Take a grade and settle its pair, as one transaction: `saved` means committed, with all that follows.
+
+    A grade that cannot count is refused in words and kept in the event log.
+    """
+    with writing(store) as db:
+        pair = judgements.pair_by_key(db, event.pair)
+        if pair is None:
+            return Receipt(event.key, ReceiptStatus.REFUSED, "this pair is not in the project (any more)")
+        try:
+            if grading.accept(store, person, pair, event, now=now, simulated=simulated):
+                settle(store, pair.pair_id, person, now=now)
+        except (SeatUnavailable, PairLocked, ReelRankError) as refusal:
+            grading.refuse(store, person, pair, event, str(refusal), now=now)
+            return Receipt(event.key, ReceiptStatus.REFUSED, str(refusal))
+    return Receipt(event.key, ReceiptStatus.SAVED)
+
+
+def settle(store: Store, pair_id: PairId, person: Person | None, *, now: float) -> Verdict:
+    """Bring the verdict of one pair, and its number of seats, in line with its grades.
+
+    Args:
+        store: the project's store.
+        pair_id: the pair.
+        person: whose act is the occasion (named in the event log).
+        now: when.
+    """
+    with writing(store) as db:
+        grades, verdict, ruled = _apply_rule(db, pair_id)
+        actor = person.annotator_id if person else None
+        subject = f"pair:{pair_id}"
+        if verdict is Verdict.ESCALATED and seats.open_second_round(db, pair_id):
+            events.record(db, EventKind.ESCALATED, at=now, actor=actor, subject=subject, payload={"grades": grades})
+        elif verdict in (Verdict.OPEN, Verdict.CONSENSUS) and seats.close_second_round(db, pair_id):
+            # A correction within the first two: nobody had sat down at the further seats yet.
+            events.record(db, EventKind.DE_ESCALATED, at=now, actor=actor, subject=subject, payload={"grades": grades})
+    return Verdict.ADJUDICATED if ruled else verdict
+
+
+def rebuild(store: Store) -> int:
+    """Recompute every verdict from judgements and adjudications; how many pairs have any."""
+    with writing(store) as db:
+        pairs = judgements.judged_pairs(db)
+        for pair_id in pairs:
+            _apply_rule(db, pair_id)
+    return len(pairs)
+
+
+def _apply_rule(db: Database, pair_id: PairId) -> tuple[list[int], Verdict, bool]:
+    """Store the verdict of one pair; its standing grades, what the rule says, and whether a lead overruled it."""
+    grades = [standing.grade for standing in judgements.standing(db, pair_id)]
+    decision = decide(grades)
+    ruled = judgements.adjudicated(db, pair_id)
+    if ruled is None:
+        judgements.set_verdict(db, pair_id, decision.verdict, decision.relevance, decision.mean, RULE_VERSION)
+    else:
+        judgements.set_verdict(db, pair_id, Verdict.ADJUDICATED, ruled, decision.mean, RULE_VERSION)
+    return grades, decision.verdict, ruled is not None

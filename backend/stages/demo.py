@@ -1,0 +1,98 @@
+"""The demo project: videos that ReelRank renders itself, taken through every stage as a user would.
+
+*Reads* nothing. *Writes* a whole project. With simulated judgements on request, which are marked as such in the
+database, on every screen of the lead and in every release.
+"""
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+from backend.core.model import GradeEvent, Person, QueryId, Role, Verdict
+from backend.encoders import sentence
+from backend.media import demo as theatre
+from backend.stages import candidates, captions, consensus, corpus, people, queries
+from backend.store import judgements, reviews
+from backend.store import project as projects
+from backend.store.project import Project
+
+LEAD = "Lea"
+ANNOTATORS = ("Ana", "Ben", "Cleo", "Dan")
+PASSWORD = "reelrank-demo"
+"""Everybody's in the demo, which is served to this machine only."""
+
+VAL_QUERIES, TEST_QUERIES, SEED = 8, 4, 7
+SIMULATED_SHARE = 0.75
+"""Share of the queries that `--judged` fills in; the others are left for people to try."""
+
+Progress = Callable[[str, int, int], None]
+
+
+def build(folder: Path, *, now: float, progress: Progress) -> Project:
+    """Render, import, rewrite, draw, choose, and add people.
+
+    Args:
+        folder: a new project folder.
+        now: seconds since 1970.
+        progress: called with (what is done, done, all).
+    """
+    spec = sentence.resolve("minilm")
+    encoder = sentence.load(spec)
+    videos = folder / "videos"
+    moments = theatre.render_corpus(videos, progress=lambda done, total: progress("rendering videos", done, total))
+    project = projects.create(folder, encoder=spec.name, encoder_kind=spec.kind, cast=theatre.CAST)
+    corpus.add_moments(
+        project,
+        moments,
+        file="the demo's script",
+        format="demo",
+        notes=[],
+        videos=videos,
+        now=now,
+        progress=lambda done, total: progress("measuring videos", done, total),
+    )
+    captions.rewrite_captions(
+        project, encoder, now=now, progress=lambda done, total: progress("rewriting captions", done, total)
+    )
+    queries.draw(project, val=VAL_QUERIES, test=TEST_QUERIES, seed=SEED, now=now)
+    candidates.choose(project, encoder, batch_size=project.settings.batch_size, now=now, progress=progress)
+    for name in (LEAD, *ANNOTATORS):
+        person = people.add(project.store, name, Role.LEAD if name == LEAD else Role.ANNOTATOR, now=now)
+        people.set_password(project.store, person, PASSWORD, now=now)
+    return project
+
+
+def simulate(project: Project, *, now: float, progress: Progress) -> int:
+    """Add simulated judgements to the first queries; how many grades.
+
+    Each simulated annotator sees a latent relevance (4 for the query's own words, else by similarity) through
+    noise of their own, so that agreement, disagreement, escalation and discards all occur.
+    """
+    store = project.store
+    crowd = [
+        people.add(store, f"Simulated annotator {n}", Role.ANNOTATOR, now=now, simulated=True) for n in range(1, 5)
+    ]
+    rng = random.Random(SEED)
+    asked = reviews.query_reviews(store.db, project.settings.batch_size)
+    asked = asked[: round(len(asked) * SIMULATED_SHARE)]
+    total = 0
+    for done, query in enumerate(asked, start=1):
+        total += _judge_query(project, query.query_id, crowd, rng, now=now)
+        progress("simulating judgements", done, len(asked))
+    return total
+
+
+def _judge_query(project: Project, query_id: QueryId, crowd: list[Person], rng: random.Random, *, now: float) -> int:
+    """Two simulated grades a pair, four where the first two disagree."""
+    grades = 0
+    for pair in reviews.pairs_of_query(project.store.db, query_id):
+        latent = 4.4 * max(0.0, pair.similarity) ** 1.3
+        order = rng.sample(crowd, len(crowd))
+        for nth, person in enumerate(order):
+            if nth == 2 and judgements.verdict(project.store.db, pair.pair_id) is not Verdict.ESCALATED:
+                break
+            grade = min(4, max(0, round(rng.gauss(latent, 0.75))))
+            event = GradeEvent(pair.pair, grade, f"simulated-{pair.pair}-{nth}", active_ms=rng.randrange(1500, 9000))
+            consensus.record_grade(project.store, person, event, now=now, simulated=True)
+            grades += 1
+    return grades

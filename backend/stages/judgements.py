@@ -1,0 +1,121 @@
+"""Accept a grade, or a correction of one, from the person who sits at the pair.
+
+*Reads* seats. *Writes* judgements, seats, events. What the grades mean together is the next stage's business
+(`consensus`), which calls `accept` inside its own transaction.
+"""
+
+from backend.core.errors import PairLocked, ReelRankError, SeatUnavailable
+from backend.core.model import DeskItem, Grade, GradeEvent, Person, Verdict
+from backend.store import events, judgements, seats
+from backend.store.connection import Store, writing
+from backend.store.events import EventKind
+from backend.store.judgements import PairRow, Standing
+
+CORRECTION_S = 15 * 60.0
+"""For how long the person whose grade decided a pair may still take it back (nobody having gone on from it)."""
+
+LOCKED = "this pair is settled, its grades are locked"
+GONE = "this pair went back to the queue and others have graded it; your grade is kept in the log but does not count"
+
+
+def accept(
+    store: Store, person: Person, pair: PairRow, event: GradeEvent, *, now: float, simulated: bool = False
+) -> bool:
+    """Store one grade; sending the same event again changes nothing.
+
+    Args:
+        store: the project's store.
+        person: who graded.
+        pair: what was graded.
+        event: the grade, with the key of its key press.
+        now: when it arrived.
+        simulated: made by the demo, not by a person.
+
+    Returns:
+        Whether anything was written (False for a repeated event or an unchanged grade).
+
+    Raises:
+        SeatUnavailable: the person has no seat at the pair and there is no free one.
+        PairLocked: the pair is settled.
+        ReelRankError: not a grade.
+    """
+    if event.grade not in set(Grade):
+        raise ReelRankError(f"{event.grade} is not a grade: grades are 0 to 4")
+    me = person.annotator_id
+    with writing(store) as db:
+        if judgements.event_known(db, event.key):
+            return False
+        if why := judgements.refusal_known(db, pair.pair_id, event.key):
+            raise SeatUnavailable(why)
+        seat = seats.seat_of(db, pair.pair_id, me)
+        if seat is None and judgements.verdict(db, pair.pair_id) in (Verdict.OPEN, Verdict.ESCALATED):
+            # A late save: the lease ran out, but nobody else has taken the place.
+            seats.claim(db, me, pair.pair_id, now=now, until=now)
+            seat = seats.seat_of(db, pair.pair_id, me)
+        if seat is None:
+            raise SeatUnavailable(GONE)
+        earlier = _own(judgements.standing(db, pair.pair_id), me)
+        if earlier is not None and not correctable(store, person, pair, earlier, now=now):
+            raise PairLocked(LOCKED)
+        if earlier is not None and earlier.grade == event.grade:
+            return False
+        judgements.add(
+            db,
+            seat,
+            me,
+            event.grade,
+            revision=earlier.revision + 1 if earlier else 1,
+            at=now,
+            active_ms=max(0, event.active_ms),
+            event_key=event.key,
+            simulated=simulated,
+        )
+        seats.mark_judged(db, seat)
+    return True
+
+
+def correctable(store: Store, person: Person, pair: PairRow, earlier: Standing, *, now: float) -> bool:
+    """Whether a person may change the grade they gave.
+
+    Always while the pair is open. Once the required grades are in, only for the person whose grade came last,
+    for `CORRECTION_S`, and only while nobody has gone on from it: no further seat taken, no lead's decision.
+    """
+    with writing(store) as db:
+        verdict = judgements.verdict(db, pair.pair_id)
+        if verdict is Verdict.OPEN:
+            return True
+        if verdict is Verdict.ADJUDICATED or now - earlier.graded_at > CORRECTION_S:
+            return False
+        return not seats.taken_by_others(db, pair.pair_id, person.annotator_id)
+
+
+def refuse(store: Store, person: Person, pair: PairRow, event: GradeEvent, why: str, *, now: float) -> None:
+    """Keep a grade that cannot count in the event log, so that nothing anybody typed is lost."""
+    with writing(store) as db:
+        if judgements.refusal_known(db, pair.pair_id, event.key) is None:
+            events.record(
+                db,
+                EventKind.GRADE_REFUSED,
+                at=now,
+                actor=person.annotator_id,
+                subject=f"pair:{pair.pair_id}",
+                payload={"grade": event.grade, "event_key": event.key, "why": why},
+            )
+
+
+def previous(store: Store, person: Person, *, now: float) -> DeskItem | None:
+    """The pair this person graded last, if they may still correct it."""
+    with writing(store) as db:
+        last = judgements.last_graded(db, person.annotator_id)
+        pair = judgements.pair_by_key(db, last[0]) if last else None
+        if last is None or pair is None:
+            return None
+        earlier = _own(judgements.standing(db, pair.pair_id), person.annotator_id)
+        if earlier is None or not correctable(store, person, pair, earlier, now=now):
+            return None
+        graded, total = seats.batch_progress(db, person.annotator_id, pair.batch_id, now=now)
+    return DeskItem(pair.pair_key, pair.query, graded, total, pair.end_s - pair.start_s, last[1])
+
+
+def _own(standing: list[Standing], me: int) -> Standing | None:
+    return next((grade for grade in standing if grade.annotator_id == me), None)

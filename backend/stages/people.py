@@ -1,0 +1,177 @@
+"""Who may come in: people, one-time invitations, passwords, sessions.
+
+*Reads* and *writes* annotator, invitation, session, events. Passwords are kept as argon2 hashes, tokens as
+SHA-256: nothing in the database lets anybody in.
+"""
+
+import hashlib
+import secrets
+from functools import cache
+
+from argon2 import PasswordHasher
+from argon2.exceptions import VerifyMismatchError
+
+from backend.core.errors import ProjectError, SignInRefused
+from backend.core.model import AnnotatorId, Person, Role
+from backend.store import events, people
+from backend.store.connection import Store, writing
+from backend.store.events import EventKind
+
+DAY_S = 24 * 3600.0
+SESSION_S = 14 * DAY_S
+INVITATION_S = 14 * DAY_S
+PASSWORD_LENGTH = 8
+WRONG = "Name or password is wrong."
+
+
+def add(store: Store, name: str, role: Role, *, now: float, simulated: bool = False) -> Person:
+    """A new person, without a password yet.
+
+    Raises:
+        ProjectError: the name is empty or taken.
+    """
+    with writing(store) as db:
+        person = people.add(db, name.strip(), role, at=now, simulated=simulated)
+        events.record(
+            db,
+            EventKind.PERSON_ADDED,
+            at=now,
+            actor=None,
+            subject=f"annotator:{person.annotator_id}",
+            payload={"name": person.name, "role": role.value},
+        )
+    return person
+
+
+def invite(store: Store, person: Person, *, now: float) -> str:
+    """A one-time token with which the person sets a password, good for two weeks."""
+    token = secrets.token_urlsafe(24)
+    with writing(store) as db:
+        people.add_invitation(db, person.annotator_id, _digest(token), until=now + INVITATION_S)
+    return token
+
+
+def invited(store: Store, token: str, *, now: float) -> Person | None:
+    """Whom an invitation is for; None if it is used up, expired or unknown."""
+    return people.invited(store.db, _digest(token), now=now)
+
+
+def accept_invitation(store: Store, token: str, password: str, *, now: float) -> str:
+    """Set the password and sign in; the session token.
+
+    Raises:
+        SignInRefused: the invitation is no longer good.
+        ProjectError: the password is too short.
+    """
+    hashed = _hash(password)  # slow on purpose, so before the transaction
+    with writing(store) as db:
+        person = people.invited(db, _digest(token), now=now)
+        if person is None:
+            raise SignInRefused("This invitation is used up or has expired: ask your lead for a new one.")
+        people.use_invitation(db, _digest(token), at=now)
+        _set_hash(store, person, hashed, now=now)
+        return _new_session(store, person, now=now)
+
+
+def set_password(store: Store, person: Person, password: str, *, now: float) -> None:
+    """Set a password directly (setting up by script); all sessions of the person end.
+
+    Raises:
+        ProjectError: it is too short.
+    """
+    _set_hash(store, person, _hash(password), now=now)
+
+
+def sign_in(store: Store, name: str, password: str, *, now: float) -> str:
+    """Check name and password; a session token, of which only the hash is kept.
+
+    Raises:
+        SignInRefused: wrong name or password, no password set yet, or suspended.
+    """
+    found = people.by_name(store.db, name.strip())
+    person, hashed = found if found else (None, None)
+    try:
+        # An unknown name costs as much time as a wrong password, so that names cannot be guessed by the clock.
+        _hasher().verify(hashed or _nobodys_hash(), password)
+    except VerifyMismatchError:
+        if person is not None and hashed is None:
+            raise SignInRefused("You have no password yet: open the invitation link that your lead sent you.") from None
+        raise SignInRefused(WRONG) from None
+    if person is None or hashed is None:
+        raise SignInRefused(WRONG)
+    if person.suspended:
+        raise SignInRefused("Your account is suspended: ask your lead.")
+    with writing(store):
+        return _new_session(store, person, now=now)
+
+
+def person_for(store: Store, token: str, *, now: float) -> Person | None:
+    """Whose session a token is; None if it is over, unknown, or the person is suspended."""
+    return people.by_session(store.db, _digest(token), now=now)
+
+
+def sign_out(store: Store, token: str) -> None:
+    """End a session."""
+    with writing(store) as db:
+        people.end_session(db, _digest(token))
+
+
+def suspend(store: Store, lead: Person, annotator_id: AnnotatorId, suspended: bool, *, now: float) -> None:
+    """Suspend somebody (their sessions end at once) or let them in again.
+
+    Raises:
+        ProjectError: no such person, or oneself.
+    """
+    with writing(store) as db:
+        if people.by_id(db, annotator_id) is None:
+            raise ProjectError(f"there is no person {annotator_id}: reload the page")
+        if annotator_id == lead.annotator_id:
+            raise ProjectError("you cannot suspend yourself: ask another lead")
+        people.suspend(db, annotator_id, suspended)
+        events.record(
+            db,
+            EventKind.PERSON_SUSPENDED,
+            at=now,
+            actor=lead.annotator_id,
+            subject=f"annotator:{annotator_id}",
+            payload={"suspended": suspended},
+        )
+
+
+def _set_hash(store: Store, person: Person, hashed: str, *, now: float) -> None:
+    with writing(store) as db:
+        people.set_password(db, person.annotator_id, hashed)
+        events.record(
+            db,
+            EventKind.PASSWORD_SET,
+            at=now,
+            actor=person.annotator_id,
+            subject=f"annotator:{person.annotator_id}",
+        )
+
+
+def _new_session(store: Store, person: Person, *, now: float) -> str:
+    token = secrets.token_urlsafe(32)
+    with writing(store) as db:
+        people.add_session(db, person.annotator_id, _digest(token), at=now, until=now + SESSION_S)
+    return token
+
+
+def _hash(password: str) -> str:
+    if len(password) < PASSWORD_LENGTH:
+        raise ProjectError(f"a password needs at least {PASSWORD_LENGTH} characters")
+    return _hasher().hash(password)
+
+
+@cache
+def _hasher() -> PasswordHasher:
+    return PasswordHasher()
+
+
+@cache
+def _nobodys_hash() -> str:
+    return _hasher().hash(secrets.token_urlsafe(16))
+
+
+def _digest(token: str) -> str:
+    return hashlib.sha256(token.encode()).hexdigest()

@@ -1,0 +1,170 @@
+"""The command line: exit codes, clean JSON, messages that say what to do, help with an example everywhere."""
+
+import io
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import typer
+from typer.main import get_command
+
+from backend import api, cli
+from support import Judging
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def reelrank(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Run a command as the console script does: (exit code, standard output, standard error)."""
+
+    def run(*arguments: object, stdin: str = "") -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["reelrank", *map(str, arguments)])
+        monkeypatch.setattr(sys, "stdin", io.StringIO(stdin))
+        try:
+            cli.main()
+        except SystemExit as leaving:
+            code = leaving.code if isinstance(leaving.code, int) else 0 if leaving.code is None else 1
+        else:
+            code = 0
+        out, err = capsys.readouterr()
+        return code, out, err
+
+    return run
+
+
+def commands() -> list[tuple[str, ...]]:
+    root = get_command(cli.app)
+    assert isinstance(root, typer.core.TyperGroup)
+    found: list[tuple[str, ...]] = []
+    for name, command in root.commands.items():
+        inner = getattr(command, "commands", None)
+        found += [(name, sub) for sub in inner] if inner else [(name,)]
+    return found
+
+
+@pytest.mark.parametrize("command", commands(), ids=" ".join)
+def test_every_command_has_help_with_an_example_of_itself(reelrank: Run, command: tuple[str, ...]) -> None:
+    code, out, _ = reelrank(*command, "--help")
+    assert code == 0
+    assert f"Example: reelrank {' '.join(command)}" in " ".join(out.split())
+
+
+def test_the_public_commands_are_there() -> None:
+    wanted = "demo init import rewrite queries candidates pseudo-train serve status export "
+    wanted += "consensus evaluate backup migrate clip"
+    assert {" ".join(command) for command in commands()} == {*wanted.split(), "users add"}
+
+
+def test_status_json_is_json_alone_and_says_what_the_contract_names(reelrank: Run, judging: Judging) -> None:
+    judging.grade(0, judging.pairs()[0].pair, 3)
+    code, out, err = reelrank("status", judging.project.folder, "--json")
+    counts = json.loads(out)
+    assert (code, err) == (0, "")
+    assert set(counts) >= {
+        *("videos", "moments", "captions", "queries", "batches", "pairs", "judgements", "annotators"),
+        *("encoder", "schema"),
+    }
+    assert set(counts["queries"]) == {"val", "test", "train"}
+    assert set(counts["pairs"]) == {"open", "escalated", "consensus", "discarded", "adjudicated", "blocked"}
+    assert sum(counts["pairs"].values()) == 60
+    assert counts["judgements"] == 1
+    assert counts == api.status_counts(judging.project)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["status", "nowhere"], "nowhere is not a project (no reelrank.db): run `reelrank init nowhere`"),
+        (["serve", "nowhere"], "is not a project"),
+        (["migrate", "nowhere"], "is not a project"),
+        (["consensus", "no.csv"], "no.csv: cannot be read: No such file or directory"),
+        (["clip", "no.mp4", "1", "2", "out.mp4"], "no.mp4"),
+        (["evaluate", "--truth", "no.json", "--run", "no.json"], "no.json"),
+    ],
+)
+def test_a_refusal_is_one_message_and_code_1(
+    reelrank: Run, arguments: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    code, out, err = reelrank(*arguments)
+    assert (code, out) == (1, "")
+    assert message in err
+    assert "Traceback" not in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["import", "p", "f", "--format", "xml"], "'tvr', 'csv', 'jsonl'"),
+        (["candidates", "p", "--batch-size", "30"], "a batch has 20 or 40 candidates"),
+        (["evaluate", "--truth", "t", "--run", "r", "--k", "ten"], "'ten' is not a list of numbers"),
+        (["evaluate", "--truth", "t", "--run", "r", "--option", "gain=cubic"], "gain is one of linear, exp2"),
+        (["users", "add", "p", "Ana", "--role", "king"], "'annotator', 'lead'"),
+        (["nonsense"], "No such command 'nonsense'"),
+    ],
+)
+def test_wrong_usage_is_code_2_and_names_what_is_right(reelrank: Run, arguments: list[str], message: str) -> None:
+    code, _, err = reelrank(*arguments)
+    assert code == 2
+    assert message in " ".join(err.split())
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "message"),
+    [
+        ("empty.jsonl", b"", "empty.jsonl: the file is empty"),
+        ("latin.jsonl", '{"video": "é"}'.encode("latin-1"), "latin.jsonl, row 1: "),
+        ("short.jsonl", b'{"video": "a", "start": 1, "end": 2}\n', "short.jsonl, row 1: "),
+    ],
+)
+def test_a_bad_file_leaves_the_project_as_it_was(
+    reelrank: Run, judging: Judging, tmp_path: Path, name: str, data: bytes, message: str
+) -> None:
+    (tmp_path / name).write_bytes(data)
+    before = api.status_counts(judging.project)
+    code, _, err = reelrank("import", judging.project.folder, tmp_path / name, "--format", "jsonl")
+    assert code == 1
+    assert message in err
+    assert api.status_counts(judging.project) == before
+
+
+def test_users_are_added_by_link_or_by_password(reelrank: Run, judging: Judging) -> None:
+    folder = judging.project.folder
+    code, out, _ = reelrank("users", "add", folder, "Eve", "--role", "annotator", "--url", "https://x.org/")
+    assert code == 0
+    assert out.splitlines()[-1].startswith("https://x.org/session/invitation/")
+    code, _, err = reelrank("users", "add", folder, "Flo", "--role", "lead", "--password-stdin", stdin="short\n")
+    assert code == 1
+    assert "at least 8 characters" in err
+    code, _, _ = reelrank("users", "add", folder, "Flo", "--role", "lead", "--password-stdin", stdin="long enough\n")
+    assert code == 0
+    assert api.sign_in(judging.project, "Flo", "long enough", now=1.0)
+
+
+def test_settings_that_are_not_understood_name_the_file(reelrank: Run, judging: Judging) -> None:
+    settings = judging.project.folder / "reelrank.toml"
+    settings.write_text(settings.read_text().replace("batch_size = 20", "batch_size = 25"))
+    code, _, err = reelrank("status", judging.project.folder)
+    assert code == 1
+    assert "reelrank.toml" in err
+    assert "batch_size" in err
+
+
+def test_backup_makes_a_project_database(reelrank: Run, judging: Judging, tmp_path: Path) -> None:
+    assert reelrank("backup", judging.project.folder, tmp_path / "copy.db")[0] == 0
+    code, _, err = reelrank("backup", judging.project.folder, tmp_path / "copy.db")
+    assert code == 1
+    assert "never overwrites" in err
+
+
+def test_the_real_raw_annotations_reproduce_the_paper(reelrank: Run, shared: Path) -> None:
+    code, out, _ = reelrank("consensus", shared / "data/tvr_ranking/raw_annotation.csv", "--json")
+    found = json.loads(out)
+    assert code == 0
+    assert (found["rows"], found["pairs"], found["consensus"], found["discarded"]) == (227808, 96483, 94442, 2041)
+    assert list(found["relevance"].values()) == [5929, 19245, 30056, 24439, 14773]
+    assert found["annotators"] == 21
+    assert found["alpha_ordinal"] == pytest.approx(0.6149846647249602, abs=1e-9)

@@ -1,0 +1,58 @@
+"""What tests share besides fixtures: a small made-up project and an encoder that needs no model."""
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+
+import numpy as np
+
+from backend import api
+from backend.core.model import CaptionedMoment, GradeEvent, PairKey, PairReview, Person, Receipt
+
+
+class WordEncoder:
+    """A sentence encoder for tests: a unit vector of hashed words. No model, same vectors everywhere."""
+
+    identity = "words-64"
+    dim = 64
+
+    def encode(self, texts: Sequence[str], *, progress: object = None) -> np.ndarray:
+        vectors = np.full((len(texts), self.dim), 1e-3, dtype=np.float32)
+        for row, text in enumerate(texts):
+            for word in text.lower().strip(" .").split():
+                vectors[row, blake2b(word.encode(), digest_size=2).digest()[0] % self.dim] += 1
+        return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+PEOPLE = ("Anna", "Boris", "Carla", "Dev")
+VERBS = ("walks to a sofa", "sits down", "pours tea", "waves", "opens a door", "throws a ball", "reads", "dances")
+MOMENTS = [
+    CaptionedMoment(f"v{n % 6}", float(n), n + 2.5, f"{PEOPLE[n % 4]} {VERBS[n % 8]} in room {n}.", n + 1, 60.0)
+    for n in range(48)
+]
+NOW = 1_790_000_000.0
+
+
+@dataclass
+class Judging:
+    """A project whose batches are open, with its people."""
+
+    project: api.Project
+    lead: Person
+    annotators: list[Person]
+
+    def pairs(self) -> list[PairReview]:
+        """Every pair, by query and rank."""
+        return [
+            pair for query in api.list_queries(self.project) for pair in api.query_pairs(self.project, query.query_id)
+        ]
+
+    def grade(self, who: int, pair: str, grade: int, *, at: float = NOW, key: str | None = None) -> Receipt:
+        """One grade by annotator number `who`."""
+        event = GradeEvent(PairKey(pair), grade, key or secrets.token_hex(8), 1000)
+        return api.record_grades(self.project, self.annotators[who], [event], now=at)[0]
+
+    def state(self, pair: str) -> PairReview:
+        """How a pair stands."""
+        return next(found for found in self.pairs() if found.pair == pair)
