@@ -1,0 +1,50 @@
+"""The whole app for a server: Streamlit's pages, our routes, the guard in front, the clip worker beside.
+
+Start it with `streamlit run annotate_app/asgi.py` and the project's folder in `REELRANK_PROJECT` (which is
+what `reelrank serve DIR` does). Streamlit finds `app` by reading this file, and `.streamlit/config.toml` beside
+it, whatever the working directory is.
+"""
+
+import gc
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import streamlit as st
+from starlette.middleware import Middleware
+
+from annotate_app import auth
+from annotate_app.clip_worker import ClipWorker
+from annotate_app.guard import Guard
+from annotate_app.routes import own_routes
+from backend import api
+from backend.core.errors import ReelRankError
+
+try:
+    auth.project()
+except ReelRankError as refusal:
+    sys.exit(f"ReelRank: {refusal}")
+
+clips: ClipWorker[api.ClipJob] = ClipWorker(api.cut_clip)
+
+
+@asynccontextmanager
+async def lifespan(_app: st.App) -> AsyncIterator[None]:
+    """Runs around the life of the server."""
+    clips.start()
+    # What is loaded by now stays: every later collection need not look at it again.
+    gc.collect()
+    gc.freeze()
+    try:
+        yield
+    finally:
+        clips.stop()
+
+
+app = st.App(
+    Path(__file__).with_name("main.py"),
+    routes=own_routes(auth.project, clips),
+    middleware=[Middleware(Guard, project=auth.project)],
+    lifespan=lifespan,
+)

@@ -1,0 +1,56 @@
+"""What every page shares: style, the header with project and person, the frame of a lead's page."""
+
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from annotate_app import auth
+from backend import api
+from backend.core.model import Person, Role
+
+_HERE = Path(__file__).parent
+MARK = _HERE / "mark.svg"
+WORDMARK = _HERE / "wordmark.svg"
+
+
+def header(project: api.Project, person: Person) -> None:
+    """The bar on top: product, project, person, sign-out. The sign-out is a plain form: it works without us."""
+    st.html(_HERE / "look.css")
+    st.logo(WORDMARK, size="medium")
+    csrf = st.context.cookies.get(auth.CSRF_COOKIE, "")
+    with st.container(key="rr-account"):
+        st.html(
+            f'<div class="rr-account"><span class="rr-project" title="Project">{escape(project.name)}</span>'
+            f'<span class="rr-person"><span class="rr-face" aria-hidden="true">{escape(person.name[:1].upper())}'
+            f"</span>{escape(person.name)} <small>{person.role.value}</small></span>"
+            '<form method="post" action="/session/sign-out">'
+            f'<input type="hidden" name="csrf" value="{escape(csrf)}"><button type="submit">Sign out</button>'
+            "</form></div>"
+        )
+
+
+def lead_page(title: str) -> tuple[api.Project, Person, dict[str, Any]]:
+    """Opens a lead's page: checks the role, writes the heading, warns about simulated judgements.
+
+    Returns the project, the lead, and the counts of `api.status_counts`.
+    """
+    person = auth.require(Role.LEAD)
+    project = auth.project()
+    counts = api.status_counts(project)
+    st.title(title, anchor=False)
+    simulated = counts.get("simulated", 0)
+    if simulated:
+        st.warning(
+            f"**Simulated judgements**: {simulated:,} of the {counts['judgements']:,} judgements in this project "
+            "were made by a program for demonstration. Do not publish them.",
+            icon=":material/science:",
+        )
+    return project, person, counts
+
+
+def settled(counts: dict[str, Any]) -> tuple[int, int]:
+    """Settled pairs (consensus, adjudicated or discarded) and all pairs, from the counts of `api.status_counts`."""
+    pairs: dict[str, int] = counts["pairs"]
+    return pairs["consensus"] + pairs["adjudicated"] + pairs["discarded"], sum(pairs.values())

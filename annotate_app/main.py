@@ -1,0 +1,11 @@
+"""The script Streamlit runs for every session: who is here, and which pages they get. Nothing else."""
+
+import streamlit as st
+
+from annotate_app import auth, look, navigation
+
+st.set_page_config(page_title="ReelRank", page_icon=look.MARK, layout="wide")
+person = auth.current()
+if person is not None:
+    look.header(auth.project(), person)
+navigation.page_for(person).run()

@@ -1,0 +1,42 @@
+"""Which pages a role gets. A page of another role exists only to say so; every page checks the role again."""
+
+from collections.abc import Callable
+from functools import partial
+
+import streamlit as st
+from streamlit.navigation.page import StreamlitPage
+
+from annotate_app import auth
+from annotate_app.pages import annotate, disagreements, people, queries, release
+from backend.core.model import Person, Role
+
+_PAGES: tuple[tuple[Role, Callable[[], None], str, str], ...] = (
+    (Role.ANNOTATOR, annotate.page, "Grade", ":material/play_circle:"),
+    (Role.LEAD, queries.page, "Queries", ":material/format_list_numbered:"),
+    (Role.LEAD, disagreements.page, "Disagreements", ":material/call_split:"),
+    (Role.LEAD, people.page, "People", ":material/group:"),
+    (Role.LEAD, release.page, "Release", ":material/inventory_2:"),
+)
+
+
+def page_for(person: Person | None) -> StreamlitPage:
+    """The page this run shows; `/` leads on to the first page of the person's role."""
+    role = None if person is None else person.role
+    pages = [
+        st.Page(
+            page if owner is role else partial(_not_yours, owner),
+            title=title,
+            icon=icon,
+            url_path=title.lower(),
+            visibility="visible" if owner is role else "hidden",
+        )
+        for owner, page, title, icon in _PAGES
+    ]
+    first = next((page for page, (owner, *_) in zip(pages, _PAGES, strict=True) if owner is role), pages[0])
+    # Streamlit serves its default page at `/` only. With this one in between, every page keeps its own address.
+    front = st.Page(partial(st.switch_page, first), title="ReelRank", default=True, visibility="hidden")
+    return st.navigation([front, *pages], position="top" if role is Role.LEAD else "hidden")
+
+
+def _not_yours(owner: Role) -> None:
+    auth.require(owner)

@@ -1,0 +1,1 @@
+"""One screen a module; each has `page()`, and checks by itself who may see it."""

@@ -1,0 +1,19 @@
+"""The annotator's page: one clip, one query, five grades."""
+
+import time
+from dataclasses import asdict
+
+from annotate_app import auth
+from annotate_app.player.player import player
+from backend import api
+from backend.core.model import Role
+
+
+def page() -> None:
+    """Show the signed-in annotator's desk.
+
+    This runs once when the page opens; from then on the player talks to `/desk/exchange` by itself.
+    """
+    person = auth.require(Role.ANNOTATOR)
+    desk = api.desk(auth.project(), person, now=time.time())
+    player(asdict(desk), int(person.annotator_id))

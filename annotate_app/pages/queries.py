@@ -1,0 +1,260 @@
+"""The lead's page "Queries": progress of every query, and whether its second batch is worth opening."""
+
+import time
+from collections import Counter
+from collections.abc import Sequence
+from html import escape
+from typing import Any
+
+import altair as alt
+import pandas as pd
+import streamlit as st
+
+from annotate_app import auth, look, wording
+from backend import api
+from backend.core.errors import ReelRankError
+from backend.core.model import QueryId, QueryReview, Role
+
+WANTED = 3
+"""A relevance from which a candidate counts as a find when batch 2 is considered."""
+
+_SHOWN = ("All", "In work", "Batch 2 possible")
+
+
+def page() -> None:
+    """Counts, the table of queries, and the selected one (`?query=ID`) in detail."""
+    project, _person, counts = look.lead_page("Queries")
+    _metrics(counts)
+    reviews = api.list_queries(project)
+    if not reviews:
+        st.info("No query has candidates yet. Make them with: reelrank candidates DIR")
+        return
+    chosen = _choose(reviews)
+    if chosen is not None:
+        _detail(project, chosen)
+
+
+def suggestion(review: QueryReview) -> str:
+    """What the last five relevances of batch 1 say about batch 2, in one sentence."""
+    known = [relevance for relevance in review.last_five if relevance is not None]
+    missing = len(review.last_five) - len(known)
+    if missing and not review.more_candidates and review.settled < review.pairs:
+        are = "is" if missing == 1 else "are"
+        return f"{wording.number(missing)} of the last five {are} not settled yet."
+    finds = sum(relevance >= WANTED for relevance in known)
+    outlook = (
+        "a second batch is likely to find more"
+        if finds >= 3
+        else "a second batch may find a few more"
+        if finds
+        else "a second batch is unlikely to find more"
+    )
+    are = "is" if finds <= 1 else "are"
+    return f"{wording.number(finds)} of the last five {are} graded {WANTED} or more: {outlook}."
+
+
+def why_not(review: QueryReview) -> str:
+    """Why the next batch of a query cannot be opened, or an empty text if it can."""
+    if review.more_candidates:
+        return ""
+    unsettled = review.pairs - review.settled
+    if unsettled:
+        return f"{unsettled} of {review.pairs} pairs are not settled yet."
+    if review.batches_open > 1:
+        return "Batch 2 is open already, and there are no further candidates."
+    return "There are no further candidates for this query."
+
+
+def open_batch(query_id: QueryId) -> None:
+    """Callback of the button: opens the next batch and leaves a message for the run that follows."""
+    person = auth.current()
+    if person is None or person.role is not Role.LEAD:
+        return
+    try:
+        opened = api.open_batch(auth.project(), person, query_id, now=time.time())
+    except ReelRankError as error:
+        st.session_state["queries_message"] = ("error", str(error))
+    else:
+        text = f"Batch 2 is open: {wording.count_of(opened, 'pair')} went to the annotators."
+        st.session_state["queries_message"] = ("success", text)
+
+
+def _metrics(counts: dict[str, Any]) -> None:
+    done, total = look.settled(counts)
+    columns = st.columns(5)
+    values = {
+        "Judgements": f"{counts['judgements']:,}",
+        "Pairs settled": f"{done:,} of {total:,}",
+        "Escalated": f"{counts['pairs']['escalated']:,}",
+        "Discarded": f"{counts['pairs']['discarded']:,}",
+        "People": f"{counts['annotators']:,}",
+    }
+    for column, (label, value) in zip(columns, values.items(), strict=True):
+        column.metric(label, value, border=True)
+
+
+def _choose(reviews: Sequence[QueryReview]) -> QueryReview | None:
+    by_id = {review.query_id: review for review in reviews}
+    wanted = st.query_params.get("query", "")
+    chosen = by_id.get(QueryId(int(wanted))) if wanted.isdecimal() else None
+    # The empty column keeps the table's toolbar, which appears above its right end, off the box.
+    left, right, _ = st.columns([5, 6, 2], vertical_alignment="center")
+    show = left.segmented_control(
+        "Show", _SHOWN, default="All", required=True, key="queries_show", label_visibility="collapsed"
+    )
+    st.session_state["queries_box"] = chosen.query_id if chosen else None
+    right.selectbox(
+        "Look at a query",
+        list(by_id),
+        format_func=lambda query_id: by_id[query_id].query,
+        key="queries_box",
+        placeholder="Look at a query: type a few letters, or choose a row",
+        label_visibility="collapsed",
+        on_change=lambda: _remember(st.session_state["queries_box"]),
+    )
+    listed = [review for review in reviews if _is_shown(review, show or "All")]
+
+    def from_table() -> None:
+        rows = st.session_state["queries_table"]["selection"]["rows"]
+        _remember(listed[rows[0]].query_id if rows else None)
+
+    if not listed:
+        st.info("No query is in this list just now.")
+    else:
+        st.dataframe(
+            _table(listed),
+            key="queries_table",
+            height=min(38 + 35 * len(listed), 318),
+            hide_index=True,
+            on_select=from_table,
+            selection_mode="single-row",
+            selection_default={"selection": {"rows": [listed.index(chosen)] if chosen in listed else []}},
+            column_config={
+                "Query": st.column_config.TextColumn(width="large"),
+                "Settled": st.column_config.ProgressColumn(format="percent", min_value=0, max_value=1),
+                "Relevance by rank": st.column_config.BarChartColumn(y_min=0, y_max=4, width="medium"),
+            },
+        )
+    return chosen
+
+
+def _remember(query_id: QueryId | None) -> None:
+    """The selection lives in the URL, so that it can be sent to a colleague."""
+    if query_id is None:
+        st.query_params.pop("query", None)
+    else:
+        st.query_params["query"] = str(query_id)
+
+
+def _is_shown(review: QueryReview, show: str) -> bool:
+    if show == "In work":
+        return review.settled < review.pairs
+    return show != "Batch 2 possible" or review.more_candidates
+
+
+def _table(reviews: Sequence[QueryReview]) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "Query": [review.query for review in reviews],
+            "Split": [review.split.value for review in reviews],
+            "Settled": [review.settled / max(review.pairs, 1) for review in reviews],
+            "Pairs": [review.pairs for review in reviews],
+            "Escalated": [review.escalated for review in reviews],
+            "Discarded": [review.discarded for review in reviews],
+            "Relevance by rank": [[relevance or 0 for relevance in review.relevances] for review in reviews],
+            "Batches": [review.batches_open for review in reviews],
+        }
+    )
+
+
+def _detail(project: api.Project, review: QueryReview) -> None:
+    st.subheader(review.query, anchor=False)
+    kind, text = st.session_state.pop("queries_message", ("", ""))
+    if text:
+        (st.error if kind == "error" else st.success)(text)
+    left, right = st.columns([3, 2], gap="large")
+    with left:
+        st.markdown("**Batch 1 in rank order**")
+        st.html(_strip(review.relevances))
+        st.markdown(suggestion(review))
+        refusal = why_not(review)
+        st.button(
+            "Open batch 2",
+            type="primary",
+            key="open_batch",
+            disabled=bool(refusal),
+            on_click=open_batch,
+            args=(review.query_id,),
+        )
+        if refusal:
+            st.caption(refusal)
+    with right:
+        st.markdown("**How many pairs have each relevance**")
+        st.altair_chart(
+            _distribution(review.relevances), height=240, alt="Bars: number of pairs for each relevance 0 to 4"
+        )
+    pairs = api.query_pairs(project, review.query_id)
+    st.dataframe(
+        pd.DataFrame(
+            {
+                "Rank": [pair.rank for pair in pairs],
+                "Verdict": [pair.verdict.value for pair in pairs],
+                "Relevance": pd.array([pair.relevance for pair in pairs], dtype="Int64"),
+                "Mean": [pair.mean for pair in pairs],
+                "Grades": [wording.grades(pair.grades) for pair in pairs],
+                "Caption": [pair.caption for pair in pairs],
+                "Moment": [wording.moment(pair) for pair in pairs],
+            }
+        ),
+        hide_index=True,
+        column_config={
+            "Mean": st.column_config.NumberColumn(format="%.1f"),
+            "Caption": st.column_config.TextColumn(width="large"),
+        },
+        key="query_pairs",
+    )
+
+
+def _strip(relevances: Sequence[int | None]) -> str:
+    cells = []
+    for rank, relevance in enumerate(relevances, 1):
+        last = " class='rr-last'" if rank > len(relevances) - 5 else ""
+        style = "rr-none" if relevance is None else f"rr-r{relevance}"
+        shown = "–" if relevance is None else str(relevance)
+        title = escape(f"Rank {rank}: " + ("no relevance" if relevance is None else f"relevance {relevance}"))
+        cells.append(f"<div{last} title='{title}'><b class='{style}'>{shown}</b><span>{rank}</span></div>")
+    first_of_last = max(len(relevances) - 4, 1)
+    legend = (
+        "<div class='rr-legend'><span><i style='box-shadow:0 0 0 2px #f59e0b'></i>the last five, ranks "
+        f"{first_of_last}–{len(relevances)}</span><span><i class='rr-none'></i>no relevance (yet)</span></div>"
+    )
+    return f"<div class='rr-strip' role='group' aria-label='Relevance by rank'>{''.join(cells)}</div>{legend}"
+
+
+def _distribution(relevances: Sequence[int | None]) -> alt.Chart:
+    counts = Counter(
+        (relevance, rank >= len(relevances) - 5) for rank, relevance in enumerate(relevances) if relevance is not None
+    )
+    names = {False: "earlier ranks", True: "last five"}
+    frame = pd.DataFrame(
+        [
+            {"Relevance": f"{value} {wording.GRADE_WORDS[value]}", "Ranks": names[last], "Pairs": counts[value, last]}
+            for value in range(5)
+            for last in (False, True)
+        ]
+    )
+    chart: alt.Chart = (
+        alt.Chart(frame)
+        .mark_bar(cornerRadiusEnd=3)
+        .encode(
+            y=alt.Y("Relevance:N", sort="descending", title=None, axis=alt.Axis(labelOverlap=False)),
+            x=alt.X("Pairs:Q", title=None, axis=alt.Axis(tickMinStep=1, format="d")),
+            color=alt.Color(
+                "Ranks:N",
+                scale=alt.Scale(domain=list(names.values()), range=["#6366f1", "#f59e0b"]),
+                legend=alt.Legend(orient="bottom", title=None),
+            ),
+            tooltip=["Relevance", "Ranks", "Pairs"],
+        )
+    )
+    return chart

@@ -1,0 +1,109 @@
+"""The lead's page "Release": what a release made now would hold, making it, downloading it."""
+
+import logging
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from annotate_app import auth, export_worker, look, wording
+from backend.core.errors import ReelRankError
+from backend.core.model import Role
+
+_LOG = logging.getLogger(__name__)
+
+
+def page() -> None:
+    """Counts and warnings, then the button, the wait and the download."""
+    _, _, counts = look.lead_page("Release")
+    pairs, queries = counts["pairs"], counts["queries"]
+    held = pairs["consensus"] + pairs["adjudicated"]
+    st.markdown("A release freezes what is agreed so far, with a manifest and a hash of every file.")
+    labels = {
+        "Queries for validation": queries["val"],
+        "Queries for test": queries["test"],
+        "Pairs with a relevance": held,
+        "Raw judgements": counts["judgements"],
+    }
+    for column, (label, value) in zip(st.columns(4), labels.items(), strict=True):
+        column.metric(label, f"{value:,}", border=True)
+    found = warnings(counts)
+    if found:
+        st.warning("  \n".join(["**Before you freeze it**", *found]), icon=":material/pending_actions:")
+    _maker()
+
+
+def warnings(counts: dict[str, Any]) -> list[str]:
+    """What a lead should know before freezing."""
+    pairs = counts["pairs"]
+    unsettled = pairs["open"] + pairs["escalated"]
+    found = []
+    if unsettled:
+        found.append(
+            f"{wording.count_of(unsettled, 'pair')} {_be(unsettled)} not settled yet ({pairs['open']:,} open, "
+            f"{pairs['escalated']:,} escalated). A release made now leaves them out."
+        )
+    if pairs["discarded"]:
+        found.append(
+            f"{wording.count_of(pairs['discarded'], 'pair')} {_be(pairs['discarded'])} discarded: no consensus, "
+            "so no relevance. You can still decide them on the page Disagreements."
+        )
+    if pairs["blocked"]:
+        found.append(
+            f"{wording.count_of(pairs['blocked'], 'pair')} {_be(pairs['blocked'])} blocked, because the clip "
+            "cannot be shown."
+        )
+    return found
+
+
+def make() -> None:
+    """Callback of the button: starts the worker unless one is at it already."""
+    person = auth.current()
+    running: Future[Path] | None = st.session_state.get("release")
+    if person is None or person.role is not Role.LEAD or (running and not running.done()):
+        return
+    st.session_state["release"] = export_worker.start(auth.project().folder, person, time.time())
+
+
+def _be(count: int) -> str:
+    return "is" if count == 1 else "are"
+
+
+def _maker() -> None:
+    future: Future[Path] | None = st.session_state.get("release")
+    busy = future is not None and not future.done()
+    st.button("Make release", type="primary", key="make_release", on_click=make, disabled=busy)
+    # Only a release in the making needs to be looked at again every second.
+    st.fragment(_progress, run_every=1.0 if busy else None)()
+
+
+def _progress() -> None:
+    if "release" not in st.session_state:
+        return
+    future: Future[Path] = st.session_state["release"]
+    if not future.done():
+        st.info("The release is being made. You can go on working; it appears here.", icon=":material/sync:")
+        return
+    if st.session_state.get("release_seen") is not future:
+        st.session_state["release_seen"] = future
+        st.rerun()
+    try:
+        path = future.result()
+    except ReelRankError as error:
+        st.error(str(error))
+        return
+    except Exception:
+        # The worker is another process: without this its failure would appear nowhere.
+        _LOG.exception("Making a release failed")
+        st.error("The release could not be made. The server's log says why; nothing was changed.")
+        return
+    st.success(f"The release is ready: {path.name}, {path.stat().st_size / 1e6:,.1f} MB.")
+    st.download_button("Download", data=_reader(path), file_name=path.name, mime="application/zip", key="download")
+
+
+def _reader(path: Path) -> Callable[[], bytes]:
+    """Read on the click only: a release can be large, and most runs of this page do not need it."""
+    return path.read_bytes

@@ -1,0 +1,1 @@
+"""The grading player: a component that runs in the annotator's browser."""

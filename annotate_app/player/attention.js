@@ -1,0 +1,56 @@
+// Whether a person has seen the clip on show, and how long they worked on it.
+
+const SEEN_MS = 250;
+const LONGEST_BURST_MS = 700;
+const IDLE_MS = 30000;
+
+/**
+ * Opens for grading once the clip's first frame was on screen for a while. A grade that comes too early prolongs
+ * the wait a little, so that a double or triple press never reaches a clip that nobody has seen.
+ */
+class Gate {
+  close() {
+    this.seenAt = Infinity;
+  }
+
+  firstFrame(now) {
+    this.seenAt = now;
+  }
+
+  get opensAt() {
+    const burst = Math.min((this.pressedAt ?? -Infinity) + SEEN_MS, this.seenAt + LONGEST_BURST_MS);
+    return Math.max(this.seenAt + SEEN_MS, burst);
+  }
+
+  /** Whether a grade given now counts. */
+  admits(now) {
+    const open = now >= this.opensAt;
+    this.pressedAt = open ? -Infinity : now;
+    return open;
+  }
+}
+
+/** Milliseconds of work on one pair: time in a hidden tab, and beyond 30 s without any input, is left out. */
+class ActiveTime {
+  constructor(now, visible) {
+    this.start(now, visible);
+  }
+
+  start(now, visible) {
+    this.sum = 0;
+    this.last = now;
+    this.visible = visible;
+  }
+
+  /** Something happened: a key, the pointer, the tab coming or going. */
+  touch(now, visible) {
+    if (this.visible) this.sum += Math.min(now - this.last, IDLE_MS);
+    this.last = now;
+    this.visible = visible;
+  }
+
+  read(now) {
+    this.touch(now, this.visible);
+    return Math.round(this.sum);
+  }
+}

@@ -1,0 +1,302 @@
+// The player: connects keys and buttons, the desk, the clips and the server.
+//
+// Streamlit calls the default export whenever the data or the theme change, and calls only the newest clean-up,
+// when the element leaves the page. A run that was overtaken while the module loaded is cleaned up late, so a
+// clean-up counts only if no newer run of the same root exists.
+
+const POLL_MS = 15000;
+const RENEW_MS = 240000; // seats lapse after 15 minutes without a word from their holder
+const SPEEDS = [0.5, 1, 2];
+const SOUND = "reelrank.sound";
+const SIGN_IN = "/session/sign-in";
+
+const players = new WeakMap();
+// Pairs acknowledged since the page was loaded: data that Streamlit hands over again may be older than that.
+const acknowledged = new Set();
+
+class Player {
+  constructor(root, data) {
+    this.root = root;
+    this.view = new View(root);
+    this.view.buildGrades(data.guideline.grades);
+    this.view.buildGuideline(data.guideline);
+    this.view.buildKeys();
+    this.labels = data.guideline.grades.map(({ label }) => label);
+    this.unsent = new Unsent(data.person);
+    this.gate = new Gate();
+    this.active = new ActiveTime(performance.now(), !document.hidden);
+    this.work = newWork();
+    this.sync = new Sync(data.person, this.unsent, {
+      desk: (desk) => this.change(mergeDesk(this.work, desk, this.unsent)),
+      receipt: (event, receipt) => this.receipt(event, receipt),
+      change: () => this.synced(),
+    });
+    this.stage = new Stage([...root.querySelectorAll("video")], {
+      firstFrame: (now) => this.firstFrame(now),
+      time: (seconds, duration) => this.view.time(seconds, duration),
+      playing: (playing) => this.view.playing(playing),
+      broken: (pair, what) => this.report(pair, what),
+      serverWell: () => this.sync.send(),
+    });
+    this.stage.setSound(remembered(SOUND) === "on");
+    this.view.sound(this.stage.sound);
+    this.view.speed(this.stage.speed);
+    this.listen();
+    const desk = { ...data.desk, items: data.desk.items.filter((item) => !acknowledged.has(item.pair)) };
+    this.change(mergeDesk(this.work, desk, this.unsent));
+    if (this.unsent.size > 0) this.sync.send();
+    this.poll = setInterval(() => this.renew(), POLL_MS);
+  }
+
+  listen() {
+    this.ended = new AbortController();
+    const { signal } = this.ended;
+    document.addEventListener("keydown", (event) => this.key(event), { capture: true, signal });
+    this.root.addEventListener("click", (event) => this.click(event), { signal });
+    for (const name of ["pointermove", "pointerdown", "keydown"]) {
+      document.addEventListener(name, () => this.touch(), { capture: true, passive: true, signal });
+    }
+    document.addEventListener("visibilitychange", () => this.visibility(), { signal });
+    window.addEventListener("online", () => this.sync.send(), { signal });
+    window.addEventListener("pageshow", (event) => event.persisted && this.sync.send(), { signal });
+    window.addEventListener("pagehide", () => this.sync.lastCall(), { signal });
+    window.addEventListener("resize", () => this.fit(), { signal });
+    this.fit();
+  }
+
+  /** Tell the style sheet how much of the window is taken by what stands above the player. */
+  fit() {
+    const top = Math.min(Math.max(this.root.getBoundingClientRect().top, 0), 240);
+    this.root.style.setProperty("--above", `${Math.round(top)}px`);
+  }
+
+  touch() {
+    this.active.touch(performance.now(), !document.hidden);
+  }
+
+  visibility() {
+    this.touch();
+    if (!document.hidden) this.sync.send();
+  }
+
+  /** Ask again while there is nothing to grade, and keep the seats of a person who takes their time. */
+  renew() {
+    if (document.hidden || this.sync.running) return;
+    const now = performance.now();
+    const working = now - this.active.last < RENEW_MS && now - this.sync.answeredAt > RENEW_MS;
+    if (!currentItem(this.work) || working) this.sync.send();
+  }
+
+  key(event) {
+    if (isForeign(event) || foreignDialogOpen()) return;
+    if (belongsToControl(event)) {
+      if (event.repeat && event.composedPath().includes(this.root)) event.preventDefault();
+      return;
+    }
+    const command = commandOf(event);
+    if (!command) return;
+    const panel = this.view.openPanel;
+    if (panel && !["guideline", "keys", "escape"].includes(command.name)) return;
+    if (command.name === "escape" && !panel && this.work.back === 0) return;
+    event.preventDefault();
+    if (event.repeat) return;
+    this.obey(command, event.timeStamp);
+  }
+
+  click(event) {
+    if (event.target.tagName === "DIALOG") event.target.close(); // a click beside the panel
+    const control = event.target.closest("[data-do], [data-grade], [data-reason]");
+    if (!control || control.tagName === "LI") return;
+    if (event.detail > 0 && control.closest(".work")) control.blur(); // else Space would press it again
+    const { grade, reason } = control.dataset;
+    if (grade !== undefined) this.obey({ name: "grade", grade: Number(grade) }, event.timeStamp);
+    else if (reason !== undefined) this.obey({ name: "give-up", reason });
+    else if (control.dataset.do === "seek") this.stage.seek(shareOf(event, control));
+    else this.obey({ name: control.dataset.do });
+  }
+
+  obey({ name, grade, reason }, now = performance.now()) {
+    const item = currentItem(this.work);
+    const clip = {
+      pause: () => this.stage.togglePlay(),
+      "frame-back": () => this.stage.step(-1),
+      "frame-forward": () => this.stage.step(1),
+      faster: () => this.speed(1),
+      slower: () => this.speed(-1),
+      speed: () => this.speed(this.stage.speed === SPEEDS.at(-1) ? -SPEEDS.length : 1),
+      grade: () => this.grade(item, grade, now),
+      report: () => this.view.toggle("report"),
+      "give-up": () => this.giveUp(item, reason),
+    };
+    const always = {
+      undo: () => this.change(stepBack(this.work)),
+      sound: () => this.sound(),
+      guideline: () => this.view.toggle("guideline"),
+      keys: () => this.view.toggle("keys"),
+      escape: () => (this.view.openPanel ? this.view.openPanel.close() : this.change(resume(this.work))),
+      dismiss: () => this.view.notice(""),
+    };
+    if (item && clip[name]) clip[name]();
+    else always[name]?.();
+  }
+
+  grade(item, grade, now) {
+    if (!this.gate.admits(now)) {
+      this.awaitGate();
+      return;
+    }
+    this.unsent.add(item, grade, this.active.read(now));
+    this.view.flash(grade);
+    this.change(afterGrade(this.work, grade));
+    this.sync.send();
+  }
+
+  giveUp(item, reason) {
+    this.view.openPanel?.close();
+    this.report(item.pair, `reported by the annotator: ${reason}`);
+  }
+
+  report(pair, what) {
+    this.change(withoutPair(this.work, pair));
+    this.sync.reportBroken(pair, what);
+  }
+
+  speed(steps) {
+    const at = Math.min(Math.max(SPEEDS.indexOf(this.stage.speed) + steps, 0), SPEEDS.length - 1);
+    this.stage.setSpeed(SPEEDS[at]);
+    this.view.speed(SPEEDS[at]);
+  }
+
+  sound() {
+    this.stage.setSound(!this.stage.sound);
+    this.view.sound(this.stage.sound);
+    remember(SOUND, this.stage.sound ? "on" : "off");
+  }
+
+  receipt(event, { status, message }) {
+    if (status === "saved") {
+      acknowledged.add(event.pair);
+      this.work = afterSaved(this.work, event);
+      this.view.say("grade", `Grade ${event.grade}, ${this.labels[event.grade]}, saved.`);
+      return;
+    }
+    this.work = afterRefused(this.work, event);
+    const query = event.item?.query ? ` for \u201c${event.item.query}\u201d` : "";
+    this.view.notice(`Grade ${event.grade}${query} was not taken. ${message}`);
+  }
+
+  synced() {
+    const { state, message } = this.sync;
+    if (this.before !== state) {
+      if (state === "signed-out") {
+        const back = `${SIGN_IN}?next=${encodeURIComponent(location.pathname)}`;
+        this.view.notice("You are signed out. Your grades are kept in this browser and sent after you sign in again.", back);
+      } else if (state === "refused") {
+        this.view.notice(`The server does not accept the grades of this page; they are kept. ${message} Reload the page.`);
+      } else if (this.before === "signed-out" || this.before === "refused") this.view.notice("");
+      if (state === "ok") this.stage.recover();
+      this.before = state;
+    }
+    this.draw();
+  }
+
+  firstFrame(now) {
+    this.gate.firstFrame(now);
+    this.view.loading(false);
+    this.awaitGate();
+    this.fit(); // the page above may have grown since
+  }
+
+  /** Show on the root whether a grade would count now. */
+  awaitGate() {
+    clearTimeout(this.gateTimer);
+    const wait = this.gate.opensAt - performance.now();
+    this.root.dataset.gradable = wait <= 0;
+    if (wait > 0 && wait !== Infinity) this.gateTimer = setTimeout(() => this.awaitGate(), wait);
+  }
+
+  /** Take a new state of the work: the clip, the words and the counts follow from it together. */
+  change(work) {
+    const before = currentItem(this.work)?.pair;
+    this.work = work;
+    const pair = currentItem(work)?.pair;
+    if (pair !== before) {
+      this.gate.close();
+      this.awaitGate();
+      this.active.start(performance.now(), !document.hidden);
+      this.view.loading(pair !== undefined);
+      if (pair === undefined) this.stage.clear();
+      else this.stage.show(pair);
+    }
+    this.draw();
+    if (pair !== undefined) {
+      const ahead = upcoming(work).map((item) => item.pair).filter((candidate) => candidate !== pair);
+      this.stage.prepare(ahead, work.trail.at(-1)?.item.pair);
+    }
+  }
+
+  draw() {
+    const { work, unsent, sync, view } = this;
+    view.item(
+      currentItem(work),
+      currentGrade(work),
+      work.back > 0,
+      emptyWords(work.desk, unsent.size, sync.reachable),
+    );
+    const extra = uncounted(work, unsent);
+    view.counts((work.desk?.today ?? 0) + extra, (work.desk?.in_all ?? 0) + extra);
+    view.saving(unsent.size, sync.state, unsent.durable);
+    view.undo(work.trail[work.trail.length - 1 - work.back]);
+  }
+
+  stop() {
+    this.ended.abort();
+    clearInterval(this.poll);
+    clearTimeout(this.gateTimer);
+    this.sync.lastCall();
+    this.sync.stop();
+    this.stage.stop();
+    this.view.openPanel?.close();
+  }
+}
+
+function shareOf(event, bar) {
+  const box = bar.getBoundingClientRect();
+  return (event.clientX - box.left) / box.width;
+}
+
+function remembered(name) {
+  try {
+    return localStorage.getItem(name);
+  } catch {
+    return null;
+  }
+}
+
+function remember(name, value) {
+  try {
+    localStorage.setItem(name, value);
+  } catch {
+    // A browser without storage forgets; nothing depends on it.
+  }
+}
+
+export default function mount({ parentElement, data }) {
+  const run = Symbol("run");
+  const old = players.get(parentElement);
+  if (old && old.person === data.person) {
+    old.run = run;
+    if (old.data !== data) old.player.sync.send(); // the answer is newer than the data handed over
+    old.data = data;
+  } else {
+    old?.player.stop();
+    const player = new Player(parentElement.querySelector("[data-testid='player']"), data);
+    players.set(parentElement, { player, run, data, person: data.person });
+  }
+  return () => {
+    const mounted = players.get(parentElement);
+    if (mounted?.run !== run) return;
+    mounted.player.stop();
+    players.delete(parentElement);
+  };
+}

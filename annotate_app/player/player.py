@@ -1,0 +1,48 @@
+"""Registers the grading player with Streamlit and puts it on a page.
+
+The JavaScript is one module made of the files in `SCRIPTS`, joined in that order (no build step): only the last
+one exports. They share one scope, so a name may be declared in one file only.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from annotate_app.guideline import guideline
+
+FOLDER = Path(__file__).parent
+SCRIPTS = ("unsent.js", "work.js", "keys.js", "sync.js", "attention.js", "stage.js", "view.js", "player.js")
+
+
+def script() -> str:
+    """The component's JavaScript as one module."""
+    return "\n".join((FOLDER / name).read_text(encoding="utf-8") for name in SCRIPTS)
+
+
+def markup() -> str:
+    """The component's HTML, without any words that come from a project."""
+    return (FOLDER / "player.html").read_text(encoding="utf-8")
+
+
+def style() -> str:
+    """The component's CSS; colours and fonts come from the app's theme."""
+    return (FOLDER / "player.css").read_text(encoding="utf-8")
+
+
+_mount = st.components.v2.component("reelrank_player", html=markup(), css=style(), js=script())
+
+
+def player(desk_json: dict[str, Any], person_id: int, key: str = "player") -> None:
+    """Put the player on the page.
+
+    Grades travel from the browser to `/desk/exchange`, never through Streamlit, so a rerun neither waits for a
+    grade nor loses one.
+
+    Args:
+        desk_json: the desk as `/desk/exchange` answers it, see the protocol in `player/sync.js`.
+        person_id: names the annotator's store of unsent grades in the browser, so that two people who share a
+            computer never send each other's grades.
+        key: Streamlit's name of this element.
+    """
+    _mount(data={"desk": desk_json, "person": person_id, "guideline": guideline()}, key=key)

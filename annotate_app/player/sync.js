@@ -1,0 +1,131 @@
+// Brings grades to the server and desks back.
+//
+// POST /desk/exchange {"person", "grades": [{"pair", "grade", "key", "active_ms"}]}
+//   -> {"receipts": [{"key", "status": "saved" | "refused", "message"}], "desk": {...}}
+// POST /desk/broken {"person", "pair", "what"} -> the same. `person` is whom this page was made for: if somebody
+// else has signed in meanwhile, the server answers 401 and the grades wait here for their owner. Sending a grade twice changes nothing, so whatever was not
+// answered is sent again. One request at a time keeps two grades of a pair in order.
+
+const AT_ONCE = 100; // keeps a request well below the 64 KiB that may outlive a closed page
+const PATIENCE_MS = 20000;
+const LONGEST_WAIT_MS = 15000;
+
+class Sync {
+  /** @param on {desk(desk), receipt(event, receipt), change()} */
+  constructor(person, unsent, on) {
+    this.person = person;
+    this.unsent = unsent;
+    this.on = on;
+    this.broken = [];
+    this.failures = 0;
+    this.state = "ok"; // ok, offline, signed-out, refused
+    this.message = "";
+    this.answeredAt = performance.now();
+  }
+
+  get reachable() {
+    return this.state === "ok";
+  }
+
+  /** Send all there is now. Resolves to whether the server answered. */
+  send() {
+    clearTimeout(this.timer);
+    this.running ??= this.round().finally(() => {
+      this.running = null;
+      this.on.change();
+    });
+    this.on.change();
+    return this.running;
+  }
+
+  /** A grade was added while a request is under way: it goes with the next round of the same run. */
+  async round() {
+    const tried = new Set();
+    for (;;) {
+      const grades = this.unsent.list().slice(0, AT_ONCE);
+      const report = this.broken[0];
+      const answer = report
+        ? await this.post("/desk/broken", report)
+        : await this.post("/desk/exchange", { grades: grades.map(wireGrade) });
+      if (!answer) {
+        this.retryLater();
+        return false;
+      }
+      this.failures = 0;
+      this.state = "ok";
+      this.message = "";
+      this.answeredAt = performance.now();
+      if (report) this.broken.shift();
+      else for (const event of grades) tried.add(event.key);
+      this.take(answer);
+      const waiting = this.unsent.list().slice(0, AT_ONCE);
+      if (waiting.some((event) => tried.has(event.key))) {
+        this.retryLater(); // answered without a receipt for it: ask again, but not in a tight loop
+        return true;
+      }
+      if (waiting.length === 0 && this.broken.length === 0) return true;
+    }
+  }
+
+  take(answer) {
+    for (const receipt of answer.receipts ?? []) {
+      const event = this.unsent.events.get(receipt.key);
+      if (!event) continue;
+      this.unsent.remove(receipt.key);
+      this.on.receipt(event, receipt);
+    }
+    if (answer.desk) this.on.desk(answer.desk);
+  }
+
+  /** The parsed answer, or null after noting why there is none. */
+  async post(path, body) {
+    try {
+      const response = await fetch(path, {
+        method: "POST",
+        credentials: "same-origin",
+        headers: { "Content-Type": "application/json", "X-ReelRank": "1" },
+        body: JSON.stringify({ person: this.person, ...body }),
+        keepalive: true,
+        signal: AbortSignal.timeout(PATIENCE_MS),
+      });
+      if (response.ok) return await response.json();
+      const { message = "" } = await response.json().catch(() => ({}));
+      this.state = { 401: "signed-out", 403: "refused", 400: "refused" }[response.status] ?? "offline";
+      this.message = message;
+    } catch {
+      this.state = "offline";
+      this.message = "";
+    }
+    return null;
+  }
+
+  retryLater() {
+    const wait = Math.min(LONGEST_WAIT_MS, 500 * 2 ** this.failures);
+    this.failures += 1;
+    clearTimeout(this.timer);
+    if (this.stopped) return;
+    // A little chance, so that a room full of browsers does not return in the same moment.
+    this.timer = setTimeout(() => this.send(), wait * (0.8 + 0.4 * Math.random()));
+  }
+
+  /** The page is going away: fire once more, without waiting for what is under way. */
+  lastCall() {
+    if (this.unsent.size > 0) this.post("/desk/exchange", { grades: this.unsent.list().slice(0, AT_ONCE).map(wireGrade) });
+  }
+
+  reportBroken(pair, what) {
+    this.broken.push({ pair, what });
+    return this.send();
+  }
+
+  /** The page element is gone. What is under way still removes what it saves; the rest waits in the store. */
+  stop() {
+    clearTimeout(this.timer);
+    this.stopped = true;
+    this.on = { desk() {}, receipt() {}, change() {} };
+  }
+}
+
+function wireGrade({ pair, grade, key, active_ms }) {
+  return { pair, grade, key, active_ms };
+}

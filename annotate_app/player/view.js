@@ -1,0 +1,177 @@
+// Draws values into the page. All words from outside go through textContent, never through HTML.
+
+class View {
+  constructor(root) {
+    this.root = root;
+    this.parts = {};
+    const names = ["progress", "counts", "saving", "notice", "query", "correcting", "clock", "grades", "empty"];
+    for (const name of names) this.parts[name] = root.querySelector(`.${name}`);
+    this.bar = root.querySelector(".time b");
+    this.tiles = [];
+  }
+
+  panel(name) {
+    return this.root.querySelector(`dialog[data-panel="${name}"]`);
+  }
+
+  get openPanel() {
+    return this.root.querySelector("dialog[open]");
+  }
+
+  buildGrades(grades) {
+    this.tiles = grades.map(({ grade, label, meaning }) => {
+      const tile = make("button", "tile", [
+        make("span", "digit", String(grade)),
+        make("span", "label", label),
+        make("span", "meaning", meaning),
+      ]);
+      tile.type = "button";
+      tile.dataset.grade = grade;
+      tile.setAttribute("aria-label", `Grade ${grade}, ${label}: ${meaning}`);
+      tile.setAttribute("aria-keyshortcuts", String(grade));
+      tile.setAttribute("aria-pressed", "false");
+      return tile;
+    });
+    this.parts.grades.replaceChildren(...this.tiles);
+  }
+
+  buildGuideline({ grades, questions, reminders, example_query }) {
+    const asked = questions.map(({ title, text }) => make("li", "", [make("b", "", title), make("span", "", text)]));
+    const meant = [...grades].reverse().map(({ grade, label, detail, example }) => {
+      const row = make("li", "", [
+        make("span", "digit", String(grade)),
+        make("div", "", [make("b", "", label), make("span", "", detail)]),
+        make("em", "", example),
+      ]);
+      row.dataset.grade = grade;
+      return row;
+    });
+    this.panel("guideline").querySelector(".body").replaceChildren(
+      make("h3", "", "Ask three questions"),
+      make("ol", "questions", asked),
+      make("h3", "", "Then choose one of five grades"),
+      make("p", "example", `The examples are for the query \u201c${example_query}\u201d`),
+      make("ul", "meanings", meant),
+      make("h3", "", "Keep in mind"),
+      make("ul", "reminders", reminders.map((text) => make("li", "", text))),
+    );
+  }
+
+  buildKeys() {
+    const rows = KEYMAP.flatMap(({ keys, joined, does }) => {
+      const marks = keys.flatMap((key, index) => [...(index && joined ? [` ${joined} `] : [" "]), make("kbd", "", key)]);
+      return [make("dt", "", marks), make("dd", "", does)];
+    });
+    this.panel("keys").querySelector(".body").replaceChildren(...rows);
+  }
+
+  /** The item on show, or why there is none. */
+  item(item, grade, correcting, empty) {
+    const state = item ? "ready" : "empty";
+    const pair = item?.pair ?? "";
+    const changed = this.root.dataset.pair !== pair || this.root.dataset.state !== state;
+    this.root.dataset.state = state;
+    this.root.dataset.pair = pair;
+    put(this.parts.query, item?.query ?? "");
+    this.parts.query.classList.toggle("long", (item?.query.length ?? 0) > 90);
+    put(this.parts.progress, item ? `${item.position} of ${item.total}` : "");
+    this.parts.correcting.hidden = !correcting;
+    if (correcting) put(this.parts.correcting.firstElementChild, `Your grade was ${grade}. Press another, or`);
+    this.tiles.forEach((tile, index) => tile.setAttribute("aria-pressed", String(correcting && index === grade)));
+    const [title, text] = this.parts.empty.children;
+    put(title, empty.title);
+    put(text, empty.text);
+    if (changed) this.say("item", item ? `${item.query} ${item.position} of ${item.total}` : `${empty.title}. ${empty.text}`);
+  }
+
+  counts(today, inAll) {
+    put(this.parts.counts, `${today.toLocaleString()} today \u00b7 ${inAll.toLocaleString()} in all`);
+  }
+
+  saving(unsaved, state, durable) {
+    const grades = `${unsaved} ${unsaved === 1 ? "grade" : "grades"} kept`;
+    const away = { offline: "offline", "signed-out": "signed out", refused: "not accepted" }[state];
+    let text = unsaved > 0 ? "sending" : "saved";
+    if (away) text = unsaved > 0 ? `${away}: ${grades}` : away;
+    if (unsaved > 0 && !durable) text += " in this window only";
+    this.parts.saving.dataset.unsaved = unsaved;
+    this.parts.saving.dataset.state = away ? state : text;
+    put(this.parts.saving.querySelector("span"), text);
+  }
+
+  undo(entry) {
+    for (const button of this.root.querySelectorAll("[data-do='undo']")) {
+      button.disabled = !entry;
+      button.setAttribute("aria-label", entry ? `Undo the last grade, ${entry.grade}` : "Undo: nothing to undo");
+    }
+    put(this.root.querySelector(".tools [data-do='undo'] span"), entry ? `Undo ${entry.grade}` : "Undo");
+  }
+
+  notice(text, signIn = null) {
+    const { notice } = this.parts;
+    notice.hidden = !text;
+    put(notice.querySelector("p"), text);
+    const link = notice.querySelector("a");
+    link.hidden = !signIn;
+    if (signIn) link.href = signIn;
+  }
+
+  time(seconds, duration) {
+    if (!(duration > 0)) return;
+    this.bar.style.transform = `scaleX(${Math.min(1, seconds / duration)})`;
+    put(this.parts.clock, `${seconds.toFixed(1)} / ${duration.toFixed(1)} s`);
+  }
+
+  playing(playing) {
+    this.root.dataset.playing = playing;
+    this.root.querySelector("[data-do='pause']").setAttribute("aria-label", playing ? "Pause" : "Play");
+  }
+
+  sound(on) {
+    const button = this.root.querySelector("[data-do='sound']");
+    button.setAttribute("aria-pressed", String(on));
+    this.root.dataset.sound = on;
+  }
+
+  speed(speed) {
+    const button = this.root.querySelector("[data-do='speed']");
+    put(button, `${speed}\u00d7`);
+    button.setAttribute("aria-label", `Speed ${speed} times`);
+  }
+
+  loading(loading) {
+    this.root.dataset.loading = loading;
+  }
+
+  /** The pressed grade answers at once, although its clip is gone already. */
+  flash(grade) {
+    if (matchMedia("(prefers-reduced-motion: reduce)").matches) return;
+    const lit = { background: "var(--accent)", transform: "scale(0.97)" };
+    this.tiles[grade].animate([lit, {}], { duration: 260, easing: "ease-out" });
+  }
+
+  say(what, text) {
+    put(this.root.querySelector(`[data-said="${what}"]`), text);
+  }
+
+  toggle(name) {
+    const panel = this.panel(name);
+    const open = this.openPanel;
+    open?.close();
+    if (open === panel) return;
+    panel.showModal();
+    panel.scrollTop = 0; // focus went to the text and scrolled it below the heading
+  }
+}
+
+/** Change words only where they differ: screen readers speak every change. */
+function put(element, text) {
+  if (element.textContent !== text) element.textContent = text;
+}
+
+function make(tag, className, content) {
+  const element = document.createElement(tag);
+  if (className) element.className = className;
+  element.append(...[content].flat());
+  return element;
+}

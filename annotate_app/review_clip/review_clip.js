@@ -1,0 +1,42 @@
+// Plays a clip by URL while it is in view. Ten of them may be on a page: only what is seen is loaded.
+const running = new WeakMap();
+
+export default function ({ parentElement, data }) {
+  const video = parentElement.querySelector("video");
+  const status = parentElement.querySelector("p");
+  const before = running.get(video);
+  if (before && before.src === data.src) return before.stop;
+  if (before) before.stop();
+
+  const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  video.muted = true;
+  video.setAttribute("aria-label", data.label);
+  video.src = data.src;
+  status.textContent = "";
+
+  const failed = async () => {
+    // The video element hides the reason; the route tells it.
+    let message = "This clip cannot be shown just now.";
+    try {
+      const answer = await fetch(data.src, { headers: { Range: "bytes=0-0" } });
+      if (!answer.ok) message = (await answer.json()).message || message;
+    } catch { /* no network: the general sentence stands */ }
+    status.textContent = message;
+  };
+  const seen = new IntersectionObserver(([entry]) => {
+    if (!entry.isIntersecting) video.pause();
+    else if (!calm) video.play().catch(() => {});
+    else if (video.preload === "none") video.preload = "metadata";
+  }, { threshold: 0.25 });
+
+  video.addEventListener("error", failed);
+  seen.observe(video);
+  const stop = () => {
+    seen.disconnect();
+    video.removeEventListener("error", failed);
+    video.pause();
+    running.delete(video);
+  };
+  running.set(video, { src: data.src, stop });
+  return stop;
+}

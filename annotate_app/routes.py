@@ -1,0 +1,187 @@
+"""The app's own routes: the annotator's desk as JSON, and clips by range; sessions come from session_routes.
+
+Every store call runs in a thread, every cut in the clip worker's process; nothing here blocks the event loop.
+`docs/decisions` tells the protocol between the player and these routes.
+"""
+
+import asyncio
+import logging
+import os
+import time
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+import msgspec
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from annotate_app.bodies import MAX_JSON_BYTES, body
+from annotate_app.clip_worker import ClipWorker
+from annotate_app.guard import is_own_page, person_of
+from annotate_app.session_routes import Sessions
+from backend import api
+from backend.core.errors import NotAllowed, VideoUnreadable
+from backend.core.model import AnnotatorId, Desk, GradeEvent, PairKey, Person, Receipt, Role
+
+_LOG = logging.getLogger(__name__)
+
+
+class _Exchange(msgspec.Struct):
+    """Body of POST /desk/exchange; `person` is whom the page was made for."""
+
+    person: AnnotatorId | None = None
+    grades: list[GradeEvent] = []
+
+
+class _Broken(msgspec.Struct):
+    """Body of POST /desk/broken."""
+
+    pair: PairKey
+    what: str = ""
+    person: AnnotatorId | None = None
+
+
+_Sent = TypeVar("_Sent", _Exchange, _Broken)
+
+
+class Desks:
+    """The routes an annotator's player talks to."""
+
+    def __init__(
+        self,
+        project: Callable[[], api.Project],
+        clips: ClipWorker[api.ClipJob],
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._project = project
+        self._clips = clips
+        self._clock = clock
+        self._background: set[asyncio.Task[None]] = set()
+
+    def routes(self) -> list[BaseRoute]:
+        """To be put into the app."""
+        return [
+            Route("/desk/exchange", self.exchange, methods=["POST"]),
+            Route("/desk/broken", self.broken, methods=["POST"]),
+            Route("/clips/{pair}.mp4", self.clip),
+        ]
+
+    async def exchange(self, request: Request) -> Response:
+        """Takes the grades the browser has not seen acknowledged, answers with receipts and the fresh desk."""
+        sent = await self._read(request, _Exchange)
+        if isinstance(sent, Response):
+            return sent
+        person = person_of(request)
+
+        def work() -> tuple[list[Receipt], Desk]:
+            receipts = api.record_grades(self._project(), person, sent.grades, now=self._clock())
+            return receipts, api.desk(self._project(), person, now=self._clock())
+
+        receipts, desk = await run_in_threadpool(work)
+        return self._answer(person, receipts, desk)
+
+    async def broken(self, request: Request) -> Response:
+        """A clip that could not be loaded or played in the browser: the pair goes to the lead's list."""
+        sent = await self._read(request, _Broken)
+        if isinstance(sent, Response):
+            return sent
+        person = person_of(request)
+
+        def work() -> Desk:
+            try:
+                api.clip_for(self._project(), person, sent.pair)
+                reason = f"Reported from the desk: {sent.what[:200] or 'no reason given'}"
+                api.report_clip(self._project(), person, sent.pair, reason, now=self._clock())
+            except (NotAllowed, VideoUnreadable):
+                pass  # not theirs to report, or known to be broken already
+            return api.desk(self._project(), person, now=self._clock())
+
+        return self._answer(person, [], await run_in_threadpool(work))
+
+    async def clip(self, request: Request) -> Response:
+        """One clip, whole or by Range; cut now if it is not there yet."""
+        person, pair = person_of(request), PairKey(request.path_params["pair"])
+        try:
+            job, is_there = await run_in_threadpool(self._job, person, pair)
+            if not is_there:
+                await asyncio.shield(self._clips.ask(job, urgent=True))
+        except NotAllowed as refusal:
+            return _refused(403, str(refusal))
+        except VideoUnreadable as error:
+            await self._report(person, pair, error)
+            return _refused(404, str(error))
+        # The name is a digest of the content; the default ETag is of the file's time, which using it changes.
+        headers = {"Cache-Control": "private, max-age=3600", "ETag": f'"{job.path.stem}"'}
+        return FileResponse(job.path, media_type="video/mp4", headers=headers)
+
+    def _job(self, person: Person, pair: PairKey) -> tuple[api.ClipJob, bool]:
+        job = api.clip_for(self._project(), person, pair)
+        try:
+            os.utime(job.path)  # the cache drops what was used least recently
+        except FileNotFoundError:
+            return job, False
+        return job, True
+
+    async def _read(self, request: Request, kind: type[_Sent]) -> _Sent | Response:
+        if request.headers.get("x-reelrank") != "1" or not is_own_page(request.headers):
+            return _refused(403, "This request did not come from a page of this server.")
+        if person_of(request).role is not Role.ANNOTATOR:
+            return _refused(403, "Only annotators have a desk.")
+        try:
+            sent = msgspec.json.decode(await body(request, MAX_JSON_BYTES), type=kind)
+        except msgspec.DecodeError as error:
+            return _refused(400, f"The request could not be read: {error}")
+        if sent.person not in (None, person_of(request).annotator_id):
+            # An old tab on a shared computer: its grades must not become those of whoever signed in since.
+            return _refused(401, f"{person_of(request).name} is signed in now. Sign in again to go on as yourself.")
+        return sent
+
+    def _answer(self, person: Person, receipts: Sequence[Receipt], desk: Desk) -> Response:
+        task = asyncio.create_task(self._cut_ahead(person, [item.pair for item in desk.items]))
+        self._background.add(task)
+        task.add_done_callback(self._background.discard)
+        content = msgspec.json.encode({"receipts": receipts, "desk": desk})
+        return Response(content, headers={"Cache-Control": "no-store"}, media_type="application/json")
+
+    async def _cut_ahead(self, person: Person, pairs: Sequence[PairKey]) -> None:
+        """Has the clips of a desk cut in its order, before anybody asks for them."""
+
+        def missing() -> list[tuple[PairKey, api.ClipJob]]:
+            found = []
+            for pair in pairs:
+                try:
+                    job, is_there = self._job(person, pair)
+                except VideoUnreadable as error:
+                    api.report_clip(self._project(), person, pair, str(error), now=self._clock())
+                except NotAllowed:
+                    pass  # graded or given back in the meantime
+                else:
+                    if not is_there:
+                        found.append((pair, job))
+            return found
+
+        asked = [(pair, self._clips.ask(job, urgent=False)) for pair, job in await run_in_threadpool(missing)]
+        for pair, future in asked:
+            try:
+                await asyncio.shield(future)
+            except VideoUnreadable as error:
+                await self._report(person, pair, error)
+            except Exception:
+                _LOG.exception("Cutting the clip of %s failed", pair)
+
+    async def _report(self, person: Person, pair: PairKey, error: VideoUnreadable) -> None:
+        await run_in_threadpool(api.report_clip, self._project(), person, pair, str(error), now=self._clock())
+
+
+def own_routes(project: Callable[[], api.Project], clips: ClipWorker[api.ClipJob]) -> list[BaseRoute]:
+    """All routes of the app that are not Streamlit's."""
+    return [
+        *Sessions(project).routes(),
+        *Desks(project, clips).routes(),
+    ]
+
+
+def _refused(status: int, message: str) -> Response:
+    return JSONResponse({"message": message}, status)

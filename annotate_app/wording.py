@@ -1,0 +1,71 @@
+"""Sentences and labels the lead's pages share: how a moment, a grade, a verdict and an instant are written."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from backend.core.model import GivenGrade, Grade, PairReview, Verdict
+
+GRADE_WORDS = {grade.value: grade.name.lower() for grade in Grade}
+VERDICT_COLOURS = {
+    Verdict.OPEN: "gray",
+    Verdict.ESCALATED: "orange",
+    Verdict.CONSENSUS: "green",
+    Verdict.DISCARDED: "red",
+    Verdict.ADJUDICATED: "violet",
+}
+_NUMBERS = ("None", "One", "Two", "Three", "Four", "Five")
+
+
+def number(count: int) -> str:
+    """`Four`; digits from six on."""
+    return _NUMBERS[count] if count < len(_NUMBERS) else str(count)
+
+
+def count_of(count: int, noun: str) -> str:
+    """`1 pair`, `1,204 pairs`."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def moment(pair: PairReview) -> str:
+    """`friends_s01e02, 63.47 to 77.42 s`."""
+    return f"{pair.video}, {pair.start_s:.2f} to {pair.end_s:.2f} s"
+
+
+def when(at: float | None, timezone: str | None) -> str:
+    """An instant on the reader's clock, `9 Oct 2025, 10:53`; `never` where there is none."""
+    if at is None:
+        return "never"
+    try:
+        zone = ZoneInfo(timezone or "UTC")
+    except (ZoneInfoNotFoundError, ValueError):
+        zone = ZoneInfo("UTC")
+    moment_at = datetime.fromtimestamp(at, zone)
+    return f"{moment_at.day} {moment_at:%b %Y, %H:%M}"
+
+
+def grades(given: Sequence[GivenGrade]) -> str:
+    """`0 · 4 · 1`, in the order of the seats."""
+    return " · ".join(str(grade.grade) for grade in given)
+
+
+def why(pair: PairReview) -> str:
+    """How the rule came to a pair's verdict, with its numbers."""
+    values = sorted(grade.grade for grade in pair.grades)
+    match pair.verdict:
+        case Verdict.ESCALATED:
+            missing = 4 - len(values)
+            return (
+                f"The first two grades differ by more than 1, so two further annotators grade it: "
+                f"{number(missing).lower()} still to come."
+            )
+        case Verdict.DISCARDED if len(values) == 4:
+            low, high = values[1:3]
+            return (
+                f"Without the lowest and the highest of the four grades, {low} and {high} remain. "
+                "They differ by more than 1: there is no consensus."
+            )
+        case Verdict.ADJUDICATED:
+            return f"Decided by a lead: relevance {pair.relevance}. Reason: {pair.reason}"
+        case _:
+            return ""

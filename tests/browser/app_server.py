@@ -1,0 +1,56 @@
+"""A real `reelrank serve` for browser tests: starts, dies when told to, comes back on the same port."""
+
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+START_S = 90.0
+
+
+class AppServer:
+    """The app over one project folder, on a free port of this machine."""
+
+    def __init__(self, project: Path, log: Path) -> None:
+        self.project = project
+        self.log = log
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port: int = probe.getsockname()[1]
+        self.process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def url(self) -> str:
+        """Where it listens."""
+        return f"http://127.0.0.1:{self.port}"
+
+    def start(self) -> None:
+        """Start and wait until it answers; on failure say what it said."""
+        with self.log.open("ab") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "backend", "serve", str(self.project), "--port", str(self.port)],
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+        deadline = time.monotonic() + START_S
+        while time.monotonic() < deadline:
+            if self.process.poll() is not None:
+                break
+            try:
+                with urllib.request.urlopen(f"{self.url}/_stcore/health", timeout=1):
+                    return
+            except OSError:
+                time.sleep(0.1)
+        self.kill()
+        raise AssertionError(f"the server did not come up; it said:\n{self.log.read_text()}")
+
+    def kill(self) -> None:
+        """kill -9, as an accident would; a helper process may outlive it for a moment."""
+        if self.process is not None:
+            self.process.send_signal(signal.SIGKILL)
+            self.process.wait()
+            self.process = None

@@ -1,0 +1,230 @@
+"""A small server for the player alone: fake desk, fake clips, a page that mounts the component as Streamlit does.
+
+Everything a test wants to disturb (outage, ended session, broken clip, refusal) is a plain attribute of `FakeDesk`.
+"""
+
+import json
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import av
+import numpy as np
+import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import FileResponse, HTMLResponse, JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
+
+from annotate_app.guideline import guideline
+from annotate_app.player import player as component
+
+SEATS = 7
+PERSON = 5
+QUERIES = (
+    "A woman pours coffee into a red cup and hands it to a man at the door.",
+    "Someone closes a laptop, stands up and leaves the room.",
+)
+LIGHT = {
+    "background-color": "#ffffff",
+    "text-color": "#1b1d25",
+    "primary-color": "#3f67b1",
+    "font": "'Source Sans', 'Inter', system-ui, sans-serif",
+}
+DARK = LIGHT | {"background-color": "#0e1117", "text-color": "#eceef4", "primary-color": "#8fb0f0"}
+
+PAGE = """<!doctype html><html lang="en"><title>Player</title>
+<link rel="icon" href="data:,"><meta name="viewport" content="width=device-width, initial-scale=1">
+<style>body{margin:0;padding:%(pad)s;background:var(--st-background-color)}input{display:block}</style>
+<body style="%(style)s">%(input)s<div id="host"></div>
+<script type="module">
+import mount from "/component.js";
+const {html, css, data} = %(boot)s;
+const root = document.getElementById("host").attachShadow({mode: "open"});
+const wrap = document.createElement("div");
+wrap.innerHTML = html;
+const style = document.createElement("style");
+style.textContent = css;
+wrap.append(style);
+root.append(wrap);
+window.mount = (more = {}) => mount({parentElement: root, data: {...data, ...more}});
+window.cleanUp = window.mount();
+</script></body></html>"""
+
+
+@dataclass
+class FakeDesk:
+    """One annotator's desk, in memory; `stored` holds what would be committed, in order of arrival."""
+
+    clips: list[Path]
+    total: int = 20
+    stored: list[dict[str, Any]] = field(default_factory=list)
+    arrivals: list[str] = field(default_factory=list)
+    reports: list[dict[str, str]] = field(default_factory=list)
+    garbage: set[str] = field(default_factory=set)
+    refused: set[str] = field(default_factory=set)
+    answer_with: int = 200
+    when_done: str = "finished"
+    waiting: int = 0
+    lose_answers: int = 0
+
+    def pairs(self) -> list[str]:
+        """All pairs of the desk; the ids are opaque to the player."""
+        return [f"p{number:03d}" for number in range(1, self.total + 1)]
+
+    def item(self, pair: str, grade: int | None = None) -> dict[str, Any]:
+        """A pair as `/desk/exchange` describes it, twenty pairs a query."""
+        number = int(pair[1:]) - 1
+        query = QUERIES[number // 20 % len(QUERIES)]
+        return {
+            "pair": pair,
+            "query": query,
+            "position": number % 20 + 1,
+            "total": 20,
+            "duration_s": 2.0,
+            "grade": grade,
+        }
+
+    def grades(self) -> dict[str, int]:
+        """The standing grade of each graded pair."""
+        return {event["pair"]: event["grade"] for event in self.stored}
+
+    def desk(self) -> dict[str, Any]:
+        """The desk as JSON values."""
+        grades = self.grades()
+        gone = {report["pair"] for report in self.reports} | self.refused
+        left = [pair for pair in self.pairs() if pair not in grades and pair not in gone]
+        last = self.stored[-1]["pair"] if self.stored else None
+        return {
+            "state": "ready" if left else self.when_done,
+            "items": [self.item(pair) for pair in left[:SEATS]],
+            "previous": self.item(last, grades[last]) if last else None,
+            "today": len(grades),
+            "in_all": 1200 + len(grades),
+            "waiting": self.waiting,
+        }
+
+    def take(self, event: dict[str, Any]) -> dict[str, str]:
+        """Store one grade event, once per key."""
+        self.arrivals.append(event["key"])
+        if event["pair"] in self.refused:
+            return {"key": event["key"], "status": "refused", "message": "The seat went to somebody else."}
+        if event["key"] not in {known["key"] for known in self.stored}:
+            self.stored.append(event)
+        return {"key": event["key"], "status": "saved", "message": ""}
+
+    # Routes
+
+    async def exchange(self, request: Request) -> Response:
+        """Answer like the real route, or fail in the way the test asked for."""
+        assert request.headers["x-reelrank"] == "1"
+        body = await request.json()
+        if self.answer_with != 200:
+            return JSONResponse({"message": "not now"}, self.answer_with)
+        receipts = [self.take(event) for event in body["grades"]]
+        if self.lose_answers > 0:
+            self.lose_answers -= 1
+            return JSONResponse({"message": "the answer got lost"}, 502)
+        return JSONResponse({"receipts": receipts, "desk": self.desk()})
+
+    async def broken(self, request: Request) -> Response:
+        """Note the report."""
+        if self.answer_with != 200:
+            return JSONResponse({"message": "not now"}, self.answer_with)
+        self.reports.append(await request.json())
+        return JSONResponse({"receipts": [], "desk": self.desk()})
+
+    async def clip(self, request: Request) -> Response:
+        """A clip file, Range included, or garbage."""
+        pair = request.path_params["pair"]
+        if self.answer_with != 200:
+            return JSONResponse({"message": "not now"}, self.answer_with)
+        if pair in self.garbage:
+            return Response(b"not a video", media_type="video/mp4")
+        path = self.clips[int(pair[1:]) % len(self.clips)]
+        return FileResponse(path, media_type="video/mp4", headers={"Cache-Control": "private, max-age=600"})
+
+    async def page(self, request: Request) -> Response:
+        """The page; `?theme=dark`, `?bare` (no text field, no padding)."""
+        theme = DARK if request.query_params.get("theme") == "dark" else LIGHT
+        bare = "bare" in request.query_params
+        boot = {
+            "html": component.markup(),
+            "css": component.style(),
+            "data": {"desk": self.desk(), "person": PERSON, "guideline": guideline()},
+        }
+        fill = {
+            "style": ";".join(f"--st-{name}:{value}" for name, value in theme.items()),
+            "input": "" if bare else '<input aria-label="Elsewhere">',
+            "pad": "56px 16px 0" if bare else "16px",
+            "boot": json.dumps(boot).replace("</", "<\\/"),
+        }
+        return HTMLResponse(PAGE % fill)
+
+    async def script(self, request: Request) -> Response:
+        """The component's module."""
+        return PlainTextResponse(component.script(), media_type="text/javascript")
+
+    async def internals(self, request: Request) -> Response:
+        """The same module with its pure parts exported."""
+        text = component.script() + "\nexport {ActiveTime, Gate, Unsent, commandOf, mergeDesk, newWork, newKey};"
+        return PlainTextResponse(text, media_type="text/javascript")
+
+    def app(self) -> Starlette:
+        """The routes."""
+        return Starlette(
+            routes=[
+                Route("/", self.page),
+                Route("/component.js", self.script),
+                Route("/internals.js", self.internals),
+                Route("/desk/exchange", self.exchange, methods=["POST"]),
+                Route("/desk/broken", self.broken, methods=["POST"]),
+                Route("/clips/{pair}.mp4", self.clip),
+            ]
+        )
+
+
+def make_clip(path: Path, seed: int, *, seconds: float = 2.0, width: int = 640, height: int = 360) -> None:
+    """Render a moving H.264 clip with a colour of its own, 25 frames a second."""
+    rng = np.random.default_rng(seed)
+    hue = rng.integers(40, 200, size=3)
+    down, across = np.mgrid[0:height, 0:width]
+    with av.open(str(path), "w", options={"movflags": "faststart"}) as container:
+        stream = container.add_stream("libx264", rate=Fraction(25))
+        stream.width, stream.height, stream.pix_fmt = width, height, "yuv420p"
+        stream.options = {"preset": "ultrafast", "crf": "30"}
+        for number in range(int(seconds * 25)):
+            shade = 0.35 + 0.4 * down / height
+            picture = shade[..., None] * hue
+            centre = width * (0.2 + 0.6 * number / (seconds * 25))
+            inside = (across - centre) ** 2 + (down - height * 0.55) ** 2 < (height * 0.18) ** 2
+            picture[inside] = 255 - hue / 2
+            frame = av.VideoFrame.from_ndarray(picture.astype(np.uint8), format="rgb24")
+            container.mux(stream.encode(frame))
+        container.mux(stream.encode())
+
+
+@contextmanager
+def serving(desk: FakeDesk) -> Iterator[str]:
+    """Serve the desk on a free port; gives the address."""
+    config = uvicorn.Config(desk.app(), host="127.0.0.1", port=0, log_level="warning", lifespan="off")
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    deadline = time.monotonic() + 10
+    while not server.started:
+        if time.monotonic() > deadline or not thread.is_alive():
+            raise RuntimeError("the player's test server did not start")
+        time.sleep(0.01)
+    port = server.servers[0].sockets[0].getsockname()[1]
+    try:
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        server.should_exit = True
+        server.force_exit = True
+        thread.join(timeout=10)

@@ -1,0 +1,216 @@
+"""The whole product in a real browser: two annotators, a disagreement, two more, the lead, a release, a score."""
+
+import json
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from app_server import AppServer
+from backend import api
+
+pytestmark = pytest.mark.browser
+LEAD, ANNOTATORS, PASSWORD = api.demo_people()
+BATCH = 20
+Enter = Callable[[str], Page]
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AppServer]:
+    folder = tmp_path_factory.mktemp("flow")
+    project = folder / "demo"
+    built = subprocess.run(
+        [sys.executable, "-m", "backend", "demo", str(project), "--no-serve"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert built.returncode == 0, built.stderr
+    server = AppServer(project, folder / "server.log")
+    server.start()
+    yield server
+    server.kill()
+
+
+@pytest.fixture
+def enter(browser: Browser, server: AppServer) -> Iterator[Enter]:
+    """Sign somebody in, in a browser context of their own."""
+    contexts = []
+
+    def sign_in(name: str) -> Page:
+        context = browser.new_context(viewport={"width": 1280, "height": 800}, accept_downloads=True)
+        context.set_default_timeout(30_000)
+        contexts.append(context)
+        page = context.new_page()
+        page.goto(server.url)
+        page.get_by_label("Name").fill(name)
+        page.get_by_label("Password").fill(PASSWORD)
+        page.get_by_role("button", name="Sign in").click()
+        expect(page.get_by_role("button", name="Sign out")).to_be_visible(timeout=30_000)
+        return page
+
+    yield sign_in
+    for context in contexts:
+        context.close()
+
+
+def pair_on_show(page: Page) -> str:
+    """The pair that may be graded now."""
+    player = page.locator('[data-testid="player"][data-gradable="true"]')
+    expect(player).to_be_visible(timeout=30_000)
+    return player.get_attribute("data-pair") or ""
+
+
+def press(page: Page, grade: int) -> str:
+    """Grade the pair on show by its key, and wait until another one is there; the pair graded."""
+    pair = pair_on_show(page)
+    page.keyboard.press(str(grade))
+    expect(page.get_by_test_id("player")).not_to_have_attribute("data-pair", pair)
+    return pair
+
+
+def saved(page: Page) -> None:
+    expect(page.get_by_test_id("saving")).to_have_attribute("data-unsaved", "0", timeout=30_000)
+
+
+def counts(server: AppServer) -> dict[str, object]:
+    told = subprocess.run(
+        [sys.executable, "-m", "backend", "status", str(server.project), "--json"], capture_output=True, check=True
+    )
+    return dict(json.loads(told.stdout))
+
+
+def test_strangers_see_nothing_and_wrong_passwords_are_refused(browser: Browser, server: AppServer) -> None:
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(f"{server.url}/queries")
+    expect(page.get_by_role("button", name="Sign in")).to_be_visible()
+    assert context.request.get(f"{server.url}/clips/anything.mp4").status == 401
+    page.get_by_label("Name").fill("Ana")
+    page.get_by_label("Password").fill("not the password")
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_role("alert")).to_contain_text("Name or password is wrong")
+    context.close()
+
+
+def test_from_the_first_grade_to_a_score(enter: Enter, server: AppServer, tmp_path: Path) -> None:
+    ana = enter(ANNOTATORS[0])
+    expect(ana.get_by_test_id("progress")).to_have_text("1 of 20")
+    query = ana.get_by_test_id("query").inner_text()
+
+    # The clip really plays, and loops.
+    clip = ana.locator('video[data-active="true"]')
+    expect(clip).to_be_visible()
+    ana.wait_for_function(
+        "() => { const v = [...document.querySelectorAll('*')].map(e => e.shadowRoot).filter(Boolean)"
+        ".flatMap(r => [...r.querySelectorAll('video[data-active=\"true\"]')])[0]"
+        " ?? document.querySelector('video[data-active=\"true\"]'); return v && v.loop && v.currentTime > 0.2 }"
+    )
+
+    given = {press(ana, 4): 4}
+    for n in range(1, 8):
+        grade = n % 5
+        given[press(ana, grade)] = grade
+    saved(ana)
+
+    # kill -9 in the middle; two more grades go into the void; the server comes back; reload.
+    server.kill()
+    for grade in (2, 3):
+        given[press(ana, grade)] = grade
+    expect(ana.get_by_test_id("saving")).to_have_attribute("data-unsaved", "2")
+    server.start()
+    ana.reload()
+    saved(ana)
+    expect(ana.get_by_test_id("progress")).to_have_text("11 of 20")
+    assert counts(server)["judgements"] == len(given) == 10
+    while len(given) < BATCH:
+        grade = len(given) % 5
+        given[press(ana, grade)] = grade
+    saved(ana)
+    expect(ana.get_by_test_id("query")).not_to_have_text(query)
+
+    # Ben grades the same batch alike, but for Ana's first pair, to which he gives 0 instead of 4.
+    ben = enter(ANNOTATORS[1])
+    expect(ben.get_by_test_id("query")).to_have_text(query)
+    disputed = next(iter(given))
+    for _ in range(BATCH):
+        pair = pair_on_show(ben)
+        press(ben, 0 if pair == disputed else given[pair])
+    saved(ben)
+    now = counts(server)
+    assert now["judgements"] == 2 * BATCH
+    assert now["pairs"] == {
+        **{"open": 11 * BATCH, "escalated": 1, "consensus": BATCH - 1},
+        **{"discarded": 0, "adjudicated": 0, "blocked": 0},
+    }
+
+    lead = enter(LEAD)
+    expect(lead.get_by_role("heading", name="Queries", exact=True)).to_be_visible()
+    lead.get_by_role("link", name="Disagreements").click()
+    expect(lead.get_by_role("heading", name="Disagreements", exact=True)).to_be_visible()
+    expect(lead.get_by_text(query).first).to_be_visible()
+
+    # Two further annotators meet the disputed pair before anything else, and settle it: 0 2 3 4 -> 2.5 -> 3.
+    for name, grade in ((ANNOTATORS[2], 2), (ANNOTATORS[3], 3)):
+        further = enter(name)
+        expect(further.get_by_test_id("query")).to_have_text(query)
+        assert press(further, grade) == disputed
+        saved(further)
+    lead.reload()
+    expect(lead.get_by_text("Nothing to decide")).to_be_visible()
+
+    lead.goto(f"{server.url}/queries?query=1")
+    expect(lead.get_by_role("heading", name=query)).to_be_visible()
+    lead.get_by_role("button", name="Open batch 2").click()
+    expect(lead.get_by_text("Batch 2 is open: 20 pairs")).to_be_visible()
+    assert counts(server)["batches"] == {"1": 12, "2": 1}
+
+    lead.get_by_role("link", name="People").click()
+    expect(lead.get_by_role("heading", name="People", exact=True)).to_be_visible()
+    lead.get_by_role("link", name="Release").click()
+    expect(lead.get_by_role("heading", name="Release", exact=True)).to_be_visible()
+    lead.get_by_role("button", name="Make release").click()
+    with lead.expect_download(timeout=120_000) as download:
+        lead.get_by_role("button", name="Download").click(timeout=120_000)
+    with zipfile.ZipFile(download.value.path()) as release:
+        release.extractall(tmp_path)
+    truth = next(tmp_path.glob("*/val.json"))
+    documents = json.loads(truth.read_text())
+    assert [document["query"] for document in documents] == [query]
+    relevances = [moment["relevance"] for moment in documents[0]["relevant_moment"]]
+    assert sorted(relevances) == sorted([3, *(grade for pair, grade in given.items() if pair != disputed)])
+
+    # A run that lists the truth from best to worst is perfect; the command line says so.
+    best_first = sorted(documents[0]["relevant_moment"], key=lambda moment: -moment["relevance"])
+    run = {documents[0]["query_id"]: [[m["video_name"], *m["timestamp"], 1 / n] for n, m in enumerate(best_first, 1)]}
+    (tmp_path / "run.json").write_text(json.dumps(run))
+    scored = subprocess.run(
+        [sys.executable, "-m", "backend", "evaluate", "--truth", truth, "--run", tmp_path / "run.json", "--json", "-"],
+        capture_output=True,
+        check=True,
+    )
+    measures = json.loads(scored.stdout)["runs"][0]["measures"]
+    assert measures.keys() >= {"ndcg@10,0.3", "ndcg@40,0.7"}
+    assert set(measures.values()) == {1.0}
+
+
+def test_each_role_keeps_to_its_pages(enter: Enter, server: AppServer) -> None:
+    dan = enter(ANNOTATORS[3])
+    for path in ("queries", "disagreements", "people", "release"):
+        dan.goto(f"{server.url}/{path}")
+        expect(dan.get_by_text("This page is for leads. You are signed in as Dan (annotator).")).to_be_visible()
+    lead = enter(LEAD)
+    refused = lead.request.post(
+        f"{server.url}/desk/exchange", data={"grades": []}, headers={"X-ReelRank": "1", "Origin": server.url}
+    )
+    assert refused.status == 403
+    foreign = dan.request.post(f"{server.url}/desk/exchange", data={"grades": []})
+    assert foreign.status == 403
+    lead.get_by_role("button", name="Sign out").click()
+    expect(lead.get_by_role("button", name="Sign in")).to_be_visible()
+    lead.goto(f"{server.url}/release")
+    expect(lead.get_by_role("button", name="Sign in")).to_be_visible()
