@@ -3,7 +3,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 DEMO ?= demo-project
 PORT ?= 8501
-.PHONY: help demo test check bench format clean
+.PHONY: help demo test check bench format docs clean
 .DEFAULT_GOAL := help
 
 help: ## list the commands
@@ -38,11 +38,14 @@ check: $(VENV)/.dev ## formatting, lint, types, import contracts, documentation
 	$(BIN)/pytest -q tests/docs
 
 bench: $(VENV)/.dev ## measure speed and memory; prints tables, never fails on a number
-	$(BIN)/pytest -m bench -s tests/bench
+	$(BIN)/pytest -m bench -s tests/bench tests/browser
 
 format: $(VENV)/.dev ## rewrite files the way check wants them
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+
+docs: $(VENV)/.dev ## rewrite the generated page docs/schema.md
+	PYTHONPATH=tests/docs $(BIN)/python tests/docs/schema_page.py
 
 clean: ## remove what these commands made
 	rm -rf $(VENV) $(DEMO) *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

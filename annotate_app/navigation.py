@@ -7,7 +7,7 @@ import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
 from annotate_app import auth
-from annotate_app.pages import annotate, disagreements, people, queries, release
+from annotate_app.screens import annotate, disagreements, people, queries, release
 from backend.core.model import Person, Role
 
 _PAGES: tuple[tuple[Role, Callable[[], None], str, str], ...] = (

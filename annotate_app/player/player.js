@@ -61,6 +61,7 @@ class Player {
     window.addEventListener("pageshow", (event) => event.persisted && this.sync.send(), { signal });
     window.addEventListener("pagehide", () => this.sync.lastCall(), { signal });
     window.addEventListener("resize", () => this.fit(), { signal });
+    signal.addEventListener("abort", watchOutageDialog(() => this.sync.send()));
     this.fit();
   }
 

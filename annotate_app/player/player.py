@@ -12,7 +12,17 @@ import streamlit as st
 from annotate_app.guideline import guideline
 
 FOLDER = Path(__file__).parent
-SCRIPTS = ("unsent.js", "work.js", "keys.js", "sync.js", "attention.js", "stage.js", "view.js", "player.js")
+SCRIPTS = (
+    "unsent.js",
+    "work.js",
+    "keys.js",
+    "sync.js",
+    "outage.js",
+    "attention.js",
+    "stage.js",
+    "view.js",
+    "player.js",
+)
 
 
 def script() -> str:

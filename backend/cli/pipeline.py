@@ -90,8 +90,8 @@ def import_(
     for note in report.notes:
         say(f"Note: {note}")
     say(
-        f"{file.name}: {report.lines} captioned moments read; new: {report.videos} videos, {report.moments} moments, "
-        f"{report.captions} captions ({seconds(start)})."
+        f"{file.name}: {report.lines:,} captioned moments read; new: {report.videos:,} videos, "
+        f"{report.moments:,} moments, {report.captions:,} captions ({seconds(start)})."
     )
     if videos is None:
         say("No videos were looked at; name their folder with --videos before judging begins.")

@@ -51,6 +51,7 @@ _JOINING = frozenset({"a", "an", "the", "another", "A", "An", "The", "Another", 
 _VOWEL_SOUND = re.compile(
     r"hour|hono|hones|heir|(?!uni(?:que|form|corn|cyc|ver|on|ted)|use|usu|euro|ewe|one\b|once)[aeiou]", re.IGNORECASE
 )
+_SHAPED_LIKE_A_LETTER = re.compile(r"[A-Z]-[a-z]")  # T-shirt, U-turn, X-ray
 _SENTENCE_START = re.compile(r"""(?:\A\W*|[.!?…]["'”’)\]]*\s+["'“‘«„(\[]*|\n\W*|["“«„])\Z""")
 _ABBREVIATION = re.compile(rf"(?:\A|\W)(?:[A-Z]|St|vs|{'|'.join(sorted(_TITLES))})\.\s+\Z")
 _UNSPACED = ("CJK", "HIRAGANA", "KATAKANA", "HANGUL", "THAI", "LAO", "KHMER", "MYANMAR")
@@ -290,6 +291,7 @@ def _may_name(word: str) -> bool:
         and not word.isupper()
         and word not in _TITLES
         and word not in _NO_NAMES
+        and not _SHAPED_LIKE_A_LETTER.match(word)
         and word[:2] not in ("I'", "I’")
     )
 

@@ -20,7 +20,7 @@ from backend.store.project import Project
 
 @dataclass(frozen=True, slots=True)
 class ImportReport:
-    """What an import added, and what a person should know about it."""
+    """What an import added, and what a person should know about it; `lines` were read, repeated ones included."""
 
     lines: int
     videos: int
@@ -62,6 +62,7 @@ def import_file(
     return add_moments(
         project,
         parsed.moments,
+        lines=len(parsed.moments) + parsed.merged,
         file=file.name,
         format=format,
         notes=parsed.notes,
@@ -75,6 +76,7 @@ def add_moments(
     project: Project,
     moments: list[CaptionedMoment],
     *,
+    lines: int,
     file: str,
     format: str,  # noqa: A002 - the word of the public contract
     notes: list[str],
@@ -137,7 +139,7 @@ def add_moments(
                 "captions": new_captions,
             },
         )
-    return ImportReport(len(moments), new_videos, new_moments, new_captions, len(facts), (*notes, *warnings))
+    return ImportReport(lines, new_videos, new_moments, new_captions, len(facts), (*notes, *warnings))
 
 
 def _clashes(project: Project, moments: list[CaptionedMoment], known: dict[str, float], file: str) -> list[Problem]:

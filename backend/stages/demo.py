@@ -44,6 +44,7 @@ def build(folder: Path, *, now: float, progress: Progress) -> Project:
     corpus.add_moments(
         project,
         moments,
+        lines=len(moments),
         file="the demo's script",
         format="demo",
         notes=[],
@@ -91,7 +92,7 @@ def _judge_query(project: Project, query_id: QueryId, crowd: list[Person], rng: 
         for nth, person in enumerate(order):
             if nth == 2 and judgements.verdict(project.store.db, pair.pair_id) is not Verdict.ESCALATED:
                 break
-            grade = min(4, max(0, round(rng.gauss(latent, 0.75))))
+            grade = min(4, max(0, round(rng.gauss(latent, 0.9))))
             event = GradeEvent(pair.pair, grade, f"simulated-{pair.pair}-{nth}", active_ms=rng.randrange(1500, 9000))
             consensus.record_grade(project.store, person, event, now=now, simulated=True)
             grades += 1

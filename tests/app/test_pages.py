@@ -35,7 +35,7 @@ def open_page(monkeypatch: pytest.MonkeyPatch, project: fake_api.Project) -> Ope
         def script(page: str) -> None:
             import importlib
 
-            importlib.import_module(f"annotate_app.pages.{page}").page()
+            importlib.import_module(f"annotate_app.screens.{page}").page()
 
         app = AppTest.from_function(script, args=(page,), default_timeout=10)
         for name, value in query.items():
@@ -115,7 +115,7 @@ def test_queries_shows_the_counts_of_status(open_page: Open) -> None:
 def test_what_the_last_five_suggest(
     project: fake_api.Project, last_five: tuple[int | None, ...], settled: int, more: bool, sentence: str
 ) -> None:
-    from annotate_app.pages.queries import suggestion
+    from annotate_app.screens.queries import suggestion
 
     review = replace(project.queries[0], relevances=(4,) * 15 + last_five, settled=settled, more_candidates=more)
     assert suggestion(review).startswith(sentence)
@@ -265,7 +265,7 @@ def test_suspending_and_reinstating(open_page: Open, project: fake_api.Project) 
 
 
 def test_an_invitation_leads_to_the_address_the_lead_uses() -> None:
-    from annotate_app.pages.people import invitation_url
+    from annotate_app.screens.people import invitation_url
 
     url = invitation_url("https://grade.example.org:8443/people?x=1", "abc")
     assert url == "https://grade.example.org:8443/session/invitation/abc"

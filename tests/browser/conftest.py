@@ -17,9 +17,9 @@ ARGUMENTS = [
 ]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
-    """The browser, or a skip where there is none."""
+    """The browser, or a skip where there is none; it must end with this package, because it runs an event loop."""
     if CHROMIUM is None:
         pytest.skip("no Chromium on the PATH")
     with sync_playwright() as playwright:

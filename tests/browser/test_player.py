@@ -233,6 +233,23 @@ class TestNothingIsLost:
         assert len(desk.arrivals) > 2
         assert desk.reports == []  # nor was a clip blamed for the outage
 
+    def test_the_outage_dialog_of_streamlit_does_not_stop_the_work(self, desk: FakeDesk, open_page: Open) -> None:
+        page = open_page()
+        seen(page)
+        page.evaluate(
+            """() => {
+              const dialog = document.createElement("section");
+              dialog.setAttribute("role", "dialog");
+              dialog.innerHTML = "<button aria-label='Close'></button><h2>Connection error</h2>";
+              dialog.firstChild.onclick = () => dialog.remove();
+              document.body.append(dialog);
+            }"""
+        )
+        expect(page.locator("[role=dialog]:not(dialog)")).to_have_count(0)
+        grade(page, "3")
+        all_saved(page)
+        assert desk.grades() == {"p001": 3}
+
     def test_no_network(self, desk: FakeDesk, context: BrowserContext, open_page: Open) -> None:
         page = open_page()
         seen(page)
@@ -325,7 +342,9 @@ class TestClips:
         grade(page, "1")
         all_saved(page)
         assert desk.grades() == {"p002": 1}
-        assert desk.reports == [{"pair": "p001", "what": "reported by the annotator: no picture, or it stands still"}]
+        assert desk.reports == [
+            {"person": PERSON, "pair": "p001", "what": "reported by the annotator: no picture, or it stands still"}
+        ]
 
     def test_pause_frames_speed_and_sound(self, open_page: Open) -> None:
         page = open_page()

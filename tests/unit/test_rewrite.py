@@ -188,3 +188,7 @@ def test_real_captions_lose_every_name_of_the_cast(shared: Path) -> None:
     unknown = unknown_names(texts, CAST)
     assert {"Sheldon", "Rachel"}.isdisjoint(unknown)
     assert {"Leonard", "Penny", "Esposito", "Matilda"} <= unknown.keys()
+
+
+def test_words_that_begin_with_the_shape_of_a_letter_are_no_names() -> None:
+    assert not unknown_names(["A man in a T-shirt makes a U-turn."], {})

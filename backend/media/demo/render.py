@@ -2,7 +2,9 @@
 
 import os
 from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from functools import cache
+from multiprocessing import get_context
 from pathlib import Path
 
 import av
@@ -56,27 +58,37 @@ def _all_moments() -> tuple[CaptionedMoment, ...]:
 def render_corpus(folder: Path, *, progress: Callable[[int, int], None] | None = None) -> list[CaptionedMoment]:
     """Write every demo video that is not there yet to `folder` as `<name>.mp4` and return all moments.
 
-    A video appears under its name only when it is complete, so that an interrupted run can be repeated.
+    A video appears under its name only when it is complete, so that an interrupted run can be repeated. Works in
+    processes of its own: a script that calls this needs `if __name__ == "__main__":`, as always with those.
 
     Args:
         folder: Created if missing.
         progress: Called with (videos done, videos in all) after each video.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    for done, name in enumerate(VIDEOS, start=1):
-        target = folder / f"{name}.mp4"
-        one = scene(name)
-        if not _is_complete(target, one.frame_count):
-            # The process number keeps two runs in one folder from writing to the same file.
-            unfinished = folder / f".{name}.{os.getpid()}.mp4"
-            try:
-                write_video(unfinished, frames(one))
-                unfinished.replace(target)
-            finally:
-                unfinished.unlink(missing_ok=True)
-        if progress is not None:
-            progress(done, len(VIDEOS))
+    # Processes, because drawing is mostly Python; spawned, because a fork would copy locks of libraries.
+    cores, spawning = len(os.sched_getaffinity(0)), get_context("spawn")
+    with ProcessPoolExecutor(cores, spawning, initializer=cv2.setNumThreads, initargs=(1,)) as pool:
+        work = [pool.submit(_render, name, folder) for name in VIDEOS]
+        for done, finished in enumerate(as_completed(work), start=1):
+            finished.result()
+            if progress is not None:
+                progress(done, len(VIDEOS))
     return captioned_moments()
+
+
+def _render(name: str, folder: Path) -> None:
+    target = folder / f"{name}.mp4"
+    one = scene(name)
+    if _is_complete(target, one.frame_count):
+        return
+    # The process number keeps two runs in one folder from writing to the same file.
+    unfinished = folder / f".{name}.{os.getpid()}.mp4"
+    try:
+        write_video(unfinished, frames(one))
+        unfinished.replace(target)
+    finally:
+        unfinished.unlink(missing_ok=True)
 
 
 def frames(one: Scene) -> Iterator[Picture]:

@@ -1,0 +1,36 @@
+"""Writes docs/schema.md from the migrations: `make docs`. A test compares the two."""
+
+import tempfile
+from pathlib import Path
+
+from backend.store import connection
+from backend.store.events import EventKind
+
+PAGE = Path(__file__).parents[2] / "docs" / "schema.md"
+
+
+def page() -> str:
+    """The page as it should be."""
+    with tempfile.TemporaryDirectory() as folder:
+        store = connection.create(Path(folder) / "reelrank.db")
+        rows = store.db.conn.execute(
+            "SELECT type, name, sql FROM sqlite_master "
+            "WHERE sql IS NOT NULL AND name NOT LIKE '%sqlite_%' ORDER BY rowid"
+        ).fetchall()
+        level = connection.schema_level(store)
+        store.close()
+    parts = [
+        "# Tables\n\nGenerated from `backend/store/schema.py` by `make docs`; do not edit.\n\n"
+        f"Schema level: `{level}`. `judgement`, `adjudication` and `event` are append-only, `consensus` is derived and "
+        "may be dropped and rebuilt, `seat` is the one table whose rows change while people work.\n"
+    ]
+    for kind in ("table", "view", "index", "trigger"):
+        found = [(row["name"], row["sql"]) for row in rows if row["type"] == kind]
+        parts.append(f"## {kind.capitalize()}{'es' if kind == 'index' else 's'}\n")
+        parts += [f"### {name}\n\n```sql\n{sql}\n```\n" for name, sql in found]
+    parts.append("## Events\n\n" + "\n".join(f"- `{kind.value}`" for kind in EventKind) + "\n")
+    return "\n".join(parts)
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")

@@ -1,0 +1,62 @@
+"""The documents cannot lie: commands, tables, options and links are compared with the code."""
+
+import re
+from pathlib import Path
+
+import pytest
+from typer.main import get_command
+
+from backend import __version__, cli
+from backend.core.metrics.presets import OPTION_VALUES
+from schema_page import PAGE, page
+
+ROOT = Path(__file__).parents[2]
+DOCUMENTS = sorted([ROOT / "README.md", ROOT / "CHANGELOG.md", *(ROOT / "docs").rglob("*.md")])
+
+
+def commands() -> list[str]:
+    root = get_command(cli.app)
+    names: list[str] = []
+    for name, command in root.commands.items():  # type: ignore[attr-defined]
+        inner = getattr(command, "commands", None)
+        names += [f"{name} {sub}" for sub in inner] if inner else [name]
+    return names
+
+
+def test_the_schema_page_is_what_the_migrations_make() -> None:
+    assert PAGE.read_text(encoding="utf-8") == page(), "run `make docs`"
+
+
+@pytest.mark.parametrize("command", commands())
+def test_every_command_is_told_of(command: str) -> None:
+    assert f"reelrank {command}" in (ROOT / "README.md").read_text() + (ROOT / "docs/pipeline.md").read_text()
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_documents_name_only_commands_that_exist(document: Path) -> None:
+    known = {command.split()[0] for command in commands()}
+    used = set(re.findall(r"(?:^|[`(> ])reelrank ([a-z-]+)", document.read_text(encoding="utf-8"), re.MULTILINE))
+    assert used <= known
+
+
+@pytest.mark.parametrize("option", OPTION_VALUES)
+def test_every_option_of_the_evaluation_is_explained(option: str) -> None:
+    assert f"`{option}=" in (ROOT / "docs/metrics.md").read_text()
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_links_and_pictures_lead_somewhere(document: Path) -> None:
+    for target in re.findall(r"\]\(([^)#]+)[^)]*\)", document.read_text(encoding="utf-8")):
+        if not target.startswith("http"):
+            assert (document.parent / target).exists(), f"{document.name}: {target}"
+
+
+@pytest.mark.parametrize("document", sorted((ROOT / "docs/decisions").glob("*.md")), ids=lambda path: path.stem)
+def test_a_decision_has_context_choice_and_price(document: Path) -> None:
+    text = document.read_text(encoding="utf-8")
+    assert all(f"**{part}.**" in text for part in ("Context", "Choice", "Price"))
+    assert text.startswith(f"# {int(document.stem[:3])}. ")
+
+
+def test_the_citation_names_this_version() -> None:
+    assert f"version: {__version__}" in (ROOT / "CITATION.cff").read_text()
