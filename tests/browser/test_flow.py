@@ -6,6 +6,7 @@ import sys
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -19,17 +20,30 @@ BATCH = 20
 Enter = Callable[[str], Page]
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AppServer]:
+def reelrank(*arguments: object, typed: str = "") -> None:
+    """Run a command; its messages if it fails."""
+    command = [sys.executable, "-m", "backend", *map(str, arguments)]
+    done = subprocess.run(command, input=typed, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.fixture(scope="module", params=["demo", "real"])
+def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[AppServer]:
+    """The app over the demo project, and over one made of real videos where there are some."""
     folder = tmp_path_factory.mktemp("flow")
-    project = folder / "demo"
-    built = subprocess.run(
-        [sys.executable, "-m", "backend", "demo", str(project), "--no-serve"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert built.returncode == 0, built.stderr
+    project = folder / "project"
+    if request.param == "demo":
+        reelrank("demo", project, "--no-serve")
+    else:
+        videos = request.getfixturevalue("shared") / "data/videos"
+        reelrank("init", project, "--encoder", "minilm")
+        reelrank("import", project, videos / "moments.jsonl", "--format", "tvr", "--videos", videos)
+        reelrank("rewrite", project)
+        reelrank("queries", project, "--val", 4, "--test", 2, "--seed", 3)
+        reelrank("candidates", project)
+        for name in (LEAD, *ANNOTATORS):
+            role = "lead" if name == LEAD else "annotator"
+            reelrank("users", "add", project, name, "--role", role, "--password-stdin", typed=f"{PASSWORD}\n")
     server = AppServer(project, folder / "server.log")
     server.start()
     yield server
@@ -77,7 +91,7 @@ def saved(page: Page) -> None:
     expect(page.get_by_test_id("saving")).to_have_attribute("data-unsaved", "0", timeout=30_000)
 
 
-def counts(server: AppServer) -> dict[str, object]:
+def counts(server: AppServer) -> dict[str, Any]:
     told = subprocess.run(
         [sys.executable, "-m", "backend", "status", str(server.project), "--json"], capture_output=True, check=True
     )
@@ -117,6 +131,8 @@ def test_from_the_first_grade_to_a_score(enter: Enter, server: AppServer, tmp_pa
         given[press(ana, grade)] = grade
     saved(ana)
 
+    # The next clips are here (this test grades faster than real clips are cut).
+    ana.wait_for_load_state("networkidle")
     # kill -9 in the middle; two more grades go into the void; the server comes back; reload.
     server.kill()
     for grade in (2, 3):
@@ -142,9 +158,10 @@ def test_from_the_first_grade_to_a_score(enter: Enter, server: AppServer, tmp_pa
         press(ben, 0 if pair == disputed else given[pair])
     saved(ben)
     now = counts(server)
+    queries = now["queries"]["val"] + now["queries"]["test"]
     assert now["judgements"] == 2 * BATCH
     assert now["pairs"] == {
-        **{"open": 11 * BATCH, "escalated": 1, "consensus": BATCH - 1},
+        **{"open": (queries - 1) * BATCH, "escalated": 1, "consensus": BATCH - 1},
         **{"discarded": 0, "adjudicated": 0, "blocked": 0},
     }
 
@@ -163,11 +180,11 @@ def test_from_the_first_grade_to_a_score(enter: Enter, server: AppServer, tmp_pa
     lead.reload()
     expect(lead.get_by_text("Nothing to decide")).to_be_visible()
 
-    lead.goto(f"{server.url}/queries?query=1")
+    lead.goto(f"{server.url}/queries?query=1")  # queries are numbered in judging order
     expect(lead.get_by_role("heading", name=query)).to_be_visible()
     lead.get_by_role("button", name="Open batch 2").click()
     expect(lead.get_by_text("Batch 2 is open: 20 pairs")).to_be_visible()
-    assert counts(server)["batches"] == {"1": 12, "2": 1}
+    assert counts(server)["batches"] == {"1": queries, "2": 1}
 
     lead.get_by_role("link", name="People").click()
     expect(lead.get_by_role("heading", name="People", exact=True)).to_be_visible()
