@@ -134,8 +134,9 @@ def import_corpus(
 
 
 def choose_encoder(project: Project, name: str, kind: str | None = None) -> Project:
-    """Write another encoder into the project's settings."""
+    """Write another encoder into the project's settings, after finding its files."""
     spec = sentence.resolve(name, kind)
+    sentence.load(spec)
     return projects.set_encoder(project, spec.name, spec.kind)
 
 

@@ -38,7 +38,8 @@ def consensus(
         return
     say(f"{summary['rows']:,} rows by {summary['annotators']} annotators over {summary['pairs']:,} pairs")
     say(f"{summary['consensus']:,} in consensus, {summary['discarded']:,} discarded")
-    table(("relevance", "pairs"), [(grade, f"{count:,}") for grade, count in summary["relevance"].items()])
+    counts = " / ".join(f"{count:,}" for count in summary["relevance"].values())
+    say(f"relevances {' / '.join(summary['relevance'])}: {counts}")
     by_two, by_four = summary["settled_by_two"], summary["settled_by_four"]
     say(f"settled by two {by_two:,} ({by_two / summary['pairs']:.2%}), by four {by_four:,}")
     alpha = summary["alpha_ordinal"]

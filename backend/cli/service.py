@@ -36,6 +36,8 @@ def demo(
 
     Example: reelrank demo
     """
+    if not no_serve:
+        _require_port(host, port)
     start = now()
     with progress_bar() as progress:
         project = api.build_demo(folder, judged=judged, now=start, progress=progress)
@@ -63,6 +65,7 @@ def serve(folder: Dir, host: HostOption = "127.0.0.1", port: PortOption = 8501) 
     Example: reelrank serve my-project --port 8501
     """
     api.open_project(folder)
+    _require_port(host, port)
     _serve(folder, host, port)
 
 
@@ -82,14 +85,18 @@ def clip(
     say(f"{out}: {report.frames} frames, {report.duration_s:.3f} s")
 
 
-def _serve(folder: Path, host: str, port: int) -> NoReturn:
-    """Hand this process over to Streamlit, so that signals and kills meet the server itself."""
+def _require_port(host: str, port: int) -> None:
+    """Refuse an address that cannot be listened on before anything slow begins."""
     with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((host, port))
         except OSError as error:
             fail(f"cannot listen on {host}:{port} ({error.strerror}): choose another --port")
+
+
+def _serve(folder: Path, host: str, port: int) -> NoReturn:
+    """Hand this process over to Streamlit, so that signals and kills meet the server itself."""
     # The back end does not import its front end; it only knows its name.
     found = importlib.util.find_spec("annotate_app")
     if found is None or found.origin is None:

@@ -193,7 +193,7 @@ def _folder(spec: EncoderSpec) -> Path:
         if not _weight_files(found):
             found = Path(snapshot_download(spec.name, allow_patterns=pickled))
     except (OSError, ValueError) as error:
-        raise unavailable(spec, one_line(error)) from error
+        raise unavailable(spec, f"not here, and not to be had from the model hub ({one_line(error)})") from error
     return found
 
 

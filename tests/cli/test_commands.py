@@ -168,3 +168,13 @@ def test_the_real_raw_annotations_reproduce_the_paper(reelrank: Run, shared: Pat
     assert list(found["relevance"].values()) == [5929, 19245, 30056, 24439, 14773]
     assert found["annotators"] == 21
     assert found["alpha_ordinal"] == pytest.approx(0.6149846647249602, abs=1e-9)
+
+
+def test_an_encoder_that_is_not_there_leaves_the_settings_alone(reelrank: Run, tmp_path: Path) -> None:
+    folder = tmp_path / "p"
+    assert reelrank("init", folder, "--encoder", "minilm")[0] == 0
+    before = (folder / "reelrank.toml").read_text()
+    code, _, err = reelrank("candidates", folder, "--encoder", "/no/such/model")
+    assert code == 1
+    assert "there is no such folder; --encoder minilm works offline" in err
+    assert (folder / "reelrank.toml").read_text() == before
