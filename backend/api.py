@@ -60,6 +60,7 @@ from backend.store import people as people_rows
 from backend.store import project as projects
 from backend.store import seats as seat_rows
 from backend.store.project import Project
+from backend.store.releases import ReleaseRow, all_releases
 
 __all__ = [
     "EVALUATION_OPTIONS",
@@ -70,6 +71,7 @@ __all__ = [
     "Project",
     "QueryReport",
     "ReleaseReport",
+    "ReleaseRow",
     "RewriteReport",
     "cut",
     "cut_clip",
@@ -194,6 +196,11 @@ def export_zip(project: Project, person: Person, *, now: float) -> Path:
     folder = project.folder / "releases" / name
     export_release(project, folder, by=person, now=now)
     return Path(shutil.make_archive(str(folder), "zip", root_dir=folder.parent, base_dir=name))
+
+
+def list_releases(project: Project) -> list[ReleaseRow]:
+    """The releases made so far, the newest first."""
+    return all_releases(project.store.db)
 
 
 def status_counts(project: Project) -> dict[str, Any]:

@@ -2,14 +2,16 @@
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
 from annotate_app import auth, export_worker, look, wording
+from backend import api
 from backend.core.errors import ReelRankError
 from backend.core.model import Role
 
@@ -18,7 +20,7 @@ _LOG = logging.getLogger(__name__)
 
 def page() -> None:
     """Counts and warnings, then the button, the wait and the download."""
-    _, _, counts = look.lead_page("Release")
+    project, _, counts = look.lead_page("Release")
     pairs, queries = counts["pairs"], counts["queries"]
     held = pairs["consensus"] + pairs["adjudicated"]
     st.markdown("A release freezes what is agreed so far, with a manifest and a hash of every file.")
@@ -34,6 +36,7 @@ def page() -> None:
     if found:
         st.warning("  \n".join(["**Before you freeze it**", *found]), icon=":material/pending_actions:")
     _maker()
+    _earlier(api.list_releases(project))
 
 
 def warnings(counts: dict[str, Any]) -> list[str]:
@@ -102,6 +105,22 @@ def _progress() -> None:
         return
     st.success(f"The release is ready: {path.name}, {path.stat().st_size / 1e6:,.1f} MB.")
     st.download_button("Download", data=_reader(path), file_name=path.name, mime="application/zip", key="download")
+
+
+def _earlier(releases: Sequence[api.ReleaseRow]) -> None:
+    """What was frozen before, by the hash that names it."""
+    if not releases:
+        return
+    st.subheader("Earlier releases", anchor=False)
+    st.dataframe(
+        {
+            "Made": [datetime.fromtimestamp(release.created_at) for release in releases],
+            "SHA-256 of its manifest": [release.sha256 for release in releases],
+        },
+        hide_index=True,
+        column_config={"Made": st.column_config.DatetimeColumn(format="D MMM YYYY, HH:mm")},
+        key="releases",
+    )
 
 
 def _reader(path: Path) -> Callable[[], bytes]:

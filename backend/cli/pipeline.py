@@ -173,6 +173,8 @@ def candidates(
         f"({seconds(start)})."
     )
     say(f"Encoder: {report.encoder}")
+    if report.without_file:
+        say(f"Note: {report.without_file:,} videos have no file yet; import again with --videos before judging.")
     if report.split_ties:
         say(f"Note: in {report.split_ties} queries the cut leaves out moments with the same text as a chosen one.")
 

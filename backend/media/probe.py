@@ -94,8 +94,3 @@ class VideoFolder:
             if paths:
                 return paths[0]
         raise VideoUnreadable(f"{name}: no video file in {self._folder}")
-
-
-def find_video(folder: Path, name: str) -> Path:
-    """`VideoFolder(folder).find(name)`; for more than one name keep the `VideoFolder`, which reads the folder once."""
-    return VideoFolder(folder).find(name)

@@ -23,13 +23,18 @@ from backend.store.queries import CandidateRow, QueryRow
 
 @dataclass(frozen=True, slots=True)
 class CandidateReport:
-    """What was chosen. `split_ties` queries had moments of identical text on both sides of the cut."""
+    """What was chosen.
+
+    `split_ties` queries had moments of identical text on both sides of the cut; the files of `without_file` videos
+    are not known yet, so their moments cannot be judged.
+    """
 
     queries: int
     candidates: int
     pairs: int
     encoder: str
     split_ties: int
+    without_file: int
 
 
 def choose(
@@ -70,7 +75,8 @@ def choose(
             subject="candidates",
             payload={"encoder": encoder.identity, "queries": len(asked), "candidates": len(found)},
         )
-    return CandidateReport(len(asked), len(found), pairs, encoder.identity, split_ties)
+    without_file = len(corpus.videos_without_file(store.db))
+    return CandidateReport(len(asked), len(found), pairs, encoder.identity, split_ties, without_file)
 
 
 def search(

@@ -68,18 +68,6 @@ def encoder_of_candidates(db: Database) -> str | None:
     return row[0] if row else None
 
 
-def candidate_counts(db: Database) -> tuple[int, int]:
-    """(queries with candidates, candidates)."""
-    row = db.conn.execute("SELECT count(DISTINCT query_id), count(*) FROM candidate").fetchone()
-    return row[0], row[1]
-
-
-def batches_of(db: Database, query_id: QueryId) -> int:
-    """How many batches of a query are open."""
-    count: int = db.conn.execute("SELECT count(*) FROM batch WHERE query_id = ?", [query_id]).fetchone()[0]
-    return count
-
-
 def open_batch(db: Database, query_id: QueryId, number: int, size: int, *, at: float, by: AnnotatorId | None) -> int:
     """Hand out candidates of ranks (number-1)*size+1 .. number*size: their pairs, with two free seats each.
 
@@ -123,8 +111,3 @@ def batch_counts(db: Database) -> dict[str, int]:
     """How many queries have a first, a second ... batch open; always names 1 and 2."""
     found = dict(db.conn.execute("SELECT number, count(*) FROM batch GROUP BY number").fetchall())
     return {str(n): found.get(n, 0) for n in range(1, max([2, *found]) + 1)}
-
-
-def split_texts(db: Database, split: Split) -> list[str]:
-    """The texts of one split."""
-    return [row[0] for row in db.conn.execute("SELECT text FROM query WHERE split = ?", [split.value])]

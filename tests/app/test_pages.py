@@ -281,6 +281,10 @@ def test_what_a_release_would_leave_out(open_page: Open) -> None:
     assert texts[2] == "1 pair is blocked, because the clip cannot be shown."
 
 
+def test_earlier_releases_are_listed_by_their_hash(open_page: Open) -> None:
+    assert list(open_page("release").dataframe[0].value["SHA-256 of its manifest"]) == ["ab" * 32]
+
+
 def test_making_and_downloading_a_release(
     open_page: Open, project: fake_api.Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:

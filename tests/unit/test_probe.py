@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from backend.core.errors import VideoUnreadable
-from backend.media.probe import VideoFolder, find_video, probe
+from backend.media.probe import VideoFolder, probe
 
 
 def write_video(path: Path, frames: int = 10, fps: Fraction = Fraction(25), size: tuple[int, int] = (64, 48)) -> Path:
@@ -133,7 +133,7 @@ def test_a_video_is_found_with_and_without_extension_and_subfolder(tmp_path: Pat
     folder = VideoFolder(tmp_path)
     assert {folder.find(name) for name in ("a.b.mp4", "a.b", "a.b.avi")} == {top}
     assert {folder.find(name) for name in ("deep.MKV", "deep", "x/y/deep", "x/y/deep.MKV", "deep.mp4")} == {deep}
-    assert find_video(tmp_path, "deep") == deep
+    assert VideoFolder(tmp_path).find("deep") == deep
     for name in ("notes", "notes.txt", "a", "../a.b.mp4", ""):
         with pytest.raises(VideoUnreadable, match="no video file in"):
             folder.find(name)
@@ -154,4 +154,4 @@ def test_one_name_in_two_subfolders_is_refused_unless_the_folder_is_stated(tmp_p
 
 def test_a_missing_folder_holds_no_video(tmp_path: Path) -> None:
     with pytest.raises(VideoUnreadable, match=r"dog: no video file in .*nowhere"):
-        find_video(tmp_path / "nowhere", "dog")
+        VideoFolder(tmp_path / "nowhere").find("dog")
