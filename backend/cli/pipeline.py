@@ -1,5 +1,7 @@
 """Commands from an empty folder to a release: init, import, rewrite, queries, candidates, export, status, ..."""
 
+import csv
+import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -101,18 +103,29 @@ def rewrite(
     folder: Dir,
     encoder: EncoderOption = None,
     kind: KindOption = None,
-    waiting: Annotated[bool, typer.Option("--waiting", help="Only list the rewrites that wait for a person.")] = False,
+    waiting: Annotated[
+        bool, typer.Option("--waiting", help="Only print the rewrites that wait for a person, as CSV.")
+    ] = False,
+    by_hand: Annotated[
+        Path | None,
+        typer.Option("--by-hand", metavar="FILE.csv", help="Take a person's rewrites: that CSV, edited."),
+    ] = None,
 ) -> None:
     """Turn captions into imprecise ones by rules: names become the words of [cast] in reelrank.toml.
 
-    A rewrite is accepted if it stays similar to its caption (0.4 or more) and no name is left in it.
+    A rewrite is accepted if it stays similar to its caption (0.4 or more) and no name is left in it. The others
+    wait for a person: print them with --waiting, edit the file, hand it back with --by-hand.
 
     Example: reelrank rewrite my-project --encoder minilm
     """
     start = now()
     project = api.open_project(folder)
     if waiting:
-        table(("caption", "rewrite", "why it waits"), api.waiting_rewrites(project))
+        writer = csv.writer(sys.stdout, lineterminator="\n")
+        writer.writerows([("caption", "rewrite", "why it waits"), *api.waiting_rewrites(project)])
+        return
+    if by_hand:
+        say(f"{api.accept_rewrites(project, by_hand, now=start)} waiting rewrites were decided by hand.")
         return
     if encoder:
         project = api.choose_encoder(project, encoder, kind)
@@ -126,6 +139,10 @@ def rewrite(
         names = ", ".join(f"{name} ({count})" for name, count in report.unknown[:12])
         say(f"Names that are not in the cast list: {names}{' ...' if len(report.unknown) > 12 else ''}")
         say(f"Add them under [cast] in {folder / 'reelrank.toml'} and run this command again.")
+    if report.waiting:
+        say(
+            f"See what waits, edit it, hand it back: reelrank rewrite {folder} --waiting > waiting.csv, then --by-hand."
+        )
 
 
 def queries(

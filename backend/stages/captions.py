@@ -1,8 +1,8 @@
 """Turn captions into imprecise captions by rules: character names become generic words.
 
 *Reads* published captions. *Writes* rewritten captions and one event. A rewrite is accepted if its similarity to
-the original is at least `MIN_SIMILARITY` and no person's name is left in it; otherwise it waits for a person
-(who usually adds the missing name to `[cast]` in reelrank.toml and runs the stage again).
+the original is at least `MIN_SIMILARITY` and no person's name is left in it; otherwise it waits for a person,
+who adds the missing name to `[cast]` in reelrank.toml and runs the stage again, or decides by hand.
 """
 
 from collections import Counter
@@ -12,8 +12,9 @@ from hashlib import blake2b
 
 import numpy as np
 
-from backend.core.errors import ProjectError
+from backend.core.errors import InputError, Problem, ProjectError
 from backend.core.rewrite import RULES_VERSION, names_in, rewrite, unknown_names
+from backend.core.text_files import read_csv
 from backend.encoders.cache import encode_cached
 from backend.encoders.sentence import Encoder
 from backend.store import corpus, events, queries
@@ -94,6 +95,47 @@ def rewrite_captions(
         waiting=len(rewrites) - accepted,
         unknown=tuple(Counter(unknown).most_common()),
     )
+
+
+def accept_by_hand(project: Project, data: bytes, file: str, *, now: float) -> int:
+    """Take a person's decisions on waiting rewrites: a CSV file with the columns `caption` and `rewrite`.
+
+    The person's words count, whatever the rules say of them, except that no name of the cast may be left. Later
+    runs of the rules leave them alone.
+
+    Returns:
+        How many waiting rewrites were decided.
+
+    Raises:
+        InputError: every row that cannot be taken; nothing was taken then.
+        ProjectError: queries were drawn already.
+    """
+    if sum(queries.split_counts(project.store.db).values()):
+        raise ProjectError("queries were drawn from the captions already; their texts are fixed from then on")
+    table = read_csv(data, file, ["caption", "rewrite"])
+    problems = list(table.problems)
+    decided = 0
+    with writing(project.store) as db:
+        for row, caption, text in zip(table.rows, table.columns["caption"], table.columns["rewrite"], strict=True):
+            if names := names_in(text, project.settings.cast, {}):
+                problems.append(Problem(file, row, f"a name of the cast is left: {', '.join(names)}"))
+            elif not text.strip():
+                problems.append(Problem(file, row, "the rewrite is empty"))
+            elif not (found := corpus.accept_by_hand(db, caption.strip(), text.strip())):
+                problems.append(Problem(file, row, "no rewrite of this caption waits for a person"))
+            else:
+                decided += found
+        if problems:
+            raise InputError(sorted(problems, key=lambda problem: problem.row or 0))
+        events.record(
+            db,
+            EventKind.CAPTIONS_REWRITTEN,
+            at=now,
+            actor=None,
+            subject="captions",
+            payload={"rule_version": corpus.BY_HAND, "accepted": decided, "waiting": len(corpus.waiting_rewrites(db))},
+        )
+    return decided
 
 
 def rule_version(cast: dict[str, str]) -> str:

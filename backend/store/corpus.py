@@ -11,6 +11,9 @@ from sqlite_utils import Database
 
 from backend.core.model import CaptionedMoment, MomentId, VideoFacts
 
+BY_HAND = "by-hand"
+"""The rule version of rewrites that a person decided on."""
+
 
 @dataclass(frozen=True, slots=True)
 class CaptionRow:
@@ -152,15 +155,19 @@ def rewritten_captions(db: Database) -> list[CaptionRow]:
 def waiting_rewrites(db: Database) -> list[tuple[str, str, str]]:
     """(published text, rewrite, reason) of every rewrite that waits for a person."""
     rows = db.conn.execute(
-        "SELECT s.text, c.text, c.reason FROM caption c JOIN caption s ON s.caption_id = c.source_caption_id "
+        "SELECT trim(s.text), c.text, c.reason FROM caption c JOIN caption s ON s.caption_id = c.source_caption_id "
         "WHERE c.accepted = 0 ORDER BY c.caption_id"
     )
     return [(row[0], row[1], row[2]) for row in rows]
 
 
 def replace_rewrites(db: Database, rewrites: Sequence[Rewrite], rule_version: str) -> None:
-    """Put these imprecise captions in the place of all earlier ones (no query may point at those)."""
-    db.conn.execute("DELETE FROM caption WHERE kind = 'rewritten'")
+    """Put these imprecise captions in the place of all earlier ones, but for those that a person wrote.
+
+    No query may point at the earlier ones.
+    """
+    db.conn.execute("DELETE FROM caption WHERE kind = 'rewritten' AND rule_version <> ?", [BY_HAND])
+    kept = {row[0] for row in db.conn.execute("SELECT source_caption_id FROM caption WHERE kind = 'rewritten'")}
     db.conn.executemany(
         # Two captions of one moment may become the same words: the first one stands for both.
         "INSERT OR IGNORE INTO caption "
@@ -172,8 +179,20 @@ def replace_rewrites(db: Database, rewrites: Sequence[Rewrite], rule_version: st
                 *(r.similarity, int(r.accepted), r.reason),
             )
             for r in rewrites
+            if r.source.caption_id not in kept
         ),
     )
+
+
+def accept_by_hand(db: Database, published: str, rewrite: str) -> int:
+    """Put a person's words in the place of every waiting rewrite of a published text; how many waited."""
+    cursor = db.conn.execute(
+        # Two captions of one moment may get the same words: the first one stands for both.
+        "UPDATE OR IGNORE caption SET text = ?, accepted = 1, reason = '', rule_version = ? WHERE accepted = 0 "
+        "AND source_caption_id IN (SELECT caption_id FROM caption WHERE kind = 'published' AND trim(text) = ?)",
+        [rewrite, BY_HAND, published],
+    )
+    return cursor.rowcount
 
 
 def _captions(db: Database, where: str) -> list[CaptionRow]:

@@ -89,6 +89,30 @@ def test_rewriting_uses_the_cast_and_makes_waiting_ones_known(corpus_project: ap
         api.rewrite_captions(project, now=NOW)
 
 
+def test_a_person_decides_on_what_waits_and_the_rules_leave_it_alone(
+    corpus_project: api.Project, tmp_path: Path
+) -> None:
+    importing(
+        corpus_project, tmp_path, line(caption=" Then Dev waves at Dev. ") + line(start=4, end=5, caption="Rain.")
+    )
+    waiting = api.waiting_rewrites(api.open_project(corpus_project.folder))
+    assert waiting == []
+    api.rewrite_captions(corpus_project, now=NOW)
+    before = len(api.waiting_rewrites(corpus_project))
+    decisions = tmp_path / "waiting.csv"
+    decisions.write_text("caption,rewrite,why it waits\nThen Dev waves at Dev.,A man waves.,x\nNobody.,Somebody.,\n")
+    with pytest.raises(InputError, match=r"waiting\.csv, row 3: no rewrite of this caption waits"):
+        api.accept_rewrites(corpus_project, decisions, now=NOW)
+    assert len(api.waiting_rewrites(corpus_project)) == before
+    decisions.write_text("caption,rewrite\nThen Dev waves at Dev.,A man waves.\n")
+    assert api.accept_rewrites(corpus_project, decisions, now=NOW) == 1
+    assert api.rewrite_captions(corpus_project, now=NOW).captions == 50
+    connection = corpus_project.store.db.conn
+    texts = [row[0] for row in connection.execute("SELECT text FROM caption WHERE kind='rewritten' AND accepted = 1")]
+    assert texts.count("A man waves.") == 1
+    assert len(api.waiting_rewrites(corpus_project)) == before - 1
+
+
 def test_the_same_seed_draws_the_same_queries_and_splits_share_no_text(judging: Judging) -> None:
     connection = judging.project.store.db.conn
     splits = connection.execute("SELECT split, count(*), count(DISTINCT text) FROM query GROUP BY split").fetchall()

@@ -1,0 +1,44 @@
+"""The lead's pages: queries, disagreements, decisions."""
+
+from backend.core.model import (
+    PairKey,
+    PairReview,
+    Person,
+    QueryId,
+    QueryReview,
+)
+from backend.stages import (
+    review,
+)
+from backend.store import reviews
+from backend.store.project import Project
+
+
+def list_queries(project: Project) -> list[QueryReview]:
+    """Every query with an open batch, in judging order."""
+    return reviews.query_reviews(project.store.db, project.settings.batch_size)
+
+
+def query_pairs(project: Project, query_id: QueryId) -> list[PairReview]:
+    """All pairs of a query's open batches, in rank order."""
+    return reviews.pairs_of_query(project.store.db, query_id)
+
+
+def disagreements(project: Project) -> list[PairReview]:
+    """Escalated, discarded and adjudicated pairs, the newest grade first."""
+    return reviews.disagreements(project.store.db)
+
+
+def blocked(project: Project) -> list[PairReview]:
+    """Pairs whose clip cannot be shown, with the reason."""
+    return reviews.blocked(project.store.db)
+
+
+def open_batch(project: Project, person: Person, query_id: QueryId, *, now: float) -> int:
+    """Open the next batch of a query; the number of new pairs."""
+    return review.open_next_batch(project.store, person, query_id, batch_size=project.settings.batch_size, now=now)
+
+
+def adjudicate(project: Project, person: Person, pair: PairKey, relevance: int, reason: str, *, now: float) -> None:
+    """Record a lead's decision on a pair, with its reason."""
+    review.adjudicate(project.store, person, pair, relevance, reason, now=now)

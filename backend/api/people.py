@@ -1,0 +1,68 @@
+"""People: adding, inviting, signing in and out, suspending."""
+
+from backend.core.model import (
+    AnnotatorId,
+    Person,
+    PersonReview,
+    Role,
+)
+from backend.stages import (
+    assignments,
+    people,
+    review,
+)
+from backend.store import connection
+from backend.store import people as people_rows
+from backend.store.project import Project
+
+
+def add_person(project: Project, name: str, role: Role, *, now: float) -> str:
+    """Add somebody; a one-time invitation token with which they set their password."""
+    return people.invite(project.store, people.add(project.store, name, role, now=now), now=now)
+
+
+def add_person_with_password(project: Project, name: str, role: Role, password: str, *, now: float) -> Person:
+    """Add somebody whose password is known already, all or nothing (for scripts)."""
+    with connection.writing(project.store):
+        person = people.add(project.store, name, role, now=now)
+        people.set_password(project.store, person, password, now=now)
+    return person
+
+
+def sign_in(project: Project, name: str, password: str, *, now: float) -> str:
+    """A session token; raises `SignInRefused`. Slow on purpose (argon2): keep it off the event loop."""
+    return people.sign_in(project.store, name, password, now=now)
+
+
+def person_for(project: Project, token: str, *, now: float) -> Person | None:
+    """Whose session a token is; None if it is over."""
+    return people.person_for(project.store, token, now=now)
+
+
+def sign_out(project: Project, token: str, *, now: float) -> None:
+    """End a session and give back the seats that the person holds."""
+    person = people.person_for(project.store, token, now=now)
+    people.sign_out(project.store, token)
+    if person is not None:
+        assignments.sign_off(project.store, person, now=now)
+
+
+def invited(project: Project, invitation: str, *, now: float) -> Person | None:
+    """Whom a one-time invitation is for; None if it is used up."""
+    return people.invited(project.store, invitation, now=now)
+
+
+def accept_invitation(project: Project, invitation: str, password: str, *, now: float) -> str:
+    """Set the password of an invited person; a session token."""
+    return people.accept_invitation(project.store, invitation, password, now=now)
+
+
+def list_people(project: Project) -> list[PersonReview]:
+    """Everybody, with how much they graded."""
+    return people_rows.reviews(project.store.db)
+
+
+def suspend(project: Project, lead: Person, annotator_id: AnnotatorId, suspended: bool, *, now: float) -> None:
+    """Suspend somebody or let them in again."""
+    review.require_lead(lead)
+    people.suspend(project.store, lead, annotator_id, suspended, now=now)

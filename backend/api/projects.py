@@ -1,0 +1,192 @@
+"""Projects and their pipeline, from an empty folder to a release."""
+
+import shutil
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from backend.core.errors import InputError
+from backend.core.model import (
+    Person,
+)
+from backend.core.raw_annotation import read_raw, summarise
+from backend.encoders import sentence
+from backend.encoders.sentence import DEFAULT_NAME, Encoder
+from backend.stages import (
+    candidates,
+    captions,
+    corpus,
+    demo,
+    export,
+    pseudo_train,
+    queries,
+    review,
+    status,
+)
+from backend.stages.candidates import CandidateReport
+from backend.stages.captions import RewriteReport
+from backend.stages.corpus import ImportReport
+from backend.stages.export import ReleaseReport
+from backend.stages.queries import QueryReport
+from backend.store import connection
+from backend.store import corpus as corpus_rows
+from backend.store import project as projects
+from backend.store.project import Project
+from backend.store.releases import ReleaseRow, all_releases
+
+Progress = Callable[[str, int, int], None]
+"""Called with (what is being done, done so far, all of it)."""
+
+
+def open_project(folder: Path) -> Project:
+    """Open a project folder; raises `ProjectError`, `SchemaOutOfDate` or `InputError` (settings)."""
+    return projects.open_project(folder)
+
+
+def init_project(folder: Path, *, encoder: str | None = None, kind: str | None = None) -> Project:
+    """A new, empty project; the encoder is SimCSE from the model hub unless another is named."""
+    spec = sentence.resolve(encoder or DEFAULT_NAME, kind)
+    return projects.create(folder, encoder=spec.name, encoder_kind=spec.kind)
+
+
+def build_demo(folder: Path, *, judged: bool, now: float, progress: Progress) -> Project:
+    """The demo project, built if it is not there yet; `judged` adds simulated judgements, marked as such."""
+    if (folder / projects.DATABASE_FILE).exists():
+        project = open_project(folder)
+    else:
+        project = demo.build(folder, now=now, progress=progress)
+    if judged and not status.counts(project)["simulated"]:
+        demo.simulate(project, now=now, progress=progress)
+    return project
+
+
+def demo_people() -> tuple[str, Sequence[str], str]:
+    """(lead, annotators, everybody's password) of the demo project."""
+    return demo.LEAD, demo.ANNOTATORS, demo.PASSWORD
+
+
+def import_corpus(
+    project: Project,
+    file: Path,
+    format: str,  # noqa: A002 - the word of the public contract
+    *,
+    videos: Path | None = None,
+    types: frozenset[str] | None = None,
+    now: float,
+    progress: Progress | None = None,
+) -> ImportReport:
+    """Take an annotation file into the project, or nothing of it; see `backend.stages.corpus`."""
+    return corpus.import_file(
+        project,
+        file,
+        format,
+        videos=videos,
+        types=types,
+        now=now,
+        progress=(lambda done, total: progress("measuring videos", done, total)) if progress else None,
+    )
+
+
+def choose_encoder(project: Project, name: str, kind: str | None = None) -> Project:
+    """Write another encoder into the project's settings, after finding its files."""
+    spec = sentence.resolve(name, kind)
+    sentence.load(spec)
+    return projects.set_encoder(project, spec.name, spec.kind)
+
+
+def rewrite_captions(project: Project, *, now: float, progress: Progress | None = None) -> RewriteReport:
+    """Turn captions into imprecise ones by the rules and the cast list of the project."""
+    return captions.rewrite_captions(
+        project,
+        _encoder(project),
+        now=now,
+        progress=(lambda done, total: progress("encoding", done, total)) if progress else None,
+    )
+
+
+def waiting_rewrites(project: Project) -> list[tuple[str, str, str]]:
+    """(caption, rewrite, reason) of every rewrite that waits for a person."""
+    return corpus_rows.waiting_rewrites(project.store.db)
+
+
+def accept_rewrites(project: Project, file: Path, *, now: float) -> int:
+    """Take a person's decisions on waiting rewrites from a CSV file; how many were decided."""
+    return captions.accept_by_hand(project, _read(file), file.name, now=now)
+
+
+def draw_queries(project: Project, *, val: int, test: int, seed: int, now: float) -> QueryReport:
+    """Draw validation and test queries; the rest trains."""
+    return queries.draw(project, val=val, test=test, seed=seed, now=now)
+
+
+def choose_candidates(
+    project: Project, *, batch_size: int | None = None, now: float, progress: Progress | None = None
+) -> CandidateReport:
+    """Embed, search, store the candidate lists, open batch 1 of every query."""
+    if batch_size is not None and batch_size != project.settings.batch_size:
+        project = projects.set_batch_size(project, batch_size)
+    return candidates.choose(
+        project, _encoder(project), batch_size=project.settings.batch_size, now=now, progress=progress
+    )
+
+
+def write_pseudo_train(
+    project: Project, out: Path, *, tops: Sequence[int] = pseudo_train.TOPS, progress: Progress | None = None
+) -> list[Path]:
+    """Write `train_topNN.json` files into a folder; the files written."""
+    return export.write_training_sets(project, _encoder(project), out, tops, progress=progress)
+
+
+def export_release(
+    project: Project, out: Path, *, by: Person | None = None, now: float, progress: Progress | None = None
+) -> ReleaseReport:
+    """Freeze a release of format tvr-ranking into a new folder."""
+    return export.export_tvr_ranking(
+        project, _encoder(project), out, now=now, by=by.annotator_id if by else None, progress=progress
+    )
+
+
+def export_zip(project: Project, person: Person, *, now: float) -> Path:
+    """A release as one zip under `releases/` of the project, for download by a lead."""
+    review.require_lead(person)
+    name = datetime.fromtimestamp(now, UTC).strftime("release-%Y%m%d-%H%M%S")
+    folder = project.folder / "releases" / name
+    export_release(project, folder, by=person, now=now)
+    return Path(shutil.make_archive(str(folder), "zip", root_dir=folder.parent, base_dir=name))
+
+
+def list_releases(project: Project) -> list[ReleaseRow]:
+    """The releases made so far, the newest first."""
+    return all_releases(project.store.db)
+
+
+def status_counts(project: Project) -> dict[str, Any]:
+    """The counts of `reelrank status --json`, equal to what the screens show."""
+    return status.counts(project)
+
+
+def backup(project: Project, file: Path) -> None:
+    """A consistent copy of the database while people work."""
+    connection.backup(project.store, file)
+
+
+def migrate(folder: Path) -> tuple[list[str], Path | None]:
+    """Bring the database of a project up to date; (migrations applied, copy of the old state)."""
+    return connection.migrate(folder / projects.DATABASE_FILE)
+
+
+def summarise_raw(file: Path) -> dict[str, Any]:
+    """The consensus rule and agreement over a raw annotation CSV, no project needed."""
+    return dict(summarise(read_raw(_read(file), file.name)))
+
+
+def _read(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except OSError as error:
+        raise InputError.single(file, f"cannot be read: {error.strerror}") from error
+
+
+def _encoder(project: Project) -> Encoder:
+    return sentence.load(sentence.resolve(project.settings.encoder, project.settings.encoder_kind))
