@@ -1,10 +1,10 @@
 """From scenes to video files and their captioned moments."""
 
 import os
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from functools import cache
-from multiprocessing import get_context
 from pathlib import Path
 
 import av
@@ -58,35 +58,46 @@ def _all_moments() -> tuple[CaptionedMoment, ...]:
 def render_corpus(folder: Path, *, progress: Callable[[int, int], None] | None = None) -> list[CaptionedMoment]:
     """Write every demo video that is not there yet to `folder` as `<name>.mp4` and return all moments.
 
-    A video appears under its name only when it is complete, so that an interrupted run can be repeated. Works in
-    processes of its own: a script that calls this needs `if __name__ == "__main__":`, as always with those.
+    A video appears under its name only when it is complete, so that an interrupted run can be repeated. Drawing is
+    mostly Python, so the work is shared by one process a core.
 
     Args:
         folder: Created if missing.
         progress: Called with (videos done, videos in all) after each video.
+
+    Raises:
+        OSError: A process could not write its videos; it has said why on standard error.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    # Processes, because drawing is mostly Python; spawned, because a fork would copy locks of libraries.
-    cores, spawning = len(os.sched_getaffinity(0)), get_context("spawn")
-    with ProcessPoolExecutor(cores, spawning, initializer=cv2.setNumThreads, initargs=(1,)) as pool:
-        work = [pool.submit(_render, name, folder) for name in VIDEOS]
-        for done, finished in enumerate(as_completed(work), start=1):
-            finished.result()
+    wanted = [name for name in VIDEOS if not _is_complete(folder / f"{name}.mp4", scene(name).frame_count)]
+    done = len(VIDEOS) - len(wanted)
+    cores = len(os.sched_getaffinity(0))
+    shares = [share for share in (wanted[core::cores] for core in range(cores)) if share]
+    # Programs of their own instead of multiprocessing, which would run the caller's main module again. They share
+    # one pipe, on which each says what it has finished.
+    reader, writer = os.pipe()
+    painters = [
+        subprocess.Popen([sys.executable, "-m", "backend.media.demo", folder, *share], stdout=writer)
+        for share in shares
+    ]
+    os.close(writer)
+    with os.fdopen(reader) as finished:
+        for _ in finished:
+            done += 1
             if progress is not None:
                 progress(done, len(VIDEOS))
+    if any([painter.wait() for painter in painters]):
+        raise OSError(f"the demo's videos could not be written to {folder}")
     return captioned_moments()
 
 
-def _render(name: str, folder: Path) -> None:
-    target = folder / f"{name}.mp4"
-    one = scene(name)
-    if _is_complete(target, one.frame_count):
-        return
+def render_video(name: str, folder: Path) -> None:
+    """Write one video of the demo."""
     # The process number keeps two runs in one folder from writing to the same file.
     unfinished = folder / f".{name}.{os.getpid()}.mp4"
     try:
-        write_video(unfinished, frames(one))
-        unfinished.replace(target)
+        write_video(unfinished, frames(scene(name)))
+        unfinished.replace(folder / f"{name}.mp4")
     finally:
         unfinished.unlink(missing_ok=True)
 
