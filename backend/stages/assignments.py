@@ -51,10 +51,10 @@ def desk(store: Store, person: Person, *, now: float, lease_s: float) -> Desk:
         seats.renew(db, me, until=now + lease_s)
         held = seats.held(db, me)
         claimed: list[PairId] = []
+        in_hand = seats.last_batch(db, me)
         while len(held) + len(claimed) < QUEUE_LENGTH:
-            # The batch in hand first; only when it has nothing left, the next one.
-            current = held[-1].batch_id if held and not claimed else None
-            more = seats.claimable(db, me, current, now=now) if current else []
+            more = seats.claimable(db, me, in_hand, now=now) if in_hand else []
+            in_hand = None  # only when it has nothing left, the next one
             if not more:
                 following = seats.next_batch(db, me, now=now)
                 if following is None:

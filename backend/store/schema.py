@@ -128,6 +128,7 @@ CREATE TABLE seat (
   CHECK (annotator_id IS NOT NULL OR lease_until IS NULL)
 ) STRICT;
 CREATE INDEX seat_open ON seat (pair_id) WHERE annotator_id IS NULL OR lease_until IS NOT NULL;
+CREATE INDEX seat_claims ON seat (annotator_id, claim_no);
 CREATE INDEX seat_held ON seat (annotator_id, lease_until) WHERE lease_until IS NOT NULL;
 
 CREATE TABLE judgement (

@@ -90,6 +90,16 @@ def next_batch(db: Database, me: AnnotatorId, *, now: float) -> BatchId | None:
     return BatchId(row[0]) if row else None
 
 
+def last_batch(db: Database, me: AnnotatorId) -> BatchId | None:
+    """The batch in which this person took a seat last."""
+    row = db.conn.execute(
+        "SELECT p.batch_id FROM seat s JOIN pair p USING (pair_id) WHERE s.annotator_id = ? "
+        "ORDER BY s.claim_no DESC LIMIT 1",
+        [me],
+    ).fetchone()
+    return BatchId(row[0]) if row else None
+
+
 def claim(db: Database, me: AnnotatorId, pair_id: PairId, *, now: float, until: float) -> bool:
     """Sit down at a pair, in one statement: the lowest free seat, if there still is one.
 

@@ -44,6 +44,15 @@ def test_two_annotators_meet_a_query_in_different_orders_neither_by_rank(judging
     assert first != second
 
 
+def test_a_query_is_finished_before_another_is_begun(judging: Judging) -> None:
+    held = desk_keys(judging, 0)
+    first = judging.state(held[0]).query
+    judging.grade(1, next(pair.pair for pair in judging.pairs() if pair.query != first), 3)  # nearer to completion now
+    for key in held:
+        judging.grade(0, key, 3)
+    assert {judging.state(key).query for key in desk_keys(judging, 0)} == {first}
+
+
 def test_two_people_grade_every_pair_and_the_third_finds_nothing(judging: Judging) -> None:
     assert grade_all(judging, 0) == 60
     assert grade_all(judging, 1) == 60
