@@ -4,7 +4,6 @@ import logging
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -112,14 +111,12 @@ def _earlier(releases: Sequence[api.ReleaseRow]) -> None:
     if not releases:
         return
     st.subheader("Earlier releases", anchor=False)
-    st.dataframe(
+    st.table(
         {
-            "Made": [datetime.fromtimestamp(release.created_at) for release in releases],
+            "Made": [wording.when(release.created_at, st.context.timezone) for release in releases],
             "SHA-256 of its manifest": [release.sha256 for release in releases],
         },
         hide_index=True,
-        column_config={"Made": st.column_config.DatetimeColumn(format="D MMM YYYY, HH:mm")},
-        key="releases",
     )
 
 

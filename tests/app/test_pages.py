@@ -282,7 +282,7 @@ def test_what_a_release_would_leave_out(open_page: Open) -> None:
 
 
 def test_earlier_releases_are_listed_by_their_hash(open_page: Open) -> None:
-    assert list(open_page("release").dataframe[0].value["SHA-256 of its manifest"]) == ["ab" * 32]
+    assert list(open_page("release").table[0].value["SHA-256 of its manifest"]) == ["ab" * 32]
 
 
 def test_making_and_downloading_a_release(

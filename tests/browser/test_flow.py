@@ -192,7 +192,7 @@ def test_from_the_first_grade_to_a_score(enter: Enter, server: AppServer, tmp_pa
     expect(lead.get_by_role("heading", name="Release", exact=True)).to_be_visible()
     lead.get_by_role("button", name="Make release").click()
     with lead.expect_download(timeout=120_000) as download:
-        lead.get_by_role("button", name="Download").click(timeout=120_000)
+        lead.get_by_role("button", name="Download", exact=True).click(timeout=120_000)
     with zipfile.ZipFile(download.value.path()) as release:
         release.extractall(tmp_path)
     truth = next(tmp_path.glob("*/val.json"))
