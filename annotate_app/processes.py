@@ -1,12 +1,16 @@
-"""Worker processes that start clean, whatever Streamlit has made of the main module.
+"""Worker processes that start clean, whatever Streamlit has made of the main module, and end with the server.
 
 A spawned process normally runs its parent's main module again. Streamlit installs the app's script as the main
-module of the server, so a worker started while somebody looks at a page would run that page.
+module of the server, so a worker started while somebody looks at a page would run that page. And a worker whose
+parent is killed waits for work for ever, because it holds the other end of its own queue.
 """
 
+import multiprocessing
 import multiprocessing.context
 import multiprocessing.process
+import os
 import sys
+import threading
 import types
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
@@ -32,4 +36,19 @@ def pool(
     processes: int, initializer: Callable[..., object] | None = None, initargs: tuple[Any, ...] = ()
 ) -> ProcessPoolExecutor:
     """A pool of spawned processes; a fork would copy the server's locks in whatever state they are."""
-    return ProcessPoolExecutor(processes, mp_context=_CleanContext(), initializer=initializer, initargs=initargs)
+    arguments = (initializer, initargs)
+    return ProcessPoolExecutor(processes, mp_context=_CleanContext(), initializer=_begin, initargs=arguments)
+
+
+def _begin(initializer: Callable[..., object] | None, initargs: tuple[Any, ...]) -> None:
+    """Runs in a worker when it starts."""
+    parent = multiprocessing.parent_process()
+
+    def leave_with_it() -> None:
+        if parent is not None:
+            parent.join()
+            os._exit(1)
+
+    threading.Thread(target=leave_with_it, daemon=True).start()
+    if initializer is not None:
+        initializer(*initargs)
