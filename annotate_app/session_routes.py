@@ -33,10 +33,8 @@ _CSP = (
     "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 )
 _DAY_S = 86_400
-_SESSION_S = 14 * _DAY_S
 _SIGN_IN_HELP = "No name or password yet? Ask the lead of your project for an invitation."
 _INVITED_HELP = "From then on you sign in with this name and your password."
-MIN_PASSWORD = 8
 STALE = "This page was open for too long. Please try again."
 
 
@@ -107,8 +105,8 @@ class Sessions:
         problem, status = "", 422
         if not _is_ours(request, fields):
             problem, status = STALE, 403
-        elif len(password) < MIN_PASSWORD:
-            problem = f"Choose a password of at least {MIN_PASSWORD} characters."
+        elif len(password) < api.PASSWORD_LENGTH:
+            problem = f"Choose a password of at least {api.PASSWORD_LENGTH} characters."
         elif password != fields.get("again"):
             problem = "The two passwords are not the same. Please type them again."
         if problem:
@@ -151,7 +149,7 @@ def _invitation_page(request: Request, name: str, *, error: str = "", status: in
     fields = _field("Password", "password", "password", "new-password", focus=True) + _field(
         "The same again", "again", "password", "new-password"
     )
-    lead = f"Choose a password for <b>{escape(name)}</b>, at least {MIN_PASSWORD} characters long."
+    lead = f"Choose a password for <b>{escape(name)}</b>, at least {api.PASSWORD_LENGTH} characters long."
     return _page(request, request.url.path, "Welcome", lead, fields, "Save and sign in", error, status)
 
 
@@ -191,7 +189,7 @@ def _field(label: str, name: str, kind: str, autocomplete: str, value: str = "",
 def _signed_in(request: Request, token: str, path: str) -> Response:
     response = RedirectResponse(path, 303)
     secure = request.url.scheme == "https"
-    set_cookie(response, SESSION_COOKIE, token, secure=secure, max_age_s=_SESSION_S, strict=False)
+    set_cookie(response, SESSION_COOKIE, token, secure=secure, max_age_s=int(api.SESSION_S), strict=False)
     return response
 
 

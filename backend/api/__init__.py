@@ -46,12 +46,15 @@ from backend.stages.captions import RewriteReport
 from backend.stages.corpus import ImportReport
 from backend.stages.evaluate import evaluate, evaluate_files
 from backend.stages.export import ReleaseReport
+from backend.stages.people import PASSWORD_LENGTH, SESSION_S
 from backend.stages.queries import QueryReport
 from backend.store.project import Project
 from backend.store.releases import ReleaseRow
 
 __all__ = [
     "EVALUATION_OPTIONS",
+    "PASSWORD_LENGTH",
+    "SESSION_S",
     "CandidateReport",
     "ClipJob",
     "CutReport",

@@ -7,9 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from backend.core.errors import InputError
-from backend.core.model import (
-    Person,
-)
+from backend.core.model import Person
 from backend.core.raw_annotation import read_raw, summarise
 from backend.encoders import sentence
 from backend.encoders.sentence import DEFAULT_NAME, Encoder

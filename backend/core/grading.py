@@ -8,7 +8,6 @@ Source: the annotation protocol of TVR-Ranking, section 3.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from backend.core.model import Grade, Relevance, Verdict
 
@@ -72,15 +71,3 @@ def decide(grades: Sequence[int]) -> Decision:
     if high - low > 1:
         return Decision(Verdict.ESCALATED if len(ordered) == 2 else Verdict.DISCARDED)
     return Decision(Verdict.CONSENSUS, relevance=(low + high + 1) // 2, mean=(low + high) / 2)
-
-
-def required_seats(verdict: Verdict) -> Literal[2, 4]:
-    """How many seats a pair with this verdict must at least have.
-
-    Four once the first two grades differ by more than 1, two otherwise. A pair that four people settled keeps
-    its four seats: seats are added, never taken away.
-
-    >>> required_seats(Verdict.OPEN), required_seats(Verdict.ESCALATED)
-    (2, 4)
-    """
-    return 4 if verdict in (Verdict.ESCALATED, Verdict.DISCARDED) else 2

@@ -4,7 +4,7 @@
 `backend.core.grading.decide`.
 """
 
-from backend.core.errors import PairLocked, ReelRankError, SeatUnavailable
+from backend.core.errors import ReelRankError
 from backend.core.grading import RULE_VERSION, decide
 from backend.core.model import GradeEvent, PairId, Person, Receipt, ReceiptStatus, Verdict
 from backend.stages import judgements as grading
@@ -25,13 +25,13 @@ def record_grade(store: Store, person: Person, event: GradeEvent, *, now: float,
         try:
             if grading.accept(store, person, pair, event, now=now, simulated=simulated):
                 settle(store, pair.pair_id, person, now=now)
-        except (SeatUnavailable, PairLocked, ReelRankError) as refusal:
+        except ReelRankError as refusal:
             grading.refuse(store, person, pair, event, str(refusal), now=now)
             return Receipt(event.key, ReceiptStatus.REFUSED, str(refusal))
     return Receipt(event.key, ReceiptStatus.SAVED)
 
 
-def settle(store: Store, pair_id: PairId, person: Person | None, *, now: float) -> Verdict:
+def settle(store: Store, pair_id: PairId, person: Person, *, now: float) -> None:
     """Bring the verdict of one pair, and its number of seats, in line with its grades.
 
     Args:
@@ -41,15 +41,14 @@ def settle(store: Store, pair_id: PairId, person: Person | None, *, now: float) 
         now: when.
     """
     with writing(store) as db:
-        grades, verdict, ruled = _apply_rule(db, pair_id)
-        actor = person.annotator_id if person else None
+        grades, verdict = _apply_rule(db, pair_id)
+        actor = person.annotator_id
         subject = f"pair:{pair_id}"
         if verdict is Verdict.ESCALATED and seats.open_second_round(db, pair_id):
             events.record(db, EventKind.ESCALATED, at=now, actor=actor, subject=subject, payload={"grades": grades})
         elif verdict in (Verdict.OPEN, Verdict.CONSENSUS) and seats.close_second_round(db, pair_id):
             # A correction within the first two: nobody had sat down at the further seats yet.
             events.record(db, EventKind.DE_ESCALATED, at=now, actor=actor, subject=subject, payload={"grades": grades})
-    return Verdict.ADJUDICATED if ruled else verdict
 
 
 def rebuild(store: Store) -> int:
@@ -61,8 +60,8 @@ def rebuild(store: Store) -> int:
     return len(pairs)
 
 
-def _apply_rule(db: Database, pair_id: PairId) -> tuple[list[int], Verdict, bool]:
-    """Store the verdict of one pair; its standing grades, what the rule says, and whether a lead overruled it."""
+def _apply_rule(db: Database, pair_id: PairId) -> tuple[list[int], Verdict]:
+    """Store the verdict of one pair; its standing grades, and what the rule alone says of them."""
     grades = [standing.grade for standing in judgements.standing(db, pair_id)]
     decision = decide(grades)
     ruled = judgements.adjudicated(db, pair_id)
@@ -70,4 +69,4 @@ def _apply_rule(db: Database, pair_id: PairId) -> tuple[list[int], Verdict, bool
         judgements.set_verdict(db, pair_id, decision.verdict, decision.relevance, decision.mean, RULE_VERSION)
     else:
         judgements.set_verdict(db, pair_id, Verdict.ADJUDICATED, ruled, decision.mean, RULE_VERSION)
-    return grades, decision.verdict, ruled is not None
+    return grades, decision.verdict

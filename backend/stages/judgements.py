@@ -37,14 +37,17 @@ def accept(
     Raises:
         SeatUnavailable: the person has no seat at the pair and there is no free one.
         PairLocked: the pair is settled.
-        ReelRankError: not a grade.
+        ReelRankError: not a grade, or the key of another key press.
     """
     if event.grade not in set(Grade):
         raise ReelRankError(f"{event.grade} is not a grade: grades are 0 to 4")
     me = person.annotator_id
     with writing(store) as db:
-        if judgements.event_known(db, event.key):
+        owner = judgements.event_owner(db, event.key)
+        if owner == (pair.pair_id, me):
             return False
+        if owner is not None:
+            raise ReelRankError("this key press was stored for another pair or person already: grade the pair again")
         if why := judgements.refusal_known(db, pair.pair_id, event.key):
             raise SeatUnavailable(why)
         seat = seats.seat_of(db, pair.pair_id, me)
@@ -77,8 +80,8 @@ def accept(
 def correctable(store: Store, person: Person, pair: PairRow, earlier: Standing, *, now: float) -> bool:
     """Whether a person may change the grade they gave.
 
-    Always while the pair is open. Once the required grades are in, only for the person whose grade came last,
-    for `CORRECTION_S`, and only while nobody has gone on from it: no further seat taken, no lead's decision.
+    Always while the pair is open. Afterwards only for `CORRECTION_S`, and only while nobody has gone on from it: no
+    later grade, no lead's decision, and, for a first-round grade, nobody at a second-round seat.
     """
     with writing(store) as db:
         verdict = judgements.verdict(db, pair.pair_id)
@@ -86,7 +89,7 @@ def correctable(store: Store, person: Person, pair: PairRow, earlier: Standing, 
             return True
         if verdict is Verdict.ADJUDICATED or now - earlier.graded_at > CORRECTION_S:
             return False
-        return not seats.taken_by_others(db, pair.pair_id, person.annotator_id)
+        return not seats.gone_on_from(db, pair.pair_id, person.annotator_id)
 
 
 def refuse(store: Store, person: Person, pair: PairRow, event: GradeEvent, why: str, *, now: float) -> None:

@@ -47,10 +47,10 @@ def pair_by_key(db: Database, key: PairKey) -> PairRow | None:
     return PairRow(PairId(row[0]), PairKey(row[1]), BatchId(row[2]), row[3], MomentId(row[4]), row[5], row[6], row[7])
 
 
-def event_known(db: Database, key: str) -> bool:
-    """Whether this very key press was stored before."""
-    row = db.conn.execute("SELECT 1 FROM judgement WHERE event_key = ?", [key]).fetchone()
-    return row is not None
+def event_owner(db: Database, key: str) -> tuple[PairId, AnnotatorId] | None:
+    """The pair and the person of a key press that was stored before."""
+    row = db.conn.execute("SELECT pair_id, annotator_id FROM judgement WHERE event_key = ?", [key]).fetchone()
+    return (PairId(row[0]), AnnotatorId(row[1])) if row else None
 
 
 def refusal_known(db: Database, pair_id: PairId, key: str) -> str | None:

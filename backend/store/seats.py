@@ -169,12 +169,16 @@ def close_second_round(db: Database, pair_id: PairId) -> bool:
     return cursor.rowcount > 0
 
 
-def taken_by_others(db: Database, pair_id: PairId, me: AnnotatorId) -> bool:
-    """Whether anybody else graded this pair after this person did, or sits at one of its second-round seats."""
+def gone_on_from(db: Database, pair_id: PairId, me: AnnotatorId) -> bool:
+    """Whether anybody has gone on from this person's grade of a pair.
+
+    That is: somebody graded it later, or the grade was of the first round and somebody sits at the second.
+    """
     row = db.conn.execute(
         "SELECT EXISTS (SELECT 1 FROM judgement WHERE pair_id = :pair AND annotator_id <> :me AND judgement_id > "
         "(SELECT max(judgement_id) FROM judgement WHERE pair_id = :pair AND annotator_id = :me)) "
-        "OR EXISTS (SELECT 1 FROM seat WHERE pair_id = :pair AND seat_no > 2 AND annotator_id <> :me)",
+        "OR EXISTS (SELECT 1 FROM seat AS mine JOIN seat AS theirs USING (pair_id) WHERE pair_id = :pair "
+        "AND mine.annotator_id = :me AND mine.seat_no <= 2 AND theirs.seat_no > 2 AND theirs.annotator_id <> :me)",
         {"pair": pair_id, "me": me},
     ).fetchone()
     return bool(row[0])

@@ -101,6 +101,14 @@ def test_the_same_key_press_sent_three_times_is_one_judgement(judging: Judging) 
     assert api.status_counts(judging.project)["judgements"] == 1
 
 
+def test_a_key_press_of_somebody_else_or_for_another_pair_is_not_taken_for_this_one(judging: Judging) -> None:
+    first, second = (pair.pair for pair in judging.pairs()[:2])
+    judging.grade(0, first, 3, key="press-1")
+    for who, pair in ((1, first), (0, second)):
+        assert judging.grade(who, pair, 2, key="press-1").status is ReceiptStatus.REFUSED
+    assert api.status_counts(judging.project)["judgements"] == 1
+
+
 def test_undo_keeps_both_grades_and_the_new_one_counts(judging: Judging) -> None:
     key = desk_keys(judging, 0)[0]
     judging.grade(0, key, 1)
@@ -141,6 +149,19 @@ def test_an_escalated_pair_is_locked_once_a_third_person_sits_down(judging: Judg
     judging.grade(1, key, 4)
     assert desk_keys(judging, 2)[0] == key
     assert judging.grade(1, key, 0).message == LOCKED
+
+
+def test_the_third_and_the_fourth_person_may_take_back_a_slip_too(judging: Judging) -> None:
+    key = judging.pairs()[0].pair
+    for who, grade in enumerate((0, 4, 0, 0)):
+        judging.grade(who, key, grade)
+    assert judging.grade(2, key, 4).message == LOCKED  # the fourth has gone on from the third
+    assert judging.grade(3, key, 4).status is ReceiptStatus.SAVED
+    assert judging.state(key).verdict is Verdict.DISCARDED
+    another = judging.pairs()[1].pair
+    for who, grade in enumerate((0, 4, 0)):
+        judging.grade(who, another, grade)
+    assert judging.grade(2, another, 4).status is ReceiptStatus.SAVED
 
 
 def test_a_late_save_counts_while_the_seat_is_free_and_is_refused_in_words_when_it_is_gone(judging: Judging) -> None:

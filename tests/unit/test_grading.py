@@ -2,7 +2,7 @@
 
 import pytest
 
-from backend.core.grading import Decision, decide, required_seats
+from backend.core.grading import Decision, decide
 from backend.core.model import Grade, Verdict
 
 
@@ -49,17 +49,3 @@ def test_grades_of_the_model_are_grades() -> None:
 def test_what_is_not_up_to_four_grades_is_refused(grades: list[int]) -> None:
     with pytest.raises(ValueError, match=r"not a valid Grade|at most 4"):
         decide(grades)
-
-
-@pytest.mark.parametrize(
-    ("verdict", "seats"),
-    [
-        (Verdict.OPEN, 2),
-        (Verdict.CONSENSUS, 2),
-        (Verdict.ADJUDICATED, 2),
-        (Verdict.ESCALATED, 4),
-        (Verdict.DISCARDED, 4),
-    ],
-)
-def test_required_seats(verdict: Verdict, seats: int) -> None:
-    assert required_seats(verdict) == seats
