@@ -87,7 +87,13 @@ def import_corpus(
 
 
 def choose_encoder(project: Project, name: str, kind: str | None = None) -> Project:
-    """Write another encoder into the project's settings, after finding its files."""
+    """Write another encoder into the project's settings, after finding its files.
+
+    Raises:
+        ProjectError: there are candidate lists already; their encoder stays.
+        EncoderUnavailable: the encoder cannot be found.
+    """
+    candidates.require_no_lists(project)
     spec = sentence.resolve(name, kind)
     sentence.load(spec)
     return projects.set_encoder(project, spec.name, spec.kind)
@@ -123,6 +129,7 @@ def choose_candidates(
 ) -> CandidateReport:
     """Embed, search, store the candidate lists, open batch 1 of every query."""
     if batch_size is not None and batch_size != project.settings.batch_size:
+        candidates.require_no_lists(project)
         project = projects.set_batch_size(project, batch_size)
     return candidates.choose(
         project, _encoder(project), batch_size=project.settings.batch_size, now=now, progress=progress

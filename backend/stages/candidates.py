@@ -61,8 +61,7 @@ def choose(
     asked = queries.query_rows(store.db, (Split.VAL, Split.TEST))
     if not asked:
         raise ProjectError("there are no queries yet: run `reelrank queries` first")
-    if made_by := queries.encoder_of_candidates(store.db):
-        raise ProjectError(f"the candidate lists exist already (made with {made_by}); they are the record")
+    require_no_lists(project)
     found, split_ties = search(project, encoder, asked, MAX_CANDIDATES, progress=progress)
     with writing(store) as db:
         queries.add_candidates(db, found, encoder.identity)
@@ -77,6 +76,16 @@ def choose(
         )
     without_file = len(corpus.videos_without_file(store.db))
     return CandidateReport(len(asked), len(found), pairs, encoder.identity, split_ties, without_file)
+
+
+def require_no_lists(project: Project) -> None:
+    """Refuse to go on once candidate lists are stored.
+
+    Raises:
+        ProjectError: there are some; it names their encoder.
+    """
+    if made_by := queries.encoder_of_candidates(project.store.db):
+        raise ProjectError(f"the candidate lists exist already (made with {made_by}); they are the record")
 
 
 def search(

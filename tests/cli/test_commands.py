@@ -170,6 +170,19 @@ def test_the_real_raw_annotations_reproduce_the_paper(reelrank: Run, shared: Pat
     assert found["alpha_ordinal"] == pytest.approx(0.6149846647249602, abs=1e-9)
 
 
+@pytest.mark.parametrize("change", [("--encoder", "minilm"), ("--batch-size", "40")], ids=" ".join)
+def test_settings_of_stored_candidate_lists_are_not_changed_by_a_refused_command(
+    reelrank: Run, judging: Judging, change: tuple[str, str]
+) -> None:
+    settings = judging.project.folder / "reelrank.toml"
+    settings.write_text(settings.read_text().replace('encoder = "minilm"', 'encoder = "my/model"'))
+    before = settings.read_text()
+    code, _, err = reelrank("candidates", judging.project.folder, *change)
+    assert code == 1
+    assert "the candidate lists exist already" in err
+    assert settings.read_text() == before
+
+
 def test_an_encoder_that_is_not_there_leaves_the_settings_alone(reelrank: Run, tmp_path: Path) -> None:
     folder = tmp_path / "p"
     assert reelrank("init", folder, "--encoder", "minilm")[0] == 0
