@@ -4,8 +4,18 @@ Functions take an opened `Project` first. `now` is seconds since 1970, always gi
 `ReelRankError`s with a text for the person; anything else is a bug.
 """
 
-from backend.api.desk import clip_for, desk, record_grades, report_clip, restore_clip
-from backend.api.lead import adjudicate, blocked, disagreements, list_queries, open_batch, query_pairs
+from backend.api.campaigns import import_judgements
+from backend.api.desk import clip_for, desk, exchange, record_grades, record_skips, report_clip, restore_clip
+from backend.api.lead import (
+    adjudicate,
+    blocked,
+    disagreements,
+    list_queries,
+    offer_again,
+    open_batch,
+    query_pairs,
+    skipped,
+)
 from backend.api.people import (
     accept_invitation,
     add_person,
@@ -17,9 +27,9 @@ from backend.api.people import (
     sign_out,
     suspend,
 )
+from backend.api.progress import backup_now, progress
 from backend.api.projects import (
     accept_rewrites,
-    backup,
     build_demo,
     choose_candidates,
     choose_encoder,
@@ -30,7 +40,6 @@ from backend.api.projects import (
     import_corpus,
     init_project,
     list_releases,
-    migrate,
     open_project,
     rewrite_captions,
     status_counts,
@@ -38,18 +47,22 @@ from backend.api.projects import (
     waiting_rewrites,
     write_pseudo_train,
 )
+from backend.api.upkeep import backup, doctor, migrate, restore
 from backend.core.metrics.presets import OPTION_VALUES as EVALUATION_OPTIONS
 from backend.media.clips import ClipJob, CutReport, cut
 from backend.media.clips import ensure as cut_clip
 from backend.stages.candidates import CandidateReport
 from backend.stages.captions import RewriteReport
 from backend.stages.corpus import ImportReport
+from backend.stages.doctor import DoctorReport, Finding
+from backend.stages.earlier_judgements import JudgementsReport
 from backend.stages.evaluate import evaluate, evaluate_files
 from backend.stages.export import ReleaseReport
 from backend.stages.people import PASSWORD_LENGTH, SESSION_S
 from backend.stages.queries import QueryReport
 from backend.store.project import Project
 from backend.store.releases import ReleaseRow
+from backend.store.upkeep import Restored
 
 __all__ = [
     "EVALUATION_OPTIONS",
@@ -58,11 +71,15 @@ __all__ = [
     "CandidateReport",
     "ClipJob",
     "CutReport",
+    "DoctorReport",
+    "Finding",
     "ImportReport",
+    "JudgementsReport",
     "Project",
     "QueryReport",
     "ReleaseReport",
     "ReleaseRow",
+    "Restored",
     "RewriteReport",
     "accept_invitation",
     "accept_rewrites",
@@ -70,6 +87,7 @@ __all__ = [
     "add_person_with_password",
     "adjudicate",
     "backup",
+    "backup_now",
     "blocked",
     "build_demo",
     "choose_candidates",
@@ -80,28 +98,36 @@ __all__ = [
     "demo_people",
     "desk",
     "disagreements",
+    "doctor",
     "draw_queries",
     "evaluate",
     "evaluate_files",
+    "exchange",
     "export_release",
     "export_zip",
     "import_corpus",
+    "import_judgements",
     "init_project",
     "invited",
     "list_people",
     "list_queries",
     "list_releases",
     "migrate",
+    "offer_again",
     "open_batch",
     "open_project",
     "person_for",
+    "progress",
     "query_pairs",
     "record_grades",
+    "record_skips",
     "report_clip",
+    "restore",
     "restore_clip",
     "rewrite_captions",
     "sign_in",
     "sign_out",
+    "skipped",
     "status_counts",
     "summarise_raw",
     "suspend",

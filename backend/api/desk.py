@@ -11,6 +11,7 @@ from backend.core.model import (
     Person,
     Receipt,
     Role,
+    SkipEvent,
 )
 from backend.media.clips import ClipJob, clip_job
 from backend.stages import (
@@ -18,17 +19,18 @@ from backend.stages import (
     consensus,
     judgements,
     review,
+    skips,
 )
 from backend.store import corpus as corpus_rows
 from backend.store import judgements as judgement_rows
 from backend.store import seats as seat_rows
+from backend.store import skips as skip_rows
 from backend.store.project import Project
 
 
 def desk(project: Project, person: Person, *, now: float) -> Desk:
     """What this annotator grades next: renews and claims seats."""
-    if person.role is not Role.ANNOTATOR:
-        raise NotAllowed("leads do not grade, so that their decisions stay independent: sign in as an annotator")
+    _require_annotator(person)
     lease_s = project.settings.lease_minutes * 60
     found = assignments.desk(project.store, person, now=now, lease_s=lease_s)
     return replace(found, previous=judgements.previous(project.store, person, now=now))
@@ -36,13 +38,33 @@ def desk(project: Project, person: Person, *, now: float) -> Desk:
 
 def record_grades(project: Project, person: Person, events: Sequence[GradeEvent], *, now: float) -> list[Receipt]:
     """Take grades in the order of giving; one receipt each. Sending an event again changes nothing."""
-    if person.role is not Role.ANNOTATOR:
-        raise NotAllowed("leads do not grade: sign in as an annotator")
+    _require_annotator(person)
     return [consensus.record_grade(project.store, person, event, now=now) for event in events]
 
 
+def record_skips(project: Project, person: Person, events: Sequence[SkipEvent], *, now: float) -> list[Receipt]:
+    """Take skips, each with its reason; one receipt each. Sending an event again changes nothing."""
+    _require_annotator(person)
+    return [skips.record_skip(project.store, person, event, now=now) for event in events]
+
+
+def exchange(
+    project: Project, person: Person, grades: Sequence[GradeEvent], skipped: Sequence[SkipEvent], *, now: float
+) -> tuple[list[Receipt], Desk]:
+    """What a browser does at every key press: hand in what it has, get receipts and the fresh desk.
+
+    Every event is committed by itself before the desk is filled, so that trouble with one never undoes another.
+
+    Raises:
+        NotAllowed: leads have no desk.
+        StoreUnavailable: the database cannot be written; what has no receipt may be sent again.
+    """
+    receipts = record_grades(project, person, grades, now=now) + record_skips(project, person, skipped, now=now)
+    return receipts, desk(project, person, now=now)
+
+
 def clip_for(project: Project, person: Person, pair: PairKey) -> ClipJob:
-    """Which clip shows a pair, for somebody who may see it: the person at one of its seats, or a lead.
+    """Which clip shows a pair, for somebody who may see it: who sits at it or skipped it (and steps back), or a lead.
 
     Raises:
         NotAllowed: not this person's pair.
@@ -50,7 +72,9 @@ def clip_for(project: Project, person: Person, pair: PairKey) -> ClipJob:
     """
     row = judgement_rows.pair_by_key(project.store.db, pair)
     allowed = row is not None and (
-        person.role is Role.LEAD or seat_rows.seat_of(project.store.db, row.pair_id, person.annotator_id) is not None
+        person.role is Role.LEAD
+        or seat_rows.seat_of(project.store.db, row.pair_id, person.annotator_id) is not None
+        or skip_rows.skipped(project.store.db, row.pair_id, person.annotator_id)
     )
     if row is None or not allowed:
         raise NotAllowed("this clip is not on your desk")
@@ -68,3 +92,8 @@ def report_clip(project: Project, person: Person, pair: PairKey, reason: str, *,
 def restore_clip(project: Project, person: Person, pair: PairKey, *, now: float) -> None:
     """A lead hands a blocked pair out again."""
     review.restore_clip(project.store, person, pair, now=now)
+
+
+def _require_annotator(person: Person) -> None:
+    if person.role is not Role.ANNOTATOR:
+        raise NotAllowed("leads do not grade, so that their decisions stay independent: sign in as an annotator")

@@ -9,6 +9,7 @@ from backend.core.model import (
 )
 from backend.stages import (
     review,
+    skips,
 )
 from backend.store import reviews
 from backend.store.project import Project
@@ -32,6 +33,16 @@ def disagreements(project: Project) -> list[PairReview]:
 def blocked(project: Project) -> list[PairReview]:
     """Pairs whose clip cannot be shown, with the reason."""
     return reviews.blocked(project.store.db)
+
+
+def skipped(project: Project) -> list[PairReview]:
+    """Pairs that somebody skipped or could not judge, with the reasons, the newest first."""
+    return reviews.skipped(project.store.db)
+
+
+def offer_again(project: Project, lead: Person, pair: PairKey, *, now: float) -> int:
+    """Offer a pair again to everybody who skipped it; how many people that are."""
+    return skips.offer_again(project.store, lead, pair, now=now)
 
 
 def open_batch(project: Project, person: Person, query_id: QueryId, *, now: float) -> int:

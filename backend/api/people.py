@@ -57,9 +57,9 @@ def accept_invitation(project: Project, invitation: str, password: str, *, now: 
     return people.accept_invitation(project.store, invitation, password, now=now)
 
 
-def list_people(project: Project) -> list[PersonReview]:
-    """Everybody, with how much they graded."""
-    return people_rows.reviews(project.store.db)
+def list_people(project: Project, *, now: float | None = None) -> list[PersonReview]:
+    """Everybody, with how much, how fast and when last they graded; `now` tells when today began."""
+    return people_rows.reviews(project.store.db, now)
 
 
 def suspend(project: Project, lead: Person, annotator_id: AnnotatorId, suspended: bool, *, now: float) -> None:

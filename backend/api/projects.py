@@ -27,7 +27,6 @@ from backend.stages.captions import RewriteReport
 from backend.stages.corpus import ImportReport
 from backend.stages.export import ReleaseReport
 from backend.stages.queries import QueryReport
-from backend.store import connection
 from backend.store import corpus as corpus_rows
 from backend.store import project as projects
 from backend.store.project import Project
@@ -169,16 +168,6 @@ def list_releases(project: Project) -> list[ReleaseRow]:
 def status_counts(project: Project) -> dict[str, Any]:
     """The counts of `reelrank status --json`, equal to what the screens show."""
     return status.counts(project)
-
-
-def backup(project: Project, file: Path) -> None:
-    """A consistent copy of the database while people work."""
-    connection.backup(project.store, file)
-
-
-def migrate(folder: Path) -> tuple[list[str], Path | None]:
-    """Bring the database of a project up to date; (migrations applied, copy of the old state)."""
-    return connection.migrate(folder / projects.DATABASE_FILE)
 
 
 def summarise_raw(file: Path) -> dict[str, Any]:

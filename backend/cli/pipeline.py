@@ -10,7 +10,7 @@ import msgspec
 import typer
 
 from backend import api
-from backend.cli.output import Dir, Json, fail, now, numbers, progress_bar, say, seconds, table
+from backend.cli.output import Dir, Json, now, numbers, progress_bar, say, seconds, table
 
 EncoderOption = Annotated[
     str | None,
@@ -50,8 +50,6 @@ def register(app: typer.Typer) -> None:
     app.command("status")(status)
     app.command("export")(export)
     app.command("pseudo-train")(pseudo_train)
-    app.command("backup")(backup)
-    app.command("migrate")(migrate)
 
 
 def init(folder: Dir, encoder: EncoderOption = None, kind: KindOption = None) -> None:
@@ -266,30 +264,3 @@ def pseudo_train(
     with progress_bar() as progress:
         for path in api.write_pseudo_train(api.open_project(folder), out, tops=tops, progress=progress):
             say(str(path))
-
-
-def backup(
-    folder: Dir,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="The copy to make.", show_default=False)],
-) -> None:
-    """Copy the database consistently while people work.
-
-    Example: reelrank backup my-project backups/monday.db
-    """
-    try:
-        api.backup(api.open_project(folder), file)
-    except OSError as error:
-        fail(f"cannot write {file}: {error.strerror}")
-    say(f"{file}: {file.stat().st_size / 1e6:.1f} MB")
-
-
-def migrate(folder: Dir) -> None:
-    """Bring the database of an older ReelRank up to date, after copying it.
-
-    Example: reelrank migrate my-project
-    """
-    applied, copy = api.migrate(folder)
-    if not applied:
-        say("Nothing to do: the database is up to date.")
-    else:
-        say(f"Applied {', '.join(applied)}. The state before is kept in {copy}.")

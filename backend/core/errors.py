@@ -52,6 +52,10 @@ class SchemaOutOfDate(ProjectError):
     """The database is older (run `reelrank migrate`) or newer (update ReelRank) than this code."""
 
 
+class StoreUnavailable(ProjectError, OSError):
+    """The database cannot be written (or read) just now. What was to be saved was not; what was saved before is."""
+
+
 class VideoUnreadable(ReelRankError, OSError):
     """A video file is missing, is not a video, or holds no picture where one is needed."""
 

@@ -142,6 +142,8 @@ class Desk:
     in_all: int
     waiting: int = 0
     """How many pairs this person could still grade but others hold just now."""
+    skipped: int = 0
+    """With nothing to grade: how many open pairs this person skipped, which are left to others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +154,30 @@ class GradeEvent:
     grade: int
     key: str
     active_ms: int = 0
+    """Time of work on the pair: a hidden tab, and more than 30 s without any input, left out."""
+    elapsed_ms: int | None = None
+    """All time from the first painted frame to the key press; None where nobody measured it."""
+
+
+class SkipKind(StrEnum):
+    """Why somebody does not judge a pair. None of them is a grade."""
+
+    SKIP = "skip"
+    """This person rather not; others may."""
+    CANNOT_JUDGE = "cannot_judge"
+    """Query or clip give no ground for a grade."""
+    BROKEN_CLIP = "broken_clip"
+    """The clip cannot be shown: nobody gets the moment until a lead hands it out again."""
+
+
+@dataclass(frozen=True, slots=True)
+class SkipEvent:
+    """A skip as a browser sends it, with a key like a grade's."""
+
+    pair: PairKey
+    kind: SkipKind
+    reason: str
+    key: str
 
 
 class ReceiptStatus(StrEnum):
@@ -179,6 +205,18 @@ class GivenGrade:
     round: int
     at: float
     active_ms: int
+    too_fast: bool = False
+    """Given in less time than the clip can be seen in; see `backend.core.pace`."""
+
+
+@dataclass(frozen=True, slots=True)
+class GivenSkip:
+    """Somebody's skip of a pair that still stands, as the lead sees it."""
+
+    annotator: str
+    kind: SkipKind
+    reason: str
+    at: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +238,10 @@ class PairReview:
     mean: float | None
     grades: tuple[GivenGrade, ...]
     reason: str = ""
-    """Why a lead decided so, or why the clip cannot be shown."""
+    """Why a lead decided so."""
+    fault: str = ""
+    """Why the clip cannot be shown."""
+    skips: tuple[GivenSkip, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,4 +277,54 @@ class PersonReview:
     person: Person
     has_password: bool
     judgements: int
+    """Pairs with a standing grade of this person."""
     last_at: float | None
+    today: int = 0
+    active_s: float | None = None
+    """Median active time a grade; None without any measured grade."""
+    too_fast: int = 0
+    """Standing grades given in less time than the clip can be seen in."""
+    skips: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class DayCount:
+    """Judgements of one local day (`2026-03-14`): those made here by people, and simulated ones beside them."""
+
+    day: str
+    judgements: int
+    simulated: int
+
+
+@dataclass(frozen=True, slots=True)
+class PersonPace:
+    """How much one annotator judged since midnight, and in the last seven days."""
+
+    name: str
+    today: int
+    week: int
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How fast the work goes. Nothing here counts imported or simulated judgements, unless its name says so."""
+
+    needed: int
+    """Grades until every open or escalated pair that can be handed out has all its seats judged."""
+    held: int
+    """Pairs in people's hands now."""
+    days: tuple[DayCount, ...]
+    """The last 30 local days, the oldest first."""
+    people: tuple[PersonPace, ...]
+    """Annotators who may work, the busiest first."""
+    imported: int
+    """Judgements of earlier campaigns."""
+    a_day: float
+    """Judgements a day, over the last seven days."""
+
+    @property
+    def days_left(self) -> float | None:
+        """Days until nothing is needed any more, at the pace of the last seven days; None without any pace."""
+        if not self.needed:
+            return 0.0
+        return self.needed / self.a_day if self.a_day else None

@@ -1,6 +1,6 @@
 """Raw annotation files, `pair_id,worker,relevance`: reading one, and the statistics of its consensus.
 
-Needs no project. `reelrank consensus` prints `summarise`; the import of judgements reads with `read_raw`.
+Needs no project. `reelrank consensus` prints `summarise`; `backend.core.earlier_campaign` reads such a file further.
 
 How the published file of TVR-Ranking (227,808 rows) is counted, so that its 94,442 relevances come out:
 
@@ -32,7 +32,10 @@ from backend.core.agreement import (
 from backend.core.errors import InputError, Problem
 from backend.core.grading import MOST_GRADES, RULE_VERSION, decide
 from backend.core.model import Verdict
-from backend.core.text_files import read_csv
+from backend.core.text_files import CsvTable, read_csv
+
+COLUMNS = ("pair_id", "worker", "relevance")
+"""What a raw annotation file must have."""
 
 _GRADE_OF = {str(grade): grade for grade in range(GRADES)}
 
@@ -101,7 +104,17 @@ def read_raw(data: bytes, file: str) -> RawAnnotations:
     >>> raw.pairs, raw.annotators, raw.pair.tolist(), raw.annotator.tolist(), raw.grade.tolist()
     (('p1',), ('ann', 'bob'), [0, 0], [0, 1], [4, 3])
     """
-    table = read_csv(data, file, ["pair_id", "worker", "relevance"])
+    raw, problems = grades_of(read_csv(data, file, COLUMNS), file)
+    if problems:
+        raise InputError(sorted(problems, key=lambda problem: problem.row or 0))
+    return raw
+
+
+def grades_of(table: CsvTable, file: str) -> tuple[RawAnnotations, list[Problem]]:
+    """The grades of a file that was split into columns, and what is wrong with it.
+
+    With problems the grades are only good for looking for more of them: a grade that is none stands as -1.
+    """
     problems = list(table.problems)
     pairs, pair = _encode(table.columns["pair_id"])
     annotators, annotator = _encode(table.columns["worker"])
@@ -117,9 +130,15 @@ def read_raw(data: bytes, file: str) -> RawAnnotations:
     for at in _first_beyond(pair, MOST_GRADES):
         message = f"pair {pairs[pair[at]]!r} has more than {MOST_GRADES} grades; keep the ones that count"
         problems.append(Problem(file, int(row[at]), message))
-    if problems:
-        raise InputError(sorted(problems, key=lambda problem: problem.row or 0))
-    return RawAnnotations(pairs, annotators, pair, annotator, grade, row)
+    return RawAnnotations(pairs, annotators, pair, annotator, grade, row), problems
+
+
+def repeats(raw: RawAnnotations) -> tuple[int, int]:
+    """In how many pairs somebody graded twice, and how many rows repeat an earlier one exactly."""
+    kept = first_per_annotator(raw.pair, raw.annotator)
+    twice = np.bincount(raw.pair) > np.bincount(raw.pair[kept])
+    triples = (raw.pair * len(raw.annotators) + raw.annotator) * GRADES + raw.grade
+    return int(twice.sum()), len(triples) - len(np.unique(triples))
 
 
 def summarise(raw: RawAnnotations) -> RawSummary:
@@ -160,8 +179,7 @@ def summarise(raw: RawAnnotations) -> RawSummary:
         "kappa_plain": mean_pairwise_kappa(*columns, weights="plain"),
         "kappa_quadratic": mean_pairwise_kappa(*columns, weights="quadratic"),
     }
-    twice = np.bincount(raw.pair) > np.bincount(raw.pair[kept])
-    triples = (raw.pair * len(raw.annotators) + raw.annotator) * GRADES + raw.grade
+    twice, duplicates = repeats(raw)
     return RawSummary(
         rule=RULE_VERSION,
         rows=len(raw.grade),
@@ -182,8 +200,8 @@ def summarise(raw: RawAnnotations) -> RawSummary:
         kappa_plain=statistics["kappa_plain"].value,
         kappa_quadratic=statistics["kappa_quadratic"].value,
         kappa_couples=statistics["kappa_plain"].n,
-        pairs_graded_twice_by_one=int(twice.sum()),
-        duplicate_rows=len(triples) - len(np.unique(triples)),
+        pairs_graded_twice_by_one=twice,
+        duplicate_rows=duplicates,
         undefined={name: found.reason for name, found in statistics.items() if found.value is None},
     )
 

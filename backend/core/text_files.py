@@ -2,10 +2,18 @@
 
 import csv
 import io
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TypeVar
 
 from backend.core.errors import InputError, Problem
+
+LARGEST = 2**53
+"""Every reader of JSON keeps whole numbers up to here."""
+
+_Value = TypeVar("_Value")
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +27,28 @@ class CsvTable:
     columns: dict[str, Sequence[str]]
     rows: Sequence[int]
     problems: list[Problem]
+
+    def values(
+        self, name: str, read: Callable[[str], _Value | None], *, needed: bool = False
+    ) -> tuple[list[_Value | None], list[tuple[int, str]]]:
+        """A column as values, each distinct text read once.
+
+        Args:
+            name: the column.
+            read: gives the value of a cell, None if it is no such value.
+            needed: whether a blank cell is wrong, too.
+
+        Returns:
+            The values (None where a cell is blank or wrong, or the table lacks the column), and the row and text of
+            each wrong cell.
+        """
+        cells = self.columns.get(name)
+        if cells is None:
+            return [None] * len(self.rows), []
+        values = {text: read(text) for text in set(cells)}
+        bad = {text for text, value in values.items() if value is None and (needed or text.strip())}
+        wrong = [(row, text) for row, text in zip(self.rows, cells, strict=True) if text in bad] if bad else []
+        return [values[text] for text in cells], wrong
 
 
 def decode_text(data: bytes, file: str) -> str:
@@ -107,3 +137,47 @@ def _find_columns(header: Sequence[str], file: str, required: Sequence[str], opt
 
 def _width_message(found: int, expected: int) -> str:
     return f"{found} column{'' if found == 1 else 's'} where the header has {expected}"
+
+
+def whole(text: str) -> int | None:
+    """A whole number from 0 on, written the one way in which it is an identity.
+
+    >>> whole("7"), whole("07"), whole("7.0"), whole("-7")
+    (7, None, None, None)
+    """
+    if not (text.isascii() and text.isdigit()) or (text[0] == "0" and text != "0") or len(text) > len(str(LARGEST)):
+        return None
+    value = int(text)
+    return value if value <= LARGEST else None
+
+
+def number(text: str) -> float | None:
+    """A finite number."""
+    try:
+        value = math.nan if "_" in text else float(text)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None
+
+
+def instant(text: str) -> float | None:
+    """A time in ISO 8601 as seconds since 1970; one without a zone is UTC.
+
+    >>> instant("2026-09-21T14:13:20Z"), instant("2026-09-21T16:13:20+02:00"), instant("yesterday")
+    (1790000000.0, 1790000000.0, None)
+    """
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
+
+
+def stripped(text: str) -> str | None:
+    """A text without the white space around it, if there is any text."""
+    return text.strip() or None
+
+
+def not_blank(text: str) -> str | None:
+    """A text as it is, unless it is blank."""
+    return text if text.strip() else None

@@ -4,7 +4,7 @@
 
 The rules: the candidates of a query stay together; inside a batch every annotator has an order of their own
 (seeded, never similarity order); a new batch is begun only when the current one has nothing left for this
-person; batches nearest to completion come first; nobody meets a pair twice.
+person; batches nearest to completion come first, those at which two others sit last; nobody meets a pair twice.
 """
 
 from collections.abc import Sequence
@@ -12,13 +12,16 @@ from datetime import datetime
 from hashlib import blake2b
 
 from backend.core.model import AnnotatorId, Desk, DeskItem, DeskState, PairId, Person
-from backend.store import events, judgements, reviews, seats
+from backend.store import events, judgements, queries, seats, skips
 from backend.store.connection import Store, writing
 from backend.store.events import EventKind
 from backend.store.queries import FIRST_ROUND_SEATS
 
 QUEUE_LENGTH = 7
 """The pair on show and the next six, whose clips the browser loads ahead."""
+
+RENEWED_S = 60.0
+"""A lease is written anew at most this often, so that most requests write nothing but what they bring."""
 
 
 def order(pairs: Sequence[tuple[PairId, int]], me: AnnotatorId) -> list[PairId]:
@@ -48,18 +51,21 @@ def desk(store: Store, person: Person, *, now: float, lease_s: float) -> Desk:
     """
     me = person.annotator_id
     with writing(store) as db:
-        seats.renew(db, me, until=now + lease_s)
+        seats.renew(db, me, until=now + lease_s, slack_s=min(RENEWED_S, lease_s / 4))
         held = seats.held(db, me)
         claimed: list[PairId] = []
         in_hand = seats.last_batch(db, me)
         while len(held) + len(claimed) < QUEUE_LENGTH:
-            more = seats.claimable(db, me, in_hand, now=now) if in_hand else []
-            in_hand = None  # only when it has nothing left, the next one
+            more = []
+            if in_hand is not None:
+                crowded = seats.crowded(db, me, in_hand, now=now)
+                more = seats.claimable(db, me, in_hand, now=now, second_round=crowded)
+                in_hand = None  # only when it has nothing left, the next one
             if not more:
                 following = seats.next_batch(db, me, now=now)
                 if following is None:
                     break
-                more = seats.claimable(db, me, following, now=now)
+                more = seats.claimable(db, me, following[0], now=now, second_round=following[1])
             wanted = order(more, me)[: QUEUE_LENGTH - len(held) - len(claimed)]
             got = [pair for pair in wanted if seats.claim(db, me, pair, now=now, until=now + lease_s)]
             if not got:
@@ -71,11 +77,13 @@ def desk(store: Store, person: Person, *, now: float, lease_s: float) -> Desk:
             )
         held = seats.held(db, me)
         waiting = 0 if held else seats.waiting_for(db, me, now=now)
-        progress = {item.batch_id: seats.batch_progress(db, me, item.batch_id, now=now) for item in held}
+        skipped = 0 if held else skips.left_to_others(db, me)
+        batches = {item.batch_id for item in held}
+        progress = {batch_id: seats.batch_progress(db, me, batch_id, now=now) for batch_id in batches}
         midnight = datetime.fromtimestamp(now).replace(hour=0, minute=0, second=0, microsecond=0).timestamp()
         today = judgements.graded_since(db, me, midnight)
-        in_all = judgements.graded_since(db, me, 0.0)
-        any_pair = sum(reviews.pair_counts(db).values()) > 0 if not held else True
+        in_all = seats.graded(db, me)
+        any_batch = bool(held) or queries.any_batch(db)
 
     items: list[DeskItem] = []
     for item in held:
@@ -87,8 +95,8 @@ def desk(store: Store, person: Person, *, now: float, lease_s: float) -> Desk:
     elif waiting:
         state = DeskState.WAITING
     else:
-        state = DeskState.FINISHED if any_pair else DeskState.NOTHING
-    return Desk(state, tuple(items), None, today, in_all, waiting)
+        state = DeskState.FINISHED if any_batch else DeskState.NOTHING
+    return Desk(state, tuple(items), None, today, in_all, waiting, skipped)
 
 
 def sign_off(store: Store, person: Person, *, now: float) -> int:

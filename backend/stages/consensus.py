@@ -4,11 +4,13 @@
 `backend.core.grading.decide`.
 """
 
+from functools import cache
+
 from backend.core.errors import ReelRankError
-from backend.core.grading import RULE_VERSION, decide
+from backend.core.grading import RULE_VERSION, Decision, decide
 from backend.core.model import GradeEvent, PairId, Person, Receipt, ReceiptStatus, Verdict
 from backend.stages import judgements as grading
-from backend.store import events, judgements, seats
+from backend.store import agenda, events, judgements, seats
 from backend.store.connection import Database, Store, writing
 from backend.store.events import EventKind
 
@@ -49,24 +51,37 @@ def settle(store: Store, pair_id: PairId, person: Person, *, now: float) -> None
         elif verdict in (Verdict.OPEN, Verdict.CONSENSUS) and seats.close_second_round(db, pair_id):
             # A correction within the first two: nobody had sat down at the further seats yet.
             events.record(db, EventKind.DE_ESCALATED, at=now, actor=actor, subject=subject, payload={"grades": grades})
+        agenda.refresh_pair(db, pair_id)
 
 
 def rebuild(store: Store) -> int:
-    """Recompute every verdict from judgements and adjudications; how many pairs have any."""
+    """Make every verdict anew from judgements and adjudications, to the same rows as before; how many there are."""
     with writing(store) as db:
-        pairs = judgements.judged_pairs(db)
-        for pair_id in pairs:
-            _apply_rule(db, pair_id)
-    return len(pairs)
+        verdicts = expected(db)
+        judgements.replace_verdicts(db, ((pair, *row) for pair, row in verdicts.items()), RULE_VERSION)
+    return len(verdicts)
+
+
+def expected(db: Database) -> dict[PairId, tuple[Verdict, int | None, float | None]]:
+    """What the derived table should hold, by pair: verdict, relevance, mean.
+
+    The rule does not depend on the order of grades, so it is asked once for each distinct set of them.
+    """
+    given, ruled, rule = judgements.grades_by_pair(db), judgements.all_adjudicated(db), cache(decide)
+    rows = ((pair, _verdict(rule(tuple(given.get(pair, ()))), ruled.get(pair))) for pair in sorted({*given, *ruled}))
+    return {pair: row for pair, row in rows if row[0] is not Verdict.OPEN}
 
 
 def _apply_rule(db: Database, pair_id: PairId) -> tuple[list[int], Verdict]:
     """Store the verdict of one pair; its standing grades, and what the rule alone says of them."""
     grades = [standing.grade for standing in judgements.standing(db, pair_id)]
     decision = decide(grades)
-    ruled = judgements.adjudicated(db, pair_id)
-    if ruled is None:
-        judgements.set_verdict(db, pair_id, decision.verdict, decision.relevance, decision.mean, RULE_VERSION)
-    else:
-        judgements.set_verdict(db, pair_id, Verdict.ADJUDICATED, ruled, decision.mean, RULE_VERSION)
+    judgements.set_verdict(db, pair_id, *_verdict(decision, judgements.adjudicated(db, pair_id)), RULE_VERSION)
     return grades, decision.verdict
+
+
+def _verdict(decision: Decision, ruled: int | None) -> tuple[Verdict, int | None, float | None]:
+    """What is stored of a pair: what the rule says, or the relevance that a lead decided on."""
+    if ruled is None:
+        return decision.verdict, decision.relevance, decision.mean
+    return Verdict.ADJUDICATED, ruled, decision.mean

@@ -30,10 +30,10 @@ from backend.store.events import EventKind
 from backend.store.project import Project
 
 PAIR_COLUMNS = (
-    *("pair_id", "query_id", "split", "query", "video_name", "start", "end", "rank", "similarity"),
-    *("verdict", "relevance", "mean"),
+    *("pair_id", "query_id", "split", "query", "video_name", "start", "end", "duration", "caption"),
+    *("rank", "similarity", "verdict", "relevance", "mean"),
 )
-RAW_COLUMNS = ("pair_id", "worker", "relevance", "round", "graded_at", "active_ms", "simulated")
+RAW_COLUMNS = ("pair_id", "worker", "relevance", "round", "graded_at", "active_ms", "elapsed_ms", "simulated")
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,8 @@ def export_tvr_ranking(
         {name: [duration_s, index] for index, (name, duration_s) in enumerate(sorted(durations.items()))}
     )
     files["raw_annotation.csv"] = _csv(RAW_COLUMNS, standing)
-    files["raw_query_moment_pair.csv"] = _csv(PAIR_COLUMNS, _pair_rows(all_pairs, {q.query_id: q.split for q in asked}))
+    splits = {query.query_id: query.split for query in asked}
+    files["raw_query_moment_pair.csv"] = _csv(PAIR_COLUMNS, _pair_rows(all_pairs, splits, durations))
     files["README.md"] = _card(project, counts, truth, len(settled)).encode()
     manifest = {
         "name": project.name,
@@ -175,11 +176,13 @@ def write_training_sets(
     return paths
 
 
-def _pair_rows(pairs: list[PairReview], splits: dict[QueryId, Split]) -> list[tuple[object, ...]]:
+def _pair_rows(
+    pairs: list[PairReview], splits: dict[QueryId, Split], durations: dict[str, float]
+) -> list[tuple[object, ...]]:
     return [
         (
-            *(p.pair_id, p.query_id, splits[p.query_id].value, p.query, p.video, p.start_s, p.end_s, p.rank),
-            *(round(p.similarity, 6), p.verdict.value, p.relevance, p.mean),
+            *(p.pair_id, p.query_id, splits[p.query_id].value, p.query, p.video, p.start_s, p.end_s),
+            *(durations[p.video], p.caption, p.rank, round(p.similarity, 6), p.verdict.value, p.relevance, p.mean),
         )
         for p in pairs
     ]

@@ -6,8 +6,8 @@
 
 from backend.core.errors import PairLocked, ReelRankError, SeatUnavailable
 from backend.core.model import DeskItem, Grade, GradeEvent, Person, Verdict
-from backend.store import events, judgements, seats
-from backend.store.connection import Store, writing
+from backend.store import events, judgements, seats, skips
+from backend.store.connection import Store, reading, writing
 from backend.store.events import EventKind
 from backend.store.judgements import PairRow, Standing
 
@@ -15,7 +15,7 @@ CORRECTION_S = 15 * 60.0
 """For how long the person whose grade decided a pair may still take it back (nobody having gone on from it)."""
 
 LOCKED = "this pair is settled, its grades are locked"
-GONE = "this pair went back to the queue and others have graded it; your grade is kept in the log but does not count"
+GONE = "this pair went back to the queue and others have taken it; your grade is kept in the log but does not count"
 
 
 def accept(
@@ -32,7 +32,8 @@ def accept(
         simulated: made by the demo, not by a person.
 
     Returns:
-        Whether anything was written (False for a repeated event or an unchanged grade).
+        Whether anything was written (False for a repeated event). The same grade once more is a revision too: were
+        its key forgotten, a late repetition of it would overrule a grade given after it.
 
     Raises:
         SeatUnavailable: the person has no seat at the pair and there is no free one.
@@ -53,15 +54,14 @@ def accept(
         seat = seats.seat_of(db, pair.pair_id, me)
         if seat is None and judgements.verdict(db, pair.pair_id) in (Verdict.OPEN, Verdict.ESCALATED):
             # A late save: the lease ran out, but nobody else has taken the place.
-            seats.claim(db, me, pair.pair_id, now=now, until=now)
+            if seats.claim(db, me, pair.pair_id, now=now, until=now):
+                skips.lift(db, pair.pair_id, me, at=now)  # they thought better of it
             seat = seats.seat_of(db, pair.pair_id, me)
         if seat is None:
             raise SeatUnavailable(GONE)
         earlier = _own(judgements.standing(db, pair.pair_id), me)
         if earlier is not None and not correctable(store, person, pair, earlier, now=now):
             raise PairLocked(LOCKED)
-        if earlier is not None and earlier.grade == event.grade:
-            return False
         judgements.add(
             db,
             seat,
@@ -70,6 +70,7 @@ def accept(
             revision=earlier.revision + 1 if earlier else 1,
             at=now,
             active_ms=max(0, event.active_ms),
+            elapsed_ms=None if event.elapsed_ms is None else max(0, event.elapsed_ms),
             event_key=event.key,
             simulated=simulated,
         )
@@ -80,10 +81,13 @@ def accept(
 def correctable(store: Store, person: Person, pair: PairRow, earlier: Standing, *, now: float) -> bool:
     """Whether a person may change the grade they gave.
 
-    Always while the pair is open. Afterwards only for `CORRECTION_S`, and only while nobody has gone on from it: no
-    later grade, no lead's decision, and, for a first-round grade, nobody at a second-round seat.
+    Never one of an earlier campaign: its record is closed. Else always while the pair is open; afterwards only for
+    `CORRECTION_S`, and only while nobody has gone on from it: no later grade, no lead's decision, and, for a
+    first-round grade, nobody at a second-round seat.
     """
-    with writing(store) as db:
+    if earlier.imported:
+        return False
+    with reading(store) as db:
         verdict = judgements.verdict(db, pair.pair_id)
         if verdict is Verdict.OPEN:
             return True
@@ -108,7 +112,7 @@ def refuse(store: Store, person: Person, pair: PairRow, event: GradeEvent, why: 
 
 def previous(store: Store, person: Person, *, now: float) -> DeskItem | None:
     """The pair this person graded last, if they may still correct it."""
-    with writing(store) as db:
+    with reading(store) as db:
         last = judgements.last_graded(db, person.annotator_id)
         pair = judgements.pair_by_key(db, last[0]) if last else None
         if last is None or pair is None:

@@ -13,7 +13,7 @@ from argon2.exceptions import VerifyMismatchError
 
 from backend.core.errors import ProjectError, SignInRefused
 from backend.core.model import AnnotatorId, Person, Role
-from backend.store import events, people
+from backend.store import events, people, seats
 from backend.store.connection import Store, writing
 from backend.store.events import EventKind
 
@@ -117,7 +117,7 @@ def sign_out(store: Store, token: str) -> None:
 
 
 def suspend(store: Store, lead: Person, annotator_id: AnnotatorId, suspended: bool, *, now: float) -> None:
-    """Suspend somebody (their sessions end at once) or let them in again.
+    """Suspend somebody (their sessions end and their seats go back at once) or let them in again.
 
     Raises:
         ProjectError: no such person, or oneself.
@@ -128,6 +128,12 @@ def suspend(store: Store, lead: Person, annotator_id: AnnotatorId, suspended: bo
         if annotator_id == lead.annotator_id:
             raise ProjectError("you cannot suspend yourself: ask another lead")
         people.suspend(db, annotator_id, suspended)
+        if suspended and (pairs := seats.release(db, annotator_id)):
+            payload = {"pairs": pairs, "why": "suspended"}
+            subject = f"annotator:{annotator_id}"
+            events.record(
+                db, EventKind.SEATS_RETURNED, at=now, actor=lead.annotator_id, subject=subject, payload=payload
+            )
         events.record(
             db,
             EventKind.PERSON_SUSPENDED,

@@ -6,7 +6,7 @@
 from backend.core.errors import NotAllowed, ProjectError
 from backend.core.model import PairKey, Person, QueryId, Role
 from backend.stages import consensus
-from backend.store import events, judgements, queries, reviews, seats
+from backend.store import agenda, events, judgements, queries, reviews, seats
 from backend.store.connection import Store, writing
 from backend.store.events import EventKind
 
@@ -20,9 +20,10 @@ def open_next_batch(store: Store, person: Person, query_id: QueryId, *, batch_si
     """
     require_lead(person)
     with writing(store) as db:
-        query = next((row for row in reviews.query_reviews(db, batch_size) if row.query_id == query_id), None)
-        if query is None:
+        found = reviews.query_reviews(db, batch_size, query_id)
+        if not found:
             raise ProjectError(f"there is no query {query_id} with candidates: look it up on the page Queries")
+        query = found[0]
         number = query.batches_open + 1
         if not query.more_candidates:
             why = (
@@ -79,6 +80,7 @@ def block_clip(store: Store, person: Person, key: PairKey, reason: str, *, now: 
             return
         judgements.add_fault(db, pair.moment_id, reason, at=now)
         seats.release_broken(db, pair.moment_id)
+        agenda.refresh_moment(db, pair.moment_id)
         events.record(
             db,
             EventKind.CLIP_REPORTED,
@@ -101,6 +103,7 @@ def restore_clip(store: Store, person: Person, key: PairKey, *, now: float) -> N
         if pair is None:
             return
         judgements.remove_fault(db, pair.moment_id)
+        agenda.refresh_moment(db, pair.moment_id)
         events.record(
             db, EventKind.CLIP_RESTORED, at=now, actor=person.annotator_id, subject=f"moment:{pair.moment_id}"
         )

@@ -5,7 +5,7 @@
 
 from typing import Any
 
-from backend.store import connection, corpus, queries, reviews
+from backend.store import connection, corpus, queries, reviews, skips
 from backend.store.connection import reading
 from backend.store.project import Project
 
@@ -14,7 +14,7 @@ def counts(project: Project) -> dict[str, Any]:
     """Counts per stage and status, all of one instant; `pairs` adds up to all pairs.
 
     `judgements` are the grades that count (a corrected grade counts once), `simulated` those of them that the
-    demo made up.
+    demo made up, `skipped` the pairs at which somebody's skip stands.
     """
     with reading(project.store) as db:
         videos, moments, captions = corpus.counts(db)
@@ -28,6 +28,7 @@ def counts(project: Project) -> dict[str, Any]:
             "pairs": reviews.pair_counts(db),
             "judgements": judgements,
             "simulated": simulated,
+            "skipped": skips.pair_count(db),
             "annotators": reviews.annotator_count(db),
             "encoder": queries.encoder_of_candidates(db),
             "schema": connection.schema_level(project.store),

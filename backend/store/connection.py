@@ -3,18 +3,19 @@
 A `Store` may be shared by threads: each thread gets its own connection, because a connection that outlives
 the thread which made it fails at random moments. Every write happens inside `writing(store)`, which takes
 SQLite's write lock at once: a transaction that first reads and then wants to write is refused immediately
-with "database is locked", whatever the timeout says.
+with "database is locked", whatever the timeout says. Threads of one process queue for a lock of their own first,
+because SQLite lets those who wait sleep in steps of up to 100 ms.
 """
 
 import sqlite3
 import threading
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 
 from sqlite_utils import Database as Database
 
-from backend.core.errors import ProjectError, SchemaOutOfDate
+from backend.core.errors import ProjectError, SchemaOutOfDate, StoreUnavailable
 from backend.store.schema import migrations
 
 BUSY_TIMEOUT_S = 30.0
@@ -24,6 +25,22 @@ PRAGMAS = {"foreign_keys": 1, "recursive_triggers": 1, "journal_mode": "wal", "s
 foreign_keys: a judgement without its seat cannot exist. recursive_triggers: without it, INSERT OR REPLACE
 slips past the append-only triggers. synchronous FULL: "saved" means saved, also when the power fails.
 """
+
+_UNAVAILABLE = {
+    sqlite3.SQLITE_BUSY: f"another program has kept it locked for {BUSY_TIMEOUT_S:.0f} s: close that program (a "
+    "database browser, a copy in progress)",
+    sqlite3.SQLITE_FULL: "the disk is full: make room",
+    sqlite3.SQLITE_READONLY: "it cannot be written: make the file and its folder writable for the user who runs "
+    "ReelRank",
+    sqlite3.SQLITE_CANTOPEN: "it cannot be opened: make the file and its folder readable and writable for the user "
+    "who runs ReelRank",
+    sqlite3.SQLITE_IOERR: "the disk does not do what it is told: look after it (is it full, unplugged, failing?)",
+}
+
+READ_ERRORS = (sqlite3.DatabaseError, UnicodeDecodeError)
+"""What reading a damaged file may raise; the second where a damaged name is part of SQLite's message."""
+
+_turns: dict[Path, threading.Lock] = {}
 
 
 class Store:
@@ -38,8 +55,14 @@ class Store:
         """This thread's connection."""
         db: Database | None = getattr(self._local, "db", None)
         if db is None:
-            db = self._local.db = _connect(self.path)
+            with _told(self.path):
+                db = self._local.db = _connect(self.path)
         return db
+
+    @property
+    def turn(self) -> threading.Lock:
+        """Held by the one thread of this process that writes to this file."""
+        return _turns.setdefault(self.path.resolve(), threading.Lock())
 
     def close(self) -> None:
         """Close this thread's connection."""
@@ -54,38 +77,108 @@ def create(path: Path) -> Store:
 
     Raises:
         ProjectError: a file is already there.
+        StoreUnavailable: it cannot be written; nothing is left behind.
     """
     if path.exists():
         raise ProjectError(f"{path} exists already: choose another folder, or use this project as it is")
     store = Store(path)
-    migrations.apply(store.db)
+    try:
+        with _told(path):
+            migrations.apply(store.db)
+    except BaseException:
+        store.close()
+        for end in ("", "-wal", "-shm"):
+            path.with_name(path.name + end).unlink(missing_ok=True)
+        raise
     return store
 
 
 def open_store(path: Path) -> Store:
     """Open the database of a project, refusing one that this code does not fully understand.
 
+    The pages are checked every time (0.3 s for 100 MB): a damaged database is to be noticed before it is worked on.
+
     Raises:
-        ProjectError: no database there, or the file is not one.
+        ProjectError: no database there, or it is damaged.
         SchemaOutOfDate: it is older (`reelrank migrate`) or newer than this code.
     """
     if not path.is_file():
         raise ProjectError(f"{path.parent} is not a project (no {path.name}): run `reelrank init {path.parent}`")
     store = Store(path)
     try:
-        known = {migration.name for migration in migrations._migrations}
-        applied = {migration.name for migration in migrations.applied(store.db)}
-    except sqlite3.DatabaseError as error:
-        raise ProjectError(f"{path} is not a ReelRank database ({error})") from error
-    if unknown := sorted(applied - known):
+        _require_usable(store)
+    except BaseException:
+        store.close()  # an idle connection counts as use
+        raise
+    return store
+
+
+def _require_usable(store: Store) -> None:
+    path = store.path
+    unknown, pending = schema_gap(store)
+    if unknown:
         raise SchemaOutOfDate(
             f"{path} was written by a newer ReelRank (it has {', '.join(unknown)}): update ReelRank to open it"
         )
-    if pending := sorted(known - applied):
+    if pending:
         raise SchemaOutOfDate(
             f"{path} has an older schema ({', '.join(pending)} missing): run `reelrank migrate {path.parent}`"
         )
-    return store
+    with _told(path):
+        wrong = damage(store.db.conn)
+    if wrong:
+        raise damaged(path, wrong)
+
+
+def schema_gap(store: Store) -> tuple[list[str], list[str]]:
+    """Migrations of this database that the code does not know, and those of the code that it does not have.
+
+    Raises:
+        StoreUnavailable: it is damaged, or no database.
+    """
+    known = {migration.name for migration in migrations._migrations}
+    try:
+        applied = {migration.name for migration in migrations.applied(store.db)}
+    except (*READ_ERRORS, StoreUnavailable) as error:
+        cause = error.__cause__ if isinstance(error, StoreUnavailable) else error
+        if is_damage(cause):
+            raise damaged(store.path, str(cause)) from error
+        raise
+    return sorted(applied - known), sorted(known - applied)
+
+
+def damage(connection: sqlite3.Connection) -> str | None:
+    """The first thing that SQLite finds wrong with the pages of a database; None if nothing is.
+
+    Indexes are not compared with their tables (`reelrank doctor` does), and a letter that changed inside a text
+    cannot be noticed at all: SQLite keeps no checksums.
+    """
+    try:
+        found: str = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+    except READ_ERRORS as error:
+        if not is_damage(error):
+            raise
+        return str(error)
+    return None if found == "ok" else " ".join(found.removeprefix("*** in database main ***").split())
+
+
+def is_damage(error: BaseException | None) -> bool:
+    """Whether SQLite says that a file is damaged, or no database at all."""
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    # A wrong byte in the header has no code of its own.
+    return (
+        code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+        or str(error) == "unsupported file format"
+        or isinstance(error, UnicodeDecodeError)
+    )
+
+
+def damaged(path: Path, what: str) -> StoreUnavailable:
+    """What to tell a person about a damaged database."""
+    return StoreUnavailable(
+        f"{path} is damaged, or not a ReelRank database ({what}): stop the server, then put a backup in its place with "
+        f"`reelrank restore {path.parent} BACKUP`. The damaged file is kept beside it."
+    )
 
 
 def schema_level(store: Store) -> str:
@@ -93,62 +186,34 @@ def schema_level(store: Store) -> str:
     return migrations.applied(store.db)[-1].name
 
 
-def migrate(path: Path) -> tuple[list[str], Path | None]:
-    """Bring an older database up to date, after copying it beside itself.
-
-    Returns:
-        The names of the migrations applied now, and where the copy of the old state lies (None if nothing
-        was to do).
-    """
-    if not path.is_file():
-        raise ProjectError(f"{path.parent} is not a project (no {path.name}): run `reelrank init {path.parent}`")
-    store = Store(path)
-    pending = [migration.name for migration in migrations.pending(store.db)]
-    if not pending:
-        open_store(path).close()  # refuses a newer schema
-        return [], None
-    copy = path.with_name(f"{path.stem}.before-{pending[0]}.db")
-    backup(store, copy)
-    migrations.apply(store.db)
-    return pending, copy
-
-
-def backup(store: Store, target: Path) -> None:
-    """A consistent copy of the live database, made while people go on working.
-
-    Raises:
-        ProjectError: `target` exists already (a backup never overwrites).
-    """
-    if target.exists():
-        raise ProjectError(f"{target} exists already: a backup never overwrites a file")
-    part = target.with_name(target.name + ".part")
-    part.unlink(missing_ok=True)
-    with closing(sqlite3.connect(part)) as copy:
-        store.db.conn.backup(copy)
-        copy.execute("PRAGMA journal_mode=delete")  # one file, no companions
-    part.replace(target)
-
-
 @contextmanager
 def writing(store: Store) -> Iterator[Database]:
     """All writes of one act, as one transaction holding the write lock from its first statement.
 
     Nested use joins the outer transaction. Keep it short: nothing slow (encoding, cutting, network) inside.
+
+    Raises:
+        StoreUnavailable: the disk is full or read-only, another program holds the lock; nothing was written.
     """
     db = store.db
     if db.conn.in_transaction:
         with db.atomic():
             yield db
         return
-    db.conn.execute("BEGIN IMMEDIATE")
+    if not store.turn.acquire(timeout=BUSY_TIMEOUT_S):
+        raise StoreUnavailable(_text(store.path, sqlite3.SQLITE_BUSY))
     try:
-        yield db
-    except BaseException:
-        if db.conn.in_transaction:
-            db.conn.execute("ROLLBACK")
-        raise
-    else:
-        db.conn.execute("COMMIT")
+        with _told(store.path):
+            db.conn.execute("BEGIN IMMEDIATE")
+            try:
+                yield db
+                db.conn.execute("COMMIT")
+            except BaseException:
+                if db.conn.in_transaction:
+                    db.conn.execute("ROLLBACK")
+                raise
+    finally:
+        store.turn.release()
 
 
 @contextmanager
@@ -158,11 +223,34 @@ def reading(store: Store) -> Iterator[Database]:
     if db.conn.in_transaction:
         yield db
         return
-    db.conn.execute("BEGIN")
+    with _told(store.path):
+        db.conn.execute("BEGIN")
+        try:
+            yield db
+        finally:
+            if db.conn.in_transaction:
+                db.conn.execute("COMMIT")
+
+
+@contextmanager
+def _told(path: Path) -> Iterator[None]:
+    """Turn what SQLite says about the disk and its locks into words for a person."""
     try:
-        yield db
-    finally:
-        db.conn.execute("COMMIT")
+        yield
+    except sqlite3.DatabaseError as error:
+        if is_damage(error):
+            raise damaged(path, str(error)) from error
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # the upper bits only refine it
+        if code not in _UNAVAILABLE:
+            raise
+        raise StoreUnavailable(_text(path, code)) from error
+
+
+def _text(path: Path, code: int) -> str:
+    return (
+        f"The database {path} cannot be used: {_UNAVAILABLE[code]}. Then try again; what was saved before is still "
+        "there, what was to be saved now is not."
+    )
 
 
 def _connect(path: Path) -> Database:

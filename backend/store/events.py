@@ -32,6 +32,12 @@ class EventKind(StrEnum):
     """grades after a correction, before anybody else had sat down"""
     GRADE_REFUSED = "grade_refused"
     """grade, event_key, why: kept here so that nothing a person typed is lost"""
+    SKIPPED = "skipped"
+    """kind, reason"""
+    OFFERED_AGAIN = "offered_again"
+    """people: how many had skipped the pair"""
+    JUDGEMENTS_IMPORTED = "judgements_imported"
+    """file, sha256, pairs_file, rows, pairs, people, sent_on: pairs that were given two further seats"""
     CLIP_REPORTED = "clip_reported"
     """reason"""
     CLIP_RESTORED = "clip_restored"
@@ -46,6 +52,8 @@ class EventKind(StrEnum):
     """(empty)"""
     RELEASED = "released"
     """sha256 of the manifest"""
+    RESTORED = "restored"
+    """file: the copy that the database was put back from; kept: where the state before lies"""
 
 
 def record(

@@ -1,6 +1,7 @@
 """Judgements, adjudications and the consensus derived from them."""
 
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from sqlite_utils import Database
@@ -32,6 +33,7 @@ class Standing:
     grade: int
     revision: int
     graded_at: float
+    imported: bool
 
 
 def pair_by_key(db: Database, key: PairKey) -> PairRow | None:
@@ -72,31 +74,33 @@ def add(
     revision: int,
     at: float,
     active_ms: int,
+    elapsed_ms: int | None,
     event_key: str,
     simulated: bool = False,
 ) -> None:
     """Append a judgement; the composite foreign key refuses one without its seat."""
     db.conn.execute(
-        "INSERT INTO judgement (pair_id, seat_no, annotator_id, revision, grade, graded_at, active_ms, "
-        "event_key, simulated) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        [seat.pair_id, seat.seat_no, me, revision, grade, at, active_ms, event_key, int(simulated)],
+        "INSERT INTO judgement (pair_id, seat_no, annotator_id, revision, grade, graded_at, active_ms, elapsed_ms, "
+        "event_key, simulated) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        [seat.pair_id, seat.seat_no, me, revision, grade, at, active_ms, elapsed_ms, event_key, int(simulated)],
     )
 
 
 def standing(db: Database, pair_id: PairId) -> list[Standing]:
     """The grades of a pair that count, in seat order."""
     rows = db.conn.execute(
-        "SELECT seat_no, annotator_id, grade, revision, graded_at FROM standing WHERE pair_id = ? ORDER BY seat_no",
+        "SELECT seat_no, annotator_id, grade, revision, graded_at, imported FROM standing WHERE pair_id = ? "
+        "ORDER BY seat_no",
         [pair_id],
     )
-    return [Standing(r[0], AnnotatorId(r[1]), r[2], r[3], r[4]) for r in rows]
+    return [Standing(r[0], AnnotatorId(r[1]), r[2], r[3], r[4], bool(r[5])) for r in rows]
 
 
 def last_graded(db: Database, me: AnnotatorId) -> tuple[PairKey, int] | None:
-    """The pair this person graded last (by its newest revision) and the grade they gave."""
+    """The pair this person graded last and the grade they gave; the order of saving counts, clocks go astray."""
     row = db.conn.execute(
         "SELECT p.pair_key, j.grade FROM judgement j JOIN pair p USING (pair_id) WHERE j.annotator_id = ? "
-        "ORDER BY j.graded_at DESC, j.judgement_id DESC LIMIT 1",
+        "ORDER BY j.judgement_id DESC LIMIT 1",
         [me],
     ).fetchone()
     return (PairKey(row[0]), row[1]) if row else None
@@ -154,12 +158,6 @@ def set_verdict(
         )
 
 
-def judged_pairs(db: Database) -> Sequence[PairId]:
-    """Every pair with a grade or an adjudication, for rebuilding the consensus."""
-    rows = db.conn.execute("SELECT pair_id FROM judgement UNION SELECT pair_id FROM adjudication")
-    return [PairId(row[0]) for row in rows]
-
-
 def add_fault(db: Database, moment_id: MomentId, reason: str, *, at: float) -> None:
     """This moment's clip cannot be shown; the first reason stays."""
     db.conn.execute(
@@ -173,12 +171,38 @@ def remove_fault(db: Database, moment_id: MomentId) -> None:
     db.conn.execute("DELETE FROM clip_fault WHERE moment_id = ?", [moment_id])
 
 
-def all_standing(db: Database) -> Iterator[tuple[PairId, AnnotatorId, int, int, str, int, int]]:
-    """(pair, annotator, grade, round, when in UTC, active_ms, simulated) of every grade that counts."""
+def all_standing(db: Database) -> Iterator[tuple[PairId, AnnotatorId, int, int, str, int, int | None, int]]:
+    """(pair, annotator, grade, round, when in UTC, active_ms, elapsed_ms, simulated) of every grade that counts."""
     rows = db.conn.execute(
         "SELECT pair_id, annotator_id, grade, CASE WHEN seat_no <= 2 THEN 1 ELSE 2 END, "
-        "strftime('%Y-%m-%dT%H:%M:%SZ', graded_at, 'unixepoch'), active_ms, simulated "
+        "strftime('%Y-%m-%dT%H:%M:%SZ', graded_at, 'unixepoch'), active_ms, elapsed_ms, simulated "
         "FROM standing ORDER BY pair_id, seat_no"
     )
     for r in rows:
-        yield PairId(r[0]), AnnotatorId(r[1]), r[2], r[3], r[4], r[5], r[6]
+        yield PairId(r[0]), AnnotatorId(r[1]), r[2], r[3], r[4], r[5], r[6], r[7]
+
+
+def grades_by_pair(db: Database) -> dict[PairId, list[int]]:
+    """The grades that count of every pair that has any, sorted."""
+    found: defaultdict[PairId, list[int]] = defaultdict(list)
+    for pair_id, grade in db.conn.execute("SELECT pair_id, grade FROM standing ORDER BY pair_id, grade"):
+        found[pair_id].append(grade)
+    return found
+
+
+def all_adjudicated(db: Database) -> dict[PairId, int]:
+    """The relevance that a lead decided on, of every pair where one did."""
+    # The newest decision comes last and stays in the dictionary.
+    rows = db.conn.execute("SELECT pair_id, relevance FROM adjudication ORDER BY pair_id, revision")
+    return {PairId(row[0]): row[1] for row in rows}
+
+
+def replace_verdicts(
+    db: Database, verdicts: Iterable[tuple[PairId, Verdict, int | None, float | None]], rule_version: str
+) -> None:
+    """Put these (pair, verdict, relevance, mean) in the place of all stored ones; none of them is open."""
+    db.conn.execute("DELETE FROM consensus")
+    db.conn.executemany(
+        "INSERT INTO consensus (pair_id, verdict, relevance, mean, rule_version) VALUES (?, ?, ?, ?, ?)",
+        ((pair_id, verdict.value, relevance, mean, rule_version) for pair_id, verdict, relevance, mean in verdicts),
+    )

@@ -1,11 +1,14 @@
 """People, their invitations and their sessions. Only hashes of tokens and passwords are kept."""
 
 import sqlite3
+from collections import Counter, defaultdict
+from statistics import median
 
 from sqlite_utils import Database
 
 from backend.core.errors import ProjectError
 from backend.core.model import AnnotatorId, Person, PersonReview, Role
+from backend.core.pace import SHORTEST_MS, too_fast
 
 
 def add(db: Database, name: str, role: Role, *, at: float, simulated: bool = False) -> Person:
@@ -97,16 +100,69 @@ def end_session(db: Database, token_hash: str) -> None:
     db.conn.execute("DELETE FROM session WHERE token_hash = ?", [token_hash])
 
 
-def reviews(db: Database) -> list[PersonReview]:
-    """Everybody, with how much and when last they graded."""
+def reviews(db: Database, now: float | None = None) -> list[PersonReview]:
+    """Everybody, with how much, how fast and when last they graded.
+
+    Args:
+        db: the database.
+        now: seconds since 1970, which tell when today began (by the clock of this machine if not given).
+    """
+    active, hasty = _active_ms(db), _too_fast(db)
+    # Every count is one range of an index: all seats of a person but those held are judged.
     rows = db.conn.execute(
-        "SELECT a.*, count(DISTINCT j.pair_id) AS judgements, max(j.graded_at) AS last_at "
-        "FROM annotator a LEFT JOIN judgement j USING (annotator_id) "
-        "GROUP BY a.annotator_id ORDER BY a.role DESC, a.name"
+        """
+        SELECT a.*,
+          (SELECT count(*) FROM seat s WHERE s.annotator_id = a.annotator_id AND s.repeat = 0)
+            - (SELECT count(*) FROM seat s WHERE s.annotator_id = a.annotator_id AND s.lease_until IS NOT NULL)
+            AS judgements,
+          (SELECT max(graded_at) FROM judgement j WHERE j.annotator_id = a.annotator_id) AS last_at,
+          (SELECT count(*) FROM judgement j WHERE j.annotator_id = a.annotator_id AND j.revision = 1 AND j.graded_at
+             >= unixepoch(coalesce(:now, unixepoch()), 'unixepoch', 'localtime', 'start of day', 'utc')) AS today,
+          (SELECT count(*) FROM skip k WHERE k.annotator_id = a.annotator_id AND k.lifted_at IS NULL) AS skips
+        FROM annotator a ORDER BY a.role DESC, a.name
+        """,
+        {"now": now},
     )
     return [
-        PersonReview(_person(row), row["password_hash"] is not None, row["judgements"], row["last_at"]) for row in rows
+        PersonReview(
+            person=_person(row),
+            has_password=row["password_hash"] is not None,
+            judgements=row["judgements"],
+            last_at=row["last_at"],
+            today=row["today"],
+            active_s=median(active[row["annotator_id"]]) / 1000 if active[row["annotator_id"]] else None,
+            too_fast=hasty[row["annotator_id"]],
+            skips=row["skips"],
+        )
+        for row in rows
     ]
+
+
+_STANDING = (
+    "NOT EXISTS (SELECT 1 FROM judgement n WHERE n.pair_id = j.pair_id AND n.seat_no = j.seat_no "
+    "AND n.revision = j.revision + 1)"
+)
+
+
+def _active_ms(db: Database) -> dict[int, list[int]]:
+    """The active times of everybody's standing grades; those that nobody measured (0) left out."""
+    found: dict[int, list[int]] = defaultdict(list)
+    for annotator_id, active_ms in db.conn.execute(
+        f"SELECT annotator_id, active_ms FROM judgement j WHERE active_ms > 0 AND {_STANDING}"
+    ):
+        found[annotator_id].append(active_ms)
+    return found
+
+
+def _too_fast(db: Database) -> Counter[int]:
+    """How many standing grades of everybody came too fast; unmeasured ones are not asked."""
+    rows = db.conn.execute(
+        "SELECT j.annotator_id, min(j.active_ms, j.elapsed_ms), m.end_s - m.start_s FROM judgement j "
+        "JOIN pair p USING (pair_id) JOIN moment m USING (moment_id) "
+        f"WHERE min(j.active_ms, j.elapsed_ms) < ? AND {_STANDING}",  # NULL, not measured, is not less
+        [SHORTEST_MS],  # no grade that took longer is too fast
+    )
+    return Counter(annotator_id for annotator_id, active_ms, duration_s in rows if too_fast(active_ms, duration_s))
 
 
 def _person(row: sqlite3.Row) -> Person:

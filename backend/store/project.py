@@ -103,7 +103,11 @@ def create(folder: Path, *, encoder: str, encoder_kind: str, cast: dict[str, str
         )
     except OSError as error:
         raise ProjectError(f"cannot write to {folder}: {error.strerror}") from error
-    connection.create(folder / DATABASE_FILE)
+    try:
+        connection.create(folder / DATABASE_FILE)
+    except BaseException:
+        (folder / SETTINGS_FILE).unlink(missing_ok=True)  # else the next try would find half a project
+        raise
     return open_project(folder)
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from sqlite_utils import Database
 
 from backend.core.model import AnnotatorId, BatchId, MomentId, QueryId, Split
+from backend.store import agenda
 
 FIRST_ROUND_SEATS = (1, 2)
 
@@ -104,7 +105,13 @@ def open_batch(db: Database, query_id: QueryId, number: int, size: int, *, at: f
         "INSERT INTO seat (pair_id, seat_no) SELECT pair_id, ? FROM pair WHERE batch_id = ?",
         ((seat_no, batch_id) for seat_no in FIRST_ROUND_SEATS),
     )
+    agenda.refresh(db, batch_id)
     return len(chosen)
+
+
+def any_batch(db: Database) -> bool:
+    """Whether anything has been handed out at all."""
+    return db.conn.execute("SELECT 1 FROM batch LIMIT 1").fetchone() is not None
 
 
 def batch_counts(db: Database) -> dict[str, int]:

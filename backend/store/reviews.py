@@ -1,23 +1,27 @@
 """What a lead looks at: queries, pairs, counts. Reads only; every number a screen shows comes from here."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from sqlite_utils import Database
 
 from backend.core.model import (
     GivenGrade,
+    GivenSkip,
     PairId,
     PairKey,
     PairReview,
     QueryId,
     QueryReview,
+    SkipKind,
     Split,
     Verdict,
 )
+from backend.core.pace import too_fast
 
-SETTLED = (Verdict.CONSENSUS, Verdict.DISCARDED, Verdict.ADJUDICATED)
+_AT_ONCE = 500
+"""Pairs asked for in one statement."""
 
 
 def pair_counts(db: Database) -> dict[str, int]:
@@ -25,18 +29,23 @@ def pair_counts(db: Database) -> dict[str, int]:
 
     `blocked` pairs are those whose clip cannot be shown and which were not settled before that was found out.
     """
-    rows = db.conn.execute(
-        "SELECT CASE WHEN c.verdict IN ('consensus', 'discarded', 'adjudicated') THEN c.verdict "
-        "WHEN f.moment_id IS NOT NULL THEN 'blocked' ELSE coalesce(c.verdict, 'open') END AS state, count(*) "
-        "FROM pair p LEFT JOIN consensus c USING (pair_id) LEFT JOIN clip_fault f USING (moment_id) GROUP BY state"
+    pairs: int = db.conn.execute("SELECT count(*) FROM pair").fetchone()[0]
+    found = dict(db.conn.execute("SELECT verdict, count(*) FROM consensus GROUP BY verdict").fetchall())
+    # Few clips are broken, so what they change is counted by itself.
+    blocked = dict(
+        db.conn.execute(
+            "SELECT coalesce(c.verdict, 'open') AS state, count(*) FROM clip_fault f JOIN pair p USING (moment_id) "
+            "LEFT JOIN consensus c USING (pair_id) GROUP BY state HAVING state IN ('open', 'escalated')"
+        ).fetchall()
     )
-    found = dict(rows.fetchall())
-    return {state: found.get(state, 0) for state in [*(verdict.value for verdict in Verdict), "blocked"]}
+    found["open"] = pairs - sum(found.values())
+    counts = {verdict.value: found.get(verdict, 0) - blocked.get(verdict, 0) for verdict in Verdict}
+    return {**counts, "blocked": sum(blocked.values())}
 
 
 def judgement_counts(db: Database) -> tuple[int, int]:
-    """(grades that count, how many of them are simulated)."""
-    row = db.conn.execute("SELECT count(*), coalesce(sum(simulated), 0) FROM standing").fetchone()
+    """(grades that count, how many of them are simulated): every judged seat has one, from its first revision on."""
+    row = db.conn.execute("SELECT count(*), coalesce(sum(simulated), 0) FROM judgement WHERE revision = 1").fetchone()
     return row[0], row[1]
 
 
@@ -46,29 +55,34 @@ def annotator_count(db: Database) -> int:
     return count
 
 
-def query_reviews(db: Database, batch_size: int) -> list[QueryReview]:
-    """Every query with an open batch, in judging order."""
+def query_reviews(db: Database, batch_size: int, query_id: QueryId | None = None) -> list[QueryReview]:
+    """Every query with an open batch, in judging order; or the one asked for."""
+    only = "AND p.query_id = :query" if query_id is not None else ""
+    values = {"size": batch_size, "query": query_id}
     relevances: dict[int, list[int | None]] = defaultdict(list)
-    for query_id, relevance in db.conn.execute(
+    for row in db.conn.execute(
         "SELECT p.query_id, c.relevance FROM pair p LEFT JOIN consensus c USING (pair_id) "
-        "WHERE p.rank <= ? ORDER BY p.query_id, p.rank",
-        [batch_size],
+        f"WHERE p.rank <= :size {only} ORDER BY p.query_id, p.rank",
+        values,
     ):
-        relevances[query_id].append(relevance)
+        relevances[row[0]].append(row[1])
     rows = db.conn.execute(
-        """
-        SELECT q.query_id, q.text, q.split, count(*) AS pairs,
-          sum(c.verdict IN ('consensus', 'discarded', 'adjudicated')) AS settled,
-          sum(c.verdict = 'escalated') AS escalated, sum(c.verdict = 'discarded') AS discarded,
-          sum(f.moment_id IS NOT NULL AND coalesce(c.verdict, 'open') IN ('open', 'escalated')) AS blocked,
-          (SELECT count(*) FROM seat s WHERE s.lease_until IS NULL AND s.annotator_id IS NOT NULL
-             AND s.pair_id IN (SELECT pair_id FROM pair WHERE query_id = q.query_id)) AS grades,
+        f"""
+        SELECT q.query_id, q.text, q.split, count(*) AS pairs, sum(p.settled) AS settled, sum(p.escalated) AS escalated,
+          sum(p.discarded) AS discarded, sum(p.blocked) AS blocked, sum(p.grades) AS grades,
           (SELECT count(*) FROM batch b WHERE b.query_id = q.query_id) AS batches,
           (SELECT max(rank) FROM candidate k WHERE k.query_id = q.query_id) AS last_rank
-        FROM query q JOIN pair p USING (query_id) LEFT JOIN consensus c USING (pair_id)
-          LEFT JOIN clip_fault f USING (moment_id)
-        GROUP BY q.query_id ORDER BY q.position
-        """
+        FROM query q JOIN (
+          SELECT p.query_id, coalesce(c.verdict IN ('consensus', 'discarded', 'adjudicated'), 0) AS settled,
+            c.verdict IS 'escalated' AS escalated, c.verdict IS 'discarded' AS discarded,
+            f.moment_id IS NOT NULL AND coalesce(c.verdict, 'open') IN ('open', 'escalated') AS blocked,
+            (SELECT count(*) FROM seat s WHERE s.pair_id = p.pair_id AND s.annotator_id IS NOT NULL
+              AND s.lease_until IS NULL) AS grades
+          FROM pair p LEFT JOIN consensus c USING (pair_id) LEFT JOIN clip_fault f USING (moment_id)
+          WHERE p.query_id IS NOT NULL {only}
+        ) AS p USING (query_id) GROUP BY q.query_id ORDER BY q.position
+        """,
+        values,
     )
     return [
         QueryReview(
@@ -76,14 +90,15 @@ def query_reviews(db: Database, batch_size: int) -> list[QueryReview]:
             query=r["text"],
             split=Split(r["split"]),
             pairs=r["pairs"],
-            settled=r["settled"] or 0,
-            escalated=r["escalated"] or 0,
-            discarded=r["discarded"] or 0,
+            settled=r["settled"],
+            escalated=r["escalated"],
+            discarded=r["discarded"],
             grades=r["grades"],
             relevances=tuple(relevances[r["query_id"]]),
             batches_open=r["batches"],
-            more_candidates=r["last_rank"] > r["batches"] * batch_size
-            and (r["settled"] or 0) + (r["blocked"] or 0) == r["pairs"],
+            # An imported campaign has pairs, but no list from which more could be handed out.
+            more_candidates=(r["last_rank"] or 0) > r["batches"] * batch_size
+            and r["settled"] + r["blocked"] == r["pairs"],
         )
         for r in rows
     ]
@@ -98,15 +113,25 @@ def disagreements(db: Database) -> list[PairReview]:
     """Escalated, discarded and adjudicated pairs, the newest grade first."""
     return _pair_reviews(
         db,
-        "c.verdict IN ('escalated', 'discarded', 'adjudicated') "
+        "p.pair_id IN (SELECT pair_id FROM consensus WHERE verdict IN ('escalated', 'discarded', 'adjudicated')) "
         "ORDER BY (SELECT max(graded_at) FROM judgement j WHERE j.pair_id = p.pair_id) DESC, p.pair_id",
         {},
     )
 
 
 def blocked(db: Database) -> list[PairReview]:
-    """Pairs whose clip cannot be shown; `reason` says why."""
+    """Pairs whose clip cannot be shown; `fault` says why."""
     return _pair_reviews(db, "f.moment_id IS NOT NULL ORDER BY f.reported_at DESC, p.pair_id", {})
+
+
+def skipped(db: Database) -> list[PairReview]:
+    """Pairs with a standing skip, the newest first."""
+    return _pair_reviews(
+        db,
+        "p.pair_id IN (SELECT pair_id FROM skip WHERE lifted_at IS NULL) ORDER BY "
+        "(SELECT max(skip_id) FROM skip k WHERE k.pair_id = p.pair_id AND k.lifted_at IS NULL) DESC",
+        {},
+    )
 
 
 def settled_pairs(db: Database) -> list[PairReview]:
@@ -124,8 +149,8 @@ def _pair_reviews(db: Database, where: str, values: dict[str, Any]) -> list[Pair
     rows = db.conn.execute(
         "SELECT p.pair_id, p.pair_key, p.query_id, q.text AS query, v.name AS video, m.start_s, m.end_s, p.rank, "
         "p.similarity, coalesce(c.verdict, 'open') AS verdict, c.relevance, c.mean, "
-        "coalesce(f.reason, (SELECT reason FROM adjudication a WHERE a.pair_id = p.pair_id "
-        "  ORDER BY revision DESC LIMIT 1), '') AS reason, "
+        "coalesce(f.reason, '') AS fault, coalesce((SELECT reason FROM adjudication a "
+        "  WHERE a.pair_id = p.pair_id ORDER BY revision DESC LIMIT 1), '') AS reason, "
         "(SELECT k.text FROM caption k WHERE k.moment_id = p.moment_id AND k.kind = 'published' "
         "  ORDER BY k.caption_id LIMIT 1) AS caption "
         "FROM pair p JOIN query q USING (query_id) JOIN moment m USING (moment_id) JOIN video v USING (video_id) "
@@ -133,7 +158,8 @@ def _pair_reviews(db: Database, where: str, values: dict[str, Any]) -> list[Pair
         f"WHERE {where}",
         values,
     ).fetchall()
-    grades = _grades(db, [row["pair_id"] for row in rows])
+    grades = _grades(db, {row["pair_id"]: row["end_s"] - row["start_s"] for row in rows})
+    skips = _skips(db)
     return [
         PairReview(
             pair=PairKey(r["pair_key"]),
@@ -151,22 +177,36 @@ def _pair_reviews(db: Database, where: str, values: dict[str, Any]) -> list[Pair
             mean=r["mean"],
             grades=tuple(grades.get(r["pair_id"], ())),
             reason=r["reason"],
+            fault=r["fault"],
+            skips=tuple(skips.get(r["pair_id"], ())),
         )
         for r in rows
     ]
 
 
-def _grades(db: Database, pair_ids: Sequence[int]) -> dict[int, list[GivenGrade]]:
-    """Standing grades by pair, in seat order."""
-    wanted = set(pair_ids)
+def _grades(db: Database, duration_s: Mapping[int, float]) -> dict[int, list[GivenGrade]]:
+    """Standing grades of pairs whose clips last so long, in seat order."""
     found: dict[int, list[GivenGrade]] = defaultdict(list)
-    # One pass is quicker than a query a pair for lists, a lookup quicker for a handful.
-    marks = f"WHERE s.pair_id IN ({', '.join('?' * len(wanted))})" if len(wanted) <= 500 else ""
+    ids = list(duration_s)
+    for at in range(0, len(ids), _AT_ONCE):
+        wanted = ids[at : at + _AT_ONCE]
+        for r in db.conn.execute(
+            "SELECT s.pair_id, a.name, s.grade, s.seat_no, s.graded_at, s.active_ms, s.elapsed_ms FROM standing s "
+            f"JOIN annotator a USING (annotator_id) WHERE s.pair_id IN ({', '.join('?' * len(wanted))}) "
+            "ORDER BY s.pair_id, s.seat_no",
+            wanted,
+        ):
+            hasty = r[6] is not None and too_fast(min(r[5], r[6]), duration_s[r[0]])
+            found[r[0]].append(GivenGrade(r[1], r[2], 1 if r[3] <= 2 else 2, r[4], r[5], hasty))
+    return found
+
+
+def _skips(db: Database) -> dict[int, list[GivenSkip]]:
+    """All standing skips by pair, in the order of skipping; there are few."""
+    found: dict[int, list[GivenSkip]] = defaultdict(list)
     for r in db.conn.execute(
-        "SELECT s.pair_id, a.name, s.grade, s.seat_no, s.graded_at, s.active_ms FROM standing s "
-        f"JOIN annotator a USING (annotator_id) {marks} ORDER BY s.pair_id, s.seat_no",
-        list(wanted) if marks else [],
+        "SELECT k.pair_id, a.name, k.kind, k.reason, k.skipped_at FROM skip k JOIN annotator a USING (annotator_id) "
+        "WHERE k.lifted_at IS NULL ORDER BY k.skip_id"
     ):
-        if r[0] in wanted:
-            found[r[0]].append(GivenGrade(r[1], r[2], 1 if r[3] <= 2 else 2, r[4], r[5]))
+        found[r[0]].append(GivenSkip(r[1], SkipKind(r[2]), r[3], r[4]))
     return found

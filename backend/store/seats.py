@@ -15,11 +15,18 @@ SECOND_ROUND_SEATS = (3, 4)
 
 # A place that anybody may take: nobody's, or somebody's whose lease has run out.
 _FREE = "(s.annotator_id IS NULL OR s.lease_until < :now)"
-# Pairs this person may sit down at: never twice at the same pair, nothing decided by a lead, no broken clip.
+# Pairs this person may sit down at: never twice at the same pair, none they skipped, nothing settled, no broken clip.
 _MINE_TO_TAKE = """
-  NOT EXISTS (SELECT 1 FROM seat AS m WHERE m.pair_id = p.pair_id AND m.annotator_id = :me)
+  NOT EXISTS (SELECT 1 FROM seat AS m WHERE m.pair_id = p.pair_id AND m.annotator_id = :me AND m.repeat = 0)
+  AND NOT EXISTS (SELECT 1 FROM skip AS k WHERE k.pair_id = p.pair_id AND k.annotator_id = :me AND k.lifted_at IS NULL)
   AND NOT EXISTS (SELECT 1 FROM clip_fault AS f WHERE f.moment_id = p.moment_id)
   AND NOT EXISTS (SELECT 1 FROM consensus AS c WHERE c.pair_id = p.pair_id AND c.verdict <> 'escalated')
+"""
+# Batches with two others at first-round seats; few people sit anywhere, so this is small.
+_CROWDED = """
+  SELECT h.batch_id FROM seat AS l JOIN pair AS h USING (pair_id)
+  WHERE l.lease_until >= :now AND l.seat_no <= 2 AND l.annotator_id <> :me
+  GROUP BY h.batch_id HAVING count(DISTINCT l.annotator_id) >= 2
 """
 
 
@@ -44,18 +51,27 @@ class Seat:
     judged: bool
 
 
-def renew(db: Database, me: AnnotatorId, *, until: float) -> None:
-    """Extend the lease of every seat this person still holds, lapsed or not."""
-    db.conn.execute("UPDATE seat SET lease_until = ? WHERE annotator_id = ? AND lease_until IS NOT NULL", [until, me])
+def renew(db: Database, me: AnnotatorId, *, until: float, slack_s: float) -> None:
+    """Extend the lease of every seat this person still holds, lapsed or not, unless it was extended `slack_s` ago.
+
+    Nobody's lease can end later than `until`: one that does was given before the clock was set back, and is
+    shortened, so that the seat of somebody who is away comes back in time.
+    """
+    db.conn.execute(
+        "UPDATE seat SET lease_until = :until WHERE annotator_id = :me AND lease_until < :until - :slack",
+        {"me": me, "until": until, "slack": slack_s},
+    )
+    db.conn.execute("UPDATE seat SET lease_until = :until WHERE lease_until > :until", {"until": until})
 
 
 def held(db: Database, me: AnnotatorId) -> list[Held]:
     """What this person holds and has not graded, in the order of claiming; broken clips left out."""
+    # "+" keeps SQLite from walking all seats this person ever had in the order of claim_no.
     rows = db.conn.execute(
         "SELECT p.pair_id, p.pair_key, p.batch_id, p.query_id, q.text, m.end_s - m.start_s "
         "FROM seat s JOIN pair p USING (pair_id) JOIN query q USING (query_id) JOIN moment m USING (moment_id) "
         "WHERE s.annotator_id = ? AND s.lease_until IS NOT NULL "
-        "AND NOT EXISTS (SELECT 1 FROM clip_fault f WHERE f.moment_id = p.moment_id) ORDER BY s.claim_no",
+        "AND NOT EXISTS (SELECT 1 FROM clip_fault f WHERE f.moment_id = p.moment_id) ORDER BY +s.claim_no",
         [me],
     )
     return [
@@ -64,30 +80,54 @@ def held(db: Database, me: AnnotatorId) -> list[Held]:
     ]
 
 
-def claimable(db: Database, me: AnnotatorId, batch_id: BatchId, *, now: float) -> list[tuple[PairId, int]]:
-    """Pairs of a batch at which this person may sit down now, each with its lowest free seat."""
+def claimable(
+    db: Database, me: AnnotatorId, batch_id: BatchId, *, now: float, second_round: bool
+) -> list[tuple[PairId, int]]:
+    """Pairs of a batch at which this person may sit down now, each with its lowest free seat.
+
+    Args:
+        db: the database.
+        me: the person.
+        batch_id: the batch.
+        now: seconds since 1970.
+        second_round: only seats 3 and 4.
+    """
     rows = db.conn.execute(
-        f"SELECT p.pair_id, min(s.seat_no) FROM pair p JOIN seat s USING (pair_id) "
-        f"WHERE p.batch_id = :batch AND {_FREE} AND {_MINE_TO_TAKE} GROUP BY p.pair_id",
-        {"batch": batch_id, "me": me, "now": now},
+        f"SELECT p.pair_id, min(s.seat_no) FROM pair p JOIN seat s USING (pair_id) WHERE p.batch_id = :batch "
+        f"AND s.seat_no >= :lowest AND {_FREE} AND {_MINE_TO_TAKE} GROUP BY p.pair_id",
+        {"batch": batch_id, "me": me, "now": now, "lowest": min(SECOND_ROUND_SEATS) if second_round else 1},
     )
     return [(PairId(row[0]), row[1]) for row in rows]
 
 
-def next_batch(db: Database, me: AnnotatorId, *, now: float) -> BatchId | None:
-    """The batch to work on next: the one with a pair nearest to completion, then judging order.
+def crowded(db: Database, me: AnnotatorId, batch_id: BatchId, *, now: float) -> bool:
+    """Whether two others sit at first-round seats of a batch just now.
 
-    Seats fill from the lowest number, so the lowest free seat of a pair tells how far it is: 3 or 4 means that
-    a disagreement waits to be settled, 2 that somebody has been there already.
+    Two people finish a query together; a third would take pairs out of the middle of their work.
     """
-    row = db.conn.execute(
-        f"SELECT batch_id FROM (SELECT p.batch_id, p.query_id, min(s.seat_no) AS seat_no "
-        f"  FROM seat s JOIN pair p USING (pair_id) WHERE {_FREE} AND {_MINE_TO_TAKE} GROUP BY p.pair_id) "
-        f"JOIN query q USING (query_id) GROUP BY batch_id "
-        f"ORDER BY max(seat_no) DESC, q.position, batch_id LIMIT 1",
-        {"me": me, "now": now},
-    ).fetchone()
-    return BatchId(row[0]) if row else None
+    row = db.conn.execute(f"SELECT :batch IN ({_CROWDED})", {"batch": batch_id, "me": me, "now": now}).fetchone()
+    return bool(row[0])
+
+
+def next_batch(db: Database, me: AnnotatorId, *, now: float) -> tuple[BatchId, bool] | None:
+    """The batch to work on next, and whether only its second-round seats are meant.
+
+    That is the batch with a pair nearest to completion, then judging order. The agenda is walked in this order, and
+    the walk ends at the first batch that has something for this person. Crowded batches have only second-round
+    seats, unless nothing else is left.
+    """
+    anybody = db.conn.execute(f"SELECT EXISTS ({_CROWDED})", {"me": me, "now": now}).fetchone()[0]
+    for politely in (True, False) if anybody else (False,):
+        row = db.conn.execute(
+            f"SELECT a.batch_id, a.batch_id IN ({_CROWDED}) AS crowded FROM agenda a "
+            "WHERE EXISTS (SELECT 1 FROM pair p JOIN seat s USING (pair_id) WHERE p.batch_id = a.batch_id "
+            f"  AND (s.seat_no >= :second OR NOT (:politely AND crowded)) AND {_FREE} AND {_MINE_TO_TAKE}) "
+            "ORDER BY a.nearest DESC, a.position, a.batch_id LIMIT 1",
+            {"me": me, "now": now, "politely": politely, "second": min(SECOND_ROUND_SEATS)},
+        ).fetchone()
+        if row:
+            return BatchId(row[0]), politely and bool(row[1])
+    return None
 
 
 def last_batch(db: Database, me: AnnotatorId) -> BatchId | None:
@@ -119,12 +159,12 @@ def claim(db: Database, me: AnnotatorId, pair_id: PairId, *, now: float, until: 
     return cursor.rowcount == 1
 
 
-def release(db: Database, me: AnnotatorId) -> list[PairId]:
-    """Give back every seat this person holds and has not graded."""
+def release(db: Database, me: AnnotatorId, pair_id: PairId | None = None) -> list[PairId]:
+    """Give back every seat this person holds and has not graded, or the one at a pair."""
     rows = db.conn.execute(
         "UPDATE seat SET annotator_id = NULL, lease_until = NULL, claim_no = NULL "
-        "WHERE annotator_id = ? AND lease_until IS NOT NULL RETURNING pair_id",
-        [me],
+        "WHERE annotator_id = :me AND lease_until IS NOT NULL AND pair_id = coalesce(:pair, pair_id) RETURNING pair_id",
+        {"me": me, "pair": pair_id},
     ).fetchall()
     return [PairId(row[0]) for row in rows]
 
@@ -141,7 +181,8 @@ def release_broken(db: Database, moment_id: int) -> None:
 def seat_of(db: Database, pair_id: PairId, me: AnnotatorId) -> Seat | None:
     """This person's seat at a pair, held or judged."""
     row = db.conn.execute(
-        "SELECT seat_no, lease_until IS NULL FROM seat WHERE pair_id = ? AND annotator_id = ?", [pair_id, me]
+        "SELECT seat_no, lease_until IS NULL FROM seat WHERE pair_id = ? AND annotator_id = ? AND repeat = 0",
+        [pair_id, me],
     ).fetchone()
     return Seat(pair_id, row[0], bool(row[1])) if row else None
 
@@ -184,14 +225,26 @@ def gone_on_from(db: Database, pair_id: PairId, me: AnnotatorId) -> bool:
     return bool(row[0])
 
 
+def graded(db: Database, me: AnnotatorId) -> int:
+    """How many pairs this person has graded: all their seats but those they hold."""
+    count: int = db.conn.execute(
+        "SELECT (SELECT count(*) FROM seat WHERE annotator_id = :me AND repeat = 0) "
+        "- (SELECT count(*) FROM seat WHERE annotator_id = :me AND lease_until IS NOT NULL)",
+        {"me": me},
+    ).fetchone()[0]
+    return count
+
+
 def batch_progress(db: Database, me: AnnotatorId, batch_id: BatchId, *, now: float) -> tuple[int, int]:
     """(graded by this person, all that this person grades) in one batch: the "7 of 20" of the screen."""
+    # CROSS JOIN: from the few pairs of the batch to their seats, not from all seats this person ever had.
     graded, holding = db.conn.execute(
         "SELECT coalesce(sum(s.lease_until IS NULL), 0), coalesce(sum(s.lease_until IS NOT NULL), 0) "
-        "FROM seat s JOIN pair p USING (pair_id) WHERE s.annotator_id = ? AND p.batch_id = ?",
-        [me, batch_id],
+        "FROM pair p CROSS JOIN seat s USING (pair_id) WHERE p.batch_id = ? AND s.annotator_id = ? AND s.repeat = 0",
+        [batch_id, me],
     ).fetchone()
-    return graded, graded + holding + len(claimable(db, me, batch_id, now=now))
+    second_round = crowded(db, me, batch_id, now=now)
+    return graded, graded + holding + len(claimable(db, me, batch_id, now=now, second_round=second_round))
 
 
 def waiting_for(db: Database, me: AnnotatorId, *, now: float) -> int:

@@ -1,8 +1,6 @@
 """The command line: exit codes, clean JSON, messages that say what to do, help with an example everywhere."""
 
-import io
 import json
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,25 +12,6 @@ from backend import api, cli
 from support import Judging
 
 Run = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def reelrank(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    """Run a command as the console script does: (exit code, standard output, standard error)."""
-
-    def run(*arguments: object, stdin: str = "") -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["reelrank", *map(str, arguments)])
-        monkeypatch.setattr(sys, "stdin", io.StringIO(stdin))
-        try:
-            cli.main()
-        except SystemExit as leaving:
-            code = leaving.code if isinstance(leaving.code, int) else 0 if leaving.code is None else 1
-        else:
-            code = 0
-        out, err = capsys.readouterr()
-        return code, out, err
-
-    return run
 
 
 def commands() -> list[tuple[str, ...]]:
@@ -54,7 +33,7 @@ def test_every_command_has_help_with_an_example_of_itself(reelrank: Run, command
 
 def test_the_public_commands_are_there() -> None:
     wanted = "demo init import rewrite queries candidates pseudo-train serve status export "
-    wanted += "consensus evaluate backup migrate clip"
+    wanted += "consensus evaluate backup migrate clip import-judgements restore doctor"
     assert {" ".join(command) for command in commands()} == {*wanted.split(), "users add"}
 
 
@@ -151,13 +130,6 @@ def test_settings_that_are_not_understood_name_the_file(reelrank: Run, judging: 
     assert code == 1
     assert "reelrank.toml" in err
     assert "batch_size" in err
-
-
-def test_backup_makes_a_project_database(reelrank: Run, judging: Judging, tmp_path: Path) -> None:
-    assert reelrank("backup", judging.project.folder, tmp_path / "copy.db")[0] == 0
-    code, _, err = reelrank("backup", judging.project.folder, tmp_path / "copy.db")
-    assert code == 1
-    assert "never overwrites" in err
 
 
 def test_the_real_raw_annotations_reproduce_the_paper(reelrank: Run, shared: Path) -> None:

@@ -4,9 +4,10 @@ import pytest
 
 from backend import api
 from backend.core.errors import NotAllowed
-from backend.core.model import DeskState, PairKey, ReceiptStatus, Verdict
-from backend.stages import consensus
+from backend.core.model import DeskState, GradeEvent, PairKey, Receipt, ReceiptStatus, SkipEvent, SkipKind, Verdict
+from backend.stages import assignments, consensus
 from backend.stages.judgements import CORRECTION_S, GONE, LOCKED
+from backend.stages.skips import GRADED
 from support import NOW, Judging
 
 LEASE_S = 15 * 60
@@ -51,6 +52,31 @@ def test_a_query_is_finished_before_another_is_begun(judging: Judging) -> None:
     for key in held:
         judging.grade(0, key, 3)
     assert {judging.state(key).query for key in desk_keys(judging, 0)} == {first}
+
+
+def test_two_people_share_a_query_and_a_third_begins_another(judging: Judging) -> None:
+    queries = [{judging.state(key).query for key in desk_keys(judging, who)} for who in range(3)]
+    assert queries[0] == queries[1] != queries[2]
+
+
+def test_a_third_takes_only_the_disagreements_of_a_query_at_which_two_others_sit(judging: Judging) -> None:
+    key = desk_keys(judging, 0)[0]
+    desk_keys(judging, 1)
+    judging.grade(0, key, 0)
+    judging.grade(1, key, 4)
+    third = desk_keys(judging, 2)
+    assert third[0] == key
+    assert judging.state(key).query not in {judging.state(other).query for other in third[1:]}
+
+
+def test_when_nothing_else_is_left_a_third_joins_two_others(judging: Judging) -> None:
+    for who in (0, 1):
+        while len(keys := desk_keys(judging, who)) == 7 and api.status_counts(judging.project)["judgements"] < 95:
+            judging.grade(who, keys[0], 3)
+    held = {judging.state(key).query for who in (0, 1) for key in desk_keys(judging, who)}
+    third = {judging.state(key).query for key in desk_keys(judging, 2)}
+    assert third
+    assert third <= held
 
 
 def test_two_people_grade_every_pair_and_the_third_finds_nothing(judging: Judging) -> None:
@@ -107,6 +133,13 @@ def test_a_key_press_of_somebody_else_or_for_another_pair_is_not_taken_for_this_
     for who, pair in ((1, first), (0, second)):
         assert judging.grade(who, pair, 2, key="press-1").status is ReceiptStatus.REFUSED
     assert api.status_counts(judging.project)["judgements"] == 1
+
+
+def test_a_late_repetition_of_an_unchanged_grade_does_not_overrule_the_grade_after_it(judging: Judging) -> None:
+    key = judging.pairs()[0].pair
+    for grade, press in ((4, "a"), (4, "b"), (2, "c"), (4, "b")):
+        assert judging.grade(0, key, grade, key=press).status is ReceiptStatus.SAVED
+    assert [grade.grade for grade in judging.state(key).grades] == [2]
 
 
 def test_undo_keeps_both_grades_and_the_new_one_counts(judging: Judging) -> None:
@@ -202,7 +235,7 @@ def test_a_broken_clip_leaves_every_desk_and_is_listed_for_the_lead(judging: Jud
     assert key not in desk_keys(judging, 0)
     assert key not in desk_keys(judging, 1)
     assert {pair.pair for pair in api.blocked(judging.project)} >= {key}
-    assert api.blocked(judging.project)[0].reason == "damaged index"
+    assert api.blocked(judging.project)[0].fault == "damaged index"
     counts = api.status_counts(judging.project)["pairs"]
     assert counts["blocked"] >= 1
     assert sum(counts.values()) == 60
@@ -211,6 +244,110 @@ def test_a_broken_clip_leaves_every_desk_and_is_listed_for_the_lead(judging: Jud
     api.restore_clip(judging.project, judging.lead, key, now=NOW)
     assert api.blocked(judging.project) == []
     assert api.status_counts(judging.project)["pairs"]["blocked"] == 0
+
+
+def skip(judging: Judging, who: int, pair: PairKey, kind: SkipKind = SkipKind.SKIP, key: str = "skip-1") -> Receipt:
+    event = SkipEvent(pair, kind, "I know these people", key)
+    return api.record_skips(judging.project, judging.annotators[who], [event], now=NOW)[0]
+
+
+def test_a_skipped_pair_goes_back_counts_as_no_grade_and_stands_on_the_leads_list(judging: Judging) -> None:
+    key = desk_keys(judging, 0)[0]
+    assert skip(judging, 0, key).status is ReceiptStatus.SAVED
+    assert key not in desk_keys(judging, 0)
+    assert key in grade_what_is_offered(judging, 1)
+    assert (judging.state(key).verdict, [grade.grade for grade in judging.state(key).grades]) == (Verdict.OPEN, [3])
+    [listed] = api.skipped(judging.project)
+    assert [(s.annotator, s.kind, s.reason) for s in listed.skips] == [("Anna", SkipKind.SKIP, "I know these people")]
+
+
+def grade_what_is_offered(judging: Judging, who: int) -> set[PairKey]:
+    """Every pair a person is offered, all graded 3."""
+    offered: set[PairKey] = set()
+    while keys := desk_keys(judging, who):
+        assert keys[0] not in offered
+        offered.add(keys[0])
+        judging.grade(who, keys[0], 3)
+    return offered
+
+
+def test_the_same_skip_sent_three_times_is_one_row(judging: Judging) -> None:
+    key = desk_keys(judging, 0)[0]
+    assert {skip(judging, 0, key).status for _ in range(3)} == {ReceiptStatus.SAVED}
+    assert judging.project.store.db.conn.execute("SELECT count(*) FROM skip").fetchone()[0] == 1
+
+
+def test_a_skip_that_arrives_again_after_it_was_taken_back_stays_taken_back(judging: Judging) -> None:
+    key = desk_keys(judging, 0)[0]
+    skip(judging, 0, key)
+    judging.grade(0, key, 2)
+    assert skip(judging, 0, key).status is ReceiptStatus.SAVED
+    assert api.skipped(judging.project) == []
+
+
+def test_a_skip_with_the_key_of_another_is_refused(judging: Judging) -> None:
+    first, second = desk_keys(judging, 0)[:2]
+    skip(judging, 0, first)
+    assert skip(judging, 0, second).status is ReceiptStatus.REFUSED
+    assert second in desk_keys(judging, 0)
+
+
+def test_nobody_is_offered_a_pair_they_skipped_until_the_lead_offers_it_again(judging: Judging) -> None:
+    key = desk_keys(judging, 0)[0]
+    skip(judging, 0, key, SkipKind.CANNOT_JUDGE)
+    assert key not in grade_what_is_offered(judging, 0)
+    desk = api.desk(judging.project, judging.annotators[0], now=NOW)
+    assert (desk.state, desk.skipped) == (DeskState.FINISHED, 1)
+    assert api.status_counts(judging.project)["skipped"] == 1
+    with pytest.raises(NotAllowed):
+        api.offer_again(judging.project, judging.annotators[1], key, now=NOW)
+    assert api.offer_again(judging.project, judging.lead, key, now=NOW) == 1
+    assert desk_keys(judging, 0) == [key]
+    assert api.skipped(judging.project) == []
+
+
+def test_a_grade_after_a_skip_takes_the_skip_back(judging: Judging) -> None:
+    key = desk_keys(judging, 0)[0]
+    skip(judging, 0, key)
+    assert judging.grade(0, key, 2).status is ReceiptStatus.SAVED
+    assert api.skipped(judging.project) == []
+    refused = skip(judging, 0, key, key="skip-2")
+    assert (refused.status, refused.message) == (ReceiptStatus.REFUSED, GRADED)
+
+
+def test_the_newest_reason_of_a_person_stands(judging: Judging) -> None:
+    key = desk_keys(judging, 0)[0]
+    skip(judging, 0, key)
+    skip(judging, 0, key, SkipKind.CANNOT_JUDGE, key="skip-2")
+    assert [given.kind for given in api.skipped(judging.project)[0].skips] == [SkipKind.CANNOT_JUDGE]
+
+
+def test_a_clip_reported_as_broken_by_a_skip_is_blocked_for_everybody(judging: Judging) -> None:
+    key = desk_keys(judging, 0)[0]
+    skip(judging, 0, key, SkipKind.BROKEN_CLIP)
+    [blocked] = [pair for pair in api.blocked(judging.project) if pair.pair == key]
+    assert blocked.fault == "Reported from the desk: I know these people"
+    assert key not in grade_what_is_offered(judging, 1)
+
+
+def test_a_suspended_person_holds_no_seat(judging: Judging) -> None:
+    desk_keys(judging, 0)
+    api.suspend(judging.project, judging.lead, judging.annotators[0].annotator_id, True, now=NOW)
+    assert judging.project.store.db.conn.execute("SELECT count(*) FROM seat WHERE lease_until > 0").fetchone()[0] == 0
+
+
+def test_an_exchange_commits_each_grade_before_it_fills_the_desk(
+    judging: Judging, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key = desk_keys(judging, 0)[0]
+
+    def broken(*_: object, **__: object) -> None:
+        raise RuntimeError
+
+    monkeypatch.setattr(assignments, "desk", broken)
+    with pytest.raises(RuntimeError):
+        api.exchange(judging.project, judging.annotators[0], [GradeEvent(key, 3, "k")], [], now=NOW)
+    assert [grade.grade for grade in judging.state(key).grades] == [3]
 
 
 def test_consensus_can_be_dropped_and_rebuilt_to_the_same_rows(judging: Judging) -> None:

@@ -1,13 +1,15 @@
 """The database opens only as it should be, and its records cannot be changed."""
 
+import os
+import random
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from backend.core.errors import ProjectError, SchemaOutOfDate
+from backend.core.errors import ProjectError, SchemaOutOfDate, StoreUnavailable
 from backend.store import connection
-from backend.store.schema import migrations
 from support import Judging
 
 
@@ -51,34 +53,73 @@ def test_a_database_newer_than_the_code_is_refused_by_name(tmp_path: Path) -> No
         connection.open_store(store.path)
 
 
-def test_an_older_database_asks_for_migrate_and_migrate_keeps_the_old_state(tmp_path: Path) -> None:
-    path = tmp_path / "reelrank.db"
-    connection.Store(path).db.conn.execute("CREATE TABLE scribble (x)")
-    first = migrations._migrations[0].name
-    with pytest.raises(SchemaOutOfDate, match=f"{first} missing.*run `reelrank migrate"):
-        connection.open_store(path)
-    applied, copy = connection.migrate(path)
-    assert applied[0] == first
-    assert copy is not None
-    assert sqlite3.connect(copy).execute("SELECT name FROM sqlite_master").fetchall() == [("scribble",)]
-    assert connection.migrate(path) == ([], None)
-    connection.open_store(path)
-
-
 def test_a_text_file_is_not_a_database(tmp_path: Path) -> None:
     path = tmp_path / "reelrank.db"
     path.write_text("hello " * 500)
-    with pytest.raises(ProjectError, match="is not a ReelRank database"):
+    with pytest.raises(ProjectError, match="or not a ReelRank database"):
         connection.open_store(path)
 
 
-def test_backup_holds_everything_and_never_overwrites(judging: Judging, tmp_path: Path) -> None:
+def flip(path: Path, table: str) -> None:
+    """Turn the bits of the first bytes of a table's tree."""
+    with closing(sqlite3.connect(path)) as db:
+        found = db.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", [table]).fetchone()
+        page = found[0] if found else 1
+        size = db.execute("PRAGMA page_size").fetchone()[0]
+    with path.open("r+b") as file:
+        start = (page - 1) * size or 100  # the first page begins with the file's header
+        file.seek(start)
+        flipped = bytes(byte ^ 0xFF for byte in file.read(16))
+        file.seek(start)
+        file.write(flipped)
+
+
+def damage(path: Path, how: str) -> None:
+    """Really break a file that nobody has open."""
+    if how == "half of it is gone":
+        os.truncate(path, path.stat().st_size // 2)
+    elif how == "its header is overwritten":
+        with path.open("r+b") as file:
+            file.write(b"\0" * 100)
+    else:
+        flip(path, how.removeprefix("bits flipped in "))
+
+
+DAMAGES = [
+    *(f"bits flipped in {table}" for table in ("seat", "judgement", "moment", "_sqlite_migrations", "sqlite_master")),
+    "half of it is gone",
+    "its header is overwritten",
+]
+
+
+@pytest.mark.parametrize("how", DAMAGES)
+def test_a_damaged_database_is_not_opened_and_says_what_to_do(judging: Judging, how: str) -> None:
     judging.grade(0, judging.pairs()[0].pair, 3)
-    connection.backup(judging.project.store, tmp_path / "copy.db")
-    copy = connection.open_store(tmp_path / "copy.db")
-    assert copy.db.conn.execute("SELECT grade FROM judgement").fetchall()[0][0] == 3
-    with pytest.raises(ProjectError, match="never overwrites"):
-        connection.backup(judging.project.store, tmp_path / "copy.db")
+    path = judging.project.store.path
+    judging.project.store.close()
+    damage(path, how)
+    with pytest.raises(StoreUnavailable) as told:
+        connection.open_store(path)
+    assert str(told.value).startswith(f"{path} is damaged, or not a ReelRank database (")
+    assert f"stop the server, then put a backup in its place with `reelrank restore {path.parent} " in str(told.value)
+
+
+def test_bits_flipped_anywhere_are_told_in_words_or_do_no_harm_to_the_structure(judging: Judging) -> None:
+    """SQLite keeps no checksums: what only changes a text or a number is not noticed, and no test can ask for it."""
+    path = judging.project.store.path
+    judging.project.store.close()
+    intact = path.read_bytes()
+    told = 0
+    for n in range(200):
+        rng = random.Random(n)
+        place = rng.randrange(100) if n % 4 == 0 else rng.randrange(len(intact) - 8)
+        flipped = bytes(byte ^ rng.randrange(1, 256) for byte in intact[place : place + 8])
+        path.write_bytes(intact[:place] + flipped + intact[place + 8 :])
+        try:
+            connection.open_store(path).close()
+        except ProjectError:
+            told += 1
+    assert told > 50
 
 
 def test_an_error_inside_writing_leaves_nothing(judging: Judging) -> None:

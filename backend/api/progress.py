@@ -1,0 +1,33 @@
+"""The lead's page Progress: how far, how fast, and a copy to be safe."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+from backend.core.errors import ProjectError
+from backend.core.model import Person, Progress
+from backend.stages import progress as stage
+from backend.stages import review
+from backend.store import upkeep
+from backend.store.project import Project
+
+
+def progress(project: Project, *, now: float) -> Progress:
+    """Pace, what is still needed, and when it may be done; the counts by verdict are those of `status_counts`."""
+    return stage.report(project, now=now)
+
+
+def backup_now(project: Project, lead: Person, *, now: float) -> Path:
+    """A consistent copy of the database under `backups/` of the project, made while people work, for download.
+
+    Raises:
+        NotAllowed: not a lead.
+        ProjectError: the copy cannot be made (the disk is full, the folder read-only); nothing is left behind.
+    """
+    review.require_lead(lead)
+    file = project.folder / "backups" / datetime.fromtimestamp(now, UTC).strftime("%Y%m%d-%H%M%S.db")
+    try:
+        file.parent.mkdir(exist_ok=True)
+    except OSError as error:
+        raise ProjectError(f"cannot make the folder {file.parent}: {error.strerror}") from error
+    upkeep.backup(project.store, file)
+    return file

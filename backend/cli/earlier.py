@@ -1,0 +1,97 @@
+"""The command import-judgements: what earlier campaigns leave behind."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+import typer
+
+from backend import api
+from backend.cli.output import Dir, Json, now, progress_bar, say, seconds
+
+SHOWN = 10
+"""So many numbers of pairs are printed; --json has all."""
+
+
+def register(app: typer.Typer) -> None:
+    """Add these commands to the command line."""
+    app.command("import-judgements")(import_judgements)
+
+
+def import_judgements(
+    folder: Dir,
+    raw: Annotated[
+        Path,
+        typer.Argument(
+            metavar="RAW.csv",
+            help="pair_id,worker,relevance and perhaps round,graded_at,active_ms,elapsed_ms,simulated.",
+            show_default=False,
+        ),
+    ],
+    pairs: Annotated[
+        Path | None,
+        typer.Option(
+            "--pairs",
+            metavar="PAIRS.csv",
+            help="What the pairs are: pair_id,query,video_name,similarity and timestamp, or start and end.",
+        ),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Take the judgements of an earlier campaign, all of them or none, and settle its pairs by the consensus rule.
+
+    With --pairs, queries, moments and batches that the project lacks are added, and people can go on judging where
+    the campaign stopped. Without it, a pair that the project does not know is a number with grades, no more.
+
+    Example: reelrank import-judgements my-project raw_annotation.csv --pairs raw_query_moment_pair.csv
+    """
+    start = now()
+    project = api.open_project(folder)
+    with progress_bar() as progress:
+        report = api.import_judgements(project, raw, pairs, now=start, progress=progress)
+    if json:
+        say(msgspec.json.encode(report).decode())
+        return
+    say(f"{raw.name}: {report.rows:,} rows by {report.workers} workers over {report.pairs:,} pairs ({seconds(start)}).")
+    _say_pairs(report, with_file=pairs is not None)
+    _say_verdicts(report)
+    say(
+        f"{report.pairs_graded_twice_by_one:,} pairs graded twice by one worker, {report.duplicate_rows:,} rows that "
+        f"repeat another, {report.missing_ids:,} numbers below the highest that no pair has: kept as they are."
+    )
+    for worker, number in report.renumbered.items():
+        say(f"Note: worker {worker} has the number {number} here.")
+
+
+def _say_pairs(report: api.JudgementsReport, *, with_file: bool) -> None:
+    """What was added, and what was there."""
+    say(
+        f"New: {report.people_added} people, {report.videos:,} videos, {report.moments:,} moments, "
+        f"{report.queries:,} queries, {report.batches:,} batches, {report.pairs_added:,} pairs; "
+        f"{report.pairs_known:,} pairs were here already, {report.pairs_by_number:,} are known by their number alone."
+    )
+    if with_file and report.pairs_without_grade:
+        say(f"{report.pairs_without_grade:,} pairs have no grade in this file.")
+    if report.queries_renumbered:
+        say(f"Note: {report.queries_renumbered:,} queries have another number here than in the file.")
+    if report.verdicts_that_differ:
+        say(f"Note: {report.verdicts_that_differ:,} pairs have another verdict or relevance in the file than here.")
+
+
+def _say_verdicts(report: api.JudgementsReport) -> None:
+    """How the pairs stand now."""
+    without = report.pairs - report.consensus - report.adjudicated
+    decided = f", {report.adjudicated:,} decided by a lead" if report.adjudicated else ""
+    say(
+        f"{report.consensus:,} in consensus{decided}, {without:,} without: {report.discarded:,} discarded, "
+        f"{len(report.sent_on) + len(report.never_sent_on):,} escalated, {report.open:,} with one grade."
+    )
+    _say_some("sent on to two further people now", report.sent_on)
+    _say_some("never sent on, and cannot be: only their numbers are known", report.never_sent_on)
+
+
+def _say_some(what: str, pair_ids: Sequence[int]) -> None:
+    if pair_ids:
+        more = " ..." if len(pair_ids) > SHOWN else ""
+        say(f"Escalated, {what}: {', '.join(map(str, pair_ids[:SHOWN]))}{more}")

@@ -1,0 +1,91 @@
+"""Commands that keep a project whole: backup, restore, migrate, doctor."""
+
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+import typer
+
+from backend import api
+from backend.cli.output import Dir, Json, now, say, seconds, table
+
+
+def register(app: typer.Typer) -> None:
+    """Add these commands to the command line."""
+    app.command("backup")(backup)
+    app.command("restore")(restore)
+    app.command("migrate")(migrate)
+    app.command("doctor")(doctor)
+
+
+def backup(
+    folder: Dir,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The copy to make.", show_default=False)],
+) -> None:
+    """Copy the database consistently while people work.
+
+    Example: reelrank backup my-project backups/monday.db
+    """
+    api.backup(api.open_project(folder), file)
+    say(f"{file}: {file.stat().st_size / 1e6:.1f} MB")
+
+
+def restore(
+    folder: Dir,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A copy made by `reelrank backup`.", show_default=False)],
+) -> None:
+    """Put a backup in the place of the database, which is kept beside it. Stop the server first.
+
+    Example: reelrank restore my-project backups/monday.db
+    """
+    report = api.restore(folder, file, now=now())
+    before, after = report.before or {}, report.after
+    table(("rows", "before", "now"), [(name, before.get(name, "?"), count) for name, count in after.items()])
+    say(f"\nThe database of {folder} is what {file} was.")
+    if report.kept:
+        say(f"The state before is kept in {report.kept}.")
+    if report.pending:
+        say(f"It has an older schema. Next: reelrank migrate {folder}")
+
+
+def migrate(folder: Dir) -> None:
+    """Bring the database of an older ReelRank up to date, after copying it. Stop the server first.
+
+    Example: reelrank migrate my-project
+    """
+    applied, copy = api.migrate(folder)
+    if not applied:
+        say("Nothing to do: the database is up to date.")
+    else:
+        say(f"Applied {', '.join(applied)}. The state before is kept in {copy}.")
+
+
+def doctor(
+    folder: Dir,
+    json: Json = False,
+    repair: Annotated[
+        bool,
+        typer.Option(
+            "--repair", help="Make consensus and agenda anew and remove orphaned clips, where they are wrong."
+        ),
+    ] = False,
+) -> None:
+    """Check that everything in a project fits together; code 0 if it does, 1 if not.
+
+    Judgements, seats and events are never changed, with --repair neither.
+
+    Example: reelrank doctor my-project
+    """
+    start = now()
+    report = api.doctor(api.open_project(folder), now=start, repair=repair)
+    if json:
+        say(msgspec.json.encode({"well": report.well, "checks": report.checks, "findings": report.findings}).decode())
+    else:
+        for finding in report.findings:
+            examples = "; ".join(finding.examples)
+            more = " ..." if finding.count > len(finding.examples) else ""
+            say(f"{finding.check}: {finding.count} found: {examples}{more}")
+            say(f"  Repaired. {finding.meaning}" if finding.repaired else f"  {finding.meaning}")
+        found = f"{len(report.findings)} of them found something" if report.findings else "nothing found"
+        say(f"{len(report.checks)} checks, {found} ({seconds(start)}).")
+    raise typer.Exit(0 if report.well else 1)

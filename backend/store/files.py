@@ -1,0 +1,102 @@
+"""Database files: copies that arrive whole or not at all, and words for what keeps them from it."""
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from backend.core.errors import ProjectError, ReelRankError, StoreUnavailable
+from backend.store.connection import READ_ERRORS, damage, damaged, is_damage
+
+COMPANIONS = ("-wal", "-shm", "-journal")
+"""What SQLite keeps beside a database, by the end of the name."""
+
+
+@contextmanager
+def arriving(target: Path) -> Iterator[Path]:
+    """A file to fill that becomes `target` once it is whole and on the disk; nothing is left of a failure."""
+    if not target.parent.is_dir():
+        raise ProjectError(f"{target} cannot be written: {target.parent} is not a folder")
+    part = target.with_name(target.name + ".part")
+    _remove(part)
+    try:
+        with _told(target):
+            yield part
+            sync(part)
+            part.replace(target)
+            sync(target.parent)
+    finally:
+        _remove(part)
+
+
+@contextmanager
+def beside(path: Path) -> Iterator[Path]:
+    """A file to work on beside the database, gone afterwards (unless it went into its place)."""
+    part = path.with_name(path.name + ".part")
+    _remove(part)
+    try:
+        with _told(part):
+            yield part
+    finally:
+        _remove(part)
+
+
+@contextmanager
+def _told(target: Path) -> Iterator[None]:
+    """Say which file could not be written, and why, in words for a person."""
+    try:
+        yield
+    except ReelRankError:
+        raise
+    except READ_ERRORS as error:
+        if is_damage(error):
+            raise damaged(target, str(error)) from error
+        raise StoreUnavailable(
+            f"{target} cannot be written ({error}): make room or choose another place. Nothing was changed."
+        ) from error
+    except OSError as error:
+        raise StoreUnavailable(
+            f"{target} cannot be written ({error.strerror}): make room or choose another place. Nothing was changed."
+        ) from error
+
+
+def copy(source: sqlite3.Connection, target: Path) -> None:
+    """All pages of a database as they are at this instant, damaged or not, into a new file."""
+    with closing(sqlite3.connect(target)) as made:
+        source.backup(made)
+
+
+def fold(path: Path) -> None:
+    """Make a database that nobody else has open one file, without companions."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("PRAGMA journal_mode = delete")
+
+
+def damage_of(path: Path) -> str | None:
+    """What is wrong with a database file that nobody else has open; None if nothing is."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        return damage(connection)
+
+
+def free(path: Path) -> Path:
+    """This name, or the next that nobody has: what was kept is never overwritten."""
+    number, free = 1, path
+    while free.exists():
+        number += 1
+        free = path.with_name(f"{path.stem}-{number}{path.suffix}")
+    return free
+
+
+def sync(path: Path) -> None:
+    """Have a file, or the names in a folder, on the disk before going on."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _remove(part: Path) -> None:
+    for end in ("", *COMPANIONS):
+        part.with_name(part.name + end).unlink(missing_ok=True)

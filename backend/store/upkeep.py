@@ -1,0 +1,264 @@
+"""Keeping the database whole: copies, putting a copy back, bringing an older database up to date.
+
+What replaces the project's database is made and checked in a file beside it first, and then goes into place as one
+transaction of SQLite's (`_put`). So a project that is cut off at any moment has the old state or the new one.
+"""
+
+import fcntl
+import shutil
+import sqlite3
+from collections.abc import Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from backend.core.errors import ProjectError, SchemaOutOfDate, StoreUnavailable
+from backend.store import agenda, events
+from backend.store.connection import (
+    READ_ERRORS,
+    Database,
+    Store,
+    damage,
+    damaged,
+    is_damage,
+    open_store,
+    schema_gap,
+    writing,
+)
+from backend.store.events import EventKind
+from backend.store.files import COMPANIONS, arriving, beside, copy, damage_of, fold, free, sync
+from backend.store.schema import migrations
+
+ALONE_TIMEOUT_S = 2.0
+"""How long to wait for a command that is just about to end; a server does not end by itself."""
+
+COUNTED = ("query", "pair", "judgement", "adjudication", "release")
+"""What a person compares before and after: tables that every schema has."""
+
+# Where SQLite holds its locks in a file; written down in its file format, so they cannot change.
+_SHARED_LOCKS = (0x40000002, 510)
+_SHM_IN_USE = (128, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """What `restore` did. `before` is None where the database was damaged or gone, `kept` where it was gone."""
+
+    kept: Path | None
+    before: Mapping[str, int] | None
+    after: Mapping[str, int]
+    pending: list[str]
+    """Migrations that the restored database still needs."""
+
+
+def backup(store: Store, target: Path) -> None:
+    """A consistent, checked copy of the live database, made while people go on working.
+
+    Raises:
+        ProjectError: `target` exists already (a backup never overwrites), cannot be written, or the database is
+            damaged. Nothing is left behind.
+    """
+    if target.exists():
+        raise ProjectError(f"{target} exists already: a backup never overwrites a file")
+    with arriving(target) as part:
+        copy(store.db.conn, part)
+        fold(part)
+        if wrong := damage_of(part):
+            raise damaged(store.path, wrong)
+
+
+def restore(path: Path, file: Path, *, now: float) -> Restored:
+    """Put a copy in the place of the project's database, which is kept beside it.
+
+    Args:
+        path: the project's database; it may be damaged or gone.
+        file: a copy made by `backup`, perhaps of an older schema.
+        now: seconds since 1970.
+
+    Raises:
+        ProjectError: `file` is not an intact ReelRank database, or somebody has the project open. Nothing changed.
+        SchemaOutOfDate: `file` is newer than this code. Nothing changed.
+    """
+    if not path.parent.is_dir():
+        raise ProjectError(f"{path.parent} is not a folder: name the project's folder")
+    if not file.is_file():
+        raise ProjectError(f"{file} is not a file: name a copy made by `reelrank backup`")
+    if path.exists() and file.samefile(path):
+        raise ProjectError(f"{file} is the project's database itself: name a copy made by `reelrank backup`")
+    moment = datetime.fromtimestamp(now, UTC).strftime("%Y%m%d-%H%M%S")
+    kept = free(path.with_name(f"{path.stem}.before-restore-{moment}.db")) if path.exists() else None
+    with beside(path) as part:
+        for companion in ("", "-wal"):  # whoever copied a live file by hand has a -wal beside it
+            if (source := file.with_name(file.name + companion)).exists():
+                shutil.copyfile(source, part.with_name(part.name + companion))
+        pending = _require_ours(part, file)
+        with closing(sqlite3.connect(part, isolation_level=None)) as new:
+            payload = {"file": file.name, "kept": kept.name if kept else None}
+            events.record(Database(new), EventKind.RESTORED, at=now, actor=None, subject="project", payload=payload)
+            after = _counts(new) or {}
+        present = _alone(path)
+        if present is None:
+            _replace_file(path, part, kept)
+            return Restored(kept, None, after, pending)
+        with closing(present):
+            before = _counts(present)
+            if kept:
+                _keep(present, kept)
+            _put(part, present)
+    return Restored(kept, before, after, pending)
+
+
+def migrate(path: Path) -> tuple[list[str], Path | None]:
+    """Bring an older database up to date, after copying it beside itself.
+
+    Returns:
+        The names of the migrations applied now, and where the copy of the old state lies (None if nothing
+        was to do).
+
+    Raises:
+        ProjectError: not a database, damaged, or somebody has the project open. Nothing changed.
+        SchemaOutOfDate: it is newer than this code.
+    """
+    if not path.is_file():
+        raise ProjectError(f"{path.parent} is not a project (no {path.name}): run `reelrank init {path.parent}`")
+    store = Store(path)
+    pending = schema_gap(store)[1]
+    store.close()
+    if not pending:
+        open_store(path).close()  # refuses a newer schema
+        return [], None
+    present = _alone(path)
+    if present is None:
+        raise damaged(path, "SQLite cannot read it")
+    kept = free(path.with_name(f"{path.stem}.before-{pending[0]}.db"))
+    with closing(present), beside(path) as part:
+        if wrong := damage(present):
+            raise damaged(path, wrong)
+        _keep(present, kept)
+        shutil.copyfile(kept, part)
+        _upgrade(part)
+        _put(part, present)
+    return pending, kept
+
+
+def _upgrade(part: Path) -> None:
+    """Apply what is pending to a file that nobody else has."""
+    store = Store(part)
+    try:
+        migrations.apply(store.db)
+        with writing(store) as db:
+            agenda.rebuild(db)
+    finally:
+        store.close()
+    fold(part)
+
+
+def _keep(present: sqlite3.Connection, kept: Path) -> None:
+    """Copy the present state beside it, also when it is damaged."""
+    with arriving(kept) as part:
+        copy(present, part)
+
+
+def _put(part: Path, present: sqlite3.Connection) -> None:
+    """Make the database what `part` is, as one transaction.
+
+    Not by renaming: whoever waits for our lock just now would go on with the old file and the log of the new one.
+    """
+    if wrong := damage_of(part):
+        raise damaged(part, wrong)
+    with closing(sqlite3.connect(part)) as new:
+        new.backup(present)
+
+
+def _alone(path: Path) -> sqlite3.Connection | None:
+    """A connection that keeps everybody else out; None where there is no database that SQLite can read.
+
+    Raises:
+        ProjectError: somebody has the database open.
+    """
+    if not path.is_file():
+        return None
+    connection = sqlite3.connect(path, timeout=ALONE_TIMEOUT_S, isolation_level=None)
+    try:
+        connection.execute("PRAGMA locking_mode = exclusive")
+        # Whoever has a database in WAL mode open, also when idle, holds a lock on it that this needs.
+        connection.execute("PRAGMA journal_mode = delete")
+        connection.execute("BEGIN EXCLUSIVE")
+        connection.execute("COMMIT")
+    except READ_ERRORS as error:
+        connection.close()
+        if is_damage(error):
+            return None
+        if getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY:
+            raise _in_use(path) from error
+        raise ProjectError(f"{path} cannot be opened ({error}): look after the folder and the disk") from error
+    return connection
+
+
+def _replace_file(path: Path, part: Path, kept: Path | None) -> None:
+    """Put `part` in the place of what is no database any more, keeping that as it lies there."""
+    companions = [path.with_name(path.name + end) for end in COMPANIONS]
+    if _in_use_by_lock(path, *_SHARED_LOCKS) or _in_use_by_lock(companions[1], *_SHM_IN_USE):
+        raise _in_use(path)
+    if kept:
+        for found in (path, *companions):
+            if found.exists():
+                target = kept.with_name(kept.name + found.name.removeprefix(path.name))
+                shutil.copyfile(found, target)
+                sync(target)
+    for found in companions:
+        found.unlink(missing_ok=True)  # before the new file: SQLite would play them into it
+    sync(part)
+    part.replace(path)
+    sync(path.parent)
+
+
+def _in_use_by_lock(file: Path, start: int, length: int) -> bool:
+    """Whether another process holds a lock of SQLite's on a file."""
+    if not file.exists():
+        return False
+    with file.open("r+b") as handle:
+        try:
+            fcntl.lockf(handle, fcntl.LOCK_EX | fcntl.LOCK_NB, length, start)
+        except OSError:
+            return True
+    return False
+
+
+def _in_use(path: Path) -> ProjectError:
+    return StoreUnavailable(
+        f"The project {path.parent} is in use: stop its server and every other ReelRank command, then try again. "
+        "Nothing was changed."
+    )
+
+
+def _require_ours(part: Path, file: Path) -> list[str]:
+    """Refuse what is not an intact ReelRank database; the migrations it still needs.
+
+    Args:
+        part: a copy of `file` to look at.
+        file: what the person named.
+    """
+    if wrong := damage_of(part):
+        raise ProjectError(f"{file} is not an intact database ({wrong}): name another copy. Nothing was changed.")
+    store = Store(part)
+    try:
+        unknown, pending = schema_gap(store)
+        applied = migrations.applied(store.db)
+    finally:
+        store.close()
+    fold(part)
+    if not applied:
+        raise ProjectError(f"{file} is not a ReelRank database: name a copy made by `reelrank backup`")
+    if unknown:
+        raise SchemaOutOfDate(f"{file} was written by a newer ReelRank: update ReelRank first. Nothing was changed.")
+    return pending
+
+
+def _counts(connection: sqlite3.Connection) -> dict[str, int] | None:
+    """Rows of the tables that a person knows; None where they cannot be read."""
+    try:
+        return {table: connection.execute(f'SELECT count(*) FROM "{table}"').fetchone()[0] for table in COUNTED}
+    except READ_ERRORS:
+        return None

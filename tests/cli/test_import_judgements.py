@@ -1,0 +1,86 @@
+"""The command import-judgements: what it says, what it prints as JSON, what it refuses."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from backend import api
+
+Run = Callable[..., tuple[int, str, str]]
+RAW = "pair_id,worker,relevance\n0,4,3\n0,6,4\n7,4,0\n7,6,4\n9,0,2\n9,0,2\n"
+PAIRS = (
+    "pair_id,query,video_name,timestamp,duration,similarity,verdict,relevance\n"
+    '0,a person waves,v1,"[0, 2]",60,0.9,consensus,4\n'
+    '7,a person waves,v1,"[2, 4]",60,0.8,discarded,\n'
+    '8,a person waves,v1,"[4, 6]",60,0.7,open,\n'
+)
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    api.init_project(Path("p"), encoder="minilm")
+    Path("raw.csv").write_text(RAW)
+    Path("pairs.csv").write_text(PAIRS)
+    return Path("p")
+
+
+def test_the_report_names_what_was_taken_and_every_oddity(reelrank: Run, project: Path) -> None:
+    code, out, err = reelrank("import-judgements", project, "raw.csv", "--pairs", "pairs.csv")
+    assert (code, err) == (0, "")
+    first, *others = out.splitlines()
+    assert first.startswith("raw.csv: 6 rows by 3 workers over 3 pairs (")
+    assert others == [
+        "New: 3 people, 1 videos, 3 moments, 1 queries, 1 batches, 3 pairs; 0 pairs were here already, 1 are known by "
+        "their number alone.",
+        "1 pairs have no grade in this file.",
+        "Note: 1 pairs have another verdict or relevance in the file than here.",
+        "2 in consensus, 1 without: 0 discarded, 1 escalated, 0 with one grade.",
+        "Escalated, sent on to two further people now: 7",
+        "1 pairs graded twice by one worker, 1 rows that repeat another, 6 numbers below the highest that no pair has: "
+        "kept as they are.",
+        "Note: worker 0 has the number 7 here.",
+    ]
+
+
+def test_json_is_json_alone(reelrank: Run, project: Path) -> None:
+    code, out, err = reelrank("import-judgements", project, "raw.csv", "--json")
+    found = json.loads(out)
+    assert (code, err) == (0, "")
+    assert (found["pairs_by_number"], found["never_sent_on"], found["renumbered"]) == (3, [7], {"0": 7})
+
+
+def test_files_that_are_wrong_are_refused_with_all_their_rows(reelrank: Run, project: Path) -> None:
+    Path("raw.csv").write_text(RAW + "1,2,7\n")
+    Path("pairs.csv").write_text(PAIRS + "9,a,v1,now,60,0.2,,\n")
+    code, out, err = reelrank("import-judgements", project, "raw.csv", "--pairs", "pairs.csv")
+    assert (code, out) == (1, "")
+    assert err.splitlines() == [
+        "reelrank: raw.csv, row 8: relevance is '7', not one of 0, 1, 2, 3, 4",
+        "pairs.csv, row 5: timestamp is 'now', not [start, end] in seconds",
+    ]
+    code, _, err = reelrank("import-judgements", project, "none.csv")
+    assert (code, err) == (1, "reelrank: none.csv: cannot be read: No such file or directory\n")
+
+
+def test_the_judgements_of_tvr_ranking_give_its_published_counts(reelrank: Run, project: Path, shared: Path) -> None:
+    code, out, _ = reelrank("import-judgements", project, shared / "data/tvr_ranking/raw_annotation.csv", "--json")
+    found = json.loads(out)
+    assert code == 0
+    assert (found["rows"], found["pairs"], found["workers"]) == (227_808, 96_483, 21)
+    assert (found["consensus"], found["pairs"] - found["consensus"]) == (94_442, 2_041)
+    assert (found["discarded"], found["never_sent_on"], found["open"]) == (2_039, [166_445, 166_459], 0)
+    assert (found["pairs_graded_twice_by_one"], found["duplicate_rows"]) == (11_682, 8_345)
+    connection = api.open_project(project).store.db.conn
+    relevances = connection.execute("SELECT relevance, count(*) FROM consensus GROUP BY relevance").fetchall()
+    # The published figures of the paper, counted by SQL.
+    assert [tuple(row) for row in relevances] == [
+        *((None, 2_041), (0, 5_929), (1, 19_245), (2, 30_056), (3, 24_439), (4, 14_773)),
+    ]
+    assert connection.execute("SELECT count(*), count(DISTINCT annotator_id) FROM judgement").fetchone()[:] == (
+        227_808,
+        21,
+    )
+    assert connection.execute("SELECT count(*) FROM seat WHERE repeat = 1").fetchone()[0] >= 11_682

@@ -1,0 +1,388 @@
+"""backup, restore, doctor: the copy is whole, the state before is kept, and nobody is disturbed or lost."""
+
+import json
+import os
+import random
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import pytest
+
+from backend import api
+from backend.core.errors import ProjectError, SchemaOutOfDate, StoreUnavailable
+from backend.core.model import ReceiptStatus
+from backend.store import connection, upkeep
+from support import NOW, Judging
+
+ROOT = Path(__file__).parents[2]
+M001 = ROOT / "tests" / "store" / "m001.sql"
+Run = Callable[..., tuple[int, str, str]]
+
+
+def names(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir()}
+
+
+def judgements(database: Path) -> int:
+    with closing(sqlite3.connect(database)) as db:
+        count: int = db.execute("SELECT count(*) FROM judgement").fetchone()[0]
+    return count
+
+
+def as_project(judging: Judging, database: Path, folder: Path) -> api.Project:
+    """A project folder around a copy of the database."""
+    folder.mkdir()
+    shutil.copy(judging.project.folder / "reelrank.toml", folder)
+    shutil.copy(database, folder / "reelrank.db")
+    return api.open_project(folder)
+
+
+@pytest.fixture
+def saved(judging: Judging, tmp_path: Path) -> Path:
+    """A backup with one grade, of a project that has three by now and is not open any more."""
+    keys = [pair.pair for pair in judging.pairs()[:3]]
+    judging.grade(0, keys[0], 3)
+    api.backup(judging.project, tmp_path / "monday.db")
+    for key in keys[1:]:
+        judging.grade(0, key, 2)
+    judging.project.store.close()
+    return tmp_path / "monday.db"
+
+
+# -- backup ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_backup_while_four_people_write_is_whole_and_has_all_that_was_saved_before_it(
+    judging: Judging, tmp_path: Path
+) -> None:
+    keys = [pair.pair for pair in judging.pairs()]
+    judging.project.store.close()
+    done = threading.Event()
+    saved: list[str] = []
+
+    def work(who: int) -> None:
+        for n, key in enumerate(keys):
+            if judging.grade(who, key, (n + who) % 5, key=f"{who}-{n}").status is ReceiptStatus.SAVED:
+                saved.append(f"{who}-{n}")
+            if done.is_set():
+                break
+        judging.project.store.close()
+
+    threads = [threading.Thread(target=work, args=(who,)) for who in range(4)]
+    for thread in threads:
+        thread.start()
+    between = []
+    try:
+        for n in range(3):
+            while len(saved) < 20 * (n + 1):
+                time.sleep(0.001)
+            before = list(saved)
+            between.append(len(before))
+            api.backup(judging.project, tmp_path / f"{n}.db")
+            copy = as_project(judging, tmp_path / f"{n}.db", tmp_path / f"copy-{n}")
+            there = {row[0] for row in copy.store.db.conn.execute("SELECT event_key FROM judgement")}
+            assert set(before) <= there
+            assert api.doctor(copy, now=NOW).findings == ()
+    finally:
+        done.set()
+        for thread in threads:
+            thread.join()
+    assert len(between) == len(set(between)) == 3, "nothing was written between the backups"
+    assert not list(tmp_path.glob("*.part*"))
+
+
+def test_backup_never_overwrites_and_names_a_folder_that_is_not_there(
+    reelrank: Run, judging: Judging, tmp_path: Path
+) -> None:
+    code, out, _ = reelrank("backup", judging.project.folder, tmp_path / "copy.db")
+    assert (code, out.startswith(f"{tmp_path / 'copy.db'}: ")) == (0, True)
+    before = (tmp_path / "copy.db").read_bytes()
+    code, _, err = reelrank("backup", judging.project.folder, tmp_path / "copy.db")
+    assert (code, (tmp_path / "copy.db").read_bytes()) == (1, before)
+    assert "a backup never overwrites" in err
+    code, _, err = reelrank("backup", judging.project.folder, tmp_path / "no" / "copy.db")
+    assert code == 1
+    assert f"{tmp_path / 'no'} is not a folder" in err
+
+
+def test_a_damaged_database_is_not_taken_for_a_backup(judging: Judging, tmp_path: Path) -> None:
+    store = judging.project.store
+    page = store.db.conn.execute("SELECT rootpage FROM sqlite_master WHERE name = 'seat'").fetchone()[0]
+    store.close()
+    with store.path.open("r+b") as file:
+        file.seek((page - 1) * 4096)
+        file.write(b"\xff" * 16)
+    with pytest.raises(StoreUnavailable, match=r"is damaged.*reelrank restore"):
+        api.backup(judging.project, tmp_path / "copy.db")
+    assert not list(tmp_path.glob("copy.db*"))
+
+
+# -- restore ---------------------------------------------------------------------------------------------------------
+
+
+def test_restore_puts_the_copy_in_place_keeps_the_state_before_and_tells_of_it(
+    reelrank: Run, judging: Judging, saved: Path
+) -> None:
+    folder = judging.project.folder
+    code, out, err = reelrank("restore", folder, saved)
+    assert (code, err) == (0, "")
+    assert ["judgement", "3", "1"] in [line.split() for line in out.splitlines()]
+    kept = next(folder.glob("reelrank.before-restore-*.db"))
+    assert str(kept) in out
+    assert (judgements(folder / "reelrank.db"), judgements(kept), judgements(saved)) == (1, 3, 1)
+    assert not {"reelrank.db-wal", "reelrank.db-shm", "reelrank.db.part"} & names(folder)
+    project = api.open_project(folder)
+    assert api.doctor(project, now=NOW).findings == ()
+    event = project.store.db.conn.execute("SELECT kind, subject, payload FROM event ORDER BY event_id DESC").fetchone()
+    assert tuple(event) == (
+        "restored",
+        "project",
+        json.dumps({"file": "monday.db", "kept": kept.name}, separators=(",", ":")),
+    )
+
+
+def test_a_project_that_lost_its_database_is_restored_and_a_log_left_over_is_not_played_into_it(
+    judging: Judging, saved: Path
+) -> None:
+    folder = judging.project.folder
+    judging.grade(0, judging.pairs()[5].pair, 3)
+    log = (folder / "reelrank.db-wal").read_bytes()
+    judging.project.store.close()
+    (folder / "reelrank.db").unlink()
+    (folder / "reelrank.db-wal").write_bytes(log)
+    report = api.restore(folder, saved, now=NOW)
+    assert (report.kept, report.before, report.after["judgement"]) == (None, None, 1)
+    assert api.doctor(api.open_project(folder), now=NOW).findings == ()
+    assert judgements(folder / "reelrank.db") == 1
+
+
+@pytest.mark.parametrize("how", ["a page", "the schema", "half a file", "no header"])
+def test_a_damaged_database_is_kept_and_replaced(judging: Judging, saved: Path, how: str) -> None:
+    path = judging.project.store.path
+    if how == "half a file":
+        os.truncate(path, path.stat().st_size // 2)
+    else:
+        with closing(sqlite3.connect(path)) as db:
+            page = db.execute("SELECT rootpage FROM sqlite_master WHERE name = 'judgement'").fetchone()[0]
+        with path.open("r+b") as file:
+            file.seek({"a page": (page - 1) * 4096, "the schema": 100, "no header": 0}[how])
+            file.write(b"\xff" * 16)
+    before = path.read_bytes()
+    report = api.restore(path.parent, saved, now=NOW)
+    assert report.kept == path.with_name("reelrank.before-restore-20260921-141320.db")
+    # Byte by byte, but for what SQLite counts in the header of a file that it still can open.
+    assert report.kept.read_bytes()[100:] == before[100:]
+    assert judgements(path) == 1
+    assert api.doctor(api.open_project(path.parent), now=NOW).findings == ()
+
+
+def test_what_was_kept_is_never_overwritten(judging: Judging, saved: Path) -> None:
+    kept = {api.restore(judging.project.folder, saved, now=NOW).kept for _ in range(3)}
+    assert len(kept) == 3
+
+
+def test_an_older_copy_is_restored_and_asks_for_migrate(reelrank: Run, judging: Judging, tmp_path: Path) -> None:
+    judging.project.store.close()
+    with closing(sqlite3.connect(tmp_path / "old.db")) as db:
+        db.executescript(M001.read_text())
+    folder = judging.project.folder
+    code, out, _ = reelrank("restore", folder, tmp_path / "old.db")
+    assert code == 0
+    assert f"reelrank migrate {folder}" in out
+    assert reelrank("migrate", folder)[0] == 0
+    assert api.status_counts(api.open_project(folder))["judgements"] == 30
+
+
+def test_a_copy_made_by_hand_brings_its_log(judging: Judging, tmp_path: Path) -> None:
+    path = judging.project.store.path
+    judging.grade(0, judging.pairs()[0].pair, 3)
+    for end in ("", "-wal"):
+        shutil.copy(path.with_name(path.name + end), tmp_path / f"by-hand.db{end}")
+    judging.project.store.close()
+    assert api.restore(path.parent, tmp_path / "by-hand.db", now=NOW).after["judgement"] == 1
+
+
+@pytest.mark.parametrize("wrong", ["a text", "another database", "a damaged copy", "a newer one", "itself", "nothing"])
+def test_what_is_not_an_intact_copy_is_refused_and_nothing_changes(
+    judging: Judging, saved: Path, wrong: str, tmp_path: Path
+) -> None:
+    folder = judging.project.folder
+    file = tmp_path / "wrong.db"
+    refusal: type[ProjectError] = ProjectError
+    if wrong == "a text":
+        file.write_text("hello " * 500)
+    elif wrong == "another database":
+        with closing(sqlite3.connect(file)) as db:
+            db.execute("CREATE TABLE scribble (x)")
+    elif wrong == "a damaged copy":
+        shutil.copy(saved, file)
+        os.truncate(file, file.stat().st_size // 2)
+    elif wrong == "a newer one":
+        refusal = SchemaOutOfDate
+        shutil.copy(saved, file)
+        with closing(sqlite3.connect(file)) as db:
+            db.execute("INSERT INTO _sqlite_migrations VALUES (99, 'reelrank', 'm999_future', '2030')")
+            db.commit()
+    elif wrong == "itself":
+        file = folder / "reelrank.db"
+    before = {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+    with pytest.raises(refusal, match=str(file)):
+        api.restore(folder, file, now=NOW)
+    assert {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()} == before
+
+
+SERVER = """
+import sys
+from pathlib import Path
+from backend.store.connection import Store
+store = Store(Path(sys.argv[1]))
+print(store.db.conn.execute("SELECT count(*) FROM judgement").fetchone()[0], flush=True)
+sys.stdin.read()
+"""
+
+
+@contextmanager
+def server(path: Path) -> Iterator[None]:
+    """Another process that has the project open and does nothing."""
+    command = [sys.executable, "-c", SERVER, str(path)]
+    with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"3\n"
+        yield
+        process.kill()
+
+
+@pytest.mark.parametrize("state", ["intact", "damaged", "gone", "damaged and without its companions"])
+def test_a_project_that_another_process_has_open_is_not_restored(
+    judging: Judging, saved: Path, state: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(upkeep, "ALONE_TIMEOUT_S", 0.2)
+    path = judging.project.store.path
+    with server(path):
+        if "damaged" in state:
+            with path.open("r+b") as file:
+                file.write(b"\xff" * 16)
+        if state == "gone":
+            path.unlink()
+        if "without" in state:
+            path.with_name("reelrank.db-wal").unlink()
+            path.with_name("reelrank.db-shm").unlink()
+        there = names(path.parent)
+        with pytest.raises(StoreUnavailable, match=f"The project {path.parent} is in use: stop its server"):
+            api.restore(path.parent, saved, now=NOW)
+        assert names(path.parent) == there
+    api.restore(path.parent, saved, now=NOW)
+    assert judgements(path) == 1
+
+
+RESTORE = """
+import sys
+from pathlib import Path
+from backend.store import upkeep
+check = upkeep.damage_of
+def told(file):
+    wrong = check(file)
+    print("checked", flush=True)
+    return wrong
+upkeep.damage_of = told
+print("go", flush=True)
+upkeep.restore(Path(sys.argv[1]), Path(sys.argv[2]), now=1790000000.0)
+print("done", flush=True)
+"""
+FROM_THE_BEGINNING, FROM_PUTTING_IN_PLACE = 1, 3  # lines that it has written by then
+
+
+def restore_killed(path: Path, file: Path, phase: int, delay_s: float | None) -> float:
+    """Restore in a process of its own, killed so long after a phase began (None: not at all); how long that took."""
+    with subprocess.Popen(
+        [sys.executable, "-c", RESTORE, str(path), str(file)], cwd=ROOT, stdout=subprocess.PIPE
+    ) as it:
+        assert it.stdout is not None
+        for _ in range(phase):
+            assert it.stdout.readline()
+        start = time.perf_counter()
+        if delay_s is None:
+            while it.stdout.readline() != b"done\n":
+                assert it.poll() is None
+        else:
+            time.sleep(delay_s)
+            it.send_signal(signal.SIGKILL)
+        return time.perf_counter() - start
+
+
+def test_a_restore_killed_at_any_moment_leaves_the_old_database_or_the_new_one(judging: Judging, saved: Path) -> None:
+    path = judging.project.store.path
+    for database, what in ((path, "old"), (saved, "new")):  # something to write, so that there is a middle
+        with closing(sqlite3.connect(database)) as db:
+            db.executemany(
+                "INSERT INTO event (at, kind, subject, payload) VALUES (1, 'x', 'y', ?)",
+                ((json.dumps({what: random.Random(n).randbytes(500).hex()}),) for n in range(6000)),
+            )
+            db.commit()
+    original = path.parent / "original.db"
+    shutil.copy(path, original)
+    found = []
+    for phase in (FROM_THE_BEGINNING, FROM_PUTTING_IN_PLACE):
+        whole_s = restore_killed(path, saved, phase, None)
+        for n in range(8):
+            for left in path.parent.glob("reelrank.db*"):
+                left.unlink()
+            shutil.copy(original, path)
+            restore_killed(path, saved, phase, whole_s * (n + 0.5) / 8)
+            store = connection.open_store(path)
+            there = store.db.conn.execute(
+                "SELECT (SELECT count(*) FROM judgement), (SELECT count(*) FROM event WHERE kind = 'restored'), "
+                "(SELECT count(*) FROM event WHERE payload LIKE '{\"old%'), "
+                "(SELECT count(*) FROM event WHERE payload LIKE '{\"new%')"
+            ).fetchone()
+            store.close()
+            assert tuple(there) in ((3, 0, 6000, 0), (1, 1, 0, 6000))
+            found.append(there[0])
+    assert 3 in found
+
+
+# -- doctor ----------------------------------------------------------------------------------------------------------
+
+
+def test_doctor_is_silent_about_nothing_and_leaves_with_0(reelrank: Run, judging: Judging) -> None:
+    code, out, err = reelrank("doctor", judging.project.folder)
+    assert (code, err) == (0, "")
+    assert "checks, nothing found" in out
+
+
+def test_doctor_says_what_it_found_and_leaves_with_1_until_it_is_repaired(reelrank: Run, judging: Judging) -> None:
+    judging.project.store.db.conn.execute("DELETE FROM agenda WHERE batch_id = 2")
+    code, out, _ = reelrank("doctor", judging.project.folder)
+    assert code == 1
+    assert "agenda: 1 found: batch 2" in out
+    assert "--repair makes it anew" in out
+    code, out, _ = reelrank("doctor", judging.project.folder, "--json")
+    found = json.loads(out)
+    assert (code, found["well"]) == (1, False)
+    assert [(f["check"], f["count"], f["examples"], f["repaired"]) for f in found["findings"]] == [
+        ("agenda", 1, ["batch 2"], False)
+    ]
+    code, out, _ = reelrank("doctor", judging.project.folder, "--repair")
+    assert code == 0
+    assert "Repaired." in out
+    assert reelrank("doctor", judging.project.folder, "--json", "--repair")[0] == 0
+
+
+def test_a_damaged_database_is_one_message_of_every_command(reelrank: Run, judging: Judging, tmp_path: Path) -> None:
+    folder = judging.project.folder
+    judging.project.store.close()
+    os.truncate(folder / "reelrank.db", 20_000)
+    for command in (["status", folder], ["doctor", folder], ["backup", folder, tmp_path / "b.db"], ["serve", folder]):
+        code, out, err = reelrank(*command)
+        assert (code, out) == (1, "")
+        assert err.startswith(f"reelrank: {folder / 'reelrank.db'} is damaged")
+        assert f"`reelrank restore {folder} BACKUP`" in err
+        assert "Traceback" not in err

@@ -1,0 +1,229 @@
+"""A writing process that is killed again and again: `crash_worker.py FOLDER KILLS SEED`, for test_crash.py.
+
+The parent imports everything once and forks a child for each life. The child does what annotators and a lead do,
+notes every event before it hands it in (`attempts`) and, on disk for good, after the receipt (`receipts`); as a
+browser does, a new life first hands in again what has no receipt. The parent kills it (SIGKILL) while it writes, and
+prints at the end what the child was doing at its deaths.
+"""
+
+import json
+import mmap
+import os
+import random
+import signal
+import sqlite3
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from backend.store import connection
+from backend.store.connection import Database, Store
+
+OUTSIDE, OPEN, COMMITTING = 0, 1, 2
+PATIENCE_S = 0.15
+"""For how long to wait for a moment worth killing at."""
+
+watched = mmap.mmap(-1, mmap.PAGESIZE)
+"""Shared by parent and child: where the child stands with its transaction, and the number of its act."""
+_writing = connection.writing
+
+
+@contextmanager
+def _watched_writing(store: Store) -> Iterator[Database]:
+    """`writing`, telling the parent when a transaction opens, commits and is over."""
+    outermost = not store.db.conn.in_transaction
+    try:
+        with _writing(store) as db:
+            if outermost:
+                watched[0] = OPEN
+            yield db
+            if outermost:
+                watched[0] = COMMITTING
+    finally:
+        if outermost:
+            watched[0] = OUTSIDE
+
+
+connection.writing = _watched_writing  # before anything else takes it from there
+
+from backend import api  # noqa: E402
+from backend.core.model import GradeEvent, PairKey, Role, SkipEvent, SkipKind  # noqa: E402
+from backend.stages import assignments, consensus  # noqa: E402
+
+ACTS = {"grade": 60, "undo": 12, "skip": 5, "decide": 8, "open": 5, "back up": 4, "sign out": 3, "rebuild": 3}
+ORDER = ("start", "send again", *ACTS)
+
+
+class Life:
+    """One child, from its start to its death."""
+
+    def __init__(self, folder: Path, number: int, seed: int) -> None:
+        watched[1] = ORDER.index("start")
+        self.chance = random.Random(f"{seed}-{number}")
+        self.folder, self.number, self.now = folder, number, 1_790_000_000.0 + 60 * number
+        self.project = api.open_project(folder / "project")
+        everybody = [row.person for row in api.list_people(self.project)]
+        self.lead = next(person for person in everybody if person.role is Role.LEAD)
+        self.people = {person.name: person for person in everybody if person.role is Role.ANNOTATOR}
+        self.attempts = os.open(folder / "attempts", os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+        self.receipts = os.open(folder / "receipts", os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+        self.last: dict[str, tuple[PairKey, int]] = {}
+        self.events = 0
+
+    def run(self) -> None:
+        self.send_again()
+        while True:
+            act = self.chance.choices(list(ACTS), list(ACTS.values()))[0]
+            watched[1] = ORDER.index(act)
+            getattr(self, act.replace(" ", "_"))(self.chance.choice(list(self.people)))
+
+    def send_again(self) -> None:
+        """Hand in everything without a receipt, under the key it had."""
+        watched[1] = ORDER.index("send again")
+        known = {line["key"] for line in lines(self.folder / "receipts")}
+        for line in lines(self.folder / "attempts"):
+            if line["key"] not in known and line["kind"] in ("grade", "skip"):
+                self.hand_in(line["who"], line)
+
+    def grade(self, who: str) -> None:
+        desk = api.desk(self.project, self.people[who], now=self.now)
+        for item in desk.items[:3]:
+            grade = self.chance.choice((0, 1, 2, 2, 3, 3, 3))
+            self.submit(kind="grade", who=who, pair=item.pair, value=grade)
+            self.last[who] = item.pair, grade
+
+    def undo(self, who: str) -> None:
+        self.grade(who)
+        if who in self.last:
+            pair, grade = self.last[who]
+            self.last[who] = pair, (grade + self.chance.choice((1, 2))) % 5
+            self.submit(kind="grade", who=who, pair=pair, value=self.last[who][1])
+
+    def skip(self, who: str) -> None:
+        items = api.desk(self.project, self.people[who], now=self.now).items
+        if items:
+            self.submit(kind="skip", who=who, pair=items[0].pair, value=0)
+
+    def decide(self, who: str) -> None:
+        for pair in self.chance.sample(found := api.disagreements(self.project), min(3, len(found))):
+            key = self.note_attempt(kind="decision", who=self.lead.name, pair=pair.pair, value=2)
+            api.adjudicate(self.project, self.lead, pair.pair, 2, key, now=self.now)
+            self.note_receipt(key, "saved")
+
+    def open(self, who: str) -> None:
+        ready = [query.query_id for query in api.list_queries(self.project) if query.more_candidates]
+        if ready:
+            query = self.chance.choice(ready)
+            key = self.note_attempt(kind="batch", who=self.lead.name, pair=str(query), value=2)
+            api.open_batch(self.project, self.lead, query, now=self.now)
+            self.note_receipt(key, "saved")
+
+    def back_up(self, who: str) -> None:
+        api.backup(self.project, self.folder / f"backup-{self.number}-{self.events}.db")
+        self.events += 1
+
+    def sign_out(self, who: str) -> None:
+        assignments.sign_off(self.project.store, self.people[who], now=self.now)
+
+    def rebuild(self, who: str) -> None:
+        consensus.rebuild(self.project.store)
+
+    def submit(self, **event: object) -> None:
+        key = self.note_attempt(**event)
+        self.hand_in(str(event["who"]), event | {"key": key})
+
+    def hand_in(self, who: str, event: dict[str, object]) -> None:
+        pair, key = PairKey(str(event["pair"])), str(event["key"])
+        grades = [GradeEvent(pair, int(str(event["value"])), key, 1000)] if event["kind"] == "grade" else []
+        skips = [] if grades else [SkipEvent(pair, SkipKind.CANNOT_JUDGE, "dark", key)]
+        receipts, _ = api.exchange(self.project, self.people[who], grades, skips, now=self.now)
+        for receipt in receipts:
+            self.note_receipt(receipt.key, receipt.status.value)
+
+    def note_attempt(self, **event: object) -> str:
+        key = f"{self.number}-{self.events}"
+        self.events += 1
+        os.write(self.attempts, json.dumps(event | {"key": key}).encode() + b"\n")
+        return key
+
+    def note_receipt(self, key: str, status: str) -> None:
+        os.write(self.receipts, json.dumps({"key": key, "status": status}).encode() + b"\n")
+        os.fsync(self.receipts)
+
+
+def lines(file: Path) -> list[dict[str, object]]:
+    """What was noted; the last line may be half of one."""
+    return [json.loads(line) for line in file.read_bytes().splitlines(keepends=True) if line.endswith(b"\n")]
+
+
+def live(folder: Path, number: int, seed: int) -> int:
+    """Fork a child that works until it is killed; its process id."""
+    watched[0] = OUTSIDE
+    child = os.fork()
+    if child == 0:
+        try:
+            Life(folder, number, seed).run()
+        finally:
+            os._exit(1)  # it ends by itself only after an error, which is on stderr by now
+    return child
+
+
+def take_aim(chance: random.Random) -> None:
+    """Wait for a random moment to kill at: any, or in the middle of writing, or in the middle of a named act."""
+    time.sleep(chance.uniform(0.02, 0.06))
+    aim = chance.choice(("any", "write", "write", *ACTS))
+    if aim == "any":
+        return
+    if aim in ACTS:
+        wait_until(lambda: watched[1] == ORDER.index(aim), PATIENCE_S)
+    if aim != "back up":  # it opens no transaction
+        wait_until(lambda: watched[0] != OUTSIDE, PATIENCE_S)
+    wait_until(lambda: False, chance.choice((0, chance.uniform(0, 0.0005), chance.uniform(0, 0.005))))
+
+
+def wait_until(there: Callable[[], bool], seconds: float) -> None:
+    """Without sleeping: a transaction is over sooner than a sleeper wakes up."""
+    deadline = time.perf_counter() + seconds
+    while not there() and time.perf_counter() < deadline:
+        pass
+
+
+def check(folder: Path) -> None:
+    """The file is intact, and holds what has a receipt."""
+    with closing(sqlite3.connect(folder / "project" / "reelrank.db")) as sql:
+        assert sql.execute("PRAGMA quick_check").fetchall() == [("ok",)]
+        assert not lost(folder, sql)
+
+
+def lost(folder: Path, sql: sqlite3.Connection) -> set[object]:
+    """Keys with the receipt "saved" that are in no table."""
+    there = {row[0] for row in sql.execute("SELECT event_key FROM judgement UNION ALL SELECT event_key FROM skip")}
+    there |= {row[0] for row in sql.execute("SELECT reason FROM adjudication")}
+    batches = {line["key"] for line in lines(folder / "attempts") if line["kind"] == "batch"}
+    return {line["key"] for line in lines(folder / "receipts") if line["status"] == "saved"} - there - batches
+
+
+def main(folder: Path, kills: int, seed: int) -> None:
+    chance = random.Random(seed)
+    stood: Counter[str] = Counter()
+    acts: Counter[str] = Counter()
+    for number in range(kills):
+        child = live(folder, number, seed)
+        take_aim(chance)
+        os.kill(child, signal.SIGKILL)
+        _, status = os.waitpid(child, 0)
+        assert os.WIFSIGNALED(status), f"life {number} ended by itself"
+        stood[("outside", "open", "committing")[watched[0]]] += 1
+        acts[ORDER[watched[1]]] += 1
+        if number % 20 == 19:
+            check(folder)
+    Life(folder, kills, seed).send_again()
+    check(folder)
+    print(json.dumps({"stood": stood, "acts": acts}))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]))

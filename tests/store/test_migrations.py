@@ -1,0 +1,168 @@
+"""An older database has a road forward, with its rows: the state before is kept, and being cut off does no harm."""
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from backend import api
+from backend.core.errors import SchemaOutOfDate, StoreUnavailable
+from backend.store import agenda, connection, invariants, upkeep
+from backend.store.connection import Database
+from backend.store.project import TEMPLATE
+from backend.store.schema import migrations
+from support import NOW
+
+M001 = Path(__file__).with_name("m001.sql")
+"""A small project, as the code of the release with schema `m001_initial` left it: rows in every table."""
+
+
+class Cut(Exception):
+    """The process ends here."""
+
+
+@pytest.fixture
+def old(tmp_path: Path) -> Path:
+    """A project folder with that database."""
+    (tmp_path / "reelrank.toml").write_text(
+        TEMPLATE.format(name='"old"', encoder='"minilm"', encoder_kind='"minilm"', cast="")
+    )
+    (tmp_path / "videos").mkdir()
+    (tmp_path / "videos" / "v0.mp4").touch()
+    with closing(sqlite3.connect(tmp_path / "reelrank.db")) as db:
+        db.executescript(M001.read_text())
+        db.execute("PRAGMA journal_mode = wal")
+    return tmp_path
+
+
+def rows(path: Path) -> dict[str, list[tuple[object, ...]]]:
+    """Every row of the tables that m001 has, in the columns that m001 has."""
+    with closing(sqlite3.connect(":memory:")) as first:
+        first.executescript(M001.read_text())
+        tables = [row[0] for row in first.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        columns = {
+            name: ", ".join(f'"{row[1]}"' for row in first.execute(f'PRAGMA table_info("{name}")')) for name in tables
+        }
+    with closing(sqlite3.connect(path)) as db:
+        return {
+            name: db.execute(f'SELECT {columns[name]} FROM "{name}" ORDER BY 1, 2').fetchall()
+            for name in tables
+            if name not in ("_sqlite_migrations", "sqlite_sequence")
+        }
+
+
+def shape(path: Path) -> dict[str, object]:
+    """What SQLite makes of the schema: columns, keys, indexes of every table."""
+    with closing(sqlite3.connect(path)) as db:
+        tables = [row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')")]
+        return {
+            name: (
+                db.execute(f'PRAGMA table_xinfo("{name}")').fetchall(),
+                sorted(row[1:] for row in db.execute(f'PRAGMA index_list("{name}")')),
+                sorted(row[2:] for row in db.execute(f'PRAGMA foreign_key_list("{name}")')),
+            )
+            for name in tables
+        }
+
+
+def test_every_table_of_the_old_database_has_rows(old: Path) -> None:
+    assert len(rows(old / "reelrank.db")) >= 16
+    assert all(rows(old / "reelrank.db").values())
+
+
+def test_an_older_database_is_not_opened(old: Path) -> None:
+    with pytest.raises(SchemaOutOfDate, match=r"older schema \(m002_campaign missing\): run `reelrank migrate"):
+        api.open_project(old)
+
+
+def test_a_migrated_database_has_the_schema_of_a_new_one(old: Path, tmp_path: Path) -> None:
+    applied, _ = api.migrate(old)
+    assert applied == [migration.name for migration in migrations._migrations[1:]]
+    fresh = connection.create(tmp_path / "fresh.db")
+    assert api.migrate(old) == ([], None)
+    migrated = api.open_project(old).store
+    assert invariants.schema(migrated.db) == invariants.schema(fresh.db)
+    assert shape(migrated.path) == shape(fresh.path)
+
+
+def test_every_row_is_still_there_and_the_state_before_is_kept(old: Path) -> None:
+    before = rows(old / "reelrank.db")
+    _, kept = api.migrate(old)
+    assert rows(old / "reelrank.db") == before
+    assert kept == old / "reelrank.before-m002_campaign.db"
+    assert rows(kept) == before
+    with closing(sqlite3.connect(kept)) as db:
+        assert db.execute("SELECT name FROM _sqlite_migrations").fetchall() == [("m001_initial",)]
+    assert sorted(path.name for path in old.glob("reelrank.*")) == [
+        *("reelrank.before-m002_campaign.db", "reelrank.db", "reelrank.toml")
+    ]
+
+
+def test_a_migrated_project_is_well_and_goes_on(old: Path) -> None:
+    api.migrate(old)
+    project = api.open_project(old)
+    report = api.doctor(project, now=NOW + 1000)
+    assert report.findings == ()
+    # By hand from the rows: both queries still have pairs that nobody has graded, the first one a fourth grade to give.
+    held = project.store.db.conn.execute("SELECT batch_id, nearest FROM agenda ORDER BY nearest DESC").fetchall()
+    assert [tuple(row)[1] for row in held] == [4, 1]
+    carla = next(row.person for row in api.list_people(project) if row.person.name == "Carla")
+    assert api.desk(project, carla, now=NOW + 5000).items
+
+
+def test_a_migration_that_fails_half_way_leaves_the_old_database_and_can_be_run_again(
+    old: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = rows(old / "reelrank.db")
+
+    def cut(db: Database) -> None:
+        raise Cut
+
+    with monkeypatch.context() as patch:
+        patch.setattr(agenda, "rebuild", cut)
+        with pytest.raises(Cut):
+            api.migrate(old)
+    with pytest.raises(SchemaOutOfDate):
+        api.open_project(old)
+    assert rows(old / "reelrank.db") == before
+    assert not list(old.glob("*.part*"))
+    _, kept = api.migrate(old)
+    assert kept == old / "reelrank.before-m002_campaign-2.db"
+    assert rows(old / "reelrank.db") == before
+    assert api.doctor(api.open_project(old), now=NOW + 1000).findings == ()
+
+
+def test_a_migration_cut_off_before_it_was_noted_down_starts_again(old: Path) -> None:
+    """As a kill between the change of the tables and the record of it leaves a database."""
+    before = rows(old / "reelrank.db")
+    store = connection.Store(old / "reelrank.db")
+    migrations._migrations[1].fn(store.db)
+    store.close()
+    with pytest.raises(SchemaOutOfDate):
+        api.open_project(old)
+    api.migrate(old)
+    assert rows(old / "reelrank.db") == before
+    assert api.doctor(api.open_project(old), now=NOW + 1000).findings == ()
+
+
+def test_tables_are_changed_in_one_transaction(old: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Cut off inside the migration itself: nothing of it stays, and references are looked at again."""
+    store = connection.Store(old / "reelrank.db")
+    before = invariants.schema(store.db)
+    script = "backend.store.schema.CAMPAIGN"
+    monkeypatch.setattr(script, "CREATE INDEX pair_batch ON pair (batch_id);\nCREATE INDEX nonsense ON nowhere (x)")
+    with pytest.raises(sqlite3.OperationalError, match="nowhere"):
+        migrations._migrations[1].fn(store.db)
+    assert invariants.schema(store.db) == before
+    assert store.db.conn.execute("PRAGMA foreign_keys").fetchone()[0] == 1
+
+
+def test_a_project_in_use_is_not_migrated(old: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(upkeep, "ALONE_TIMEOUT_S", 0.1)
+    server = connection.Store(old / "reelrank.db")
+    assert server.db.conn.execute("SELECT count(*) FROM pair").fetchone()[0] == 40
+    with pytest.raises(StoreUnavailable, match="is in use: stop its server"):
+        api.migrate(old)
+    server.close()
+    assert api.migrate(old)[0]
