@@ -1,23 +1,25 @@
 """The guard in front of everything: nobody without a session gets past it, by http or by websocket.
 
 Wraps the whole ASGI app. Who passes is written into the request's scope, where the routes find it. Also adds
-the security headers to every answer.
+the security headers to every answer, and answers with 503 and the reason when the database cannot be used.
 """
 
 import secrets
 import time
 from collections.abc import Callable, Iterable
+from html import escape
 from http.cookies import SimpleCookie
 from urllib.parse import quote
 
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import HTTPConnection
-from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from annotate_app.auth import CSRF_COOKIE, SESSION_COOKIE, SIGN_IN_PATH
 from backend import api
+from backend.core.errors import StoreUnavailable
 from backend.core.model import Person
 
 # Streamlit's own scripts, fonts and signs of life: the same bytes for everybody.
@@ -33,6 +35,12 @@ _HEADERS = {
     "Referrer-Policy": "same-origin",
     "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
 }
+_UNAVAILABLE_PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark"><title>Not just now · ReelRank</title>
+<link rel="stylesheet" href="/session/sign_in.css"></head>
+<body><main><form method="get"><h1>Not just now</h1><p class="error" role="alert">{message}</p>
+<button type="submit">Try again</button></form></main></body></html>"""
 _FRAMES = "frame-ancestors 'none'; base-uri 'self'; object-src 'none'"
 
 
@@ -78,23 +86,36 @@ class Guard:
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
+        if scope["type"] == "websocket":
+            await self._websocket(scope, receive, send)
+            return
         connection = HTTPConnection(scope)
         path = scope["path"]
         is_open = path in _OPEN_PATHS or path.startswith(_OPEN_PREFIXES)
-        if scope["type"] == "websocket":
-            if await self._person(connection) is None:
-                await receive()
-                await send({"type": "websocket.close", "code": 1008, "reason": "signed out"})
-                return
-            await self._app(scope, receive, send)
-            return
         send = _with_headers(send, new_csrf=self._missing_csrf(connection, is_open))
-        if not is_open:
-            person = await self._person(connection)
-            if person is None:
-                await self._refusal(connection)(scope, receive, send)
-                return
-            scope[_SCOPE_KEY] = person
+        try:
+            if not is_open:
+                person = await self._person(connection)
+                if person is None:
+                    await self._refusal(connection)(scope, receive, send)
+                    return
+                scope[_SCOPE_KEY] = person
+            await self._app(scope, receive, send)
+        except StoreUnavailable as error:
+            # Raised before any answer has begun: the store is asked first, files are sent afterwards.
+            await _unavailable(path, str(error))(scope, receive, send)
+
+    async def _websocket(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            person = await self._person(HTTPConnection(scope))
+        except StoreUnavailable:
+            await receive()
+            await send({"type": "websocket.close", "code": 1013, "reason": "the database cannot be used just now"})
+            return
+        if person is None:
+            await receive()
+            await send({"type": "websocket.close", "code": 1008, "reason": "signed out"})
+            return
         await self._app(scope, receive, send)
 
     async def _person(self, connection: HTTPConnection) -> Person | None:
@@ -123,6 +144,14 @@ class Guard:
         for name, value in (("path", "/"), ("httponly", True), ("samesite", "strict"), ("secure", secure)):
             cookie[CSRF_COOKIE][name] = value
         return (cookie[CSRF_COOKIE].OutputString().encode("latin-1"),)
+
+
+def _unavailable(path: str, message: str) -> Response:
+    """Not now, and why: for scripts as JSON, for people as a page that looks like the sign-in."""
+    headers = {"Retry-After": "5", "Cache-Control": "no-store"}
+    if path.startswith(_MACHINE_PREFIXES):
+        return JSONResponse({"message": message}, 503, headers)
+    return HTMLResponse(_UNAVAILABLE_PAGE.format(message=escape(message)), 503, headers)
 
 
 def _with_headers(send: Send, new_csrf: Iterable[bytes]) -> Send:

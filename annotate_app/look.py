@@ -1,5 +1,6 @@
 """What every page shares: style, the header with project and person, the frame of a lead's page."""
 
+from collections.abc import Callable
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ import streamlit as st
 
 from annotate_app import auth
 from backend import api
+from backend.core.errors import ReelRankError
 from backend.core.model import Person, Role
 
 _HERE = Path(__file__).parent
@@ -48,6 +50,22 @@ def lead_page(title: str) -> tuple[api.Project, Person, dict[str, Any]]:
             icon=":material/science:",
         )
     return project, person, counts
+
+
+def as_lead(act: Callable[[api.Project, Person], object]) -> str:
+    """Does what a lead asked for by a button; for callbacks, which run before the page and must not raise.
+
+    Returns:
+        Why it was not done, in words for the lead; an empty text if it was.
+    """
+    try:
+        person = auth.current()
+        if person is None or person.role is not Role.LEAD:
+            return "Only leads may do this. Sign in again as a lead."
+        act(auth.project(), person)
+    except ReelRankError as refusal:
+        return str(refusal)
+    return ""
 
 
 def settled(counts: dict[str, Any]) -> tuple[int, int]:

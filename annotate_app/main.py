@@ -3,9 +3,13 @@
 import streamlit as st
 
 from annotate_app import auth, look, navigation
+from backend.core.errors import StoreUnavailable
 
 st.set_page_config(page_title="ReelRank", page_icon=look.MARK, layout="wide")
-person = auth.current()
-if person is not None:
-    look.header(auth.project(), person)
-navigation.page_for(person).run()
+try:
+    person = auth.current()
+    if person is not None:
+        look.header(auth.project(), person)
+    navigation.page_for(person).run()
+except StoreUnavailable as error:
+    st.error(str(error), icon=":material/database_off:")

@@ -7,12 +7,13 @@ import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
 from annotate_app import auth
-from annotate_app.screens import annotate, disagreements, people, queries, release
+from annotate_app.screens import annotate, disagreements, people, progress, queries, release
 from backend.core.model import Person, Role
 
 _PAGES: tuple[tuple[Role, Callable[[], None], str, str], ...] = (
     (Role.ANNOTATOR, annotate.page, "Grade", ":material/play_circle:"),
     (Role.LEAD, queries.page, "Queries", ":material/format_list_numbered:"),
+    (Role.LEAD, progress.page, "Progress", ":material/monitoring:"),
     (Role.LEAD, disagreements.page, "Disagreements", ":material/call_split:"),
     (Role.LEAD, people.page, "People", ":material/group:"),
     (Role.LEAD, release.page, "Release", ":material/inventory_2:"),

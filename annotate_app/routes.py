@@ -1,6 +1,7 @@
 """The app's own routes: the annotator's desk as JSON, and clips by range; sessions come from session_routes.
 
 Every store call runs in a thread, every cut in the clip worker's process; nothing here blocks the event loop.
+A database that cannot be used just now is answered by the guard, with 503 and the reason.
 `docs/decisions` tells the protocol between the player and these routes.
 """
 
@@ -9,6 +10,7 @@ import logging
 import os
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import TypeVar
 
 import msgspec
@@ -22,8 +24,8 @@ from annotate_app.clip_worker import ClipWorker
 from annotate_app.guard import is_own_page, person_of
 from annotate_app.session_routes import Sessions
 from backend import api
-from backend.core.errors import NotAllowed, VideoUnreadable
-from backend.core.model import AnnotatorId, Desk, GradeEvent, PairKey, Person, Receipt, Role
+from backend.core.errors import NotAllowed, StoreUnavailable, VideoUnreadable
+from backend.core.model import AnnotatorId, Desk, GradeEvent, PairKey, Person, Receipt, Role, SkipEvent
 
 _LOG = logging.getLogger(__name__)
 
@@ -33,6 +35,7 @@ class _Exchange(msgspec.Struct):
 
     person: AnnotatorId | None = None
     grades: list[GradeEvent] = []
+    skips: list[SkipEvent] = []
 
 
 class _Broken(msgspec.Struct):
@@ -69,17 +72,14 @@ class Desks:
         ]
 
     async def exchange(self, request: Request) -> Response:
-        """Takes the grades the browser has not seen acknowledged, answers with receipts and the fresh desk."""
+        """Takes what the browser has not seen acknowledged, answers with receipts and the fresh desk."""
         sent = await self._read(request, _Exchange)
         if isinstance(sent, Response):
             return sent
         person = person_of(request)
-
-        def work() -> tuple[list[Receipt], Desk]:
-            receipts = api.record_grades(self._project(), person, sent.grades, now=self._clock())
-            return receipts, api.desk(self._project(), person, now=self._clock())
-
-        receipts, desk = await run_in_threadpool(work)
+        receipts, desk = await run_in_threadpool(
+            api.exchange, self._project(), person, sent.grades, sent.skips, now=self._clock()
+        )
         return self._answer(person, receipts, desk)
 
     async def broken(self, request: Request) -> Response:
@@ -162,12 +162,17 @@ class Desks:
                         found.append((pair, job))
             return found
 
-        asked = [(pair, self._clips.ask(job, urgent=False)) for pair, job in await run_in_threadpool(missing)]
+        try:
+            jobs = await run_in_threadpool(missing)
+        except StoreUnavailable:
+            return  # whoever asks for the clip is told, and the next exchange tries again
+        asked = [(pair, self._clips.ask(job, urgent=False)) for pair, job in jobs]
         for pair, future in asked:
             try:
                 await asyncio.shield(future)
             except VideoUnreadable as error:
-                await self._report(person, pair, error)
+                with suppress(StoreUnavailable):
+                    await self._report(person, pair, error)
             except Exception:
                 _LOG.exception("Cutting the clip of %s failed", pair)
 

@@ -24,7 +24,7 @@ from annotate_app.auth import CSRF_COOKIE, SESSION_COOKIE, SIGN_IN_PATH
 from annotate_app.bodies import form
 from annotate_app.guard import is_own_page, set_cookie
 from backend import api
-from backend.core.errors import ReelRankError, SignInRefused
+from backend.core.errors import ReelRankError, SignInRefused, StoreUnavailable
 
 _HERE = Path(__file__).parent
 _PAGE = Template((_HERE / "sign_in.html").read_text(encoding="utf-8"))
@@ -76,6 +76,8 @@ class Sessions:
             )
         except SignInRefused as refusal:
             return _sign_in_page(request, name=name, next_path=next_path, error=str(refusal), status=401)
+        except StoreUnavailable as error:
+            return _sign_in_page(request, name=name, next_path=next_path, error=str(error), status=503)
         self._attempts.succeeded(name, address)
         return _signed_in(request, token, next_path)
 
@@ -115,6 +117,8 @@ class Sessions:
             token = await self._slowly(
                 lambda: api.accept_invitation(self._project(), invitation, password, now=self._clock())
             )
+        except StoreUnavailable as error:
+            return _invitation_page(request, person.name, error=str(error), status=503)
         except ReelRankError as refusal:
             return _sign_in_page(request, name=person.name, error=str(refusal), status=401)
         return _signed_in(request, token, "/")

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from backend.core.model import GivenGrade, Grade, PairReview, Verdict
+from backend.core.model import GivenGrade, Grade, PairReview, SkipKind, Verdict
 
 GRADE_WORDS = {grade.value: grade.name.lower() for grade in Grade}
 VERDICT_COLOURS = {
@@ -13,6 +13,11 @@ VERDICT_COLOURS = {
     Verdict.CONSENSUS: "green",
     Verdict.DISCARDED: "red",
     Verdict.ADJUDICATED: "violet",
+}
+SKIP_WORDS = {
+    SkipKind.SKIP: "would rather not",
+    SkipKind.CANNOT_JUDGE: "cannot be judged",
+    SkipKind.BROKEN_CLIP: "clip is broken",
 }
 _NUMBERS = ("None", "One", "Two", "Three", "Four", "Five")
 
@@ -53,6 +58,13 @@ def why(pair: PairReview) -> str:
     """How the rule came to a pair's verdict, with its numbers."""
     values = sorted(grade.grade for grade in pair.grades)
     match pair.verdict:
+        case Verdict.OPEN:
+            return f"{number(len(values))} of two grades so far."
+        case Verdict.CONSENSUS if len(values) == 2:
+            return f"{_mean_of(*values)}."
+        case Verdict.CONSENSUS if len(values) == 4:
+            lowest, low, high, highest = values
+            return f"Without the lowest ({lowest}) and the highest ({highest}) of four grades, {_mean_of(low, high)}."
         case Verdict.ESCALATED:
             missing = 4 - len(values)
             return (
@@ -69,3 +81,9 @@ def why(pair: PairReview) -> str:
             return f"Decided by a lead: relevance {pair.relevance}. Reason: {pair.reason}"
         case _:
             return ""
+
+
+def _mean_of(low: int, high: int) -> str:
+    """`3 and 4 differ by at most 1; their mean 3.5, half up, is 4`."""
+    mean = f"their mean is {low}" if low == high else f"their mean {(low + high) / 2}, half up, is {high}"
+    return f"{low} and {high} differ by at most 1; {mean}"

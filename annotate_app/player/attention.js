@@ -11,10 +11,17 @@ const IDLE_MS = 30000;
 class Gate {
   close() {
     this.seenAt = Infinity;
+    this.firstSeenAt = null;
   }
 
   firstFrame(now) {
     this.seenAt = now;
+    this.firstSeenAt ??= now; // a clip that had to be fetched again was seen before
+  }
+
+  /** All milliseconds since the clip's first painted frame, idle or not; null before it. */
+  elapsed(now) {
+    return this.firstSeenAt === null ? null : Math.max(0, Math.round(now - this.firstSeenAt));
   }
 
   get opensAt() {

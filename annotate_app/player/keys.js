@@ -2,7 +2,8 @@
 
 const KEYMAP = [
   { keys: ["0", "4"], joined: "to", does: "grade and go on" },
-  { keys: ["U"], does: "undo: back to the grade before" },
+  { keys: ["S"], does: "skip: not for you, cannot be judged, or broken" },
+  { keys: ["U"], does: "undo: back to the clip before" },
   { keys: ["Esc"], does: "leave the correction, close a panel" },
   { keys: ["Space"], does: "pause, play" },
   { keys: ["\u2190", "\u2192"], does: "one frame back, forward" },
@@ -13,6 +14,7 @@ const KEYMAP = [
 ];
 
 const COMMANDS = {
+  s: "skip",
   u: "undo",
   m: "sound",
   g: "guideline",

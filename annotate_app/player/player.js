@@ -21,11 +21,13 @@ class Player {
     this.view.buildGrades(data.guideline.grades);
     this.view.buildGuideline(data.guideline);
     this.view.buildKeys();
+    this.skipPanel = new SkipPanel(this.view.panel("skip"), (kind, reason) => this.skip(kind, reason));
     this.labels = data.guideline.grades.map(({ label }) => label);
     this.unsent = new Unsent(data.person);
     this.gate = new Gate();
     this.active = new ActiveTime(performance.now(), !document.hidden);
     this.work = newWork();
+    this.trouble = "";
     this.sync = new Sync(data.person, this.unsent, {
       desk: (desk) => this.change(mergeDesk(this.work, desk, this.unsent)),
       receipt: (event, receipt) => this.receipt(event, receipt),
@@ -97,26 +99,28 @@ class Player {
     const command = commandOf(event);
     if (!command) return;
     const panel = this.view.openPanel;
-    if (panel && !["guideline", "keys", "escape"].includes(command.name)) return;
+    const asked = panel !== null && panel === this.view.panel("skip");
+    const choice = asked && command.name === "grade" ? SKIPS[command.grade - 1] : undefined;
+    if (panel && !choice && !["guideline", "keys", "escape", asked && "skip"].includes(command.name)) return;
     if (command.name === "escape" && !panel && this.work.back === 0) return;
     event.preventDefault();
     if (event.repeat) return;
-    this.obey(command, event.timeStamp);
+    if (choice) this.skipPanel.give(choice.kind);
+    else this.obey(command, event.timeStamp);
   }
 
   click(event) {
     if (event.target.tagName === "DIALOG") event.target.close(); // a click beside the panel
-    const control = event.target.closest("[data-do], [data-grade], [data-reason]");
+    const control = event.target.closest("[data-do], [data-grade]");
     if (!control || control.tagName === "LI") return;
     if (event.detail > 0 && control.closest(".work")) control.blur(); // else Space would press it again
-    const { grade, reason } = control.dataset;
+    const { grade } = control.dataset;
     if (grade !== undefined) this.obey({ name: "grade", grade: Number(grade) }, event.timeStamp);
-    else if (reason !== undefined) this.obey({ name: "give-up", reason });
     else if (control.dataset.do === "seek") this.stage.seek(shareOf(event, control));
     else this.obey({ name: control.dataset.do });
   }
 
-  obey({ name, grade, reason }, now = performance.now()) {
+  obey({ name, grade }, now = performance.now()) {
     const item = currentItem(this.work);
     const clip = {
       pause: () => this.stage.togglePlay(),
@@ -126,8 +130,7 @@ class Player {
       slower: () => this.speed(-1),
       speed: () => this.speed(this.stage.speed === SPEEDS.at(-1) ? -SPEEDS.length : 1),
       grade: () => this.grade(item, grade, now),
-      report: () => this.view.toggle("report"),
-      "give-up": () => this.giveUp(item, reason),
+      skip: () => this.askWhy(),
     };
     const always = {
       undo: () => this.change(stepBack(this.work)),
@@ -146,15 +149,34 @@ class Player {
       this.awaitGate();
       return;
     }
-    this.unsent.add(item, grade, this.active.read(now));
+    this.unsent.add(item, { grade, active_ms: this.active.read(now), elapsed_ms: this.gate.elapsed(now) });
     this.view.flash(grade);
     this.change(afterGrade(this.work, grade));
     this.sync.send();
   }
 
-  giveUp(item, reason) {
+  /** Ask why this clip is skipped; what was graded or skipped before can only get another grade. */
+  askWhy() {
+    if (this.work.back > 0) {
+      const skipped = currentGrade(this.work) === SKIPPED;
+      this.view.notice(
+        skipped
+          ? "This clip is skipped already. Press a grade, or Esc to leave it so."
+          : "A graded clip cannot be skipped. Press another grade, or Esc to keep it.",
+      );
+      return;
+    }
+    this.skipPanel.reset();
+    this.view.toggle("skip");
+  }
+
+  skip(kind, reason) {
     this.view.openPanel?.close();
-    this.report(item.pair, `reported by the annotator: ${reason}`);
+    const item = currentItem(this.work);
+    if (!item || this.work.back > 0) return;
+    this.unsent.add(item, { kind, reason });
+    this.change(afterGrade(this.work, SKIPPED));
+    this.sync.send();
   }
 
   report(pair, what) {
@@ -178,26 +200,25 @@ class Player {
     if (status === "saved") {
       acknowledged.add(event.pair);
       this.work = afterSaved(this.work, event);
-      this.view.say("grade", `Grade ${event.grade}, ${this.labels[event.grade]}, saved.`);
+      const said = isSkip(event) ? "Skipped." : `Grade ${event.grade}, ${this.labels[event.grade]}, saved.`;
+      this.view.say("grade", said);
       return;
     }
     this.work = afterRefused(this.work, event);
     const query = event.item?.query ? ` for \u201c${event.item.query}\u201d` : "";
-    this.view.notice(`Grade ${event.grade}${query} was not taken. ${message}`);
+    this.view.notice(`${isSkip(event) ? "The skip" : `Grade ${event.grade}`}${query} was not taken. ${message}`);
   }
 
   synced() {
-    const { state, message } = this.sync;
-    if (this.before !== state) {
-      if (state === "signed-out") {
-        const back = `${SIGN_IN}?next=${encodeURIComponent(location.pathname)}`;
-        this.view.notice("You are signed out. Your grades are kept in this browser and sent after you sign in again.", back);
-      } else if (state === "refused") {
-        this.view.notice(`The server does not accept the grades of this page; they are kept. ${message} Reload the page.`);
-      } else if (this.before === "signed-out" || this.before === "refused") this.view.notice("");
-      if (state === "ok") this.stage.recover();
-      this.before = state;
+    const { state } = this.sync;
+    const words = troubleWords(this.sync);
+    if (words !== this.trouble) {
+      const back = `${SIGN_IN}?next=${encodeURIComponent(location.pathname)}`;
+      if (words || this.view.noticeText === this.trouble) this.view.notice(words, state === "signed-out" ? back : null);
+      this.trouble = words;
     }
+    if (this.before !== state && state === "ok") this.stage.recover();
+    this.before = state;
     this.draw();
   }
 
@@ -222,6 +243,7 @@ class Player {
     this.work = work;
     const pair = currentItem(work)?.pair;
     if (pair !== before) {
+      if (this.view.openPanel === this.view.panel("skip")) this.view.openPanel.close(); // it was about that clip
       this.gate.close();
       this.awaitGate();
       this.active.start(performance.now(), !document.hidden);
@@ -246,7 +268,7 @@ class Player {
     );
     const extra = uncounted(work, unsent);
     view.counts((work.desk?.today ?? 0) + extra, (work.desk?.in_all ?? 0) + extra);
-    view.saving(unsent.size, sync.state, unsent.durable);
+    view.saving(unsent, sync.state);
     view.undo(work.trail[work.trail.length - 1 - work.back]);
   }
 
@@ -264,22 +286,6 @@ class Player {
 function shareOf(event, bar) {
   const box = bar.getBoundingClientRect();
   return (event.clientX - box.left) / box.width;
-}
-
-function remembered(name) {
-  try {
-    return localStorage.getItem(name);
-  } catch {
-    return null;
-  }
-}
-
-function remember(name, value) {
-  try {
-    localStorage.setItem(name, value);
-  } catch {
-    // A browser without storage forgets; nothing depends on it.
-  }
 }
 
 export default function mount({ parentElement, data }) {

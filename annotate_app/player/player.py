@@ -13,6 +13,7 @@ from annotate_app.guideline import guideline
 
 FOLDER = Path(__file__).parent
 SCRIPTS = (
+    "skipping.js",
     "unsent.js",
     "work.js",
     "keys.js",
@@ -21,6 +22,7 @@ SCRIPTS = (
     "attention.js",
     "stage.js",
     "view.js",
+    "preferences.js",
     "player.js",
 )
 

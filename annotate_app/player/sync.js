@@ -1,13 +1,16 @@
-// Brings grades to the server and desks back.
+// Brings grades and skips to the server and desks back.
 //
-// POST /desk/exchange {"person", "grades": [{"pair", "grade", "key", "active_ms"}]}
+// POST /desk/exchange {"person", "grades": [{"pair", "grade", "key", "active_ms", "elapsed_ms"}],
+//                      "skips": [{"pair", "kind", "reason", "key"}]}
 //   -> {"receipts": [{"key", "status": "saved" | "refused", "message"}], "desk": {...}}
+//   or 503 {"message"}: the database cannot be written just now; what has no receipt is sent again
 // POST /desk/broken {"person", "pair", "what"} -> the same. `person` is whom this page was made for: if somebody
-// else has signed in meanwhile, the server answers 401 and the grades wait here for their owner. Sending a grade twice changes nothing, so whatever was not
-// answered is sent again. One request at a time keeps two grades of a pair in order.
+// else has signed in meanwhile, the server answers 401 and everything waits here for its owner. Sending something
+// twice changes nothing, so whatever was not answered is sent again. One request at a time keeps what was done at
+// one pair in order.
 
-const AT_ONCE = 100; // keeps a request well below the 64 KiB that may outlive a closed page
-const PATIENCE_MS = 20000;
+const AT_ONCE = 50; // keeps a request below the 64 KiB that may outlive a closed page, long reasons included
+const PATIENCE_MS = 40000; // the server waits 30 s for a locked database before it says so
 const LONGEST_WAIT_MS = 15000;
 
 class Sync {
@@ -38,15 +41,28 @@ class Sync {
     return this.running;
   }
 
-  /** A grade was added while a request is under way: it goes with the next round of the same run. */
+  /** The oldest first. The server takes grades before skips, so a pair never has both in one request. */
+  batch() {
+    const batch = [];
+    const sorts = new Map();
+    for (const event of this.unsent.list()) {
+      const sort = isSkip(event);
+      if (batch.length === AT_ONCE || (sorts.get(event.pair) ?? sort) !== sort) break;
+      sorts.set(event.pair, sort);
+      batch.push(event);
+    }
+    return batch;
+  }
+
+  /** Something was added while a request is under way: it goes with the next round of the same run. */
   async round() {
     const tried = new Set();
     for (;;) {
-      const grades = this.unsent.list().slice(0, AT_ONCE);
+      const events = this.batch();
       const report = this.broken[0];
       const answer = report
         ? await this.post("/desk/broken", report)
-        : await this.post("/desk/exchange", { grades: grades.map(wireGrade) });
+        : await this.post("/desk/exchange", wire(events));
       if (!answer) {
         this.retryLater();
         return false;
@@ -56,9 +72,9 @@ class Sync {
       this.message = "";
       this.answeredAt = performance.now();
       if (report) this.broken.shift();
-      else for (const event of grades) tried.add(event.key);
+      else for (const event of events) tried.add(event.key);
       this.take(answer);
-      const waiting = this.unsent.list().slice(0, AT_ONCE);
+      const waiting = this.batch();
       if (waiting.some((event) => tried.has(event.key))) {
         this.retryLater(); // answered without a receipt for it: ask again, but not in a tight loop
         return true;
@@ -110,7 +126,7 @@ class Sync {
 
   /** The page is going away: fire once more, without waiting for what is under way. */
   lastCall() {
-    if (this.unsent.size > 0) this.post("/desk/exchange", { grades: this.unsent.list().slice(0, AT_ONCE).map(wireGrade) });
+    if (this.unsent.size > 0) this.post("/desk/exchange", wire(this.batch()));
   }
 
   reportBroken(pair, what) {
@@ -126,6 +142,11 @@ class Sync {
   }
 }
 
-function wireGrade({ pair, grade, key, active_ms }) {
-  return { pair, grade, key, active_ms };
+function wire(events) {
+  const wireGrade = ({ pair, grade, key, active_ms, elapsed_ms }) => ({ pair, grade, key, active_ms, elapsed_ms });
+  const wireSkip = ({ pair, kind, reason, key }) => ({ pair, kind, reason, key });
+  return {
+    grades: events.filter((event) => !isSkip(event)).map(wireGrade),
+    skips: events.filter(isSkip).map(wireSkip),
+  };
 }

@@ -1,7 +1,7 @@
-// Grades that the server has not acknowledged yet.
+// Grades and skips that the server has not acknowledged yet.
 //
-// One localStorage entry a grade, so that two windows of one person never overwrite each other's grades.
-// A grade is written here before anything else happens to it and leaves only with a receipt.
+// One localStorage entry each, so that two windows of one person never overwrite each other's. A grade or skip is
+// written here before anything else happens to it and leaves only with a receipt.
 
 const UNSENT = "reelrank.unsent";
 
@@ -13,13 +13,13 @@ function newKey() {
 }
 
 function isEvent(value) {
-  return (
-    typeof value?.pair === "string" &&
-    typeof value.key === "string" &&
-    Number.isInteger(value.grade) &&
-    value.grade >= 0 &&
-    value.grade <= 4
-  );
+  const isGrade = Number.isInteger(value?.grade) && value.grade >= 0 && value.grade <= 4;
+  return typeof value?.pair === "string" && typeof value.key === "string" && (isGrade || isSkip(value));
+}
+
+/** Whether an event is a skip; otherwise it is a grade. */
+function isSkip({ kind }) {
+  return SKIPS.some((skip) => skip.kind === kind);
 }
 
 class Unsent {
@@ -47,10 +47,13 @@ class Unsent {
     }
   }
 
-  /** @param item the pair's desk item, kept so that a later message can name its query. */
-  add(item, grade, activeMs) {
+  /**
+   * @param item the pair's desk item, kept so that a later message can name its query
+   * @param what {grade, active_ms, elapsed_ms} or {kind, reason}
+   */
+  add(item, what) {
     const order = (this.order = (this.order ?? 0) + 1);
-    const event = { pair: item.pair, grade, key: newKey(), active_ms: activeMs, at: Date.now(), order, item };
+    const event = { pair: item.pair, key: newKey(), ...what, at: Date.now(), order, item };
     this.events.set(event.key, event);
     try {
       localStorage.setItem(this.prefix + event.key, JSON.stringify(event));
@@ -78,9 +81,17 @@ class Unsent {
     return [...this.events.values()];
   }
 
-  /** The grade waiting for this pair, or undefined. */
-  gradeOf(pair) {
-    return this.list().findLast((event) => event.pair === pair)?.grade;
+  /** The grade waiting for this pair, SKIPPED for a skip, or undefined. */
+  markOf(pair) {
+    const event = this.list().findLast((waiting) => waiting.pair === pair);
+    return event && isSkip(event) ? SKIPPED : event?.grade;
+  }
+
+  /** What is kept here, in words: "2 grades and 1 skip". */
+  get words() {
+    const skips = this.list().filter(isSkip).length;
+    const counts = [[this.size - skips, "grade"], [skips, "skip"]].filter(([count]) => count > 0);
+    return counts.map(([count, noun]) => `${count} ${noun}${count === 1 ? "" : "s"}`).join(" and ");
   }
 }
 

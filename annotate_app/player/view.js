@@ -76,7 +76,12 @@ class View {
     this.parts.query.classList.toggle("long", (item?.query.length ?? 0) > 90);
     put(this.parts.progress, item ? `${item.position} of ${item.total}` : "");
     this.parts.correcting.hidden = !correcting;
-    if (correcting) put(this.parts.correcting.firstElementChild, `Your grade was ${grade}. Press another, or`);
+    if (correcting) {
+      const skipped = grade === SKIPPED;
+      const [words, leave] = this.parts.correcting.children;
+      put(words, skipped ? "You skipped this one. Press a grade, or" : `Your grade was ${grade}. Press another, or`);
+      put(leave, skipped ? "leave it" : "keep it");
+    }
     this.tiles.forEach((tile, index) => tile.setAttribute("aria-pressed", String(correcting && index === grade)));
     const [title, text] = this.parts.empty.children;
     put(title, empty.title);
@@ -88,23 +93,31 @@ class View {
     put(this.parts.counts, `${today.toLocaleString()} today \u00b7 ${inAll.toLocaleString()} in all`);
   }
 
-  saving(unsaved, state, durable) {
-    const grades = `${unsaved} ${unsaved === 1 ? "grade" : "grades"} kept`;
+  saving(unsent, state) {
+    const unsaved = unsent.size;
     const away = { offline: "offline", "signed-out": "signed out", refused: "not accepted" }[state];
     let text = unsaved > 0 ? "sending" : "saved";
-    if (away) text = unsaved > 0 ? `${away}: ${grades}` : away;
-    if (unsaved > 0 && !durable) text += " in this window only";
+    if (away) text = unsaved > 0 ? `${away}: ${unsent.words} kept` : away;
+    if (unsaved > 0 && !unsent.durable) text += " in this window only";
     this.parts.saving.dataset.unsaved = unsaved;
     this.parts.saving.dataset.state = away ? state : text;
     put(this.parts.saving.querySelector("span"), text);
   }
 
   undo(entry) {
+    const skipped = entry?.grade === SKIPPED;
+    const label = skipped ? "Undo skip" : `Undo the last grade, ${entry?.grade}`;
     for (const button of this.root.querySelectorAll("[data-do='undo']")) {
       button.disabled = !entry;
-      button.setAttribute("aria-label", entry ? `Undo the last grade, ${entry.grade}` : "Undo: nothing to undo");
+      button.setAttribute("aria-label", entry ? label : "Undo: nothing to undo");
     }
-    put(this.root.querySelector(".tools [data-do='undo'] span"), entry ? `Undo ${entry.grade}` : "Undo");
+    const mark = skipped ? "skip" : (entry?.grade ?? "");
+    put(this.root.querySelector(".tools [data-do='undo'] span"), `Undo ${mark}`.trim());
+    put(this.root.querySelector(".empty [data-do='undo'] span"), skipped ? label : "Undo the last grade");
+  }
+
+  get noticeText() {
+    return this.parts.notice.hidden ? "" : this.parts.notice.querySelector("p").textContent;
   }
 
   notice(text, signIn = null) {

@@ -2,7 +2,8 @@
 //
 // work = {queue, trail, back, desk, dropped}
 //   queue    items to grade, the one to show first in front
-//   trail    what was graded in this visit, oldest first: {item, grade, saved}; saved is the acknowledged grade
+//   trail    what was graded or skipped in this visit, oldest first: {item, grade, saved}; grade is 0 to 4 or
+//            SKIPPED, saved the acknowledged one or null
 //   back     0 while grading the queue; n while correcting the n-th last entry of the trail
 //   desk     the server's last answer (state and counts)
 //   dropped  pairs whose clip cannot be shown
@@ -16,7 +17,7 @@ function currentItem(work) {
   return work.back > 0 ? work.trail[work.trail.length - work.back].item : (work.queue[0] ?? null);
 }
 
-/** The grade that the item on show already has, or null. */
+/** The grade (or SKIPPED) that the item on show already has, or null. */
 function currentGrade(work) {
   return work.back > 0 ? work.trail[work.trail.length - work.back].grade : null;
 }
@@ -32,7 +33,7 @@ function upcoming(work) {
  */
 function mergeDesk(work, desk, unsent) {
   const fresh = desk.items.filter(
-    (item) => !work.dropped.has(item.pair) && unsent.gradeOf(item.pair) === undefined,
+    (item) => !work.dropped.has(item.pair) && unsent.markOf(item.pair) === undefined,
   );
   const shown = work.queue[0];
   const queue = shown
@@ -41,12 +42,12 @@ function mergeDesk(work, desk, unsent) {
   let { trail } = work;
   if (trail.length === 0 && desk.previous && !work.dropped.has(desk.previous.pair)) {
     const { grade } = desk.previous;
-    trail = [{ item: desk.previous, grade: unsent.gradeOf(desk.previous.pair) ?? grade, saved: grade }];
+    trail = [{ item: desk.previous, grade: unsent.markOf(desk.previous.pair) ?? grade, saved: grade }];
   }
   return { ...work, queue, trail, desk };
 }
 
-/** The item on show got a grade: the next one is up. After a correction, that is where the person left off. */
+/** The item on show got a grade, or was skipped: the next one is up. After a correction, that is where the person left off. */
 function afterGrade(work, grade) {
   if (work.back > 0) {
     const at = work.trail.length - work.back;
@@ -68,15 +69,14 @@ function resume(work) {
   return { ...work, back: 0 };
 }
 
-/** The server keeps this grade. */
+/** The server keeps this grade or skip. */
 function afterSaved(work, event) {
-  const trail = work.trail.map((entry) =>
-    entry.item.pair === event.pair ? { ...entry, saved: event.grade } : entry,
-  );
+  const saved = isSkip(event) ? SKIPPED : event.grade;
+  const trail = work.trail.map((entry) => (entry.item.pair === event.pair ? { ...entry, saved } : entry));
   return { ...work, trail };
 }
 
-/** The server does not take this grade: show the one that stands, or forget the pair if none does. */
+/** The server does not take this grade or skip: show what stands, or forget the pair if nothing does. */
 function afterRefused(work, event) {
   const shown = currentItem(work);
   const trail = work.trail
@@ -100,8 +100,10 @@ function withoutPair(work, pair) {
 
 /** How many pairs were graded here that the server's counts do not hold yet (corrections add nothing). */
 function uncounted(work, unsent) {
-  const saved = new Set(work.trail.filter((entry) => entry.saved !== null).map((entry) => entry.item.pair));
-  return new Set(unsent.list().map((event) => event.pair).filter((pair) => !saved.has(pair))).size;
+  const isCounted = ({ saved }) => saved !== null && saved !== SKIPPED;
+  const saved = new Set(work.trail.filter(isCounted).map((entry) => entry.item.pair));
+  const grades = unsent.list().filter((event) => !isSkip(event));
+  return new Set(grades.map((event) => event.pair).filter((pair) => !saved.has(pair))).size;
 }
 
 /** Why there is nothing to grade: {title, text}, and whether grades are still on their way. */
@@ -111,17 +113,19 @@ function emptyWords(desk, unsaved, reachable) {
       ? { title: "One moment", text: "Your last grades are being saved; then the next clips arrive." }
       : {
           title: "No connection",
-          text: `Your grades are kept in this browser (${unsaved} not saved yet). They are sent as soon as the connection is back.`,
+          text: `What you gave is kept in this browser (${unsaved} not saved yet). It is sent as soon as the connection is back.`,
         };
   }
+  const left = desk?.skipped ?? 0;
+  const skipped = left > 0 ? `${left} ${left === 1 ? "pair" : "pairs"} you skipped ${left === 1 ? "is" : "are"} left to others. ` : "";
   const words = {
     finished: {
       title: "You are finished",
-      text: "You have graded everything there is for you. Thank you.",
+      text: `You have graded everything there is for you. ${skipped}Thank you.`,
     },
     waiting: {
       title: "Waiting for others",
-      text: `All that is left is with other people just now (${desk?.waiting ?? 0}). New clips appear here by themselves; leave this page open or come back later.`,
+      text: `All that is left is with other people just now (${desk?.waiting ?? 0}). ${skipped}New clips appear here by themselves; leave this page open or come back later.`,
     },
     nothing: {
       title: "Nothing to grade yet",
@@ -129,4 +133,15 @@ function emptyWords(desk, unsaved, reachable) {
     },
   };
   return words[desk?.state] ?? { title: "One moment", text: "Fetching your clips." };
+}
+
+/** What a person should know about the way to the server, or an empty text. */
+function troubleWords({ state, message }) {
+  const kept = "What you gave is kept in this browser and sent again by itself.";
+  const words = {
+    "signed-out": "You are signed out. Your grades are kept in this browser and sent after you sign in again.",
+    refused: `The server does not accept the grades of this page; they are kept. ${message} Reload the page.`,
+    offline: message && `${message} ${kept}`, // a lost connection has no message; the top line tells of it
+  };
+  return words[state] ?? "";
 }

@@ -1,16 +1,13 @@
-"""The lead's page "Disagreements": pairs whose annotators do not agree, with everything needed to decide."""
+"""The lead's page "Disagreements": pairs whose annotators do not agree or would not judge, and what decides them."""
 
 import time
 from collections.abc import Sequence
-from html import escape
 
 import streamlit as st
 
-from annotate_app import auth, look, wording
-from annotate_app.review_clip import review_clip
+from annotate_app import look, pair_view, wording
 from backend import api
-from backend.core.errors import ReelRankError
-from backend.core.model import GivenGrade, PairKey, PairReview, Role, Verdict
+from backend.core.model import PairKey, PairReview, Person, Verdict
 
 PER_PAGE = 10
 _LISTS = {
@@ -19,80 +16,112 @@ _LISTS = {
     "Escalated": (Verdict.ESCALATED,),
     "Decided": (Verdict.ADJUDICATED,),
 }
+_SKIPPED = "Skipped"
+_NOTHING = {_SKIPPED: "Nothing was skipped, or all of it was offered again."}
 
 
 def page() -> None:
-    """Escalated, discarded and decided pairs, ten a page; below them the clips that cannot be shown."""
+    """Escalated, discarded, decided and skipped pairs, ten a page; below them the clips that cannot be shown."""
     project, _, _ = look.lead_page("Disagreements")
-    pairs = api.disagreements(project)
+    lists, blocked = _lists(project), api.blocked(project)
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         show = st.segmented_control(
             "Show",
-            list(_LISTS),
+            list(lists),
             default="To decide",
             required=True,
             key="dis_show",
             label_visibility="collapsed",
-            format_func=lambda name: f"{name}  {sum(pair.verdict in _LISTS[name] for pair in pairs)}",
+            format_func=lambda name: f"{name}  {len(lists[name])}",
         )
         hidden = st.checkbox("Hide names", key="dis_hide")
-    listed = [pair for pair in pairs if pair.verdict in _LISTS[show or "To decide"]]
+    show = show or "To decide"
+    listed = lists[show]
     if not listed:
-        st.success("Nothing to decide: no pair is in this list.", icon=":material/check_circle:")
+        st.success(_NOTHING.get(show, "Nothing to decide: no pair is in this list."), icon=":material/check_circle:")
     pages = max(-(-len(listed) // PER_PAGE), 1)
     # Deciding the last pair of the last page leaves that page; the widget must not point past the end.
     chosen = min(int(st.session_state.get("dis_page", 1)), pages)
+    is_blocked = {pair.pair for pair in blocked}
     for pair in listed[(chosen - 1) * PER_PAGE : chosen * PER_PAGE]:
-        _card(pair, hidden)
+        _card(pair, hidden=hidden, skipped=show == _SKIPPED, blocked=pair.pair in is_blocked)
     if pages > 1:
         if st.session_state.get("dis_page", 1) != chosen:
             st.session_state["dis_page"] = chosen
         st.pagination(pages, key="dis_page")
-    _blocked(api.blocked(project))
+    _blocked(blocked)
 
 
 def decide(pair: PairKey) -> None:
     """Callback of a card's form: records the decision, or leaves a message why not."""
-    person = auth.current()
-    if person is None or person.role is not Role.LEAD:
-        return
     relevance = st.session_state[f"relevance-{pair}"]
     reason = st.session_state[f"reason-{pair}"].strip()
-    problem = ""
     if relevance is None:
         problem = "Please choose a relevance from 0 to 4."
     elif not reason:
         problem = "Please give a reason: it is kept with the decision."
     else:
-        try:
-            api.adjudicate(auth.project(), person, pair, relevance, reason, now=time.time())
-        except ReelRankError as error:
-            problem = str(error)
-    if problem:
-        st.session_state[f"problem-{pair}"] = problem
-    else:
-        st.toast(f"Decided: relevance {relevance}.", icon=":material/gavel:")
+        problem = look.as_lead(
+            lambda project, lead: api.adjudicate(project, lead, pair, relevance, reason, now=time.time())
+        )
+    _report(pair, problem, f"Decided: relevance {relevance}.", ":material/gavel:")
+
+
+def offer_again(pair: PairKey, blocked: bool) -> None:
+    """Callback of a button: everybody who skipped the pair may get it again, and its clip may be shown."""
+    people = 0
+
+    def act(project: api.Project, lead: Person) -> None:
+        nonlocal people
+        if blocked:
+            api.restore_clip(project, lead, pair, now=time.time())
+        people = api.offer_again(project, lead, pair, now=time.time())
+
+    problem = look.as_lead(act)
+    _report(pair, problem, f"Offered again to {people} who skipped it.", ":material/redo:")
 
 
 def restore(pair: PairKey) -> None:
     """Callback of a button: the clip may be shown again."""
-    person = auth.current()
-    if person is not None and person.role is Role.LEAD:
-        api.restore_clip(auth.project(), person, pair, now=time.time())
+    problem = look.as_lead(lambda project, lead: api.restore_clip(project, lead, pair, now=time.time()))
+    st.session_state["blocked_problem"] = problem
 
 
-def _card(pair: PairReview, hidden: bool) -> None:
+def _lists(project: api.Project) -> dict[str, list[PairReview]]:
+    """What the page can show; of skipped pairs those first that still wait for a verdict."""
+    pairs = api.disagreements(project)
+    lists = {name: [pair for pair in pairs if pair.verdict in verdicts] for name, verdicts in _LISTS.items()}
+    waits = (Verdict.OPEN, Verdict.ESCALATED)
+    lists[_SKIPPED] = sorted(api.skipped(project), key=lambda pair: pair.verdict not in waits)
+    return lists
+
+
+def _report(pair: PairKey, problem: str, done: str, icon: str) -> None:
+    """Tell the lead after the run that follows."""
+    if problem:
+        st.session_state[f"problem-{pair}"] = problem
+    else:
+        st.toast(done, icon=icon)
+
+
+def _card(pair: PairReview, *, hidden: bool, skipped: bool, blocked: bool) -> None:
     with st.container(border=True, key=f"card-{pair.pair}"):
         picture, words = st.columns([2, 3], gap="medium")
         with picture:
-            review_clip(pair)
-            st.caption(f"{wording.moment(pair)} · rank {pair.rank}  \n“{pair.caption}”")
+            pair_view.clip(pair)
         with words:
-            badge = f":{wording.VERDICT_COLOURS[pair.verdict]}-badge[{pair.verdict.value}]"
-            st.markdown(f"#### {_plain(pair.query)} {badge}")
-            st.markdown(_plain(wording.why(pair)))
-            st.html(_grades(pair.grades, hidden))
+            pair_view.heading(pair)
+            pair_view.judged(pair, hidden=hidden)
+            if skipped:
+                _offer(pair, blocked)
             _form(pair)
+
+
+def _offer(pair: PairReview, blocked: bool) -> None:
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button("Offer again", key=f"offer-{pair.pair}", on_click=offer_again, args=(pair.pair, blocked))
+        who = wording.count_of(len(pair.skips), "person").replace("persons", "people")
+        st.caption(f"to the {who} who skipped it" + (", and show the clip again" if blocked else ""), width="content")
 
 
 def _form(pair: PairReview) -> None:
@@ -111,35 +140,20 @@ def _form(pair: PairReview) -> None:
         st.error(problem)
 
 
-def _grades(given: Sequence[GivenGrade], hidden: bool) -> str:
-    zone = st.context.timezone
-    rows = "".join(
-        f"<tr><td>{f'Annotator {seat}' if hidden else escape(grade.annotator)}</td>"
-        f"<td><span class='rr-grade rr-r{grade.grade}'>{grade.grade}</span></td>"
-        f"<td>{'first two' if grade.round == 1 else 'further two'}</td>"
-        f"<td>{grade.active_ms / 1000:.1f} s</td><td>{wording.when(grade.at, zone)}</td></tr>"
-        for seat, grade in enumerate(given, 1)
-    )
-    head = "<tr><th>Annotator</th><th>Grade</th><th>Round</th><th>Active</th><th>Graded</th></tr>"
-    return f"<table class='rr-grades'>{head}{rows}</table>"
-
-
 def _blocked(pairs: Sequence[PairReview]) -> None:
     st.subheader("Clips that cannot be shown", anchor=False)
+    if problem := st.session_state.pop("blocked_problem", ""):
+        st.error(problem)
     if not pairs:
         st.caption("None: every clip handed out so far could be shown.")
         return
     st.caption("Annotators do not get these pairs. Repair the video or read the reason, then hand them out again.")
     for pair in pairs[:PER_PAGE]:
         with st.container(border=True, horizontal=True, vertical_alignment="center", key=f"blocked-{pair.pair}"):
-            st.markdown(f"**{_plain(pair.reason)}**  \n{_plain(wording.moment(pair))} · {_plain(pair.query)}")
+            told = f"{pair_view.plain(wording.moment(pair))} · {pair_view.plain(pair.query)}"
+            st.markdown(f"**{pair_view.plain(pair.fault)}**  \n{told}")
             st.button(
                 "Hand out again", key=f"restore-{pair.pair}", on_click=restore, args=(pair.pair,), width="content"
             )
     if len(pairs) > PER_PAGE:
         st.caption(f"... and {len(pairs) - PER_PAGE} more.")
-
-
-def _plain(text: str) -> str:
-    """Text of people inside Markdown, without its signs taking effect."""
-    return "".join(f"\\{sign}" if sign in r"\`*_{}[]()#+-.!|<>~$:" else sign for sign in text)

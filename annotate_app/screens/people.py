@@ -1,46 +1,46 @@
 """The lead's page "People": who works here, how much, and one-time invitations for newcomers."""
 
 import time
+from html import escape
 from urllib.parse import urlsplit
 
 import streamlit as st
 
-from annotate_app import auth, look, wording
+from annotate_app import look, wording
 from backend import api
-from backend.core.errors import ReelRankError
 from backend.core.model import AnnotatorId, Person, PersonReview, Role
 
-_WIDTHS = (4, 2, 2, 3, 2.4)
+_WIDTHS = (2.5, 9, 1.6)
+_FACTS = ("Judgements", "Today", "Median active", "Too fast", "Skips", "Last active")
 
 
 def page() -> None:
     """The table of people with suspend and reinstate, and the form that invites somebody."""
     project, person, _ = look.lead_page("People")
     _invitation()
-    head = st.columns(_WIDTHS)
-    for column, label in zip(head, ("Name", "Role", "Judgements", "Last active", ""), strict=True):
-        column.caption(label)
-    for review in api.list_people(project):
+    # On a narrow screen every row carries its labels instead; see look.css.
+    with st.container(key="people-head"):
+        _, labels, _ = st.columns(_WIDTHS)
+        cells = "".join(f"<span>{label}</span>" for label in _FACTS)
+        labels.html(f"<div class='rr-facts rr-facts-head' aria-hidden='true'>{cells}</div>")
+    for review in api.list_people(project, now=time.time()):
         _row(review, person)
     _add_form()
 
 
 def add() -> None:
     """Callback of the form: adds the person; the link waits for the run that follows, and is shown once."""
-    lead = auth.current()
-    if lead is None or lead.role is not Role.LEAD:
-        return
     name = st.session_state["new_name"].strip()
     if not name:
         st.session_state["people_problem"] = "Please give a name: people sign in with it."
         return
-    try:
-        invitation = api.add_person(auth.project(), name, Role(st.session_state["new_role"]), now=time.time())
-    except ReelRankError as error:
-        st.session_state["people_problem"] = str(error)
-        return
-    st.session_state["new_name"] = ""
-    st.session_state["invitation"] = (name, invitation_url(st.context.url or "", invitation))
+
+    def act(project: api.Project, _lead: Person) -> None:
+        invitation = api.add_person(project, name, Role(st.session_state["new_role"]), now=time.time())
+        st.session_state["new_name"] = ""
+        st.session_state["invitation"] = (name, invitation_url(st.context.url or "", invitation))
+
+    st.session_state["people_problem"] = look.as_lead(act)
 
 
 def invitation_url(page_url: str, invitation: str) -> str:
@@ -52,13 +52,9 @@ def invitation_url(page_url: str, invitation: str) -> str:
 
 def suspend(annotator_id: AnnotatorId, suspended: bool) -> None:
     """Callback of a row's button."""
-    lead = auth.current()
-    if lead is None or lead.role is not Role.LEAD:
-        return
-    try:
-        api.suspend(auth.project(), lead, annotator_id, suspended, now=time.time())
-    except ReelRankError as error:
-        st.session_state["people_problem"] = str(error)
+    st.session_state["people_problem"] = look.as_lead(
+        lambda project, lead: api.suspend(project, lead, annotator_id, suspended, now=time.time())
+    )
 
 
 def _invitation() -> None:
@@ -80,18 +76,23 @@ def _invitation() -> None:
 def _row(review: PersonReview, me: Person) -> None:
     person = review.person
     with st.container(key=f"person-{person.annotator_id}"):
-        name, role, judgements, last, action = st.columns(_WIDTHS, vertical_alignment="center")
+        name, numbers, action = st.columns(_WIDTHS, vertical_alignment="center")
         with name.container(horizontal=True, vertical_alignment="center"):
             st.text(person.name, width="content")
+            if person.role is Role.LEAD:
+                st.badge("lead", color="violet")
             if person.annotator_id == me.annotator_id:
                 st.badge("you", color="gray")
             if person.suspended:
                 st.badge("suspended", color="red")
             elif not review.has_password and not review.judgements:
                 st.badge("invited", color="orange", help="Has not chosen a password yet")
-        role.text(person.role.value)
-        judgements.text(f"{review.judgements:,}")
-        last.text(wording.when(review.last_at, st.context.timezone))
+        cells = "".join(
+            f"<div><dt>{label}</dt><dd>{escape(value)}</dd></div>"
+            for label, value in facts(review, st.context.timezone).items()
+        )
+        if cells:
+            numbers.html(f"<dl class='rr-facts'>{cells}</dl>")
         action.button(
             "Reinstate" if person.suspended else "Suspend",
             key=f"suspend-{person.annotator_id}",
@@ -101,6 +102,22 @@ def _row(review: PersonReview, me: Person) -> None:
             on_click=suspend,
             args=(person.annotator_id, not person.suspended),
         )
+
+
+def facts(review: PersonReview, timezone: str | None) -> dict[str, str]:
+    """What a row says about a person's work, by column; leads do not grade, so theirs says nothing."""
+    if review.person.role is Role.LEAD:
+        return {}
+    share = f" ({review.too_fast / review.judgements:.1%})" if review.too_fast else ""
+    values = (
+        f"{review.judgements:,}",
+        f"{review.today:,}",
+        "not measured" if review.active_s is None else f"{review.active_s:.1f} s",
+        f"{review.too_fast:,}{share}",
+        f"{review.skips:,}",
+        wording.when(review.last_at, timezone),
+    )
+    return dict(zip(_FACTS, values, strict=True))
 
 
 def _add_form() -> None:

@@ -10,10 +10,9 @@ import altair as alt
 import pandas as pd
 import streamlit as st
 
-from annotate_app import auth, look, wording
+from annotate_app import look, pair_view, wording
 from backend import api
-from backend.core.errors import ReelRankError
-from backend.core.model import QueryId, QueryReview, Role
+from backend.core.model import PairReview, Person, QueryId, QueryReview
 
 WANTED = 3
 """A relevance from which a candidate counts as a find when batch 2 is considered."""
@@ -67,16 +66,15 @@ def why_not(review: QueryReview) -> str:
 
 def open_batch(query_id: QueryId) -> None:
     """Callback of the button: opens the next batch and leaves a message for the run that follows."""
-    person = auth.current()
-    if person is None or person.role is not Role.LEAD:
-        return
-    try:
-        opened = api.open_batch(auth.project(), person, query_id, now=time.time())
-    except ReelRankError as error:
-        st.session_state["queries_message"] = ("error", str(error))
-    else:
-        text = f"Batch 2 is open: {wording.count_of(opened, 'pair')} went to the annotators."
-        st.session_state["queries_message"] = ("success", text)
+    opened = 0
+
+    def act(project: api.Project, lead: Person) -> None:
+        nonlocal opened
+        opened = api.open_batch(project, lead, query_id, now=time.time())
+
+    problem = look.as_lead(act)
+    done = f"Batch 2 is open: {wording.count_of(opened, 'pair')} went to the annotators."
+    st.session_state["queries_message"] = ("error", problem) if problem else ("success", done)
 
 
 def _metrics(counts: dict[str, Any]) -> None:
@@ -193,8 +191,13 @@ def _detail(project: api.Project, review: QueryReview) -> None:
         st.altair_chart(
             _distribution(review.relevances), height=240, alt="Bars: number of pairs for each relevance 0 to 4"
         )
-    pairs = api.query_pairs(project, review.query_id)
-    st.dataframe(
+    _pairs(api.query_pairs(project, review.query_id))
+
+
+def _pairs(pairs: Sequence[PairReview]) -> None:
+    """Every pair with how the rule came to its verdict; a selected row shows its clip and its grades."""
+    st.markdown("**Pairs** · choose a row to see its clip and who graded it how")
+    event = st.dataframe(
         pd.DataFrame(
             {
                 "Rank": [pair.rank for pair in pairs],
@@ -202,6 +205,7 @@ def _detail(project: api.Project, review: QueryReview) -> None:
                 "Relevance": pd.array([pair.relevance for pair in pairs], dtype="Int64"),
                 "Mean": [pair.mean for pair in pairs],
                 "Grades": [wording.grades(pair.grades) for pair in pairs],
+                "Rule": [wording.why(pair) for pair in pairs],
                 "Caption": [pair.caption for pair in pairs],
                 "Moment": [wording.moment(pair) for pair in pairs],
             }
@@ -209,10 +213,26 @@ def _detail(project: api.Project, review: QueryReview) -> None:
         hide_index=True,
         column_config={
             "Mean": st.column_config.NumberColumn(format="%.1f"),
-            "Caption": st.column_config.TextColumn(width="large"),
+            "Rule": st.column_config.TextColumn(width="large"),
+            "Caption": st.column_config.TextColumn(width="medium"),
         },
-        key="query_pairs",
+        key=f"pairs-{pairs[0].query_id}" if pairs else "pairs",  # another query starts without a selection
+        on_select="rerun",
+        selection_mode="single-row",
     )
+    rows = event["selection"]["rows"]
+    if rows:
+        _pair(pairs[rows[0]])
+
+
+def _pair(pair: PairReview) -> None:
+    with st.container(border=True, key="query-pair"):
+        picture, words = st.columns([2, 3], gap="medium")
+        with picture:
+            pair_view.clip(pair)
+        with words:
+            pair_view.heading(pair)
+            pair_view.judged(pair, hidden=False)
 
 
 def _strip(relevances: Sequence[int | None]) -> str:

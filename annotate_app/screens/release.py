@@ -9,10 +9,10 @@ from typing import Any
 
 import streamlit as st
 
-from annotate_app import auth, export_worker, look, wording
+from annotate_app import export_worker, look, wording
 from backend import api
 from backend.core.errors import ReelRankError
-from backend.core.model import Role
+from backend.core.model import Person
 
 _LOG = logging.getLogger(__name__)
 
@@ -34,6 +34,8 @@ def page() -> None:
     found = warnings(counts)
     if found:
         st.warning("  \n".join(["**Before you freeze it**", *found]), icon=":material/pending_actions:")
+    if problem := st.session_state.pop("release_problem", ""):
+        st.error(problem)
     _maker()
     _earlier(api.list_releases(project))
 
@@ -63,11 +65,14 @@ def warnings(counts: dict[str, Any]) -> list[str]:
 
 def make() -> None:
     """Callback of the button: starts the worker unless one is at it already."""
-    person = auth.current()
     running: Future[Path] | None = st.session_state.get("release")
-    if person is None or person.role is not Role.LEAD or (running and not running.done()):
+    if running and not running.done():
         return
-    st.session_state["release"] = export_worker.start(auth.project().folder, person, time.time())
+
+    def begin(project: api.Project, lead: Person) -> None:
+        st.session_state["release"] = export_worker.start(project.folder, lead, time.time())
+
+    st.session_state["release_problem"] = look.as_lead(begin)
 
 
 def _be(count: int) -> str:

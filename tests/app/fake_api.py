@@ -11,24 +11,30 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from backend.core.errors import NotAllowed, ProjectError, SignInRefused, VideoUnreadable
+from backend.core.errors import NotAllowed, ProjectError, SignInRefused, StoreUnavailable, VideoUnreadable
 from backend.core.model import (
     AnnotatorId,
+    DayCount,
     Desk,
     DeskItem,
     DeskState,
     GivenGrade,
+    GivenSkip,
     GradeEvent,
     PairId,
     PairKey,
     PairReview,
     Person,
+    PersonPace,
     PersonReview,
+    Progress,
     QueryId,
     QueryReview,
     Receipt,
     ReceiptStatus,
     Role,
+    SkipEvent,
+    SkipKind,
     Split,
     Verdict,
 )
@@ -62,6 +68,10 @@ class Project:
     queries: list[QueryReview] = field(default_factory=list)
     pairs: dict[QueryId, list[PairReview]] = field(default_factory=dict)
     blocked: list[PairReview] = field(default_factory=list)
+    skips: dict[str, SkipEvent] = field(default_factory=dict)
+    skipped: list[PairReview] = field(default_factory=list)
+    unavailable: str = ""
+    progress: Progress = field(default_factory=lambda: Progress(0, 0, (), (), 0, 0.0))
     status: dict[str, Any] = field(default_factory=dict)
 
 
@@ -74,7 +84,13 @@ def open_project(folder: Path) -> Project:
     return PROJECTS[folder]
 
 
+def _require_store(project: Project) -> None:
+    if project.unavailable:
+        raise StoreUnavailable(project.unavailable)
+
+
 def sign_in(project: Project, name: str, password: str, *, now: float) -> str:
+    _require_store(project)
     if name not in project.people or password != PASSWORD:
         raise SignInRefused("Name or password is wrong.")
     token = f"token-of-{name}"
@@ -83,6 +99,8 @@ def sign_in(project: Project, name: str, password: str, *, now: float) -> str:
 
 
 def person_for(project: Project, token: str, *, now: float) -> Person | None:
+    if project.unavailable == "not even to be read":
+        raise StoreUnavailable(project.unavailable)
     person = project.people.get(project.sessions.get(token, ""))
     return None if person is None or person.suspended else person
 
@@ -96,6 +114,7 @@ def invited(project: Project, invitation: str, *, now: float) -> Person | None:
 
 
 def accept_invitation(project: Project, invitation: str, password: str, *, now: float) -> str:
+    _require_store(project)
     name = project.invitations.pop(invitation, None)
     if name is None:
         raise SignInRefused("This invitation was used already.")
@@ -103,6 +122,7 @@ def accept_invitation(project: Project, invitation: str, password: str, *, now: 
 
 
 def desk(project: Project, person: Person, *, now: float) -> Desk:
+    _require_store(project)
     return project.desk
 
 
@@ -115,6 +135,40 @@ def record_grades(project: Project, person: Person, events: Sequence[GradeEvent]
         else:
             receipts.append(Receipt(event.key, ReceiptStatus.REFUSED, "A grade is 0 to 4."))
     return receipts
+
+
+def exchange(
+    project: Project, person: Person, grades: Sequence[GradeEvent], skips: Sequence[SkipEvent], *, now: float
+) -> tuple[list[Receipt], Desk]:
+    _require_store(project)
+    receipts = record_grades(project, person, grades, now=now)
+    for event in skips:
+        project.skips[event.key] = event
+        receipts.append(Receipt(event.key, ReceiptStatus.SAVED))
+    return receipts, project.desk
+
+
+def skipped(project: Project) -> list[PairReview]:
+    return project.skipped
+
+
+def offer_again(project: Project, lead: Person, pair: PairKey, *, now: float) -> int:
+    _require_store(project)
+    people = sum(len(found.skips) for found in project.skipped if found.pair == pair)
+    project.skipped = [found for found in project.skipped if found.pair != pair]
+    return people
+
+
+def progress(project: Project, *, now: float) -> Progress:
+    return project.progress
+
+
+def backup_now(project: Project, lead: Person, *, now: float) -> Path:
+    _require_store(project)
+    path = project.folder / "backups" / "copy.db"
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(bytes(2_400_000))
+    return path
 
 
 def clip_for(project: Project, person: Person, pair: PairKey) -> ClipJob:
@@ -148,6 +202,7 @@ def list_releases(project: Project) -> list[ReleaseRow]:
 
 
 def restore_clip(project: Project, person: Person, pair: PairKey, *, now: float) -> None:
+    _require_store(project)
     project.blocked = [found for found in project.blocked if found.pair != pair]
 
 
@@ -177,15 +232,25 @@ def open_batch(project: Project, person: Person, query_id: QueryId, *, now: floa
 
 
 def adjudicate(project: Project, person: Person, pair: PairKey, relevance: int, reason: str, *, now: float) -> None:
+    _require_store(project)
     for pairs in project.pairs.values():
         for position, review in enumerate(pairs):
             if review.pair == pair:
                 pairs[position] = replace(review, verdict=Verdict.ADJUDICATED, relevance=relevance, reason=reason)
 
 
-def list_people(project: Project) -> list[PersonReview]:
+def list_people(project: Project, *, now: float | None = None) -> list[PersonReview]:
     return [
-        PersonReview(person, name not in project.invitations.values(), 120 * index, NOON if index else None)
+        PersonReview(
+            person,
+            name not in project.invitations.values(),
+            judgements=120 * index,
+            last_at=NOON if index else None,
+            today=10 * index,
+            active_s=5.25 if index == 1 else None,
+            too_fast=3 if index == 1 else 0,
+            skips=2 if index == 2 else 0,
+        )
         for index, (name, person) in enumerate(project.people.items())
     ]
 
@@ -199,6 +264,7 @@ def add_person(project: Project, name: str, role: Role, *, now: float) -> str:
 
 
 def suspend(project: Project, lead: Person, annotator_id: AnnotatorId, suspended: bool, *, now: float) -> None:
+    _require_store(project)
     for name, person in project.people.items():
         if person.annotator_id == annotator_id:
             project.people[name] = replace(person, suspended=suspended)
@@ -218,7 +284,7 @@ def export_zip(project: Project, person: Person, *, now: float) -> Path:
 NAMES = tuple(
     name
     for name, thing in list(globals().items())
-    if isinstance(thing, types.FunctionType) and thing.__module__ == __name__
+    if isinstance(thing, types.FunctionType) and thing.__module__ == __name__ and not name.startswith("_")
 )
 
 
@@ -262,9 +328,27 @@ def made_up(folder: Path) -> Project:
         replace(
             project.pairs[QueryId(1)][0],
             pair=PairKey("blocked"),
-            reason="friends_s03e07.mp4 is incomplete (its index is missing): copy it again",
+            fault="friends_s03e07.mp4 is incomplete (its index is missing): copy it again",
         )
     ]
+    project.skipped = [
+        replace(
+            project.pairs[QueryId(3)][1],
+            pair=PairKey("skipped"),
+            skips=(
+                GivenSkip("Ana", SkipKind.CANNOT_JUDGE, "too <b>dark</b>", NOON),
+                GivenSkip("Cem", SkipKind.SKIP, "would rather not judge it", NOON + 60),
+            ),
+        )
+    ]
+    project.progress = Progress(
+        needed=1200,
+        held=5,
+        days=tuple(DayCount(f"2025-09-{n:02d}", n, 0) for n in range(1, 31)),
+        people=(PersonPace("Ana", 30, 420), PersonPace("Ben", 0, 210), PersonPace("Dee", 0, 0)),
+        imported=227_808,
+        a_day=100.0,
+    )
     project.status = {
         "videos": 120,
         "moments": 900,

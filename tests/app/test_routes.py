@@ -19,6 +19,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 sys.path.insert(0, str(Path(__file__).parent))
 import fake_api
+from backend.core.model import SkipKind
 
 ANNOTATOR, LEAD = "token-of-Ana", "token-of-Lea"
 JSON = {"X-ReelRank": "1"}
@@ -176,6 +177,41 @@ def test_a_wrong_password_is_said_in_words(client: TestClient) -> None:
     assert 'value="&lt;b&gt;&quot;Ana"' in answer.text, "the name typed stays, harmless"
 
 
+def test_a_full_disk_at_sign_in_is_said_on_the_page(client: TestClient, project: fake_api.Project) -> None:
+    project.unavailable = "The disk is <full>: make room."
+    answer = sign_in(client, "Ana", fake_api.PASSWORD)
+    assert answer.status_code == 503
+    assert '<p class="error" role="alert">The disk is &lt;full&gt;: make room.</p>' in answer.text
+    assert 'value="Ana"' in answer.text
+    project.unavailable = ""
+    assert sign_in(client, "Ana", fake_api.PASSWORD).status_code == 303
+
+
+def test_an_invitation_met_by_a_full_disk_can_be_used_again(client: TestClient, project: fake_api.Project) -> None:
+    project.invitations["secret"] = "Ben"
+    path = "/session/invitation/secret"
+    fields = {"password": "long enough", "again": "long enough", "csrf": csrf(client, path)}
+    project.unavailable = "The disk is full: make room."
+    answer = client.post(path, data=fields)
+    assert (answer.status_code, "The disk is full: make room." in answer.text) == (503, True)
+    project.unavailable = ""
+    assert client.post(path, data=fields).status_code == 303
+
+
+@pytest.mark.parametrize(("path", "kind"), [("/", "text/html"), ("/desk/exchange", "application/json")])
+def test_a_database_that_cannot_be_read_is_said_at_the_door(
+    client: TestClient, project: fake_api.Project, path: str, kind: str
+) -> None:
+    project.unavailable = "not even to be read"
+    answer = signed_in(client, LEAD).get(path)
+    assert answer.status_code == 503
+    assert answer.headers["content-type"].startswith(kind)
+    assert "not even to be read" in answer.text
+    with pytest.raises(WebSocketDisconnect) as refused, client.websocket_connect("/_stcore/stream"):
+        pass
+    assert refused.value.code == 1013
+
+
 def test_a_form_of_another_site_is_refused(client: TestClient) -> None:
     token = csrf(client)
     fields = {"name": "Ana", "password": fake_api.PASSWORD}
@@ -270,9 +306,50 @@ def test_an_exchange_saves_grades_and_brings_the_desk(client: TestClient, projec
             "today": 6,
             "in_all": 106,
             "waiting": 0,
+            "skipped": 0,
         },
     }
     assert project.graded["k1"].grade == 3
+
+
+def test_an_exchange_takes_skips_after_grades(client: TestClient, project: fake_api.Project) -> None:
+    sent = {
+        "grades": [{"pair": "pair6", "grade": 3, "key": "k1", "active_ms": 4100, "elapsed_ms": 9000}],
+        "skips": [{"pair": "pair7", "kind": "cannot_judge", "reason": "too dark", "key": "k2"}],
+    }
+    answer = signed_in(client, ANNOTATOR).post("/desk/exchange", json=sent, headers=JSON)
+    assert [receipt["key"] for receipt in answer.json()["receipts"]] == ["k1", "k2"]
+    assert project.graded["k1"].elapsed_ms == 9000
+    skip = project.skips["k2"]
+    assert (skip.pair, skip.kind, skip.reason) == ("pair7", SkipKind.CANNOT_JUDGE, "too dark")
+
+
+@pytest.mark.parametrize("kind", ["bored", "", None])
+def test_a_skip_needs_one_of_three_kinds(client: TestClient, project: fake_api.Project, kind: str | None) -> None:
+    sent = {"skips": [{"pair": "pair7", "kind": kind, "reason": "x", "key": "k2"}]}
+    assert signed_in(client, ANNOTATOR).post("/desk/exchange", json=sent, headers=JSON).status_code == 400
+    assert project.skips == {}
+
+
+def test_a_full_disk_is_told_to_the_player_which_keeps_its_grades(
+    client: TestClient, project: fake_api.Project
+) -> None:
+    project.unavailable = "The disk is full: make room."
+    for path, sent in (("/desk/exchange", {}), ("/desk/broken", {"pair": "pair7"})):
+        answer = signed_in(client, ANNOTATOR).post(path, json=sent, headers=JSON)
+        assert (answer.status_code, answer.json()) == (503, {"message": "The disk is full: make room."})
+        assert answer.headers["x-content-type-options"] == "nosniff"
+
+
+def test_any_other_error_stays_an_error(project: fake_api.Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    # A bug must look like one: the guard answers for the store only.
+    from annotate_app.guard import Guard
+
+    async def broken(scope: Any, receive: Any, send: Any) -> None:
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        TestClient(Guard(broken, project=lambda: project)).get("/session/sign-in")
 
 
 @pytest.mark.parametrize(

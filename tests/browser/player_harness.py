@@ -66,11 +66,14 @@ class FakeDesk:
     stored: list[dict[str, Any]] = field(default_factory=list)
     arrivals: list[str] = field(default_factory=list)
     reports: list[dict[str, str]] = field(default_factory=list)
+    skips: list[dict[str, str]] = field(default_factory=list)
     garbage: set[str] = field(default_factory=set)
     refused: set[str] = field(default_factory=set)
     answer_with: int = 200
+    says: str = ""
     when_done: str = "finished"
     waiting: int = 0
+    skipped: int = 0
     lose_answers: int = 0
 
     def pairs(self) -> list[str]:
@@ -97,7 +100,7 @@ class FakeDesk:
     def desk(self) -> dict[str, Any]:
         """The desk as JSON values."""
         grades = self.grades()
-        gone = {report["pair"] for report in self.reports} | self.refused
+        gone = {event["pair"] for event in self.reports + self.skips} | self.refused
         left = [pair for pair in self.pairs() if pair not in grades and pair not in gone]
         last = self.stored[-1]["pair"] if self.stored else None
         return {
@@ -107,7 +110,17 @@ class FakeDesk:
             "today": len(grades),
             "in_all": 1200 + len(grades),
             "waiting": self.waiting,
+            "skipped": self.skipped,
         }
+
+    def take_skip(self, event: dict[str, str]) -> dict[str, str]:
+        """Store one skip, once per key; a pair that has a grade cannot be skipped."""
+        self.arrivals.append(event["key"])
+        if event["pair"] in self.grades():
+            return {"key": event["key"], "status": "refused", "message": "You have graded this pair already."}
+        if event["key"] not in {known["key"] for known in self.skips}:
+            self.skips.append(event)
+        return {"key": event["key"], "status": "saved", "message": ""}
 
     def take(self, event: dict[str, Any]) -> dict[str, str]:
         """Store one grade event, once per key."""
@@ -125,17 +138,17 @@ class FakeDesk:
         assert request.headers["x-reelrank"] == "1"
         body = await request.json()
         if self.answer_with != 200:
-            return JSONResponse({"message": "not now"}, self.answer_with)
-        receipts = [self.take(event) for event in body["grades"]]
+            return JSONResponse({"message": self.says}, self.answer_with)
+        receipts = [self.take(event) for event in body["grades"]] + [self.take_skip(event) for event in body["skips"]]
         if self.lose_answers > 0:
             self.lose_answers -= 1
-            return JSONResponse({"message": "the answer got lost"}, 502)
+            return PlainTextResponse("the answer got lost", 502)
         return JSONResponse({"receipts": receipts, "desk": self.desk()})
 
     async def broken(self, request: Request) -> Response:
         """Note the report."""
         if self.answer_with != 200:
-            return JSONResponse({"message": "not now"}, self.answer_with)
+            return JSONResponse({"message": self.says}, self.answer_with)
         self.reports.append(await request.json())
         return JSONResponse({"receipts": [], "desk": self.desk()})
 
@@ -143,7 +156,7 @@ class FakeDesk:
         """A clip file, Range included, or garbage."""
         pair = request.path_params["pair"]
         if self.answer_with != 200:
-            return JSONResponse({"message": "not now"}, self.answer_with)
+            return JSONResponse({"message": self.says}, self.answer_with)
         if pair in self.garbage:
             return Response(b"not a video", media_type="video/mp4")
         path = self.clips[int(pair[1:]) % len(self.clips)]
@@ -172,7 +185,7 @@ class FakeDesk:
 
     async def internals(self, request: Request) -> Response:
         """The same module with its pure parts exported."""
-        text = component.script() + "\nexport {ActiveTime, Gate, Unsent, commandOf, mergeDesk, newWork, newKey};"
+        text = component.script() + "\nexport {ActiveTime, Gate, Sync, Unsent, commandOf, mergeDesk, newWork, newKey};"
         return PlainTextResponse(text, media_type="text/javascript")
 
     def app(self) -> Starlette:

@@ -1,14 +1,17 @@
 """The whole product in a real browser: two annotators, a disagreement, two more, the lead, a release, a score."""
 
 import json
+import sqlite3
 import subprocess
 import sys
 import zipfile
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
 from app_server import AppServer
@@ -215,9 +218,121 @@ def test_from_the_first_grade_to_a_score(enter: Enter, server: AppServer, tmp_pa
     assert set(measures.values()) == {1.0}
 
 
+def sql(server: AppServer, query: str) -> Any:
+    """One number straight from the project's database."""
+    with closing(sqlite3.connect(server.project / "reelrank.db")) as db:
+        return db.execute(query).fetchone()[0]
+
+
+def passes_axe(page: Page) -> None:
+    """What we drew has no fault that axe finds; Streamlit's own frame around it is not ours to judge."""
+    options = {"runOnly": ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa"]}
+    found = Axe().run(page, context="[data-testid='stMainBlockContainer']", options=options)
+    assert [
+        (violation["id"], node["html"][:200])
+        for violation in found.response["violations"]
+        for node in violation["nodes"]
+    ] == []
+
+
+def test_a_skip_reaches_the_lead_who_offers_the_pair_again(enter: Enter, server: AppServer) -> None:
+    cleo = enter(ANNOTATORS[2])
+    judgements = counts(server)["judgements"]
+    pair = pair_on_show(cleo)
+    cleo.keyboard.press("s")
+    dialog = cleo.get_by_role("dialog", name="Skip this clip")
+    dialog.get_by_text("It cannot be judged").click()
+    dialog.get_by_label("Reason").fill("<i>2 people</i>, and both from behind")
+    cleo.keyboard.press("Enter")
+    expect(cleo.get_by_test_id("player")).not_to_have_attribute("data-pair", pair)
+    saved(cleo)
+    assert (counts(server)["skipped"], counts(server)["judgements"]) == (1, judgements)
+
+    lead = enter(LEAD)
+    lead.goto(f"{server.url}/disagreements")
+    lead.get_by_role("radio", name="Skipped 1").click()
+    expect(lead.get_by_role("cell", name="<i>2 people</i>, and both from behind")).to_be_visible()
+    expect(lead.get_by_role("cell", name=ANNOTATORS[2])).to_be_visible()
+    passes_axe(lead)
+    lead.get_by_role("checkbox", name="Hide names").check(force=True)
+    expect(lead.get_by_role("cell", name=ANNOTATORS[2])).to_have_count(0)
+    lead.get_by_role("button", name="Offer again").click()
+    expect(lead.get_by_text("Nothing was skipped, or all of it was offered again.")).to_be_visible()
+    assert counts(server)["skipped"] == 0
+    assert sql(server, "SELECT count(*) FROM skip WHERE lifted_at IS NOT NULL") == 1
+
+    # Taken back by the annotator herself: a step back and a grade.
+    pair = pair_on_show(cleo)
+    cleo.keyboard.press("s")
+    expect(dialog).to_be_visible()
+    cleo.keyboard.press("1")
+    expect(cleo.get_by_test_id("player")).not_to_have_attribute("data-pair", pair)
+    cleo.keyboard.press("u")
+    expect(cleo.get_by_test_id("player")).to_have_attribute("data-pair", pair)
+    press(cleo, 3)
+    saved(cleo)
+    assert (counts(server)["skipped"], counts(server)["judgements"]) == (0, judgements + 1)
+    assert sql(server, f"SELECT count(*) FROM judgement JOIN pair USING (pair_id) WHERE pair_key = '{pair}'") == 1
+    elapsed = "SELECT count(*) FROM judgement WHERE elapsed_ms IS NULL OR elapsed_ms < 250 OR active_ms < 250"
+    assert sql(server, elapsed) == 0
+
+
+def test_progress_shows_what_the_database_holds(enter: Enter, server: AppServer, tmp_path: Path) -> None:
+    enter(ANNOTATORS[3])  # has pairs in hand
+    lead = enter(LEAD)
+    lead.get_by_role("link", name="Progress").click()
+    expect(lead.get_by_role("heading", name="Progress", exact=True)).to_be_visible()
+    pairs = sql(server, "SELECT count(*) FROM pair")
+    verdicts = {
+        "consensus": "consensus",
+        "decided by a lead": "adjudicated",
+        "discarded": "discarded",
+        "escalated": "escalated",
+    }
+    of = {
+        words: sql(server, f"SELECT count(*) FROM consensus WHERE verdict = '{verdict}'")
+        for words, verdict in verdicts.items()
+    }
+    of["open"] = pairs - sum(of.values())
+    for words, count in of.items():
+        expect(lead.locator(".rr-numbers > span", has_text=words)).to_contain_text(f"{count:,} {words}")
+    needed = sql(
+        server,
+        "SELECT count(*) FROM seat LEFT JOIN consensus USING (pair_id) WHERE (annotator_id IS NULL OR lease_until "
+        "IS NOT NULL) AND (verdict IS NULL OR verdict = 'escalated')",
+    )
+    held = sql(server, "SELECT count(DISTINCT pair_id) FROM seat WHERE lease_until >= unixepoch()")
+    judged = sql(server, "SELECT count(*) FROM judgement WHERE revision = 1")
+    assert held >= 7
+    shown = {
+        "Grades still needed": f"{needed:,}",
+        "Pairs in people's hands": str(held),
+        "Judgements a day": str(judged),
+    }
+    for label, value in shown.items():
+        expect(lead.get_by_test_id("stMetric").filter(has_text=label)).to_contain_text(value)
+    ana = sql(
+        server,
+        "SELECT count(*) FROM judgement JOIN annotator USING (annotator_id) WHERE revision = 1 AND name = "
+        f"'{ANNOTATORS[0]}'",
+    )
+    expect(lead.get_by_role("row").filter(has_text=ANNOTATORS[0])).to_contain_text(str(ana))
+    passes_axe(lead)
+
+    lead.get_by_role("button", name="Back up now").click()
+    with lead.expect_download() as download:
+        lead.get_by_role("button", name="Download", exact=True).click()
+    download.value.save_as(tmp_path / "copy.db")
+    with closing(sqlite3.connect(tmp_path / "copy.db")) as copy:
+        assert copy.execute("SELECT count(*) FROM judgement WHERE revision = 1").fetchone()[0] == judged
+    lead.get_by_role("link", name="People").click()
+    expect(lead.get_by_role("heading", name="People", exact=True)).to_be_visible()
+    passes_axe(lead)
+
+
 def test_each_role_keeps_to_its_pages(enter: Enter, server: AppServer) -> None:
     dan = enter(ANNOTATORS[3])
-    for path in ("queries", "disagreements", "people", "release"):
+    for path in ("queries", "progress", "disagreements", "people", "release"):
         dan.goto(f"{server.url}/{path}")
         expect(dan.get_by_text("This page is for leads. You are signed in as Dan (annotator).")).to_be_visible()
     lead = enter(LEAD)

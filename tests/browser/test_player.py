@@ -214,6 +214,154 @@ class TestGrading:
         assert desk.grades() == {"p001": 0}
 
 
+def skip(page: Page, digit: str) -> str:
+    """Skip the clip on show by two keys, and see the next pair come up; the pair skipped."""
+    seen(page)
+    pair = player(page).get_attribute("data-pair") or ""
+    page.keyboard.press("s")
+    expect(skip_dialog(page)).to_be_visible()
+    page.keyboard.press(digit)
+    expect(player(page)).not_to_have_attribute("data-pair", pair)
+    return pair
+
+
+def skip_dialog(page: Page):
+    return page.get_by_role("dialog", name="Skip this clip")
+
+
+class TestSkipping:
+    @pytest.mark.parametrize(
+        ("digit", "kind", "reason"),
+        [
+            ("1", "skip", "would rather not judge it"),
+            ("2", "cannot_judge", "query or clip give no ground for a grade"),
+            ("3", "broken_clip", "no picture, stands still, or damaged"),
+        ],
+    )
+    def test_two_keys_skip(self, digit: str, kind: str, reason: str, desk: FakeDesk, open_page: Open) -> None:
+        page = open_page()
+        assert skip(page, digit) == "p001"
+        expect(page.get_by_text("Skipped.")).to_be_attached()  # in the live region
+        all_saved(page)
+        (stored,) = desk.skips
+        assert {name: stored[name] for name in ("pair", "kind", "reason")} == {
+            "pair": "p001",
+            "kind": kind,
+            "reason": reason,
+        }
+        assert (desk.stored, desk.reports) == ([], [])
+
+    def test_the_mouse_skips_with_a_reason(self, desk: FakeDesk, open_page: Open) -> None:
+        page = open_page()
+        page.get_by_role("button", name="Skip this clip").click()
+        dialog = skip_dialog(page)
+        dialog.get_by_text("It cannot be judged").click()
+        field = dialog.get_by_label("Reason")
+        field.press_sequentially("12 s of 3 black frames?")
+        expect(dialog).to_be_visible()
+        expect(player(page)).to_have_attribute("data-pair", "p001")
+        field.press("Enter")
+        expect(player(page)).to_have_attribute("data-pair", "p002")
+        all_saved(page)
+        assert [(event["kind"], event["reason"]) for event in desk.skips] == [
+            ("cannot_judge", "12 s of 3 black frames?")
+        ]
+        assert desk.stored == []
+        page.keyboard.press("s")  # the words of the last time are gone
+        expect(field).to_have_value("")
+        expect(dialog.get_by_label("Skip it")).to_be_checked()
+
+    def test_keys_in_the_dialog_never_grade(self, desk: FakeDesk, open_page: Open) -> None:
+        page = open_page()
+        seen(page)
+        page.keyboard.press("s")
+        expect(skip_dialog(page)).to_be_visible()
+        for key in ("0", "4", "u", "m"):
+            page.keyboard.press(key)
+        page.keyboard.press("ArrowDown")  # moves the choice, not the speed
+        expect(skip_dialog(page).get_by_label("It cannot be judged")).to_be_checked()
+        expect(page.locator("video[data-active='true']")).to_have_js_property("playbackRate", 1)
+        page.keyboard.press("Escape")
+        expect(skip_dialog(page)).to_be_hidden()
+        expect(player(page)).to_have_attribute("data-pair", "p001")
+        assert desk.arrivals == []
+        grade(page, "2")
+        all_saved(page)
+        assert (desk.grades(), desk.skips) == ({"p001": 2}, [])
+
+    def test_a_skip_made_offline_survives_a_reload_and_arrives_once(self, desk: FakeDesk, open_page: Open) -> None:
+        page = open_page()
+        seen(page)
+        desk.answer_with = 503
+        grade(page, "4")
+        assert skip(page, "2") == "p002"
+        expect(page.get_by_test_id("saving")).to_have_attribute("data-unsaved", "2")
+        expect(page.get_by_test_id("saving")).to_have_text("offline: 1 grade and 1 skip kept")
+        expect(page.locator(".counts")).to_have_text("1 today \u00b7 1,201 in all")  # a skip is no grade
+        desk.lose_answers = 1  # stored, but the receipts never arrive: the same keys come again
+        desk.answer_with = 200
+        page.reload()
+        expect(player(page)).to_have_attribute("data-pair", "p003")
+        all_saved(page)
+        assert desk.grades() == {"p001": 4}
+        assert [event["pair"] for event in desk.skips] == ["p002"]
+        assert len(desk.arrivals) > 2
+
+    def test_a_grade_after_undo_of_a_skip_counts(self, desk: FakeDesk, open_page: Open) -> None:
+        page = open_page()
+        skip(page, "1")
+        all_saved(page)
+        page.get_by_role("button", name="Undo skip").click()
+        expect(player(page)).to_have_attribute("data-pair", "p001")
+        expect(page.get_by_text("You skipped this one. Press a grade, or")).to_be_visible()
+        page.keyboard.press("s")
+        expect(page.get_by_role("alert")).to_contain_text("This clip is skipped already.")
+        seen(page)
+        desk.answer_with = 503
+        grade(page, "3")
+        expect(player(page)).to_have_attribute("data-pair", "p002")
+        expect(page.locator(".counts")).to_have_text("1 today \u00b7 1,201 in all")
+        desk.answer_with = 200
+        all_saved(page)
+        assert desk.grades() == {"p001": 3}
+        expect(page.get_by_role("button", name="Undo the last grade, 3")).to_be_enabled()
+
+    def test_a_skip_and_a_later_grade_of_its_pair_arrive_in_order(self, desk: FakeDesk, open_page: Open) -> None:
+        page = open_page()
+        seen(page)
+        desk.answer_with = 503
+        skip(page, "1")
+        page.keyboard.press("u")
+        expect(player(page)).to_have_attribute("data-pair", "p001")
+        grade(page, "4")
+        desk.answer_with = 200
+        all_saved(page)
+        # Had both come at once, the server would have taken the grade first and refused the skip.
+        assert (len(desk.skips), desk.grades()) == (1, {"p001": 4})
+        expect(page.get_by_role("alert")).to_be_hidden()
+
+    def test_a_graded_clip_cannot_be_skipped(self, desk: FakeDesk, open_page: Open) -> None:
+        page = open_page()
+        grade(page, "2")
+        page.keyboard.press("u")
+        expect(player(page)).to_have_attribute("data-pair", "p001")
+        page.keyboard.press("s")
+        expect(page.get_by_role("alert")).to_contain_text("A graded clip cannot be skipped.")
+        expect(skip_dialog(page)).to_be_hidden()
+        all_saved(page)
+        assert desk.skips == []
+
+    def test_a_refused_skip_says_why_and_the_grade_stays(self, desk: FakeDesk, open_page: Open) -> None:
+        page = open_page()
+        seen(page)
+        # Graded in another window meanwhile.
+        desk.stored.append({"pair": "p001", "grade": 3, "key": "elsewhere"})
+        skip(page, "1")
+        expect(page.get_by_role("alert")).to_contain_text("was not taken. You have graded this pair already.")
+        all_saved(page)
+        assert (desk.skips, desk.grades()) == ([], {"p001": 3})
+
+
 class TestNothingIsLost:
     def test_an_outage_keeps_grades_and_each_arrives_once(self, desk: FakeDesk, open_page: Open) -> None:
         page = open_page()
@@ -249,6 +397,25 @@ class TestNothingIsLost:
         grade(page, "3")
         all_saved(page)
         assert desk.grades() == {"p001": 3}
+
+    def test_what_the_server_says_about_its_trouble_is_shown_and_goes_away(
+        self, desk: FakeDesk, open_page: Open
+    ) -> None:
+        page = open_page()
+        seen(page)
+        desk.answer_with, desk.says = 503, "The disk is full: make room."
+        grade(page, "3")
+        expect(page.get_by_role("alert")).to_contain_text("The disk is full: make room. What you gave is kept")
+        expect(page.get_by_test_id("saving")).to_have_text("offline: 1 grade kept")
+        page.get_by_role("button", name="Dismiss").click()
+        grade(page, "1")
+        expect(page.get_by_role("alert")).to_be_hidden()  # told once
+        desk.says = "Another program has the database."
+        expect(page.get_by_role("alert")).to_contain_text("Another program has the database.")
+        desk.answer_with = 200
+        all_saved(page)
+        expect(page.get_by_role("alert")).to_be_hidden()
+        assert desk.grades() == {"p001": 3, "p002": 1}
 
     def test_no_network(self, desk: FakeDesk, context: BrowserContext, open_page: Open) -> None:
         page = open_page()
@@ -334,18 +501,6 @@ class TestClips:
         expect(player(page)).to_have_attribute("data-pair", "p001")
         assert desk.reports == []
 
-    def test_an_annotator_reports_a_clip(self, desk: FakeDesk, open_page: Open) -> None:
-        page = open_page()
-        page.get_by_role("button", name="Report this clip").click()
-        page.get_by_role("button", name="No picture, or it stands still").click()
-        expect(player(page)).to_have_attribute("data-pair", "p002")
-        grade(page, "1")
-        all_saved(page)
-        assert desk.grades() == {"p002": 1}
-        assert desk.reports == [
-            {"person": PERSON, "pair": "p001", "what": "reported by the annotator: no picture, or it stands still"}
-        ]
-
     def test_pause_frames_speed_and_sound(self, open_page: Open) -> None:
         page = open_page()
         seen(page)
@@ -358,20 +513,24 @@ class TestClips:
         expect(video).to_have_js_property("playbackRate", 0.5)
         page.keyboard.press("Space")
         expect(video).to_have_js_property("paused", True)
+        # requestVideoFrameCallback tells the time of every frame that is painted, in seconds.
+        page.evaluate(
+            """() => {
+                const root = document.getElementById("host").shadowRoot;
+                window.video = root.querySelector("video[data-active='true']");
+                const seen = (_, {mediaTime}) => {
+                    window.painted = mediaTime;
+                    window.video.requestVideoFrameCallback(seen);
+                };
+                window.video.requestVideoFrameCallback(seen);
+            }"""
+        )
         times = []
         for key in ("ArrowRight", "ArrowRight", "ArrowLeft"):
-            # requestVideoFrameCallback tells the time of the frame that was painted, in seconds.
-            time = page.evaluate_handle(
-                """() => {
-                    const root = document.getElementById("host").shadowRoot;
-                    const video = root.querySelector("video[data-active='true']");
-                    const frame = new Promise((seen) =>
-                        video.requestVideoFrameCallback((_, {mediaTime}) => seen(mediaTime)));
-                    return {frame};
-                }"""
-            )
             page.keyboard.press(key)
-            times.append(time.evaluate("({frame}) => frame"))
+            # A frame from before the press may still be painted: wait for the one that was asked for.
+            page.wait_for_function("() => !video.seeking && Math.abs(video.currentTime - window.painted) < 0.03")
+            times.append(page.evaluate("window.painted"))
         assert times[1] - times[0] == pytest.approx(0.04, abs=0.002)
         assert times[2] == pytest.approx(times[0], abs=0.002)
         page.keyboard.press("m")
@@ -399,6 +558,14 @@ class TestScreen:
         expect(player(page)).to_have_attribute("data-state", "empty")
         expect(player(page)).to_have_attribute("data-pair", "")
         expect(page.get_by_text(words)).to_be_visible()
+
+    def test_an_empty_desk_tells_of_pairs_skipped(self, desk: FakeDesk, open_page: Open) -> None:
+        desk.total, desk.when_done, desk.skipped = 0, "finished", 3
+        page = open_page()
+        expect(page.get_by_text("3 pairs you skipped are left to others.")).to_be_visible()
+        desk.skipped = 1
+        page.reload()
+        expect(page.get_by_text("1 pair you skipped is left to others.")).to_be_visible()
 
     def test_a_waiting_desk_fills_by_itself(self, desk: FakeDesk, context: BrowserContext, address: str) -> None:
         desk.total, desk.when_done, desk.waiting = 0, "waiting", 3
@@ -454,7 +621,7 @@ class TestScreen:
         assert [name for size, name in sizes if size == largest] == ["query"]
 
     @pytest.mark.parametrize("theme", ["light", "dark"])
-    @pytest.mark.parametrize("panel", ["", "g"])
+    @pytest.mark.parametrize("panel", ["", "g", "s"])
     def test_colours_and_roles_pass_axe(self, theme: str, panel: str, open_page: Open) -> None:
         page = open_page(f"?bare&theme={theme}")
         seen(page)
@@ -497,6 +664,48 @@ class TestMounting:
             }"""
         )
         assert spent == 4000 + 30000 + 1000 + 2000
+
+    def test_a_grade_tells_active_and_elapsed_time(self, desk: FakeDesk, context: BrowserContext, address: str) -> None:
+        """Three minutes pass at a clip: one idle, one in a hidden tab, one at work."""
+        page = context.new_page()
+        page.add_init_script("""(() => {
+            const real = performance.now.bind(performance);
+            let skew = 0;
+            performance.now = () => real() + skew;
+            // What the browser stamps itself (keys, frames) follows the same clock.
+            const stamp = Object.getOwnPropertyDescriptor(Event.prototype, "timeStamp").get;
+            Object.defineProperty(Event.prototype, "timeStamp", {get() { return stamp.call(this) + skew; }});
+            const request = HTMLVideoElement.prototype.requestVideoFrameCallback;
+            HTMLVideoElement.prototype.requestVideoFrameCallback = function (seen) {
+                return request.call(this, (now, frame) => seen(now + skew, frame));
+            };
+            window.pass = (seconds, steps = 1) => {
+                for (let step = 0; step < steps; step += 1) {
+                    skew += seconds * 1000 / steps;
+                    document.dispatchEvent(new Event("pointermove"));
+                }
+            };
+            window.hide = (hidden) => {
+                Object.defineProperty(document, "hidden", {configurable: true, get: () => hidden});
+                document.dispatchEvent(new Event("visibilitychange"));
+            };
+        })()""")
+        page.goto(address)
+        seen(page)
+        page.evaluate("pass(60)")  # no input: 30 s of it count
+        page.evaluate("hide(true); pass(60, 60); hide(false)")
+        page.evaluate("pass(60, 60)")  # the pointer moves every second: all of it counts
+        grade(page, "3")
+        all_saved(page)
+        (stored,) = desk.stored
+        # The test itself takes some real seconds at the clip, which count in both.
+        real_ms = stored["elapsed_ms"] - 180_000
+        assert 250 <= real_ms < 20_000
+        assert 90_000 <= stored["active_ms"] < 90_000 + real_ms + 2_000
+        seen(page)
+        grade(page, "1")
+        all_saved(page)
+        assert 250 <= desk.stored[1]["elapsed_ms"] < 20_000  # counted anew from the next clip's first frame
 
     def test_a_press_that_comes_too_early_prolongs_the_wait_a_little(self, open_page: Open) -> None:
         page = open_page()

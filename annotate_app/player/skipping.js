@@ -1,0 +1,54 @@
+// Skipping: why somebody does not judge a clip, and the dialog that asks for it.
+
+const SKIPPED = "skipped"; // stands in the trail where otherwise a grade stands
+const SKIPS = [
+  {
+    kind: "skip",
+    label: "Skip it",
+    means: "You would rather not. Somebody else gets it.",
+    reason: "would rather not judge it",
+  },
+  {
+    kind: "cannot_judge",
+    label: "It cannot be judged",
+    means: "Query or clip give no ground. Others still get it; the lead annotator looks at it.",
+    reason: "query or clip give no ground for a grade",
+  },
+  {
+    kind: "broken_clip",
+    label: "The clip is broken",
+    means: "No picture, still, or damaged. Nobody gets it until the lead annotator has looked.",
+    reason: "no picture, stands still, or damaged",
+  },
+];
+
+class SkipPanel {
+  /** @param give called with (kind, reason) once somebody has chosen */
+  constructor(dialog, give) {
+    this.form = dialog.querySelector("form");
+    const rows = SKIPS.map(({ kind, label, means }, index) => {
+      const box = make("input", "", []);
+      Object.assign(box, { type: "radio", name: "kind", value: kind, defaultChecked: index === 0, autofocus: index === 0 });
+      box.setAttribute("aria-keyshortcuts", String(index + 1));
+      const words = make("span", "", [make("b", "", label), make("small", "", means)]);
+      return make("label", "choice", [box, words, make("kbd", "", String(index + 1))]);
+    });
+    this.form.querySelector("fieldset").append(...rows);
+    this.form.onsubmit = (event) => {
+      event.preventDefault();
+      this.give(this.form.elements.kind.value);
+    };
+    this.on = give;
+  }
+
+  /** As new: the first choice, no reason. */
+  reset() {
+    this.form.reset();
+  }
+
+  /** Skip for this kind of reason, with the words typed so far or the usual ones. */
+  give(kind) {
+    const typed = this.form.elements.reason.value.trim();
+    this.on(kind, typed || SKIPS.find((skip) => skip.kind === kind).reason);
+  }
+}

@@ -1,0 +1,192 @@
+"""The lead's page "Progress": how far the work is, how fast it goes, when it may be done, and a copy to be safe."""
+
+import math
+import time
+from collections.abc import Sequence
+from datetime import date
+from html import escape
+from pathlib import Path
+
+import altair as alt
+import pandas as pd
+import streamlit as st
+
+from annotate_app import look, wording
+from backend import api
+from backend.core.model import DayCount, Person, PersonPace, Progress
+
+_BAR = {
+    "consensus": "consensus",
+    "adjudicated": "decided by a lead",
+    "discarded": "discarded",
+    "escalated": "escalated",
+    "open": "open",
+    "blocked": "blocked",
+}
+"""Verdicts in the order of the bar, settled ones first, as people call them."""
+
+
+def page() -> None:
+    """Verdicts as one bar, the pace, the days, the people, the backup."""
+    project, _, counts = look.lead_page("Progress")
+    found = api.progress(project, now=time.time())
+    st.html(verdict_bar(counts["pairs"]))
+    _metrics(found)
+    days, people = st.columns([3, 2], gap="large")
+    with days:
+        st.subheader("Judgements a day", anchor=False)
+        _days(found)
+    with people:
+        st.subheader("People", anchor=False)
+        _people(found.people)
+    _backup()
+
+
+def forecast(found: Progress) -> str:
+    """When the work may be done at the pace of the last seven days, in words."""
+    if found.days_left is None:
+        return "no judgements in the last week"
+    if not found.needed:
+        return "nothing is left"
+    if found.days_left < 1:
+        return "less than a day"
+    return f"about {wording.count_of(math.ceil(found.days_left), 'day')}"
+
+
+def verdict_bar(pairs: dict[str, int]) -> str:
+    """The counts by verdict as one bar whose legend holds every number."""
+    total = sum(pairs.values())
+    if not total:
+        return "<p>No pair has been handed out yet. Choose candidates with: reelrank candidates DIR</p>"
+    spoken = escape(", ".join(f"{pairs[name]:,} {word}" for name, word in _BAR.items()))
+    parts = "".join(f"<i class='rr-v-{name}' style='flex-grow:{pairs[name]}'></i>" for name in _BAR if pairs[name])
+    legend = "".join(
+        f"<span><i class='rr-v-{name}'></i><b>{count:,}</b> {word} <small>{count / total:.1%}</small></span>"
+        for name, word in _BAR.items()
+        for count in [pairs[name]]
+    )
+    return (
+        f"<div class='rr-bar' role='img' aria-label='{total:,} pairs: {spoken}'>{parts}</div>"
+        f"<div class='rr-legend rr-numbers'>{legend}</div>"
+    )
+
+
+def back_up() -> None:
+    """Callback of the button: makes the copy, or leaves a message why not."""
+
+    def act(project: api.Project, lead: Person) -> None:
+        now = time.time()
+        st.session_state["backup"] = (api.backup_now(project, lead, now=now), now)
+
+    st.session_state["backup_problem"] = look.as_lead(act)
+
+
+def _metrics(found: Progress) -> None:
+    values = {
+        "Grades still needed": (f"{found.needed:,}", "Until every open or escalated pair has all its seats judged."),
+        "Forecast": (
+            forecast(found),
+            "Until nothing is needed, at the pace of the last seven days; further escalations come on top.",
+        ),
+        "Judgements a day": (f"{found.a_day:,.0f}", "Over the last seven days."),
+        "Pairs in people's hands": (f"{found.held:,}", "On somebody's desk just now, and not graded yet."),
+    }
+    for column, (label, (value, meaning)) in zip(st.columns([3, 4, 3, 3]), values.items(), strict=True):
+        column.metric(label, value, border=True, help=meaning)
+
+
+def _days(found: Progress) -> None:
+    by_people, simulated = (sum(getattr(day, kind) for day in found.days) for kind in ("judgements", "simulated"))
+    kind = "judgements" if by_people or not simulated else "simulated"
+    if by_people or simulated:
+        alt_text = f"Bars: {sum(getattr(day, kind) for day in found.days):,} {kind} on each of the last 30 days"
+        st.altair_chart(_day_chart(found.days, kind), height=230, alt=alt_text)
+    else:
+        st.info("Nobody has judged anything in the last 30 days. Bars appear here with the first grade.")
+    for text in left_out(found):
+        st.caption(text)
+
+
+def left_out(found: Progress) -> list[str]:
+    """Which judgements the bars do not hold, or hold although no person made them."""
+    by_people, simulated = (sum(getattr(day, kind) for day in found.days) for kind in ("judgements", "simulated"))
+    texts = []
+    if simulated and by_people:
+        texts.append(f"Without {simulated:,} simulated ones.")
+    elif simulated:
+        texts.append(f"All {simulated:,} of them are simulated; people have judged nothing in these 30 days.")
+    if found.imported:
+        texts.append(f"Without {found.imported:,} imported from earlier campaigns.")
+    return texts
+
+
+def _day_chart(days: Sequence[DayCount], kind: str) -> alt.Chart:
+    dates = [date.fromisoformat(day.day) for day in days]
+    frame = pd.DataFrame(
+        {
+            "Day": [f"{day.day} {day:%b}" for day in dates],
+            "Judgements": [getattr(day, kind) for day in days],
+        }
+    )
+    chart: alt.Chart = (
+        alt.Chart(frame)
+        .mark_bar(cornerRadiusEnd=2, color="#6366f1" if kind == "judgements" else "#a1a1aa")
+        .encode(
+            x=alt.X("Day:O", sort=None, title=None, axis=alt.Axis(labelOverlap="greedy", labelAngle=0)),
+            y=alt.Y("Judgements:Q", title=None, axis=alt.Axis(tickMinStep=1, format=",d")),
+            tooltip=["Day", "Judgements"],
+        )
+    )
+    return chart
+
+
+def _people(people: Sequence[PersonPace]) -> None:
+    busy = [person for person in people if person.week]
+    if busy:
+        st.html(pace_table(busy))
+    idle = len(people) - len(busy)
+    if not people:
+        st.info("There is no annotator yet. Invite people on the page People.")
+    elif not busy:
+        st.info("Nobody has judged anything in the last 7 days.")
+    elif idle:
+        who = "One other" if idle == 1 else f"{idle:,} others"
+        st.caption(f"{who} judged nothing in the last 7 days.")
+
+
+def pace_table(people: Sequence[PersonPace]) -> str:
+    """Today and the last 7 days of each person, the latter as a bar against the busiest."""
+    most = max(person.week for person in people)
+    rows = "".join(
+        f"<tr><td>{escape(person.name)}</td><td>{person.today:,}</td>"
+        f"<td><span class='rr-pace' style='--share:{person.week / most:.3f}'>{person.week:,}</span></td></tr>"
+        for person in people
+    )
+    head = "<tr><th scope='col'>Annotator</th><th scope='col'>Today</th><th scope='col'>Last 7 days</th></tr>"
+    return f"<table class='rr-grades rr-paces'>{head}{rows}</table>"
+
+
+def _backup() -> None:
+    st.subheader("Backup", anchor=False)
+    st.caption(
+        "A consistent copy of the database, made while people go on working. It is kept in the project's folder."
+    )
+    if problem := st.session_state.pop("backup_problem", ""):
+        st.error(problem)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button("Back up now", key="back_up", on_click=back_up, icon=":material/shield:")
+        if "backup" in st.session_state:
+            file, at = st.session_state["backup"]
+            _offer(file, at)
+
+
+def _offer(file: Path, at: float) -> None:
+    if not file.is_file():
+        st.caption(f"backups/{file.name} is gone from the project's folder.", width="content")
+        return
+    # Read on the click only: the copy may be large, and most runs of this page do not need it.
+    st.download_button(
+        "Download", data=file.read_bytes, file_name=file.name, mime="application/vnd.sqlite3", key="backup_download"
+    )
+    made = wording.when(at, st.context.timezone)
+    st.caption(f"backups/{file.name}, {file.stat().st_size / 1e6:,.1f} MB, made {made}", width="content")
