@@ -17,12 +17,10 @@ import numpy as np
 import pytest
 
 from backend import api
-from backend.core.model import GradeEvent, PairKey
 from backend.encoders import sentence
 from backend.encoders.search import top_moments
 from backend.media import demo
 from backend.media.demo import render
-from support import NOW, Judging
 
 pytestmark = pytest.mark.bench
 
@@ -137,24 +135,4 @@ def test_clips(tmp_path: Path) -> None:
     table(
         "An 8 s clip of 640x360, 25 frames a second",
         [("cut", f"{cut:.2f} s", ""), ("decoding alone", f"{limit:.2f} s", f"{cut / limit:.1f} times that")],
-    )
-
-
-def test_desk(judging: Judging) -> None:
-    took = []
-    for who in (0, 1):
-        person = judging.annotators[who]
-        while items := api.desk(judging.project, person, now=NOW).items:
-            start = time.perf_counter()
-            event = GradeEvent(PairKey(items[0].pair), 3, f"{who}-{items[0].pair}")
-            api.record_grades(judging.project, person, [event], now=NOW)
-            api.desk(judging.project, person, now=NOW)
-            took.append(time.perf_counter() - start)
-    took.sort()
-    table(
-        "One grade and the refilled desk in the store (60 pairs, synchronous = FULL)",
-        [
-            ("median", f"{statistics.median(took) * 1e3:.1f} ms", ""),
-            ("p95", f"{took[int(len(took) * 0.95)] * 1e3:.1f} ms", ""),
-        ],
     )

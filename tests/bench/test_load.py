@@ -1,0 +1,216 @@
+"""The store under the load of a real campaign: `make bench` prints the tables of docs/performance.md.
+
+Annotators are threads of one process, because that is how the server works; each setting runs in a process of its own,
+so that memory and CPU time belong to it alone (the making of the grades included). Never fails on a time.
+"""
+
+import os
+import platform
+import shutil
+import sqlite3
+import statistics
+import time
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+
+import pytest
+
+from backend import api
+from backend.core.model import GradeEvent, Person
+from backend.stages import assignments, consensus
+from bench import campaign
+from bench.crowd import Load, grade_and_next, simulate
+
+pytestmark = pytest.mark.bench
+
+THINK_S = 2.0
+LASTS_S = float(os.environ.get("REELRANK_BENCH_S", "60"))
+NOW = campaign.STARTED + 1_000_000
+LABEL_STUDIO = {
+    "median": "1,000 ms",
+    "p95": "3,200-4,600 ms",
+    "CPU a grade": "78-131 ms",
+    "pairs with too many seats": "13-27 %",
+    "errors": '1,421 "database is locked"',
+    "peak memory": "353 MB",
+}
+"""Label Studio Community 1.23.2 on SQLite, two quiet cores, 25 users, think time 2 s: next and submit together."""
+
+
+def milliseconds(seconds: float) -> str:
+    return f"{seconds * 1e3:,.1f} ms"
+
+
+def p95(seconds: list[float]) -> float:
+    return sorted(seconds)[int(len(seconds) * 0.95)]
+
+
+def table(title: str, head: list[str], rows: list[list[str]]) -> None:
+    """A Markdown table, with the machine it was measured on."""
+    machine = f"{os.cpu_count()} cores, Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}"
+    print(f"\n### {title}\n\n{machine}, load {os.getloadavg()[0]:.1f}\n")
+    print(f"| {' | '.join(head)} |\n| --- |{' ---: |' * (len(head) - 1)}")
+    for row in rows:
+        print(f"| {' | '.join(row)} |")
+
+
+def alone(work: Callable[..., Load], *args: object) -> Load:
+    """Run in a fresh process."""
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        return pool.submit(work, *args).result()
+
+
+@pytest.fixture(scope="module")
+def rows() -> campaign.Rows:
+    """The published judgements, or as many made-up ones."""
+    folder = Path(os.environ.get("REELRANK_SHARED", Path(__file__).resolve().parents[3] / "shared"))
+    published = folder / "data" / "tvr_ranking" / "raw_annotation.csv"
+    return campaign.real_rows(published) if published.is_file() else campaign.made_up_rows()
+
+
+@pytest.fixture(scope="module")
+def full(tmp_path_factory: pytest.TempPathFactory, rows: campaign.Rows) -> Path:
+    """A project with everything judged and 4,000 fresh pairs. Copy it before changing it."""
+    folder = tmp_path_factory.mktemp("full") / "project"
+    campaign.full_project(folder, rows).store.close()
+    return folder
+
+
+@pytest.fixture
+def copied(full: Path, tmp_path: Path) -> Path:
+    """The full project, to be changed."""
+    return Path(shutil.copytree(full, tmp_path / "copied"))
+
+
+SETTINGS = [(25, THINK_S), (100, THINK_S), (1, 0.0), (25, 0.0), (100, 0.0)]
+
+
+def test_annotators_at_once(full: Path, tmp_path: Path) -> None:
+    found = []
+    for annotators, think_s in SETTINGS:
+        folder = Path(shutil.copytree(full, tmp_path / f"{annotators}-{think_s}"))
+        found.append(alone(simulate, folder, annotators, think_s, LASTS_S if think_s else LASTS_S / 3))
+        shutil.rmtree(folder)
+    size = (full / "reelrank.db").stat().st_size / 1e6
+    lines: list[tuple[str, str, Callable[[Load], str]]] = [
+        ("grades", "", lambda load: f"{len(load.seconds):,}"),
+        ("grades a second", "", lambda load: f"{len(load.seconds) / load.wall_s:.0f}"),
+        ("grade + next pair, median", "median", lambda load: milliseconds(statistics.median(load.seconds))),
+        ("p95", "p95", lambda load: milliseconds(p95(load.seconds))),
+        ("longest", "", lambda load: milliseconds(max(load.seconds))),
+        ("CPU a grade", "CPU a grade", lambda load: milliseconds(load.cpu_s / len(load.seconds))),
+        ("peak memory", "peak memory", lambda load: f"{load.peak_mb:.0f} MB"),
+        ("pairs with too many grades", "pairs with too many seats", lambda load: str(load.over_assigned)),
+        ("grades refused", "", lambda load: str(load.refused)),
+        ("errors", "errors", lambda load: f"{len(load.errors)} {load.errors[:1] or ''}".strip()),
+        ("annotators who ran out of work", "", lambda load: str(load.ran_dry)),
+    ]
+    think = [
+        f"{annotators}, {f'think time {think_s:.0f} s' if think_s else 'full speed'}"
+        for annotators, think_s in SETTINGS
+    ]
+    table(
+        f"Annotators at once; 100,483 pairs, 227,808 judgements there already, database {size:.0f} MB",
+        ["annotators", *think, "Label Studio, 25, 2 s"],
+        [[what, *map(say, found), LABEL_STUDIO.get(peer, "")] for what, peer, say in lines],
+    )
+    assert not any(load.errors or load.over_assigned or load.refused for load in found)
+
+
+def looked_for(project: api.Project, person: Person, batches: int) -> tuple[list[float], list[float]]:
+    """Seconds of grade + next pair: (inside a batch, when a new batch had to be found)."""
+    inside, across = [], []
+    desk = api.desk(project, person, now=NOW)
+    seen = {item.query for item in desk.items}
+    while len(across) < batches and desk.items:
+        event = GradeEvent(desk.items[0].pair, 3, f"{person.name}-{desk.items[0].pair}", 3000)
+        begun = time.perf_counter()
+        _, desk = grade_and_next(project, person, event, NOW)
+        took = time.perf_counter() - begun
+        queries = {item.query for item in desk.items}
+        (inside if queries <= seen else across).append(took)
+        seen |= queries
+    return inside, across
+
+
+def first_desks(project: api.Project, people: list[Person]) -> list[float]:
+    """Seconds until each of these people, who come in anew, has a desk; they leave again."""
+    took = []
+    for person in people:
+        begun = time.perf_counter()
+        api.desk(project, person, now=NOW)
+        took.append(time.perf_counter() - begun)
+        assignments.sign_off(project.store, person, now=NOW)
+    return took
+
+
+def test_next_pair_at_any_size(tmp_path: Path) -> None:
+    lines = []
+    for pairs in (1_000, 10_000, 100_000):
+        project = campaign.open_project(tmp_path / str(pairs), pairs)
+        newcomers, (steady,) = (
+            campaign.add_annotators(project, 50, "newcomer"),
+            campaign.add_annotators(project, 1, "steady"),
+        )
+        desks = first_desks(project, newcomers)
+        inside, across = looked_for(project, steady, 25)
+        lines.append([f"{pairs:,}"])
+        for seconds in (desks, inside, across):
+            lines[-1].append(f"{milliseconds(statistics.median(seconds))} / {milliseconds(p95(seconds))}")
+        shutil.rmtree(project.folder)
+    table(
+        "Finding the next pair, median / p95, one person at a time",
+        ["open pairs", "first desk of a newcomer", "grade + next in a batch", "grade + first of a new batch"],
+        lines,
+    )
+
+
+def test_next_pair_of_one_who_did_everything_alone(tmp_path: Path) -> None:
+    project, person = campaign.lone_worker_project(tmp_path / "lone", 4_000, 1_000)
+    desks = first_desks(project, [person] * 20)
+    inside, across = looked_for(project, person, 10)
+    finished, nobody = campaign.lone_worker_project(tmp_path / "finished", 4_000, 0)
+    nothing = first_desks(finished, [nobody] * 20)
+    table(
+        "One person has graded 4,000 batches alone, which now come first for everybody else",
+        ["what", "median", "p95"],
+        [
+            [what, milliseconds(statistics.median(seconds)), milliseconds(p95(seconds))]
+            for what, seconds in (
+                ("a desk, 1,000 batches left", desks),
+                ("grade + next in a batch", inside),
+                ("grade + first of a new batch", across),
+                ("a desk, nothing left", nothing),
+            )
+        ],
+    )
+
+
+def test_whole_project(copied: Path, rows: campaign.Rows, tmp_path: Path) -> None:
+    project = api.open_project(copied)
+
+    def timed(work: Callable[[], object]) -> str:
+        begun = time.perf_counter()
+        work()
+        return f"{time.perf_counter() - begun:.2f} s"
+
+    lines = [
+        ["open the project", timed(lambda: api.open_project(copied))],
+        ["status counts", timed(lambda: api.status_counts(project))],
+        ["status counts again", timed(lambda: api.status_counts(project))],
+        ["the lead's queries", timed(lambda: api.list_queries(project))],
+        ["the lead's disagreements", timed(lambda: api.disagreements(project))],
+        ["consensus made anew", timed(lambda: consensus.rebuild(project.store))],
+        ["backup", timed(lambda: api.backup(project, tmp_path / "backup.db"))],
+        ["doctor", timed(lambda: api.doctor(project, now=NOW))],
+    ]
+    raw, pairs = tmp_path / "raw.csv", tmp_path / "pairs.csv"
+    campaign.write_raw(rows, raw)
+    campaign.write_pairs(rows, pairs)
+    lines.append(
+        ["import of 227,808 judgements, pair numbers alone", timed(lambda: campaign.take_in(tmp_path / "a", raw, None))]
+    )
+    lines.append(["the same with --pairs", timed(lambda: campaign.take_in(tmp_path / "b", raw, pairs))])
+    table("100,483 pairs, 227,808 judgements", ["what", "once"], lines)
