@@ -18,6 +18,7 @@ from annotate_app import auth
 from annotate_app.clip_worker import ClipWorker
 from annotate_app.guard import Guard
 from annotate_app.routes import own_routes
+from annotate_app.sockets import answer_at_once
 from backend import api
 from backend.core.errors import ReelRankError
 
@@ -33,6 +34,7 @@ clips: ClipWorker[api.ClipJob] = ClipWorker(api.cut_clip)
 async def lifespan(_app: st.App) -> AsyncIterator[None]:
     """Runs around the life of the server."""
     clips.start()
+    answer_at_once()
     # What is loaded by now stays: every later collection need not look at it again.
     gc.collect()
     gc.freeze()

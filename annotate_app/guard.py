@@ -26,7 +26,7 @@ from backend.core.model import Person
 _OPEN_PREFIXES = ("/session/", "/static/")
 _OPEN_PATHS = frozenset({"/_stcore/health", "/_stcore/host-config", "/favicon.png", "/favicon.ico", "/manifest.json"})
 # Asked by scripts and by <video>, never typed into an address bar: these get an answer, not a redirect.
-_MACHINE_PREFIXES = ("/desk/", "/clips/", "/_stcore/", "/media/", "/component/", "/app/")
+_MACHINE_PREFIXES = ("/desk/", "/clips/", "/examples/", "/_stcore/", "/media/", "/component/", "/app/")
 
 _SCOPE_KEY = "reelrank.person"
 _HEADERS = {

@@ -1,8 +1,10 @@
 """What the five grades mean, in the words that annotators read: one source for every screen."""
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from backend import api
 from backend.core.model import Grade
 
 
@@ -82,18 +84,33 @@ REMINDERS = (
 )
 
 
-def guideline() -> dict[str, Any]:
+def guideline(examples: Sequence[api.Example] = ()) -> dict[str, Any]:
     """The guideline as plain JSON values, the grades in order 0 to 4.
 
+    Args:
+        examples: what the project shows for some of the grades.
+
     Returns:
-        `{"grades": [{"grade", "label", "meaning", "detail", "example"}], "questions": [{"title", "text"}],
-        "reminders": [text], "example_query": text}`.
+        `{"grades": [{"grade", "label", "meaning", "detail", "example", "shown"}], "questions": [{"title", "text"}],
+        "reminders": [text], "example_query": text}`, where `shown` is `{"query", "note", "clip"}` for a grade with an
+        example of the project, else None; `clip` is its address. Nothing else of an example goes to a browser.
 
     >>> [grade["label"] for grade in guideline()["grades"]]
     ['Unrelated', 'Touches', 'Partly', 'Well', 'Exactly']
     """
+    shown = {
+        example.grade: {
+            "query": example.query,
+            "note": example.note,
+            "clip": f"/examples/{example.grade}.mp4?v={example.version}",
+        }
+        for example in examples
+    }
     return {
-        "grades": [asdict(meaning) | {"grade": int(meaning.grade)} for meaning in GRADES],
+        "grades": [
+            asdict(meaning) | {"grade": int(meaning.grade), "shown": shown.get(int(meaning.grade))}
+            for meaning in GRADES
+        ],
         "questions": [asdict(question) for question in QUESTIONS],
         "reminders": list(REMINDERS),
         "example_query": EXAMPLE_QUERY,

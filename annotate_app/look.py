@@ -18,15 +18,21 @@ WORDMARK = _HERE / "wordmark.svg"
 
 
 def header(project: api.Project, person: Person) -> None:
-    """The bar on top: product, project, person, sign-out. The sign-out is a plain form: it works without us."""
+    """The bar on top: product, project, person, sign-out. The name leads to the account.
+
+    Plain HTML: it works without a script run of ours.
+    """
     st.html(_HERE / "look.css")
     st.logo(WORDMARK, size="medium")
     csrf = st.context.cookies.get(auth.CSRF_COOKIE, "")
+    # On a narrow screen Streamlit folds its menu into a drawer; annotators get this link instead, see look.css.
+    narrow = '<a class="rr-menu" href="/my-work" target="_self">My work</a>' if person.role is Role.ANNOTATOR else ""
     with st.container(key="rr-account"):
         st.html(
-            f'<div class="rr-account"><span class="rr-project" title="Project">{escape(project.name)}</span>'
-            f'<span class="rr-person"><span class="rr-face" aria-hidden="true">{escape(person.name[:1].upper())}'
-            f"</span>{escape(person.name)} <small>{person.role.value}</small></span>"
+            f'<div class="rr-account">{narrow}<span class="rr-project" title="Project">{escape(project.name)}</span>'
+            '<a class="rr-person" href="/session/account" target="_self" title="Your account: password, sessions">'
+            f'<span class="rr-face" aria-hidden="true">{escape(person.name[:1].upper())}'
+            f'</span><span class="rr-name">{escape(person.name)}</span> <small>{person.role.value}</small></a>'
             '<form method="post" action="/session/sign-out">'
             f'<input type="hidden" name="csrf" value="{escape(csrf)}"><button type="submit">Sign out</button>'
             "</form></div>"

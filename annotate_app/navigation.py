@@ -7,11 +7,12 @@ import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
 from annotate_app import auth
-from annotate_app.screens import annotate, disagreements, people, progress, queries, release
+from annotate_app.screens import annotate, disagreements, my_work, people, progress, queries, release
 from backend.core.model import Person, Role
 
 _PAGES: tuple[tuple[Role, Callable[[], None], str, str], ...] = (
     (Role.ANNOTATOR, annotate.page, "Grade", ":material/play_circle:"),
+    (Role.ANNOTATOR, my_work.page, "My work", ":material/insights:"),
     (Role.LEAD, queries.page, "Queries", ":material/format_list_numbered:"),
     (Role.LEAD, progress.page, "Progress", ":material/monitoring:"),
     (Role.LEAD, disagreements.page, "Disagreements", ":material/call_split:"),
@@ -28,7 +29,7 @@ def page_for(person: Person | None) -> StreamlitPage:
             page if owner is role else partial(_not_yours, owner),
             title=title,
             icon=icon,
-            url_path=title.lower(),
+            url_path=title.lower().replace(" ", "-"),
             visibility="visible" if owner is role else "hidden",
         )
         for owner, page, title, icon in _PAGES
@@ -36,7 +37,8 @@ def page_for(person: Person | None) -> StreamlitPage:
     first = next((page for page, (owner, *_) in zip(pages, _PAGES, strict=True) if owner is role), pages[0])
     # Streamlit serves its default page at `/` only. With this one in between, every page keeps its own address.
     front = st.Page(partial(st.switch_page, first), title="ReelRank", default=True, visibility="hidden")
-    return st.navigation([front, *pages], position="top" if role is Role.LEAD else "hidden")
+    # The menu sits in the header, which is there anyway: it takes no height from the desk.
+    return st.navigation([front, *pages], position="top" if role is not None else "hidden")
 
 
 def _not_yours(owner: Role) -> None:

@@ -21,6 +21,7 @@ from starlette.routing import BaseRoute, Route
 
 from annotate_app.bodies import MAX_JSON_BYTES, body
 from annotate_app.clip_worker import ClipWorker
+from annotate_app.example_routes import Examples
 from annotate_app.guard import is_own_page, person_of
 from annotate_app.session_routes import Sessions
 from backend import api
@@ -101,23 +102,32 @@ class Desks:
         return self._answer(person, [], await run_in_threadpool(work))
 
     async def clip(self, request: Request) -> Response:
-        """One clip, whole or by Range; cut now if it is not there yet."""
+        """One clip, whole or by Range; cut now if it is not there yet.
+
+        `?context=1` is the moment with the seconds around it. Two headers tell how many seconds lie before and after
+        the moment, never where in the video it is. A context that cannot be cut says nothing about the moment's own
+        clip, so it is not reported.
+        """
         person, pair = person_of(request), PairKey(request.path_params["pair"])
+        context = request.query_params.get("context") == "1"
         try:
-            job, is_there = await run_in_threadpool(self._job, person, pair)
+            job, is_there = await run_in_threadpool(self._job, person, pair, context)
             if not is_there:
                 await asyncio.shield(self._clips.ask(job, urgent=True))
         except NotAllowed as refusal:
             return _refused(403, str(refusal))
         except VideoUnreadable as error:
-            await self._report(person, pair, error)
+            if not context:
+                await self._report(person, pair, error)
             return _refused(404, str(error))
         # The name is a digest of the content; the default ETag is of the file's time, which using it changes.
         headers = {"Cache-Control": "private, max-age=3600", "ETag": f'"{job.path.stem}"'}
+        if context:
+            headers |= {"X-ReelRank-Before": f"{job.before_s:.3f}", "X-ReelRank-After": f"{job.after_s:.3f}"}
         return FileResponse(job.path, media_type="video/mp4", headers=headers)
 
-    def _job(self, person: Person, pair: PairKey) -> tuple[api.ClipJob, bool]:
-        job = api.clip_for(self._project(), person, pair)
+    def _job(self, person: Person, pair: PairKey, context: bool = False) -> tuple[api.ClipJob, bool]:
+        job = api.clip_for(self._project(), person, pair, context=context)
         try:
             os.utime(job.path)  # the cache drops what was used least recently
         except FileNotFoundError:
@@ -185,6 +195,7 @@ def own_routes(project: Callable[[], api.Project], clips: ClipWorker[api.ClipJob
     return [
         *Sessions(project).routes(),
         *Desks(project, clips).routes(),
+        *Examples(project, clips).routes(),
     ]
 
 

@@ -1,16 +1,13 @@
-"""Signing in, signing out and accepting an invitation: plain HTML pages without scripts.
+"""Signing in and out, accepting an invitation, the account: plain HTML pages without scripts.
 
 Checking a password is meant to be slow (argon2), so it runs in a thread, two at a time; the event loop goes on.
 """
 
 import hmac
 import re
-import secrets
 import time
 from collections.abc import Callable
-from html import escape
 from pathlib import Path
-from string import Template
 
 import anyio
 import anyio.to_thread
@@ -23,19 +20,16 @@ from annotate_app.attempts import Attempts
 from annotate_app.auth import CSRF_COOKIE, SESSION_COOKIE, SIGN_IN_PATH
 from annotate_app.bodies import form
 from annotate_app.guard import is_own_page, set_cookie
+from annotate_app.sign_in import account_page, invitation_page, sign_in_page
 from backend import api
 from backend.core.errors import ReelRankError, SignInRefused, StoreUnavailable
+from backend.core.model import Person
 
 _HERE = Path(__file__).parent
-_PAGE = Template((_HERE / "sign_in.html").read_text(encoding="utf-8"))
 _ASSETS = {"sign_in.css": "text/css", "mark.svg": "image/svg+xml"}
-_CSP = (
-    "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
-)
-_DAY_S = 86_400
-_SIGN_IN_HELP = "No name or password yet? Ask the lead of your project for an invitation."
-_INVITED_HELP = "From then on you sign in with this name and your password."
+_ACCOUNT_PATH = "/session/account"
 STALE = "This page was open for too long. Please try again."
+CHANGED = "Your password is changed. All other browsers are signed out."
 
 
 class Sessions:
@@ -53,21 +47,24 @@ class Sessions:
             Route("/session/sign-in", self.sign_in, methods=["GET", "POST"]),
             Route("/session/sign-out", self.sign_out, methods=["POST"]),
             Route("/session/invitation/{invitation}", self.invitation, methods=["GET", "POST"]),
+            Route("/session/sign-out-everywhere", self.sign_out_everywhere, methods=["POST"]),
+            Route(_ACCOUNT_PATH, self.account),
+            Route("/session/password", self.change_password, methods=["POST"]),
             Route("/session/{asset}", _asset),
         ]
 
     async def sign_in(self, request: Request) -> Response:
         """The sign-in page, and what its button does."""
         if request.method != "POST":
-            return _sign_in_page(request, next_path=_safe_path(request.query_params.get("next")))
+            return sign_in_page(request, next_path=_safe_path(request.query_params.get("next")))
         fields = await form(request)
         name, next_path = fields.get("name", "").strip(), _safe_path(fields.get("next"))
         if not _is_ours(request, fields):
-            return _sign_in_page(request, name=name, next_path=next_path, error=STALE, status=403)
+            return sign_in_page(request, name=name, next_path=next_path, error=STALE, status=403)
         address = request.client.host if request.client else ""
         wait_s = self._attempts.begin(name, address)
         if wait_s:
-            return _sign_in_page(
+            return sign_in_page(
                 request, name=name, next_path=next_path, error=_too_many(wait_s), status=429, wait_s=wait_s
             )
         try:
@@ -75,9 +72,9 @@ class Sessions:
                 lambda: api.sign_in(self._project(), name, fields.get("password", ""), now=self._clock())
             )
         except SignInRefused as refusal:
-            return _sign_in_page(request, name=name, next_path=next_path, error=str(refusal), status=401)
+            return sign_in_page(request, name=name, next_path=next_path, error=str(refusal), status=401)
         except StoreUnavailable as error:
-            return _sign_in_page(request, name=name, next_path=next_path, error=str(error), status=503)
+            return sign_in_page(request, name=name, next_path=next_path, error=str(error), status=503)
         self._attempts.succeeded(name, address)
         return _signed_in(request, token, next_path)
 
@@ -85,13 +82,57 @@ class Sessions:
         """Ends the session and returns the person's seats."""
         fields = await form(request)
         if not _is_ours(request, fields):
-            return _sign_in_page(request, error=STALE, status=403)
+            return sign_in_page(request, error=STALE, status=403)
         token = request.cookies.get(SESSION_COOKIE)
         if token:
             await run_in_threadpool(api.sign_out, self._project(), token, now=self._clock())
-        response = RedirectResponse(SIGN_IN_PATH, 303)
-        response.delete_cookie(SESSION_COOKIE, path="/", httponly=True, samesite="lax")
-        return response
+        return _signed_out()
+
+    async def sign_out_everywhere(self, request: Request) -> Response:
+        """Ends all sessions of the person and returns their seats."""
+        fields = await form(request)
+        person = await self._person(request)
+        if person is None:
+            return _signed_out()
+        if not _is_ours(request, fields):
+            return account_page(request, person, error=STALE, status=403)
+        token = request.cookies[SESSION_COOKIE]
+        await run_in_threadpool(api.sign_out_everywhere, self._project(), token, now=self._clock())
+        return _signed_out()
+
+    async def account(self, request: Request) -> Response:
+        """The page of the person signed in."""
+        person = await self._person(request)
+        if person is None:
+            return RedirectResponse(SIGN_IN_PATH, 303)
+        return account_page(request, person, done=CHANGED if "changed" in request.query_params else "")
+
+    async def change_password(self, request: Request) -> Response:
+        """Another password, for who knows the present one; wrong ones count as attempts to sign in."""
+        fields = await form(request)
+        person = await self._person(request)
+        if person is None:
+            return RedirectResponse(SIGN_IN_PATH, 303)
+        problem, status = _problem(request, fields)
+        if problem:
+            return account_page(request, person, error=problem, status=status)
+        address = request.client.host if request.client else ""
+        wait_s = self._attempts.begin(person.name, address)
+        if wait_s:
+            return account_page(request, person, error=_too_many(wait_s), status=429, wait_s=wait_s)
+        old, new, session = fields.get("old", ""), fields.get("password", ""), request.cookies[SESSION_COOKIE]
+        try:
+            token = await self._slowly(
+                lambda: api.change_password(self._project(), session, old, new, now=self._clock())
+            )
+        except SignInRefused as refusal:
+            return account_page(request, person, error=str(refusal), status=401)
+        except StoreUnavailable as error:
+            return account_page(request, person, error=str(error), status=503)
+        except ReelRankError as refusal:
+            return account_page(request, person, error=_sentence(refusal), status=422)
+        self._attempts.succeeded(person.name, address)
+        return _signed_in(request, token, f"{_ACCOUNT_PATH}?changed")
 
     async def invitation(self, request: Request) -> Response:
         """Choosing a password with a one-time link; a used-up link says what to do."""
@@ -99,29 +140,28 @@ class Sessions:
         person = await run_in_threadpool(api.invited, self._project(), invitation, now=self._clock())
         if person is None:
             gone = "This invitation was used already or has been replaced. Ask your lead for a new one."
-            return _sign_in_page(request, error=gone, status=410)
+            return sign_in_page(request, error=gone, status=410)
         if request.method != "POST":
-            return _invitation_page(request, person.name)
+            return invitation_page(request, person.name)
         fields = await form(request)
         password = fields.get("password", "")
-        problem, status = "", 422
-        if not _is_ours(request, fields):
-            problem, status = STALE, 403
-        elif len(password) < api.PASSWORD_LENGTH:
-            problem = f"Choose a password of at least {api.PASSWORD_LENGTH} characters."
-        elif password != fields.get("again"):
-            problem = "The two passwords are not the same. Please type them again."
+        problem, status = _problem(request, fields)
         if problem:
-            return _invitation_page(request, person.name, error=problem, status=status)
+            return invitation_page(request, person.name, error=problem, status=status)
         try:
             token = await self._slowly(
                 lambda: api.accept_invitation(self._project(), invitation, password, now=self._clock())
             )
         except StoreUnavailable as error:
-            return _invitation_page(request, person.name, error=str(error), status=503)
+            return invitation_page(request, person.name, error=str(error), status=503)
         except ReelRankError as refusal:
-            return _sign_in_page(request, name=person.name, error=str(refusal), status=401)
+            return sign_in_page(request, name=person.name, error=str(refusal), status=401)
         return _signed_in(request, token, "/")
+
+    async def _person(self, request: Request) -> Person | None:
+        """Whose session this is; the guard does not ask under /session/."""
+        token = request.cookies.get(SESSION_COOKIE)
+        return await run_in_threadpool(api.person_for, self._project(), token, now=self._clock()) if token else None
 
     async def _slowly(self, check: Callable[[], str]) -> str:
         # A limiter belongs to the event loop it is first used in, so it is not made at import.
@@ -129,72 +169,35 @@ class Sessions:
         return await anyio.to_thread.run_sync(check, limiter=self._hashing)
 
 
-def _sign_in_page(
-    request: Request,
-    *,
-    name: str = "",
-    next_path: str = "/",
-    error: str = "",
-    status: int = 200,
-    wait_s: int = 0,
-) -> Response:
-    fields = (
-        _field("Name", "name", "text", "username", value=name, focus=not name)
-        + _field("Password", "password", "password", "current-password", focus=bool(name))
-        + f'<input type="hidden" name="next" value="{escape(next_path)}">'
-    )
-    response = _page(request, SIGN_IN_PATH, "Sign in", "", fields, "Sign in", error, status)
-    if wait_s:
-        response.headers["Retry-After"] = str(wait_s)
-    return response
-
-
-def _invitation_page(request: Request, name: str, *, error: str = "", status: int = 200) -> Response:
-    fields = _field("Password", "password", "password", "new-password", focus=True) + _field(
-        "The same again", "again", "password", "new-password"
-    )
-    lead = f"Choose a password for <b>{escape(name)}</b>, at least {api.PASSWORD_LENGTH} characters long."
-    return _page(request, request.url.path, "Welcome", lead, fields, "Save and sign in", error, status)
-
-
-def _page(
-    request: Request, action: str, title: str, lead: str, fields: str, button: str, error: str, status: int
-) -> Response:
-    token = request.cookies.get(CSRF_COOKIE, "")
-    is_new = not re.fullmatch(r"[\w-]{20,64}", token)
-    if is_new:
-        token = secrets.token_urlsafe(24)
-    fields += f'<input type="hidden" name="csrf" value="{token}">'
-    html = _PAGE.substitute(
-        action=escape(action),
-        title=title,
-        lead=f'<p class="lead">{lead}</p>' if lead else "",
-        # Always there: a screen reader announces text that appears in an alert it already knows.
-        error=f'<p class="error" role="alert">{escape(error)}</p>' if error else '<p role="alert" hidden></p>',
-        fields=fields,
-        button=button,
-        help=_INVITED_HELP if action != SIGN_IN_PATH else _SIGN_IN_HELP,
-    )
-    headers = {"Content-Security-Policy": _CSP, "Cache-Control": "no-store"}
-    response = Response(html, status, headers, "text/html")
-    if is_new:
-        secure = request.url.scheme == "https"
-        set_cookie(response, CSRF_COOKIE, token, secure=secure, max_age_s=_DAY_S, strict=True)
-    return response
-
-
-def _field(label: str, name: str, kind: str, autocomplete: str, value: str = "", focus: bool = False) -> str:
-    return (
-        f'<label>{label}<input name="{name}" type="{kind}" autocomplete="{autocomplete}" required '
-        f'autocapitalize="none" spellcheck="false" value="{escape(value)}"{" autofocus" if focus else ""}></label>'
-    )
-
-
 def _signed_in(request: Request, token: str, path: str) -> Response:
     response = RedirectResponse(path, 303)
     secure = request.url.scheme == "https"
     set_cookie(response, SESSION_COOKIE, token, secure=secure, max_age_s=int(api.SESSION_S), strict=False)
     return response
+
+
+def _signed_out() -> Response:
+    response = RedirectResponse(SIGN_IN_PATH, 303)
+    response.delete_cookie(SESSION_COOKIE, path="/", httponly=True, samesite="lax")
+    return response
+
+
+def _problem(request: Request, fields: dict[str, str]) -> tuple[str, int]:
+    """Why a form with a new password cannot be taken, and the status that says so; an empty text if it can."""
+    password = fields.get("password", "")
+    if not _is_ours(request, fields):
+        return STALE, 403
+    if len(password) < api.PASSWORD_LENGTH:
+        return f"Choose a password of at least {api.PASSWORD_LENGTH} characters.", 422
+    if password != fields.get("again"):
+        return "The two passwords are not the same. Please type them again.", 422
+    return "", 200
+
+
+def _sentence(refusal: ReelRankError) -> str:
+    """A refusal as people read it: the command line writes them without a capital."""
+    text = str(refusal)
+    return text[:1].upper() + text[1:] + "."
 
 
 def _is_ours(request: Request, fields: dict[str, str]) -> bool:

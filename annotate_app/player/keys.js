@@ -9,6 +9,7 @@ const KEYMAP = [
   { keys: ["\u2190", "\u2192"], does: "one frame back, forward" },
   { keys: ["\u2191", "\u2193"], does: "faster, slower" },
   { keys: ["M"], does: "sound on, off" },
+  { keys: ["X"], does: "context: the seconds around the moment, once" },
   { keys: ["G"], does: "guideline" },
   { keys: ["?"], does: "these keys" },
 ];
@@ -18,6 +19,7 @@ const COMMANDS = {
   u: "undo",
   m: "sound",
   g: "guideline",
+  x: "context",
   "?": "keys",
   " ": "pause",
   Escape: "escape",

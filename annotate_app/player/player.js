@@ -1,16 +1,12 @@
 // The player: connects keys and buttons, the desk, the clips and the server.
-//
-// Streamlit calls the default export whenever the data or the theme change, and calls only the newest clean-up,
-// when the element leaves the page. A run that was overtaken while the module loaded is cleaned up late, so a
-// clean-up counts only if no newer run of the same root exists.
 
 const POLL_MS = 15000;
 const RENEW_MS = 240000; // seats lapse after 15 minutes without a word from their holder
 const SPEEDS = [0.5, 1, 2];
 const SOUND = "reelrank.sound";
+const STILL_OBEYED = ["go-on", "guideline", "keys", "escape", "dismiss"]; // in a window that stands still
 const SIGN_IN = "/session/sign-in";
 
-const players = new WeakMap();
 // Pairs acknowledged since the page was loaded: data that Streamlit hands over again may be older than that.
 const acknowledged = new Set();
 
@@ -19,7 +15,7 @@ class Player {
     this.root = root;
     this.view = new View(root);
     this.view.buildGrades(data.guideline.grades);
-    this.view.buildGuideline(data.guideline);
+    this.guide = new Guide(this.view.panel("guideline"), data.guideline);
     this.view.buildKeys();
     this.skipPanel = new SkipPanel(this.view.panel("skip"), (kind, reason) => this.skip(kind, reason));
     this.labels = data.guideline.grades.map(({ label }) => label);
@@ -28,17 +24,25 @@ class Player {
     this.active = new ActiveTime(performance.now(), !document.hidden);
     this.work = newWork();
     this.trouble = "";
+    this.contexts = new Map();
+    this.windows = new Windows(data.person, () => this.standStill());
     this.sync = new Sync(data.person, this.unsent, {
-      desk: (desk) => this.change(mergeDesk(this.work, desk, this.unsent)),
+      desk: (desk) => this.change(this.windows.standing ? { ...this.work, desk } : mergeDesk(this.work, desk, this.unsent)),
       receipt: (event, receipt) => this.receipt(event, receipt),
       change: () => this.synced(),
     });
-    this.stage = new Stage([...root.querySelectorAll("video")], {
+    const around = root.querySelector("video.around");
+    this.stage = new Stage([...root.querySelectorAll("video[data-active]")], around, {
       firstFrame: (now) => this.firstFrame(now),
       time: (seconds, duration) => this.view.time(seconds, duration),
       playing: (playing) => this.view.playing(playing),
       broken: (pair, what) => this.report(pair, what),
       serverWell: () => this.sync.send(),
+    });
+    this.context = new Context(this.stage, around, {
+      part: (part, spans) => this.view.context(part, spans),
+      looked: (pair) => this.contexts.set(pair, (this.contexts.get(pair) ?? 0) + 1),
+      trouble: (text) => this.view.notice(text),
     });
     this.stage.setSound(remembered(SOUND) === "on");
     this.view.sound(this.stage.sound);
@@ -84,7 +88,7 @@ class Player {
 
   /** Ask again while there is nothing to grade, and keep the seats of a person who takes their time. */
   renew() {
-    if (document.hidden || this.sync.running) return;
+    if (document.hidden || this.sync.running || this.windows.standing) return;
     const now = performance.now();
     const working = now - this.active.last < RENEW_MS && now - this.sync.answeredAt > RENEW_MS;
     if (!currentItem(this.work) || working) this.sync.send();
@@ -102,7 +106,7 @@ class Player {
     const asked = panel !== null && panel === this.view.panel("skip");
     const choice = asked && command.name === "grade" ? SKIPS[command.grade - 1] : undefined;
     if (panel && !choice && !["guideline", "keys", "escape", asked && "skip"].includes(command.name)) return;
-    if (command.name === "escape" && !panel && this.work.back === 0) return;
+    if (command.name === "escape" && !panel && !this.context.open && this.work.back === 0) return;
     event.preventDefault();
     if (event.repeat) return;
     if (choice) this.skipPanel.give(choice.kind);
@@ -121,6 +125,7 @@ class Player {
   }
 
   obey({ name, grade }, now = performance.now()) {
+    if (this.windows.standing && !STILL_OBEYED.includes(name)) return;
     const item = currentItem(this.work);
     const clip = {
       pause: () => this.stage.togglePlay(),
@@ -131,17 +136,39 @@ class Player {
       speed: () => this.speed(this.stage.speed === SPEEDS.at(-1) ? -SPEEDS.length : 1),
       grade: () => this.grade(item, grade, now),
       skip: () => this.askWhy(),
+      context: () => this.context.toggle(item.pair),
     };
     const always = {
       undo: () => this.change(stepBack(this.work)),
       sound: () => this.sound(),
       guideline: () => this.view.toggle("guideline"),
       keys: () => this.view.toggle("keys"),
-      escape: () => (this.view.openPanel ? this.view.openPanel.close() : this.change(resume(this.work))),
+      escape: () => this.escape(),
+      "go-on": () => this.goOn(),
       dismiss: () => this.view.notice(""),
     };
     if (item && clip[name]) clip[name]();
     else always[name]?.();
+  }
+
+  /** Leave what was entered last: a panel, the context, a correction. */
+  escape() {
+    if (this.view.openPanel) this.view.openPanel.close();
+    else if (this.context.open) this.context.back();
+    else this.change(resume(this.work));
+  }
+
+  /** The person works in another window: show no clip here; the desk is fetched anew when they go on here. */
+  standStill() {
+    this.view.openPanel?.close();
+    this.change({ ...this.work, queue: [], back: 0 });
+  }
+
+  goOn() {
+    this.windows.claim();
+    this.unsent.adopt(); // what the other window could not send yet
+    this.draw();
+    this.sync.send();
   }
 
   grade(item, grade, now) {
@@ -149,7 +176,12 @@ class Player {
       this.awaitGate();
       return;
     }
-    this.unsent.add(item, { grade, active_ms: this.active.read(now), elapsed_ms: this.gate.elapsed(now) });
+    this.unsent.add(item, {
+      grade,
+      active_ms: this.active.read(now),
+      elapsed_ms: this.gate.elapsed(now),
+      contexts: this.contexts.get(item.pair) ?? 0,
+    });
     this.view.flash(grade);
     this.change(afterGrade(this.work, grade));
     this.sync.send();
@@ -244,6 +276,7 @@ class Player {
     const pair = currentItem(work)?.pair;
     if (pair !== before) {
       if (this.view.openPanel === this.view.panel("skip")) this.view.openPanel.close(); // it was about that clip
+      this.context.leave();
       this.gate.close();
       this.awaitGate();
       this.active.start(performance.now(), !document.hidden);
@@ -264,16 +297,19 @@ class Player {
       currentItem(work),
       currentGrade(work),
       work.back > 0,
-      emptyWords(work.desk, unsent.size, sync.reachable),
+      this.windows.standing ? STANDING : emptyWords(work.desk, unsent.size, sync.reachable),
     );
+    view.goOn(this.windows.standing);
     const extra = uncounted(work, unsent);
     view.counts((work.desk?.today ?? 0) + extra, (work.desk?.in_all ?? 0) + extra);
     view.saving(unsent, sync.state);
-    view.undo(work.trail[work.trail.length - 1 - work.back]);
+    view.undo(this.windows.standing ? undefined : work.trail[work.trail.length - 1 - work.back]);
   }
 
   stop() {
     this.ended.abort();
+    this.windows.stop();
+    this.context.leave();
     clearInterval(this.poll);
     clearTimeout(this.gateTimer);
     this.sync.lastCall();
@@ -286,24 +322,4 @@ class Player {
 function shareOf(event, bar) {
   const box = bar.getBoundingClientRect();
   return (event.clientX - box.left) / box.width;
-}
-
-export default function mount({ parentElement, data }) {
-  const run = Symbol("run");
-  const old = players.get(parentElement);
-  if (old && old.person === data.person) {
-    old.run = run;
-    if (old.data !== data) old.player.sync.send(); // the answer is newer than the data handed over
-    old.data = data;
-  } else {
-    old?.player.stop();
-    const player = new Player(parentElement.querySelector("[data-testid='player']"), data);
-    players.set(parentElement, { player, run, data, person: data.person });
-  }
-  return () => {
-    const mounted = players.get(parentElement);
-    if (mounted?.run !== run) return;
-    mounted.player.stop();
-    players.delete(parentElement);
-  };
 }

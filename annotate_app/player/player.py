@@ -9,21 +9,27 @@ from typing import Any
 
 import streamlit as st
 
+from annotate_app import auth
 from annotate_app.guideline import guideline
+from backend import api
 
 FOLDER = Path(__file__).parent
 SCRIPTS = (
     "skipping.js",
     "unsent.js",
     "work.js",
+    "windows.js",
     "keys.js",
     "sync.js",
     "outage.js",
     "attention.js",
     "stage.js",
+    "context.js",
     "view.js",
+    "guide.js",
     "preferences.js",
     "player.js",
+    "mount.js",
 )
 
 
@@ -57,4 +63,5 @@ def player(desk_json: dict[str, Any], person_id: int, key: str = "player") -> No
             computer never send each other's grades.
         key: Streamlit's name of this element.
     """
-    _mount(data={"desk": desk_json, "person": person_id, "guideline": guideline()}, key=key)
+    words = guideline(api.examples(auth.project()))
+    _mount(data={"desk": desk_json, "person": person_id, "guideline": words}, key=key)

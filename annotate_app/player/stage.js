@@ -7,10 +7,11 @@ const FRAME_S = 1 / 25; // until the clip's own frame duration was measured
 class Stage {
   /**
    * @param videos the two video elements
+   * @param third a video that may be lent the stage for a while, such as the context
    * @param on {firstFrame(now), time(seconds, duration), playing(boolean), broken(pair, what), serverWell()}
    *   serverWell resolves to whether the server answers, so that an outage is never blamed on a clip
    */
-  constructor(videos, on) {
+  constructor(videos, third, on) {
     this.videos = videos;
     this.on = on;
     this.active = videos[0];
@@ -21,15 +22,24 @@ class Stage {
     this.timers = new Set();
     this.speed = 1;
     this.sound = false;
+    this.guest = null;
+    this.unseen = true;
     this.ended = new AbortController();
     for (const video of videos) {
       video.addEventListener("error", () => this.failed(video), { signal: this.ended.signal });
+    }
+    for (const video of [...videos, third]) {
       for (const name of ["play", "pause"]) {
-        video.addEventListener(name, () => video === this.active && this.on.playing(!video.paused), {
+        video.addEventListener(name, () => video === this.shown && this.on.playing(!video.paused), {
           signal: this.ended.signal,
         });
       }
     }
+  }
+
+  /** The video a person sees, and whose time, speed and sound their keys change. */
+  get shown() {
+    return this.guest ?? this.active;
   }
 
   get standby() {
@@ -46,8 +56,26 @@ class Stage {
     video.dataset.active = "true";
     before.dataset.active = "false";
     before.pause();
+    this.unseen = true;
     this.play();
-    this.watchFrames(video, pair);
+    this.watchFrames(video);
+  }
+
+  /** Let another video have the stage; `seen(seconds, duration)` learns of each of its frames. */
+  lend(video, seen) {
+    this.guest = video;
+    this.active.pause();
+    this.play();
+    this.watchFrames(video, seen);
+  }
+
+  /** The clip's own loop again, from its start. */
+  takeBack() {
+    this.guest = null;
+    if (this.pairs.get(this.active) === null) return;
+    this.active.currentTime = 0;
+    this.play();
+    this.watchFrames(this.active);
   }
 
   /** Nothing to show. */
@@ -137,9 +165,10 @@ class Stage {
       return;
     }
     video.src = blob;
-    if (video === this.active) {
+    if (video === this.active) this.unseen = true;
+    if (video === this.shown) {
       this.play();
-      this.watchFrames(video, pair);
+      this.watchFrames(video);
     }
   }
 
@@ -151,16 +180,18 @@ class Stage {
   }
 
   /** Tell of the first painted frame, then keep the time bar and the frame duration up to date. */
-  watchFrames(video, pair) {
-    const watch = (this.watch = Symbol(pair));
-    let first = true;
+  watchFrames(video, alsoSeen = () => {}) {
+    const watch = (this.watch = Symbol("watch"));
     let last = null;
     this.frameS = FRAME_S;
     let shortest = Infinity; // at double speed some frames are skipped, so the shortest step is one frame
     const seen = (now, { mediaTime }) => {
       if (this.watch !== watch) return;
-      if (first) this.on.firstFrame(now);
-      first = false;
+      alsoSeen(mediaTime, video.duration);
+      if (this.unseen && video === this.active) {
+        this.unseen = false;
+        this.on.firstFrame(now);
+      }
       const step = mediaTime - (last ?? mediaTime);
       if (!video.paused && step > 0.005) this.frameS = shortest = Math.min(shortest, step);
       last = mediaTime;
@@ -179,7 +210,7 @@ class Stage {
   }
 
   play() {
-    const video = this.active;
+    const video = this.shown;
     video.playbackRate = this.speed;
     video.muted = !this.sound;
     video.play().catch((error) => {
@@ -191,13 +222,13 @@ class Stage {
   }
 
   togglePlay() {
-    if (this.active.paused) this.play();
-    else this.active.pause();
+    if (this.shown.paused) this.play();
+    else this.shown.pause();
   }
 
   /** One frame back (-1) or forward (1). Aims at the middle of the frame: its edge may round to the neighbour. */
   step(direction) {
-    const video = this.active;
+    const video = this.shown;
     if (!(video.duration > 0)) return;
     video.pause();
     const frame = this.frameTime ?? video.currentTime;
@@ -208,17 +239,17 @@ class Stage {
 
   setSpeed(speed) {
     this.speed = speed;
-    this.active.playbackRate = speed;
+    this.shown.playbackRate = speed;
   }
 
   setSound(sound) {
     this.sound = sound;
-    this.active.muted = !sound;
+    this.shown.muted = !sound;
   }
 
   /** Jump to a share (0 to 1) of the clip. */
   seek(share) {
-    if (this.active.duration > 0) this.active.currentTime = share * this.active.duration;
+    if (this.shown.duration > 0) this.shown.currentTime = share * this.shown.duration;
   }
 
   stop() {

@@ -1,6 +1,6 @@
 // Brings grades and skips to the server and desks back.
 //
-// POST /desk/exchange {"person", "grades": [{"pair", "grade", "key", "active_ms", "elapsed_ms"}],
+// POST /desk/exchange {"person", "grades": [{"pair", "grade", "key", "active_ms", "elapsed_ms", "contexts"}],
 //                      "skips": [{"pair", "kind", "reason", "key"}]}
 //   -> {"receipts": [{"key", "status": "saved" | "refused", "message"}], "desk": {...}}
 //   or 503 {"message"}: the database cannot be written just now; what has no receipt is sent again
@@ -143,7 +143,10 @@ class Sync {
 }
 
 function wire(events) {
-  const wireGrade = ({ pair, grade, key, active_ms, elapsed_ms }) => ({ pair, grade, key, active_ms, elapsed_ms });
+  const wireGrade = ({ pair, grade, key, active_ms, elapsed_ms, contexts }) => ({
+    ...{ pair, grade, key },
+    ...{ active_ms, elapsed_ms, contexts },
+  });
   const wireSkip = ({ pair, kind, reason, key }) => ({ pair, kind, reason, key });
   return {
     grades: events.filter((event) => !isSkip(event)).map(wireGrade),

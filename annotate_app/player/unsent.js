@@ -26,6 +26,7 @@ class Unsent {
   /** @param person id of the annotator: grades of another person in this browser are never touched. */
   constructor(person) {
     this.prefix = `${UNSENT}.${person}.`;
+    this.counter = `reelrank.order.${person}`;
     this.events = new Map();
     this.durable = true;
     this.adopt();
@@ -39,9 +40,9 @@ class Unsent {
         const name = localStorage.key(index);
         if (name.startsWith(this.prefix)) found.push(localStorage.getItem(name));
       }
-      const events = found.map(parseOrNull).filter(isEvent);
-      events.sort((a, b) => a.at - b.at || a.order - b.order);
-      for (const event of events) this.events.set(event.key, event);
+      const events = [...this.list(), ...found.map(parseOrNull).filter(isEvent)];
+      events.sort((a, b) => a.order - b.order);
+      this.events = new Map(events.map((event) => [event.key, event]));
     } catch {
       this.durable = false;
     }
@@ -49,11 +50,11 @@ class Unsent {
 
   /**
    * @param item the pair's desk item, kept so that a later message can name its query
-   * @param what {grade, active_ms, elapsed_ms} or {kind, reason}
+   * @param what {grade, active_ms, elapsed_ms, contexts} or {kind, reason}
    */
   add(item, what) {
-    const order = (this.order = (this.order ?? 0) + 1);
-    const event = { pair: item.pair, key: newKey(), ...what, at: Date.now(), order, item };
+    const order = nextNumber(this.counter); // no time of day: clocks may be set back while grades wait
+    const event = { pair: item.pair, key: newKey(), ...what, order, item };
     this.events.set(event.key, event);
     try {
       localStorage.setItem(this.prefix + event.key, JSON.stringify(event));

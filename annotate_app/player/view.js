@@ -1,5 +1,7 @@
 // Draws values into the page. All words from outside go through textContent, never through HTML.
 
+const CONTEXT_WORDS = "context, not part of the moment";
+
 class View {
   constructor(root) {
     this.root = root;
@@ -33,28 +35,6 @@ class View {
       return tile;
     });
     this.parts.grades.replaceChildren(...this.tiles);
-  }
-
-  buildGuideline({ grades, questions, reminders, example_query }) {
-    const asked = questions.map(({ title, text }) => make("li", "", [make("b", "", title), make("span", "", text)]));
-    const meant = [...grades].reverse().map(({ grade, label, detail, example }) => {
-      const row = make("li", "", [
-        make("span", "digit", String(grade)),
-        make("div", "", [make("b", "", label), make("span", "", detail)]),
-        make("em", "", example),
-      ]);
-      row.dataset.grade = grade;
-      return row;
-    });
-    this.panel("guideline").querySelector(".body").replaceChildren(
-      make("h3", "", "Ask three questions"),
-      make("ol", "questions", asked),
-      make("h3", "", "Then choose one of five grades"),
-      make("p", "example", `The examples are for the query \u201c${example_query}\u201d`),
-      make("ul", "meanings", meant),
-      make("h3", "", "Keep in mind"),
-      make("ul", "reminders", reminders.map((text) => make("li", "", text))),
-    );
   }
 
   buildKeys() {
@@ -150,6 +130,30 @@ class View {
     const button = this.root.querySelector("[data-do='speed']");
     put(button, `${speed}\u00d7`);
     button.setAttribute("aria-label", `Speed ${speed} times`);
+  }
+
+  /** What of the context is on show, and which shares of the time bar are not the moment. */
+  context(part, [before, after]) {
+    this.root.dataset.context = part;
+    this.bar.parentElement.style.setProperty("--before", `${100 * before}%`);
+    this.bar.parentElement.style.setProperty("--after", `${100 * after}%`);
+    put(this.root.querySelector(".mark"), { before: CONTEXT_WORDS, moment: "the moment", after: CONTEXT_WORDS }[part] ?? "");
+    const button = this.root.querySelector("[data-do='context']");
+    button.setAttribute("aria-pressed", String(part !== "off"));
+    button.setAttribute("aria-busy", String(part === "asked"));
+    const spoken = {
+      off: "The moment again.",
+      asked: "Fetching the context.",
+      before: `Before the moment: ${CONTEXT_WORDS}.`,
+      moment: "The moment.",
+      after: `After the moment: ${CONTEXT_WORDS}.`,
+    };
+    this.say("context", spoken[part]);
+  }
+
+  /** Whether the button is offered that makes this the window at work. */
+  goOn(offered) {
+    this.root.querySelector("[data-do='go-on']").hidden = !offered;
   }
 
   loading(loading) {

@@ -23,7 +23,7 @@ _NOTHING = {_SKIPPED: "Nothing was skipped, or all of it was offered again."}
 def page() -> None:
     """Escalated, discarded, decided and skipped pairs, ten a page; below them the clips that cannot be shown."""
     project, _, _ = look.lead_page("Disagreements")
-    lists, blocked = _lists(project), api.blocked(project)
+    lists, blocked, examples = _lists(project), api.blocked(project), api.examples_chosen(project)
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         show = st.segmented_control(
             "Show",
@@ -44,7 +44,7 @@ def page() -> None:
     chosen = min(int(st.session_state.get("dis_page", 1)), pages)
     is_blocked = {pair.pair for pair in blocked}
     for pair in listed[(chosen - 1) * PER_PAGE : chosen * PER_PAGE]:
-        _card(pair, hidden=hidden, skipped=show == _SKIPPED, blocked=pair.pair in is_blocked)
+        _card(pair, examples, hidden=hidden, skipped=show == _SKIPPED, blocked=pair.pair in is_blocked)
     if pages > 1:
         if st.session_state.get("dis_page", 1) != chosen:
             st.session_state["dis_page"] = chosen
@@ -104,7 +104,7 @@ def _report(pair: PairKey, problem: str, done: str, icon: str) -> None:
         st.toast(done, icon=icon)
 
 
-def _card(pair: PairReview, *, hidden: bool, skipped: bool, blocked: bool) -> None:
+def _card(pair: PairReview, examples: Sequence[api.Example], *, hidden: bool, skipped: bool, blocked: bool) -> None:
     with st.container(border=True, key=f"card-{pair.pair}"):
         picture, words = st.columns([2, 3], gap="medium")
         with picture:
@@ -115,6 +115,7 @@ def _card(pair: PairReview, *, hidden: bool, skipped: bool, blocked: bool) -> No
             if skipped:
                 _offer(pair, blocked)
             _form(pair)
+            pair_view.example(pair, examples)
 
 
 def _offer(pair: PairReview, blocked: bool) -> None:

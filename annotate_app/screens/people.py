@@ -1,4 +1,4 @@
-"""The lead's page "People": who works here, how much, and one-time invitations for newcomers."""
+"""The lead's page "People": who works here, how much, and one-time links for newcomers and forgotten passwords."""
 
 import time
 from html import escape
@@ -10,12 +10,12 @@ from annotate_app import look, wording
 from backend import api
 from backend.core.model import AnnotatorId, Person, PersonReview, Role
 
-_WIDTHS = (2.5, 9, 1.6)
+_WIDTHS = (2.4, 8.2, 2.7)
 _FACTS = ("Judgements", "Today", "Median active", "Too fast", "Skips", "Last active")
 
 
 def page() -> None:
-    """The table of people with suspend and reinstate, and the form that invites somebody."""
+    """The table of people with new link, suspend and reinstate, and the form that invites somebody."""
     project, person, _ = look.lead_page("People")
     _invitation()
     # On a narrow screen every row carries its labels instead; see look.css.
@@ -39,6 +39,16 @@ def add() -> None:
         invitation = api.add_person(project, name, Role(st.session_state["new_role"]), now=time.time())
         st.session_state["new_name"] = ""
         st.session_state["invitation"] = (name, invitation_url(st.context.url or "", invitation))
+
+    st.session_state["people_problem"] = look.as_lead(act)
+
+
+def renew(annotator_id: AnnotatorId) -> None:
+    """Callback of a row's button: a new one-time link, shown once; the person's older links become void."""
+
+    def act(project: api.Project, lead: Person) -> None:
+        person, invitation = api.new_invitation(project, lead, annotator_id, now=time.time())
+        st.session_state["invitation"] = (person.name, invitation_url(st.context.url or "", invitation))
 
     st.session_state["people_problem"] = look.as_lead(act)
 
@@ -68,8 +78,8 @@ def _invitation() -> None:
             st.markdown(f"**Send this link to {name}**")
             st.code(url, language=None, wrap_lines=True)
             st.caption(
-                "It works once, within two weeks, and lets them choose a password. It is shown only now: copy it "
-                "before you go on."
+                "It works once, within two weeks, and lets them choose a password; no older link of theirs works any "
+                "more. It is shown only now: copy it before you go on."
             )
 
 
@@ -93,12 +103,25 @@ def _row(review: PersonReview, me: Person) -> None:
         )
         if cells:
             numbers.html(f"<dl class='rr-facts'>{cells}</dl>")
-        action.button(
+        is_me = person.annotator_id == me.annotator_id
+        link, status = action.columns(2, gap="small")
+        link.button(
+            "New link",
+            key=f"link-{person.annotator_id}",
+            width="stretch",
+            disabled=is_me or person.suspended,
+            help="Change your own password by a click on your name."
+            if is_me
+            else "A one-time link with which they choose a new password, if they forgot theirs or lost their link.",
+            on_click=renew,
+            args=(person.annotator_id,),
+        )
+        status.button(
             "Reinstate" if person.suspended else "Suspend",
             key=f"suspend-{person.annotator_id}",
             width="stretch",
-            disabled=person.annotator_id == me.annotator_id,
-            help="You cannot suspend yourself." if person.annotator_id == me.annotator_id else None,
+            disabled=is_me,
+            help="You cannot suspend yourself." if is_me else None,
             on_click=suspend,
             args=(person.annotator_id, not person.suspended),
         )

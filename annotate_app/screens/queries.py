@@ -191,10 +191,10 @@ def _detail(project: api.Project, review: QueryReview) -> None:
         st.altair_chart(
             _distribution(review.relevances), height=240, alt="Bars: number of pairs for each relevance 0 to 4"
         )
-    _pairs(api.query_pairs(project, review.query_id))
+    _pairs(api.query_pairs(project, review.query_id), api.examples_chosen(project))
 
 
-def _pairs(pairs: Sequence[PairReview]) -> None:
+def _pairs(pairs: Sequence[PairReview], examples: Sequence[api.Example]) -> None:
     """Every pair with how the rule came to its verdict; a selected row shows its clip and its grades."""
     st.markdown("**Pairs** · choose a row to see its clip and who graded it how")
     event = st.dataframe(
@@ -222,10 +222,10 @@ def _pairs(pairs: Sequence[PairReview]) -> None:
     )
     rows = event["selection"]["rows"]
     if rows:
-        _pair(pairs[rows[0]])
+        _pair(pairs[rows[0]], examples)
 
 
-def _pair(pair: PairReview) -> None:
+def _pair(pair: PairReview, examples: Sequence[api.Example]) -> None:
     with st.container(border=True, key="query-pair"):
         picture, words = st.columns([2, 3], gap="medium")
         with picture:
@@ -233,6 +233,7 @@ def _pair(pair: PairReview) -> None:
         with words:
             pair_view.heading(pair)
             pair_view.judged(pair, hidden=False)
+            pair_view.example(pair, examples)
 
 
 def _strip(relevances: Sequence[int | None]) -> str:

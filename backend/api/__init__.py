@@ -6,6 +6,7 @@ Functions take an opened `Project` first. `now` is seconds since 1970, always gi
 
 from backend.api.campaigns import import_judgements
 from backend.api.desk import clip_for, desk, exchange, record_grades, record_skips, report_clip, restore_clip
+from backend.api.examples import choose_example, example_clip, examples, examples_chosen, withdraw_example
 from backend.api.lead import (
     adjudicate,
     blocked,
@@ -16,15 +17,19 @@ from backend.api.lead import (
     query_pairs,
     skipped,
 )
+from backend.api.my_work import my_work
 from backend.api.people import (
     accept_invitation,
     add_person,
     add_person_with_password,
+    change_password,
     invited,
     list_people,
+    new_invitation,
     person_for,
     sign_in,
     sign_out,
+    sign_out_everywhere,
     suspend,
 )
 from backend.api.progress import backup_now, progress
@@ -60,6 +65,7 @@ from backend.stages.evaluate import evaluate, evaluate_files
 from backend.stages.export import ReleaseReport
 from backend.stages.people import PASSWORD_LENGTH, SESSION_S
 from backend.stages.queries import QueryReport
+from backend.store.examples import Example
 from backend.store.project import Project
 from backend.store.releases import ReleaseRow
 from backend.store.upkeep import Restored
@@ -72,6 +78,7 @@ __all__ = [
     "ClipJob",
     "CutReport",
     "DoctorReport",
+    "Example",
     "Finding",
     "ImportReport",
     "JudgementsReport",
@@ -90,8 +97,10 @@ __all__ = [
     "backup_now",
     "blocked",
     "build_demo",
+    "change_password",
     "choose_candidates",
     "choose_encoder",
+    "choose_example",
     "clip_for",
     "cut",
     "cut_clip",
@@ -102,6 +111,9 @@ __all__ = [
     "draw_queries",
     "evaluate",
     "evaluate_files",
+    "example_clip",
+    "examples",
+    "examples_chosen",
     "exchange",
     "export_release",
     "export_zip",
@@ -113,6 +125,8 @@ __all__ = [
     "list_queries",
     "list_releases",
     "migrate",
+    "my_work",
+    "new_invitation",
     "offer_again",
     "open_batch",
     "open_project",
@@ -127,10 +141,12 @@ __all__ = [
     "rewrite_captions",
     "sign_in",
     "sign_out",
+    "sign_out_everywhere",
     "skipped",
     "status_counts",
     "summarise_raw",
     "suspend",
     "waiting_rewrites",
+    "withdraw_example",
     "write_pseudo_train",
 ]

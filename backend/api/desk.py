@@ -13,7 +13,7 @@ from backend.core.model import (
     Role,
     SkipEvent,
 )
-from backend.media.clips import ClipJob, clip_job
+from backend.media.clips import ClipJob, clip_job, with_context
 from backend.stages import (
     assignments,
     consensus,
@@ -63,8 +63,10 @@ def exchange(
     return receipts, desk(project, person, now=now)
 
 
-def clip_for(project: Project, person: Person, pair: PairKey) -> ClipJob:
+def clip_for(project: Project, person: Person, pair: PairKey, *, context: bool = False) -> ClipJob:
     """Which clip shows a pair, for somebody who may see it: who sits at it or skipped it (and steps back), or a lead.
+
+    With `context`, another clip: the moment and the seconds around it. The job tells how many on either side.
 
     Raises:
         NotAllowed: not this person's pair.
@@ -81,7 +83,8 @@ def clip_for(project: Project, person: Person, pair: PairKey) -> ClipJob:
     facts = corpus_rows.video_facts(project.store.db, row.video)
     if facts is None:
         raise VideoUnreadable(f"{row.video}: no video file known; import the corpus again with --videos FOLDER")
-    return clip_job(project.clips, project.file(facts.path), row.start_s, row.end_s, facts.sha256)
+    job = clip_job(project.clips, project.file(facts.path), row.start_s, row.end_s, facts.sha256)
+    return with_context(job, facts.duration_s) if context else job
 
 
 def report_clip(project: Project, person: Person, pair: PairKey, reason: str, *, now: float) -> None:

@@ -47,6 +47,34 @@ def sign_out(project: Project, token: str, *, now: float) -> None:
         assignments.sign_off(project.store, person, now=now)
 
 
+def sign_out_everywhere(project: Project, token: str, *, now: float) -> None:
+    """End all sessions of the person behind a session, and give back the seats that they hold."""
+    person = people.person_for(project.store, token, now=now)
+    if person is not None:
+        people.sign_out_everywhere(project.store, person, now=now)
+        assignments.sign_off(project.store, person, now=now)
+
+
+def change_password(project: Project, token: str, old: str, new: str, *, now: float) -> str:
+    """Set another password; all sessions end but the new one, whose token this is. Slow on purpose, as `sign_in`.
+
+    Raises:
+        SignInRefused: the session is over, or `old` is wrong.
+        ProjectError: the new password is too short, or the old one.
+    """
+    return people.change_password(project.store, token, old, new, now=now)
+
+
+def new_invitation(project: Project, lead: Person, annotator_id: AnnotatorId, *, now: float) -> tuple[Person, str]:
+    """A new one-time link for somebody who is here already; their older ones become void.
+
+    Returns:
+        Whom it is for, and the token.
+    """
+    review.require_lead(lead)
+    return people.new_invitation(project.store, lead, annotator_id, now=now)
+
+
 def invited(project: Project, invitation: str, *, now: float) -> Person | None:
     """Whom a one-time invitation is for; None if it is used up."""
     return people.invited(project.store, invitation, now=now)

@@ -21,7 +21,7 @@ from backend.core.model import Split
 from backend.core.raw_annotation import COLUMNS, grades_of, repeats
 from backend.core.text_files import CsvTable, instant, not_blank, number, read_csv, stripped, whole
 
-RAW_OPTIONAL = ("round", "graded_at", "active_ms", "elapsed_ms", "simulated")
+RAW_OPTIONAL = ("round", "graded_at", "active_ms", "elapsed_ms", "contexts", "simulated")
 PAIR_COLUMNS = ("pair_id", "query", "video_name", "similarity")
 PAIR_OPTIONAL = (
     *("timestamp", "start", "end", "query_id", "split", "rank", "duration", "caption", "verdict", "relevance"),
@@ -46,6 +46,7 @@ class EarlierGrade(NamedTuple):
     graded_at: float | None
     active_ms: int | None
     elapsed_ms: int | None
+    contexts: int | None
     simulated: bool
 
 
@@ -131,6 +132,7 @@ class _Reading:
             self._column("graded_at", instant, "a time such as 2026-09-21T14:13:20Z"),
             self._column("active_ms", whole, "a whole number of milliseconds"),
             self._column("elapsed_ms", whole, "a whole number of milliseconds"),
+            self._column("contexts", whole, "a whole number"),
             self._column("simulated", _one_of(0, 1), "0 or 1"),
             strict=True,
         )
@@ -206,12 +208,12 @@ class _Reading:
         for pair_id, together in groupby(rows, key=itemgetter(0)):
             here: set[str] = set()
             for seat_no, (_, round_no, row, worker, grade, graded_at, *rest) in enumerate(together, start=1):
-                active_ms, elapsed_ms, simulated = rest
+                active_ms, elapsed_ms, contexts, simulated = rest
                 if round_no is not None and round_no != (1 if seat_no <= 2 else 2):
                     self._refuse([(row, f"round is {round_no}, but this is grade {seat_no} of pair {pair_id}")])
                 yield EarlierGrade(
                     *(row, pair_id, seat_no, worker in here, worker, grade),
-                    *(graded_at, active_ms, elapsed_ms, bool(simulated)),
+                    *(graded_at, active_ms, elapsed_ms, contexts, bool(simulated)),
                 )
                 here.add(worker)
 

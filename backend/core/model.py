@@ -157,6 +157,8 @@ class GradeEvent:
     """Time of work on the pair: a hidden tab, and more than 30 s without any input, left out."""
     elapsed_ms: int | None = None
     """All time from the first painted frame to the key press; None where nobody measured it."""
+    contexts: int = 0
+    """How often the seconds around the moment were looked at before the key press."""
 
 
 class SkipKind(StrEnum):
@@ -328,3 +330,41 @@ class Progress:
         if not self.needed:
             return 0.0
         return self.needed / self.a_day if self.a_day else None
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """How one person's grades compare with the relevance of pairs that are settled for good. Never about one pair."""
+
+    pairs: int
+    equal: float
+    """Share of grades that are the relevance."""
+    within_one: float
+    difference: float
+    """Mean of grade minus agreed value (the mean behind a consensus, a lead's relevance); above 0: more generous."""
+
+
+@dataclass(frozen=True, slots=True)
+class MyWork:
+    """What an annotator may know of their own work. Judgements of earlier campaigns are left out."""
+
+    today: int
+    """Pairs graded for the first time since midnight."""
+    week: int
+    """The same, today and the six days before."""
+    in_all: int
+    simulated: int
+    """How many of them a program made (demonstrations)."""
+    days: tuple[tuple[str, int], ...]
+    """(`2026-03-14`, pairs) of the last 30 local days, the oldest first."""
+    active_s: float
+    """Active time of all grades and corrections together."""
+    median_s: float | None
+    """Median active time of a grade that counts; None without any measured one."""
+    grades: tuple[int, int, int, int, int]
+    """How often each grade 0-4 was given."""
+    skips: int
+    settled: int
+    """Pairs that `agreement` may speak of."""
+    agreement: Agreement | None
+    """None while `settled` is too small to say anything."""

@@ -6,15 +6,18 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from backend.media.cut import PROFILE, CutReport, cut
 
-__all__ = ["DEFAULT_CACHE_BYTES", "ClipJob", "CutReport", "clip_job", "cut", "ensure"]
+__all__ = ["DEFAULT_CACHE_BYTES", "ClipJob", "CutReport", "clip_job", "cut", "ensure", "with_context"]
 
 DEFAULT_CACHE_BYTES = 20 * 1024**3
 """About 40,000 clips of 8 s."""
+
+CONTEXT_S = 2.0
+"""Seconds shown before and after a moment to whoever asks for its context."""
 
 SAFE_AGE_S = 600.0
 """A clip used within so many seconds may be on somebody's screen and is never removed."""
@@ -24,7 +27,8 @@ SAFE_AGE_S = 600.0
 class ClipJob:
     """One clip to be had: plain values, so that it can be handed to another process.
 
-    `path` is where the finished clip lies; `identity` names the content of `source` (its sha256).
+    `path` is where the finished clip lies; `identity` names the content of `source` (its sha256). `before_s` and
+    `after_s` are the parts of the span at its two ends that are context, not moment.
     """
 
     source: Path
@@ -33,6 +37,8 @@ class ClipJob:
     end_s: float
     path: Path
     max_cache_bytes: int
+    before_s: float = 0.0
+    after_s: float = 0.0
 
 
 def clip_job(
@@ -52,6 +58,20 @@ def clip_job(
     key = "\n".join([PROFILE, identity, repr(start_s), repr(end_s)])
     name = hashlib.sha256(key.encode()).hexdigest()[:40] + ".mp4"
     return ClipJob(source, identity, start_s, end_s, cache / name, max_cache_bytes)
+
+
+def with_context(job: ClipJob, video_s: float) -> ClipJob:
+    """The job for a moment's clip and up to `CONTEXT_S` on either side, within a video of `video_s` seconds.
+
+    A clip of its own: the moment's is neither cut anew nor replaced. Where a video's measured length ends before the
+    moment does, the moment keeps its end.
+    """
+    before_s = min(CONTEXT_S, job.start_s)
+    after_s = min(CONTEXT_S, max(0.0, video_s - job.end_s))
+    # Annotations are decimal: 2.2 - 2.0 is a little more than 0.2 in floats, which would leave out the frame at 0.2.
+    start_s, end_s = round(job.start_s - before_s, 6), round(job.end_s + after_s, 6)
+    wide = clip_job(job.path.parent, job.source, start_s, end_s, job.identity, job.max_cache_bytes)
+    return replace(wide, before_s=before_s, after_s=after_s)
 
 
 def ensure(job: ClipJob, now: Callable[[], float] = time.time) -> Path:

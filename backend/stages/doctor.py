@@ -12,7 +12,7 @@ from pathlib import Path
 
 from backend.core.grading import RULE_VERSION, decide
 from backend.core.model import Verdict
-from backend.media.clips import SAFE_AGE_S, clip_job
+from backend.media.clips import SAFE_AGE_S, clip_job, with_context
 from backend.stages import consensus
 from backend.store import agenda, invariants, judgements
 from backend.store.connection import Database, reading, writing
@@ -133,10 +133,10 @@ def _orphaned_clips(project: Project, db: Database, now: float) -> Iterable[str]
     files = {entry.name: entry for entry in os.scandir(project.clips)} if project.clips.is_dir() else {}
     if not files:
         return
-    known = {
-        clip_job(project.clips, Path(), start_s, end_s, sha256).path.name
-        for start_s, end_s, sha256 in invariants.clips(db)
-    }
+    known = set()
+    for start_s, end_s, sha256, video_s in invariants.clips(db):
+        job = clip_job(project.clips, Path(), start_s, end_s, sha256)
+        known |= {job.path.name, with_context(job, video_s).path.name}
     for name in sorted(files.keys() - known):
         try:
             unfinished = not name.endswith(".mp4") and files[name].stat().st_mtime > now - SAFE_AGE_S

@@ -266,7 +266,7 @@ class _Import:
             yield NewJudgement(
                 *(grade.pair_id, grade.seat_no, person_ids[grade.worker], grade.grade),
                 *(self.now if grade.graded_at is None else grade.graded_at, grade.active_ms or 0, grade.elapsed_ms),
-                *(f"import:{digest}:{grade.row}", grade.simulated),
+                *(grade.contexts or 0, f"import:{digest}:{grade.row}", grade.simulated),
             )
 
     def _counted(self, what: str, rows: Iterable[_Row], total: int) -> Iterator[_Row]:

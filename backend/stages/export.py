@@ -33,7 +33,9 @@ PAIR_COLUMNS = (
     *("pair_id", "query_id", "split", "query", "video_name", "start", "end", "duration", "caption"),
     *("rank", "similarity", "verdict", "relevance", "mean"),
 )
-RAW_COLUMNS = ("pair_id", "worker", "relevance", "round", "graded_at", "active_ms", "elapsed_ms", "simulated")
+RAW_COLUMNS = (
+    *("pair_id", "worker", "relevance", "round", "graded_at", "active_ms", "elapsed_ms", "contexts", "simulated"),
+)
 
 
 @dataclass(frozen=True, slots=True)

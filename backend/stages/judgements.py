@@ -71,6 +71,7 @@ def accept(
             at=now,
             active_ms=max(0, event.active_ms),
             elapsed_ms=None if event.elapsed_ms is None else max(0, event.elapsed_ms),
+            contexts=max(0, event.contexts),
             event_key=event.key,
             simulated=simulated,
         )

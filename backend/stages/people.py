@@ -51,6 +51,37 @@ def invite(store: Store, person: Person, *, now: float) -> str:
     return token
 
 
+def new_invitation(store: Store, lead: Person, annotator_id: AnnotatorId, *, now: float) -> tuple[Person, str]:
+    """A new one-time link for somebody who is here already (a forgotten password, a lost link).
+
+    Links made before become void. The password and the sessions stay until the new link is used.
+
+    Returns:
+        Whom it is for, and the token.
+
+    Raises:
+        ProjectError: no such person, or suspended.
+    """
+    token = secrets.token_urlsafe(24)
+    with writing(store) as db:
+        person = people.by_id(db, annotator_id)
+        if person is None:
+            raise ProjectError(f"there is no person {annotator_id}: reload the page")
+        if person.suspended:
+            raise ProjectError(f"{person.name} is suspended: reinstate them first")
+        replaced = people.void_invitations(db, annotator_id, at=now)
+        people.add_invitation(db, annotator_id, _digest(token), until=now + INVITATION_S)
+        events.record(
+            db,
+            EventKind.INVITED,
+            at=now,
+            actor=lead.annotator_id,
+            subject=f"annotator:{annotator_id}",
+            payload={"replaced": replaced},
+        )
+    return person, token
+
+
 def invited(store: Store, token: str, *, now: float) -> Person | None:
     """Whom an invitation is for; None if it is used up, expired or unknown."""
     return people.invited(store.db, _digest(token), now=now)
@@ -69,6 +100,36 @@ def accept_invitation(store: Store, token: str, password: str, *, now: float) ->
         if person is None:
             raise SignInRefused("This invitation is used up or has expired: ask your lead for a new one.")
         people.use_invitation(db, _digest(token), at=now)
+        _set_hash(store, person, hashed, now=now)
+        return _new_session(store, person, now=now)
+
+
+def change_password(store: Store, session: str, old: str, new: str, *, now: float) -> str:
+    """Set another password, knowing the present one. All sessions end; the new one that is returned goes on.
+
+    Unused links of the person become void.
+
+    Raises:
+        SignInRefused: the session is over, or the present password is not `old`.
+        ProjectError: the new password is too short, or the old one.
+    """
+    person = person_for(store, session, now=now)
+    found = people.by_name(store.db, person.name) if person else None
+    if person is None or found is None:
+        raise SignInRefused("You are signed out: sign in again.")
+    verified = found[1]
+    try:
+        _hasher().verify(verified or _nobodys_hash(), old)
+    except VerifyMismatchError:
+        raise SignInRefused("The present password is wrong.") from None
+    if new == old:
+        raise ProjectError("the new password is the present one: choose another")
+    hashed = _hash(new)  # slow on purpose, so before the transaction
+    with writing(store) as db:
+        # Asked again: meanwhile a lead may have suspended the person, or another browser changed the password.
+        known = people.by_name(db, person.name)
+        if person_for(store, session, now=now) is None or known is None or known[1] != verified:
+            raise SignInRefused("You are signed out: sign in again.")
         _set_hash(store, person, hashed, now=now)
         return _new_session(store, person, now=now)
 
@@ -116,6 +177,19 @@ def sign_out(store: Store, token: str) -> None:
         people.end_session(db, _digest(token))
 
 
+def sign_out_everywhere(store: Store, person: Person, *, now: float) -> None:
+    """End all sessions of a person, in every browser."""
+    with writing(store) as db:
+        events.record(
+            db,
+            EventKind.SIGNED_OUT_EVERYWHERE,
+            at=now,
+            actor=person.annotator_id,
+            subject=f"annotator:{person.annotator_id}",
+            payload={"sessions": people.end_sessions(db, person.annotator_id)},
+        )
+
+
 def suspend(store: Store, lead: Person, annotator_id: AnnotatorId, suspended: bool, *, now: float) -> None:
     """Suspend somebody (their sessions end and their seats go back at once) or let them in again.
 
@@ -147,6 +221,7 @@ def suspend(store: Store, lead: Person, annotator_id: AnnotatorId, suspended: bo
 def _set_hash(store: Store, person: Person, hashed: str, *, now: float) -> None:
     with writing(store) as db:
         people.set_password(db, person.annotator_id, hashed)
+        people.void_invitations(db, person.annotator_id, at=now)
         events.record(
             db,
             EventKind.PASSWORD_SET,

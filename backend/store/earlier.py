@@ -51,6 +51,7 @@ class NewJudgement(NamedTuple):
     graded_at: float
     active_ms: int
     elapsed_ms: int | None
+    contexts: int
     event_key: str
     simulated: bool
 
@@ -156,7 +157,7 @@ def add_seats(db: Database, seats: Iterable[NewSeat]) -> None:
 def add_judgements(db: Database, judgements: Iterable[NewJudgement]) -> None:
     """Add the judgements of judged seats."""
     db.conn.executemany(
-        "INSERT INTO judgement (pair_id, seat_no, annotator_id, grade, graded_at, active_ms, elapsed_ms, event_key, "
-        "simulated, revision, imported) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 1, 1)",
+        "INSERT INTO judgement (pair_id, seat_no, annotator_id, grade, graded_at, active_ms, elapsed_ms, contexts, "
+        "event_key, simulated, revision, imported) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, 1)",
         judgements,
     )

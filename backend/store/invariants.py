@@ -106,13 +106,14 @@ def wrong_agenda(db: Database) -> list[str]:
     )
 
 
-def clips(db: Database) -> Iterator[tuple[float, float, str]]:
-    """(start, end, SHA-256 of the video) of every moment whose video file is known."""
+def clips(db: Database) -> Iterator[tuple[float, float, str, float]]:
+    """(start, end, SHA-256 of the video, its length) of every moment whose video file is known."""
     rows = db.conn.execute(
-        "SELECT m.start_s, m.end_s, v.sha256 FROM moment m JOIN video v USING (video_id) WHERE v.sha256 IS NOT NULL"
+        "SELECT m.start_s, m.end_s, v.sha256, v.duration_s FROM moment m JOIN video v USING (video_id) "
+        "WHERE v.sha256 IS NOT NULL"
     )
     for row in rows:
-        yield row[0], row[1], row[2]
+        yield row[0], row[1], row[2], row[3]
 
 
 def videos_wanted(db: Database) -> list[tuple[str, str]]:

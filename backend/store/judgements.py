@@ -75,14 +75,15 @@ def add(
     at: float,
     active_ms: int,
     elapsed_ms: int | None,
+    contexts: int,
     event_key: str,
     simulated: bool = False,
 ) -> None:
     """Append a judgement; the composite foreign key refuses one without its seat."""
     db.conn.execute(
         "INSERT INTO judgement (pair_id, seat_no, annotator_id, revision, grade, graded_at, active_ms, elapsed_ms, "
-        "event_key, simulated) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        [seat.pair_id, seat.seat_no, me, revision, grade, at, active_ms, elapsed_ms, event_key, int(simulated)],
+        "contexts, event_key, simulated) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        [seat.pair_id, seat.seat_no, me, revision, grade, at, active_ms, elapsed_ms, contexts, event_key, simulated],
     )
 
 
@@ -171,15 +172,15 @@ def remove_fault(db: Database, moment_id: MomentId) -> None:
     db.conn.execute("DELETE FROM clip_fault WHERE moment_id = ?", [moment_id])
 
 
-def all_standing(db: Database) -> Iterator[tuple[PairId, AnnotatorId, int, int, str, int, int | None, int]]:
-    """(pair, annotator, grade, round, when in UTC, active_ms, elapsed_ms, simulated) of every grade that counts."""
+def all_standing(db: Database) -> Iterator[tuple[PairId, AnnotatorId, int, int, str, int, int | None, int, int]]:
+    """(pair, annotator, grade, round, when in UTC, active_ms, elapsed_ms, contexts, simulated) of all that count."""
     rows = db.conn.execute(
         "SELECT pair_id, annotator_id, grade, CASE WHEN seat_no <= 2 THEN 1 ELSE 2 END, "
-        "strftime('%Y-%m-%dT%H:%M:%SZ', graded_at, 'unixepoch'), active_ms, elapsed_ms, simulated "
-        "FROM standing ORDER BY pair_id, seat_no"
+        "strftime('%Y-%m-%dT%H:%M:%SZ', graded_at, 'unixepoch'), active_ms, elapsed_ms, contexts, "
+        "simulated FROM standing ORDER BY pair_id, seat_no"
     )
     for r in rows:
-        yield PairId(r[0]), AnnotatorId(r[1]), r[2], r[3], r[4], r[5], r[6], r[7]
+        yield PairId(r[0]), AnnotatorId(r[1]), r[2], r[3], r[4], r[5], r[6], r[7], r[8]
 
 
 def grades_by_pair(db: Database) -> dict[PairId, list[int]]:

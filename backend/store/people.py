@@ -76,6 +76,19 @@ def use_invitation(db: Database, token_hash: str, *, at: float) -> None:
     db.conn.execute("UPDATE invitation SET used_at = ? WHERE token_hash = ?", [at, token_hash])
 
 
+def void_invitations(db: Database, annotator_id: AnnotatorId, *, at: float) -> int:
+    """Mark every unused link of this person as used, so that none works any more; how many that were good."""
+    good: int = db.conn.execute(
+        "SELECT count(*) FROM invitation WHERE annotator_id = ? AND used_at IS NULL AND expires_at > ?",
+        [annotator_id, at],
+    ).fetchone()[0]
+    db.conn.execute(
+        "UPDATE invitation SET used_at = ? WHERE annotator_id = ? AND used_at IS NULL",
+        [at, annotator_id],
+    )
+    return good
+
+
 def add_session(db: Database, annotator_id: AnnotatorId, token_hash: str, *, at: float, until: float) -> None:
     """A session; expired ones are swept on the way."""
     db.conn.execute("DELETE FROM session WHERE expires_at <= ?", [at])
@@ -98,6 +111,11 @@ def by_session(db: Database, token_hash: str, *, now: float) -> Person | None:
 def end_session(db: Database, token_hash: str) -> None:
     """Sign out."""
     db.conn.execute("DELETE FROM session WHERE token_hash = ?", [token_hash])
+
+
+def end_sessions(db: Database, annotator_id: AnnotatorId) -> int:
+    """Sign out everywhere; how many sessions that were."""
+    return db.conn.execute("DELETE FROM session WHERE annotator_id = ?", [annotator_id]).rowcount
 
 
 def reviews(db: Database, now: float | None = None) -> list[PersonReview]:

@@ -273,6 +273,22 @@ CREATE TABLE agenda (
 CREATE INDEX agenda_order ON agenda (nearest DESC, position, batch_id);
 """
 
+DESK = """
+ALTER TABLE judgement ADD COLUMN contexts INTEGER NOT NULL DEFAULT 0 CHECK (contexts >= 0);
+
+-- Settled pairs that a lead chose to show what a grade means; one stands for each grade.
+CREATE TABLE example (
+  example_id    INTEGER PRIMARY KEY,
+  grade         INTEGER NOT NULL CHECK (grade BETWEEN 0 AND 4),
+  pair_id       INTEGER NOT NULL REFERENCES pair,
+  note          TEXT NOT NULL CHECK (trim(note) <> ''),
+  lead_id       INTEGER NOT NULL REFERENCES annotator,
+  chosen_at     REAL NOT NULL,
+  withdrawn_at  REAL
+) STRICT;
+CREATE UNIQUE INDEX example_standing ON example (grade) WHERE withdrawn_at IS NULL;
+"""
+
 APPEND_ONLY = ("judgement", "adjudication", "event")
 
 
@@ -309,6 +325,12 @@ def m002_campaign(db: Database) -> None:
                 raise ProjectError(f"{len(broken)} rows point to rows that do not exist: restore an intact backup")
     finally:
         db.conn.execute("PRAGMA foreign_keys = 1")
+
+
+@migrations()
+def m003_desk(db: Database) -> None:
+    """How often the context of a moment was looked at; examples for the guideline."""
+    _run(db, DESK)
 
 
 def _run(db: Database, script: str) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 
 from backend.core.errors import NotAllowed, ProjectError, SignInRefused, StoreUnavailable, VideoUnreadable
 from backend.core.model import (
+    Agreement,
     AnnotatorId,
     DayCount,
     Desk,
@@ -21,6 +22,7 @@ from backend.core.model import (
     GivenGrade,
     GivenSkip,
     GradeEvent,
+    MyWork,
     PairId,
     PairKey,
     PairReview,
@@ -38,11 +40,27 @@ from backend.core.model import (
     Split,
     Verdict,
 )
+from backend.store.examples import Example
 from backend.store.releases import ReleaseRow
 
 NOON = 1_760_000_000.0
 PASSWORD = "correct horse"
 BROKEN, CRASHING = PairKey("broken"), PairKey("crashing")
+
+
+WORK = MyWork(
+    today=12,
+    week=214,
+    in_all=1340,
+    simulated=0,
+    days=tuple((f"2025-09-{n:02d}", 10 * n) for n in range(1, 31)),
+    active_s=11_220.0,
+    median_s=6.5,
+    grades=(134, 201, 335, 402, 268),
+    skips=7,
+    settled=1204,
+    agreement=Agreement(1204, equal=0.6, within_one=0.95, difference=-0.25),
+)
 
 
 @dataclass(frozen=True)
@@ -51,6 +69,8 @@ class ClipJob:
 
     pair: PairKey
     path: Path
+    before_s: float = 0.0
+    after_s: float = 0.0
 
 
 @dataclass
@@ -70,7 +90,9 @@ class Project:
     blocked: list[PairReview] = field(default_factory=list)
     skips: dict[str, SkipEvent] = field(default_factory=dict)
     skipped: list[PairReview] = field(default_factory=list)
+    examples: list[Example] = field(default_factory=list)
     unavailable: str = ""
+    work: MyWork = field(default_factory=lambda: WORK)
     progress: Progress = field(default_factory=lambda: Progress(0, 0, (), (), 0, 0.0))
     status: dict[str, Any] = field(default_factory=dict)
 
@@ -107,6 +129,35 @@ def person_for(project: Project, token: str, *, now: float) -> Person | None:
 
 def sign_out(project: Project, token: str, *, now: float) -> None:
     project.sessions.pop(token, None)
+
+
+def sign_out_everywhere(project: Project, token: str, *, now: float) -> None:
+    name = project.sessions[token]
+    project.sessions = {other: who for other, who in project.sessions.items() if who != name}
+
+
+def change_password(project: Project, token: str, old: str, new: str, *, now: float) -> str:
+    _require_store(project)
+    if old != PASSWORD:
+        raise SignInRefused("The present password is wrong.")
+    if new == old:
+        raise ProjectError("the new password is the present one: choose another")
+    name = project.sessions[token]
+    sign_out_everywhere(project, token, now=now)
+    project.sessions[f"new-token-of-{name}"] = name
+    return f"new-token-of-{name}"
+
+
+def new_invitation(project: Project, lead: Person, annotator_id: AnnotatorId, *, now: float) -> tuple[Person, str]:
+    _require_store(project)
+    person = next(person for person in project.people.values() if person.annotator_id == annotator_id)
+    project.invitations = {token: name for token, name in project.invitations.items() if name != person.name}
+    project.invitations[f"again-{person.name}"] = person.name
+    return person, f"again-{person.name}"
+
+
+def my_work(project: Project, person: Person, *, now: float) -> MyWork:
+    return project.work
 
 
 def invited(project: Project, invitation: str, *, now: float) -> Person | None:
@@ -171,10 +222,12 @@ def backup_now(project: Project, lead: Person, *, now: float) -> Path:
     return path
 
 
-def clip_for(project: Project, person: Person, pair: PairKey) -> ClipJob:
+def clip_for(project: Project, person: Person, pair: PairKey, *, context: bool = False) -> ClipJob:
     held = {item.pair for item in project.desk.items}
     if person.role is not Role.LEAD and pair not in held:
         raise NotAllowed("This pair is not on your desk.")
+    if context:
+        return ClipJob(pair, project.folder / "clips" / f"{pair}-around.mp4", 1.25, 2.0)
     return ClipJob(pair, project.folder / "clips" / f"{pair}.mp4")
 
 
@@ -195,6 +248,35 @@ def cut_clip(job: ClipJob) -> Path:
 
 def report_clip(project: Project, person: Person, pair: PairKey, reason: str, *, now: float) -> None:
     project.reported.append((pair, reason))
+
+
+def examples_chosen(project: Project) -> list[Example]:
+    return project.examples
+
+
+def examples(project: Project) -> list[Example]:
+    return [example for example in project.examples if example.showing]
+
+
+def choose_example(project: Project, person: Person, pair: PairKey, grade: int, note: str, *, now: float) -> None:
+    _require_store(project)
+    if not note.strip():
+        raise ProjectError("an example needs a note")
+    project.examples = [example for example in project.examples if example.grade != grade]
+    project.examples.append(Example(len(note), grade, pair, "Two people argue in a kitchen", note, True))
+
+
+def withdraw_example(project: Project, person: Person, grade: int, *, now: float) -> None:
+    _require_store(project)
+    project.examples = [example for example in project.examples if example.grade != grade]
+
+
+def example_clip(project: Project, grade: int, version: int | None = None) -> ClipJob:
+    _require_store(project)
+    for example in examples(project):
+        if example.grade == grade and version in (None, example.version):
+            return ClipJob(example.pair, project.folder / "clips" / f"{example.pair}.mp4")
+    raise ProjectError("there is no such example")
 
 
 def list_releases(project: Project) -> list[ReleaseRow]:

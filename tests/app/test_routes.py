@@ -416,6 +416,36 @@ def test_only_their_own_clips_are_shown_to_annotators(client: TestClient) -> Non
     assert signed_in(client, LEAD).get("/clips/key101.mp4").status_code == 200
 
 
+def test_the_context_of_a_moment_is_another_clip_that_tells_where_the_moment_lies(
+    client: TestClient, project: fake_api.Project
+) -> None:
+    (project.folder / "clips").mkdir()
+    (project.folder / "clips" / "pair7.mp4").write_bytes(b"the moment")
+    (project.folder / "clips" / "pair7-around.mp4").write_bytes(b"two seconds, the moment, two seconds")
+    signed_in(client, ANNOTATOR)
+    wide = client.get("/clips/pair7.mp4?context=1")
+    assert (wide.status_code, wide.content) == (200, b"two seconds, the moment, two seconds")
+    assert {name for name in wide.headers if "reelrank" in name} == {"x-reelrank-before", "x-reelrank-after"}
+    assert (float(wide.headers["x-reelrank-before"]), float(wide.headers["x-reelrank-after"])) == (1.25, 2.0)
+    assert wide.headers["cache-control"].startswith("private")
+    narrow = client.get("/clips/pair7.mp4")
+    assert narrow.content == b"the moment"
+    assert not [name for name in narrow.headers if "reelrank" in name]
+    assert narrow.headers["etag"] != wide.headers["etag"]
+
+
+def test_the_context_is_cut_when_asked_for_and_shown_to_whom_the_clip_is(client: TestClient) -> None:
+    assert client.get("/clips/key101.mp4?context=1").status_code == 401
+    assert signed_in(client, ANNOTATOR).get("/clips/key101.mp4?context=1").status_code == 403
+    assert signed_in(client, LEAD).get("/clips/key101.mp4?context=1").status_code == 200
+
+
+def test_a_context_that_cannot_be_cut_blocks_no_pair(client: TestClient, project: fake_api.Project) -> None:
+    answer = signed_in(client, LEAD).get("/clips/broken.mp4?context=1")
+    assert (answer.status_code, answer.json()) == (404, {"message": "friends_s01.mp4 is not a video file"})
+    assert project.reported == []
+
+
 def test_a_clip_that_cannot_be_cut_is_reported(client: TestClient, project: fake_api.Project) -> None:
     answer = signed_in(client, LEAD).get("/clips/broken.mp4")
     assert answer.status_code == 404

@@ -68,6 +68,10 @@ class FakeDesk:
     reports: list[dict[str, str]] = field(default_factory=list)
     skips: list[dict[str, str]] = field(default_factory=list)
     garbage: set[str] = field(default_factory=set)
+    missing: set[str] = field(default_factory=set)
+    context_clip: Path | None = None
+    context_s: tuple[float, float] = (2.0, 2.0)
+    contexts_asked: list[str] = field(default_factory=list)
     refused: set[str] = field(default_factory=set)
     answer_with: int = 200
     says: str = ""
@@ -75,6 +79,7 @@ class FakeDesk:
     waiting: int = 0
     skipped: int = 0
     lose_answers: int = 0
+    full_disk: bool = False  # clips still come
 
     def pairs(self) -> list[str]:
         """All pairs of the desk; the ids are opaque to the player."""
@@ -137,6 +142,8 @@ class FakeDesk:
         """Answer like the real route, or fail in the way the test asked for."""
         assert request.headers["x-reelrank"] == "1"
         body = await request.json()
+        if self.full_disk:
+            return JSONResponse({"message": self.says}, 503)
         if self.answer_with != 200:
             return JSONResponse({"message": self.says}, self.answer_with)
         receipts = [self.take(event) for event in body["grades"]] + [self.take_skip(event) for event in body["skips"]]
@@ -157,10 +164,23 @@ class FakeDesk:
         pair = request.path_params["pair"]
         if self.answer_with != 200:
             return JSONResponse({"message": self.says}, self.answer_with)
+        if request.query_params.get("context") == "1":
+            return self.context(pair)
+        if pair in self.missing:
+            return JSONResponse({"message": "s01e02: no video file in videos"}, 404)
         if pair in self.garbage:
             return Response(b"not a video", media_type="video/mp4")
         path = self.clips[int(pair[1:]) % len(self.clips)]
         return FileResponse(path, media_type="video/mp4", headers={"Cache-Control": "private, max-age=600"})
+
+    def context(self, pair: str) -> Response:
+        """The moment with what is around it; 404 unless the test gave a clip."""
+        self.contexts_asked.append(pair)
+        if self.context_clip is None:
+            return JSONResponse({"message": "s01e02 is damaged near 3.4 s"}, 404)
+        before, after = self.context_s
+        headers = {"X-ReelRank-Before": f"{before:.3f}", "X-ReelRank-After": f"{after:.3f}"}
+        return FileResponse(self.context_clip, media_type="video/mp4", headers=headers)
 
     async def page(self, request: Request) -> Response:
         """The page; `?theme=dark`, `?bare` (no text field, no padding)."""

@@ -1,7 +1,6 @@
 """The player in a real browser, against the fake desk of `player_harness`."""
 
 import re
-import statistics
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -525,11 +524,18 @@ class TestClips:
                 window.video.requestVideoFrameCallback(seen);
             }"""
         )
+        # A frame of 0.04 s is aimed at in its middle.
+        arrived = """() => {
+            const into = video.currentTime - window.painted;
+            return !video.seeking && into > -0.001 && into < 0.035;
+        }"""
+        page.evaluate("() => { video.currentTime = 0.42; }")  # away from the ends: the clip loops
+        page.wait_for_function(arrived)
         times = []
         for key in ("ArrowRight", "ArrowRight", "ArrowLeft"):
             page.keyboard.press(key)
             # A frame from before the press may still be painted: wait for the one that was asked for.
-            page.wait_for_function("() => !video.seeking && Math.abs(video.currentTime - window.painted) < 0.03")
+            page.wait_for_function(arrived)
             times.append(page.evaluate("window.painted"))
         assert times[1] - times[0] == pytest.approx(0.04, abs=0.002)
         assert times[2] == pytest.approx(times[0], abs=0.002)
@@ -539,6 +545,354 @@ class TestClips:
         expect(page.locator("video[data-active='true']")).to_have_js_property("muted", False)
         page.reload()
         expect(page.get_by_role("button", name="Sound")).to_have_attribute("aria-pressed", "true")
+
+
+@pytest.fixture(scope="module")
+def around(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The first clip's moment of 1 s, with 0.8 s before it and 0.4 s after it."""
+    path = tmp_path_factory.mktemp("around") / "around.mp4"
+    make_clip(path, 7, seconds=2.2, width=320, height=180)
+    return path
+
+
+# Notes every change of what the page calls the picture on show, with the time of the context's frame.
+NOTE_PARTS = """() => {
+    const root = document.getElementById("host").shadowRoot;
+    const player = root.querySelector(".player"), video = root.querySelector("video.around");
+    window.parts = [];
+    window.painted = [];
+    const mark = root.querySelector(".mark");
+    new MutationObserver(() => window.parts.push(player.dataset.context))
+        .observe(player, {attributes: true, attributeFilter: ["data-context"]});
+    const seen = (_, {mediaTime}) => {
+        requestAnimationFrame(() => {
+            if (getComputedStyle(video).visibility === "hidden") return; // got ready, or left
+            window.painted.push([mediaTime, player.dataset.context, mark.textContent]);
+        });
+        video.requestVideoFrameCallback(seen);
+    };
+    video.requestVideoFrameCallback(seen);
+}"""
+
+
+class TestContext:
+    def test_it_plays_once_and_marks_what_is_not_the_moment(
+        self, desk: FakeDesk, around: Path, open_page: Open
+    ) -> None:
+        desk.context_clip, desk.context_s = around, (0.8, 0.4)
+        page = open_page()
+        seen(page)
+        assert desk.contexts_asked == []  # nothing is cut unless somebody asks
+        page.evaluate(NOTE_PARTS)
+        page.keyboard.press("x")
+        page.wait_for_function("() => window.parts.at(-1) === 'off'")
+        parts = page.evaluate("window.parts")
+        assert list(dict.fromkeys(parts)) == ["asked", "before", "moment", "after", "off"]
+        words = "context, not part of the moment"
+        painted = page.evaluate("window.painted")
+        assert {part for _, part, _ in painted} == {"before", "moment", "after"}
+        for time, part, text in painted:
+            # A frame is noted within a frame period of being painted, so the frames at the borders are left out.
+            if time < 0.76:
+                assert (part, text) == ("before", words)
+            elif 0.84 < time < 1.76:
+                assert (part, text) == ("moment", "the moment")
+            elif 1.84 < time < 2.1:
+                assert (part, text) == ("after", words)
+        expect(page.locator("video[data-active='true']")).to_have_js_property("paused", False)
+        expect(page.get_by_text("The moment again.")).to_be_attached()
+        grade(page, "3")
+        grade(page, "1")
+        all_saved(page)
+        assert [(event["pair"], event["contexts"]) for event in desk.stored] == [("p001", 1), ("p002", 0)]
+        assert desk.contexts_asked == ["p001"]
+
+    def test_the_bar_shows_where_the_moment_lies(self, desk: FakeDesk, around: Path, open_page: Open) -> None:
+        desk.context_clip, desk.context_s = around, (0.8, 0.4)
+        page = open_page()
+        seen(page)
+        page.keyboard.press("x")
+        expect(player(page)).to_have_attribute("data-context", re.compile("before|moment|after"))
+        page.keyboard.press("Space")  # pauses the context
+        expect(page.locator("video.around")).to_have_js_property("paused", True)
+        expect(page.get_by_role("button", name="Context")).to_have_attribute("aria-pressed", "true")
+        widths = page.locator(".time i").evaluate(
+            """(bar) => ["::before", "::after"].map((side) =>
+                parseFloat(getComputedStyle(bar, side).width) / bar.getBoundingClientRect().width)"""
+        )
+        assert widths == pytest.approx([0.8 / 2.2, 0.4 / 2.2], abs=0.01)
+
+    def test_the_key_returns_at_once_and_each_look_counts(self, desk: FakeDesk, around: Path, open_page: Open) -> None:
+        desk.context_clip = around
+        page = open_page()
+        seen(page)
+        for leave in ("x", "Escape"):
+            page.keyboard.press("x")
+            expect(page.locator("video.around")).to_be_visible()
+            page.keyboard.press("Space")
+            page.keyboard.press(leave)
+            expect(player(page)).to_have_attribute("data-context", "off")
+            expect(page.locator("video.around")).to_be_hidden()
+            expect(page.locator("video[data-active='true']")).to_have_js_property("paused", False)
+        page.get_by_role("button", name="Context").click()
+        expect(page.locator("video.around")).to_be_visible()
+        page.keyboard.press("2")  # while the context plays
+        expect(player(page)).to_have_attribute("data-pair", "p002")
+        expect(page.locator("video.around")).to_be_hidden()
+        seen(page)
+        expect(page.locator("video[data-active='true']")).to_have_js_property("paused", False)
+        all_saved(page)
+        assert [(event["grade"], event["contexts"]) for event in desk.stored] == [(2, 3)]
+
+    @pytest.mark.parametrize("theme", ["light", "dark"])
+    def test_its_colours_and_roles_pass_axe(self, theme: str, desk: FakeDesk, around: Path, open_page: Open) -> None:
+        desk.context_clip, desk.context_s = around, (0.8, 0.4)
+        page = open_page(f"?bare&theme={theme}")
+        seen(page)
+        page.keyboard.press("x")
+        expect(player(page)).to_have_attribute("data-context", "before")
+        page.keyboard.press("Space")
+        found = Axe().run(page, options={"runOnly": ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa"]})
+        assert [violation["id"] for violation in found.response["violations"]] == []
+        expect(page.get_by_text("Before the moment: context, not part of the moment.")).to_be_attached()
+
+    @pytest.mark.parametrize("damage", ["missing", "garbage"])
+    def test_a_context_that_cannot_be_shown_leaves_the_moment(
+        self, damage: str, desk: FakeDesk, tmp_path: Path, open_page: Open
+    ) -> None:
+        if damage == "garbage":
+            desk.context_clip = tmp_path / "garbage.mp4"
+            desk.context_clip.write_bytes(b"not a video")
+        page = open_page()
+        seen(page)
+        page.keyboard.press("x")
+        reason = "s01e02 is damaged near 3.4 s" if damage == "missing" else "the browser cannot play it"
+        expect(page.get_by_role("alert")).to_contain_text(f"The context cannot be shown: {reason}. The moment goes on.")
+        expect(player(page)).to_have_attribute("data-context", "off")
+        expect(page.locator("video[data-active='true']")).to_have_js_property("paused", False)
+        grade(page, "4")
+        all_saved(page)
+        assert [(event["pair"], event["contexts"]) for event in desk.stored] == [("p001", 0)]
+        assert desk.reports == []
+
+
+class TestTwoWindows:
+    def test_the_older_one_stands_still_until_told_to_go_on(self, desk: FakeDesk, open_page: Open) -> None:
+        first = open_page()
+        grade(first, "1")
+        all_saved(first)
+        second = open_page()
+        expect(first.get_by_role("heading", name="You are also grading in another window")).to_be_visible()
+        first.keyboard.press("4")
+        first.keyboard.press("u")
+        grade(second, "2")
+        all_saved(second)
+        assert desk.grades() == {"p001": 1, "p002": 2}
+        first.get_by_role("button", name="Go on here").click()
+        expect(player(first)).to_have_attribute("data-pair", "p003")
+        expect(second.get_by_role("heading", name="You are also grading in another window")).to_be_visible()
+        expect(first.get_by_role("button", name="Go on here")).to_be_hidden()
+        grade(first, "3")
+        all_saved(first)
+        assert desk.grades() == {"p001": 1, "p002": 2, "p003": 3}
+        assert len(desk.stored) == 3
+
+    def test_what_the_older_one_has_not_sent_arrives(self, desk: FakeDesk, open_page: Open) -> None:
+        first = open_page()
+        seen(first)
+        desk.answer_with = 503
+        grade(first, "4")
+        desk.answer_with = 200  # the pages are made while the database answers again
+        desk.lose_answers = 3
+        second = open_page()
+        expect(first.get_by_role("button", name="Go on here")).to_be_visible()
+        grade(second, "2")
+        all_saved(first)
+        all_saved(second)
+        assert desk.grades() == {"p001": 4, "p002": 2}
+        assert len(desk.stored) == 2
+
+    def test_going_on_without_a_server_never_repeats_what_the_other_one_keeps(
+        self, desk: FakeDesk, open_page: Open
+    ) -> None:
+        first = open_page()
+        second = open_page()
+        seen(second)
+        desk.answer_with = 503
+        grade(second, "0")
+        first.get_by_role("button", name="Go on here").click()
+        expect(first.get_by_text("No connection")).to_be_visible()
+        desk.answer_with = 200
+        expect(player(first)).to_have_attribute("data-pair", "p002")
+        all_saved(first)
+        all_saved(second)
+        assert [(event["pair"], event["grade"]) for event in desk.stored] == [("p001", 0)]
+
+
+class TestBadDays:
+    def test_five_minutes_without_a_server(self, desk: FakeDesk, context: BrowserContext, address: str) -> None:
+        page = context.new_page()
+        page.clock.install()
+        page.goto(address)
+        seen(page)
+        context.set_offline(True)
+        for key in "43":
+            grade(page, key)
+        page.clock.run_for(300_000)
+        expect(page.get_by_test_id("saving")).to_have_text("offline: 2 grades kept")
+        expect(player(page)).to_have_attribute("data-pair", "p003")
+        seen(page)  # the clips ahead are there already, and work goes on
+        grade(page, "2")
+        expect(page.get_by_test_id("saving")).to_have_text("offline: 3 grades kept")
+        desk.lose_answers = 1
+        context.set_offline(False)
+        page.clock.run_for(16_000)  # the longest wait between two tries
+        all_saved(page)
+        assert desk.grades() == {"p001": 4, "p002": 3, "p003": 2}
+        assert len(desk.stored) == 3
+        assert desk.reports == []
+
+    def test_a_clock_set_back_does_not_turn_the_order_round(
+        self, desk: FakeDesk, context: BrowserContext, open_page: Open
+    ) -> None:
+        context.add_init_script("""(() => {
+            const now = Date.now;
+            Date.now = () => now() - (localStorage.getItem("test.hour-back") ? 3_600_000 : 0);
+        })()""")
+        page = open_page()
+        seen(page)
+        desk.full_disk = True
+        for key in "012":
+            grade(page, key)
+        page.evaluate("localStorage.setItem('test.hour-back', '1')")
+        page.reload()
+        for key in "432":
+            grade(page, key)
+        page.reload()  # what was only remembered in the page is gone: the order is the stored one
+        expect(page.get_by_test_id("saving")).to_have_text("offline: 6 grades kept")
+        desk.full_disk = False
+        all_saved(page)
+        assert [(kept["pair"], kept["grade"]) for kept in desk.stored] == list(
+            zip(desk.pairs(), [0, 1, 2, 4, 3, 2], strict=False)
+        )
+
+    def test_a_session_that_ends_in_mid_grade_keeps_the_grade_until_the_sign_in(
+        self, desk: FakeDesk, open_page: Open
+    ) -> None:
+        page = open_page()
+        grade(page, "2")
+        all_saved(page)
+        desk.answer_with = 401
+        grade(page, "3")
+        expect(page.get_by_role("alert")).to_contain_text("You are signed out. Your grades are kept")
+        expect(page.get_by_test_id("saving")).to_have_text("signed out: 1 grade kept")
+        address = page.url
+        page.goto(f"{address}internals.js")  # away to the sign-in, which is another page of this server
+        assert desk.grades() == {"p001": 2}
+        desk.answer_with = 200
+        page.goto(address)
+        all_saved(page)
+        expect(player(page)).to_have_attribute("data-pair", "p003")
+        assert desk.grades() == {"p001": 2, "p002": 3}
+
+    def test_a_clip_that_is_gone_is_reported_with_the_reason(self, desk: FakeDesk, open_page: Open) -> None:
+        desk.missing.add("p001")
+        page = open_page()
+        expect(player(page)).to_have_attribute("data-pair", "p002")
+        grade(page, "1")
+        all_saved(page)
+        assert [(report["pair"], report["what"]) for report in desk.reports] == [
+            ("p001", "s01e02: no video file in videos")
+        ]
+
+
+class TestHands:
+    @pytest.mark.parametrize("digit", [0, 3])
+    def test_the_number_pad_grades(self, digit: int, desk: FakeDesk, open_page: Open) -> None:
+        page = open_page()
+        seen(page)
+        page.keyboard.press(f"Numpad{digit}")  # as with Num Lock off: Insert, PageDown
+        seen(page)
+        expect(player(page)).to_have_attribute("data-pair", "p001")
+        press = {"key": str(digit), "code": f"Numpad{digit}", "windowsVirtualKeyCode": 96 + digit, "isKeypad": True}
+        session = page.context.new_cdp_session(page)
+        session.send("Input.dispatchKeyEvent", {"type": "keyDown", "text": str(digit), **press})
+        session.send("Input.dispatchKeyEvent", {"type": "keyUp", **press})
+        expect(player(page)).to_have_attribute("data-pair", "p002")
+        all_saved(page)
+        assert desk.grades() == {"p001": digit}
+
+    def test_a_tap_grades(self, desk: FakeDesk, browser: Browser, address: str) -> None:
+        context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+        try:
+            page = context.new_page()
+            page.goto(address)
+            seen(page)
+            button(page, 3).tap()
+            expect(player(page)).to_have_attribute("data-pair", "p002")
+            page.get_by_role("button", name="Guideline").tap()
+            expect(page.get_by_role("dialog", name="How to grade")).to_be_visible()
+            all_saved(page)
+        finally:
+            context.close()
+        assert desk.grades() == {"p001": 3}
+
+    def test_reduced_motion_moves_nothing_but_the_clip(self, desk: FakeDesk, browser: Browser, address: str) -> None:
+        context = browser.new_context(reduced_motion="reduce")
+        try:
+            page = context.new_page()
+            page.goto(address)
+            seen(page)
+            page.evaluate(
+                """() => {
+                    window.animated = 0;
+                    const animate = Element.prototype.animate;
+                    Element.prototype.animate = function (...all) {
+                        window.animated += 1;
+                        return animate.apply(this, all);
+                    };
+                }"""
+            )
+            grade(page, "2")
+            expect(page.locator("video[data-active='true']")).to_have_js_property("paused", False)
+            assert page.evaluate("window.animated") == 0
+            assert button(page, 0).evaluate("(tile) => getComputedStyle(tile).transitionDuration") == "0s"
+            all_saved(page)
+        finally:
+            context.close()
+        assert desk.grades() == {"p001": 2}
+
+    @pytest.mark.parametrize(("width", "height"), [(640, 360), (390, 844)])
+    def test_no_control_covers_another_when_zoomed(self, width: int, height: int, open_page: Open) -> None:
+        """1280 pixels at 200 % are 640 wide."""
+        page = open_page("?bare", width, height)
+        seen(page)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        controls = page.locator("button:visible").all()
+        assert len(controls) == 9 + 5
+        for control in controls:
+            control.scroll_into_view_if_needed()
+            # What lies at the middle of the control is the control.
+            assert control.evaluate(
+                """(control) => {
+                    const box = control.getBoundingClientRect();
+                    const found = control.getRootNode()
+                        .elementFromPoint(box.x + box.width / 2, box.y + box.height / 2);
+                    return control.contains(found);
+                }"""
+            )
+        boxes = [control.bounding_box() for control in controls]
+        for index, one in enumerate(boxes):
+            for other in boxes[:index]:
+                assert one is not None
+                assert other is not None
+                apart = (
+                    one["x"] >= other["x"] + other["width"]
+                    or other["x"] >= one["x"] + one["width"]
+                    or one["y"] >= other["y"] + other["height"]
+                    or other["y"] >= one["y"] + one["height"]
+                )
+                assert apart
 
 
 class TestScreen:
@@ -723,29 +1077,3 @@ class TestMounting:
             }"""
         )
         assert admitted == [[False], [True], [False, False, True], [False, False, False, True]]
-
-
-@pytest.mark.bench
-def test_key_to_first_frame(clips: list[Path], context: BrowserContext, tmp_path: Path) -> None:
-    """Time from a grade key to the first painted frame of the next clip, in ms (640x360, 25 frames a second)."""
-    paths = [tmp_path / f"{seed}.mp4" for seed in range(6)]
-    for seed, path in enumerate(paths):
-        make_clip(path, seed, seconds=3.0)
-    with serving(FakeDesk(paths, total=60)) as url:
-        page = context.new_page()
-        page.goto(url)
-        page.evaluate(
-            """() => {
-                const root = document.getElementById("host").shadowRoot;
-                window.took = [];
-                document.addEventListener("keydown", (event) => {
-                    const video = root.querySelector("video[data-active='true']");
-                    video.requestVideoFrameCallback((now) => window.took.push(now - event.timeStamp));
-                });
-            }"""
-        )
-        for number in range(50):
-            grade(page, str(number % 5))
-            page.wait_for_function("(count) => window.took.length === count", arg=number + 1)
-        took = sorted(page.evaluate("window.took"))
-    print(f"\nkey to first frame over 50 clips: median {statistics.median(took):.0f} ms, p95 {took[47]:.0f} ms")

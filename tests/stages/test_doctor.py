@@ -11,7 +11,7 @@ import pytest
 
 from backend import api
 from backend.core.model import PairKey, SkipEvent, SkipKind, Verdict
-from backend.media.clips import SAFE_AGE_S, clip_job
+from backend.media.clips import SAFE_AGE_S, clip_job, with_context
 from backend.stages import doctor
 from backend.store import agenda, connection
 from support import NOW, Judging
@@ -245,8 +245,10 @@ def put(path: Path, age_s: float) -> Path:
 def test_clips_of_no_moment_and_what_was_never_finished_are_found_and_removed(worked: Worked) -> None:
     clips = worked.project.clips
     moment = worked.project.store.db.conn.execute("SELECT start_s, end_s FROM moment WHERE video_id = 1").fetchone()
+    job = clip_job(clips, worked.video, moment[0], moment[1], "ab")
     wanted = [
-        put(clip_job(clips, worked.video, moment[0], moment[1], "ab").path, 10 * SAFE_AGE_S),
+        put(job.path, 10 * SAFE_AGE_S),
+        put(with_context(job, 60.0).path, 10 * SAFE_AGE_S),
         put(clips / "being-cut.mp4.7.7.part", 1),
     ]
     orphans = [

@@ -54,7 +54,7 @@ def judge_some(judging: Judging) -> None:
     given: list[tuple[int, ...]] = [(), (2,), (3, 4), (0, 2), (0, 2, 1), (0, 4, 1, 4), (1, 4, 2, 3)]
     for n, pair in enumerate(judging.pairs()):
         for place, grade in enumerate(given[n % len(given)]):
-            event = GradeEvent(pair.pair, grade, f"{n}-{place}", 1000 + n, 2000 + n if n % 2 else None)
+            event = GradeEvent(pair.pair, grade, f"{n}-{place}", 1000 + n, 2000 + n if n % 2 else None, n % 3)
             who = judging.annotators[(place + n) % 4]
             [receipt] = api.record_grades(judging.project, who, [event], now=NOW + n)
             assert receipt.status is ReceiptStatus.SAVED

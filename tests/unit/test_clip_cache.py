@@ -11,7 +11,7 @@ import pytest
 
 from backend.core.errors import VideoUnreadable
 from backend.media import clips
-from backend.media.clips import ClipJob, CutReport, clip_job, ensure
+from backend.media.clips import ClipJob, CutReport, clip_job, ensure, with_context
 
 NOW = 1_000_000_000.0
 JOB = {"source": Path("a.mp4"), "start_s": 1.0, "end_s": 2.0, "identity": "abc"}
@@ -50,6 +50,28 @@ def test_a_job_can_be_sent_to_another_process(tmp_path: Path) -> None:
     assert pickle.loads(pickle.dumps(job)) == job
     with pytest.raises(AttributeError):
         job.start_s = 3.0  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    ("moment", "video_s", "span", "around"),
+    [
+        ((10.0, 14.0), 60.0, (8.0, 16.0), (2.0, 2.0)),
+        ((0.5, 4.0), 60.0, (0.0, 6.0), (0.5, 2.0)),
+        ((50.0, 59.25), 60.0, (48.0, 60.0), (2.0, 0.75)),
+        ((0.0, 60.0), 60.0, (0.0, 60.0), (0.0, 0.0)),
+        ((50.0, 61.0), 60.0, (48.0, 61.0), (2.0, 0.0)),  # annotated past the end that was measured
+    ],
+)
+def test_context_is_two_seconds_on_either_side_within_the_video(
+    moment: tuple[float, float], video_s: float, span: tuple[float, float], around: tuple[float, float], tmp_path: Path
+) -> None:
+    job = clip_job(tmp_path, Path("a.mp4"), *moment, "abc", 5)
+    wide = with_context(job, video_s)
+    assert (wide.start_s, wide.end_s) == span
+    assert (wide.before_s, wide.after_s) == around
+    assert (wide.source, wide.identity, wide.max_cache_bytes, wide.path.parent) == (Path("a.mp4"), "abc", 5, tmp_path)
+    assert (wide.path == job.path) == (span == moment)
+    assert (job.before_s, job.after_s) == (0.0, 0.0)
 
 
 def test_a_clip_is_cut_once_and_then_only_marked_as_used(tmp_path: Path) -> None:

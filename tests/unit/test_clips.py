@@ -15,7 +15,7 @@ import pytest
 from numpy.typing import NDArray
 
 from backend.core.errors import InputError, VideoUnreadable
-from backend.media.clips import cut
+from backend.media.clips import clip_job, cut, with_context
 
 BITS, BLOCK = 8, 16
 Picture = NDArray[np.uint8]
@@ -319,3 +319,21 @@ def test_clips_are_what_browsers_play(tmp_path: Path) -> None:
         assert (picture.name, picture.pix_fmt, sound.name) == ("h264", "yuv420p", "aac")
         keys = [n for n, packet in enumerate(clip.demux(video=0)) if packet.is_keyframe and packet.size]
     assert max(np.diff([*keys, 60])) <= 25
+
+
+@pytest.mark.parametrize(("start_s", "end_s"), [(2.2, 2.4), (0.53, 1.0), (2.51, 4.57), (4.0, 5.9)])
+def test_the_moment_lies_in_its_context_where_the_job_says(start_s: float, end_s: float, tmp_path: Path) -> None:
+    source = write_source(tmp_path / "source.mp4", range(150), Fraction(1, 25))
+    wide = with_context(clip_job(tmp_path, source, start_s, end_s, "abc"), 6.0)
+    cut(source, start_s, end_s, tmp_path / "narrow.mp4")
+    cut(source, wide.start_s, wide.end_s, tmp_path / "wide.mp4")
+    times, pictures = contents(tmp_path / "wide.mp4")
+    ends = float(times[-1]) + 1 / 25 - wide.after_s
+    inside = [
+        number_of(picture)
+        for time, picture in zip(times, pictures, strict=True)
+        if wide.before_s - 0.01 <= time < ends - 0.01
+    ]
+    assert inside == [number_of(picture) for picture in contents(tmp_path / "narrow.mp4")[1]]
+    assert inside == [number for number in range(150) if start_s <= number / 25 < end_s]
+    assert len(pictures) > len(inside)

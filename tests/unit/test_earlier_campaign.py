@@ -49,10 +49,13 @@ def test_the_first_round_sits_down_first_wherever_it_stands() -> None:
 
 def test_further_columns_are_read_and_blank_ones_are_unknown() -> None:
     found = read(
-        "elapsed_ms,pair_id,worker,relevance,graded_at,active_ms,simulated\n"
-        "9000,1,a,3,2026-09-21T14:13:20Z,4000,1\n,1,b,3,,,\n"
+        "elapsed_ms,pair_id,worker,relevance,graded_at,active_ms,contexts,simulated\n"
+        "9000,1,a,3,2026-09-21T14:13:20Z,4000,2,1\n,1,b,3,,,,\n"
     ).grades
-    assert [tuple(grade)[-4:] for grade in found] == [(1_790_000_000.0, 4000, 9000, True), (None, None, None, False)]
+    assert [tuple(grade)[-5:] for grade in found] == [
+        (1_790_000_000.0, 4000, 9000, 2, True),
+        (None, None, None, None, False),
+    ]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,146 @@
+"""The annotator's page "My work": how much, how long, how the grades spread, how they agree once pairs are settled."""
+
+import time
+from collections.abc import Sequence
+from datetime import date
+
+import altair as alt
+import pandas as pd
+import streamlit as st
+
+from annotate_app import auth, wording
+from backend import api
+from backend.core.model import Agreement, MyWork, Role
+
+_EVEN = 0.05
+"""A mean difference below this is written 0.0 or is too small to be called strict or generous."""
+
+
+def page() -> None:
+    """Everything about the person signed in, and nothing about anybody else or any single pair."""
+    person = auth.require(Role.ANNOTATOR)
+    found = api.my_work(auth.project(), person, now=time.time())
+    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+        st.title("My work", anchor=False, width="content")
+        # On a narrow screen the menu is folded away; the desk is one click from here all the same.
+        st.html('<a class="rr-back" href="/grade" target="_self">Back to grading</a>', width="content")
+    if not found.in_all:
+        st.info("You have not graded anything yet. Your numbers appear here with the first grade.")
+        return
+    if found.simulated:
+        st.caption(f"{found.simulated:,} of these grades were made by a program for demonstration.")
+    _numbers(found)
+    days, spread = st.columns([3, 2], gap="large")
+    with days:
+        st.subheader("Pairs a day", anchor=False)
+        _days(found)
+    with spread:
+        st.subheader("How your grades spread", anchor=False)
+        st.html(spread_table(found.grades))
+        st.caption(skips(found.skips))
+    st.subheader("Agreement, after settlement", anchor=False)
+    _agreement(found)
+    st.subheader("Exam", anchor=False)
+    st.markdown("This project has no exam, so there is no result to show.")
+
+
+def duration(seconds: float) -> str:
+    """`48 s`, `12 min`, `31 h 05 min`."""
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    hours, minutes = divmod(round(seconds / 60), 60)
+    return f"{hours:,} h {minutes:02d} min" if hours else f"{minutes} min"
+
+
+def spread_table(grades: Sequence[int]) -> str:
+    """How often each grade was given, the highest first, as bars against the most frequent."""
+    most = max(*grades, 1)
+    rows = "".join(
+        f"<tr><td><span class='rr-grade rr-r{grade}'>{grade}</span></td><td>{wording.GRADE_WORDS[grade]}</td>"
+        f"<td><span class='rr-pace' style='--share:{grades[grade] / most:.3f}'>{grades[grade]:,} "
+        f"<small>{grades[grade] / max(sum(grades), 1):.0%}</small></span></td></tr>"
+        for grade in reversed(range(5))
+    )
+    head = "<tr><th scope='col'>Grade</th><th scope='col'>Meaning</th><th scope='col'>Times</th></tr>"
+    return f"<table class='rr-grades rr-spread'>{head}{rows}</table>"
+
+
+def skips(count: int) -> str:
+    """How many pairs the person left to others, in words."""
+    return f"You skipped {wording.count_of(count, 'pair') if count else 'no pair'}; a skip is never a grade."
+
+
+def leaning(difference: float) -> str:
+    """What the mean difference means, in words."""
+    if abs(difference) < _EVEN:
+        return "You are neither stricter nor more generous than what was agreed."
+    steps, which = f"{abs(difference):.2f}", "below" if difference < 0 else "above"
+    tendency = "stricter" if difference < 0 else "more generous"
+    return f"On average you grade {steps} {which} what was agreed: you are {tendency}."
+
+
+def _numbers(found: MyWork) -> None:
+    median = "not measured" if found.median_s is None else f"{found.median_s:.1f} s"
+    values = {
+        "Today": (f"{found.today:,}", "Pairs you graded since midnight, by the clock of the server."),
+        "Last 7 days": (f"{found.week:,}", "Today and the six days before."),
+        "In all": (f"{found.in_all:,}", "Pairs with a grade of yours."),
+        "Active time": (
+            duration(found.active_s),
+            "Time at the clips. What passes in a hidden tab, or beyond 30 s without any input, is left out.",
+        ),
+        "Median a grade": (median, "Half of your grades took less active time than this."),
+    }
+    with st.container(key="my-numbers"):
+        for column, (label, (value, meaning)) in zip(st.columns(5), values.items(), strict=True):
+            column.metric(label, value, border=True, help=meaning)
+
+
+def _days(found: MyWork) -> None:
+    total = sum(pairs for _, pairs in found.days)
+    if not total:
+        st.info("You graded nothing in the last 30 days.")
+        return
+    frame = pd.DataFrame(
+        {
+            "Day": [f"{day.day} {day:%b}" for day in (date.fromisoformat(name) for name, _ in found.days)],
+            "Pairs": [pairs for _, pairs in found.days],
+        }
+    )
+    chart = (
+        alt.Chart(frame)
+        .mark_bar(cornerRadiusEnd=2, color="#6366f1")
+        .encode(
+            x=alt.X("Day:O", sort=None, title=None, axis=alt.Axis(labelOverlap="greedy", labelAngle=0)),
+            y=alt.Y("Pairs:Q", title=None, axis=alt.Axis(tickMinStep=1, format=",d")),
+            tooltip=["Day", "Pairs"],
+        )
+    )
+    st.altair_chart(chart, height=230, alt=f"Bars: {total:,} pairs you graded on each of the last 30 days")
+
+
+def _agreement(found: MyWork) -> None:
+    agreement = found.agreement
+    if agreement is None:
+        st.info(
+            f"{wording.count_of(found.settled, 'pair')} of yours {'is' if found.settled == 1 else 'are'} settled. "
+            "Agreement is shown from ten settled pairs on: fewer say little."
+        )
+        return
+    for column, (label, value) in zip(st.columns(3), _shares(agreement).items(), strict=True):
+        column.metric(label, value, border=True)
+    st.markdown(leaning(agreement.difference))
+    st.caption(
+        f"Over {wording.count_of(agreement.pairs, 'pair')} that you graded and that are settled; open and escalated "
+        "ones are left out. Your grades are among those that the relevance was made from. Neither high nor low is a "
+        "mark: where people differ, pairs are often hard."
+    )
+
+
+def _shares(agreement: Agreement) -> dict[str, str]:
+    difference = f"{agreement.difference:+.2f}".replace("-", "\u2212")
+    return {
+        "Same as the relevance": f"{agreement.equal:.0%}",
+        "Within one grade": f"{agreement.within_one:.0%}",
+        "Mean difference": difference,
+    }

@@ -1,0 +1,60 @@
+"""The guideline's examples: what leads choose, what everybody is shown."""
+
+from backend.core.errors import ProjectError, VideoUnreadable
+from backend.core.model import PairKey, Person
+from backend.media.clips import ClipJob, clip_job
+from backend.stages import examples as example_acts
+from backend.store import corpus as corpus_rows
+from backend.store import examples as example_rows
+from backend.store import judgements as judgement_rows
+from backend.store.examples import Example
+from backend.store.project import Project
+
+
+def examples_chosen(project: Project) -> list[Example]:
+    """For leads: the example that stands for each grade, also one that does not show just now."""
+    return example_rows.standing(project.store.db)
+
+
+def examples(project: Project) -> list[Example]:
+    """What the guideline shows, in the order of the grades.
+
+    Left out: pairs that got another relevance since they were chosen, and pairs whose clip cannot be shown.
+    """
+    return [example for example in examples_chosen(project) if example.showing]
+
+
+def example_clip(project: Project, grade: int, version: int | None = None) -> ClipJob:
+    """The clip of the example of a grade, for anybody who is signed in.
+
+    Args:
+        project: the project.
+        grade: 0 to 4.
+        version: the choice it should belong to; None takes the present one.
+
+    Raises:
+        ProjectError: no such example is shown (any more).
+        VideoUnreadable: the project does not know the video's file.
+    """
+    for example in examples(project):
+        if example.grade == grade and version in (None, example.version):
+            return _clip(project, example.pair)
+    raise ProjectError(f"there is no such example of grade {grade} (any more): reload the page")
+
+
+def choose_example(project: Project, person: Person, pair: PairKey, grade: int, note: str, *, now: float) -> None:
+    """A lead shows a settled pair, whose relevance is `grade`, as the example of it, with a note in their words."""
+    example_acts.choose(project.store, person, pair, grade, note, now=now)
+
+
+def withdraw_example(project: Project, person: Person, grade: int, *, now: float) -> None:
+    """A lead takes back the example of a grade; the guideline then shows the one in words."""
+    example_acts.withdraw(project.store, person, grade, now=now)
+
+
+def _clip(project: Project, key: PairKey) -> ClipJob:
+    row = judgement_rows.pair_by_key(project.store.db, key)
+    facts = corpus_rows.video_facts(project.store.db, row.video) if row else None
+    if row is None or facts is None:
+        raise VideoUnreadable("the video of this example is not in the project")
+    return clip_job(project.clips, project.file(facts.path), row.start_s, row.end_s, facts.sha256)

@@ -1,0 +1,191 @@
+"""Accounts and the page My work in a real browser: passwords, sessions in two browsers, links, numbers, keys."""
+
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from datetime import datetime
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, expect
+
+from app_server import AppServer
+from backend import api
+from backend.core.errors import SignInRefused
+
+pytestmark = pytest.mark.browser
+LEAD, ANNOTATORS, PASSWORD = api.demo_people()
+NEW = "a longer password"
+Enter = Callable[..., Page]
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AppServer]:
+    """The app over the demo project."""
+    folder = tmp_path_factory.mktemp("account")
+    command = [sys.executable, "-m", "backend", "demo", str(folder / "project"), "--no-serve"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    server = AppServer(folder / "project", folder / "server.log")
+    server.start()
+    yield server
+    server.kill()
+
+
+@pytest.fixture
+def enter(browser: Browser, server: AppServer) -> Iterator[Enter]:
+    """Sign somebody in, in a browser context of their own."""
+    contexts = []
+
+    def sign_in(name: str, password: str = PASSWORD) -> Page:
+        context = browser.new_context(viewport={"width": 1280, "height": 800})
+        context.set_default_timeout(30_000)
+        contexts.append(context)
+        page = context.new_page()
+        page.goto(server.url)
+        fill_in(page, name, password)
+        expect(page.get_by_role("button", name="Sign out")).to_be_visible(timeout=30_000)
+        return page
+
+    yield sign_in
+    for context in contexts:
+        context.close()
+
+
+def fill_in(page: Page, name: str, password: str) -> None:
+    page.get_by_label("Name").fill(name)
+    page.get_by_label("Password").fill(password)
+    page.get_by_role("button", name="Sign in").click()
+
+
+def rows(server: AppServer, sql: str, *values: object) -> list[tuple[int, ...]]:
+    with closing(sqlite3.connect(server.project / "reelrank.db")) as db:
+        return db.execute(sql, values).fetchall()
+
+
+def account(page: Page) -> None:
+    """To the account, by the name in the header."""
+    page.locator("a[href='/session/account']").click()
+    expect(page.get_by_role("heading", name="Account", exact=True)).to_be_visible()
+
+
+def is_signed_out(page: Page, server: AppServer) -> None:
+    page.goto(server.url)
+    expect(page.get_by_role("button", name="Sign in")).to_be_visible()
+
+
+def no_serious_finding(page: Page) -> None:
+    found = Axe().run(page).response["violations"]
+    assert [(v["id"], v["nodes"][0]["html"]) for v in found if v["impact"] in ("serious", "critical")] == []
+
+
+def test_my_work_shows_what_the_database_holds_and_its_keys_grade_nothing(enter: Enter, server: AppServer) -> None:
+    page = enter(ANNOTATORS[0])
+    for done in range(3):
+        player = page.locator('[data-testid="player"][data-gradable="true"]')
+        expect(player).to_be_visible(timeout=30_000)
+        pair = player.get_attribute("data-pair") or ""
+        page.keyboard.press(str(4 - done))
+        expect(page.get_by_test_id("player")).not_to_have_attribute("data-pair", pair)
+    expect(page.get_by_test_id("saving")).to_have_attribute("data-unsaved", "0", timeout=30_000)
+    link = page.get_by_role("link", name="My work")
+    menu, desk = link.bounding_box(), page.get_by_test_id("player").bounding_box()
+    assert menu is not None
+    assert desk is not None
+    assert menu["y"] + menu["height"] <= 60 <= desk["y"], "the menu lies in the header, which is there anyway"
+    link.click()
+    expect(page.get_by_role("heading", name="Exam")).to_be_visible()
+
+    midnight = datetime.now().replace(hour=0, minute=0, second=0, microsecond=0).timestamp()
+    mine = "FROM judgement j JOIN annotator a USING (annotator_id) WHERE a.name = ? AND j.revision = 1"
+    [(in_all, today)] = rows(
+        server, f"SELECT count(*), coalesce(sum(graded_at >= {midnight}), 0) {mine}", ANNOTATORS[0]
+    )
+    assert in_all >= 3
+    for label, count in (("In all", in_all), ("Today", today)):
+        metric = page.get_by_test_id("stMetric").filter(has=page.get_by_text(label, exact=True))
+        expect(metric.get_by_test_id("stMetricValue")).to_have_text(f"{count:,}")
+    sql = (
+        "SELECT (SELECT count(*) FROM standing s JOIN annotator a USING (annotator_id) WHERE a.name = ? AND grade = g) "
+        "FROM (SELECT 4 AS g UNION SELECT 3 UNION SELECT 2 UNION SELECT 1 UNION SELECT 0) ORDER BY g DESC"
+    )
+    for grade, (times,) in zip((4, 3, 2, 1, 0), rows(server, sql, ANNOTATORS[0]), strict=True):
+        row = page.locator(".rr-spread tr").nth(5 - grade)
+        expect(row.locator("td").nth(2)).to_contain_text(f"{times:,} ")
+    no_serious_finding(page)
+
+    # The player is gone: its keys are keys again. What a key had graded would wait in the browser or be stored.
+    for key in ("4", "0", "s", "u", "g"):
+        page.keyboard.press(key)
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    page.get_by_role("link", name="Back to grading").click()
+    expect(page.locator('[data-testid="player"][data-gradable="true"]')).to_be_visible(timeout=30_000)
+    expect(page.get_by_test_id("saving")).to_have_attribute("data-unsaved", "0", timeout=30_000)
+    assert rows(server, f"SELECT count(*) {mine}", ANNOTATORS[0]) == [(in_all,)]
+
+
+def test_another_password_ends_the_session_in_another_browser_and_not_in_this_one(
+    enter: Enter, server: AppServer
+) -> None:
+    here, elsewhere = enter(ANNOTATORS[1]), enter(ANNOTATORS[1])
+    account(here)
+    no_serious_finding(here)
+    here.get_by_label("Present password").fill("not the password")
+    here.get_by_label("New password").fill(NEW)
+    here.get_by_label("The same again").fill(NEW)
+    here.get_by_role("button", name="Change password").click()
+    expect(here.get_by_role("alert")).to_have_text("The present password is wrong.")
+    here.get_by_label("Present password").fill(PASSWORD)
+    here.get_by_label("New password").fill(NEW)
+    here.get_by_label("The same again").fill(NEW)
+    here.get_by_role("button", name="Change password").click()
+    expect(here.get_by_role("status")).to_contain_text("Your password is changed.")
+    here.get_by_role("link", name="Back to grading").click()
+    expect(here.get_by_test_id("player")).to_be_visible(timeout=30_000)
+    is_signed_out(elsewhere, server)
+    fill_in(elsewhere, ANNOTATORS[1], PASSWORD)
+    expect(elsewhere.get_by_role("alert")).to_contain_text("Name or password is wrong")
+    fill_in(elsewhere, ANNOTATORS[1], NEW)
+    expect(elsewhere.get_by_role("button", name="Sign out")).to_be_visible(timeout=30_000)
+
+
+def test_signing_out_everywhere_ends_the_session_in_another_browser(enter: Enter, server: AppServer) -> None:
+    here, elsewhere, lead = enter(ANNOTATORS[2]), enter(ANNOTATORS[2]), enter(LEAD)
+    account(here)
+    here.get_by_role("button", name="Sign out everywhere").click()
+    expect(here.get_by_role("button", name="Sign in")).to_be_visible()
+    is_signed_out(elsewhere, server)
+    is_signed_out(here, server)
+    lead.reload()
+    expect(lead.get_by_role("button", name="Sign out")).to_be_visible(timeout=30_000)
+
+
+def test_a_forgotten_password_is_replaced_by_a_link_from_the_lead(
+    enter: Enter, browser: Browser, server: AppServer
+) -> None:
+    lead = enter(LEAD)
+    lead.goto(f"{server.url}/people")
+    [(number,)] = rows(server, "SELECT annotator_id FROM annotator WHERE name = ?", ANNOTATORS[3])
+    links = []
+    for known in range(2):  # the first is lost on its way
+        lead.locator(f".st-key-link-{number} button:visible").click()  # another one, unseen, is for touch screens
+        code = lead.get_by_test_id("stCode")
+        expect(code).to_contain_text("/session/invitation/")
+        if known:
+            expect(code).not_to_contain_text(links[0].rsplit("/", 1)[1])
+        links.append(code.inner_text().strip())
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(links[0])
+    expect(page.get_by_role("alert")).to_contain_text("has been replaced")
+    page.goto(links[1])
+    page.get_by_label("Password").fill(NEW)
+    page.get_by_label("The same again").fill(NEW)
+    page.get_by_role("button", name="Save and sign in").click()
+    expect(page.get_by_test_id("player")).to_be_visible(timeout=30_000)
+    context.close()
+    with pytest.raises(SignInRefused):
+        api.sign_in(api.open_project(server.project), ANNOTATORS[3], PASSWORD, now=time.time())
