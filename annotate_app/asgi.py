@@ -14,7 +14,7 @@ from pathlib import Path
 import streamlit as st
 from starlette.middleware import Middleware
 
-from annotate_app import auth
+from annotate_app import auth, oidc
 from annotate_app.clip_worker import ClipWorker
 from annotate_app.guard import Guard
 from annotate_app.routes import own_routes
@@ -33,6 +33,7 @@ clips: ClipWorker[api.ClipJob] = ClipWorker(api.cut_clip)
 @asynccontextmanager
 async def lifespan(_app: st.App) -> AsyncIterator[None]:
     """Runs around the life of the server."""
+    oidc.warn_if_incomplete()
     clips.start()
     answer_at_once()
     # What is loaded by now stays: every later collection need not look at it again.

@@ -24,7 +24,13 @@ from backend.core.model import Person
 
 # Streamlit's own scripts, fonts and signs of life: the same bytes for everybody.
 _OPEN_PREFIXES = ("/session/", "/static/")
-_OPEN_PATHS = frozenset({"/_stcore/health", "/_stcore/host-config", "/favicon.png", "/favicon.ico", "/manifest.json"})
+_OPEN_PATHS = frozenset(
+    {
+        *("/_stcore/health", "/_stcore/host-config", "/favicon.png", "/favicon.ico", "/manifest.json"),
+        # Streamlit's way to an identity provider and back; without one in its secrets both lead to the front page.
+        *("/auth/login", "/oauth2callback"),
+    }
+)
 # Asked by scripts and by <video>, never typed into an address bar: these get an answer, not a redirect.
 _MACHINE_PREFIXES = ("/desk/", "/clips/", "/examples/", "/_stcore/", "/media/", "/component/", "/app/")
 

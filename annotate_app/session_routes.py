@@ -16,6 +16,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from annotate_app import oidc
 from annotate_app.attempts import Attempts
 from annotate_app.auth import CSRF_COOKIE, SESSION_COOKIE, SIGN_IN_PATH
 from annotate_app.bodies import form
@@ -45,6 +46,7 @@ class Sessions:
         """To be put into the app."""
         return [
             Route("/session/sign-in", self.sign_in, methods=["GET", "POST"]),
+            Route(oidc.START_PATH, self.single_sign_on),
             Route("/session/sign-out", self.sign_out, methods=["POST"]),
             Route("/session/invitation/{invitation}", self.invitation, methods=["GET", "POST"]),
             Route("/session/sign-out-everywhere", self.sign_out_everywhere, methods=["POST"]),
@@ -56,6 +58,8 @@ class Sessions:
     async def sign_in(self, request: Request) -> Response:
         """The sign-in page, and what its button does."""
         if request.method != "POST":
+            if (who := oidc.identity(request)) is not None:
+                return await self._came_back(request, who)
             return sign_in_page(request, next_path=_safe_path(request.query_params.get("next")))
         fields = await form(request)
         name, next_path = fields.get("name", "").strip(), _safe_path(fields.get("next"))
@@ -77,6 +81,20 @@ class Sessions:
             return sign_in_page(request, name=name, next_path=next_path, error=str(error), status=503)
         self._attempts.succeeded(name, address)
         return _signed_in(request, token, next_path)
+
+    async def single_sign_on(self, request: Request) -> Response:
+        """Off to the identity provider, perhaps with an invitation to accept."""
+        if not oidc.is_configured():
+            return sign_in_page(request, error="This server has no single sign-on.", status=404)
+        asked = request.query_params
+        return oidc.start(request, next_path=_safe_path(asked.get("next")), invitation=asked.get("invitation", ""))
+
+    async def _came_back(self, request: Request, who: oidc.Identity) -> Response:
+        try:
+            token, path = await oidc.finish(request, self._project(), who, now=self._clock(), safe_path=_safe_path)
+        except SignInRefused as refusal:
+            return oidc.forget(request, sign_in_page(request, error=str(refusal), status=401))
+        return oidc.forget(request, _signed_in(request, token, path))
 
     async def sign_out(self, request: Request) -> Response:
         """Ends the session and returns the person's seats."""

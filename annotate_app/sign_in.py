@@ -5,10 +5,12 @@ import secrets
 from html import escape
 from pathlib import Path
 from string import Template
+from urllib.parse import urlencode
 
 from starlette.requests import Request
 from starlette.responses import Response
 
+from annotate_app import oidc
 from annotate_app.auth import CSRF_COOKIE, SIGN_IN_PATH
 from annotate_app.guard import set_cookie
 from backend import api
@@ -39,15 +41,17 @@ def sign_in_page(
         + _field("Password", "password", "password", "current-password", focus=bool(name))
         + f'<input type="hidden" name="next" value="{escape(next_path)}">'
     )
-    content = _entrance(request, SIGN_IN_PATH, "", error, fields, "Sign in", _SIGN_IN_HELP)
+    other = _single_sign_on({"next": next_path})
+    content = _entrance(request, SIGN_IN_PATH, "", error, fields, "Sign in", other + _SIGN_IN_HELP)
     return _page(request, "Sign in", content, status, wait_s)
 
 
 def invitation_page(request: Request, name: str, *, error: str = "", status: int = 200) -> Response:
     """Choosing a password with a one-time link."""
     lead = f"Choose a password for <b>{escape(name)}</b>, at least {api.PASSWORD_LENGTH} characters long."
+    other = _single_sign_on({"invitation": request.path_params["invitation"]})
     content = _entrance(
-        request, request.url.path, lead, error, _new_password(focus=True), "Save and sign in", _INVITED_HELP
+        request, request.url.path, lead, error, _new_password(focus=True), "Save and sign in", other + _INVITED_HELP
     )
     return _page(request, "Welcome", content, status)
 
@@ -72,6 +76,13 @@ def account_page(
         + f'{_csrf(request)}<button type="submit" class="quiet">Sign out everywhere</button></form></section>'
     )
     return _page(request, "Account", content, status, wait_s)
+
+
+def _single_sign_on(asked: dict[str, str]) -> str:
+    """The way to the identity provider, where there is one."""
+    if not oidc.is_configured():
+        return ""
+    return f'<a class="other" href="{oidc.START_PATH}?{escape(urlencode(asked))}">Use single sign-on</a>'
 
 
 def _entrance(request: Request, action: str, lead: str, error: str, fields: str, button: str, help_text: str) -> str:

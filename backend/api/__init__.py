@@ -20,6 +20,7 @@ from backend.api.lead import (
 from backend.api.my_work import my_work
 from backend.api.people import (
     accept_invitation,
+    accept_invitation_as,
     add_person,
     add_person_with_password,
     change_password,
@@ -28,6 +29,7 @@ from backend.api.people import (
     new_invitation,
     person_for,
     sign_in,
+    sign_in_as,
     sign_out,
     sign_out_everywhere,
     suspend,
@@ -89,6 +91,7 @@ __all__ = [
     "Restored",
     "RewriteReport",
     "accept_invitation",
+    "accept_invitation_as",
     "accept_rewrites",
     "add_person",
     "add_person_with_password",
@@ -140,6 +143,7 @@ __all__ = [
     "restore_clip",
     "rewrite_captions",
     "sign_in",
+    "sign_in_as",
     "sign_out",
     "sign_out_everywhere",
     "skipped",

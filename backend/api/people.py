@@ -85,6 +85,16 @@ def accept_invitation(project: Project, invitation: str, password: str, *, now: 
     return people.accept_invitation(project.store, invitation, password, now=now)
 
 
+def accept_invitation_as(project: Project, invitation: str, issuer: str, subject: str, *, now: float) -> str:
+    """Bind an account of an identity provider to an invited person; a session token."""
+    return people.accept_invitation_as(project.store, invitation, issuer, subject, now=now)
+
+
+def sign_in_as(project: Project, issuer: str, subject: str, *, now: float) -> str:
+    """A session token for whoever an identity provider vouches for; raises `SignInRefused`."""
+    return people.sign_in_as(project.store, issuer, subject, now=now)
+
+
 def list_people(project: Project, *, now: float | None = None) -> list[PersonReview]:
     """Everybody, with how much, how fast and when last they graded; `now` tells when today began."""
     return people_rows.reviews(project.store.db, now)

@@ -105,6 +105,8 @@ def _serve(folder: Path, host: str, port: int) -> NoReturn:
     say(f"Serving {folder} on http://{host}:{port}  (stop with Ctrl-C)")
     sys.stdout.flush()
     environment = {**os.environ, "REELRANK_PROJECT": str(folder.resolve())}
-    arguments = ["--server.address", host, "--server.port", str(port), "--server.headless", "true"]
+    secrets = folder.resolve() / ".streamlit" / "secrets.toml"  # single sign-on; see docs/operations.md
+    files = ["--secrets.files", str(secrets)] if secrets.is_file() else []
+    arguments = [*files, "--server.address", host, "--server.port", str(port), "--server.headless", "true"]
     command = [sys.executable, "-m", "streamlit", "run", str(app), *arguments]
     os.execve(sys.executable, command, environment)

@@ -104,6 +104,49 @@ def accept_invitation(store: Store, token: str, password: str, *, now: float) ->
         return _new_session(store, person, now=now)
 
 
+def accept_invitation_as(store: Store, token: str, issuer: str, subject: str, *, now: float) -> str:
+    """Bind an account of an identity provider to the invited person, and sign in; the session token.
+
+    Only an invitation binds: whoever is called like somebody elsewhere is not that person here.
+
+    Raises:
+        SignInRefused: the invitation is no longer good.
+    """
+    with writing(store) as db:
+        person = people.invited(db, _digest(token), now=now)
+        if person is None:
+            raise SignInRefused("This invitation is used up or has expired: ask your lead for a new one.")
+        people.use_invitation(db, _digest(token), at=now)
+        people.bind_identity(db, issuer, subject, person.annotator_id, at=now)
+        events.record(
+            db,
+            EventKind.IDENTITY_BOUND,
+            at=now,
+            actor=person.annotator_id,
+            subject=f"annotator:{person.annotator_id}",
+            payload={"issuer": issuer},
+        )
+        return _new_session(store, person, now=now)
+
+
+def sign_in_as(store: Store, issuer: str, subject: str, *, now: float) -> str:
+    """Sign in whoever an identity provider vouches for; the session token.
+
+    Raises:
+        SignInRefused: nobody here has this account, or they are suspended.
+    """
+    with writing(store) as db:
+        person = people.by_identity(db, issuer, subject)
+        if person is None:
+            raise SignInRefused(
+                "Nobody here has this account yet: open the invitation link that your lead sent you, and choose single "
+                "sign-on there."
+            )
+        if person.suspended:
+            raise SignInRefused("Your account is suspended: ask your lead.")
+        return _new_session(store, person, now=now)
+
+
 def change_password(store: Store, session: str, old: str, new: str, *, now: float) -> str:
     """Set another password, knowing the present one. All sessions end; the new one that is returned goes on.
 

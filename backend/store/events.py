@@ -52,6 +52,8 @@ class EventKind(StrEnum):
     """name, role"""
     PERSON_SUSPENDED = "person_suspended"
     """suspended"""
+    IDENTITY_BOUND = "identity_bound"
+    """issuer"""
     PASSWORD_SET = "password_set"
     """(empty)"""
     INVITED = "invited"

@@ -89,6 +89,24 @@ def void_invitations(db: Database, annotator_id: AnnotatorId, *, at: float) -> i
     return good
 
 
+def bind_identity(db: Database, issuer: str, subject: str, annotator_id: AnnotatorId, *, at: float) -> None:
+    """This account of an identity provider is this person from now on."""
+    db.conn.execute(
+        "INSERT INTO identity (issuer, subject, annotator_id, bound_at) VALUES (?, ?, ?, ?) "
+        "ON CONFLICT DO UPDATE SET annotator_id = excluded.annotator_id, bound_at = excluded.bound_at",
+        [issuer, subject, annotator_id, at],
+    )
+
+
+def by_identity(db: Database, issuer: str, subject: str) -> Person | None:
+    """The person behind an account of an identity provider."""
+    row = db.conn.execute(
+        "SELECT a.* FROM identity i JOIN annotator a USING (annotator_id) WHERE i.issuer = ? AND i.subject = ?",
+        [issuer, subject],
+    ).fetchone()
+    return _person(row) if row else None
+
+
 def add_session(db: Database, annotator_id: AnnotatorId, token_hash: str, *, at: float, until: float) -> None:
     """A session; expired ones are swept on the way."""
     db.conn.execute("DELETE FROM session WHERE expires_at <= ?", [at])

@@ -289,6 +289,17 @@ CREATE TABLE example (
 CREATE UNIQUE INDEX example_standing ON example (grade) WHERE withdrawn_at IS NULL;
 """
 
+IDENTITY = """
+-- Who somebody is at an identity provider (OpenID Connect); bound by accepting an invitation, never by a name.
+CREATE TABLE identity (
+  issuer        TEXT NOT NULL,
+  subject       TEXT NOT NULL,
+  annotator_id  INTEGER NOT NULL REFERENCES annotator,
+  bound_at      REAL NOT NULL,
+  PRIMARY KEY (issuer, subject)
+) STRICT;
+"""
+
 APPEND_ONLY = ("judgement", "adjudication", "event")
 
 
@@ -331,6 +342,12 @@ def m002_campaign(db: Database) -> None:
 def m003_desk(db: Database) -> None:
     """How often the context of a moment was looked at; examples for the guideline."""
     _run(db, DESK)
+
+
+@migrations()
+def m004_identity(db: Database) -> None:
+    """Single sign-on."""
+    _run(db, IDENTITY)
 
 
 def _run(db: Database, script: str) -> None:
