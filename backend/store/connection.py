@@ -165,10 +165,11 @@ def damage(connection: sqlite3.Connection) -> str | None:
 def is_damage(error: BaseException | None) -> bool:
     """Whether SQLite says that a file is damaged, or no database at all."""
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-    # A wrong byte in the header has no code of its own.
+    # A wrong byte in the header, or in a text, has no code of its own.
     return (
         code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
         or str(error) == "unsupported file format"
+        or str(error).startswith("Could not decode to UTF-8")
         or isinstance(error, UnicodeDecodeError)
     )
 

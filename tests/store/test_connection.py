@@ -104,6 +104,16 @@ def test_a_damaged_database_is_not_opened_and_says_what_to_do(judging: Judging, 
     assert f"stop the server, then put a backup in its place with `reelrank restore {path.parent} " in str(told.value)
 
 
+def test_text_that_is_no_text_any_more_is_told_in_words(judging: Judging) -> None:
+    path = judging.project.store.path
+    judging.project.store.db.conn.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    at = judging.project.store.db.conn.execute("SELECT applied_at FROM _sqlite_migrations").fetchone()[0].encode()
+    judging.project.store.close()
+    path.write_bytes(path.read_bytes().replace(at, at[:-4] + b"\xff\xfe\xff\xfe"))
+    with pytest.raises(ProjectError, match="is damaged"):
+        connection.open_store(path)
+
+
 def test_bits_flipped_anywhere_are_told_in_words_or_do_no_harm_to_the_structure(judging: Judging) -> None:
     """SQLite keeps no checksums: what only changes a text or a number is not noticed, and no test can ask for it."""
     path = judging.project.store.path
