@@ -1,7 +1,8 @@
 """The tables, as migrations: written once, never edited after a release.
 
 `source` tables are the record and only grow; `consensus` and `agenda` are derived and may be dropped and rebuilt
-at any time; `seat` is the one table whose rows change while people work. docs/schema.md is generated from here.
+at any time; `seat` is where places change hands; a row of `skip` or `example` changes once, when it ends.
+docs/schema.md is generated from here.
 """
 
 from sqlite_utils import Database, Migrations

@@ -1,4 +1,4 @@
-"""Seats: places for annotators at pairs. The only table whose rows change while people work.
+"""Seats: places for annotators at pairs. They change hands while people work.
 
 A seat is free (nobody), held (somebody, until its lease runs out) or judged (somebody, for good). Because the
 rows of a pair *are* its overlap, no count is ever compared with a limit.

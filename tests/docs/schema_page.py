@@ -21,8 +21,9 @@ def page() -> str:
         store.close()
     parts = [
         "# Tables\n\nGenerated from `backend/store/schema.py` by `make docs`; do not edit.\n\n"
-        f"Schema level: `{level}`. `judgement`, `adjudication` and `event` are append-only, `consensus` is derived and "
-        "may be dropped and rebuilt, `seat` is the one table whose rows change while people work.\n"
+        f"Schema level: `{level}`. `judgement`, `adjudication` and `event` are append-only, `consensus` and `agenda` "
+        "are derived and may be dropped and rebuilt, `seat` is where places change hands, and a row of `skip` or "
+        "`example` changes once, when it ends.\n"
     ]
     for kind in ("table", "view", "index", "trigger"):
         found = [(row["name"], row["sql"]) for row in rows if row["type"] == kind]
