@@ -63,10 +63,11 @@ from backend.stages.captions import RewriteReport
 from backend.stages.corpus import ImportReport
 from backend.stages.doctor import DoctorReport, Finding
 from backend.stages.earlier_judgements import JudgementsReport
-from backend.stages.evaluate import evaluate, evaluate_files
+from backend.stages.evaluate import evaluate
 from backend.stages.export import ReleaseReport
 from backend.stages.people import PASSWORD_LENGTH, SESSION_S
 from backend.stages.queries import QueryReport
+from backend.stages.scoreboard import evaluate_files
 from backend.store.examples import Example
 from backend.store.project import Project
 from backend.store.releases import ReleaseRow

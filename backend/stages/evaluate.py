@@ -1,19 +1,15 @@
-"""Score runs against graded ground truth: NDCG@K, IoU>=mu (the last arrow of the pipeline).
+"""Score a run against graded ground truth, both given as Python objects (the last arrow of the pipeline).
 
-Reads: truth, run and video map files, or the same as Python objects. Writes: nothing.
+Reads and writes nothing; files are for `scoreboard`.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
-from typing import Any, SupportsIndex, TypedDict, Unpack
+from typing import Any, SupportsIndex, TypedDict
 
-import msgspec
-
-from backend.core.errors import InputError, Problem
-from backend.core.metrics.columns import QueryKey, Run, Truth
+from backend.core.metrics.columns import QueryKey
 from backend.core.metrics.presets import DEFAULT_K, DEFAULT_MU, Options, Preset, settle
 from backend.core.metrics.scoring import prepare_run, prepare_truth, score
-from backend.core.runs import parse_run, parse_run_mapping, parse_truth, parse_truth_mapping, parse_video_map
+from backend.core.runs import parse_run_mapping, parse_truth_mapping
 
 
 class Evaluation(TypedDict):
@@ -98,122 +94,3 @@ def evaluate(
     scores = score(key, prepare_run(parse_run_mapping(run), key, settings), settings)
     rows = [dict(zip(settings.keys, row, strict=True)) for row in scores.values.T.tolist()]
     return {"mean": scores.mean(settings), "per_query": dict(zip(scores.queries, rows, strict=True))}
-
-
-def evaluate_files(
-    truth_path: Path,
-    run_paths: Sequence[Path],
-    *,
-    videos: Path | None = None,
-    preset: Preset = "paper",
-    k: Iterable[SupportsIndex] = DEFAULT_K,
-    mu: Iterable[float] = DEFAULT_MU,
-    **options: Unpack[Options],
-) -> dict[str, Any]:
-    """Score run files: the object that `reelrank evaluate --json` prints.
-
-    Returns:
-        `{"preset", "options", "truth": {"queries", "moments"}, "runs": [{"name", "queries", "missing",
-        "measures"}], "warnings"}`: `options` are those that differ from the preset, `missing` the ids of truth
-        queries that the run lacks, as the truth file writes them, `queries` how many of them it has.
-
-    Raises:
-        InputError: with the problems of all files; nothing is scored then.
-    """
-    settings = settle(preset, k, mu, options)
-    problems: list[Problem] = []
-    key = names = None
-    try:
-        key = prepare_truth(read_truth(truth_path), settings)
-    except InputError as error:
-        problems += error.problems
-    try:
-        names = None if videos is None else read_videos(videos)
-    except InputError as error:
-        raise InputError([*problems, *error.problems]) from None
-    prepared = []
-    for path in run_paths:
-        try:
-            run = read_run(path, names)
-            if key is not None:
-                prepared.append(prepare_run(run, key, settings))
-        except InputError as error:
-            problems += error.problems
-    if problems or key is None:
-        raise InputError(problems)
-    stems = [path.stem for path in run_paths]
-    warnings = [*key.warnings, *(warning for run_ in prepared for warning in run_.warnings)]
-    runs = []
-    for path, run_ in zip(run_paths, prepared, strict=True):
-        scores = score(key, run_, settings)
-        if not scores.queries:
-            warnings.append(f"{path}: no query counts, so there is no mean")
-        runs.append(
-            {
-                "name": path.stem if stems.count(path.stem) == 1 else str(path),
-                "queries": len(key.truth.queries) - len(run_.missing),
-                "missing": [key.truth.queries[i] for i in run_.missing],
-                "measures": scores.mean(settings),
-            }
-        )
-    return {
-        "preset": settings.preset,
-        "options": settings.changed,
-        "truth": {"queries": len(key.truth.queries), "moments": len(key.truth.video)},
-        "runs": runs,
-        "warnings": warnings,
-    }
-
-
-def read_truth(path: Path) -> Truth:
-    """Truth of a TVR-Ranking `val.json`, or of the older file with one JSON object per line and pair."""
-    content = _content(path)
-    if content.lstrip()[:1] == b"{":
-        return parse_truth(_json_lines(content, path), str(path))
-    return parse_truth(_json(content, path), str(path))
-
-
-def read_run(path: Path, videos: Mapping[int, str] | None = None) -> Run:
-    """A run file in any of its three formats; `videos` (from `read_videos`) names videos given by index."""
-    return parse_run(_json(_content(path), path), str(path), videos)
-
-
-def read_videos(path: Path) -> dict[int, str]:
-    """`index -> name` of a map file `{name: [duration, index]}`."""
-    return parse_video_map(_json(_content(path), path), str(path))
-
-
-def _content(path: Path) -> bytes:
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise InputError.single(path, f"cannot be read: {error.strerror}") from None
-    content = content.removeprefix(b"\xef\xbb\xbf")
-    if not content.strip():
-        raise InputError.single(path, "is empty")
-    try:
-        content.decode("utf-8")
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise InputError.single(path, "is not UTF-8 text from here on; save it as UTF-8", line) from None
-    return content
-
-
-def _json(content: bytes, path: Path, row: int | None = None) -> object:
-    try:
-        return msgspec.json.decode(content)
-    except msgspec.DecodeError as error:
-        raise InputError.single(path, f"is not JSON: {error}", row) from None
-
-
-def _json_lines(content: bytes, path: Path) -> list[object]:
-    documents: list[object] = []
-    problems: list[Problem] = []
-    for row, line in enumerate(content.split(b"\n"), start=1):
-        try:
-            documents.append(_json(line, path, row) if line.strip() else None)
-        except InputError as error:
-            problems += error.problems
-    if problems:
-        raise InputError(problems)
-    return documents

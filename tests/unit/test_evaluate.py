@@ -9,7 +9,9 @@ import pytest
 
 from backend.core.errors import InputError
 from backend.core.metrics.presets import OPTION_VALUES, PRESETS
-from backend.stages.evaluate import evaluate, evaluate_files, read_run, read_truth, read_videos
+from backend.stages.evaluate import evaluate
+from backend.stages.run_files import read_run, read_truth, read_videos
+from backend.stages.scoreboard import evaluate_files
 
 NAN = math.nan
 

@@ -1,0 +1,1 @@
+"""Charts of numbers: Altair specifications, and files of them (SVG, PNG) without a browser."""
