@@ -1,7 +1,6 @@
 """The clips of the guideline's examples: for everybody who is signed in, and nothing of them but the moment itself."""
 
 import asyncio
-import os
 from collections.abc import Callable
 
 from starlette.concurrency import run_in_threadpool
@@ -9,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from annotate_app.clip_worker import ClipWorker
+from annotate_app.clip_worker import ClipWorker, is_cut
 from backend import api
 from backend.core.errors import ProjectError, StoreUnavailable, VideoUnreadable
 
@@ -52,11 +51,7 @@ class Examples:
 
     def _job(self, grade: int, version: int | None) -> tuple[api.ClipJob, bool]:
         job = api.example_clip(self._project(), grade, version)
-        try:
-            os.utime(job.path)  # the cache drops what was used least recently
-        except FileNotFoundError:
-            return job, False
-        return job, True
+        return job, is_cut(job)
 
 
 def _none(message: str) -> Response:

@@ -7,7 +7,6 @@ A database that cannot be used just now is answered by the guard, with 503 and t
 
 import asyncio
 import logging
-import os
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -20,9 +19,10 @@ from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from annotate_app.bodies import MAX_JSON_BYTES, body
-from annotate_app.clip_worker import ClipWorker
+from annotate_app.clip_worker import ClipWorker, is_cut
 from annotate_app.example_routes import Examples
 from annotate_app.guard import is_own_page, person_of
+from annotate_app.moment_routes import Moments
 from annotate_app.session_routes import Sessions
 from backend import api
 from backend.core.errors import NotAllowed, StoreUnavailable, VideoUnreadable
@@ -128,11 +128,7 @@ class Desks:
 
     def _job(self, person: Person, pair: PairKey, context: bool = False) -> tuple[api.ClipJob, bool]:
         job = api.clip_for(self._project(), person, pair, context=context)
-        try:
-            os.utime(job.path)  # the cache drops what was used least recently
-        except FileNotFoundError:
-            return job, False
-        return job, True
+        return job, is_cut(job)
 
     async def _read(self, request: Request, kind: type[_Sent]) -> _Sent | Response:
         if request.headers.get("x-reelrank") != "1" or not is_own_page(request.headers):
@@ -196,6 +192,7 @@ def own_routes(project: Callable[[], api.Project], clips: ClipWorker[api.ClipJob
         *Sessions(project).routes(),
         *Desks(project, clips).routes(),
         *Examples(project, clips).routes(),
+        *Moments(project, clips).routes(),
     ]
 
 

@@ -17,6 +17,7 @@ from backend.api.lead import (
     query_pairs,
     skipped,
 )
+from backend.api.moments import moment_clip
 from backend.api.my_work import my_work
 from backend.api.people import (
     accept_invitation,
@@ -129,6 +130,7 @@ __all__ = [
     "list_queries",
     "list_releases",
     "migrate",
+    "moment_clip",
     "my_work",
     "new_invitation",
     "offer_again",

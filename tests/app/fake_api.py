@@ -279,6 +279,15 @@ def example_clip(project: Project, grade: int, version: int | None = None) -> Cl
     raise ProjectError("there is no such example")
 
 
+def moment_clip(project: Project, person: Person, video: str, start_s: float, end_s: float) -> ClipJob:
+    _require_store(project)
+    if person.role is not Role.LEAD:
+        raise NotAllowed("only leads may do this")
+    if video != "friends_s01":
+        raise VideoUnreadable(f"the project has no file of the video {video}")
+    return ClipJob(PairKey("moment"), project.folder / "clips" / f"{start_s}-{end_s}.mp4")
+
+
 def list_releases(project: Project) -> list[ReleaseRow]:
     return [ReleaseRow(1, NOON, "ab" * 32)]
 

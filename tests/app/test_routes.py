@@ -461,6 +461,24 @@ def test_a_cutter_that_dies_is_replaced(client: TestClient, project: fake_api.Pr
     assert client.get("/clips/key102.mp4").status_code == 200
 
 
+def test_leads_see_any_moment_of_a_video_and_annotators_none(client: TestClient) -> None:
+    path = "/moments.mp4?video=friends_s01&start=1.5&end=4"
+    assert client.get(path).status_code == 401
+    assert signed_in(client, ANNOTATOR).get(path).status_code == 403
+    answer = signed_in(client, LEAD).get(path, headers={"Range": "bytes=0-9"})
+    assert (answer.status_code, answer.headers["content-type"]) == (206, "video/mp4")
+
+
+@pytest.mark.parametrize("span", ["", "start=1", "start=a&end=2", "start=2&end=2", "start=-1&end=2", "start=0&end=inf"])
+def test_a_moment_that_is_none_is_refused(client: TestClient, span: str) -> None:
+    assert signed_in(client, LEAD).get(f"/moments.mp4?video=friends_s01&{span}").status_code == 400
+
+
+def test_a_moment_of_an_unknown_video_says_so(client: TestClient) -> None:
+    answer = signed_in(client, LEAD).get("/moments.mp4?video=dinner&start=0&end=2")
+    assert (answer.status_code, answer.json()) == (404, {"message": "the project has no file of the video dinner"})
+
+
 def test_a_clip_asked_twice_is_cut_once_and_the_awaited_one_goes_first(tmp_path: Path) -> None:
     from annotate_app.clip_worker import ClipWorker
 

@@ -1,0 +1,26 @@
+"""Clips of moments that are no pairs: what the runs of a leaderboard predicted."""
+
+from backend.core.errors import VideoUnreadable
+from backend.core.model import Person
+from backend.media.clips import ClipJob, clip_job
+from backend.stages import review
+from backend.store import corpus as corpus_rows
+from backend.store.project import Project
+
+
+def moment_clip(project: Project, person: Person, video: str, start_s: float, end_s: float) -> ClipJob:
+    """The clip of any moment of a video, for leads; what lies after the video's end is left out.
+
+    Raises:
+        NotAllowed: not a lead.
+        VideoUnreadable: the project has no file of that video, or the moment begins after its end.
+    """
+    review.require_lead(person)
+    facts = corpus_rows.video_facts(project.store.db, video)
+    if facts is None:
+        raise VideoUnreadable(f"the project has no file of the video {video}")
+    if start_s >= facts.duration_s:
+        raise VideoUnreadable(
+            f"the moment begins at {start_s:.2f} s, after the video's end at {facts.duration_s:.2f} s"
+        )
+    return clip_job(project.clips, project.file(facts.path), start_s, min(end_s, facts.duration_s), facts.sha256)
