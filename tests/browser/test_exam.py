@@ -229,11 +229,13 @@ def test_who_fails_waits_for_the_lead_who_sees_why_and_grants_a_retake(enter: En
     answer_all(page, server, name, misses=3)
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="You did not pass the exam")).to_be_visible()
+    expect(page.locator(".empty [data-do='undo']")).to_be_disabled()
     expect(page.locator(".empty > p")).to_contain_text(f"3 of your {ITEMS} grades (50 %) are more than one away")
     page.keyboard.press("Enter")
     assert look_again(page) == 3
     expect(page.get_by_role("heading", name="You did not pass the exam")).to_be_visible()
     expect(page.locator(".empty > p")).to_contain_text("Your lead annotator sees it")
+    expect(page.locator(".empty [data-do='undo']")).to_be_disabled()
     page.keyboard.press("Enter")  # does nothing any more
     page.goto(f"{server.url}/my-work")
     expect(page.get_by_text(re.compile(rf"Attempt 1, .*: failed, missed 3 of {ITEMS}"))).to_be_visible()
