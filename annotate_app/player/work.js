@@ -28,7 +28,7 @@ function upcoming(work) {
 }
 
 /**
- * Take the server's desk. Its order counts, except that the item on show never changes under a person's eyes,
+ * Take the server's desk. Its order counts, except that the item on show does not change under a person's eyes,
  * and that nothing comes back which was graded here and is still on its way.
  */
 function mergeDesk(before, answer, unsent) {
@@ -37,7 +37,8 @@ function mergeDesk(before, answer, unsent) {
   const fresh = desk.items.filter(
     (item) => !work.dropped.has(item.pair) && unsent.markOf(item.pair) === undefined,
   );
-  const shown = work.queue[0];
+  // A clip of an exam that is not held any more could not count, so it goes.
+  const shown = work.queue[0]?.exam && !desk.exam ? undefined : work.queue[0];
   const queue = shown
     ? [fresh.find((item) => item.pair === shown.pair) ?? shown, ...fresh.filter((item) => item.pair !== shown.pair)]
     : fresh;

@@ -39,7 +39,7 @@ from backend.store.judgements import PairRow
 
 NO_SKIP = "an item of the exam cannot be skipped; give the grade that fits best"
 HANDED_IN = "this exam is handed in: its answers are final"
-REPLACED = "this exam is not held any more, so the answer does not count; reload the page"
+REPLACED = "this exam is not held any more, so the answer does not count"
 EXAM_FIRST = "the exam comes first; this grade is kept in the log but does not count"
 USED = "this key press was stored for another item already: grade the item again"
 

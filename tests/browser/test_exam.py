@@ -281,3 +281,31 @@ def test_the_exam_is_taken_on_a_phone_and_waits_while_the_server_is_away(enter: 
     expect(page.get_by_test_id("saving")).to_have_attribute("data-unsaved", "0", timeout=60_000)
     given = "SELECT grade FROM exam_answer JOIN exam_attempt USING (attempt_id) WHERE annotator_id = ?"
     assert rows(server, given, person(server, name)) == [(3,)]
+
+
+def test_an_exam_set_and_ended_in_the_middle_of_work_takes_no_clip_from_under_anybodys_eyes(
+    enter: Enter, server: AppServer
+) -> None:
+    """The pair on show is graded, then the exam comes; ended while somebody answers, work goes on at once."""
+    name, project = ANNOTATORS[3], api.open_project(server.project)
+    api.end_exam(project, None, now=time.time())
+    page = enter(name)
+    item_on_show(page)
+    api.set_exam(project, None, queries=1, pairs=3, seed=5, now=time.time())
+    press(page, "1")
+    expect(page.get_by_test_id("saving")).to_have_attribute("data-unsaved", "0", timeout=30_000)
+    expect(page.get_by_test_id("progress")).not_to_contain_text("Exam")
+    press(page, "2")
+    expect(page.get_by_role("heading", name="The exam comes first")).to_be_visible()
+    given = "SELECT grade FROM judgement WHERE annotator_id = ? ORDER BY judgement_id"
+    assert rows(server, given, person(server, name)) == [(1,), (2,)]
+
+    page.keyboard.press("Enter")
+    expect(page.get_by_test_id("progress")).to_have_text("Exam, 1 of 3")
+    item_on_show(page)
+    api.end_exam(project, None, now=time.time())
+    press(page, "3")
+    expect(page.get_by_role("alert")).to_contain_text("this exam is not held any more")
+    expect(page.get_by_test_id("progress")).to_have_text(re.compile(r"^\d+ of \d+$"))
+    item_on_show(page)
+    assert rows(server, given, person(server, name)) == [(1,), (2,)]
