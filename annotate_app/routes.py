@@ -47,7 +47,14 @@ class _Broken(msgspec.Struct):
     person: AnnotatorId | None = None
 
 
-_Sent = TypeVar("_Sent", _Exchange, _Broken)
+class _Exam(msgspec.Struct):
+    """Body of POST /desk/exam."""
+
+    act: api.ExamAct
+    person: AnnotatorId | None = None
+
+
+_Sent = TypeVar("_Sent", _Exchange, _Broken, _Exam)
 
 
 class Desks:
@@ -69,6 +76,7 @@ class Desks:
         return [
             Route("/desk/exchange", self.exchange, methods=["POST"]),
             Route("/desk/broken", self.broken, methods=["POST"]),
+            Route("/desk/exam", self.exam, methods=["POST"]),
             Route("/clips/{pair}.mp4", self.clip),
         ]
 
@@ -100,6 +108,15 @@ class Desks:
             return api.desk(self._project(), person, now=self._clock())
 
         return self._answer(person, [], await run_in_threadpool(work))
+
+    async def exam(self, request: Request) -> Response:
+        """Begins the exam, hands it in, or goes on from its result; its answers come with the exchange."""
+        sent = await self._read(request, _Exam)
+        if isinstance(sent, Response):
+            return sent
+        person = person_of(request)
+        desk = await run_in_threadpool(api.exam_act, self._project(), person, sent.act, now=self._clock())
+        return self._answer(person, [], desk)
 
     async def clip(self, request: Request) -> Response:
         """One clip, whole or by Range; cut now if it is not there yet.

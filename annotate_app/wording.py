@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from backend.core.model import GivenGrade, Grade, PairReview, SkipKind, Verdict
+from backend.core.model import ExamPhase, ExamResult, GivenGrade, Grade, PairReview, SkipKind, Verdict
 
 GRADE_WORDS = {grade.value: grade.name.lower() for grade in Grade}
 VERDICT_COLOURS = {
@@ -18,6 +18,16 @@ SKIP_WORDS = {
     SkipKind.SKIP: "would rather not",
     SkipKind.CANNOT_JUDGE: "cannot be judged",
     SkipKind.BROKEN_CLIP: "clip is broken",
+}
+EXAM_WORDS = {
+    ExamPhase.FIRST: "not begun",
+    ExamPhase.ANSWERING: "taking it",
+    ExamPhase.ANSWERED: "not handed in",
+    ExamPhase.RESULT: "handed in",
+    ExamPhase.AGAIN: "looking again",
+    ExamPhase.FAILED: "failed",
+    ExamPhase.PASSED: "passed",
+    ExamPhase.EXEMPT: "exempt",
 }
 _NUMBERS = ("None", "One", "Two", "Three", "Four", "Five")
 
@@ -52,6 +62,24 @@ def when(at: float | None, timezone: str | None) -> str:
 def grades(given: Sequence[GivenGrade]) -> str:
     """`0 · 4 · 1`, in the order of the seats."""
     return " · ".join(str(grade.grade) for grade in given)
+
+
+def percent(value: float) -> str:
+    """`11.8 %`, `20 %`."""
+    return f"{value:.1f}".removesuffix(".0") + " %"
+
+
+def exam_result(result: ExamResult) -> str:
+    """`missed 9 of 100 (9 %, at most 20 %)`."""
+    share = f"{percent(100 * result.missed / result.answers)}, " if result.answers else ""
+    return f"missed {result.missed} of {result.answers} ({share}at most {percent(result.most_missed)})"
+
+
+def kappas(result: ExamResult) -> str:
+    """Both kappas of an exam with their base, or why there are none."""
+    if result.kappa is None or result.kappa_quadratic is None:
+        return f"Kappa is undefined: {result.undefined}."
+    return f"Kappa {result.kappa:.2f}, quadratic {result.kappa_quadratic:.2f} (n = {result.answers})."
 
 
 def why(pair: PairReview) -> str:

@@ -23,6 +23,7 @@ const COMMANDS = {
   "?": "keys",
   " ": "pause",
   Escape: "escape",
+  Enter: "exam",
   ArrowLeft: "frame-back",
   ArrowRight: "frame-forward",
   ArrowUp: "faster",

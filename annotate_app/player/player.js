@@ -50,7 +50,7 @@ class Player {
     this.listen();
     const desk = { ...data.desk, items: data.desk.items.filter((item) => !acknowledged.has(item.pair)) };
     this.change(mergeDesk(this.work, desk, this.unsent));
-    if (this.unsent.size > 0) this.sync.send();
+    if (this.unsent.size > 0 || desk.items.length < data.desk.items.length) this.sync.send();
     this.poll = setInterval(() => this.renew(), POLL_MS);
   }
 
@@ -144,6 +144,7 @@ class Player {
       guideline: () => this.view.toggle("guideline"),
       keys: () => this.view.toggle("keys"),
       escape: () => this.escape(),
+      exam: () => this.exam(),
       "go-on": () => this.goOn(),
       dismiss: () => this.view.notice(""),
     };
@@ -187,8 +188,19 @@ class Player {
     this.sync.send();
   }
 
+  /** Begin the exam, hand it in, or go on from its result: whatever its desk offers while it has no clip to show. */
+  exam() {
+    const { desk } = this.work;
+    const act = desk?.state === "exam" && this.unsent.size === 0 ? examAct(desk.exam) : undefined;
+    if (act) this.sync.exam(act);
+  }
+
   /** Ask why this clip is skipped; what was graded or skipped before can only get another grade. */
   askWhy() {
+    if (currentItem(this.work).exam) {
+      this.view.notice("The exam has no skip: give the grade that fits best.");
+      return;
+    }
     if (this.work.back > 0) {
       const skipped = currentGrade(this.work) === SKIPPED;
       this.view.notice(
@@ -300,8 +312,10 @@ class Player {
       this.windows.standing ? STANDING : emptyWords(work.desk, unsent.size, sync.reachable),
     );
     view.goOn(this.windows.standing);
+    const onExam = !this.windows.standing && !currentItem(work) && work.desk?.state === "exam" && unsent.size === 0;
+    view.exam(onExam ? work.desk.exam : null);
     const extra = uncounted(work, unsent);
-    view.counts((work.desk?.today ?? 0) + extra, (work.desk?.in_all ?? 0) + extra);
+    view.counts((work.desk?.today ?? 0) + extra, (work.desk?.in_all ?? 0) + extra, currentItem(work)?.exam);
     view.saving(unsent, sync.state);
     view.undo(this.windows.standing ? undefined : work.trail[work.trail.length - 1 - work.back]);
   }

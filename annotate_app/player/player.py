@@ -16,6 +16,7 @@ from backend import api
 FOLDER = Path(__file__).parent
 SCRIPTS = (
     "skipping.js",
+    "exam.js",
     "unsent.js",
     "work.js",
     "windows.js",

@@ -4,6 +4,7 @@
 //                      "skips": [{"pair", "kind", "reason", "key"}]}
 //   -> {"receipts": [{"key", "status": "saved" | "refused", "message"}], "desk": {...}}
 //   or 503 {"message"}: the database cannot be written just now; what has no receipt is sent again
+// POST /desk/exam {"person", "act"} -> the same, for the exam: start, hand_in, go_on.
 // POST /desk/broken {"person", "pair", "what"} -> the same. `person` is whom this page was made for: if somebody
 // else has signed in meanwhile, the server answers 401 and everything waits here for its owner. Sending something
 // twice changes nothing, so whatever was not answered is sent again. One request at a time keeps what was done at
@@ -20,6 +21,7 @@ class Sync {
     this.unsent = unsent;
     this.on = on;
     this.broken = [];
+    this.act = null; // what is asked about the exam
     this.failures = 0;
     this.state = "ok"; // ok, offline, signed-out, refused
     this.message = "";
@@ -60,9 +62,11 @@ class Sync {
     for (;;) {
       const events = this.batch();
       const report = this.broken[0];
-      const answer = report
-        ? await this.post("/desk/broken", report)
-        : await this.post("/desk/exchange", wire(events));
+      const act = report || events.length > 0 ? null : this.act; // all answers first
+      let answer;
+      if (report) answer = await this.post("/desk/broken", report);
+      else if (act) answer = await this.post("/desk/exam", { act });
+      else answer = await this.post("/desk/exchange", wire(events));
       if (!answer) {
         this.retryLater();
         return false;
@@ -72,6 +76,7 @@ class Sync {
       this.message = "";
       this.answeredAt = performance.now();
       if (report) this.broken.shift();
+      else if (act) this.act = null;
       else for (const event of events) tried.add(event.key);
       this.take(answer);
       const waiting = this.batch();
@@ -79,7 +84,7 @@ class Sync {
         this.retryLater(); // answered without a receipt for it: ask again, but not in a tight loop
         return true;
       }
-      if (waiting.length === 0 && this.broken.length === 0) return true;
+      if (waiting.length === 0 && this.broken.length === 0 && !this.act) return true;
     }
   }
 
@@ -127,6 +132,12 @@ class Sync {
   /** The page is going away: fire once more, without waiting for what is under way. */
   lastCall() {
     if (this.unsent.size > 0) this.post("/desk/exchange", wire(this.batch()));
+  }
+
+  /** Begin the exam, hand it in, go on from its result. */
+  exam(act) {
+    this.act = act;
+    return this.send();
   }
 
   reportBroken(pair, what) {

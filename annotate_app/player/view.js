@@ -6,7 +6,7 @@ class View {
   constructor(root) {
     this.root = root;
     this.parts = {};
-    const names = ["progress", "counts", "saving", "notice", "query", "correcting", "clock", "grades", "empty"];
+    const names = ["progress", "counts", "saving", "notice", "query", "correcting", "clock", "grades", "empty", "missed"];
     for (const name of names) this.parts[name] = root.querySelector(`.${name}`);
     this.bar = root.querySelector(".time b");
     this.tiles = [];
@@ -54,7 +54,11 @@ class View {
     this.root.dataset.pair = pair;
     put(this.parts.query, item?.query ?? "");
     this.parts.query.classList.toggle("long", (item?.query.length ?? 0) > 90);
-    put(this.parts.progress, item ? `${item.position} of ${item.total}` : "");
+    const nth = item ? `${item.position} of ${item.total}` : "";
+    const words = { answering: `Exam, ${nth}`, again: `Exam, look again: ${nth}` }[item?.exam] ?? nth;
+    this.root.dataset.exam = item?.exam ?? "";
+    put(this.parts.progress, words);
+    this.missed(item?.missed);
     this.parts.correcting.hidden = !correcting;
     if (correcting) {
       const skipped = grade === SKIPPED;
@@ -66,11 +70,35 @@ class View {
     const [title, text] = this.parts.empty.children;
     put(title, empty.title);
     put(text, empty.text);
-    if (changed) this.say("item", item ? `${item.query} ${item.position} of ${item.total}` : `${empty.title}. ${empty.text}`);
+    const told = item?.missed ? ` ${missedWords(item.missed)} ${item.missed.explanation}` : "";
+    if (changed) this.say("item", item ? `${item.query} ${words}${told}` : `${empty.title}. ${empty.text}`);
   }
 
-  counts(today, inAll) {
-    put(this.parts.counts, `${today.toLocaleString()} today \u00b7 ${inAll.toLocaleString()} in all`);
+  /** What is told about an item of the exam that was missed. */
+  missed(missed) {
+    const { missed: box } = this.parts;
+    box.hidden = !missed;
+    const [verdict, explanation] = box.children;
+    put(verdict, missed ? missedWords(missed) : "");
+    put(explanation, missed ? missed.explanation || "Look again with the guideline (G), then grade." : "");
+  }
+
+  /** The button and the figures of an exam's desk without a clip; `exam` is null elsewhere. */
+  exam(exam) {
+    const act = exam && examAct(exam);
+    const words = exam ? examWords(exam) : {};
+    const button = this.root.querySelector("[data-do='exam']");
+    button.hidden = !act;
+    put(button.querySelector("span"), act ? words.label : "");
+    this.root.querySelector(".empty [data-do='guideline']").hidden = exam?.phase !== "first";
+    const list = this.root.querySelector(".figures");
+    const figures = exam && ["result", "failed"].includes(exam.phase) ? resultFigures(exam.result) : [];
+    list.hidden = figures.length === 0;
+    list.replaceChildren(...figures.map(([name, value]) => make("div", "", [make("dt", "", name), make("dd", "", value)])));
+  }
+
+  counts(today, inAll, exam) {
+    put(this.parts.counts, exam ? "none of this counts as a judgement" : `${today.toLocaleString()} today \u00b7 ${inAll.toLocaleString()} in all`);
   }
 
   saving(unsent, state) {

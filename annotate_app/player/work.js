@@ -28,14 +28,17 @@ function upcoming(work) {
 }
 
 /**
- * Take the server's desk. Its order counts, except that the item on show never changes under a person's eyes,
+ * Take the server's desk. Its order counts, except that the item on show does not change under a person's eyes,
  * and that nothing comes back which was graded here and is still on its way.
  */
-function mergeDesk(work, desk, unsent) {
+function mergeDesk(before, answer, unsent) {
+  const desk = withExam(answer);
+  const work = examStage(before.desk) === examStage(desk) ? before : { ...before, trail: [], back: 0 };
   const fresh = desk.items.filter(
     (item) => !work.dropped.has(item.pair) && unsent.markOf(item.pair) === undefined,
   );
-  const shown = work.queue[0];
+  // A clip of an exam that is not held any more could not count, so it goes.
+  const shown = work.queue[0]?.exam && !desk.exam ? undefined : work.queue[0];
   const queue = shown
     ? [fresh.find((item) => item.pair === shown.pair) ?? shown, ...fresh.filter((item) => item.pair !== shown.pair)]
     : fresh;
@@ -98,16 +101,17 @@ function withoutPair(work, pair) {
   };
 }
 
-/** How many pairs were graded here that the server's counts do not hold yet (corrections add nothing). */
+/** How many pairs were graded here that the server's counts do not hold yet (corrections and exams add nothing). */
 function uncounted(work, unsent) {
   const isCounted = ({ saved }) => saved !== null && saved !== SKIPPED;
   const saved = new Set(work.trail.filter(isCounted).map((entry) => entry.item.pair));
-  const grades = unsent.list().filter((event) => !isSkip(event));
+  const grades = unsent.list().filter((event) => !isSkip(event) && !event.item?.exam);
   return new Set(grades.map((event) => event.pair).filter((pair) => !saved.has(pair))).size;
 }
 
 /** Why there is nothing to grade: {title, text}, and whether grades are still on their way. */
 function emptyWords(desk, unsaved, reachable) {
+  if (unsaved === 0 && desk?.state === "exam") return examWords(desk.exam);
   if (unsaved > 0 || desk?.state === "ready") {
     return reachable
       ? { title: "One moment", text: "Your last grades are being saved; then the next clips arrive." }

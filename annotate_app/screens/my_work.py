@@ -8,7 +8,7 @@ import altair as alt
 import pandas as pd
 import streamlit as st
 
-from annotate_app import auth, wording
+from annotate_app import auth, exam_results, wording
 from backend import api
 from backend.core.model import Agreement, MyWork, Role
 
@@ -24,8 +24,10 @@ def page() -> None:
         st.title("My work", anchor=False, width="content")
         # On a narrow screen the menu is folded away; the desk is one click from here all the same.
         st.html('<a class="rr-back" href="/grade" target="_self">Back to grading</a>', width="content")
+    exam = api.my_exam(auth.project(), person)
     if not found.in_all:
         st.info("You have not graded anything yet. Your numbers appear here with the first grade.")
+        exam_results.mine(exam)
         return
     if found.simulated:
         st.caption(f"{found.simulated:,} of these grades were made by a program for demonstration.")
@@ -40,8 +42,7 @@ def page() -> None:
         st.caption(skips(found.skips))
     st.subheader("Agreement, after settlement", anchor=False)
     _agreement(found)
-    st.subheader("Exam", anchor=False)
-    st.markdown("This project has no exam, so there is no result to show.")
+    exam_results.mine(exam)
 
 
 def duration(seconds: float) -> str:

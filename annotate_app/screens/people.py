@@ -6,9 +6,9 @@ from urllib.parse import urlsplit
 
 import streamlit as st
 
-from annotate_app import look, wording
+from annotate_app import exam_results, look, wording
 from backend import api
-from backend.core.model import AnnotatorId, Person, PersonReview, Role
+from backend.core.model import AnnotatorId, ExamPhase, Person, PersonReview, Role
 
 _WIDTHS = (2.4, 8.2, 2.7)
 _FACTS = ("Judgements", "Today", "Median active", "Too fast", "Skips", "Last active")
@@ -23,8 +23,9 @@ def page() -> None:
         _, labels, _ = st.columns(_WIDTHS)
         cells = "".join(f"<span>{label}</span>" for label in _FACTS)
         labels.html(f"<div class='rr-facts rr-facts-head' aria-hidden='true'>{cells}</div>")
+    phases = {one.person.annotator_id: one.phase for one in api.exam_results(project)} if api.exam_held(project) else {}
     for review in api.list_people(project, now=time.time()):
-        _row(review, person)
+        _row(review, person, phases.get(review.person.annotator_id))
     _add_form()
 
 
@@ -83,7 +84,7 @@ def _invitation() -> None:
             )
 
 
-def _row(review: PersonReview, me: Person) -> None:
+def _row(review: PersonReview, me: Person, exam: ExamPhase | None) -> None:
     person = review.person
     with st.container(key=f"person-{person.annotator_id}"):
         name, numbers, action = st.columns(_WIDTHS, vertical_alignment="center")
@@ -97,6 +98,8 @@ def _row(review: PersonReview, me: Person) -> None:
                 st.badge("suspended", color="red")
             elif not review.has_password and not review.judgements:
                 st.badge("invited", color="orange", help="Has not chosen a password yet")
+            if exam is not None:
+                exam_results.badge(exam, "exam: ")
         cells = "".join(
             f"<div><dt>{label}</dt><dd>{escape(value)}</dd></div>"
             for label, value in facts(review, st.context.timezone).items()

@@ -5,7 +5,28 @@ Functions take an opened `Project` first. `now` is seconds since 1970, always gi
 """
 
 from backend.api.campaigns import import_judgements
-from backend.api.desk import clip_for, desk, exchange, record_grades, record_skips, report_clip, restore_clip
+from backend.api.desk import (
+    clip_for,
+    desk,
+    exam_act,
+    exchange,
+    record_grades,
+    record_skips,
+    report_clip,
+    restore_clip,
+)
+from backend.api.exam import (
+    end_exam,
+    exam_held,
+    exam_items,
+    exam_results,
+    exempt_from_exam,
+    explain_exam_item,
+    grant_retake,
+    my_exam,
+    set_exam,
+    set_exam_from_file,
+)
 from backend.api.examples import choose_example, example_clip, examples, examples_chosen, withdraw_example
 from backend.api.lead import (
     adjudicate,
@@ -65,10 +86,15 @@ from backend.stages.corpus import ImportReport
 from backend.stages.doctor import DoctorReport, Finding
 from backend.stages.earlier_judgements import JudgementsReport
 from backend.stages.evaluate import evaluate
+from backend.stages.exam import Act as ExamAct
+from backend.stages.exam_lead import ExamReport
+from backend.stages.exam_results import ExamAttempt, ExamPerson, Missed
 from backend.stages.export import ReleaseReport
 from backend.stages.people import PASSWORD_LENGTH, SESSION_S
 from backend.stages.queries import QueryReport
 from backend.stages.scoreboard import evaluate_files
+from backend.store.exam import Exam
+from backend.store.exam import Place as ExamItem
 from backend.store.examples import Example
 from backend.store.project import Project
 from backend.store.releases import ReleaseRow
@@ -82,10 +108,17 @@ __all__ = [
     "ClipJob",
     "CutReport",
     "DoctorReport",
+    "Exam",
+    "ExamAct",
+    "ExamAttempt",
+    "ExamItem",
+    "ExamPerson",
+    "ExamReport",
     "Example",
     "Finding",
     "ImportReport",
     "JudgementsReport",
+    "Missed",
     "Project",
     "QueryReport",
     "ReleaseReport",
@@ -114,14 +147,22 @@ __all__ = [
     "disagreements",
     "doctor",
     "draw_queries",
+    "end_exam",
     "evaluate",
     "evaluate_files",
+    "exam_act",
+    "exam_held",
+    "exam_items",
+    "exam_results",
     "example_clip",
     "examples",
     "examples_chosen",
     "exchange",
+    "exempt_from_exam",
+    "explain_exam_item",
     "export_release",
     "export_zip",
+    "grant_retake",
     "import_corpus",
     "import_judgements",
     "init_project",
@@ -131,6 +172,7 @@ __all__ = [
     "list_releases",
     "migrate",
     "moment_clip",
+    "my_exam",
     "my_work",
     "new_invitation",
     "offer_again",
@@ -145,6 +187,8 @@ __all__ = [
     "restore",
     "restore_clip",
     "rewrite_captions",
+    "set_exam",
+    "set_exam_from_file",
     "sign_in",
     "sign_in_as",
     "sign_out",

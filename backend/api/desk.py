@@ -17,10 +17,12 @@ from backend.media.clips import ClipJob, clip_job, with_context
 from backend.stages import (
     assignments,
     consensus,
+    exam,
     judgements,
     review,
     skips,
 )
+from backend.stages.exam import Act as ExamAct
 from backend.store import corpus as corpus_rows
 from backend.store import judgements as judgement_rows
 from backend.store import seats as seat_rows
@@ -29,8 +31,10 @@ from backend.store.project import Project
 
 
 def desk(project: Project, person: Person, *, now: float) -> Desk:
-    """What this annotator grades next: renews and claims seats."""
+    """What this annotator grades next: renews and claims seats. The exam, where they have to pass it first."""
     _require_annotator(person)
+    if examined := exam.desk(project.store, person, now=now):
+        return examined
     lease_s = project.settings.lease_minutes * 60
     found = assignments.desk(project.store, person, now=now, lease_s=lease_s)
     return replace(found, previous=judgements.previous(project.store, person, now=now))
@@ -39,13 +43,14 @@ def desk(project: Project, person: Person, *, now: float) -> Desk:
 def record_grades(project: Project, person: Person, events: Sequence[GradeEvent], *, now: float) -> list[Receipt]:
     """Take grades in the order of giving; one receipt each. Sending an event again changes nothing."""
     _require_annotator(person)
-    return [consensus.record_grade(project.store, person, event, now=now) for event in events]
+    return [_take_grade(project, person, event, now=now) for event in events]
 
 
 def record_skips(project: Project, person: Person, events: Sequence[SkipEvent], *, now: float) -> list[Receipt]:
     """Take skips, each with its reason; one receipt each. Sending an event again changes nothing."""
     _require_annotator(person)
-    return [skips.record_skip(project.store, person, event, now=now) for event in events]
+    store = project.store
+    return [exam.refuse_skip(store, event) or skips.record_skip(store, person, event, now=now) for event in events]
 
 
 def exchange(
@@ -63,8 +68,17 @@ def exchange(
     return receipts, desk(project, person, now=now)
 
 
+def exam_act(project: Project, person: Person, act: ExamAct, *, now: float) -> Desk:
+    """Begin the exam, hand it in, go on from its result; the fresh desk. At the wrong time it does nothing."""
+    _require_annotator(person)
+    exam.act(project.store, person, act, now=now)
+    return desk(project, person, now=now)
+
+
 def clip_for(project: Project, person: Person, pair: PairKey, *, context: bool = False) -> ClipJob:
     """Which clip shows a pair, for somebody who may see it: who sits at it or skipped it (and steps back), or a lead.
+
+    The items of somebody's exam have names of their own; they are given to this person alone.
 
     With `context`, another clip: the moment and the seconds around it. The job tells how many on either side.
 
@@ -72,9 +86,11 @@ def clip_for(project: Project, person: Person, pair: PairKey, *, context: bool =
         NotAllowed: not this person's pair.
         VideoUnreadable: the project does not know the video's file.
     """
-    row = judgement_rows.pair_by_key(project.store.db, pair)
+    item = exam.pair_behind(project.store, person, pair)
+    row = item or judgement_rows.pair_by_key(project.store.db, pair)
     allowed = row is not None and (
-        person.role is Role.LEAD
+        item is not None
+        or person.role is Role.LEAD
         or seat_rows.seat_of(project.store.db, row.pair_id, person.annotator_id) is not None
         or skip_rows.skipped(project.store.db, row.pair_id, person.annotator_id)
     )
@@ -89,12 +105,23 @@ def clip_for(project: Project, person: Person, pair: PairKey, *, context: bool =
 
 def report_clip(project: Project, person: Person, pair: PairKey, reason: str, *, now: float) -> None:
     """This pair's clip cannot be shown: it is not handed out again, and the lead sees why."""
-    review.block_clip(project.store, person, pair, reason, now=now)
+    item = exam.pair_behind(project.store, person, pair)
+    review.block_clip(project.store, person, item.pair_key if item else pair, reason, now=now)
 
 
 def restore_clip(project: Project, person: Person, pair: PairKey, *, now: float) -> None:
     """A lead hands a blocked pair out again."""
     review.restore_clip(project.store, person, pair, now=now)
+
+
+def _take_grade(project: Project, person: Person, event: GradeEvent, *, now: float) -> Receipt:
+    """An answer of the exam, a refusal until it is passed, or a judgement."""
+    store = project.store
+    return (
+        exam.record_answer(store, person, event, now=now)
+        or exam.hold_back(store, person, event, now=now)
+        or consensus.record_grade(store, person, event, now=now)
+    )
 
 
 def _require_annotator(person: Person) -> None:

@@ -228,6 +228,12 @@ CHECKS = (
         _sql(invariants.SKIPPED_AND_SEATED),
     ),
     Check(
+        "exam answers",
+        "Answers of the exam lack a revision, belong to another exam, or were given to a missed item before the "
+        f"attempt was handed in. {RESTORE}",
+        _sql(invariants.EXAM_ANSWERS),
+    ),
+    Check(
         "escalations",
         f"The event log says that these pairs were given two further seats, and they are not there. {RESTORE}",
         _sql(invariants.ESCALATED_WITHOUT_SEATS),
@@ -259,7 +265,8 @@ CHECKS = (
     ),
     Check(
         "videos",
-        "Pairs wait to be judged whose video is not where it was. Put it back, or import again with --videos FOLDER.",
+        "Pairs wait to be judged, or are asked in the exam, whose video is not where it was. Put it back, or import "
+        "again with --videos FOLDER.",
         _missing_videos,
     ),
     Check(

@@ -7,7 +7,7 @@ from backend.core.errors import ProjectError
 from backend.core.model import PairKey, Person
 from backend.stages.judgements import CORRECTION_S
 from backend.stages.review import require_lead
-from backend.store import events, examples, judgements
+from backend.store import events, exam, examples, judgements
 from backend.store.connection import Store, writing
 from backend.store.events import EventKind
 from backend.store.examples import Fitness
@@ -42,6 +42,8 @@ def choose(store: Store, person: Person, key: PairKey, grade: int, note: str, *,
         pair = judgements.pair_by_key(db, key)
         if pair is None:
             raise ProjectError("there is no such pair (any more): reload the page")
+        if exam.is_item(db, pair.pair_id):
+            raise ProjectError("this pair is asked in the exam: an example would tell its grade")
         _require_fit(examples.fitness(db, pair.pair_id), grade, now=now)
         examples.free_lapsed(db, pair.pair_id)
         replaced = examples.withdraw(db, grade, at=now)

@@ -37,6 +37,14 @@ SKIPPED_AND_SEATED = """
   WHERE k.lifted_at IS NULL
     AND EXISTS (SELECT 1 FROM seat s WHERE s.pair_id = k.pair_id AND s.annotator_id = k.annotator_id)
 """
+EXAM_ANSWERS = """
+  SELECT 'attempt ' || attempt_id || ', item ' || item_id AS name FROM exam_answer
+  GROUP BY attempt_id, item_id HAVING min(revision) <> 1 OR max(revision) <> count(*)
+  UNION
+  SELECT 'attempt ' || n.attempt_id || ', item ' || n.item_id FROM exam_answer n
+  JOIN exam_attempt t USING (attempt_id) JOIN exam_item i USING (item_id)
+  WHERE i.exam_id <> t.exam_id OR (n.again = 1 AND t.handed_in_at IS NULL)
+"""
 LONG_LEASES = """
   SELECT 'pair ' || pair_id || ', seat ' || seat_no FROM seat WHERE lease_until > :latest
 """
@@ -122,7 +130,9 @@ def videos_wanted(db: Database) -> list[tuple[str, str]]:
         "SELECT v.name, v.path FROM video v WHERE v.path IS NOT NULL AND EXISTS (SELECT 1 FROM moment m "
         "JOIN pair p USING (moment_id) JOIN seat s USING (pair_id) LEFT JOIN consensus c USING (pair_id) "
         "WHERE m.video_id = v.video_id AND coalesce(c.verdict, 'escalated') = 'escalated' "
-        "AND (s.annotator_id IS NULL OR s.lease_until IS NOT NULL)) ORDER BY v.name"
+        "AND (s.annotator_id IS NULL OR s.lease_until IS NOT NULL) "
+        "UNION ALL SELECT 1 FROM exam e JOIN exam_item i USING (exam_id) JOIN pair p USING (pair_id) "
+        "JOIN moment m USING (moment_id) WHERE m.video_id = v.video_id AND e.ended_at IS NULL) ORDER BY v.name"
     )
     return [(row[0], row[1]) for row in rows]
 

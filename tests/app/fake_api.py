@@ -40,6 +40,11 @@ from backend.core.model import (
     Split,
     Verdict,
 )
+from backend.stages.exam import Act
+from backend.stages.exam_lead import ExamReport
+from backend.stages.exam_results import ExamPerson
+from backend.store.exam import Exam
+from backend.store.exam import Place as ExamItem
 from backend.store.examples import Example
 from backend.store.releases import ReleaseRow
 
@@ -91,6 +96,10 @@ class Project:
     skips: dict[str, SkipEvent] = field(default_factory=dict)
     skipped: list[PairReview] = field(default_factory=list)
     examples: list[Example] = field(default_factory=list)
+    exam: Exam | None = None
+    exam_items: list[ExamItem] = field(default_factory=list)
+    examined: dict[str, ExamPerson] = field(default_factory=dict)
+    exam_asked: list[tuple[object, ...]] = field(default_factory=list)
     unavailable: str = ""
     work: MyWork = field(default_factory=lambda: WORK)
     progress: Progress = field(default_factory=lambda: Progress(0, 0, (), (), 0, 0.0))
@@ -286,6 +295,70 @@ def moment_clip(project: Project, person: Person, video: str, start_s: float, en
     if video != "friends_s01":
         raise VideoUnreadable(f"the project has no file of the video {video}")
     return ClipJob(PairKey("moment"), project.folder / "clips" / f"{start_s}-{end_s}.mp4")
+
+
+def exam_act(project: Project, person: Person, act: Act, *, now: float) -> Desk:
+    _require_store(project)
+    project.exam_asked.append((act.value, person.name))
+    return project.desk
+
+
+def exam_held(project: Project) -> Exam | None:
+    return project.exam
+
+
+def exam_items(project: Project) -> list[ExamItem]:
+    return project.exam_items
+
+
+def exam_results(project: Project) -> list[ExamPerson]:
+    return list(project.examined.values())
+
+
+def my_exam(project: Project, person: Person) -> ExamPerson:
+    return project.examined.get(person.name, ExamPerson(person, None, "", ()))
+
+
+def set_exam(
+    project: Project,
+    lead: Person | None,
+    *,
+    queries: int,
+    pairs: int,
+    seed: int,
+    most_missed: float,
+    newcomers_only: bool,
+    now: float,
+) -> ExamReport:
+    _require_store(project)
+    items = queries * pairs - 1
+    project.exam = Exam(1, NOON, lead.name if lead else None, "settled pairs", seed, most_missed, items, queries, items)
+    return ExamReport(items, queries, (items, 0, 0, 0, 0), most_missed, 2 if newcomers_only else 0)
+
+
+def end_exam(project: Project, lead: Person | None, *, now: float) -> bool:
+    _require_store(project)
+    project.exam = None
+    return True
+
+
+def explain_exam_item(project: Project, lead: Person, item_id: int, explanation: str, *, now: float) -> None:
+    _require_store(project)
+    project.exam_asked.append(("explain", item_id, explanation))
+
+
+def grant_retake(project: Project, lead: Person | None, annotator_id: AnnotatorId, *, now: float) -> None:
+    _require_store(project)
+    project.exam_asked.append(("retake", annotator_id))
+
+
+def exempt_from_exam(
+    project: Project, lead: Person | None, annotator_id: AnnotatorId, reason: str, *, now: float
+) -> None:
+    _require_store(project)
+    if not reason.strip():
+        raise ProjectError("an exemption needs a reason: write one sentence about why")
+    project.exam_asked.append(("exempt", annotator_id, reason))
 
 
 def list_releases(project: Project) -> list[ReleaseRow]:

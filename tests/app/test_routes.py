@@ -307,6 +307,7 @@ def test_an_exchange_saves_grades_and_brings_the_desk(client: TestClient, projec
             "in_all": 106,
             "waiting": 0,
             "skipped": 0,
+            "exam": None,
         },
     }
     assert project.graded["k1"].grade == 3
@@ -329,6 +330,23 @@ def test_a_skip_needs_one_of_three_kinds(client: TestClient, project: fake_api.P
     sent = {"skips": [{"pair": "pair7", "kind": kind, "reason": "x", "key": "k2"}]}
     assert signed_in(client, ANNOTATOR).post("/desk/exchange", json=sent, headers=JSON).status_code == 400
     assert project.skips == {}
+
+
+def test_the_exam_is_begun_and_handed_in_by_whom_the_page_was_made_for(
+    client: TestClient, project: fake_api.Project
+) -> None:
+    signed_in(client, ANNOTATOR)
+    for act in ("start", "hand_in", "go_on"):
+        answer = client.post("/desk/exam", json={"person": 2, "act": act}, headers=JSON)
+        assert (answer.status_code, answer.json()["receipts"]) == (200, [])
+        assert answer.json()["desk"]["exam"] is None
+    assert project.exam_asked == [("start", "Ana"), ("hand_in", "Ana"), ("go_on", "Ana")]
+    assert client.post("/desk/exam", json={"person": 2, "act": "pass"}, headers=JSON).status_code == 400
+    assert client.post("/desk/exam", json={"person": 3, "act": "start"}, headers=JSON).status_code == 401
+    assert client.post("/desk/exam", json={"act": "start"}).status_code == 403
+    signed_in(client, LEAD)
+    assert client.post("/desk/exam", json={"act": "start"}, headers=JSON).status_code == 403
+    assert len(project.exam_asked) == 3
 
 
 def test_a_full_disk_is_told_to_the_player_which_keeps_its_grades(

@@ -10,11 +10,12 @@ from datetime import datetime
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from app_server import AppServer
 from backend import api
 from backend.core.errors import SignInRefused
+from backend.core.model import Role
 
 pytestmark = pytest.mark.browser
 LEAD, ANNOTATORS, PASSWORD = api.demo_people()
@@ -161,6 +162,54 @@ def test_signing_out_everywhere_ends_the_session_in_another_browser(enter: Enter
     is_signed_out(here, server)
     lead.reload()
     expect(lead.get_by_role("button", name="Sign out")).to_be_visible(timeout=30_000)
+
+
+@pytest.mark.parametrize("ended_by", ["suspension", "signing out everywhere"])
+def test_a_session_that_ends_while_a_grade_is_on_its_way_keeps_the_grade(
+    enter: Enter, server: AppServer, ended_by: str
+) -> None:
+    """Who was signed out in mid-grade reads so, loses nothing, and brings the grade after signing in again."""
+    name = f"Annotator of the {ended_by}"
+    api.add_person_with_password(api.open_project(server.project), name, Role.ANNOTATOR, PASSWORD, now=time.time())
+    [(number,)] = rows(server, "SELECT annotator_id FROM annotator WHERE name = ?", name)
+    given = "SELECT grade, count(*) FROM judgement WHERE annotator_id = ? GROUP BY grade"
+    page, other = enter(name), enter(LEAD if ended_by == "suspension" else name)
+    expect(page.locator('[data-testid="player"][data-gradable="true"]')).to_be_visible(timeout=30_000)
+    held: list[Route] = []
+    ended = False
+    page.route("**/desk/exchange", lambda route: route.continue_() if ended else held.append(route))
+    page.keyboard.press("3")
+    expect(page.get_by_test_id("saving")).to_have_attribute("data-unsaved", "1")
+    while not held:
+        page.wait_for_timeout(20)
+
+    suspend = other.locator(f".st-key-suspend-{number} button:visible")
+    if ended_by == "suspension":
+        other.goto(f"{server.url}/people")
+        suspend.click()
+        expect(suspend).to_have_text("Reinstate")
+    else:
+        account(other)
+        other.get_by_role("button", name="Sign out everywhere").click()
+        expect(other.get_by_role("button", name="Sign in")).to_be_visible()
+    ended = True
+    for route in held:
+        route.continue_()
+
+    expect(page.get_by_test_id("saving")).to_have_text("signed out: 1 grade kept")
+    expect(page.get_by_role("alert")).to_contain_text("You are signed out. Your grades are kept in this browser")
+    assert rows(server, given, number) == []
+    page.get_by_role("link", name="Sign in again").click()
+    if ended_by == "suspension":
+        fill_in(page, name, PASSWORD)
+        expect(page.get_by_role("alert")).to_contain_text("Your account is suspended: ask your lead.")
+        suspend.click()
+        expect(suspend).to_have_text("Suspend")
+    fill_in(page, name, PASSWORD)
+    expect(page.get_by_test_id("player")).to_be_visible(timeout=30_000)
+    expect(page.get_by_test_id("saving")).to_have_attribute("data-unsaved", "0", timeout=30_000)
+    expect(page.get_by_test_id("saving")).to_have_text("saved")
+    assert rows(server, given, number) == [(3, 1)]
 
 
 def test_a_forgotten_password_is_replaced_by_a_link_from_the_lead(

@@ -21,9 +21,10 @@ def page() -> str:
         store.close()
     parts = [
         "# Tables\n\nGenerated from `backend/store/schema.py` by `make docs`; do not edit.\n\n"
-        f"Schema level: `{level}`. `judgement`, `adjudication` and `event` are append-only, `consensus` and `agenda` "
-        "are derived and may be dropped and rebuilt, `seat` is where places change hands, and a row of `skip` or "
-        "`example` changes once, when it ends.\n"
+        f"Schema level: `{level}`. `judgement`, `adjudication`, `event`, `exam_answer` and `exam_ruling` are "
+        "append-only; `consensus` and `agenda` are derived and may be dropped and rebuilt; `seat` is where places "
+        "change hands; a row of `skip`, `example` or `exam` changes once, when it ends. The explanation of an "
+        "`exam_item` may be reworded, and an `exam_attempt` notes when it was handed in and its result read.\n"
     ]
     for kind in ("table", "view", "index", "trigger"):
         found = [(row["name"], row["sql"]) for row in rows if row["type"] == kind]

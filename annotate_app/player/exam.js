@@ -1,0 +1,88 @@
+// The exam as the player shows it: words for its stages, and what belongs to one of its items.
+//
+// An item of the exam is a desk item like any other, with `exam` ("answering" or "again") and, when it is looked at
+// again, `missed` {own, right, explanation, again}. Its answers travel as grades do; the server knows them by name.
+
+const EXAM_ACTS = { first: "start", answered: "hand_in", result: "go_on" };
+
+/** The server's desk with its items marked as the exam's, where they are. */
+function withExam(desk) {
+  if (!desk?.exam) return desk;
+  const { phase, missed } = desk.exam;
+  const marked = (item) => item && { ...item, exam: phase === "again" ? phase : "answering", missed: missed.find(({ pair }) => pair === item.pair) };
+  return { ...desk, items: desk.items.map(marked), previous: marked(desk.previous) };
+}
+
+/** Another value whenever what was graded so far cannot be undone any more: other attempt, handed in, passed. */
+function examStage(desk) {
+  const exam = desk?.exam;
+  if (!exam) return "";
+  return `${exam.attempt} ${exam.result === null} ${exam.phase === "failed"}`;
+}
+
+/** What the button of an empty exam desk does, or undefined. */
+function examAct({ phase, items }) {
+  return phase === "first" && items === 0 ? undefined : EXAM_ACTS[phase];
+}
+
+/** Why the exam has no clip to show: {title, text, label of the button, result}. */
+function examWords(exam) {
+  const { phase, attempt, items, queries, most_missed: most, result } = exam;
+  const asked = `${items} ${items === 1 ? "clip" : "clips"} of ${queries} ${queries === 1 ? "query" : "queries"}`;
+  if (phase === "first" && items === 0) {
+    return { title: "The exam comes first", text: "None of its clips can be shown just now. Tell your lead annotator." };
+  }
+  const words = {
+    first: {
+      title: attempt > 1 ? `The exam, attempt ${attempt}` : "The exam comes first",
+      text: `You grade ${asked}, with the same keys as later. At most ${percent(most)} of your grades may be more than one away from the right one. Read the guideline before (key G). You can undo, but not skip; nothing counts as a judgement, and you may stop and go on later.`,
+      label: "Begin the exam",
+    },
+    answered: {
+      title: "All clips of the exam have a grade",
+      text: "You can still go back and change your grades (U). After you hand in, they are final, and the ones that missed are explained to you.",
+      label: "Hand in",
+    },
+    result: {
+      title: result?.passed ? "You passed the exam" : "You did not pass the exam",
+      text: resultText(result),
+      label: result?.missed > 0 ? "Look at the missed ones" : "Go on",
+    },
+    failed: {
+      title: "You did not pass the exam",
+      text: `${resultText(result, false)} Your lead annotator sees it and decides how to go on. The page My work keeps your result.`,
+    },
+  };
+  return words[phase] ?? { title: "One moment", text: "Fetching the exam." };
+}
+
+function resultText(result, tellsMore = true) {
+  if (!result) return "";
+  const { answers, missed, most_missed: most } = result;
+  const share = answers > 0 ? ` (${percent((100 * missed) / answers)})` : "";
+  const next = missed > 0 && tellsMore ? " They are explained now, and you grade them again; that does not change the result." : "";
+  return `${missed} of your ${answers} grades${share} ${missed === 1 ? "is" : "are"} more than one away from the right one; at most ${percent(most)} may be.${next}`;
+}
+
+/** The figures of a result: [[name, value]]. */
+function resultFigures(result) {
+  if (!result) return [];
+  const { answers, missed, kappa, kappa_quadratic: quadratic, undefined: why } = result;
+  const shown = (value) => (value === null ? "undefined" : value.toFixed(2));
+  return [
+    ["Missed", answers > 0 ? `${missed} of ${answers}` : "no grades"],
+    ["Kappa", shown(kappa)],
+    ["Kappa, quadratic", shown(quadratic)],
+    ...(why ? [["Undefined because", why]] : [["n", String(answers)]]),
+  ];
+}
+
+/** What somebody is told about an item that they missed. */
+function missedWords({ own, right, again }) {
+  const then = again === null ? "" : `, then ${again}`;
+  return `You gave ${own}${then}. Right is ${right}.`;
+}
+
+function percent(value) {
+  return `${Number(value.toFixed(1))} %`;
+}

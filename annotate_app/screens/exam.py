@@ -1,0 +1,207 @@
+"""The lead's page "Exam": setting it, its items with their explanations, how everybody did, retakes, exemptions."""
+
+import time
+
+import streamlit as st
+
+from annotate_app import exam_results, look, wording
+from annotate_app.pair_view import plain
+from annotate_app.review_clip import review_clip
+from backend import api
+from backend.core.model import AnnotatorId, ExamPhase, Person
+
+_TEXT_LENGTH = 400
+_WIDTHS = (2.2, 5, 2.6)
+_MAY_TAKE = (ExamPhase.FIRST, ExamPhase.ANSWERING, ExamPhase.ANSWERED)
+
+
+def page() -> None:
+    """What is held; then people, items, and the form for another exam. Without an exam, the form alone."""
+    project, _, _ = look.lead_page("Exam")
+    problem, done = st.session_state.pop("exam_problem", ""), st.session_state.pop("exam_done", "")
+    if problem:
+        st.error(problem)
+    if done:
+        st.success(done)
+    held = api.exam_held(project)
+    if held is None:
+        st.markdown(
+            "This project has no exam: everybody may judge at once. With an exam, annotators first grade pairs whose "
+            "relevance is settled. Who differs too often by more than 1 does not get to the queue until you say so."
+        )
+        _form()
+        return
+    _facts(held)
+    people, items, another = st.tabs(["People", "Items", "Another exam, or none"])
+    with people:
+        _people(api.exam_results(project))
+    with items:
+        _items(project)
+    with another:
+        st.markdown("Another exam takes the place of this one. Who passed before has passed; open attempts end.")
+        _form()
+        st.button(
+            "Hold no exam", key="exam-off", on_click=end, help="Everybody may judge; attempts stay in the record."
+        )
+
+
+def set_exam() -> None:
+    """Callback of the form."""
+    state = st.session_state
+
+    def act(project: api.Project, lead: Person) -> None:
+        report = api.set_exam(
+            project,
+            lead,
+            queries=int(state["exam_queries"]),
+            pairs=int(state["exam_pairs"]),
+            seed=int(state["exam_seed"]),
+            most_missed=float(state["exam_most"]),
+            newcomers_only=bool(state["exam_newcomers"]),
+            now=time.time(),
+        )
+        clips, queries = wording.count_of(report.items, "pair"), report.queries
+        exempted = f" {wording.count_of(report.exempted, 'person')} exempted." if report.exempted else ""
+        state["exam_done"] = f"The exam has {clips} of {queries} {'query' if queries == 1 else 'queries'}.{exempted}"
+
+    state["exam_problem"] = look.as_lead(act)
+
+
+def end() -> None:
+    """Callback of the button that ends the exam."""
+    st.session_state["exam_problem"] = look.as_lead(lambda project, lead: api.end_exam(project, lead, now=time.time()))
+
+
+def retake(annotator_id: AnnotatorId) -> None:
+    """Callback: somebody may take the exam once more."""
+    st.session_state["exam_problem"] = look.as_lead(
+        lambda project, lead: api.grant_retake(project, lead, annotator_id, now=time.time())
+    )
+
+
+def exempt(annotator_id: AnnotatorId) -> None:
+    """Callback: somebody may judge without having passed."""
+    reason = st.session_state[f"exam-reason-{annotator_id}"]
+    st.session_state["exam_problem"] = look.as_lead(
+        lambda project, lead: api.exempt_from_exam(project, lead, annotator_id, reason, now=time.time())
+    )
+
+
+def explain(item_id: int) -> None:
+    """Callback: the explanation of an item."""
+    text = st.session_state[f"exam-text-{item_id}"]
+    problem = look.as_lead(lambda project, lead: api.explain_exam_item(project, lead, item_id, text, now=time.time()))
+    st.session_state["exam_problem"] = problem
+    if not problem:
+        st.toast("Saved. It is shown to who missed the pair, after they handed in.", icon=":material/school:")
+
+
+def _facts(held: api.Exam) -> None:
+    drawn = held.source if held.seed is None else f"{held.source}, seed {held.seed}"
+    lost = held.items - held.showable
+    hidden = f" {wording.count_of(lost, 'pair')} left out because the clip cannot be shown." if lost else ""
+    st.markdown(
+        f"**{wording.count_of(held.items, 'pair')} of {held.queries} {'query' if held.queries == 1 else 'queries'}**, "
+        f"from {plain(drawn)}; at most {wording.percent(held.most_missed)} of the grades may differ by more than 1. "
+        f"Set by {plain(held.set_by or 'the command line')} on "
+        f"{wording.when(held.set_at, st.context.timezone)}.{hidden}"
+    )
+
+
+def _form() -> None:
+    with st.form("exam_form"):
+        columns = st.columns(4)
+        columns[0].number_input("Queries", 1, 200, 10, key="exam_queries")
+        columns[1].number_input("Pairs of each, at most", 1, 40, 10, key="exam_pairs")
+        columns[2].number_input("Missed at most, %", 0.0, 100.0, 20.0, 1.0, "%.1f", key="exam_most")
+        columns[3].number_input("Seed of the draw", 0, 2**31, 1, key="exam_seed")
+        st.checkbox("Only for newcomers: exempt everybody who has graded here", key="exam_newcomers")
+        st.form_submit_button("Set the exam", type="primary", on_click=set_exam)
+    st.caption(
+        "Drawn from settled pairs; the key is their relevance now. A key of your own comes from a file: "
+        "`reelrank exam set DIR --from KEY.csv`."
+    )
+
+
+def _people(people: list[api.ExamPerson]) -> None:
+    if not people:
+        st.info("There are no annotators yet.")
+    for one in people:
+        with st.container(key=f"exam-person-{one.person.annotator_id}"):
+            _person(one)
+
+
+def _person(one: api.ExamPerson) -> None:
+    person, phase = one.person, one.phase
+    if phase is None:
+        return
+    name, words, action = st.columns(_WIDTHS, vertical_alignment="center")
+    with name.container(horizontal=True, vertical_alignment="center"):
+        st.text(person.name, width="content")
+        exam_results.badge(phase)
+    words.markdown(plain(_told(one)))
+    again, excuse = action.columns(2, gap="small")
+    again.button(
+        "Retake",
+        key=f"exam-retake-{person.annotator_id}",
+        width="stretch",
+        disabled=phase in _MAY_TAKE,
+        help="They take the exam once more before they may judge; it also ends an exemption.",
+        on_click=retake,
+        args=(person.annotator_id,),
+    )
+    needless = phase in (ExamPhase.EXEMPT, ExamPhase.PASSED)
+    box = excuse.popover("Exempt", width="stretch", disabled=needless)
+    with box, st.form(f"exam-exempt-{person.annotator_id}", border=False):
+        st.text_input("Why may they judge without passing?", key=f"exam-reason-{person.annotator_id}")
+        st.form_submit_button("Exempt", on_click=exempt, args=(person.annotator_id,))
+    for attempt in reversed(one.attempts):
+        exam_results.one_attempt(attempt)
+
+
+def _told(one: api.ExamPerson) -> str:
+    if one.phase is ExamPhase.EXEMPT:
+        return f"Exempt: {one.reason}"
+    if not one.attempts:
+        return "No attempt yet."
+    last = one.attempts[-1]
+    if last.result is None:
+        return f"Attempt {last.number}: {last.answered} of {last.items} answered."
+    return f"Attempt {last.number}: {wording.exam_result(last.result)}."
+
+
+def _items(project: api.Project) -> None:
+    items = {item.item_id: item for item in api.exam_items(project)}
+    missed = {item_id: 0 for item_id in items}
+    keys = {item.pair_key: item_id for item_id, item in items.items()}
+    for one in (miss for person in api.exam_results(project) for at in person.attempts for miss in at.missed):
+        if one.pair in keys:
+            missed[keys[one.pair]] += 1
+    order = sorted(items, key=lambda item_id: (-missed[item_id], item_id))  # what is missed most wants words first
+
+    def label(item_id: int) -> str:
+        item = items[item_id]
+        told = "" if item.explanation else " · not explained"
+        return f"{item.right} · {item.query} · missed {missed[item_id]}×{told}"
+
+    chosen = st.selectbox("Pair, by how often it was missed", order, format_func=label, key="exam_item")
+    if chosen is None:
+        return
+    item = items[chosen]
+    clip, words = st.columns(2)
+    with clip:
+        pair = next((p for p in api.query_pairs(project, item.query_id) if p.pair == item.pair_key), None)
+        if pair is not None:
+            review_clip(pair)
+            st.caption(plain(wording.moment(pair)))
+    with words:
+        st.markdown(f"**{plain(item.query)}**  \nRight grade: {item.right}, {wording.GRADE_WORDS[item.right]}")
+        with st.form(f"exam-explain-{chosen}", border=False):
+            st.text_area(
+                "Why is this right?",
+                item.explanation,
+                key=f"exam-text-{chosen}",
+                max_chars=_TEXT_LENGTH,
+                placeholder="A sentence or two for annotators who missed it",
+            )
+            st.form_submit_button("Save", on_click=explain, args=(chosen,))

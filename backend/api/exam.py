@@ -1,0 +1,94 @@
+"""The qualification exam: what leads do about it, and how people did."""
+
+from pathlib import Path
+
+from backend.core.model import AnnotatorId, Person
+from backend.stages import exam_lead
+from backend.stages import exam_results as results
+from backend.stages.exam_lead import MOST_MISSED, PAIRS, QUERIES, SEED, ExamReport
+from backend.stages.exam_results import ExamPerson
+from backend.store import exam as rows
+from backend.store.exam import Exam, Place
+from backend.store.project import Project
+
+
+def exam_held(project: Project) -> Exam | None:
+    """The exam that annotators have to pass just now; None if there is none."""
+    return rows.held(project.store.db)
+
+
+def exam_items(project: Project) -> list[Place]:
+    """For leads: the items of the exam that is held, with their key and explanations."""
+    held = exam_held(project)
+    return rows.places(project.store.db, held.exam_id) if held else []
+
+
+def set_exam(
+    project: Project,
+    lead: Person | None,
+    *,
+    queries: int = QUERIES,
+    pairs: int = PAIRS,
+    seed: int = SEED,
+    most_missed: float = MOST_MISSED,
+    newcomers_only: bool = False,
+    now: float,
+) -> ExamReport:
+    """Hold an exam of settled pairs; see `backend.stages.exam_lead`. `lead` is None on the command line."""
+    return exam_lead.set_from_settled(
+        project.store,
+        lead,
+        queries=queries,
+        pairs=pairs,
+        seed=seed,
+        most_missed=most_missed,
+        newcomers_only=newcomers_only,
+        now=now,
+    )
+
+
+def set_exam_from_file(
+    project: Project,
+    lead: Person | None,
+    file: Path,
+    *,
+    most_missed: float = MOST_MISSED,
+    newcomers_only: bool = False,
+    now: float,
+) -> ExamReport:
+    """Hold an exam with the key of a CSV file, or take nothing of it."""
+    return exam_lead.set_from_file(
+        project.store, lead, file, most_missed=most_missed, newcomers_only=newcomers_only, now=now
+    )
+
+
+def end_exam(project: Project, lead: Person | None, *, now: float) -> bool:
+    """Hold no exam any more; whether one was held."""
+    return exam_lead.end(project.store, lead, now=now)
+
+
+def explain_exam_item(project: Project, lead: Person, item_id: int, explanation: str, *, now: float) -> None:
+    """Write why the right grade of an item is right; told to people who missed it, after they handed in."""
+    exam_lead.explain(project.store, lead, item_id, explanation, now=now)
+
+
+def grant_retake(project: Project, lead: Person | None, annotator_id: AnnotatorId, *, now: float) -> None:
+    """Let somebody take the exam once more."""
+    exam_lead.grant_retake(project.store, lead, annotator_id, now=now)
+
+
+def exempt_from_exam(
+    project: Project, lead: Person | None, annotator_id: AnnotatorId, reason: str, *, now: float
+) -> None:
+    """Let somebody judge without having passed, for a reason."""
+    exam_lead.exempt(project.store, lead, annotator_id, reason, now=now)
+
+
+def exam_results(project: Project) -> list[ExamPerson]:
+    """For leads: how every annotator stands, with their attempts and what they missed."""
+    return results.overview(project.store)
+
+
+def my_exam(project: Project, person: Person) -> ExamPerson:
+    """How one annotator stands, for their own eyes."""
+    return results.of(project.store, person)

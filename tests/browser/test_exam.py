@@ -1,0 +1,311 @@
+"""The exam in a real browser on the real server: from a new annotator to work, and to a retake; what is told when."""
+
+import json
+import re
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, expect
+
+from app_server import AppServer
+from backend import api
+from backend.core.model import PairKey
+from recorder import Recorder
+
+pytestmark = pytest.mark.browser
+LEAD, ANNOTATORS, PASSWORD = api.demo_people()
+ITEMS = 6
+WHY = "qqwhy the grade is right"
+Enter = Callable[..., Page]
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AppServer]:
+    """The app over the judged demo, with an exam of two queries and three pairs each, every one explained."""
+    folder = tmp_path_factory.mktemp("exam")
+    command = [sys.executable, "-m", "backend", "demo", str(folder / "project"), "--no-serve", "--judged"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    project = api.open_project(folder / "project")
+    api.set_exam(project, None, queries=2, pairs=3, seed=2, most_missed=40, now=time.time())
+    lead = next(row.person for row in api.list_people(project) if row.person.name == LEAD)
+    for item in api.exam_items(project):
+        api.explain_exam_item(project, lead, item.item_id, f"{WHY} ({item.item_id})", now=time.time())
+    server = AppServer(folder / "project", folder / "server.log")
+    server.start()
+    yield server
+    server.kill()
+
+
+@pytest.fixture
+def enter(browser: Browser, server: AppServer) -> Iterator[Enter]:
+    """Sign somebody in, in a browser context of their own, perhaps through a recorder."""
+    contexts = []
+
+    def sign_in(name: str, url: str = "", **context: Any) -> Page:
+        opened = browser.new_context(**({"viewport": {"width": 1280, "height": 800}} | context))
+        opened.set_default_timeout(30_000)
+        contexts.append(opened)
+        page = opened.new_page()
+        page.goto(url or server.url)
+        page.get_by_label("Name").fill(name)
+        page.get_by_label("Password").fill(PASSWORD)
+        page.get_by_role("button", name="Sign in").click()
+        expect(page.get_by_role("button", name="Sign out")).to_be_visible(timeout=30_000)
+        return page
+
+    yield sign_in
+    for context in contexts:
+        context.close()
+
+
+def rows(server: AppServer, sql: str, *values: object) -> list[tuple[Any, ...]]:
+    with closing(sqlite3.connect(server.project / "reelrank.db")) as db:
+        return db.execute(sql, values).fetchall()
+
+
+def person(server: AppServer, name: str) -> int:
+    return int(rows(server, "SELECT annotator_id FROM annotator WHERE name = ?", name)[0][0])
+
+
+def right(server: AppServer, item: str, name: str) -> int:
+    """The right grade of an item of somebody's exam, found by the moment that is cut for it."""
+    project = api.open_project(server.project)
+    me = next(row.person for row in api.list_people(project) if row.person.name == name)
+    job = api.clip_for(project, me, PairKey(item))
+    found = rows(
+        server,
+        "SELECT i.right_grade FROM exam_item i JOIN pair p USING (pair_id) JOIN moment m USING (moment_id) "
+        "JOIN video v USING (video_id) WHERE m.start_s = ? AND v.sha256 = ?",
+        job.start_s,
+        job.identity,
+    )
+    return int(found[0][0])
+
+
+def item_on_show(page: Page) -> str:
+    player = page.locator('[data-testid="player"][data-gradable="true"]')
+    expect(player).to_be_visible(timeout=30_000)
+    return player.get_attribute("data-pair") or ""
+
+
+def press(page: Page, key: str) -> None:
+    """Press a key and wait until another clip, or none, is there."""
+    pair = item_on_show(page)
+    page.keyboard.press(key)
+    expect(page.get_by_test_id("player")).not_to_have_attribute("data-pair", pair)
+
+
+def answer_all(page: Page, server: AppServer, name: str, misses: int) -> None:
+    """Grade every item, the first ones wrong by as much as can be."""
+    for nth in range(ITEMS):
+        expect(page.get_by_test_id("progress")).to_have_text(f"Exam, {nth + 1} of {ITEMS}")
+        key = right(server, item_on_show(page), name)
+        press(page, str(key if nth >= misses else (4 if key <= 2 else 0)))
+    expect(page.get_by_test_id("saving")).to_have_attribute("data-unsaved", "0", timeout=30_000)
+    expect(page.get_by_role("heading", name="All clips of the exam have a grade")).to_be_visible()
+
+
+def look_again(page: Page) -> int:
+    """Grade every missed item as it is told; how many there were."""
+    expect(page.locator(".missed")).to_be_visible()
+    total = int((page.get_by_test_id("progress").inner_text()).rsplit(" ", 1)[1])
+    for nth in range(total):
+        expect(page.get_by_test_id("progress")).to_have_text(f"Exam, look again: {nth + 1} of {total}")
+        told = re.fullmatch(r"You gave ([0-4])\. Right is ([0-4])\.", page.locator(".missed b").inner_text())
+        assert told is not None
+        assert abs(int(told[1]) - int(told[2])) > 1
+        expect(page.locator(".missed span")).to_contain_text(WHY)
+        press(page, told[2])
+    return total
+
+
+def no_serious_finding(page: Page) -> None:
+    found = Axe().run(page).response["violations"]
+    assert [(v["id"], v["nodes"][0]["html"]) for v in found if v["impact"] in ("serious", "critical")] == []
+
+
+def desks(recorder: Recorder) -> list[dict[str, Any]]:
+    """Every desk among the bytes received, as it was sent."""
+    found, decoder = [], json.JSONDecoder()
+    for received in recorder.received():
+        text = received.decode("utf-8", "replace")
+        for start in (match.start() for match in re.finditer(r'\{"receipts":\[', text)):
+            found.append(decoder.raw_decode(text, start)[0]["desk"])
+    return found
+
+
+def test_a_new_annotator_passes_is_told_of_the_misses_and_goes_to_work(enter: Enter, server: AppServer) -> None:
+    name = ANNOTATORS[0]
+    recorder = Recorder(server.port)
+    page = enter(name, recorder.url)
+    expect(page.get_by_role("heading", name="The exam comes first")).to_be_visible()
+    no_serious_finding(page)
+    page.keyboard.press("g")
+    expect(page.get_by_role("dialog", name="How to grade")).to_be_visible()
+    page.keyboard.press("Escape")
+    page.keyboard.press("Enter")
+    expect(page.get_by_test_id("progress")).to_have_text(f"Exam, 1 of {ITEMS}")
+    expect(page.locator(".counts")).to_have_text("none of this counts as a judgement")
+    expect(page.get_by_role("button", name="Skip this clip")).to_be_hidden()
+    item_on_show(page)
+    no_serious_finding(page)
+    assert page.locator("video[data-active='true']").evaluate("video => video.videoWidth") > 0
+    page.keyboard.press("s")
+    expect(page.get_by_role("alert")).to_contain_text("The exam has no skip")
+    page.get_by_role("button", name="Dismiss").click()
+
+    # A grade is taken back, a page is loaded anew in the middle: the exam goes on where it was.
+    first = item_on_show(page)
+    press(page, "0")
+    press(page, "u")
+    assert item_on_show(page) == first
+    press(page, "4")
+    expect(page.get_by_test_id("saving")).to_have_attribute("data-unsaved", "0", timeout=30_000)
+    page.reload()
+    expect(page.get_by_test_id("progress")).to_have_text(f"Exam, 2 of {ITEMS}")
+    press(page, "u")
+    assert item_on_show(page) == first
+    page.keyboard.press("Escape")
+    for nth in range(1, ITEMS):
+        expect(page.get_by_test_id("progress")).to_have_text(f"Exam, {nth + 1} of {ITEMS}")
+        press(page, str(right(server, item_on_show(page), name)))
+    expect(page.get_by_role("heading", name="All clips of the exam have a grade")).to_be_visible()
+    press_undo = page.locator(".empty").get_by_role("button", name="Undo the last grade")
+    press_undo.click()
+    expect(page.get_by_test_id("progress")).to_have_text(f"Exam, {ITEMS} of {ITEMS}")
+    item_on_show(page)
+    page.keyboard.press("Escape")
+    page.goto(f"{recorder.url}/my-work")
+    expect(page.get_by_text("Every clip of the exam has a grade: open Grade to hand it in.")).to_be_visible()
+    page.get_by_role("link", name="Back to grading").click()
+    expect(page.get_by_role("button", name="Hand in")).to_be_visible()
+    page.wait_for_timeout(500)  # what is still on its way is of the time before, too
+
+    told = b"".join(recorder.received()).lower()
+    assert WHY.encode() not in told, "an explanation reached the browser before the exam was handed in"
+    assert WHY.encode("utf-16-le") not in told
+    before = desks(recorder)
+    assert len(before) > ITEMS
+    for desk in before:
+        assert desk["exam"]["result"] is None
+        assert desk["exam"]["missed"] == []
+        assert {key for item in desk["items"] for key in item} <= {
+            *("pair", "query", "position", "total", "duration_s", "grade")
+        }
+        assert {item["grade"] for item in desk["items"]} <= {None}
+
+    page.get_by_role("button", name="Hand in").click()
+    expect(page.get_by_role("heading", name="You passed the exam")).to_be_visible()
+    missed = int(page.locator(".figures dd").first.inner_text().split(" of ")[0])
+    no_serious_finding(page)
+    page.keyboard.press("Enter")
+    if missed:
+        item_on_show(page)
+        no_serious_finding(page)
+        assert look_again(page) == missed
+        assert WHY.encode() in b"".join(recorder.received())
+    expect(page.get_by_test_id("progress")).to_have_text(re.compile(r"^\d+ of \d+$"))
+    item_on_show(page)
+    me = person(server, name)
+    assert rows(server, "SELECT count(*) FROM judgement WHERE annotator_id = ?", me) == [(0,)]
+    press(page, "2")
+    expect(page.get_by_test_id("saving")).to_have_attribute("data-unsaved", "0", timeout=30_000)
+    assert rows(server, "SELECT grade FROM judgement WHERE annotator_id = ?", me) == [(2,)]
+    recorder.close()
+
+
+def test_who_fails_waits_for_the_lead_who_sees_why_and_grants_a_retake(enter: Enter, server: AppServer) -> None:
+    name = ANNOTATORS[1]
+    page = enter(name)
+    page.get_by_role("button", name="Begin the exam").click()
+    answer_all(page, server, name, misses=3)
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="You did not pass the exam")).to_be_visible()
+    expect(page.locator(".empty [data-do='undo']")).to_be_disabled()
+    expect(page.locator(".empty > p")).to_contain_text(f"3 of your {ITEMS} grades (50 %) are more than one away")
+    page.keyboard.press("Enter")
+    assert look_again(page) == 3
+    expect(page.get_by_role("heading", name="You did not pass the exam")).to_be_visible()
+    expect(page.locator(".empty > p")).to_contain_text("Your lead annotator sees it")
+    expect(page.locator(".empty [data-do='undo']")).to_be_disabled()
+    page.keyboard.press("Enter")  # does nothing any more
+    page.goto(f"{server.url}/my-work")
+    expect(page.get_by_text(re.compile(rf"Attempt 1, .*: failed, missed 3 of {ITEMS}"))).to_be_visible()
+    no_serious_finding(page)
+
+    lead, number = enter(LEAD), person(server, name)
+    lead.goto(f"{server.url}/people")
+    expect(lead.locator(f".st-key-person-{number}").get_by_text("exam: failed")).to_be_visible()
+    lead.goto(f"{server.url}/exam")
+    row = lead.locator(f".st-key-exam-person-{number}")
+    row.get_by_text(re.compile("Attempt 1, ")).click()
+    expect(row.locator("table").last.locator("tr")).to_have_count(4)  # three, and the labels
+    expect(row.get_by_text(WHY).first).to_be_visible()
+    no_serious_finding(lead)
+    row.get_by_role("button", name="Retake").click()
+    expect(row.get_by_text("not begun")).to_be_visible()
+
+    page.goto(server.url)
+    expect(page.get_by_role("heading", name="The exam, attempt 2")).to_be_visible()
+    page.get_by_role("button", name="Begin the exam").click()
+    answer_all(page, server, name, misses=0)
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="You passed the exam")).to_be_visible()
+    page.get_by_role("button", name="Go on").click()
+    expect(page.get_by_test_id("progress")).to_have_text(re.compile(r"^\d+ of \d+$"))
+    second = (
+        "SELECT count(*) FROM exam_answer JOIN exam_attempt USING (attempt_id) WHERE annotator_id = ? AND number = 2"
+    )
+    assert rows(server, second, number) == [(ITEMS,)]
+
+
+def test_the_exam_is_taken_on_a_phone_and_waits_while_the_server_is_away(enter: Enter, server: AppServer) -> None:
+    name = ANNOTATORS[2]
+    page = enter(name, viewport={"width": 390, "height": 844}, has_touch=True, color_scheme="dark")
+    page.get_by_role("button", name="Begin the exam").tap()
+    item_on_show(page)
+    server.kill()
+    page.locator("[data-grade='3']").first.tap()
+    expect(page.get_by_test_id("saving")).to_have_text("offline: 1 grade kept")
+    expect(page.get_by_test_id("progress")).to_have_text(f"Exam, 2 of {ITEMS}")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    server.start()
+    expect(page.get_by_test_id("saving")).to_have_attribute("data-unsaved", "0", timeout=60_000)
+    given = "SELECT grade FROM exam_answer JOIN exam_attempt USING (attempt_id) WHERE annotator_id = ?"
+    assert rows(server, given, person(server, name)) == [(3,)]
+
+
+def test_an_exam_set_and_ended_in_the_middle_of_work_takes_no_clip_from_under_anybodys_eyes(
+    enter: Enter, server: AppServer
+) -> None:
+    """The pair on show is graded, then the exam comes; ended while somebody answers, work goes on at once."""
+    name, project = ANNOTATORS[3], api.open_project(server.project)
+    api.end_exam(project, None, now=time.time())
+    page = enter(name)
+    item_on_show(page)
+    api.set_exam(project, None, queries=1, pairs=3, seed=5, now=time.time())
+    press(page, "1")
+    expect(page.get_by_test_id("saving")).to_have_attribute("data-unsaved", "0", timeout=30_000)
+    expect(page.get_by_test_id("progress")).not_to_contain_text("Exam")
+    press(page, "2")
+    expect(page.get_by_role("heading", name="The exam comes first")).to_be_visible()
+    given = "SELECT grade FROM judgement WHERE annotator_id = ? ORDER BY judgement_id"
+    assert rows(server, given, person(server, name)) == [(1,), (2,)]
+
+    page.keyboard.press("Enter")
+    expect(page.get_by_test_id("progress")).to_have_text("Exam, 1 of 3")
+    item_on_show(page)
+    api.end_exam(project, None, now=time.time())
+    press(page, "3")
+    expect(page.get_by_role("alert")).to_contain_text("this exam is not held any more")
+    expect(page.get_by_test_id("progress")).to_have_text(re.compile(r"^\d+ of \d+$"))
+    item_on_show(page)
+    assert rows(server, given, person(server, name)) == [(1,), (2,)]
