@@ -54,8 +54,12 @@ from backend.api.projects import (
     waiting_rewrites,
     write_pseudo_train,
 )
+from backend.api.reports import report_page
 from backend.api.upkeep import backup, doctor, migrate, restore
 from backend.core.metrics.presets import OPTION_VALUES as EVALUATION_OPTIONS
+from backend.core.score_tables import SCORE_FORMATS, group_tables, per_query_csv
+from backend.core.score_tables import sentence as score_sentence
+from backend.core.score_tables import table as score_table
 from backend.media.clips import ClipJob, CutReport, cut
 from backend.media.clips import ensure as cut_clip
 from backend.stages.candidates import CandidateReport
@@ -67,7 +71,7 @@ from backend.stages.evaluate import evaluate
 from backend.stages.export import ReleaseReport
 from backend.stages.people import PASSWORD_LENGTH, SESSION_S
 from backend.stages.queries import QueryReport
-from backend.stages.scoreboard import evaluate_files
+from backend.stages.scoreboard import Inputs, Scoreboard, evaluate_files, score_files, score_runs
 from backend.store.examples import Example
 from backend.store.project import Project
 from backend.store.releases import ReleaseRow
@@ -76,6 +80,7 @@ from backend.store.upkeep import Restored
 __all__ = [
     "EVALUATION_OPTIONS",
     "PASSWORD_LENGTH",
+    "SCORE_FORMATS",
     "SESSION_S",
     "CandidateReport",
     "ClipJob",
@@ -84,6 +89,7 @@ __all__ = [
     "Example",
     "Finding",
     "ImportReport",
+    "Inputs",
     "JudgementsReport",
     "Project",
     "QueryReport",
@@ -91,6 +97,7 @@ __all__ = [
     "ReleaseRow",
     "Restored",
     "RewriteReport",
+    "Scoreboard",
     "accept_invitation",
     "accept_invitation_as",
     "accept_rewrites",
@@ -121,6 +128,7 @@ __all__ = [
     "exchange",
     "export_release",
     "export_zip",
+    "group_tables",
     "import_corpus",
     "import_judgements",
     "init_project",
@@ -134,15 +142,21 @@ __all__ = [
     "offer_again",
     "open_batch",
     "open_project",
+    "per_query_csv",
     "person_for",
     "progress",
     "query_pairs",
     "record_grades",
     "record_skips",
     "report_clip",
+    "report_page",
     "restore",
     "restore_clip",
     "rewrite_captions",
+    "score_files",
+    "score_runs",
+    "score_sentence",
+    "score_table",
     "sign_in",
     "sign_in_as",
     "sign_out",
