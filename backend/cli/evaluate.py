@@ -61,6 +61,12 @@ def evaluate(
     min_relevance: Annotated[
         int, typer.Option("--min-relevance", metavar="1-4", help="What counts as relevant without grades.")
     ] = 1,
+    measure: Annotated[
+        str | None,
+        typer.Option(
+            "--measure", metavar="NAME,...", help="Only these, such as ndcg,recall; by default all of the preset."
+        ),
+    ] = None,
     option: Annotated[
         list[str] | None,
         typer.Option("--option", metavar="NAME=VALUE", help="Override one point of the preset, e.g. missing=skip."),
@@ -96,6 +102,7 @@ def evaluate(
             mu=numbers(mu, float, "--mu"),
             theta=numbers(theta, float, "--theta"),
             min_relevance=min_relevance,
+            measures=None if measure is None else [name.strip() for name in measure.split(",")],
             progress=progress,
             **options,
         )

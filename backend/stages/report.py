@@ -78,7 +78,7 @@ def report_page(
             ("Shown first", focus),
             ("Queries", f"{truth['queries']:,}"),
             ("Truth moments", f"{truth['moments']:,}"),
-            ("Relevant from", f"relevance {board.min_relevance}"),
+            ("Relevant from", f"relevance {settings.min_relevance}"),
             ("Made", f"{made:%Y-%m-%d %H:%M %Z}"),
         ],
         "warnings": [*_incomplete(summary), *summary["warnings"]],
@@ -103,6 +103,8 @@ def report_page(
         "conventions_table": [
             ("K", ", ".join(map(str, settings.k))),
             ("mu", ", ".join(map(str, settings.mu))),
+            ("theta", ", ".join(map(str, settings.theta))),
+            ("min_relevance", settings.min_relevance),
             *((name, str(value).lower()) for name, value in asdict(settings.conventions).items()),
         ],
         "made": f"{made:%Y-%m-%d %H:%M %Z}",

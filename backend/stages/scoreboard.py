@@ -52,7 +52,6 @@ class Scoreboard:
     """All runs of one evaluation."""
 
     settings: Settings
-    min_relevance: int
     key: AnswerKey
     runs: tuple[ScoredRun, ...]
     warnings: tuple[str, ...]
@@ -99,16 +98,16 @@ class Scoreboard:
 
     def fates(self, run: ScoredRun, k: int | None = None, mu: float | None = None) -> FateCounts:
         """The error analysis of a run."""
-        return count_fates(self.key, self.meeting(run, k, mu), self.min_relevance)
+        return count_fates(self.key, self.meeting(run, k, mu), self.settings.min_relevance)
 
     def cases(self, queries: Iterable[int], k: int | None = None, mu: float | None = None) -> list[Case]:
         """These queries (numbers of the truth) as all runs answer them."""
         meetings = {run.name: (run.ranked, self.meeting(run, k, mu)) for run in self.runs}
-        return [build_case(query, self.key, meetings, self.min_relevance) for query in queries]
+        return [build_case(query, self.key, meetings, self.settings.min_relevance) for query in queries]
 
     def breakdown(self, by: str) -> Breakdown:
         """The truth's queries in groups."""
-        return break_down(by, self.key.truth, self.min_relevance)
+        return break_down(by, self.key.truth, self.settings.min_relevance)
 
     def summary(self, by: Sequence[str] = (), *, errors: bool = False) -> dict[str, Any]:
         """What `reelrank evaluate --json` prints; see `evaluate_files`."""
@@ -162,7 +161,7 @@ class Scoreboard:
             "counts": {fate.value: found.total(fate) for fate in FATES},
             "never_found": found.total(*NEVER_FOUND),
             "by_relevance": {
-                fate.value: {str(grade): int(n) for grade, n in enumerate(row) if grade >= self.min_relevance}
+                fate.value: {str(grade): int(n) for grade, n in enumerate(row) if grade >= self.settings.min_relevance}
                 for fate, row in zip(FATES, found.counts, strict=True)
             },
             "examples": [
@@ -186,7 +185,6 @@ def score_runs(
     runs: Mapping[str, Run],
     settings: Settings,
     *,
-    min_relevance: int = 1,
     progress: Progress | None = None,
 ) -> Scoreboard:
     """Score runs, by name, that are columns already.
@@ -219,7 +217,7 @@ def score_runs(
         scored.append(ScoredRun(name, ranked.run.file, ranked, query, scores.values, scores.mean(settings)))
         if progress:
             progress("scoring", number, len(prepared))
-    return Scoreboard(settings, min_relevance, key, tuple(scored), tuple(warnings))
+    return Scoreboard(settings, key, tuple(scored), tuple(warnings))
 
 
 def score_files(
@@ -232,6 +230,7 @@ def score_files(
     mu: Iterable[float] = DEFAULT_MU,
     theta: Iterable[float] = DEFAULT_MU,
     min_relevance: int = 1,
+    measures: Iterable[str] | None = None,
     progress: Progress | None = None,
     **options: Unpack[Options],
 ) -> Scoreboard:
@@ -246,13 +245,14 @@ def score_files(
         mu: IoU thresholds of graded measures.
         theta: IoU thresholds of measures without grades.
         min_relevance: what counts as relevant where relevance is not graded.
+        measures: their names; all in preset `paper`, `ndcg` in `official` where not given.
         progress: called with (what is done, done, all).
         **options: see `backend.api.evaluate`.
 
     Raises:
         InputError: with the problems of all files; nothing is scored then.
     """
-    settings = settle(preset, k, mu, options, theta=theta, min_relevance=min_relevance)
+    settings = settle(preset, k, mu, options, theta=theta, min_relevance=min_relevance, measures=measures)
     problems: list[Problem] = []
     truth = names = None
     try:
@@ -274,7 +274,7 @@ def score_files(
     if truth is None:
         raise InputError(problems)
     try:
-        board = score_runs(truth, runs, settings, min_relevance=min_relevance, progress=progress)
+        board = score_runs(truth, runs, settings, progress=progress)
     except InputError as error:
         raise InputError([*problems, *error.problems]) from None
     if problems:

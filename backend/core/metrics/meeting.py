@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from backend.core.metrics.columns import Indices
-from backend.core.metrics.matching import Threshold, index_truth, match
+from backend.core.metrics.columns import Indices, Truth
+from backend.core.metrics.matching import pair_up, settle_pairs
 from backend.core.metrics.presets import Settings
 from backend.core.metrics.scoring import AnswerKey, RankedRun
-from backend.core.timespan import Flags, Floats, decimal_fraction, iou_float64, overlap, reaches
+from backend.core.timespan import Flags, Floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,43 +60,29 @@ def meet(key: AnswerKey, ranked: RankedRun, settings: Settings, k: int, mu: floa
     >>> found.takes.tolist(), found.taken_at.tolist(), found.near_iou.tolist()
     ([1, -1], [0, 1], [0.35, 0.4])
     """
-    truth, options = key.truth, settings.conventions
-    run = ranked.run
+    truth, run, options = key.truth, ranked.run, settings.conventions
     rank = np.arange(len(run.video)) - np.repeat(run.offsets[:-1], np.diff(run.offsets)) + 1
     position = np.flatnonzero(rank <= k)
-    query, video = ranked.truth_query[run.query[position]], ranked.truth_video[position]
-    start_s, end_s = run.start_s[position], run.end_s[position]
+    rank, query = rank[position], ranked.truth_query[run.query[position]]
+    columns = (query, ranked.truth_video[position], run.start_s[position], run.end_s[position])
+    pairs = pair_up(key.index, *columns, exact=options.arithmetic == "exact")
+    strict = options.iou_compare == "gt"
+    moment_at = _index_order(truth, options.zero_relevance == "absorb")
 
-    relevance = truth.relevance.astype(np.int64)
-    able = np.flatnonzero((relevance > 0) | (options.zero_relevance == "absorb"))
-    # Sorted as the index sorts, so that places in the index are places in `able`.
-    able = able[np.lexsort((-relevance[able], truth.video[able], truth.query[able]))]
-    # One more than the truth has, for whatever other videos the run names.
-    videos = len(truth.videos) + 1
-    columns = (truth.query[able], truth.video[able], truth.start_s[able], truth.end_s[able])
-    index = index_truth(*columns, relevance[able], videos=videos)
-    threshold = Threshold(strict=options.iou_compare == "gt", exact=options.arithmetic == "exact")
-    taken = match(index, query, video, start_s, end_s, [mu], threshold)[0]
+    taker, taken = settle_pairs(pairs, [mu], strict=strict)[0]
     takes = np.full(len(position), -1, dtype=np.int64)
-    takes[taken >= 0] = able[taken[taken >= 0]]
+    takes[taker] = moment_at[taken]
     taken_at = np.zeros(len(truth.video), dtype=np.int64)
-    taken_at[takes[takes >= 0]] = rank[position][takes >= 0]
+    taken_at[moment_at[taken]] = rank[taker]
 
-    prediction, moment = _pairs(query * videos + video, truth.query[able] * videos + truth.video[able])
-    moment = able[moment]
-    spans = (start_s[prediction], end_s[prediction], truth.start_s[moment], truth.end_s[moment])
-    iou = iou_float64(*spans)
-    if threshold.exact:
-        good = reaches(*overlap(*spans), decimal_fraction(mu), strict=threshold.strict)
-    else:
-        good = iou > mu if threshold.strict else iou >= mu
+    moment, iou, good = moment_at[pairs.truth], pairs.iou.values, pairs.iou.reach(mu, strict=strict)
     best_iou, near_iou = np.full(len(position), np.nan), np.full(len(truth.video), np.nan)
-    np.fmax.at(best_iou, prediction, iou)
+    np.fmax.at(best_iou, pairs.prediction, iou)
     np.fmax.at(near_iou, moment, iou)
     reaching, reached = np.zeros(len(position), dtype=bool), np.zeros(len(truth.video), dtype=bool)
-    reaching[prediction[good]] = True
+    reaching[pairs.prediction[good]] = True
     reached[moment[good]] = True
-    return Meeting(k, mu, position, query, rank[position], takes, best_iou, reaching, taken_at, near_iou, reached)
+    return Meeting(k, mu, position, query, rank, takes, best_iou, reaching, taken_at, near_iou, reached)
 
 
 def best_iou_of_queries(key: AnswerKey, found: Meeting) -> Floats:
@@ -106,10 +92,8 @@ def best_iou_of_queries(key: AnswerKey, found: Meeting) -> Floats:
     return best
 
 
-def _pairs(prediction_key: Indices, truth_key: Indices) -> tuple[Indices, Indices]:
-    """All (prediction, truth) places with equal keys; `truth_key` is sorted."""
-    first = np.searchsorted(truth_key, prediction_key, side="left")
-    size = np.searchsorted(truth_key, prediction_key, side="right") - first
-    before = np.cumsum(size) - size
-    truth = np.arange(size.sum()) + np.repeat(first - before, size)
-    return np.repeat(np.arange(len(prediction_key)), size), truth
+def _index_order(truth: Truth, absorb: bool) -> Indices:
+    """The truth moment at each place of `AnswerKey.index`, which is sorted by query, video and falling relevance."""
+    relevance = truth.relevance.astype(np.int64)
+    able = np.flatnonzero((relevance > 0) | absorb)
+    return able[np.lexsort((-relevance[able], truth.video[able], truth.query[able]))]
