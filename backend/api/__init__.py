@@ -55,9 +55,20 @@ from backend.api.projects import (
     write_pseudo_train,
 )
 from backend.api.reports import report_page
+from backend.api.studies import (
+    Study,
+    StudyInputs,
+    agreement_study,
+    model_selection_study,
+    noise_study,
+    stability_study,
+    theory_study,
+    ties_study,
+    write_study,
+)
 from backend.api.upkeep import backup, doctor, migrate, restore
 from backend.core.metrics.presets import OPTION_VALUES as EVALUATION_OPTIONS
-from backend.core.score_tables import SCORE_FORMATS, group_tables, per_query_csv
+from backend.core.score_tables import SCORE_FORMATS, group_tables, per_query_csv, standings
 from backend.core.score_tables import sentence as score_sentence
 from backend.core.score_tables import table as score_table
 from backend.media.clips import ClipJob, CutReport, cut
@@ -72,6 +83,7 @@ from backend.stages.export import ReleaseReport
 from backend.stages.people import PASSWORD_LENGTH, SESSION_S
 from backend.stages.queries import QueryReport
 from backend.stages.scoreboard import Inputs, Scoreboard, evaluate_files, score_files, score_runs
+from backend.stages.standings import Sureness, add_statistics
 from backend.store.examples import Example
 from backend.store.project import Project
 from backend.store.releases import ReleaseRow
@@ -98,12 +110,17 @@ __all__ = [
     "Restored",
     "RewriteReport",
     "Scoreboard",
+    "Study",
+    "StudyInputs",
+    "Sureness",
     "accept_invitation",
     "accept_invitation_as",
     "accept_rewrites",
     "add_person",
     "add_person_with_password",
+    "add_statistics",
     "adjudicate",
+    "agreement_study",
     "backup",
     "backup_now",
     "blocked",
@@ -137,8 +154,10 @@ __all__ = [
     "list_queries",
     "list_releases",
     "migrate",
+    "model_selection_study",
     "my_work",
     "new_invitation",
+    "noise_study",
     "offer_again",
     "open_batch",
     "open_project",
@@ -162,10 +181,15 @@ __all__ = [
     "sign_out",
     "sign_out_everywhere",
     "skipped",
+    "stability_study",
+    "standings",
     "status_counts",
     "summarise_raw",
     "suspend",
+    "theory_study",
+    "ties_study",
     "waiting_rewrites",
     "withdraw_example",
     "write_pseudo_train",
+    "write_study",
 ]

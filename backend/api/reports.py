@@ -4,6 +4,7 @@ from collections.abc import Callable
 from datetime import datetime
 
 from backend.stages.scoreboard import Inputs, Scoreboard
+from backend.stages.standings import Sureness
 
 
 def report_page(
@@ -11,10 +12,11 @@ def report_page(
     inputs: Inputs,
     *,
     made: datetime,
+    asked: Sureness | None = None,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> str:
     """One self-contained HTML page of a scoreboard; see `backend.stages.report`."""
     # Charts take as long to load as everything else together; only a report needs them.
     from backend.stages import report
 
-    return report.report_page(board, inputs, made=made, progress=progress)
+    return report.report_page(board, inputs, made=made, asked=asked, progress=progress)

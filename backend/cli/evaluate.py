@@ -9,14 +9,8 @@ import msgspec
 import typer
 
 from backend import api
+from backend.cli.conventions import Preset, read_option
 from backend.cli.output import fail, now, numbers, progress_bar, say, table
-
-
-class Preset(StrEnum):
-    """Conventions of scoring."""
-
-    PAPER = "paper"
-    OFFICIAL = "official"
 
 
 class Format(StrEnum):
@@ -71,6 +65,12 @@ def evaluate(
         list[str] | None,
         typer.Option("--option", metavar="NAME=VALUE", help="Override one point of the preset, e.g. missing=skip."),
     ] = None,
+    intervals: Annotated[bool, typer.Option("--intervals", help="95 % intervals of the means.")] = False,
+    baseline: Annotated[
+        str | None, typer.Option("--baseline", metavar="RUN", help="Compare the other runs with this one.")
+    ] = None,
+    resamples: Annotated[int, typer.Option("--resamples", metavar="N", help="Of bootstrap and sign flips.")] = 10_000,
+    seed: Annotated[int, typer.Option("--seed", metavar="S", help="Of bootstrap and sign flips.")] = 0,
     by: Annotated[list[By] | None, typer.Option("--by", help="Means of groups of queries; may be repeated.")] = None,
     errors: Annotated[bool, typer.Option("--errors", help="What became of each relevant moment.")] = False,
     format_: Annotated[Format, typer.Option("--format", help="How the scores are written.")] = Format.TABLE,
@@ -91,7 +91,7 @@ def evaluate(
     """
     if format_ is Format.TABLE and out is not None and str(out) != "-":
         raise typer.BadParameter("a table is for the screen; choose csv, markdown or latex", param_hint="--format")
-    options: dict[str, Any] = dict(_option(text) for text in option or ())
+    options: dict[str, Any] = dict(read_option(text) for text in option or ())
     with progress_bar() as progress:
         board = api.score_files(
             truth,
@@ -107,9 +107,18 @@ def evaluate(
             **options,
         )
         summary = board.summary([part.value for part in by or ()], errors=errors)
+        asked = api.Sureness(baseline, resamples, seed)
+        if intervals or baseline is not None:
+            api.add_statistics(summary, board, asked, progress=progress)
         if report is not None:
             made = datetime.fromtimestamp(now(), UTC)
-            page = api.report_page(board, api.Inputs(truth, tuple(run), videos), made=made, progress=progress)
+            page = api.report_page(
+                board,
+                api.Inputs(truth, tuple(run), videos),
+                made=made,
+                asked=asked if baseline else None,
+                progress=progress,
+            )
             _save(report, page)
     if per_query is not None:
         _save(per_query, api.per_query_csv(summary, list(board.per_query())))
@@ -138,23 +147,17 @@ def _save(path: Path, text: str) -> None:
         fail(f"{path} cannot be written: {error.strerror}")
 
 
-def _option(text: str) -> tuple[str, str | bool]:
-    name, equals, value = text.partition("=")
-    if not equals or name not in api.EVALUATION_OPTIONS:
-        known = ", ".join(api.EVALUATION_OPTIONS)
-        raise typer.BadParameter(f"{text!r} is not NAME=VALUE with one of {known}", param_hint="--option")
-    legal = {str(choice).lower(): choice for choice in api.EVALUATION_OPTIONS[name]}
-    if value.lower() not in legal:
-        raise typer.BadParameter(f"{name} is one of {', '.join(legal)}, not {value!r}", param_hint="--option")
-    return name, legal[value.lower()]
-
-
 def _print_scores(summary: dict[str, Any]) -> None:
     """The preset and every non-default option stand beside the numbers, always."""
     say(api.score_sentence(summary))
     runs = summary["runs"]
     head, *rows = api.score_table(summary)
     table(head, rows)
+    if standings := api.standings(summary):
+        say("")
+        table(standings[0], standings[1:])
+        for note in summary["statistics"]["notes"]:
+            say(note)
     for name, (groups, *lines) in api.group_tables(summary).items():
         say(f"\n{summary['focus']} by {name}: {runs[0]['by'][name]['note']}")
         table(groups, lines)

@@ -82,6 +82,9 @@ def to_markdown(summary: Mapping[str, Any]) -> str:
     """A table of measures by runs (runs by measures where those are fewer), then one for each breakdown."""
     runs = summary["runs"]
     blocks = [f"Preset {_markdown(sentence(summary).removeprefix('preset '))}.", _grid(table(summary))]
+    if sure := standings(summary):
+        blocks.append(_grid(sure))
+    blocks += [_markdown(note) for note in summary.get("statistics", {}).get("notes", [])]
     for by, cells in group_tables(summary).items():
         blocks += [f"Mean {_markdown(summary['focus'])} by {by}: {runs[0]['by'][by]['note']}.", _grid(cells)]
     notes = [f"- {_markdown(run['name'])}: {len(run['missing'])} queries without predictions" for run in runs]
@@ -117,7 +120,7 @@ def to_latex(summary: Mapping[str, Any]) -> str:
 
 
 def table(summary: Mapping[str, Any]) -> list[list[str]]:
-    """Head and rows of the means, as text; with intervals and a mark for significant differences where known."""
+    """Head and rows of the means, as text; a dagger marks a difference to the baseline with Holm-adjusted p < .05."""
     runs, keys = summary["runs"], _keys(summary)
     body = [[key, *(_cell(run, key) for run in runs)] for key in keys]
     if len(keys) < len(runs):
@@ -137,6 +140,33 @@ def group_tables(summary: Mapping[str, Any]) -> dict[str, list[list[str]]]:
             cells = ["-" if mean is None else f"{mean:.4f}" for mean in means]
             tables[by].append([name, group_size([group["queries"] for group in groups]), *cells])
     return tables
+
+
+def standings(summary: Mapping[str, Any]) -> list[list[str]]:
+    """Where statistics were asked for, head and rows of the measure in focus: interval, difference to the baseline."""
+    focus, baseline = summary["focus"], summary.get("baseline")
+    rows = []
+    for run in summary["runs"]:
+        interval, found = run.get("intervals", {}).get(focus), run.get("comparison", {}).get(focus)
+        if interval is None:
+            continue
+        rows.append([run["name"], f"{run['measures'][focus]:.4f}", f"{interval['low']:.4f}-{interval['high']:.4f}"])
+        if found is not None:
+            p = [p_value(found[name]) for name in ("p", "p_holm", "p_t")]
+            span = f"{found['difference_low']:+.4f} to {found['difference_high']:+.4f}"
+            counts = f"{found['wins']}/{found['ties']}/{found['losses']}"
+            rows[-1] += [f"{found['difference']:+.4f}", span, *p, counts]
+        elif baseline is not None:
+            rows[-1] += ["baseline" if run["name"] == baseline else "-", *["-"] * 5]
+    if not rows:
+        return []
+    head = ["run", focus, "95 %"]
+    return [head + (["difference", "95 %", "p", "p (Holm)", "p (t)", "win/tie/loss"] if baseline else []), *rows]
+
+
+def p_value(value: float | None) -> str:
+    """A p as text, `-` where it is undefined."""
+    return "-" if value is None else "< .0001" if value < 0.0001 else f"{value:.4f}"
 
 
 def group_size(sizes: Sequence[int]) -> str:
@@ -161,10 +191,8 @@ def _cell(run: Mapping[str, Any], key: str) -> str:
     value = run["measures"].get(key)
     if value is None:
         return "-"
-    interval = run.get("intervals", {}).get(key)
     p_holm = run.get("comparison", {}).get(key, {}).get("p_holm")
-    text = f"{value:.4f}" + ("" if p_holm is None or p_holm >= 0.05 else "†")
-    return text if interval is None else f"{text} [{interval['low']:.4f}, {interval['high']:.4f}]"
+    return f"{value:.4f}" + ("" if p_holm is None or p_holm >= 0.05 else "†")
 
 
 def _grid(rows: Sequence[Sequence[str]]) -> str:
@@ -200,7 +228,7 @@ def _latex_block(summary: Mapping[str, Any], family: str, keys: Sequence[str]) -
     for run in runs:
         cells = []
         for key in keys:
-            value, text = run["measures"].get(key), _cell({**run, "intervals": {}}, key).replace("†", r"$^\dagger$")
+            value, text = run["measures"].get(key), _cell(run, key).replace("†", r"$^\dagger$")
             cells.append(f"\\textbf{{{text}}}" if value is not None and value == best[key] and len(runs) > 1 else text)
         lines.append(f"    {_tex(run['name'])} & " + " & ".join(cells) + r" \\")
     return "\n".join([*lines, r"    \bottomrule", r"  \end{tabular}"])

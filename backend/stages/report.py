@@ -20,6 +20,7 @@ from backend.figures.report_page import render
 from backend.stages import report_parts as parts
 from backend.stages.report_cases import LEGEND, Facts, case_kinds
 from backend.stages.scoreboard import Inputs, Scoreboard, sha256_of
+from backend.stages.standings import Sureness, add_statistics
 
 _BREAKDOWNS = ("duration", "show", "relevance")
 _SECTIONS = (
@@ -43,6 +44,7 @@ def report_page(
     inputs: Inputs,
     *,
     made: datetime,
+    asked: Sureness | None = None,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> str:
     """One HTML file that needs nothing else: leaderboard, charts, groups, errors, cases, every query.
@@ -51,6 +53,7 @@ def report_page(
         board: the scores.
         inputs: their files.
         made: the date to show.
+        asked: the statistics; without them, the first run is the baseline.
         progress: called with (what is done, done, all).
     """
     step = iter(range(1, 7))
@@ -64,6 +67,8 @@ def report_page(
     k, mu = board.middle
     facts = told(_facts(inputs))
     summary = told(board.summary(_BREAKDOWNS, errors=True))
+    asked = asked or Sureness(board.runs[0].name if len(board.runs) > 1 else None)
+    add_statistics(summary, board, asked, keys=[focus], progress=progress)
     truth = summary["truth"]
     names = [run.name for run in board.runs]
     shown = names if len(names) < 4 else [*names[:3], f"{len(names) - 3} more"]

@@ -15,7 +15,7 @@ import numpy as np
 from backend.core.metrics.columns import HIGHEST_RELEVANCE
 from backend.core.metrics.fates import FATES, NEVER_FOUND, Fate
 from backend.core.metrics.meeting import best_iou_of_queries
-from backend.core.score_tables import conventions, group_size
+from backend.core.score_tables import conventions, group_size, p_value
 from backend.figures import evaluation as charts
 from backend.figures.draw import PALETTE
 from backend.figures.report_page import inline
@@ -224,10 +224,10 @@ def _standing(run: Mapping[str, Any], focus: str, color: str, baseline: str | No
     return row | {
         "difference": other["difference"],
         "difference_shown": f"{other['difference']:+.4f} ({_span(other['difference_low'], other['difference_high'])})",
-        "p_holm": other["p_holm"],
-        "p_shown": _p(other["p_holm"]),
+        "p_holm": "" if other["p_holm"] is None else other["p_holm"],
+        "p_shown": p_value(other["p_holm"]),
         "p_t": "" if other["p_t"] is None else other["p_t"],
-        "p_t_shown": _p(other["p_t"]),
+        "p_t_shown": p_value(other["p_t"]),
         "wins": other["wins"],
         "wins_shown": f"{other['wins']} / {other['ties']} / {other['losses']}",
     }
@@ -239,10 +239,6 @@ def _number(value: float | None) -> str:
 
 def _span(low: float, high: float) -> str:
     return f"{low:+.4f} to {high:+.4f}"
-
-
-def _p(value: float | None) -> str:
-    return "-" if value is None else "< .0001" if value < 0.0001 else f"{value:.4f}"
 
 
 def _short(name: str, most: int = 24) -> str:
