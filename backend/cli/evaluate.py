@@ -155,7 +155,11 @@ def _print_scores(summary: dict[str, Any]) -> None:
     table(head, rows)
     if standings := api.standings(summary):
         say("")
-        table(standings[0], standings[1:])
+        # In two, so that a narrow terminal has room for each.
+        table(standings[0][:3], [row[:3] for row in standings[1:]])
+        if len(standings[0]) > 3:
+            say("")
+            table([standings[0][0], *standings[0][3:]], [[row[0], *row[3:]] for row in standings[1:]])
         for note in summary["statistics"]["notes"]:
             say(note)
     for name, (groups, *lines) in api.group_tables(summary).items():

@@ -161,12 +161,12 @@ def standings(summary: Mapping[str, Any]) -> list[list[str]]:
     if not rows:
         return []
     head = ["run", focus, "95 %"]
-    return [head + (["difference", "95 %", "p", "p (Holm)", "p (t)", "win/tie/loss"] if baseline else []), *rows]
+    return [head + (["difference", "95 %", "p", "p (Holm)", "p (t)", "W/T/L"] if baseline else []), *rows]
 
 
 def p_value(value: float | None) -> str:
     """A p as text, `-` where it is undefined."""
-    return "-" if value is None else "< .0001" if value < 0.0001 else f"{value:.4f}"
+    return "-" if value is None else "<.0001" if value < 0.0001 else f"{value:.4f}".removeprefix("0")
 
 
 def group_size(sizes: Sequence[int]) -> str:

@@ -114,7 +114,7 @@ def _run_color(runs: Sequence[str], *, legend: bool = True) -> alt.Color:
         sort=list(runs),
         scale=alt.Scale(domain=list(runs), range=PALETTE[: len(runs)]),
         title=None,
-        legend=alt.Legend(orient="top", columns=4, labelLimit=260) if legend else None,
+        legend=alt.Legend(orient="top", columns=6, labelLimit=260) if legend else None,
     )
 
 

@@ -44,13 +44,14 @@ def leaderboard(summary: Mapping[str, Any], focus: str) -> dict[str, Any]:
     columns = [("rank", True, ""), ("run", False, ""), (f"mean {focus}", True, "descending")]
     columns += [("95 % interval", True, "")] if intervals else []
     if compared:
-        columns += [("difference to baseline", True, ""), ("p (Holm)", True, ""), ("p (paired t)", True, "")]
+        columns += [("difference to baseline", True, ""), ("p (Holm)", True, ""), ("p (t)", True, "")]
         columns += [("win / tie / loss", True, "")]
-    columns.append(("queries without predictions", True, ""))
+    columns.append(("queries missing", True, ""))
     colors = {run["name"]: PALETTE[n] if n < len(PALETTE) else "transparent" for n, run in enumerate(runs)}
-    rows = [_standing(run, focus, colors[run["name"]], summary.get("baseline")) for run in ranked]
+    best = ranked[0]["measures"].get(focus, 0.0)
+    rows = [_standing(run, focus, best, colors[run["name"]], summary.get("baseline")) for run in ranked]
     return {
-        "words": "Click a column's name to sort by it.",
+        "words": "Click a column's name to sort by it. The shaded bars are relative to the best.",
         "caption": f"Mean {focus}, preset {conventions(summary)}",
         "columns": [{"name": name, "number": number, "sorted": sorted_} for name, number, sorted_ in columns],
         "intervals": intervals,
@@ -78,10 +79,14 @@ def breakdowns(summary: Mapping[str, Any], focus: str) -> list[dict[str, Any]]:
     parts = []
     for by, first in runs[0].get("by", {}).items():
         rows = []
+        means = [
+            m for run in runs for g in run["by"][by]["groups"].values() if (m := g["measures"].get(focus)) is not None
+        ]
+        best = max(means, default=0.0)
         for name in first["groups"]:
             groups = [run["by"][by]["groups"][name] for run in runs]
             values = [group["measures"].get(focus) for group in groups]
-            cells = [{"shown": _number(value), "share": round(100 * min(value or 0.0, 1.0), 1)} for value in values]
+            cells = [{"shown": _number(value), "share": _share(value, best)} for value in values]
             size = group_size([group["queries"] for group in groups])
             rows.append({"name": name, "size": size, "cells": cells})
         parts.append({"by": by, "note": f"{first['note'].capitalize()}.", "rows": rows})
@@ -203,7 +208,7 @@ def _picture(title: str, caption: str, chart: alt.TopLevelMixin) -> dict[str, An
     return {"title": title, "caption": caption, "alt": caption, "svg": inline(chart)}
 
 
-def _standing(run: Mapping[str, Any], focus: str, color: str, baseline: str | None) -> dict[str, Any]:
+def _standing(run: Mapping[str, Any], focus: str, best: float, color: str, baseline: str | None) -> dict[str, Any]:
     mean = run["measures"].get(focus)
     interval = run.get("intervals", {}).get(focus)
     other = run.get("comparison", {}).get(focus)
@@ -213,7 +218,7 @@ def _standing(run: Mapping[str, Any], focus: str, color: str, baseline: str | No
         "baseline": run["name"] == baseline,
         "mean": "" if mean is None else mean,
         "shown": _number(mean),
-        "share": round(100 * min(mean or 0.0, 1.0), 1),
+        "share": _share(mean, best),
         "missing": len(run["missing"]),
         "low": interval["low"] if interval else "",
         "interval": f"{interval['low']:.4f} to {interval['high']:.4f}" if interval else "-",
@@ -231,6 +236,11 @@ def _standing(run: Mapping[str, Any], focus: str, color: str, baseline: str | No
         "wins": other["wins"],
         "wins_shown": f"{other['wins']} / {other['ties']} / {other['losses']}",
     }
+
+
+def _share(value: float | None, best: float) -> float:
+    """Length of a bar in percent of the best."""
+    return round(100 * (value or 0.0) / best, 1) if best > 0 else 0.0
 
 
 def _number(value: float | None) -> str:
