@@ -113,9 +113,7 @@ def test_a_better_best_moment_always_counts(measure):
 def test_the_search_finds_how_a_measure_breaks_an_axiom(axiom, measure):
     change = find(changes(axiom), breaks(axiom, measure), settings=QUICK, random=random.Random(5))
     before, after = change.values(measure)
-    print(
-        f"{axiom}-k, {measure}@{change.cut_off}: rank {change.k} of {change.before} -> {change.after}: {before} -> {after}"
-    )
+    print(f"{axiom}-k, {measure}: rank {change.k} of {change.before} -> {change.after}: {before} -> {after}")
     best = max(change.before[: change.k - 1], default=0)
     old, new = change.before[change.k - 1], change.after[change.k - 1]
     if axiom == "INV":

@@ -27,7 +27,6 @@ def discounted(query: Indices, rank: Indices, gains: Floats, queries: int, cutof
     terms = gains / np.log2(rank + 2)
     sums = np.zeros((len(cutoffs), queries))
     for row, k in zip(sums, cutoffs, strict=True):
-        counted = rank < k
         # bincount adds in the order of its input, so in rank order: the same last bits as a loop over ranks.
-        row[:] = np.bincount(query[counted], terms[counted], minlength=queries)
+        row[:] = np.bincount(query, terms * (rank < k), minlength=queries)
     return sums
