@@ -1,4 +1,4 @@
-"""The two axioms of AxIoU (Togashi et al. 2022, section 4), over generated lists.
+"""The two axioms of AxIoU (Togashi et al., CVPR 2022), over generated lists.
 
 Two rankings differ in one prediction, that of rank k. r(j) is the IoU of rank j with the best relevant moment.
 

@@ -1,4 +1,4 @@
-"""Discounted sums over ranks, as NDCG and DCG need them (Järvelin and Kekäläinen 2002, with base 2)."""
+"""Sums over ranks with the discount 1 / log2(k + 1), which TVR-Ranking and AxIoU share."""
 
 from collections.abc import Sequence
 from typing import Literal
