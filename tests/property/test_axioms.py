@@ -1,4 +1,4 @@
-"""The two axioms of AxIoU (Togashi et al. 2022, section 4), over generated lists.
+"""The two axioms of AxIoU (Togashi et al., CVPR 2022), over generated lists.
 
 Two rankings differ in one prediction, that of rank k. r(j) is the IoU of rank j with the best relevant moment.
 
@@ -113,9 +113,7 @@ def test_a_better_best_moment_always_counts(measure):
 def test_the_search_finds_how_a_measure_breaks_an_axiom(axiom, measure):
     change = find(changes(axiom), breaks(axiom, measure), settings=QUICK, random=random.Random(5))
     before, after = change.values(measure)
-    print(
-        f"{axiom}-k, {measure}@{change.cut_off}: rank {change.k} of {change.before} -> {change.after}: {before} -> {after}"
-    )
+    print(f"{axiom}-k, {measure}: rank {change.k} of {change.before} -> {change.after}: {before} -> {after}")
     best = max(change.before[: change.k - 1], default=0)
     old, new = change.before[change.k - 1], change.after[change.k - 1]
     if axiom == "INV":

@@ -131,7 +131,7 @@ def test_what_can_only_grow_with_k_grows(given_data):
 @settings(max_examples=50, deadline=None)
 @given(data())
 def test_axiou_is_recall_averaged_over_theta_and_cut_offs(given_data):
-    # AxIoU, section 5: the integral of R@k,theta over theta is the best IoU of the first k.
+    # As AxIoU derives itself: the integral of R@k,theta over theta is the best IoU of the first k.
     truth, run = given_data
     thetas = [n / 50 for n in range(1, 51)]
     cutoffs = (1, 2, 3, 4)

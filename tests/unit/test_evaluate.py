@@ -150,6 +150,7 @@ class TestRefusals:
             ({"gain": "log"}, "gain: 'log' is not one of linear, exp2"),
             ({"dedupe_predictions": "yes"}, "dedupe_predictions: 'yes' is not one of False, True"),
             ({"k": [0]}, "k: 0 is not at least 1"),
+            ({"k": [10**400]}, f"k: {10**400} is more than any list holds"),
             ({"k": [1.5]}, "k: 1.5 is not a whole number"),
             ({"k": []}, "k: give at least one cut-off, such as 10"),
             ({"mu": [0.0]}, "mu: 0.0 is not in (0, 1]"),

@@ -107,6 +107,13 @@ def test_hits_of_one_query_do_not_run_into_the_next():
     assert [row["recall@2,0.5"] for row in result.values()] == [1, 0, 0, 1]
 
 
+def test_at_a_threshold_of_0_every_prediction_reaches_and_fillers_do_not():
+    asked = {"theta": [0.0], "invalid": "skip", "measures": ["recall", "rank", "ap"]}
+    elsewhere = {"q": [["other", 0, 5, 1]]}
+    assert evaluate(TRUTH, elsewhere, k=[2], **asked)["mean"] == {"recall@2,0.0": 0, "rank@2,0.0": 1, "ap@2,0.0": 0}
+    assert evaluate(TRUTH, {"q": []}, k=[2], **asked)["mean"] == {"recall@2,0.0": 0, "rank@2,0.0": 0, "ap@2,0.0": 0}
+
+
 def test_a_name_given_as_text_is_refused():
     with pytest.raises(InputError, match="measures: 'a' is not one of ndcg"):
         settle("paper", [1], [0.5], {}, measures="ap")

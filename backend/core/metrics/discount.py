@@ -1,4 +1,4 @@
-"""Discounted sums over ranks, as NDCG and DCG need them (Järvelin and Kekäläinen 2002, with base 2)."""
+"""Sums over ranks with the discount 1 / log2(k + 1), which TVR-Ranking and AxIoU share."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -27,7 +27,6 @@ def discounted(query: Indices, rank: Indices, gains: Floats, queries: int, cutof
     terms = gains / np.log2(rank + 2)
     sums = np.zeros((len(cutoffs), queries))
     for row, k in zip(sums, cutoffs, strict=True):
-        counted = rank < k
         # bincount adds in the order of its input, so in rank order: the same last bits as a loop over ranks.
-        row[:] = np.bincount(query[counted], terms[counted], minlength=queries)
+        row[:] = np.bincount(query, terms * (rank < k), minlength=queries)
     return sums

@@ -63,6 +63,10 @@ class Found:
         first[self.query[flagged]] = self.rank[flagged]
         return first
 
+    def total(self, values: Floats, k: int) -> Floats:
+        """Sum of `values`, shape (P,), over the first k ranks of each query, shape (Q,)."""
+        return np.bincount(self.query, values * (self.rank < k), minlength=self.queries).astype(np.float64, copy=False)
+
     @cached_property
     def size(self) -> Indices:
         """How many predictions each query has, shape (Q,)."""

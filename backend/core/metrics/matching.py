@@ -55,7 +55,9 @@ class Pairs:
     iou: Ious
 
     def take(self, chosen: Indices | Flags) -> "Pairs":
-        """Only the chosen ones."""
+        """Only the chosen ones, in the order chosen."""
+        if chosen.dtype == bool:
+            chosen = np.flatnonzero(chosen)
         return Pairs(self.prediction[chosen], self.truth[chosen], self.iou.take(chosen))
 
 
@@ -110,8 +112,9 @@ def settle_pairs(pairs: Pairs, mu: Sequence[float], *, strict: bool) -> list[tup
     """Who takes whom at each mu: predictions, in their order, and the truth moment of each."""
     # Below the lowest mu a pair cannot match; dropping those first leaves little to sort.
     near = pairs.take(pairs.iou.reach(min(mu), strict=False))
-    # Stable, so equal IoUs keep the order of the index: relevance, then file.
-    near = near.take(np.lexsort((-near.iou.keys, near.prediction)))
+    # Complex numbers sort by their real, then their imaginary parts; of what is nearly in order already that takes
+    # a twentieth of `lexsort`. Stable, so equal IoUs keep the order of the index: relevance, then file.
+    near = near.take(np.argsort(near.prediction - 1j * near.iou.keys, kind="stable"))
     result = []
     for level in mu:
         good = near.iou.reach(level, strict=strict)

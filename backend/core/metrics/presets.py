@@ -20,6 +20,8 @@ from backend.core.metrics.measure import Measure
 Preset = Literal["paper", "official"]
 DEFAULT_K = (10, 20, 40)
 DEFAULT_MU = (0.3, 0.5, 0.7)
+_HIGHEST_K = 2**53
+"""Up to here float64 holds every whole number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,6 +211,7 @@ def _cutoffs(values: Iterable[SupportsIndex], problems: list[Problem]) -> tuple[
         except TypeError:
             problems.append(Problem("k", None, f"{value!r} is not a whole number"))
     problems += [Problem("k", None, f"{value} is not at least 1") for value in found if value < 1]
+    problems += [Problem("k", None, f"{value} is more than any list holds") for value in found if value > _HIGHEST_K]
     if not found and not problems:
         problems.append(Problem("k", None, "give at least one cut-off, such as 10"))
     return tuple(dict.fromkeys(found))

@@ -184,7 +184,7 @@ def score(key: AnswerKey, ranked: RankedRun, settings: Settings) -> Scores:
 def _chunks(run: Run) -> list[slice]:
     """Neighbouring queries that together have about `_CHUNK` predictions; at least one chunk, also of nothing."""
     first = np.searchsorted(run.offsets[:-1], np.arange(_CHUNK, len(run.video), _CHUNK))
-    edges = [0, *np.unique(first[first < len(run.queries)]).tolist(), len(run.queries)]
+    edges = [0, *np.unique(first).tolist(), len(run.queries)]
     return [slice(low, high) for low, high in pairwise(edges)]
 
 

@@ -37,8 +37,7 @@ def _average_precision(found: Found, cutoffs: tuple[int, ...], right: Flags) -> 
     precision = (running - np.repeat(np.cumsum(hits) - hits, found.size)) / (found.rank + 1)
     values = np.zeros((len(cutoffs), found.queries))
     for row, k in zip(values, cutoffs, strict=True):
-        within = found.rank < k
-        row[:] = np.bincount(found.query[within], precision[within], minlength=found.queries)
+        row[:] = found.total(precision, k)
         short = np.flatnonzero((found.size < k) & (hits > 0))
         # The misses that fill the list add hits * (1/(n+1) + ... + 1/K), however large K is.
         row[short] += hits[short] * (digamma(k + 1) - digamma(found.size[short] + 1))

@@ -35,10 +35,7 @@ def compute(found: Found, cutoffs: tuple[int, ...], _: tuple[float, ...]) -> Flo
     last[found.size > 0] = best[ends[found.size > 0]]
     values = np.zeros((len(cutoffs), 1, found.queries))
     for k, row in zip(cutoffs, values[:, 0], strict=True):
-        within = found.rank < k
-        row[:] = np.bincount(found.query[within], best[within], minlength=found.queries)
-        row += np.maximum(k - found.size, 0) * last
-        row /= k
+        row[:] = (found.total(best, k) + np.maximum(k - found.size, 0) * last) / k
     return values
 
 
