@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from backend.core.metrics.columns import Indices
+from backend.core.metrics.columns import Indices, order_within
 from backend.core.metrics.ious import Ious, ious
 from backend.core.timespan import Flags, Floats
 
@@ -65,8 +65,9 @@ def index_truth(
     query: Indices, video: Indices, start_s: Floats, end_s: Floats, relevance: Indices, videos: int
 ) -> TruthIndex:
     """Sort truth columns, each of shape (T,), for `match`; `videos` exceeds every video number, also a run's."""
-    order = np.lexsort((-relevance, video, query))
-    key = (query * videos + video)[order]
+    key = query * videos + video
+    order = order_within(key, -relevance)
+    key = key[order]
     group_key, first, size = np.unique(key, return_index=True, return_counts=True)
     return TruthIndex(videos, start_s[order], end_s[order], relevance[order], group_key, first, size)
 
@@ -112,9 +113,8 @@ def settle_pairs(pairs: Pairs, mu: Sequence[float], *, strict: bool) -> list[tup
     """Who takes whom at each mu: predictions, in their order, and the truth moment of each."""
     # Below the lowest mu a pair cannot match; dropping those first leaves little to sort.
     near = pairs.take(pairs.iou.reach(min(mu), strict=False))
-    # Complex numbers sort by their real, then their imaginary parts; of what is nearly in order already that takes
-    # a twentieth of `lexsort`. Stable, so equal IoUs keep the order of the index: relevance, then file.
-    near = near.take(np.argsort(near.prediction - 1j * near.iou.keys, kind="stable"))
+    # Equal IoUs keep the order of the index: relevance, then file.
+    near = near.take(order_within(near.prediction, -near.iou.keys))
     result = []
     for level in mu:
         good = near.iou.reach(level, strict=strict)

@@ -205,15 +205,15 @@ def _values(key: AnswerKey, ranked: RankedRun, chunk: slice, settings: Settings)
         exact=options.arithmetic == "exact",
     )
     found = Found(
-        len(truth_query),
-        query,
-        np.arange(len(query)) - np.repeat(offsets[:-1] - offsets[0], size),
-        pairs,
-        key.index.relevance,
-        key.ideal[:, truth_query],
-        options.gain,
-        options.iou_compare == "gt",
-        settings.min_relevance,
+        queries=len(truth_query),
+        query=query,
+        rank=np.arange(len(query)) - np.repeat(offsets[:-1] - offsets[0], size),
+        pairs=pairs,
+        relevance=key.index.relevance,
+        ideal=key.ideal[:, truth_query],
+        gain=options.gain,
+        strict=options.iou_compare == "gt",
+        min_relevance=settings.min_relevance,
     )
     chosen = [family.MEASURES[name] for name in settings.measures]
     values = [measure.compute(found, settings.k, settings.thresholds(measure)) for measure in chosen]

@@ -27,7 +27,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from backend.core.metrics.columns import Indices
+from backend.core.metrics.columns import Indices, order_within
 from backend.core.metrics.discount import Gain, discounted
 from backend.core.metrics.found import Found
 from backend.core.metrics.measure import Measure
@@ -56,7 +56,7 @@ def ideal_dcg(query: Indices, relevance: Indices, queries: int, cutoffs: Sequenc
     >>> ideal_dcg(np.array([0, 0, 1]), np.array([2, 4, 3]), 3, [1], "linear").tolist()
     [[4.0, 3.0, 0.0]]
     """
-    order = np.lexsort((-relevance, query))
+    order = order_within(query, -relevance)
     return dcg(query[order], ranks_within(query[order], queries), relevance[order], queries, cutoffs, gain)
 
 
