@@ -315,7 +315,7 @@ def _matrix(
     names = list(dict.fromkeys(row[first] for row in study.rows))
     cells = {(row[first], row[second]): _number(row[value], form) for row in study.rows}
     shown = names[:_COLUMNS]
-    more = f", columns to {len(shown)} of {len(names)}" if len(names) > len(shown) else ""
+    more = f" ({len(shown)} of {len(names)})" if len(names) > len(shown) else ""
     rows = [(f"{n} {a}", *(cells[a, b] for b in shown)) for n, a in enumerate(names, start=1)]
     return (title + more, *map(str, range(1, len(shown) + 1))), rows
 

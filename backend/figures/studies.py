@@ -1,6 +1,7 @@
 """The figures of studies: each a function of the study's rows, with its choices in the subtitle."""
 
 from collections.abc import Callable
+from textwrap import wrap
 from typing import Any
 
 import altair as alt
@@ -12,6 +13,8 @@ from backend.figures.draw import PALETTE
 
 _LABELLED = 16
 """Measures of a heat map up to which every cell has room for its number."""
+_SUBTITLE = 100
+"""Characters in a line of the subtitle."""
 _DIVERGING = ["#b2182b", "#f7f7f7", "#2166ac"]
 _STABILITY = (("mean", "mean tau-b", 1.0), ("variance", "variance of tau-b", 0.0))
 """Panels: field, title of its axis, top of its axis (0: as the data ask)."""
@@ -125,7 +128,8 @@ def _noise(study: Study) -> alt.TopLevelMixin:
     order = _distinct(study, "measure")
     many = len(_distinct(study, "sigma_s")) > 1
     base = alt.Chart(_data(study)).encode(
-        y=alt.Y("measure:N", sort=order, title=None), x=alt.X("rmse:Q", title="RMSE of a system's mean")
+        y=alt.Y("measure:N", sort=order, title=None),
+        x=alt.X("rmse:Q", title="RMSE of a system's mean", axis=alt.Axis(tickCount=5, labelFlush=False)),
     )
     dots = (
         base.transform_filter(f"datum.system !== '{MEAN_OF_SYSTEMS}'")
@@ -199,4 +203,6 @@ def _distinct(study: Study, field: str) -> list[Any]:
 
 def _title(study: Study, title: str, note: str = "") -> alt.TitleParams:
     """The title, and under it what the numbers depend on."""
-    return alt.TitleParams(title, subtitle=[study.description + "." + note], anchor="start", offset=12, fontSize=15)
+    return alt.TitleParams(
+        title, subtitle=wrap(study.description + "." + note, _SUBTITLE), anchor="start", offset=12, fontSize=15
+    )

@@ -143,7 +143,7 @@ def noise_study(
         progress=_named(progress, "noisy sets"),
     )
     choices = scored.choices(
-        noise=kind, sigma=[f"{sigma:g} s" for sigma in sigmas_s], draws=noise.DRAWS, sets=sets, seed=seed
+        noise=noise.NAMED[kind], sigma=[f"{sigma:g} s" for sigma in sigmas_s], draws=noise.DRAWS, sets=sets, seed=seed
     )
     return Study("noise", choices, rows, warnings)
 

@@ -90,6 +90,11 @@ def test_stability_does_not_depend_on_the_number_of_jobs(monkeypatch: pytest.Mon
     assert alone != stability.stability(TABLE, [3, 8], trials=55, seed=5)
 
 
+def test_units_of_one_size_do_not_repeat_each_other() -> None:
+    first, second = (stability.self_agreement(TABLE.values, stability.Trials(0, 4, n, 30, True)) for n in (0, 1))
+    assert not np.array_equal(first, second, equal_nan=True)
+
+
 def test_a_size_has_the_same_trials_whatever_other_sizes_there_are() -> None:
     assert stability.stability(TABLE, [3, 8], trials=40)[3:] == stability.stability(TABLE, [8], trials=40)
 
@@ -216,6 +221,10 @@ def test_model_selection_gives_the_z_of_what_was_selected() -> None:
     assert rows["y", "x"]["selected"] == "a; c"
     assert rows["y", "x"]["z"] == pytest.approx(0)
     assert rows["y", "y"]["z"] == pytest.approx((2**0.5 - 1 / 2**0.5) / 2)
+
+
+def test_one_mean_summed_in_another_order_is_selected_too() -> None:
+    assert selection.selected(np.array([0.1 + 0.2, 0.3, 0.2])) == [0, 1]
 
 
 def test_the_closed_forms_are_those_of_a_simulation() -> None:

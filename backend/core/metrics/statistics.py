@@ -53,7 +53,7 @@ def bootstrap_means(values: Floats, *, resamples: int = RESAMPLES, seed: int = 0
     """Means of `resamples` samples of the queries, drawn with replacement: shape (resamples, ...).
 
     Every row uses one sample for all series, so differences of its entries are paired, as they should be.
-    Source: Efron and Tibshirani, An Introduction to the Bootstrap (1993), section 6.
+    Source: Efron and Tibshirani, An Introduction to the Bootstrap (1993), chapters 6 and 13.
 
     Args:
         values: shape (..., queries), at least one query.
@@ -91,7 +91,7 @@ def sign_flip_p(differences: Floats, *, flips: int = RESAMPLES, seed: int = 0) -
 
     Up to 20 queries all 2**queries patterns of signs are enumerated and p is their share; beyond,
     p = (c + 1) / (flips + 1) with c the random patterns that reach the observed sum. Source: Smucker, Allan and
-    Carterette, CIKM 2007, section 3.1; the 1 is from Davison and Hinkley (1997), section 4.2.
+    Carterette, CIKM 2007; the 1 is from Davison and Hinkley (1997), chapter 4.
 
     Args:
         differences: shape (..., queries), at least one query.

@@ -3,8 +3,8 @@
     tau_b = (C - D) / sqrt((P - T_x) (P - T_y))
 
 with P the pairs of systems, C and D those that both rank alike and oppositely, T_x and T_y those tied in x and
-in y. Source: Kendall, Rank Correlation Methods (1948), section 3; used on measures in AxIoU (Togashi et al.,
-CVPR 2022), section 6.2.
+in y. Source: Kendall, Rank Correlation Methods (1948), chapter 3; used on measures in AxIoU (Togashi et al.,
+CVPR 2022), section 6.
 
 Written over pairs of systems it is a cosine, that of the vectors sign(x_i - x_j) and sign(y_i - y_j), i < j, so
 that thousands of rankings are one matrix product.

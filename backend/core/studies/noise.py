@@ -3,7 +3,7 @@
 A noisy test set replaces every truth moment by the medians of five drawn starts and five drawn ends, as if five
 people had marked it. Over many noisy sets, a system's error under a measure is the root mean square of its noisy
 means around its mean on the truth as given. Source of `exp_length`: AxIoU (Togashi et al., CVPR 2022), section
-6.4: start ~ N(t_s, sigma^2), length ~ Exp(mean = true length). Even without start noise that model leaves a mean
+6: start ~ N(t_s, sigma^2), length ~ Exp(mean = true length). Even without start noise that model leaves a mean
 IoU of about .61 with the true moment, so `gaussian_ends`, which is ours and in no paper, moves both ends by
 N(0, sigma^2) and nothing else.
 
@@ -24,6 +24,7 @@ from backend.core.studies.units import generator_of, run_units
 from backend.core.timespan import Floats
 
 Noise = Literal["exp_length", "gaussian_ends"]
+NAMED: dict[Noise, str] = {"exp_length": "exp_length", "gaussian_ends": "gaussian_ends (ours)"}
 SETS = 100
 DRAWS = 5
 MEAN_OF_SYSTEMS = "mean of systems"

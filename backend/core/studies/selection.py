@@ -1,6 +1,6 @@
 """Ties and choices: queries on which a measure cannot tell systems apart, and models it would select.
 
-Sources: AxIoU (Togashi et al., CVPR 2022), sections 6.5 (all-tied query ratio) and 6.6 (model selection).
+Source: AxIoU (Togashi et al., CVPR 2022), section 6 (all-tied query ratio, model selection).
 """
 
 import numpy as np

@@ -1,8 +1,8 @@
 """Stability: how well a measure agrees with itself about the order of systems, from one set of queries to another.
 
 For growing n, draw two sets of n queries, rank the systems on each by their means, and take Kendall's tau-b of
-the two rankings; mean and variance over many trials. Source: AxIoU (Togashi et al., CVPR 2022), section 6.3 and
-appendix B. The two sets are disjoint while 2n does not exceed the queries; beyond, or where asked, they are
+the two rankings; mean and variance over many trials. Source: AxIoU (Togashi et al., CVPR 2022), section 6 and
+appendix. The two sets are disjoint while 2n does not exceed the queries; beyond, or where asked, they are
 drawn independently of each other (each without replacement).
 """
 

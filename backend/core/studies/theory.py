@@ -6,7 +6,7 @@ and is seen as 1 with probability p = P(r_hat >= theta) = Phi((r - theta) / gamm
     bias = p - 1{r >= theta}     variance = p (1 - p)     MSE = bias^2 + variance
 
 and MSE = 1 - p where theta <= r, p elsewhere. AxIoU@1 is r_hat itself: bias 0, variance = MSE = gamma^2.
-Source: AxIoU (Togashi et al., CVPR 2022), appendix C and Figures 2 and 10, which write the threshold as >=.
+Source: AxIoU (Togashi et al., CVPR 2022), appendix, Figures 2 and 10, which write the threshold as >=.
 """
 
 from collections.abc import Sequence

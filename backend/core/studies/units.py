@@ -3,6 +3,7 @@
 Each unit has its own seed sequence, a numbered child of the study's; results come back in the order of units.
 """
 
+import signal
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
@@ -13,7 +14,6 @@ import numpy as np
 Shared = TypeVar("Shared")
 Unit = TypeVar("Unit")
 Result = TypeVar("Result")
-Progress = Callable[[str, int, int], None]
 
 _work: Callable[[Any], Any]
 
@@ -52,18 +52,18 @@ def run_units(
             report(done, len(units))
         return results
     # spawn: a forked child of a process with threads (progress bars, BLAS) can hang on a lock nobody holds.
-    with ProcessPoolExecutor(
+    pool = ProcessPoolExecutor(
         min(jobs, len(units)), mp_context=get_context("spawn"), initializer=_begin, initargs=(work, shared)
-    ) as pool:
+    )
+    try:
         futures: list[Future[Result]] = [pool.submit(_one, unit) for unit in units]
-        try:
-            for done, future in enumerate(as_completed(futures), start=1):
-                future.result()
-                report(done, len(units))
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
-    return [future.result() for future in futures]
+        for done, future in enumerate(as_completed(futures), start=1):
+            future.result()
+            report(done, len(units))
+        return [future.result() for future in futures]
+    finally:
+        # After a failure or Ctrl-C nothing more is begun; units under way are waited for.
+        pool.shutdown(cancel_futures=True)
 
 
 def chunks(total: int, size: int) -> Iterator[int]:
@@ -78,6 +78,8 @@ def chunks(total: int, size: int) -> Iterator[int]:
 
 def _begin(work: Callable[[Shared, Any], Any], shared: Shared) -> None:
     global _work
+    # Ctrl-C reaches all processes of a terminal; the one that started these tells of it and ends them.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
     def bound(unit: Any) -> Any:
         return work(shared, unit)
