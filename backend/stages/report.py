@@ -3,6 +3,7 @@
 Reads: the input files once more, for hashes, query texts and durations. Writes: nothing.
 """
 
+import hashlib
 import platform
 from collections.abc import Callable
 from dataclasses import asdict
@@ -19,7 +20,7 @@ from backend.core.score_tables import conventions
 from backend.figures.report_page import render
 from backend.stages import report_parts as parts
 from backend.stages.report_cases import LEGEND, Facts, case_kinds
-from backend.stages.scoreboard import Inputs, Scoreboard, sha256_of
+from backend.stages.scoreboard import Inputs, Scoreboard
 from backend.stages.standings import Sureness, add_statistics
 
 _BREAKDOWNS = ("duration", "show", "relevance")
@@ -133,9 +134,14 @@ def _files(inputs: Inputs) -> list[dict[str, str]]:
     files = [("truth", inputs.truth), *(("run", path) for path in inputs.runs)]
     files += [("videos", inputs.videos)] if inputs.videos else []
     return [
-        {"what": what, "name": path.name, "bytes": f"{path.stat().st_size:,}", "sha256": sha256_of(path)}
+        {"what": what, "name": path.name, "bytes": f"{path.stat().st_size:,}", "sha256": _sha256(path)}
         for what, path in files
     ]
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _facts(inputs: Inputs) -> Facts:

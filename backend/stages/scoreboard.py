@@ -3,7 +3,6 @@
 Reads: truth, run and video map files. Writes: nothing.
 """
 
-import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -276,7 +275,9 @@ def score_files(
     try:
         board = score_runs(truth, runs, settings, progress=progress)
     except InputError as error:
-        raise InputError([*problems, *error.problems]) from None
+        place = {str(path): number for number, path in enumerate((truth_path, *run_paths))}
+        found = sorted([*problems, *error.problems], key=lambda problem: place.get(problem.file, len(place)))
+        raise InputError(found) from None
     if problems:
         raise InputError(problems)
     return board
@@ -286,20 +287,15 @@ def evaluate_files(truth_path: Path, run_paths: Sequence[Path], **asked: Any) ->
     """Score run files: the object that `reelrank evaluate --json` prints; takes what `score_files` takes.
 
     Returns:
-        `{"preset", "options", "truth": {"queries", "moments"}, "runs": [{"name", "queries", "missing",
-        "measures"}], "warnings"}`: `options` are those that differ from the preset, `missing` the ids of truth
-        queries that the run lacks, as the truth file writes them, `queries` how many of them it has.
+        `{"preset", "options", "focus", "truth": {"queries", "moments"}, "runs": [{"name", "queries", "counted",
+        "missing", "measures"}], "warnings"}`: `options` are those that differ from the preset, `missing` the ids of
+        truth queries that the run lacks, as the truth file writes them, `queries` how many of them it has, `counted`
+        how many its means are of.
 
     Raises:
         InputError: with the problems of all files; nothing is scored then.
     """
     return score_files(truth_path, run_paths, **asked).summary()
-
-
-def sha256_of(path: Path) -> str:
-    """SHA-256 of a file, in hexadecimal digits."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _names(paths: Sequence[Path]) -> list[str]:

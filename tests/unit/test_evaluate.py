@@ -378,8 +378,9 @@ class TestFiles:
         assert result == {
             "preset": "paper",
             "options": {},
+            "focus": "ndcg@1,0.5",
             "truth": {"queries": 3, "moments": 3},
-            "runs": [{"name": "mine", "queries": 2, "missing": [7], "measures": measures}],
+            "runs": [{"name": "mine", "queries": 2, "counted": 3, "missing": [7], "measures": measures}],
             "warnings": [],
         }
         assert json.loads(json.dumps(result)) == result
