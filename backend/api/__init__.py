@@ -82,7 +82,7 @@ from backend.stages.evaluate import evaluate
 from backend.stages.export import ReleaseReport
 from backend.stages.people import PASSWORD_LENGTH, SESSION_S
 from backend.stages.queries import QueryReport
-from backend.stages.scoreboard import Inputs, Scoreboard, evaluate_files, score_files, score_runs
+from backend.stages.scoreboard import Facts, Inputs, Scoreboard, evaluate_files, score_files, score_runs
 from backend.stages.standings import Sureness, add_statistics
 from backend.store.examples import Example
 from backend.store.project import Project
@@ -99,6 +99,7 @@ __all__ = [
     "CutReport",
     "DoctorReport",
     "Example",
+    "Facts",
     "Finding",
     "ImportReport",
     "Inputs",

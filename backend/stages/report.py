@@ -19,8 +19,8 @@ from backend import __version__
 from backend.core.score_tables import conventions
 from backend.figures.report_page import render
 from backend.stages import report_parts as parts
-from backend.stages.report_cases import LEGEND, Facts, case_kinds
-from backend.stages.scoreboard import Inputs, Scoreboard
+from backend.stages.report_cases import LEGEND, case_kinds
+from backend.stages.scoreboard import Facts, Inputs, Scoreboard
 from backend.stages.standings import Sureness, add_statistics
 
 _BREAKDOWNS = ("duration", "show", "relevance")
@@ -42,9 +42,10 @@ _PRESETS = {
 
 def report_page(
     board: Scoreboard,
-    inputs: Inputs,
+    inputs: Inputs | None = None,
     *,
     made: datetime,
+    facts: Facts | None = None,
     asked: Sureness | None = None,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> str:
@@ -52,8 +53,9 @@ def report_page(
 
     Args:
         board: the scores.
-        inputs: their files.
+        inputs: the files they are from, where they are from files.
         made: the date to show.
+        facts: query texts and durations; without them, what the files say.
         asked: the statistics; without them, the first run is the baseline.
         progress: called with (what is done, done, all).
     """
@@ -66,7 +68,8 @@ def report_page(
 
     focus, settings = board.focus, board.settings
     k, mu = board.middle
-    facts = told(_facts(inputs))
+    facts = told(facts or (_facts(inputs) if inputs else Facts({}, {})))
+    name = Path(board.key.truth.file)
     summary = told(board.summary(_BREAKDOWNS, errors=True))
     asked = asked or Sureness(board.runs[0].name if len(board.runs) > 1 else None)
     add_statistics(summary, board, asked, keys=[focus], progress=progress)
@@ -75,9 +78,9 @@ def report_page(
     shown = names if len(names) < 4 else [*names[:3], f"{len(names) - 3} more"]
     context = {
         "version": __version__,
-        "headline": f"{len(names)} run{'s' if len(names) > 1 else ''} on {inputs.truth.stem}",
-        "lede": f"{', '.join(shown)}: scored against {inputs.truth.name}, preset {conventions(summary)}.",
-        "truth": {"name": inputs.truth.stem},
+        "headline": f"{len(names)} run{'s' if len(names) > 1 else ''} on {name.stem}",
+        "lede": f"{', '.join(shown)}: scored against {name.name}, preset {conventions(summary)}.",
+        "truth": {"name": name.stem},
         "sections": _SECTIONS,
         "facts": [
             ("Preset", conventions(summary)),
@@ -105,7 +108,7 @@ def report_page(
         },
         "per_query": told(parts.per_query(board, focus, facts)),
         "preset_words": _PRESETS[settings.preset],
-        "inputs": told(_files(inputs)),
+        "inputs": told(_files(inputs) if inputs else []),
         "conventions_table": [
             ("K", ", ".join(map(str, settings.k))),
             ("mu", ", ".join(map(str, settings.mu))),

@@ -4,14 +4,13 @@ Reads: nothing. Writes: nothing.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from backend.core.metrics.cases import Case, CaseFound, CaseMoment, CasePrediction, CaseRun, Verdict, notable
 from backend.core.metrics.fates import Fate
-from backend.stages.scoreboard import Scoreboard
+from backend.stages.scoreboard import Facts, Scoreboard
 
 _RUNS = 3
 """Beside the ground truth, what a screen has room for."""
@@ -38,14 +37,6 @@ KINDS = {
     "worst": "What all runs answer worst",
     "best": "What all runs answer best",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Facts:
-    """What files say besides the numbers: query texts by id, video durations in seconds by name."""
-
-    texts: Mapping[str, str]
-    durations: Mapping[str, float]
 
 
 def case_kinds(board: Scoreboard, key: str, k: int, mu: float, facts: Facts) -> list[dict[str, Any]]:

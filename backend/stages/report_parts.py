@@ -19,8 +19,8 @@ from backend.core.score_tables import conventions, group_size, p_value
 from backend.figures import evaluation as charts
 from backend.figures.draw import PALETTE
 from backend.figures.report_page import inline
-from backend.stages.report_cases import Facts, times
-from backend.stages.scoreboard import Scoreboard
+from backend.stages.report_cases import times
+from backend.stages.scoreboard import Facts, Scoreboard
 
 _EACH = 5_000
 """Queries in the per-query table; a page with more is slow."""

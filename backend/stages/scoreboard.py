@@ -35,6 +35,14 @@ class Inputs:
 
 
 @dataclass(frozen=True, slots=True)
+class Facts:
+    """What files say besides the numbers: query texts by id, video durations in seconds by name."""
+
+    texts: Mapping[str, str]
+    durations: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
 class ScoredRun:
     """One run: `values` has shape (len(settings.keys), N) for the N queries that count; `query` numbers them."""
 

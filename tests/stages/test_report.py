@@ -124,6 +124,16 @@ def test_one_run_and_any_measures_make_a_page(tmp_path: Path, measures: list[str
     assert "difference to baseline" not in page.texts
 
 
+def test_a_scoreboard_that_is_not_from_files_makes_a_page_with_the_texts_it_is_given(
+    board: tuple[api.Scoreboard, api.Inputs],
+) -> None:
+    facts = api.Facts({f"q{n}": f"Told of {n}" for n in range(QUERIES)}, {})
+    page = Page(api.report_page(board[0], made=MADE, facts=facts))
+    assert "3 runs on val" in page.texts
+    assert "Told of 3" in page.texts
+    assert "SHA-256" not in page.texts
+
+
 def test_a_run_none_of_whose_queries_count_makes_a_page(tmp_path: Path) -> None:
     truth, _ = write_files(tmp_path)
     (tmp_path / "empty.json").write_text("{}")
