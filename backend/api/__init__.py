@@ -76,8 +76,23 @@ from backend.api.projects import (
     waiting_rewrites,
     write_pseudo_train,
 )
+from backend.api.reports import report_page
+from backend.api.studies import (
+    Study,
+    StudyInputs,
+    agreement_study,
+    model_selection_study,
+    noise_study,
+    stability_study,
+    theory_study,
+    ties_study,
+    write_study,
+)
 from backend.api.upkeep import backup, doctor, migrate, restore
 from backend.core.metrics.presets import OPTION_VALUES as EVALUATION_OPTIONS
+from backend.core.score_tables import SCORE_FORMATS, group_tables, per_query_csv, standings
+from backend.core.score_tables import sentence as score_sentence
+from backend.core.score_tables import table as score_table
 from backend.media.clips import ClipJob, CutReport, cut
 from backend.media.clips import ensure as cut_clip
 from backend.stages.candidates import CandidateReport
@@ -92,7 +107,8 @@ from backend.stages.exam_results import ExamAttempt, ExamPerson, Missed
 from backend.stages.export import ReleaseReport
 from backend.stages.people import PASSWORD_LENGTH, SESSION_S
 from backend.stages.queries import QueryReport
-from backend.stages.scoreboard import evaluate_files
+from backend.stages.scoreboard import Facts, Inputs, Scoreboard, evaluate_files, score_files, score_runs
+from backend.stages.standings import Sureness, add_statistics
 from backend.store.exam import Exam
 from backend.store.exam import Place as ExamItem
 from backend.store.examples import Example
@@ -103,6 +119,7 @@ from backend.store.upkeep import Restored
 __all__ = [
     "EVALUATION_OPTIONS",
     "PASSWORD_LENGTH",
+    "SCORE_FORMATS",
     "SESSION_S",
     "CandidateReport",
     "ClipJob",
@@ -115,8 +132,10 @@ __all__ = [
     "ExamPerson",
     "ExamReport",
     "Example",
+    "Facts",
     "Finding",
     "ImportReport",
+    "Inputs",
     "JudgementsReport",
     "Missed",
     "Project",
@@ -125,12 +144,18 @@ __all__ = [
     "ReleaseRow",
     "Restored",
     "RewriteReport",
+    "Scoreboard",
+    "Study",
+    "StudyInputs",
+    "Sureness",
     "accept_invitation",
     "accept_invitation_as",
     "accept_rewrites",
     "add_person",
     "add_person_with_password",
+    "add_statistics",
     "adjudicate",
+    "agreement_study",
     "backup",
     "backup_now",
     "blocked",
@@ -163,6 +188,7 @@ __all__ = [
     "export_release",
     "export_zip",
     "grant_retake",
+    "group_tables",
     "import_corpus",
     "import_judgements",
     "init_project",
@@ -171,22 +197,30 @@ __all__ = [
     "list_queries",
     "list_releases",
     "migrate",
+    "model_selection_study",
     "moment_clip",
     "my_exam",
     "my_work",
     "new_invitation",
+    "noise_study",
     "offer_again",
     "open_batch",
     "open_project",
+    "per_query_csv",
     "person_for",
     "progress",
     "query_pairs",
     "record_grades",
     "record_skips",
     "report_clip",
+    "report_page",
     "restore",
     "restore_clip",
     "rewrite_captions",
+    "score_files",
+    "score_runs",
+    "score_sentence",
+    "score_table",
     "set_exam",
     "set_exam_from_file",
     "sign_in",
@@ -194,10 +228,15 @@ __all__ = [
     "sign_out",
     "sign_out_everywhere",
     "skipped",
+    "stability_study",
+    "standings",
     "status_counts",
     "summarise_raw",
     "suspend",
+    "theory_study",
+    "ties_study",
     "waiting_rewrites",
     "withdraw_example",
     "write_pseudo_train",
+    "write_study",
 ]

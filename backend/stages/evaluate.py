@@ -13,7 +13,7 @@ from backend.core.runs import parse_run_mapping, parse_truth_mapping
 
 
 class Evaluation(TypedDict):
-    """Means over queries and the values of each query, both by `ndcg@K,mu`, in 0..1."""
+    """Means over queries and the values of each query, both by key, such as `ndcg@K,mu`."""
 
     mean: dict[str, float]
     per_query: dict[QueryKey, dict[str, float]]
@@ -39,22 +39,23 @@ def evaluate(
     duplicates: str | None = None,
     dedupe_predictions: bool | None = None,
     invalid: str | None = None,
+    measures: Iterable[str] | None = None,
 ) -> Evaluation:
-    """NDCG@K, IoU>=mu of a run: the mean over queries, and each query's value.
+    """Measures of a run: the mean over queries, and each query's value.
 
     Args:
         truth: `{query: [{"video", "start", "end", "relevance"}]}`; times in seconds, relevance 0-4.
         run: `{query: [[video, start, end, score], ...]}`, best first.
         preset: `paper` or `official`; gives every option below that is None.
         k: rank cut-offs, whole numbers from 1.
-        mu: IoU thresholds in (0, 1].
-        theta: thresholds of measures without graded relevance; NDCG has none, so they are only checked.
+        mu: IoU thresholds of NDCG, in (0, 1].
+        theta: IoU thresholds of measures without graded relevance (recall, rank, ap), in (0, 1].
         order: rank predictions as they stand (`file`) or by falling score, stable (`score`).
         missing: a truth query that the run lacks counts 0 (`zero`; preset `paper`), is left out of the mean
             (`skip`; preset `official`) or is refused (`error`).
-        min_relevance: what counts as relevant where relevance is not graded (1-4); only checked, as `theta`.
-        gain: `linear` (rel) or `exp2` (2**rel - 1).
-        iou_compare: IoU `ge` or `gt` mu.
+        min_relevance: relevance (1-4) from which a moment counts for measures without graded relevance.
+        gain: of NDCG and DCG, `linear` (x) or `exp2` (2**x - 1).
+        iou_compare: of NDCG, IoU `ge` or `gt` mu.
         arithmetic: `exact` whole numbers, or `float64`.
         zero_relevance: truth moments of relevance 0 take predictions (`absorb`) or are not there (`drop`).
         unknown: queries of the run that the truth lacks: `error` or `ignore`.
@@ -62,9 +63,11 @@ def evaluate(
         duplicates: equal truth moments: `keep` or `merge_max`.
         dedupe_predictions: drop later ones of equal predictions of a query.
         invalid: impossible moments, mu outside (0, 1]: `error`, `skip` them, or `zero` (see `Conventions`).
+        measures: names of measures; all in preset `paper`, `ndcg` alone in `official` where not given.
 
     Returns:
-        Values keyed `ndcg@K,mu`, such as `ndcg@10,0.3`. `per_query` has the queries of the run in its order,
+        Values keyed `ndcg@K,mu`, `recall@K,theta`, `rank@K,theta`, `ap@K,theta`, `axiou@K` and `dcg@K`, such as
+        `ndcg@10,0.3`, in 0..1 except DCG, which is not normalised. `per_query` has the queries of the run in its order,
         then the missing ones if they count; `mean` is NumPy's mean of them in that order, `{}` if none counts.
 
     Raises:
@@ -73,8 +76,10 @@ def evaluate(
     >>> truth = {"q": [{"video": "v1", "start": 12, "end": 19, "relevance": 4},
     ...                {"video": "v1", "start": 20, "end": 28, "relevance": 2}]}
     >>> run = {"q": [["v1", 10, 30, 0.9], ["v1", 9, 29, 0.8]]}
-    >>> evaluate(truth, run, k=[2], mu=[0.3])["mean"]  # takes 2, then 4: (2 + 4/log2(3)) / (4 + 2/log2(3))
-    {'ndcg@2,0.3': 0.8597186998521972}
+    >>> evaluate(truth, run, k=[2], mu=[0.3], measures=["ndcg", "axiou"])["mean"]
+    {'ndcg@2,0.3': 0.8597186998521972, 'axiou@2': 0.4}
+
+    The predictions take relevance 2, then 4: (2 + 4/log2(3)) / (4 + 2/log2(3)).
     """
     options: Options = {
         "gain": gain,
@@ -89,7 +94,7 @@ def evaluate(
         "dedupe_predictions": dedupe_predictions,
         "invalid": invalid,
     }
-    settings = settle(preset, k, mu, options, theta=theta, min_relevance=min_relevance)
+    settings = settle(preset, k, mu, options, theta=theta, min_relevance=min_relevance, measures=measures)
     key = prepare_truth(parse_truth_mapping(truth), settings)
     scores = score(key, prepare_run(parse_run_mapping(run), key, settings), settings)
     rows = [dict(zip(settings.keys, row, strict=True)) for row in scores.values.T.tolist()]

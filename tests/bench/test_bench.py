@@ -3,13 +3,7 @@
 Prints Markdown tables for docs/performance.md. Never fails on a number; nothing here runs by default.
 """
 
-import os
-import platform
 import random
-import statistics
-import time
-from collections.abc import Callable
-from importlib.metadata import version
 from pathlib import Path
 
 import av
@@ -21,27 +15,12 @@ from backend.encoders import sentence
 from backend.encoders.search import top_moments
 from backend.media import demo
 from backend.media.demo import render
+from bench.tables import table, timed
 
 pytestmark = pytest.mark.bench
 
 
-def timed(work: Callable[[], object], runs: int = 5) -> float:
-    """Median seconds."""
-    took = []
-    for _ in range(runs):
-        start = time.perf_counter()
-        work()
-        took.append(time.perf_counter() - start)
-    return statistics.median(took)
-
-
-def table(title: str, rows: list[tuple[str, str, str]]) -> None:
-    packages = ", ".join(f"{name} {version(name)}" for name in ("numpy", "faiss-cpu", "torch", "av", "streamlit"))
-    load = os.getloadavg()[0]
-    print(f"\n### {title}\n\n{os.cpu_count()} cores, Python {platform.python_version()}, {packages}, load {load:.1f}\n")
-    print("| what | measured | beside |\n| --- | ---: | --- |")
-    for row in rows:
-        print(f"| {' | '.join(row)} |")
+PACKAGES = ("numpy", "faiss-cpu", "torch", "av", "streamlit")
 
 
 def test_search() -> None:
@@ -62,6 +41,7 @@ def test_search() -> None:
             ("sentence-transformers semantic_search", f"{peer:.2f} s", f"{peer / ours:.1f} times ours"),
             ("the matrix product alone", f"{product:.2f} s", f"ours is {ours / product:.1f} times that"),
         ],
+        PACKAGES,
     )
 
 
@@ -90,32 +70,7 @@ def test_encoding() -> None:
     encoder = sentence.load(sentence.resolve("minilm"))
     encoder.encode(texts[:32])
     took = timed(lambda: encoder.encode(texts), 1)
-    table("MiniLM, 1,000 captions", [("encode", f"{took:.1f} s", f"{1000 / took:.0f} captions/s")])
-
-
-def test_evaluation() -> None:
-    rng = random.Random(2)
-
-    def span() -> tuple[float, float]:
-        start = round(rng.uniform(0, 60), 2)
-        return start, round(start + rng.uniform(1, 30), 2)
-
-    videos = [f"v{n}" for n in range(2000)]
-    truth, run = {}, {}
-    for query in range(2781):
-        near = rng.choices(videos, k=25)
-        truth[query] = [
-            {"video": v, "start": s, "end": e, "relevance": rng.randrange(5)}
-            for v in rng.choices(near, k=28)
-            for s, e in [span()]
-        ]
-        run[query] = [[v, *span(), 1.0 / n] for n, v in enumerate(rng.choices(near, k=40), 1)]
-    paper = timed(lambda: api.evaluate(truth, run), 3)
-    official = timed(lambda: api.evaluate(truth, run, preset="official"), 3)
-    table(
-        "NDCG@10,20,40, IoU >= 0.3, 0.5, 0.7: 2,781 queries x 40 predictions, 77,868 truths, from Python objects",
-        [("preset paper", f"{paper * 1e3:.0f} ms", ""), ("preset official", f"{official * 1e3:.0f} ms", "")],
-    )
+    table("MiniLM, 1,000 captions", [("encode", f"{took:.1f} s", f"{1000 / took:.0f} captions/s")], PACKAGES)
 
 
 def test_clips(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import pytest
 from typer.main import get_command
 
 from backend import __version__, cli
+from backend.core.metrics.measures import MEASURES
 from backend.core.metrics.presets import OPTION_VALUES
 from schema_page import PAGE, page
 
@@ -42,6 +43,11 @@ def test_documents_name_only_commands_that_exist(document: Path) -> None:
 @pytest.mark.parametrize("option", OPTION_VALUES)
 def test_every_option_of_the_evaluation_is_explained(option: str) -> None:
     assert f"`{option}=" in (ROOT / "docs/metrics.md").read_text()
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+def test_every_measure_is_explained(measure: str) -> None:
+    assert re.search(rf"{measure}@K", (ROOT / "docs/metrics.md").read_text(), re.IGNORECASE)
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)

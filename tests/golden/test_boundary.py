@@ -17,8 +17,14 @@ def test_a_moment_at_the_threshold_counts_as_its_arithmetic_says(shared, arithme
         truth = {"q": [{"video": "v", "start": start, "end": end, "relevance": 4}]}
         run = {"q": [["v", *case["prediction"], 1.0]]}
         mu = case["threshold"]
-        result = evaluate(truth, run, k=[1], mu=[mu], arithmetic=arithmetic, iou_compare=iou_compare)
-        assert result["mean"] == {f"ndcg@1,{mu}": float(case[f"{arithmetic}_{iou_compare}"])}, case
+        result = evaluate(truth, run, k=[1], mu=[mu], theta=[mu], arithmetic=arithmetic, iou_compare=iou_compare)[
+            "mean"
+        ]
+        counts = {compare: float(case[f"{arithmetic}_{compare}"]) for compare in ("ge", "gt")}
+        assert result[f"ndcg@1,{mu}"] == counts[iou_compare], case
+        # These have their comparison from their papers, not from the option.
+        assert result[f"recall@1,{mu}"] == result[f"ap@1,{mu}"] == counts["gt"], case
+        assert result[f"rank@1,{mu}"] == counts["ge"], case
 
 
 def test_float64_iou_has_the_published_last_bit(shared):

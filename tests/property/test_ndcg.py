@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from backend.core.metrics import scoring
 from backend.stages.evaluate import evaluate
+from retrieval import data, plain_iou
 
 OPTIONS = st.fixed_dictionaries(
     {
@@ -24,48 +25,6 @@ OPTIONS = st.fixed_dictionaries(
     }
 )
 MU = (0.3, 0.5, 0.7)
-
-
-@st.composite
-def data(draw, invalid=False):
-    """A truth and a run of few videos and times, so that ties, equals and exact thresholds abound."""
-    time = draw(
-        st.sampled_from(
-            [
-                st.integers(0, 12),
-                st.integers(0, 24).map(lambda n: n / 2),
-                st.integers(0, 1200).map(lambda n: n / 100),
-                st.integers(0, 120000).map(lambda n: n / 10000 + 90000),  # beyond what one float can order
-                st.floats(0, 12, allow_subnormal=False),  # any decimals at all
-            ]
-        )
-    )
-    if invalid:
-        time = st.one_of(time, st.sampled_from([math.nan, math.inf, -1.5]))
-        span = st.tuples(time, time)
-    else:
-        span = st.tuples(time, time).map(sorted).filter(lambda pair: pair[0] < pair[1])
-    video = st.sampled_from(["a", "b"])
-    moment = st.builds(
-        lambda v, s, r: {"video": v, "start": s[0], "end": s[1], "relevance": r}, video, span, st.integers(0, 4)
-    )
-    row = st.builds(lambda v, s, x: [v, s[0], s[1], x], st.sampled_from(["a", "b", "c"]), span, st.integers(0, 5))
-    queries = draw(st.lists(st.sampled_from("pqrs"), min_size=1, max_size=4, unique=True))
-    truth = {query: draw(st.lists(moment, max_size=6)) for query in queries}
-    run = {query: draw(st.lists(row, max_size=8)) for query in queries if draw(st.integers(0, 5))}
-    return truth, run
-
-
-def plain_iou(p, g, arithmetic):
-    times = [p[1], p[2], g["start"], g["end"]]
-    if not all(map(math.isfinite, times)):
-        return 0
-    if arithmetic == "exact":
-        times = [Fraction(repr(float(time))) for time in times]
-    p0, p1, g0, g1 = times
-    inter = max(0, min(p1, g1) - max(p0, g0))
-    union = (p1 - p0) + (g1 - g0) - inter
-    return inter / union if union > 0 else 0
 
 
 def plain_dcg(relevances, gain):
@@ -122,7 +81,7 @@ def plain(truth, run, ks, mus, o):
 def test_the_fast_way_equals_the_plain_loops_to_the_last_bit(given_data, options):
     truth, run = given_data
     expected = plain(truth, run, (1, 3, 10), MU, options)
-    result = evaluate(truth, run, k=(1, 3, 10), mu=MU, **options)
+    result = evaluate(truth, run, k=(1, 3, 10), mu=MU, measures=["ndcg"], **options)
     assert result["per_query"] == expected
     assert list(result["per_query"]) == list(expected)
     means = {key: np.mean([row[key] for row in expected.values()]) for key in next(iter(expected.values()), {})}
@@ -135,7 +94,7 @@ def test_impossible_moments_are_computed_on_where_invalid_is_zero(given_data, op
     truth, run = given_data
     # Equality of NaN is nobody's rule, so equals are not merged here.
     options = options | {"duplicates": "keep", "dedupe_predictions": False}
-    result = evaluate(truth, run, k=(1, 5), mu=[mu], invalid="zero", **options)
+    result = evaluate(truth, run, k=(1, 5), mu=[mu], measures=["ndcg"], invalid="zero", **options)
     assert result["per_query"] == plain(truth, run, (1, 5), [mu], options)
 
 
@@ -156,13 +115,13 @@ def test_skipping_impossible_moments_is_scoring_without_them(given_data):
 @given(data())
 def test_values_lie_in_0_to_1_and_a_run_of_the_truth_is_perfect(given_data):
     truth, run = given_data
-    for row in evaluate(truth, run)["per_query"].values():
+    for row in evaluate(truth, run, measures=["ndcg"])["per_query"].values():
         assert all(0 <= value <= 1 + 1e-12 for value in row.values())
     different = {(m["video"], m["start"], m["end"]): m for m in next(iter(truth.values()))}
     answer = {"q": list(different.values())}
     best = sorted(answer["q"], key=lambda m: -m["relevance"])
     ideal = {"q": [[m["video"], m["start"], m["end"], 1.0] for m in best]}
-    for value in evaluate(answer, ideal, k=(1, 5), mu=(0.3, 1.0))["mean"].values():
+    for value in evaluate(answer, ideal, k=(1, 5), mu=(0.3, 1.0), measures=["ndcg"])["mean"].values():
         assert value == (1.0 if any(m["relevance"] for m in answer["q"]) else 0.0)
 
 

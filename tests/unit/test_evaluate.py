@@ -73,13 +73,12 @@ class TestOptions:
             "run, row 1: query x is not in the truth",
             "run, row 3: query y is not in the truth",
         ]
-        result = evaluate(truth, run, k=[1], mu=[0.5], unknown="ignore")
+        result = evaluate(truth, run, k=[1], mu=[0.5], measures=["ndcg"], unknown="ignore")
         assert result == {"mean": {"ndcg@1,0.5": 1.0}, "per_query": {"q": {"ndcg@1,0.5": 1.0}}}
 
     def test_query_ids_are_compared_as_text_and_returned_as_the_truth_has_them(self):
-        assert evaluate({7: [moment()]}, {"7": [["a", 0, 10, 1]]}, k=[1], mu=[0.5])["per_query"] == {
-            7: {"ndcg@1,0.5": 1.0}
-        }
+        result = evaluate({7: [moment()]}, {"7": [["a", 0, 10, 1]]}, k=[1], measures=["axiou"])
+        assert result["per_query"] == {7: {"axiou@1": 1.0}}
 
     def test_no_relevant_skip_leaves_out_queries_that_nobody_could_answer(self):
         truth = {"q": [moment()], "none": [moment(relevance=0)], "empty": []}
@@ -131,8 +130,13 @@ class TestOptions:
             assert set(OPTION_VALUES) == set(preset.__dataclass_fields__)
 
     def test_keys_print_mu_as_the_golden_files_do(self):
-        keys = evaluate({"q": [moment()]}, {}, k=[10, 1, 10], mu=[1, 0.30, 0.5])["mean"]
-        assert list(keys) == [f"ndcg@{k},{mu}" for k in (10, 1) for mu in ("1.0", "0.3", "0.5")]
+        measures = ["recall", "ndcg", "dcg", "recall"]
+        keys = evaluate({"q": [moment()]}, {}, k=[10, 1, 10], mu=[1, 0.30, 0.5], theta=[0.7], measures=measures)["mean"]
+        assert list(keys) == [
+            *("recall@10,0.7", "recall@1,0.7"),
+            *(f"ndcg@{k},{mu}" for k in (10, 1) for mu in ("1.0", "0.3", "0.5")),
+            *("dcg@10", "dcg@1"),
+        ]
 
     def test_without_any_query_that_counts_there_is_no_mean(self):
         assert evaluate({"q": [moment()]}, {}, missing="skip") == {"mean": {}, "per_query": {}}
@@ -146,6 +150,7 @@ class TestRefusals:
             ({"gain": "log"}, "gain: 'log' is not one of linear, exp2"),
             ({"dedupe_predictions": "yes"}, "dedupe_predictions: 'yes' is not one of False, True"),
             ({"k": [0]}, "k: 0 is not at least 1"),
+            ({"k": [10**400]}, f"k: {10**400} is more than any list holds"),
             ({"k": [1.5]}, "k: 1.5 is not a whole number"),
             ({"k": []}, "k: give at least one cut-off, such as 10"),
             ({"mu": [0.0]}, "mu: 0.0 is not in (0, 1]"),
@@ -154,6 +159,8 @@ class TestRefusals:
             ({"mu": ["half"]}, "mu: 'half' is not a number"),
             ({"theta": [2]}, "theta: 2.0 is not in (0, 1]"),
             ({"min_relevance": 0}, "min_relevance: 0 is not one of 1, 2, 3, 4"),
+            ({"measures": ["mrr"]}, "measures: 'mrr' is not one of ndcg, ap, rank, recall, axiou, dcg"),
+            ({"measures": []}, "measures: give at least one of ndcg, ap, rank, recall, axiou, dcg"),
         ],
     )
     def test_what_cannot_be_computed_is_refused_by_name(self, arguments, message):
@@ -218,7 +225,7 @@ class TestRefusals:
         run = {"q": [["a", 9, 3, 1], ["a", 0, 10, 1]]}
         assert value(truth, run, invalid="skip") == 1.0  # the reversed prediction does not cost a rank
         assert value(truth, {"q": run["q"]}, invalid="skip", preset="official") == 1.0
-        assert evaluate(truth, run, invalid="skip", k=[1], mu=[0])["mean"] == {"ndcg@1,0.0": 1.0}
+        assert evaluate(truth, run, invalid="skip", k=[1], mu=[0], measures=["ndcg"])["mean"] == {"ndcg@1,0.0": 1.0}
 
     def test_official_keeps_bad_rows_as_the_published_function_does(self):
         truth = {"q": [moment()]}
@@ -365,11 +372,15 @@ class TestFiles:
         truth = write(tmp_path / "val.json", entries)
         run = write(tmp_path / "mine.json", {"5": [["a", 0, 10, 1]], "six": []})
         result = evaluate_files(truth, [run], k=[1], mu=[0.5])
+        measures = result["runs"][0]["measures"]
+        assert {key.partition("@")[0] for key in measures} == {"ndcg", "ap", "rank", "recall", "axiou", "dcg"}
+        assert set(measures.values()) == {1 / 3}
         assert result == {
             "preset": "paper",
             "options": {},
+            "focus": "ndcg@1,0.5",
             "truth": {"queries": 3, "moments": 3},
-            "runs": [{"name": "mine", "queries": 2, "missing": [7], "measures": {"ndcg@1,0.5": 1 / 3}}],
+            "runs": [{"name": "mine", "queries": 2, "counted": 3, "missing": [7], "measures": measures}],
             "warnings": [],
         }
         assert json.loads(json.dumps(result)) == result

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from backend.core.metrics.matching import Threshold, index_truth, match
-from backend.core.metrics.ndcg import dcg, ideal_dcg, ndcg, ranks_within
+from backend.core.metrics.measures.ndcg import dcg, ideal_dcg, ranks_within, ratio
 
 PAPER = Threshold(strict=False, exact=True)
 OFFICIAL = Threshold(strict=True, exact=False)
@@ -67,19 +67,20 @@ def test_without_truth_or_predictions_nothing_is_taken():
 
 def test_gains_and_discounts_are_those_of_the_formula():
     query, rank, relevance = whole(0, 0, 1), whole(0, 2, 1), whole(3, 4, 2)
-    assert dcg(query, rank, relevance, 3, 3, "linear") == pytest.approx([3 + 4 / 2, 2 / log2(3), 0], abs=1e-15)
-    assert dcg(query, rank, relevance, 3, 3, "exp2") == pytest.approx([7 + 15 / 2, 3 / log2(3), 0], abs=1e-15)
-    assert dcg(query, rank, relevance, 3, 2, "linear") == pytest.approx([3, 2 / log2(3), 0], abs=1e-15)
+    linear = dcg(query, rank, relevance, 3, [3, 2], "linear")
+    assert linear == pytest.approx(np.array([[3 + 4 / 2, 2 / log2(3), 0], [3, 2 / log2(3), 0]]), abs=1e-15)
+    exponential = dcg(query, rank, relevance, 3, [3], "exp2")
+    assert exponential == pytest.approx(np.array([[7 + 15 / 2, 3 / log2(3), 0]]), abs=1e-15)
 
 
 def test_the_ideal_is_the_whole_truth_of_the_query_in_its_best_order():
     query, relevance = whole(0, 0, 0, 2), whole(0, 4, 2, 1)
-    assert ideal_dcg(query, relevance, 3, 2, "linear") == pytest.approx([4 + 2 / log2(3), 0, 1], abs=1e-15)
+    assert ideal_dcg(query, relevance, 3, [2], "linear")[0] == pytest.approx([4 + 2 / log2(3), 0, 1], abs=1e-15)
 
 
 def test_an_ideal_of_0_gives_0_not_a_division_error():
     with np.errstate(all="raise"):
-        assert ndcg(np.array([0.0, 1.0]), np.array([0.0, 2.0])).tolist() == [0.0, 0.5]
+        assert ratio(np.array([0.0, 1.0]), np.array([0.0, 2.0])).tolist() == [0.0, 0.5]
 
 
 def test_ranks_begin_anew_with_each_query():

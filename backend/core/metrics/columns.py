@@ -56,7 +56,8 @@ class Spans:
     def groups_of_equals(self) -> tuple[Indices, Indices]:
         """Moments sorted so that equal spans of one query and video meet, and where each such group begins."""
         columns = (self.query * len(self.videos) + self.video, self.start_s, self.end_s)
-        order = np.lexsort(columns[::-1])
+        order = order_within(columns[0], self.end_s)
+        order = order[order_within(columns[0][order], self.start_s[order])]
         fresh = np.zeros(len(order), dtype=bool)
         fresh[:1] = True
         for column in columns:
@@ -94,6 +95,19 @@ class Run(Spans):
     """A system's ranked predictions; `score` has shape (N,)."""
 
     score: Floats
+
+
+def order_within(groups: Indices, values: Floats | Indices) -> Indices:
+    """Positions sorted by group (below 2**53), then by value; equals keep their order.
+
+    Where the groups are nearly in order already, as in files, this takes a small part of the time of `np.lexsort`.
+
+    >>> order_within(np.array([0, 1, 0]), np.array([2.0, 0.0, 1.0])).tolist()
+    [2, 0, 1]
+    """
+    both = np.empty(len(groups), dtype=np.complex128)  # sorted by real, then by imaginary part
+    both.real, both.imag = groups, values
+    return np.argsort(both, kind="stable")
 
 
 def offsets_of(sizes: Indices) -> Indices:

@@ -13,11 +13,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from backend.core.timespan import Floats, decimal_fraction, iou_float64, order_keys, overlap, reaches
-
-Indices = NDArray[np.int64]
+from backend.core.metrics.columns import Indices, order_within
+from backend.core.metrics.ious import Ious, ious
+from backend.core.timespan import Flags, Floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,14 +43,49 @@ class Threshold:
     exact: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """C couples of a prediction and a truth moment of the same query and video, each array of shape (C,).
+
+    Sorted by `prediction`, its number among the predictions; then by `truth`, its place in the index.
+    """
+
+    prediction: Indices
+    truth: Indices
+    iou: Ious
+
+    def take(self, chosen: Indices | Flags) -> "Pairs":
+        """Only the chosen ones, in the order chosen."""
+        if chosen.dtype == bool:
+            chosen = np.flatnonzero(chosen)
+        return Pairs(self.prediction[chosen], self.truth[chosen], self.iou.take(chosen))
+
+
 def index_truth(
     query: Indices, video: Indices, start_s: Floats, end_s: Floats, relevance: Indices, videos: int
 ) -> TruthIndex:
     """Sort truth columns, each of shape (T,), for `match`; `videos` exceeds every video number, also a run's."""
-    order = np.lexsort((-relevance, video, query))
-    key = (query * videos + video)[order]
+    key = query * videos + video
+    order = order_within(key, -relevance)
+    key = key[order]
     group_key, first, size = np.unique(key, return_index=True, return_counts=True)
     return TruthIndex(videos, start_s[order], end_s[order], relevance[order], group_key, first, size)
+
+
+def pair_up(index: TruthIndex, query: Indices, video: Indices, start_s: Floats, end_s: Floats, *, exact: bool) -> Pairs:
+    """All couples of a prediction and a truth moment that could meet.
+
+    Args:
+        index: the truth.
+        query: the truth's query number of each prediction, shape (P,); a query's predictions in rank order.
+        video: video numbers as in the index, shape (P,); `index.videos - 1` for a video the truth lacks.
+        start_s: starts in seconds, shape (P,).
+        end_s: ends in seconds, shape (P,).
+        exact: whole-number arithmetic instead of float64.
+    """
+    prediction, truth = _same_video(index, query * index.videos + video)
+    spans = (start_s[prediction], end_s[prediction], index.start_s[truth], index.end_s[truth])
+    return Pairs(prediction, truth, ious(*spans, exact=exact))
 
 
 def match(
@@ -63,46 +97,32 @@ def match(
     mu: Sequence[float],
     threshold: Threshold,
 ) -> Indices:
-    """The truth moment that each prediction takes at each mu.
-
-    Args:
-        index: the truth.
-        query: the truth's query number of each prediction, shape (P,); a query's predictions in rank order.
-        video: video numbers as in the index, shape (P,); `index.videos - 1` for a video the truth lacks.
-        start_s: starts in seconds, shape (P,).
-        end_s: ends in seconds, shape (P,).
-        mu: IoU thresholds, M of them.
-        threshold: how IoU and mu are compared.
+    """The truth moment that each prediction takes at each mu; columns as `pair_up` has them.
 
     Returns:
-        Positions in the index, shape (M, P); -1 where a prediction takes nothing.
+        Positions in the index, shape (M, P) for M values of mu; -1 where a prediction takes nothing.
     """
-    prediction, truth = _same_video_pairs(index, query * index.videos + video)
-    spans = (start_s[prediction], end_s[prediction], index.start_s[truth], index.end_s[truth])
-    if threshold.exact:
-        inter, union = overlap(*spans)
-        # Below the lowest mu a pair cannot match; dropping those first leaves little to sort.
-        near = reaches(inter, union, decimal_fraction(min(mu)), strict=False)
-        inter, union = inter[near], union[near]
-        iou = order_keys(inter, union)
-        accepted = [reaches(inter, union, decimal_fraction(m), strict=threshold.strict) for m in mu]
-    else:
-        iou = iou_float64(*spans)
-        near = iou >= min(mu)
-        iou = iou[near]
-        accepted = [iou > m if threshold.strict else iou >= m for m in mu]
-    prediction, truth = prediction[near], truth[near]
-    # Stable, so equal IoUs keep the order of the index: relevance, then file.
-    order = np.lexsort((-iou, prediction))
-    prediction, truth = prediction[order], truth[order]
+    pairs = pair_up(index, query, video, start_s, end_s, exact=threshold.exact)
     taken = np.full((len(mu), len(query)), -1, dtype=np.int64)
-    for row, allowed in zip(taken, accepted, strict=True):
-        good = allowed[order]
-        _settle(prediction[good], truth[good], len(index.relevance), row)
+    for row, (prediction, truth) in zip(taken, settle_pairs(pairs, mu, strict=threshold.strict), strict=True):
+        row[prediction] = truth
     return taken
 
 
-def _same_video_pairs(index: TruthIndex, key: Indices) -> tuple[Indices, Indices]:
+def settle_pairs(pairs: Pairs, mu: Sequence[float], *, strict: bool) -> list[tuple[Indices, Indices]]:
+    """Who takes whom at each mu: predictions, in their order, and the truth moment of each."""
+    # Below the lowest mu a pair cannot match; dropping those first leaves little to sort.
+    near = pairs.take(pairs.iou.reach(min(mu), strict=False))
+    # Equal IoUs keep the order of the index: relevance, then file.
+    near = near.take(order_within(near.prediction, -near.iou.keys))
+    result = []
+    for level in mu:
+        good = near.iou.reach(level, strict=strict)
+        result.append(_settle(near.prediction[good], near.truth[good]))
+    return result
+
+
+def _same_video(index: TruthIndex, key: Indices) -> tuple[Indices, Indices]:
     """All (prediction, truth) pairs of one query and video, in the order of predictions, then of the index."""
     if not len(index.group_key):
         return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
@@ -115,21 +135,31 @@ def _same_video_pairs(index: TruthIndex, key: Indices) -> tuple[Indices, Indices
     return np.repeat(prediction, size), truth
 
 
-def _settle(prediction: Indices, truth: Indices, truths: int, taken: Indices) -> None:
-    """Deferred acceptance over preference lists: `truth` in order of preference for each `prediction`."""
+def _settle(prediction: Indices, truth: Indices) -> tuple[Indices, Indices]:
+    """Deferred acceptance over preference lists: `truth` in order of preference for each `prediction`, sorted."""
     if not len(prediction):
-        return
-    proposer, first = np.unique(prediction, return_index=True)
+        return prediction, truth
+    first = beginnings(prediction)
     last = np.append(first[1:], len(prediction))
-    choice = first.astype(np.int64)
-    nobody = len(taken)
+    choice = first.copy()
+    lowest, highest = int(truth.min()), int(truth.max())
     while True:
-        open_ = np.flatnonzero(choice < last)
-        wanted = truth[choice[open_]]
-        holder = np.full(truths, nobody, dtype=np.int64)
-        np.minimum.at(holder, wanted, proposer[open_])
-        refused = open_[holder[wanted] != proposer[open_]]
+        proposer = np.flatnonzero(choice < last)
+        wanted = truth[choice[proposer]] - lowest
+        holder = np.full(highest - lowest + 1, len(first))
+        np.minimum.at(holder, wanted, proposer)
+        refused = proposer[holder[wanted] != proposer]
         if not len(refused):
-            taken[proposer[open_]] = wanted
-            return
+            return prediction[first[proposer]], wanted + lowest
         choice[refused] += 1
+
+
+def beginnings(groups: Indices) -> Indices:
+    """Where each stretch of equal numbers begins.
+
+    >>> beginnings(np.array([0, 0, 2])).tolist()
+    [0, 2]
+    """
+    fresh = np.ones(len(groups), dtype=bool)
+    fresh[1:] = groups[1:] != groups[:-1]
+    return np.flatnonzero(fresh)

@@ -12,12 +12,16 @@ from dataclasses import asdict, dataclass, replace
 from typing import Literal, SupportsIndex, TypedDict
 
 from backend.core.errors import InputError, Problem
+from backend.core.metrics import measures as family
 from backend.core.metrics.columns import HIGHEST_RELEVANCE
-from backend.core.metrics.ndcg import Gain
+from backend.core.metrics.discount import Gain
+from backend.core.metrics.measure import Measure
 
 Preset = Literal["paper", "official"]
 DEFAULT_K = (10, 20, 40)
 DEFAULT_MU = (0.3, 0.5, 0.7)
+_HIGHEST_K = 2**53
+"""Up to here float64 holds every whole number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,23 +112,39 @@ OPTION_VALUES: Mapping[str, tuple[str | bool, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """One evaluation's preset, cut-offs and thresholds, all checked."""
+    """One evaluation's preset, measures, cut-offs and thresholds, all checked."""
 
     preset: str
     k: tuple[int, ...]
     mu: tuple[float, ...]
     conventions: Conventions
+    theta: tuple[float, ...]
+    min_relevance: int
+    """What counts as relevant for measures without graded relevance."""
+    measures: tuple[str, ...]
+
+    def thresholds(self, measure: Measure) -> tuple[float, ...]:
+        """The thresholds that a measure is computed at, none where it takes none."""
+        return {"mu": self.mu, "theta": self.theta, None: ()}[measure.threshold]
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """Names of the values, `ndcg@K,mu`, K by K."""
-        return tuple(f"ndcg@{k},{mu!r}" for k in self.k for mu in self.mu)
+        """Names of the values, such as `ndcg@K,mu` and `axiou@K`: measure by measure, then K by K."""
+        return tuple(
+            measure.key(k, threshold)
+            for measure in map(family.MEASURES.__getitem__, self.measures)
+            for k in self.k
+            for threshold in self.thresholds(measure) or (None,)
+        )
 
     @property
-    def changed(self) -> dict[str, str | bool]:
-        """The options whose value is not the preset's."""
+    def changed(self) -> dict[str, str | bool | int]:
+        """The options whose value is not the preset's, or not the usual one."""
         usual = asdict(PRESETS[self.preset])
-        return {name: value for name, value in asdict(self.conventions).items() if value != usual[name]}
+        changed = {name: value for name, value in asdict(self.conventions).items() if value != usual[name]}
+        if self.min_relevance != 1:
+            changed["min_relevance"] = self.min_relevance
+        return changed
 
 
 def settle(
@@ -135,11 +155,15 @@ def settle(
     *,
     theta: Iterable[float] = DEFAULT_MU,
     min_relevance: int = 1,
+    measures: Iterable[str] | None = None,
 ) -> Settings:
     """Check what a caller asked for and fill the rest from the preset.
 
+    `measures` defaults to all of them in preset `paper`, and to NDCG alone in `official`, because the published
+    function has no other; those asked for there follow its other conventions (gain, arithmetic, missing queries).
+
     Raises:
-        InputError: naming every preset, option, K, mu, theta or min_relevance that cannot be used.
+        InputError: naming every preset, option, measure, K, mu, theta or min_relevance that cannot be used.
     """
     if preset not in PRESETS:
         raise InputError.single("preset", f"{preset!r} is not one of {', '.join(PRESETS)}")
@@ -157,12 +181,26 @@ def settle(
     cutoffs = _cutoffs(k, problems)
     strict = conventions.invalid == "error"
     thresholds = _thresholds("mu", mu, strict, problems)
-    _thresholds("theta", theta, strict, problems)
+    thetas = _thresholds("theta", theta, strict, problems)
     if isinstance(min_relevance, bool) or min_relevance not in range(1, HIGHEST_RELEVANCE + 1):
         problems.append(Problem("min_relevance", None, f"{min_relevance!r} is not one of 1, 2, 3, 4"))
+    names = _measures(preset, measures, problems)
     if problems:
         raise InputError(problems)
-    return Settings(preset, cutoffs, thresholds, conventions)
+    return Settings(preset, cutoffs, thresholds, conventions, thetas, min_relevance, names)
+
+
+def _measures(preset: str, asked: Iterable[str] | None, problems: list[Problem]) -> tuple[str, ...]:
+    if asked is None:
+        return tuple(family.MEASURES) if preset == "paper" else ("ndcg",)
+    names = tuple(dict.fromkeys(asked))
+    known = ", ".join(family.MEASURES)
+    problems += [
+        Problem("measures", None, f"{name!r} is not one of {known}") for name in names if name not in family.MEASURES
+    ]
+    if not names:
+        problems.append(Problem("measures", None, f"give at least one of {known}"))
+    return names
 
 
 def _cutoffs(values: Iterable[SupportsIndex], problems: list[Problem]) -> tuple[int, ...]:
@@ -173,6 +211,7 @@ def _cutoffs(values: Iterable[SupportsIndex], problems: list[Problem]) -> tuple[
         except TypeError:
             problems.append(Problem("k", None, f"{value!r} is not a whole number"))
     problems += [Problem("k", None, f"{value} is not at least 1") for value in found if value < 1]
+    problems += [Problem("k", None, f"{value} is more than any list holds") for value in found if value > _HIGHEST_K]
     if not found and not problems:
         problems.append(Problem("k", None, "give at least one cut-off, such as 10"))
     return tuple(dict.fromkeys(found))

@@ -5,21 +5,24 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TypeVar
 
 import numpy as np
 
 from backend.core.errors import InputError, Problem
+from backend.core.metrics import measures as family
 from backend.core.metrics.columns import Indices, QueryKey, Run, Spans, Truth
-from backend.core.metrics.matching import Threshold, TruthIndex, index_truth, match
-from backend.core.metrics.ndcg import dcg, ideal_dcg, ndcg
+from backend.core.metrics.found import Found
+from backend.core.metrics.matching import TruthIndex, index_truth, pair_up
+from backend.core.metrics.measures.ndcg import ideal_dcg
 from backend.core.metrics.presets import Settings
 from backend.core.timespan import Flags, Floats
 
 AnySpans = TypeVar("AnySpans", bound=Spans)
 
-_CHUNK = 5_000
-"""Queries matched at once: bounds the memory of candidate pairs, costs nothing at the official size."""
+_CHUNK = 200_000
+"""Predictions looked at together: bounds the memory, and the arrays of the official size stay in the cache."""
 _LISTED = 10
 """Ids that a message names before it only counts."""
 
@@ -54,7 +57,7 @@ class RankedRun:
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """`values` has shape (len(settings.keys), len(queries)), each in [0, 1]."""
+    """`values` has shape (len(settings.keys), len(queries)), each in [0, 1] except those of DCG@K."""
 
     queries: tuple[QueryKey, ...]
     values: Floats
@@ -107,7 +110,7 @@ def prepare_truth(truth: Truth, settings: Settings) -> AnswerKey:
     return AnswerKey(
         truth,
         index,
-        np.array([ideal_dcg(query, relevance, len(truth.queries), k, options.gain) for k in settings.k]),
+        ideal_dcg(query, relevance, len(truth.queries), settings.k, options.gain),
         has_relevant,
         {str(query): number for number, query in enumerate(truth.queries)},
         {video: number for number, video in enumerate(truth.videos)},
@@ -168,13 +171,7 @@ def score(key: AnswerKey, ranked: RankedRun, settings: Settings) -> Scores:
     options = settings.conventions
     known = np.flatnonzero(ranked.truth_query >= 0)
     of_truth = ranked.truth_query[known]
-    found = np.concatenate(
-        [_found(key, ranked, slice(at, at + _CHUNK), settings) for at in range(0, len(ranked.run.queries), _CHUNK)]
-        or [np.zeros((len(settings.k), len(settings.mu), 0))],
-        axis=2,
-    )[:, :, known]
-    ideal = np.broadcast_to(key.ideal[:, None, of_truth], found.shape)
-    values = ndcg(found, ideal).reshape(len(settings.keys), len(known))
+    values = np.hstack([_values(key, ranked, chunk, settings) for chunk in _chunks(ranked.run)])[:, known]
     if options.missing == "zero":
         of_truth = np.concatenate([of_truth, ranked.missing])
         values = np.hstack([values, np.zeros((len(values), len(ranked.missing)))])
@@ -184,30 +181,43 @@ def score(key: AnswerKey, ranked: RankedRun, settings: Settings) -> Scores:
     return Scores(tuple(key.truth.queries[i] for i in of_truth), values)
 
 
-def _found(key: AnswerKey, ranked: RankedRun, chunk: slice, settings: Settings) -> Floats:
-    """DCG of a chunk of the run's queries, shape (len(k), len(mu), queries of the chunk)."""
+def _chunks(run: Run) -> list[slice]:
+    """Neighbouring queries that together have about `_CHUNK` predictions; at least one chunk, also of nothing."""
+    first = np.searchsorted(run.offsets[:-1], np.arange(_CHUNK, len(run.video), _CHUNK))
+    edges = [0, *np.unique(first).tolist(), len(run.queries)]
+    return [slice(low, high) for low, high in pairwise(edges)]
+
+
+def _values(key: AnswerKey, ranked: RankedRun, chunk: slice, settings: Settings) -> Floats:
+    """All values of a chunk of the run's queries, shape (len(settings.keys), queries of the chunk)."""
     options, run = settings.conventions, ranked.run
     truth_query = ranked.truth_query[chunk]
-    offsets = run.offsets[chunk.start : chunk.start + len(truth_query) + 1]
+    offsets = run.offsets[chunk.start : chunk.stop + 1]
     rows = slice(int(offsets[0]), int(offsets[-1]))
-    query = np.repeat(np.arange(len(truth_query)), np.diff(offsets))
-    taken = match(
+    size = np.diff(offsets)
+    query = np.repeat(np.arange(len(truth_query)), size)
+    pairs = pair_up(
         key.index,
         truth_query[query],
         ranked.truth_video[rows],
         run.start_s[rows],
         run.end_s[rows],
-        settings.mu,
-        Threshold(strict=options.iou_compare == "gt", exact=options.arithmetic == "exact"),
+        exact=options.arithmetic == "exact",
     )
-    rank = np.arange(len(query)) - np.repeat(offsets[:-1] - offsets[0], np.diff(offsets))
-    result = np.zeros((len(settings.k), len(settings.mu), len(truth_query)))
-    for m, matched in enumerate(taken):
-        hit = np.flatnonzero(matched >= 0)
-        relevance = key.index.relevance[matched[hit]]
-        for n, k in enumerate(settings.k):
-            result[n, m] = dcg(query[hit], rank[hit], relevance, len(truth_query), k, options.gain)
-    return result
+    found = Found(
+        queries=len(truth_query),
+        query=query,
+        rank=np.arange(len(query)) - np.repeat(offsets[:-1] - offsets[0], size),
+        pairs=pairs,
+        relevance=key.index.relevance,
+        ideal=key.ideal[:, truth_query],
+        gain=options.gain,
+        strict=options.iou_compare == "gt",
+        min_relevance=settings.min_relevance,
+    )
+    chosen = [family.MEASURES[name] for name in settings.measures]
+    values = [measure.compute(found, settings.k, settings.thresholds(measure)) for measure in chosen]
+    return np.concatenate([value.reshape(value.shape[0] * value.shape[1], -1) for value in values])
 
 
 def _admit(

@@ -1,0 +1,23 @@
+"""The report of an evaluation, for callers of the api."""
+
+from collections.abc import Callable
+from datetime import datetime
+
+from backend.stages.scoreboard import Facts, Inputs, Scoreboard
+from backend.stages.standings import Sureness
+
+
+def report_page(
+    board: Scoreboard,
+    inputs: Inputs | None = None,
+    *,
+    made: datetime,
+    facts: Facts | None = None,
+    asked: Sureness | None = None,
+    progress: Callable[[str, int, int], None] | None = None,
+) -> str:
+    """One self-contained HTML page of a scoreboard; see `backend.stages.report`."""
+    # Charts take as long to load as everything else together; only a report needs them.
+    from backend.stages import report
+
+    return report.report_page(board, inputs, made=made, facts=facts, asked=asked, progress=progress)

@@ -1,0 +1,197 @@
+"""The command that scores runs and explains the scores."""
+
+from datetime import UTC, datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+import typer
+
+from backend import api
+from backend.cli.conventions import Preset, read_option
+from backend.cli.output import fail, now, numbers, progress_bar, say, table
+
+
+class Format(StrEnum):
+    """How scores are written."""
+
+    TABLE = "table"
+    JSON = "json"
+    CSV = "csv"
+    MARKDOWN = "markdown"
+    LATEX = "latex"
+
+
+class By(StrEnum):
+    """What a mean is taken apart by."""
+
+    DURATION = "duration"
+    SHOW = "show"
+    RELEVANCE = "relevance"
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the command line."""
+    app.command("evaluate")(evaluate)
+
+
+def evaluate(
+    truth: Annotated[Path, typer.Option("--truth", metavar="FILE", help="val.json or test.json.", show_default=False)],
+    run: Annotated[
+        list[Path], typer.Option("--run", metavar="FILE", help="A run; may be repeated.", show_default=False)
+    ],
+    videos: Annotated[
+        Path | None, typer.Option("--videos", metavar="MAP", help="name -> [duration, index], for runs with indices.")
+    ] = None,
+    preset: Annotated[Preset, typer.Option("--preset", help="paper: the formula; official: the published code.")] = (
+        Preset.PAPER
+    ),
+    k: Annotated[str, typer.Option("--k", metavar="K,K", help="Rank cut-offs.")] = "10,20,40",
+    mu: Annotated[str, typer.Option("--mu", metavar="M,M", help="IoU thresholds.")] = "0.3,0.5,0.7",
+    theta: Annotated[
+        str, typer.Option("--theta", metavar="T,T", help="IoU thresholds of measures without grades.")
+    ] = "0.3,0.5,0.7",
+    min_relevance: Annotated[
+        int, typer.Option("--min-relevance", metavar="1-4", help="What counts as relevant without grades.")
+    ] = 1,
+    measure: Annotated[
+        str | None,
+        typer.Option(
+            "--measure", metavar="NAME,...", help="Only these, such as ndcg,recall; by default all of the preset."
+        ),
+    ] = None,
+    option: Annotated[
+        list[str] | None,
+        typer.Option("--option", metavar="NAME=VALUE", help="Override one point of the preset, e.g. missing=skip."),
+    ] = None,
+    intervals: Annotated[bool, typer.Option("--intervals", help="95 % intervals of the means.")] = False,
+    baseline: Annotated[
+        str | None, typer.Option("--baseline", metavar="RUN", help="Compare the other runs with this one.")
+    ] = None,
+    resamples: Annotated[int, typer.Option("--resamples", metavar="N", help="Of bootstrap and sign flips.")] = 10_000,
+    seed: Annotated[int, typer.Option("--seed", metavar="S", help="Of bootstrap and sign flips.")] = 0,
+    by: Annotated[list[By] | None, typer.Option("--by", help="Means of groups of queries; may be repeated.")] = None,
+    errors: Annotated[bool, typer.Option("--errors", help="What became of each relevant moment.")] = False,
+    format_: Annotated[Format, typer.Option("--format", help="How the scores are written.")] = Format.TABLE,
+    out: Annotated[Path | None, typer.Option("--out", metavar="FILE|-", help="Where they go; - is the screen.")] = None,
+    json: Annotated[
+        Path | None, typer.Option("--json", metavar="FILE|-", help="Write JSON to a file, or only JSON to - .")
+    ] = None,
+    per_query: Annotated[
+        Path | None, typer.Option("--per-query", metavar="FILE.csv", help="Every query's values of every run.")
+    ] = None,
+    report: Annotated[
+        Path | None, typer.Option("--report", metavar="FILE.html", help="One page with charts and cases, to open.")
+    ] = None,
+) -> None:
+    """Score runs against graded truth, compare them, and explain the scores.
+
+    Example: reelrank evaluate --truth val.json --run mine.json --videos video_corpus.json --report scores.html
+    """
+    if format_ is Format.TABLE and out is not None and str(out) != "-":
+        raise typer.BadParameter("a table is for the screen; choose csv, markdown or latex", param_hint="--format")
+    options: dict[str, Any] = dict(read_option(text) for text in option or ())
+    with progress_bar() as progress:
+        board = api.score_files(
+            truth,
+            run,
+            videos=videos,
+            preset=preset.value,
+            k=[int(cutoff) for cutoff in numbers(k, int, "--k")],
+            mu=numbers(mu, float, "--mu"),
+            theta=numbers(theta, float, "--theta"),
+            min_relevance=min_relevance,
+            measures=None if measure is None else [name.strip() for name in measure.split(",")],
+            progress=progress,
+            **options,
+        )
+        summary = board.summary([part.value for part in by or ()], errors=errors)
+        asked = api.Sureness(baseline, resamples, seed)
+        if intervals or baseline is not None:
+            api.add_statistics(summary, board, asked, progress=progress)
+        if report is not None:
+            made = datetime.fromtimestamp(now(), UTC)
+            page = api.report_page(
+                board,
+                api.Inputs(truth, tuple(run), videos),
+                made=made,
+                asked=asked if baseline else None,
+                progress=progress,
+            )
+            _save(report, page)
+    if per_query is not None:
+        _save(per_query, api.per_query_csv(summary, list(board.per_query())))
+    _write(summary, Format.JSON if json and str(json) == "-" else format_, out, json)
+
+
+def _write(summary: dict[str, Any], format_: Format, out: Path | None, json: Path | None) -> None:
+    """Everything that was asked for; standard output holds one format and nothing else."""
+    encoded = msgspec.json.format(msgspec.json.encode(summary), indent=2).decode() + "\n"
+    if json is not None and str(json) != "-":
+        _save(json, encoded)
+    if format_ is Format.TABLE:
+        _print_scores(summary)
+        return
+    text = encoded if format_ is Format.JSON else api.SCORE_FORMATS[format_.value](summary)
+    if out is None or str(out) == "-":
+        say(text.removesuffix("\n"))
+    else:
+        _save(out, text)
+
+
+def _save(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8", newline="")
+    except OSError as error:
+        fail(f"{path} cannot be written: {error.strerror}")
+
+
+def _print_scores(summary: dict[str, Any]) -> None:
+    """The preset and every non-default option stand beside the numbers, always."""
+    say(api.score_sentence(summary))
+    runs = summary["runs"]
+    head, *rows = api.score_table(summary)
+    table(head, rows)
+    if standings := api.standings(summary):
+        say("")
+        # In two, so that a narrow terminal has room for each.
+        table(standings[0][:3], [row[:3] for row in standings[1:]])
+        if len(standings[0]) > 3:
+            say("")
+            table([standings[0][0], *standings[0][3:]], [[row[0], *row[3:]] for row in standings[1:]])
+        for note in summary["statistics"]["notes"]:
+            say(note)
+    for name, (groups, *lines) in api.group_tables(summary).items():
+        say(f"\n{summary['focus']} by {name}: {runs[0]['by'][name]['note']}")
+        table(groups, lines)
+    if "errors" in runs[0]:
+        _print_errors(runs)
+    for run in runs:
+        if run["missing"]:
+            shown = ", ".join(str(query) for query in run["missing"][:10])
+            more = " ..." if len(run["missing"]) > 10 else ""
+            say(f"{run['name']}: {len(run['missing'])} queries without predictions: {shown}{more}")
+    for warning in summary["warnings"]:
+        say(f"Warning: {warning}")
+
+
+def _print_errors(runs: list[dict[str, Any]]) -> None:
+    first = runs[0]["errors"]
+    say(f"\nwhat became of {first['moments']} relevant moments, ranks 1-{first['k']}, mu {first['mu']}")
+    rows = [(name, *(_share(run["errors"], run["errors"]["counts"][name]) for run in runs)) for name in first["counts"]]
+    never = ("never found", *(_share(run["errors"], run["errors"]["never_found"]) for run in runs))
+    table(("moments", *(run["name"] for run in runs)), [*rows, never])
+    for run in runs:
+        # One of each kind; the JSON and the report have more.
+        for worst in {worst["class"]: worst for worst in reversed(run["errors"]["examples"])}.values():
+            place = f" at rank {worst['rank']}" if worst["rank"] else ""
+            near = f", best IoU {worst['iou']:.2f}" if worst["iou"] is not None else ""
+            say(
+                f"{run['name']}, {worst['class']}: query {worst['query']}, {worst['video']} "
+                f"[{worst['start']:g}, {worst['end']:g}], relevance {worst['relevance']}{place}{near}"
+            )
+
+
+def _share(errors: dict[str, Any], count: int) -> str:
+    return f"{count} {count / errors['moments']:.1%}" if errors["moments"] else f"{count} -"

@@ -1,0 +1,337 @@
+"""Commands that study measures: agreement, stability, noise, ties, model-selection, theory."""
+
+import os
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+import typer
+
+from backend import api
+from backend.cli.conventions import Preset, read_option
+from backend.cli.output import Json, numbers, progress_bar, say, table
+
+measures = typer.Typer(
+    help="Study the measures themselves; figures and data go into a folder.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+
+class SubsetPairs(StrEnum):
+    """How the two sets of a stability trial are drawn."""
+
+    DISJOINT = "disjoint"
+    INDEPENDENT = "independent"
+
+
+class Noise(StrEnum):
+    """Models of label noise."""
+
+    EXP_LENGTH = "exp_length"
+    GAUSSIAN_ENDS = "gaussian_ends"
+
+
+Truth = Annotated[Path, typer.Option("--truth", metavar="FILE", help="val.json or test.json.", show_default=False)]
+Runs = Annotated[
+    list[Path], typer.Option("--run", metavar="FILE", help="A run; repeat it for each.", show_default=False)
+]
+Videos = Annotated[
+    Path | None, typer.Option("--videos", metavar="MAP", help="name -> [duration, index], for runs with indices.")
+]
+PresetOption = Annotated[Preset, typer.Option("--preset", help="paper: the formula; official: the published code.")]
+K = Annotated[str, typer.Option("--k", metavar="K,K", help="Rank cut-offs.")]
+Mu = Annotated[str, typer.Option("--mu", metavar="M,M", help="IoU thresholds of NDCG.")]
+Theta = Annotated[str, typer.Option("--theta", metavar="T,T", help="IoU thresholds of measures without grades.")]
+Option = Annotated[
+    list[str] | None,
+    typer.Option("--option", metavar="NAME=VALUE", help="Override one point of the preset, e.g. gain=exp2."),
+]
+Measure = Annotated[
+    list[str] | None,
+    typer.Option("--measure", metavar="TEXT", help="Only measures whose name begins so, e.g. ndcg@10; repeatable."),
+]
+Out = Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Output folder.  [default: studies/NAME]")]
+Seed = Annotated[int, typer.Option("--seed", help="Of all random numbers.", min=0)]
+Jobs = Annotated[int, typer.Option("--jobs", help="Processes; the numbers do not depend on it.", min=1)]
+
+_K, _MU = "10,20,40", "0.3,0.5,0.7"
+_COLUMNS = 9
+"""Of a table of all pairs of measures: what a terminal of 80 characters holds."""
+_JOBS = os.cpu_count() or 1
+
+
+def register(app: typer.Typer) -> None:
+    """Add these commands to the command line."""
+    app.add_typer(measures, name="measures")
+
+
+@measures.command("agreement")
+def agreement(
+    truth: Truth,
+    run: Runs,
+    videos: Videos = None,
+    preset: PresetOption = Preset.PAPER,
+    k: K = _K,
+    mu: Mu = _MU,
+    theta: Theta = _MU,
+    option: Option = None,
+    measure: Measure = None,
+    out: Out = None,
+    json: Json = False,
+) -> None:
+    """Do two measures order the systems alike? Kendall's tau-b of every two.
+
+    Example: reelrank measures agreement --truth val.json --run a.json --run b.json --run c.json
+    """
+    inputs = _inputs(truth, _stems(run), videos, preset, k, mu, theta, option, measure)
+    study = api.agreement_study(inputs)
+    _finish(study, out, json, *_matrix(study, ("first", "second", "tau_b"), "tau-b", ".3f"))
+
+
+@measures.command("stability")
+def stability(
+    truth: Truth,
+    run: Runs,
+    videos: Videos = None,
+    preset: PresetOption = Preset.PAPER,
+    k: K = _K,
+    mu: Mu = _MU,
+    theta: Theta = _MU,
+    option: Option = None,
+    measure: Measure = None,
+    sizes: Annotated[
+        str | None, typer.Option("--sizes", metavar="N,N", help="Queries in a set.  [default: six, to half of all]")
+    ] = None,
+    trials: Annotated[int, typer.Option("--trials", help="Pairs of sets for each size.", min=1)] = 5000,
+    subset_pairs: Annotated[
+        SubsetPairs, typer.Option("--subset-pairs", help="disjoint: while both sets fit into the queries.")
+    ] = SubsetPairs.DISJOINT,
+    seed: Seed = 0,
+    jobs: Jobs = _JOBS,
+    out: Out = None,
+    json: Json = False,
+) -> None:
+    """Does a measure order the systems alike on two random sets of queries?
+
+    Example: reelrank measures stability --truth val.json --run a.json --run b.json --run c.json --seed 1
+    """
+    inputs = _inputs(truth, _stems(run), videos, preset, k, mu, theta, option, measure)
+    chosen = None if sizes is None else [int(size) for size in numbers(sizes, int, "--sizes")]
+    with progress_bar() as progress:
+        study = api.stability_study(
+            inputs,
+            sizes=chosen,
+            trials=trials,
+            subset_pairs=subset_pairs.value,
+            seed=seed,
+            jobs=jobs,
+            progress=progress,
+        )
+    columns = list(dict.fromkeys(row["size"] for row in study.rows))
+    cells = {(row["measure"], row["size"]): _number(row["mean"], ".3f") for row in study.rows}
+    names = list(dict.fromkeys(row["measure"] for row in study.rows))
+    header = ("mean tau-b with n queries", *(str(size) for size in columns))
+    _finish(study, out, json, header, [(name, *(cells[name, size] for size in columns)) for name in names])
+
+
+@measures.command("noise")
+def noise(
+    truth: Truth,
+    run: Runs,
+    videos: Videos = None,
+    preset: PresetOption = Preset.PAPER,
+    k: K = _K,
+    mu: Mu = _MU,
+    theta: Theta = _MU,
+    option: Option = None,
+    measure: Measure = None,
+    model: Annotated[
+        Noise, typer.Option("--noise", help="exp_length: AxIoU's; gaussian_ends: ours, moves the two ends only.")
+    ] = Noise.EXP_LENGTH,
+    sigma: Annotated[str, typer.Option("--sigma", metavar="S,S", help="Of a drawn boundary, in seconds.")] = "1",
+    sets: Annotated[int, typer.Option("--sets", help="Noisy test sets.", min=1)] = 100,
+    seed: Seed = 0,
+    jobs: Jobs = _JOBS,
+    out: Out = None,
+    json: Json = False,
+) -> None:
+    """How far do imprecise boundaries in the truth move a measure? RMSE of systems' means.
+
+    Example: reelrank measures noise --truth val.json --run a.json --run b.json --videos videos.json --sigma 1,2
+    """
+    inputs = _inputs(truth, _stems(run), videos, preset, k, mu, theta, option, measure)
+    sigmas = numbers(sigma, float, "--sigma")
+    with progress_bar() as progress:
+        study = api.noise_study(
+            inputs, kind=model.value, sigmas_s=sigmas, sets=sets, seed=seed, jobs=jobs, progress=progress
+        )
+    found: dict[tuple[Any, Any], list[tuple[Any, Any]]] = {}
+    for row in study.rows:
+        found.setdefault((row["measure"], row["sigma_s"]), []).append((row["rmse"], row["system"]))
+    rows = []
+    for (name, s), (*systems, mean) in found.items():  # the mean of systems comes last
+        least, most = min(systems), max(systems)
+        rows.append((name, f"{s:g} s", f"{mean[0]:.4f}", f"{least[0]:.4f}", f"{most[0]:.4f}", most[1]))
+    _finish(study, out, json, ("RMSE of means", "sigma", "mean of systems", "least", "most", "by"), rows)
+
+
+@measures.command("ties")
+def ties(
+    truth: Truth,
+    run: Runs,
+    videos: Videos = None,
+    preset: PresetOption = Preset.PAPER,
+    k: K = _K,
+    mu: Mu = _MU,
+    theta: Theta = _MU,
+    option: Option = None,
+    measure: Measure = None,
+    out: Out = None,
+    json: Json = False,
+) -> None:
+    """On how many queries does a measure give all systems the same value?
+
+    Example: reelrank measures ties --truth val.json --run a.json --run b.json
+    """
+    study = api.ties_study(_inputs(truth, _stems(run), videos, preset, k, mu, theta, option, measure))
+    rows = [(row["measure"], row["all_tied"], _number(row["ratio"], ".1%")) for row in study.rows]
+    _finish(study, out, json, ("measure", "queries all tied", "ratio"), rows)
+
+
+@measures.command("model-selection")
+def model_selection(
+    truth_val: Annotated[
+        Path, typer.Option("--truth-val", metavar="FILE", help="Truth that models are selected on.", show_default=False)
+    ],
+    truth_test: Annotated[
+        Path, typer.Option("--truth-test", metavar="FILE", help="Truth that they are judged on.", show_default=False)
+    ],
+    run: Annotated[
+        list[str],
+        typer.Option(
+            "--run", metavar="NAME=VAL,TEST", help="A model: its runs on both; repeat it.", show_default=False
+        ),
+    ],
+    videos: Videos = None,
+    preset: PresetOption = Preset.PAPER,
+    k: K = _K,
+    mu: Mu = _MU,
+    theta: Theta = _MU,
+    option: Option = None,
+    measure: Measure = None,
+    out: Out = None,
+    json: Json = False,
+) -> None:
+    """How good on test, under each measure, is the model that a measure selects on validation? z-scores.
+
+    Example: reelrank measures model-selection --truth-val val.json --truth-test test.json
+    --run a=a-val.json,a-test.json --run b=b-val.json,b-test.json
+    """
+    files = dict(_two_files(text) for text in run)
+    if len(files) < len(run):
+        raise typer.BadParameter("two models have one name", param_hint="--run")
+    val, test = (
+        _inputs(path, {name: both[n] for name, both in files.items()}, videos, preset, k, mu, theta, option, measure)
+        for n, path in enumerate((truth_val, truth_test))
+    )
+    study = api.model_selection_study(val, test)
+    header, rows = _matrix(study, ("validation_measure", "test_measure", "z"), "z on test", ".2f")
+    chosen = {row["validation_measure"]: str(row["selected"]) for row in study.rows}
+    rows = [(*row, model) for row, model in zip(rows, chosen.values(), strict=True)]
+    _finish(study, out, json, (*header, "model"), rows)
+
+
+@measures.command("theory")
+def theory(
+    theta: Annotated[str, typer.Option("--theta", metavar="T,T", help="Thresholds of R@1.")] = _MU,
+    gamma: Annotated[str, typer.Option("--gamma", metavar="G,G", help="Standard deviations of IoU.")] = "0.05,0.1,0.2",
+    out: Out = None,
+    json: Json = False,
+) -> None:
+    """Squared bias, variance and MSE of R@1,theta and AxIoU@1 under Gaussian noise, in closed form.
+
+    Example: reelrank measures theory --theta 0.5 --gamma 0.1
+    """
+    study = api.theory_study(numbers(theta, float, "--theta"), numbers(gamma, float, "--gamma"))
+    worst: dict[tuple[Any, Any], list[Any]] = {}
+    for row in study.rows:
+        worst.setdefault((row["measure"], row["gamma"]), []).append(row["mse"])
+    rows = [(name, f"{g:g}", f"{max(mse):.4f}", f"{sum(mse) / len(mse):.4f}") for (name, g), mse in worst.items()]
+    _finish(study, out, json, ("measure", "gamma", "worst MSE", "mean MSE over r"), rows)
+
+
+def _inputs(
+    truth: Path,
+    runs: dict[str, Path],
+    videos: Path | None,
+    preset: Preset,
+    k: str,
+    mu: str,
+    theta: str,
+    option: list[str] | None,
+    measure: list[str] | None,
+) -> api.StudyInputs:
+    return api.StudyInputs(
+        truth,
+        runs,
+        videos,
+        preset.value,
+        [int(cutoff) for cutoff in numbers(k, int, "--k")],
+        numbers(mu, float, "--mu"),
+        numbers(theta, float, "--theta"),
+        measure or (),
+        dict(read_option(text) for text in option or ()),  # type: ignore[arg-type]
+    )
+
+
+def _stems(paths: list[Path]) -> dict[str, Path]:
+    """Runs by the name of their file, or by their path where two files have one name."""
+    stems = [path.stem for path in paths]
+    named = {path.stem if stems.count(path.stem) == 1 else str(path): path for path in paths}
+    if len(named) < len(paths):
+        raise typer.BadParameter("one file is given twice", param_hint="--run")
+    return named
+
+
+def _two_files(text: str) -> tuple[str, tuple[Path, Path]]:
+    name, _, files = text.partition("=")
+    parts = files.split(",")
+    if not name or len(parts) != 2 or not all(parts):
+        raise typer.BadParameter(f"{text!r} is not NAME=VAL,TEST with two files", param_hint="--run")
+    return name, (Path(parts[0]), Path(parts[1]))
+
+
+def _number(value: Any, form: str) -> str:
+    return "-" if value is None else format(value, form)
+
+
+def _matrix(
+    study: api.Study, fields: tuple[str, str, str], title: str, form: str
+) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """A table of all pairs of measures, its columns numbered, as names would not fit: of the first few measures."""
+    first, second, value = fields
+    names = list(dict.fromkeys(row[first] for row in study.rows))
+    cells = {(row[first], row[second]): _number(row[value], form) for row in study.rows}
+    shown = names[:_COLUMNS]
+    more = f" ({len(shown)} of {len(names)})" if len(names) > len(shown) else ""
+    rows = [(f"{n} {a}", *(cells[a, b] for b in shown)) for n, a in enumerate(names, start=1)]
+    return (title + more, *map(str, range(1, len(shown) + 1))), rows
+
+
+def _finish(
+    study: api.Study, out: Path | None, json: bool, columns: tuple[Any, ...], rows: list[tuple[Any, ...]]
+) -> None:
+    """Write the folder, then print the study: as JSON, or as a table with its choices, reasons and files."""
+    paths = api.write_study(study, out or Path("studies") / study.name)
+    if json:
+        say(msgspec.json.encode(study).decode())
+        return
+    say(study.description)
+    table(columns, rows)
+    for reason in dict.fromkeys(row["reason"] for row in study.rows if row.get("reason")):
+        say(f"undefined: {reason}")
+    for warning in study.warnings:
+        say(f"Warning: {warning}")
+    say(f"Written: {', '.join(map(str, paths))}")

@@ -1,0 +1,91 @@
+"""The evaluation report in a real browser: opened as a file, sorted, followed, in the dark, on a phone."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, expect
+
+from backend import api
+from scored import write_files
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("report")
+    truth, runs = write_files(folder)
+    page = api.report_page(
+        api.score_files(truth, runs), api.Inputs(truth, tuple(runs)), made=datetime(2026, 1, 2, tzinfo=UTC)
+    )
+    (folder / "report.html").write_text(page, encoding="utf-8")
+    return folder / "report.html"
+
+
+@pytest.fixture(params=[(1280, "light"), (1280, "dark"), (390, "light")], ids=["light", "dark", "phone"])
+def page(request: pytest.FixtureRequest, browser: Browser, report: Path) -> Iterator[Page]:
+    """The report, which may neither complain nor ask for anything."""
+    width, scheme = request.param
+    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    page = context.new_page()
+    said: list[str] = []
+    page.on("console", lambda message: said.append(message.text))
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.on("dialog", lambda dialog: (said.append("dialog"), dialog.dismiss()))
+    page.on("request", lambda asked: said.append(asked.url) if not asked.url.endswith("report.html") else None)
+    page.goto(report.as_uri())
+    yield page
+    context.close()
+    assert said == []
+
+
+def test_the_page_is_usable_by_everybody_and_never_wider_than_the_window(page: Page) -> None:
+    for details in page.locator("details").all():
+        details.evaluate("(details) => { details.open = true; }")
+    found = Axe().run(page, options={"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"]})
+    serious = [v for v in found.response["violations"] if v["impact"] in ("serious", "critical")]
+    assert [(v["id"], v["nodes"][0]["html"]) for v in serious] == []
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+
+
+def test_a_click_or_a_key_on_a_column_sorts_by_it(page: Page) -> None:
+    board = page.locator("#leaderboard table")
+    means = board.locator("tbody td:nth-child(3)")
+    shown = [float(text) for text in means.all_inner_texts()]
+    assert shown == sorted(shown, reverse=True)
+    head = board.get_by_role("button", name="mean ndcg")
+    head.focus()
+    page.keyboard.press("Enter")
+    expect(board.get_by_role("columnheader", name="mean ndcg")).to_have_attribute("aria-sort", "ascending")
+    assert [float(text) for text in means.all_inner_texts()] == sorted(shown)
+    board.get_by_role("button", name="run", exact=True).click()
+    names = [text.split("\n")[0] for text in board.locator("tbody th").all_inner_texts()]
+    assert names == sorted(names, key=str.lower)
+
+
+def test_a_match_leads_to_its_moment_and_lights_it_up(page: Page) -> None:
+    case = page.locator("details.case").first
+    link = case.locator(".v-match .verdict a").first
+    group = link.locator("xpath=ancestor::li").get_attribute("data-g")
+    link.focus()
+    assert set(case.locator(".lit").evaluate_all("(all) => all.map((one) => one.dataset.g)")) == {group}
+    assert case.locator(".lit").count() >= 2
+    page.keyboard.press("Enter")
+    expect(page.locator(":target .tag")).to_have_text(f"G{group}")
+
+
+def test_queries_are_found_by_typing(page: Page) -> None:
+    rows = page.locator("#each tbody tr:visible")
+    assert rows.count() == 12
+    page.get_by_label("Find a query").fill("QUERY 11")
+    expect(rows).to_have_count(1)
+
+
+def test_the_colours_can_be_changed(page: Page) -> None:
+    paper = "getComputedStyle(document.body).backgroundColor"
+    before = page.evaluate(paper)
+    page.locator("#theme").click()
+    assert page.evaluate(paper) != before

@@ -1,0 +1,205 @@
+"""`reelrank evaluate`: every format parses back to the same numbers and names its preset and options."""
+
+import csv
+import io
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from backend import api
+from scored import QUERIES, write_files
+
+Run = Callable[..., tuple[int, str, str]]
+OPTIONS = ("--option", "missing=skip", "--min-relevance", "2", "--k", "1,5", "--mu", "0.3,0.5")
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[Path, list[Path]]:
+    return write_files(tmp_path)
+
+
+@pytest.fixture
+def arguments(files: tuple[Path, list[Path]]) -> list[object]:
+    truth, runs = files
+    return ["evaluate", "--truth", truth, *(part for run in runs for part in ("--run", run)), *OPTIONS]
+
+
+@pytest.fixture
+def expected(files: tuple[Path, list[Path]]) -> dict[str, dict[str, float]]:
+    """The means by `api.evaluate`, which the golden tests hold to the papers."""
+    truth = {
+        entry["query_id"]: [
+            {
+                "video": m["video_name"],
+                "start": m["timestamp"][0],
+                "end": m["timestamp"][1],
+                "relevance": m["relevance"],
+            }
+            for m in entry["relevant_moment"]
+        ]
+        for entry in json.loads(files[0].read_text())
+    }
+    options = {"k": [1, 5], "mu": [0.3, 0.5], "min_relevance": 2, "missing": "skip"}
+    return {path.stem: api.evaluate(truth, json.loads(path.read_text()), **options)["mean"] for path in files[1]}
+
+
+def rows(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def test_csv_holds_every_mean_with_its_run_preset_and_options(
+    reelrank: Run, arguments: list[object], expected: dict[str, dict[str, float]]
+) -> None:
+    code, out, err = reelrank(*arguments, "--format", "csv")
+    assert (code, err) == (0, "")
+    found = rows(out)
+    assert {
+        row["run"]: {r["measure"]: float(r["value"]) for r in found if r["run"] == row["run"]} for row in found
+    } == (expected)
+    assert {(row["preset"], row["options"]) for row in found} == {("paper", "missing=skip min_relevance=2")}
+    assert {(row["run"], row["queries"], row["missing"]) for row in found} == {
+        ("good", "12", "0"),
+        ("poor", "12", "0"),
+        ("a<b>&'_{x}|`", "10", "2"),
+    }
+
+
+def test_json_to_a_file_holds_what_json_to_the_screen_holds(
+    reelrank: Run, arguments: list[object], expected: dict[str, dict[str, float]], tmp_path: Path
+) -> None:
+    _, out, err = reelrank(*arguments, "--json", "-")
+    assert err == ""
+    result = json.loads(out)
+    assert {run["name"]: run["measures"] for run in result["runs"]} == expected
+    assert result["options"] == {"missing": "skip", "min_relevance": 2}
+    assert result["runs"][2]["missing"] == ["q0", "q1"]
+    code, table, _ = reelrank(*arguments, "--json", tmp_path / "scores.json")
+    assert code == 0
+    assert json.loads((tmp_path / "scores.json").read_text()) == result
+    assert "preset paper, missing=skip, min_relevance=2; 12 queries, 72 moments" in table
+    assert json.loads(reelrank(*arguments, "--format", "json")[1]) == result
+
+
+def test_markdown_is_one_table_whose_cells_are_the_means(
+    reelrank: Run, arguments: list[object], expected: dict[str, dict[str, float]]
+) -> None:
+    _, out, _ = reelrank(*arguments, "--format", "markdown")
+    lines = [line for line in out.splitlines() if line.startswith("|")]
+    cells = [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines]
+    assert {len(row) for row in cells} == {4}
+    assert cells[0][3] == r"a&lt;b&gt;&'\_{x}\|\`"
+    shown = {row[0].replace("\\", ""): [float(cell) for cell in row[1:]] for row in cells[2:]}
+    assert shown == {
+        key: [pytest.approx(means[key], abs=5e-5) for means in expected.values()] for key in expected["good"]
+    }
+    assert "paper, missing=skip, min\\_relevance=2" in out
+
+
+def test_latex_escapes_names_marks_the_best_and_says_the_conventions(
+    reelrank: Run, arguments: list[object], expected: dict[str, dict[str, float]]
+) -> None:
+    _, out, _ = reelrank(*arguments, "--measure", "ndcg,axiou", "--format", "latex")
+    assert r"\caption{Preset paper, missing=skip, min\_relevance=2; 12 queries, 72 moments.}" in out
+    assert r"a\textless{}b\textgreater{}\&'\_\{x\}\textbar{}` & " in out
+    assert out.count(r"\begin{tabular}") == out.count(r"\end{tabular}") == 2
+    assert f"\\textbf{{{expected['good']['ndcg@5,0.5']:.4f}}}" in out
+    body = [line for line in out.splitlines() if line.endswith(r"\\")]
+    assert {line.count(" & ") for line in body if line.strip().startswith("good")} == {4, 2}
+
+
+def test_per_query_values_are_those_of_evaluate_and_average_to_the_means(
+    reelrank: Run, arguments: list[object], expected: dict[str, dict[str, float]], tmp_path: Path
+) -> None:
+    reelrank(*arguments, "--option", "missing=zero", "--per-query", tmp_path / "each.csv")
+    found = rows((tmp_path / "each.csv").read_text())
+    assert len(found) == 3 * QUERIES
+    good = [row for row in found if row["run"] == "good"]
+    for key, mean in expected["good"].items():
+        assert sum(float(row[key]) for row in good) / QUERIES == pytest.approx(mean, abs=1e-12)
+    lacking = [row for row in found if row["missing"] == "true"]
+    assert [(row["run"], row["query"]) for row in lacking] == [("a<b>&'_{x}|`", "q0"), ("a<b>&'_{x}|`", "q1")]
+    assert {row[key] for row in lacking for key in expected["good"]} == {"0.0"}
+    assert {(row["preset"], row["options"]) for row in found} == {("paper", "min_relevance=2")}
+
+
+def test_groups_add_up_and_show_their_sizes_in_every_format(reelrank: Run, arguments: list[object]) -> None:
+    by = [part for name in ("duration", "show", "relevance") for part in ("--by", name)]
+    result = json.loads(reelrank(*arguments, *by, "--json", "-")[1])
+    for run in result["runs"]:
+        for part in run["by"].values():
+            groups = part["groups"].values()
+            assert sum(group["queries"] for group in groups) == run["counted"]
+            for key, mean in run["measures"].items():
+                whole = sum(g["queries"] * g["measures"][key] for g in groups if g["queries"])
+                assert whole / run["counted"] == pytest.approx(mean, abs=1e-12)
+    table = rows(reelrank(*arguments, *by, "--format", "csv")[1])
+    assert {row["by"] for row in table} == {"", "duration", "show", "relevance"}
+    assert "friends" in reelrank(*arguments, *by)[1]
+    assert "| friends | 10-12 |" in reelrank(*arguments, *by, "--format", "markdown")[1]
+
+
+def test_errors_count_every_relevant_moment_once(reelrank: Run, arguments: list[object]) -> None:
+    result = json.loads(reelrank(*arguments, "--errors", "--json", "-")[1])
+    relevant = sum((place + number) % 5 >= 2 for number in range(QUERIES) for place in range(6))
+    for run in result["runs"]:
+        found = run["errors"]
+        assert found["moments"] == sum(found["counts"].values()) == relevant
+        assert sum(sum(grades.values()) for grades in found["by_relevance"].values()) == relevant
+    assert result["runs"][2]["errors"]["counts"]["no predictions"] > 0
+    assert "never found" in reelrank(*arguments, "--errors")[1]
+
+
+def test_a_baseline_brings_intervals_differences_and_groups_that_repeat_with_the_seed(
+    reelrank: Run, arguments: list[object]
+) -> None:
+    asked = (*arguments, "--measure", "ndcg", "--baseline", "poor", "--resamples", "500", "--seed", "3", "--json", "-")
+    first, again = (reelrank(*asked)[1] for _ in range(2))
+    assert first == again
+    result = json.loads(first)
+    assert result["baseline"] == "poor"
+    assert (result["statistics"]["seed"], result["statistics"]["queries"]) == (3, 10)
+    for run in result["runs"]:
+        for key, mean in run["measures"].items():
+            interval = run["intervals"][key]
+            assert interval["low"] <= mean <= interval["high"]
+        for found in run.get("comparison", {}).values():
+            assert found["wins"] + found["ties"] + found["losses"] == 10
+    assert "comparison" not in result["runs"][1]
+    # The third run is the second without two queries: over those that both have, they are one.
+    assert all(found["difference"] == 0 for found in result["runs"][2]["comparison"].values())
+    assert any({"poor", "a<b>&'_{x}|`"} <= set(group) for group in result["statistics"]["groups"])
+    out = reelrank(*asked[:-2])[1]
+    assert "Holm" in out
+    assert "500 resamples, seed 3" in out
+    table = rows(reelrank(*asked[:-2], "--format", "csv")[1])
+    assert {row["baseline"] for row in table} == {"", "poor"}
+
+
+@pytest.mark.parametrize(
+    ("more", "code", "message"),
+    [
+        (["--baseline", "nobody"], 1, "'nobody' is not one of good, poor"),
+        (["--measure", "ndgc"], 1, "'ndgc' is not one of"),
+        (["--resamples", "0", "--intervals"], 1, "0 is not at least 1"),
+        (["--by", "size"], 2, "'size' is not one of"),
+        (["--format", "csv", "--out", "no/such/folder/x.csv"], 1, "cannot be written"),
+        (["--report", "no/such/folder/x.html"], 1, "cannot be written"),
+        (["--out", "table.txt"], 2, "--format"),
+    ],
+)
+def test_what_cannot_be_done_is_refused_in_words(
+    reelrank: Run, arguments: list[object], more: list[str], code: int, message: str
+) -> None:
+    found, out, err = reelrank(*arguments, *more)
+    assert found == code
+    assert message in " ".join(err.replace("│", " ").split())
+    assert "Traceback" not in out + err
+
+
+def test_one_run_given_twice_is_refused(reelrank: Run, files: tuple[Path, list[Path]]) -> None:
+    code, _, err = reelrank("evaluate", "--truth", files[0], "--run", files[1][0], "--run", files[1][0])
+    assert code == 1
+    assert "is given twice" in err

@@ -1,0 +1,231 @@
+"""The studies as a person runs them: files in; a table, and a folder of figures and data, out."""
+
+import csv
+import io
+import json
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from scipy import stats
+
+from backend import api
+
+Run = Callable[..., tuple[int, str, str]]
+SYSTEMS = ("north", "south", "west")
+QUERIES = 12
+FEW = ("--k", "3", "--mu", "0.3,0.5", "--measure", "ndcg")
+STUDIES = {
+    "agreement": (),
+    "stability": ("--trials", "30", "--sizes", "2,5", "--jobs", "1"),
+    "noise": ("--sets", "3", "--jobs", "1", "--sigma", "0.5,1"),
+    "ties": (),
+}
+
+
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, dict[str, Any]]:
+    """Truth and three runs of a validation and a test set in the working folder; `south` lacks a query, shuffled."""
+    monkeypatch.chdir(tmp_path)
+    rng = random.Random(4)
+    content: dict[str, dict[str, Any]] = {}
+    for part in ("val", "test"):
+        truth = {
+            f"{part}{q}": [
+                {
+                    "video": f"v{rng.randrange(3)}",
+                    "start": s,
+                    "end": s + rng.uniform(3, 9),
+                    "relevance": rng.randrange(5),
+                }
+                for s in rng.sample(range(60), 4)
+            ]
+            for q in range(QUERIES)
+        }
+        content[part] = {"truth": truth}
+        entries = [
+            {
+                "query_id": query,
+                "relevant_moment": [
+                    {"video_name": m["video"], "timestamp": [m["start"], m["end"]], "relevance": m["relevance"]}
+                    for m in moments
+                ],
+            }
+            for query, moments in truth.items()
+        ]
+        Path(f"{part}.json").write_text(json.dumps(entries))
+        for n, name in enumerate(SYSTEMS):
+            run = {
+                query: [
+                    [m["video"], m["start"] + rng.uniform(0, 2 * n + 1), m["end"] + 2 * n + 1, 1.0] for m in moments
+                ]
+                for query, moments in truth.items()
+            }
+            if name == "south":
+                run = dict(reversed(list(run.items())[1:]))
+            content[part][name] = run
+            Path(f"{name}-{part}.json").write_text(json.dumps(run))
+    Path("videos.json").write_text(json.dumps({f"v{n}": [70.0, n] for n in range(3)}))
+    return content
+
+
+def given(part: str = "val") -> list[str]:
+    runs = [argument for name in SYSTEMS for argument in ("--run", f"{name}-{part}.json")]
+    return ["--truth", f"{part}.json", *runs, "--videos", "videos.json", *FEW]
+
+
+def values(content: dict[str, Any]) -> list[dict[str, dict[str, float]]]:
+    """Each system's values by query, from the function that scores Python objects."""
+    found = [api.evaluate(content["truth"], content[name], k=[3], mu=[0.3, 0.5])["per_query"] for name in SYSTEMS]
+    return [{str(query): row for query, row in system.items()} for system in found]
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_a_study_writes_figures_and_data_beside_its_choices(reelrank: Run, files: dict[str, Any], name: str) -> None:
+    code, out, err = reelrank("measures", name, *given(), *STUDIES[name], "--option", "gain=exp2")
+    assert (code, err) == (0, "")
+    assert out.startswith(f"preset paper, gain=exp2; {QUERIES} queries; 3 systems")
+    folder = Path("studies") / name
+    assert {path.name for path in folder.iterdir()} == {f"{name}.csv", f"{name}.png", f"{name}.svg"}
+    assert (folder / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+    assert "preset paper, gain=exp2" in (folder / f"{name}.svg").read_text()
+    rows = list(csv.DictReader(io.StringIO((folder / f"{name}.csv").read_text())))
+    assert {(row["preset"], row["options"]) for row in rows} == {("paper", "gain=exp2")}
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_json_is_json_alone_and_holds_the_rows_of_the_file(reelrank: Run, files: dict[str, Any], name: str) -> None:
+    _, out, _ = reelrank("measures", name, *given(), *STUDIES[name], "--json", "--out", "here")
+    study = json.loads(out)
+    rows = list(csv.DictReader(io.StringIO(Path(f"here/{name}.csv").read_text())))
+    assert len(rows) == len(study["rows"])
+    for printed, written in zip(study["rows"], rows, strict=True):
+        assert all(written[key] == ("" if value is None else str(value)) for key, value in printed.items())
+
+
+def test_agreement_and_ties_are_those_of_the_scored_queries(reelrank: Run, files: dict[str, Any]) -> None:
+    """A run in another order, and one query missing from it, must not mix up the queries."""
+    systems = values(files["val"])
+    queries = list(files["val"]["truth"])
+    means = {key: [sum(s[q][key] for q in queries) / QUERIES for s in systems] for key in ("ndcg@3,0.3", "ndcg@3,0.5")}
+    rows = json.loads(reelrank("measures", "agreement", *given(), "--json")[1])["rows"]
+    for row in rows:
+        expected = stats.kendalltau(means[row["first"]], means[row["second"]]).statistic
+        assert row["tau_b"] == pytest.approx(expected, abs=1e-12)
+    for row in json.loads(reelrank("measures", "ties", *given(), "--json")[1])["rows"]:
+        tied = sum(len({round(s[q][row["measure"]], 9) for s in systems}) == 1 for q in queries)
+        assert (row["all_tied"], row["queries"]) == (tied, QUERIES)
+
+
+def test_model_selection_judges_on_test_what_validation_selected(reelrank: Run, files: dict[str, Any]) -> None:
+    runs = [part for name in SYSTEMS for part in ("--run", f"{name}={name}-val.json,{name}-test.json")]
+    arguments = ("--truth-val", "val.json", "--truth-test", "test.json", *runs, *FEW)
+    code, out, err = reelrank("measures", "model-selection", *arguments, "--json")
+    assert (code, err) == (0, "")
+
+    def means(part: str, key: str) -> list[float]:
+        return [sum(s[q][key] for q in files[part]["truth"]) / QUERIES for s in values(files[part])]
+
+    for row in json.loads(out)["rows"]:
+        validation = means("val", row["validation_measure"])
+        best = validation.index(max(validation))
+        assert row["selected"] == SYSTEMS[best]
+        assert row["z"] == pytest.approx(stats.zscore(means("test", row["test_measure"]))[best], abs=1e-9)
+    assert Path("studies/model-selection/model-selection.png").exists()
+
+
+def test_theory_needs_no_files(reelrank: Run, tmp_path: Path) -> None:
+    code, out, _ = reelrank("measures", "theory", "--theta", "0.5", "--gamma", "0.1", "--out", tmp_path / "t")
+    assert code == 0
+    assert out.startswith("theta 0.5; gamma 0.1\n")
+    assert len(list((tmp_path / "t").iterdir())) == 3
+
+
+def test_the_official_preset_compares_all_queries_and_says_so(reelrank: Run, files: dict[str, Any]) -> None:
+    _, out, _ = reelrank("measures", "ties", *given(), "--preset", "official")
+    assert out.startswith(f"preset official, missing=zero; {QUERIES} queries")
+
+
+def test_numbers_do_not_depend_on_jobs(reelrank: Run, files: dict[str, Any]) -> None:
+    arguments = ("noise", *given(), "--sets", "4", "--noise", "gaussian_ends", "--seed", "7", "--json")
+    alone, together = (reelrank("measures", *arguments, "--jobs", jobs)[1] for jobs in "12")
+    assert alone == together
+
+
+def test_unknown_durations_are_told(reelrank: Run, files: dict[str, Any]) -> None:
+    without = [a for a in given() if a not in ("--videos", "videos.json")]
+    _, out, _ = reelrank("measures", "noise", *without, "--sets", "2", "--jobs", "1")
+    assert "Warning: the durations of 3 of the truth's 3 videos are not known" in out
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "message"),
+    [
+        ("ties", ("--option", "missing=skip"), "missing: systems are compared on the same queries"),
+        ("ties", ("--measure", "gcd"), "measure: none begins with 'gcd'; there are ndcg@3,0.3"),
+        ("ties", ("--mu", "1.5"), "mu: 1.5 is not in (0, 1]"),
+        ("ties", ("--run", "val.json"), "val.json"),
+        ("stability", ("--sizes", "5,13"), "sizes: 13 is not from 1 to the 12 queries"),
+        ("noise", ("--sigma", "-1"), "sigma -1.0: is not a number from 0"),
+        ("noise", ("--sigma", "nan"), "sigma nan: is not a number from 0"),
+    ],
+)
+def test_a_refusal_says_why_and_writes_nothing(
+    reelrank: Run, files: dict[str, Any], name: str, arguments: tuple[str, ...], message: str
+) -> None:
+    code, out, err = reelrank("measures", name, *given(), *arguments)
+    assert (code, out) == (1, "")
+    assert message in err
+    assert not Path("studies").exists()
+
+
+def test_problems_of_all_files_are_told_at_once(reelrank: Run, files: dict[str, Any]) -> None:
+    Path("north-val.json").write_text('{"val0": [["v0", 5, 4, 1.0]]}')
+    Path("west-val.json").write_text("{")
+    code, _, err = reelrank("measures", "ties", *given())
+    assert code == 1
+    assert "north-val.json, row 1: query val0, moment 1: end 4.0 is not after start 5.0" in err
+    assert "west-val.json: is not JSON" in err
+
+
+@pytest.mark.parametrize("duration", ["0", '"long"', "true", "null"])
+def test_a_duration_that_is_none_is_refused_with_its_row(reelrank: Run, files: dict[str, Any], duration: str) -> None:
+    Path("videos.json").write_text(f'{{"v0": [70, 0], "v1": [{duration}, 1], "v2": [70, 2]}}')
+    code, _, err = reelrank("measures", "noise", *given())
+    assert code == 1
+    assert "videos.json, row 2: video 'v1'" in err
+
+
+def test_one_run_is_no_comparison(reelrank: Run, files: dict[str, Any]) -> None:
+    code, _, err = reelrank("measures", "agreement", "--truth", "val.json", "--run", "north-val.json")
+    assert (code, "give at least two runs" in err) == (1, True)
+
+
+@pytest.mark.parametrize("run", ["north=north-val.json", "=a,b", "north-val.json", "a=b,c,d"])
+def test_a_model_without_its_two_files_is_wrong_usage(reelrank: Run, files: dict[str, Any], run: str) -> None:
+    arguments = ("--truth-val", "val.json", "--truth-test", "test.json", "--run", run)
+    assert reelrank("measures", "model-selection", *arguments)[0] == 2
+
+
+def test_a_run_given_twice_is_wrong_usage(reelrank: Run, files: dict[str, Any]) -> None:
+    assert reelrank("measures", "ties", *given(), "--run", "north-val.json")[0] == 2
+
+
+def test_a_folder_that_cannot_be_written_is_refused(reelrank: Run, files: dict[str, Any]) -> None:
+    Path("taken").write_text("a file")
+    code, _, err = reelrank("measures", "ties", *given(), "--out", "taken")
+    assert code == 1
+    assert "taken: cannot be written" in err
+
+
+def test_a_measure_that_ties_all_systems_is_undefined_with_its_reason(reelrank: Run, files: dict[str, Any]) -> None:
+    for name in SYSTEMS:
+        Path(f"{name}-val.json").write_text(json.dumps(files["val"]["north"]))
+    code, out, _ = reelrank("measures", "agreement", *given())
+    assert code == 0
+    assert "undefined: ndcg@3,0.3 ties all systems" in out
+    code, out, _ = reelrank("measures", "stability", *given(), *STUDIES["stability"])
+    assert code == 0
+    assert "undefined: every trial ties all systems" in out

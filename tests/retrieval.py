@@ -1,0 +1,48 @@
+"""Truths and runs for property tests, and the IoU written a second time."""
+
+import math
+from fractions import Fraction
+
+from hypothesis import strategies as st
+
+
+@st.composite
+def data(draw, invalid=False):
+    """A truth and a run of few videos and times, so that ties, equals and exact thresholds abound."""
+    time = draw(
+        st.sampled_from(
+            [
+                st.integers(0, 12),
+                st.integers(0, 24).map(lambda n: n / 2),
+                st.integers(0, 1200).map(lambda n: n / 100),
+                st.integers(0, 120000).map(lambda n: n / 10000 + 90000),  # beyond what one float can order
+                st.floats(0, 12, allow_subnormal=False),  # any decimals at all
+            ]
+        )
+    )
+    if invalid:
+        time = st.one_of(time, st.sampled_from([math.nan, math.inf, -1.5]))
+        span = st.tuples(time, time)
+    else:
+        span = st.tuples(time, time).map(sorted).filter(lambda pair: pair[0] < pair[1])
+    video = st.sampled_from(["a", "b"])
+    moment = st.builds(
+        lambda v, s, r: {"video": v, "start": s[0], "end": s[1], "relevance": r}, video, span, st.integers(0, 4)
+    )
+    row = st.builds(lambda v, s, x: [v, s[0], s[1], x], st.sampled_from(["a", "b", "c"]), span, st.integers(0, 5))
+    queries = draw(st.lists(st.sampled_from("pqrs"), min_size=1, max_size=4, unique=True))
+    truth = {query: draw(st.lists(moment, max_size=6)) for query in queries}
+    run = {query: draw(st.lists(row, max_size=8)) for query in queries if draw(st.integers(0, 5))}
+    return truth, run
+
+
+def plain_iou(p, g, arithmetic):
+    times = [p[1], p[2], g["start"], g["end"]]
+    if not all(map(math.isfinite, times)):
+        return 0
+    if arithmetic == "exact":
+        times = [Fraction(repr(float(time))) for time in times]
+    p0, p1, g0, g1 = times
+    inter = max(0, min(p1, g1) - max(p0, g0))
+    union = (p1 - p0) + (g1 - g0) - inter
+    return inter / union if union > 0 else 0
