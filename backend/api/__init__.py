@@ -54,6 +54,17 @@ from backend.api.projects import (
     waiting_rewrites,
     write_pseudo_train,
 )
+from backend.api.runs import (
+    add_run,
+    add_truth,
+    list_runs,
+    list_truths,
+    load_run,
+    load_truth,
+    remove_run,
+    remove_truth,
+    truth_of_project,
+)
 from backend.api.upkeep import backup, doctor, migrate, restore
 from backend.core.metrics.presets import OPTION_VALUES as EVALUATION_OPTIONS
 from backend.media.clips import ClipJob, CutReport, cut
@@ -71,6 +82,7 @@ from backend.stages.scoreboard import evaluate_files
 from backend.store.examples import Example
 from backend.store.project import Project
 from backend.store.releases import ReleaseRow
+from backend.store.runs import Kept
 from backend.store.upkeep import Restored
 
 __all__ = [
@@ -85,6 +97,7 @@ __all__ = [
     "Finding",
     "ImportReport",
     "JudgementsReport",
+    "Kept",
     "Project",
     "QueryReport",
     "ReleaseReport",
@@ -96,6 +109,8 @@ __all__ = [
     "accept_rewrites",
     "add_person",
     "add_person_with_password",
+    "add_run",
+    "add_truth",
     "adjudicate",
     "backup",
     "backup_now",
@@ -128,6 +143,10 @@ __all__ = [
     "list_people",
     "list_queries",
     "list_releases",
+    "list_runs",
+    "list_truths",
+    "load_run",
+    "load_truth",
     "migrate",
     "my_work",
     "new_invitation",
@@ -139,6 +158,8 @@ __all__ = [
     "query_pairs",
     "record_grades",
     "record_skips",
+    "remove_run",
+    "remove_truth",
     "report_clip",
     "restore",
     "restore_clip",
@@ -151,6 +172,7 @@ __all__ = [
     "status_counts",
     "summarise_raw",
     "suspend",
+    "truth_of_project",
     "waiting_rewrites",
     "withdraw_example",
     "write_pseudo_train",

@@ -8,7 +8,7 @@ import sys
 
 import typer
 
-from backend.cli import earlier, people, pipeline, scoring, service, upkeep
+from backend.cli import earlier, people, pipeline, runs, scoring, service, upkeep
 from backend.cli.output import fail
 from backend.core.errors import ReelRankError
 
@@ -19,7 +19,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     add_completion=False,
 )
-for part in (pipeline, earlier, people, service, scoring, upkeep):
+for part in (pipeline, earlier, people, service, runs, scoring, upkeep):
     part.register(app)
 
 

@@ -20,36 +20,37 @@ _STEP = 16 << 20
 
 def read_truth(path: Path) -> Truth:
     """Truth in any of its forms; see `backend.core.run_files`."""
-    return truth_file(content_of(path), str(path))
+    return truth_file(unpack(bytes_of(path), str(path)), str(path))
 
 
 def read_run(path: Path, videos: Mapping[int, str] | None = None) -> Run:
     """A run in any of its forms; `videos` (from `read_videos`) names videos given by index."""
-    return run_file(content_of(path), str(path), videos)
+    return run_file(unpack(bytes_of(path), str(path)), str(path), videos)
 
 
 def read_videos(path: Path) -> dict[int, str]:
     """`index -> name` of a map file `{name: [duration, index]}`."""
-    return video_map_file(content_of(path), str(path))
+    return video_map_file(unpack(bytes_of(path), str(path)), str(path))
 
 
-def content_of(path: Path) -> bytes:
-    """The bytes of a file, unpacked if they are gzip, whatever its name.
+def bytes_of(path: Path) -> bytes:
+    """The bytes of a file as they lie there.
 
     Raises:
-        InputError: it cannot be read, is cut off or damaged, or unpacks to more than `LARGEST_UNPACKED`.
+        InputError: it cannot be read.
     """
     try:
-        content = path.read_bytes()
+        return path.read_bytes()
     except OSError as error:
         raise InputError.single(path, f"cannot be read: {error.strerror}") from None
-    except ValueError as error:  # a null byte in the name
-        raise InputError.single(ascii(str(path)), f"cannot be read: {error}") from None
-    return unpack(content, str(path))
 
 
 def unpack(content: bytes, file: str) -> bytes:
-    """Unpack gzip (one or more members after one another); other bytes stay as they are."""
+    """Unpack gzip (one or more members after one another), whatever the file's name; other bytes stay as they are.
+
+    Raises:
+        InputError: the data are cut off or damaged, or unpack to more than `LARGEST_UNPACKED`.
+    """
     parts: list[bytes] = []
     total = 0
     while content[:2] == _GZIP:

@@ -34,7 +34,9 @@ def test_every_command_has_help_with_an_example_of_itself(reelrank: Run, command
 def test_the_public_commands_are_there() -> None:
     wanted = "demo init import rewrite queries candidates pseudo-train serve status export "
     wanted += "consensus evaluate backup migrate clip import-judgements restore doctor"
-    assert {" ".join(command) for command in commands()} == {*wanted.split(), "users add"}
+    assert {" ".join(command) for command in commands()} == {*wanted.split(), "users add"} | {
+        f"{shelf} {act}" for shelf in ("truths", "runs") for act in ("add", "list", "remove")
+    }
 
 
 def test_status_json_is_json_alone_and_says_what_the_contract_names(reelrank: Run, judging: Judging) -> None:

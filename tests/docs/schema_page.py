@@ -23,7 +23,8 @@ def page() -> str:
         "# Tables\n\nGenerated from `backend/store/schema.py` by `make docs`; do not edit.\n\n"
         f"Schema level: `{level}`. `judgement`, `adjudication` and `event` are append-only, `consensus` and `agenda` "
         "are derived and may be dropped and rebuilt, `seat` is where places change hands, and a row of `skip` or "
-        "`example` changes once, when it ends.\n"
+        "`example` changes once, when it ends. A row of `kept_truth` or `kept_run` is never changed, only removed as a "
+        "whole.\n"
     ]
     for kind in ("table", "view", "index", "trigger"):
         found = [(row["name"], row["sql"]) for row in rows if row["type"] == kind]
