@@ -4,8 +4,10 @@ Shapes that are wrong (a field missing, text where a number belongs) are refused
 Values that are wrong (an end before its start) pass; see `metrics.columns`. The bytes of files are for `run_files`.
 """
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import Any, cast
 
 import numpy as np
@@ -125,8 +127,13 @@ def gather(
         name: turns that into a name.
         rows: where each moment is in the file; None if where its query is.
     """
+    # One look-up a moment: a video that is not known yet gets the next number.
+    numbers: defaultdict[QueryKey, int] = defaultdict(count().__next__)
+    video = np.fromiter(map(numbers.__getitem__, videos), np.int64, len(videos))
     names: dict[str, int] = {}
-    position = {video: names.setdefault(name(video), len(names)) for video in dict.fromkeys(videos)}
+    merged = [names.setdefault(name(called), len(names)) for called in numbers]
+    if len(names) < len(numbers):  # called by its name here and by its index there
+        video = np.array(merged, dtype=np.int64)[video]
     if fault := next((fault for text in names if (fault := _text_fault(text))), None):
         raise ValueError(f"the video's name {fault}")
     offsets = offsets_of(sizes)
@@ -136,7 +143,7 @@ def gather(
         "query_rows": tuple(query_rows),
         "offsets": offsets,
         "videos": tuple(names),
-        "video": np.fromiter(map(position.__getitem__, videos), np.int64, len(videos)),
+        "video": video,
         "row": np.asarray(np.repeat(np.asarray(query_rows, np.int64), sizes) if rows is None else rows, np.int64),
         "number": np.arange(len(videos)) - np.repeat(offsets[:-1], sizes) + 1,
     }

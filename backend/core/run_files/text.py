@@ -18,6 +18,7 @@ from backend.core.run_files.words import QUERY, TASKS, pick
 from backend.core.runs import Doubled, NotANumber, short
 
 BLANK = " \t\r\n"
+_MARK = b"\xef\xbb\xbf"
 _INK = re.compile(rb"[^ \t\r\n]")
 
 
@@ -35,7 +36,8 @@ def checked(content: bytes, file: str) -> bytes:
     Raises:
         InputError: it is empty, or not UTF-8 (with the line).
     """
-    content = content.removeprefix(b"\xef\xbb\xbf")
+    if content.startswith(_MARK):  # `removeprefix` would copy in any case
+        content = content[len(_MARK) :]
     if not _INK.search(content):
         raise InputError.single(file, "is empty")
     if not content.isascii():
