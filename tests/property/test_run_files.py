@@ -108,6 +108,29 @@ def ways(run: dict[str, list[list[object]]]) -> dict[str, str]:
     return found
 
 
+def truth_ways(run: dict[str, list[list[object]]]) -> dict[str, str]:
+    """The moments of a run as truth."""
+    flat = [(query, *row[:3], n % 5) for query, rows in run.items() for n, row in enumerate(rows)]
+    windows = [{"qid": q, "vid": q, "relevant_windows": [row[1:3] for row in rows]} for q, rows in run.items()]
+    nested = [
+        {
+            "query_id": q,
+            "relevant_moment": [
+                {"video_name": v, "timestamp": [s, e], "caption": "b", "relevance": 3} for v, s, e, _ in rows
+            ],
+        }
+        for q, rows in run.items()
+    ]
+    found = {"val.json": json.dumps(nested), "windows": lines(windows)}
+    if flat:
+        found["lines"] = lines(
+            [dict(zip(("desc_id", "vid_name", "st", "ed", "rel"), row, strict=True)) for row in flat]
+        )
+        found["tvr"] = lines([{"desc_id": q, "vid_name": v, "ts": [s, e]} for q, v, s, e, _ in flat])
+    return found
+
+
+@settings(deadline=None)
 @given(RUNS)
 @example({"5": [["v", 0, 1, 2]], "6": []})
 @example({"a": [["x", 1, 2, 3], ['say "score": [1', 1.5, 2, -3]]})
@@ -121,6 +144,7 @@ def test_a_run_reads_the_same_from_every_format(run: dict[str, list[list[object]
         assert moments(run_file(unpack(gzip.compress(content.encode()), "run"), "run")) == expected
 
 
+@settings(deadline=None)
 @given(st.dictionaries(KEYS, st.lists(st.tuples(NAMES, TIMES, TIMES, st.integers(0, 4)), max_size=4), min_size=1))
 def test_a_truth_reads_the_same_from_every_format(truth: dict[str, list[tuple[str, float, float, int]]]) -> None:
     expected = [(q, v, float(s), float(e), float(r)) for q, rows in truth.items() for v, s, e, r in rows]
@@ -163,6 +187,7 @@ def outcome(read, content: bytes) -> object:
         return refused
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=60) | st.text(max_size=60).map(lambda t: t.encode("utf-8", "surrogatepass")))
 @example(b"[" * 100_000)
 @example(b'{"a":' * 100_000)
@@ -177,18 +202,19 @@ def test_random_bytes_are_refused_or_read(content: bytes) -> None:
     read_all(content)
 
 
-@settings(max_examples=200)
+@settings(deadline=None, max_examples=200)
 @given(JSONISH, st.booleans())
 def test_random_documents_are_refused_or_read(document: object, as_lines: bool) -> None:
     content = lines(document) if as_lines and isinstance(document, list) else json.dumps(document)
     read_all(content.encode())
 
 
-@settings(max_examples=200)
+@settings(deadline=None, max_examples=200)
 @given(RUNS, st.data())
 def test_the_fast_way_never_says_anything_else_than_the_careful_one(run, data: st.DataObject) -> None:
     """Bytes of a valid file removed, doubled or replaced: if the fast way still reads it, so does the careful one."""
-    content = data.draw(st.sampled_from(list(ways(run).values()))).encode()
+    content = data.draw(st.sampled_from([*ways(run).values(), *truth_ways(run).values()])).encode()
+    quickly = data.draw(st.sampled_from([fast.truth, lambda content, file, form: fast.run(content, file, form, None)]))
     begin = data.draw(st.integers(0, len(content) - 1))
     end = data.draw(st.integers(begin, min(begin + 30, len(content))))
     middle = data.draw(st.sampled_from([b"", content[begin:end] * 2, b"0", b"NaN", b'"', b"]", b"null", b"1e999"]))
@@ -199,10 +225,12 @@ def test_the_fast_way_never_says_anything_else_than_the_careful_one(run, data: s
     except InputError:
         return
     form = text.form_of(content, "f")
-    quick = None if form is text.Form.CSV else fast.run(content, "f", form, None)
+    quick = None if form is text.Form.CSV else quickly(content, "f", form)
     if quick is not None:
         decoded = text.lines(content, "f") if form is text.Form.LINES else text.document(content, "f")
-        careful = documents.parse_run(decoded, "f", None)
+        careful = (
+            documents.parse_truth(decoded, "f") if isinstance(quick, Truth) else documents.parse_run(decoded, "f", None)
+        )
         assert moments(quick) == moments(careful)
         assert [str(query) for query in quick.queries] == [str(query) for query in careful.queries]
         assert quick.query_rows == careful.query_rows
@@ -213,6 +241,7 @@ def test_the_fast_way_never_says_anything_else_than_the_careful_one(run, data: s
 WRONG = st.sampled_from([None, True, "1", [], {}, math.nan, math.inf, -math.inf, 10**400, "NaN"])
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.lists(ROWS, min_size=1, max_size=3), min_size=1, max_size=4),
     st.data(),
@@ -243,6 +272,7 @@ def test_one_wrong_value_is_refused_with_its_row(run: list[list[list[object]]], 
     assert problem.row == row
 
 
+@settings(deadline=None)
 @given(RUNS.filter(lambda run: len(run) > 1), st.data())
 def test_a_query_given_twice_is_refused_with_its_row(run: dict[str, list[list[object]]], data: st.DataObject) -> None:
     first = data.draw(st.integers(0, len(run) - 1))
@@ -259,6 +289,7 @@ def test_a_query_given_twice_is_refused_with_its_row(run: dict[str, list[list[ob
         assert problem.message.endswith(f"was already given in row {first + 1}")
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=300), st.data())
 def test_packed_bytes_come_back_or_are_refused(content: bytes, data: st.DataObject) -> None:
     packed = gzip.compress(content[:100]) + gzip.compress(content[100:])

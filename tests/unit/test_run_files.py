@@ -134,6 +134,17 @@ class TestForms:
         assert [run.videos[n] for n in run.video] == ["a", "c", "b", "a"]
         assert (run.score.tolist(), run.number.tolist()) == ([1, 3, 2, 4], [1, 2, 1, 2])
 
+    def test_a_row_is_the_line_also_where_lines_are_empty(self):
+        line = b'{"qid": %d, "predictions": [["v", 0, 1, 2]]}'
+        assert run_file(b"\n".join([line % 1, b"", line % 2, b" ", line % 3, b"", b""]), "f").query_rows == (1, 3, 5)
+        assert run_file(b"\r\n".join([line % 1, line % 2, b""]), "f").query_rows == (1, 2)
+        assert said(run_file, line % 1 + line % 2 + b"\n" + line % 3) == [
+            "row 1: is not JSON: has text after its end (column 44)"
+        ]
+        two_lines = (line % 1).replace(b"}", b"\n}") + line % 2 + b"\n" + line % 3
+        with pytest.raises(InputError):
+            run_file(two_lines, "f")
+
 
 class TestFaults:
     @pytest.mark.parametrize(
