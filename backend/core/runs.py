@@ -211,14 +211,14 @@ def _fault(items: list[object], read: Callable[[list[object]], Raw]) -> str | No
 
 def _objects(items: list[object], names: Names, name: NameVideo) -> Raw:
     """Rows that are objects."""
-    if not all(isinstance(item, Mapping) for item in items):
+    if not _all_are(items, (Mapping,)):
         raise ValueError("is not an object")
     if twice := first_doubled(items, names.all):
         raise ValueError(f"has the field `{twice}` twice")
     rows = cast("list[Mapping[str, Any]]", items)
     video, *times, value = ([row[field] for row in rows] for field in names.all)
     if len(times) == 1:
-        if not all(isinstance(pair, (list, tuple)) and len(pair) == 2 for pair in times[0]):
+        if not (_all_are(times[0], (list, tuple)) and set(map(len, times[0])) <= {2}):
             raise ValueError(f"`{names.times[0]}` is not [start, end] in seconds")
         times = [[pair[0] for pair in times[0]], [pair[1] for pair in times[0]]]
     return _named(video, name), _floats(times[0], "start"), _floats(times[1], "end"), _floats(value, names.value)
@@ -226,15 +226,23 @@ def _objects(items: list[object], names: Names, name: NameVideo) -> Raw:
 
 def _lists(items: list[object], name: NameVideo) -> Raw:
     """Rows that are `[video, start, end, score]`."""
-    if not all(isinstance(item, (list, tuple)) and len(item) == 4 for item in items):
+    if not _all_are(items, (list, tuple)) or set(map(len, cast("list[list[object]]", items))) - {4}:
         raise ValueError("is not [video, start, end, score]")
     rows = cast("list[Sequence[Any]]", items)
-    video, start, end, score = zip(*rows, strict=True) if rows else ((), (), (), ())
+    # Not `zip`: with so many arguments the garbage collector looks at every row again.
+    video, start, end, score = ([row[place] for row in rows] for place in range(4))
     return _named(video, name), _floats(start, "start"), _floats(end, "end"), _floats(score, "score")
+
+
+def _all_are(items: Sequence[object], kinds: tuple[type, ...]) -> bool:
+    """Whether every item is of one of the kinds; asked once a type, not once an item."""
+    return all(issubclass(kind, kinds) for kind in set(map(type, items)))
 
 
 def first_doubled(items: Sequence[object], names: Sequence[str]) -> str | None:
     """One of the names that stands twice in one of these objects."""
+    if not any(issubclass(kind, Doubled) for kind in set(map(type, items))):
+        return None
     twice = (key for item in items if isinstance(item, Doubled) for key in item.twice)
     return next((key for key in twice if key in names), None)
 

@@ -130,7 +130,7 @@ def truth_ways(run: dict[str, list[list[object]]]) -> dict[str, str]:
     return found
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=50)
 @given(RUNS)
 @example({"5": [["v", 0, 1, 2]], "6": []})
 @example({"a": [["x", 1, 2, 3], ['say "score": [1', 1.5, 2, -3]]})
@@ -144,7 +144,7 @@ def test_a_run_reads_the_same_from_every_format(run: dict[str, list[list[object]
         assert moments(run_file(unpack(gzip.compress(content.encode()), "run"), "run")) == expected
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=50)
 @given(st.dictionaries(KEYS, st.lists(st.tuples(NAMES, TIMES, TIMES, st.integers(0, 4)), max_size=4), min_size=1))
 def test_a_truth_reads_the_same_from_every_format(truth: dict[str, list[tuple[str, float, float, int]]]) -> None:
     expected = [(q, v, float(s), float(e), float(r)) for q, rows in truth.items() for v, s, e, r in rows]
@@ -272,7 +272,7 @@ def test_one_wrong_value_is_refused_with_its_row(run: list[list[list[object]]], 
     assert problem.row == row
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=50)
 @given(RUNS.filter(lambda run: len(run) > 1), st.data())
 def test_a_query_given_twice_is_refused_with_its_row(run: dict[str, list[list[object]]], data: st.DataObject) -> None:
     first = data.draw(st.integers(0, len(run) - 1))
