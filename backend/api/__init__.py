@@ -77,6 +77,17 @@ from backend.api.projects import (
     write_pseudo_train,
 )
 from backend.api.reports import report_page
+from backend.api.runs import (
+    add_run,
+    add_truth,
+    list_runs,
+    list_truths,
+    load_run,
+    load_truth,
+    remove_run,
+    remove_truth,
+    truth_of_project,
+)
 from backend.api.studies import (
     Study,
     StudyInputs,
@@ -114,6 +125,7 @@ from backend.store.exam import Place as ExamItem
 from backend.store.examples import Example
 from backend.store.project import Project
 from backend.store.releases import ReleaseRow
+from backend.store.runs import Kept
 from backend.store.upkeep import Restored
 
 __all__ = [
@@ -137,6 +149,7 @@ __all__ = [
     "ImportReport",
     "Inputs",
     "JudgementsReport",
+    "Kept",
     "Missed",
     "Project",
     "QueryReport",
@@ -153,7 +166,9 @@ __all__ = [
     "accept_rewrites",
     "add_person",
     "add_person_with_password",
+    "add_run",
     "add_statistics",
+    "add_truth",
     "adjudicate",
     "agreement_study",
     "backup",
@@ -196,6 +211,10 @@ __all__ = [
     "list_people",
     "list_queries",
     "list_releases",
+    "list_runs",
+    "list_truths",
+    "load_run",
+    "load_truth",
     "migrate",
     "model_selection_study",
     "moment_clip",
@@ -212,6 +231,8 @@ __all__ = [
     "query_pairs",
     "record_grades",
     "record_skips",
+    "remove_run",
+    "remove_truth",
     "report_clip",
     "report_page",
     "restore",
@@ -235,6 +256,7 @@ __all__ = [
     "suspend",
     "theory_study",
     "ties_study",
+    "truth_of_project",
     "waiting_rewrites",
     "withdraw_example",
     "write_pseudo_train",

@@ -1,67 +1,76 @@
 """Read truth, run and video map files into columns; every problem with its file and row.
 
-Reads: these files. Writes: nothing.
+Reads: these files, packed with gzip or not. Writes: nothing.
 """
 
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
 
-import msgspec
-
-from backend.core.errors import InputError, Problem
+from backend.core.errors import InputError
 from backend.core.metrics.columns import Run, Truth
-from backend.core.runs import parse_run, parse_truth, parse_video_map
+from backend.core.run_files import run_file, truth_file, video_map_file
+
+LARGEST_UNPACKED = 2 << 30
+"""Bytes. A packed file that holds more is refused before it fills the memory."""
+
+_GZIP = b"\x1f\x8b"
+_STEP = 16 << 20
 
 
 def read_truth(path: Path) -> Truth:
-    """Truth of a TVR-Ranking `val.json`, or of the older file with one JSON object per line and pair."""
-    content = _content(path)
-    if content.lstrip()[:1] == b"{":
-        return parse_truth(_json_lines(content, path), str(path))
-    return parse_truth(_json(content, path), str(path))
+    """Truth in any of its forms; see `backend.core.run_files`."""
+    return truth_file(unpack(bytes_of(path), str(path)), str(path))
 
 
 def read_run(path: Path, videos: Mapping[int, str] | None = None) -> Run:
-    """A run file in any of its three formats; `videos` (from `read_videos`) names videos given by index."""
-    return parse_run(_json(_content(path), path), str(path), videos)
+    """A run in any of its forms; `videos` (from `read_videos`) names videos given by index."""
+    return run_file(unpack(bytes_of(path), str(path)), str(path), videos)
 
 
 def read_videos(path: Path) -> dict[int, str]:
     """`index -> name` of a map file `{name: [duration, index]}`."""
-    return parse_video_map(_json(_content(path), path), str(path))
+    return video_map_file(unpack(bytes_of(path), str(path)), str(path))
 
 
-def _content(path: Path) -> bytes:
+def bytes_of(path: Path) -> bytes:
+    """The bytes of a file as they lie there.
+
+    Raises:
+        InputError: it cannot be read.
+    """
     try:
-        content = path.read_bytes()
+        return path.read_bytes()
     except OSError as error:
         raise InputError.single(path, f"cannot be read: {error.strerror}") from None
-    content = content.removeprefix(b"\xef\xbb\xbf")
-    if not content.strip():
-        raise InputError.single(path, "is empty")
-    try:
-        content.decode("utf-8")
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise InputError.single(path, "is not UTF-8 text from here on; save it as UTF-8", line) from None
-    return content
 
 
-def _json(content: bytes, path: Path, row: int | None = None) -> object:
-    try:
-        return msgspec.json.decode(content)
-    except msgspec.DecodeError as error:
-        raise InputError.single(path, f"is not JSON: {error}", row) from None
+def unpack(content: bytes, file: str) -> bytes:
+    """Unpack gzip (one or more members after one another), whatever the file's name; other bytes stay as they are.
 
-
-def _json_lines(content: bytes, path: Path) -> list[object]:
-    documents: list[object] = []
-    problems: list[Problem] = []
-    for row, line in enumerate(content.split(b"\n"), start=1):
-        try:
-            documents.append(_json(line, path, row) if line.strip() else None)
-        except InputError as error:
-            problems += error.problems
-    if problems:
-        raise InputError(problems)
-    return documents
+    Raises:
+        InputError: the data are cut off or damaged, or unpack to more than `LARGEST_UNPACKED`.
+    """
+    parts: list[bytes] = []
+    total = 0
+    while content[:2] == _GZIP:
+        member = zlib.decompressobj(wbits=31)
+        while not member.eof:
+            try:
+                part = member.decompress(content, _STEP)
+            except zlib.error as error:
+                raise InputError.single(file, f"is damaged: gzip cannot unpack it ({error})") from None
+            total += len(part)
+            if total > LARGEST_UNPACKED:
+                message = f"unpacks to more than {LARGEST_UNPACKED / 2**30:g} GiB: unpack it yourself if it is right"
+                raise InputError.single(file, message)
+            parts.append(part)
+            content = member.unconsumed_tail
+            if not part and not member.eof and not content:
+                raise InputError.single(file, "is cut off: the end of the gzip data is missing")
+        content = member.unused_data.lstrip(b"\0")
+    if not parts:
+        return content
+    if content:
+        raise InputError.single(file, "is damaged: there is something else after the gzip data")
+    return parts[0] if len(parts) == 1 else b"".join(parts)

@@ -36,7 +36,8 @@ def test_the_public_commands_are_there() -> None:
     wanted += "consensus evaluate backup migrate clip import-judgements restore doctor"
     studies = {f"measures {name}" for name in ["agreement", "stability", "noise", "ties", "model-selection", "theory"]}
     exams = {f"exam {name}" for name in ["set", "status", "off", "retake", "exempt"]}
-    assert {" ".join(command) for command in commands()} == {*wanted.split(), "users add"} | studies | exams
+    kept = {f"{shelf} {act}" for shelf in ("truths", "runs") for act in ("add", "list", "remove")}
+    assert {" ".join(command) for command in commands()} == {*wanted.split(), "users add"} | studies | exams | kept
 
 
 def test_status_json_is_json_alone_and_says_what_the_contract_names(reelrank: Run, judging: Judging) -> None:

@@ -1,0 +1,206 @@
+"""Keep ground truths and runs in the project as columns, so that a file is parsed and checked once.
+
+*Reads* files, settled pairs. *Writes* kept truths and runs, events.
+"""
+
+import hashlib
+from collections.abc import Callable
+from pathlib import Path
+
+from backend.core.errors import InputError, ProjectError
+from backend.core.metrics.columns import Run, Truth
+from backend.core.model import Person, Split
+from backend.core.run_files import run_file, truth_file
+from backend.core.runs import Group, Names, name_only, truth_of
+from backend.stages.review import require_lead
+from backend.stages.run_files import bytes_of, read_videos, unpack
+from backend.store import events, queries, reviews, runs
+from backend.store.connection import reading, writing
+from backend.store.events import EventKind
+from backend.store.project import Project
+from backend.store.runs import Kept, Shelf
+
+LONGEST_NAME = 100
+_ADDED = {Shelf.TRUTHS: EventKind.TRUTH_ADDED, Shelf.RUNS: EventKind.RUN_ADDED}
+_REMOVED = {Shelf.TRUTHS: EventKind.TRUTH_REMOVED, Shelf.RUNS: EventKind.RUN_REMOVED}
+_WORD = {Shelf.TRUTHS: "ground truth", Shelf.RUNS: "run"}
+
+
+def add_truth(project: Project, path: Path, *, name: str | None = None, by: Person | None = None, now: float) -> Kept:
+    """Check a whole truth file and keep it.
+
+    Args:
+        project: the project.
+        path: a truth file of any form.
+        name: what to call it; None takes the name of the file without its ending.
+        by: the lead who adds it, None on the command line.
+        now: seconds since 1970.
+
+    Raises:
+        InputError: with everything that is wrong with the file, impossible moments included; nothing is kept then.
+        ProjectError: the name is taken, blank or too long.
+        NotAllowed: not a lead.
+    """
+    return _add(project, Shelf.TRUTHS, path, truth_file, name, by, now, {})
+
+
+def add_run(
+    project: Project,
+    path: Path,
+    *,
+    name: str | None = None,
+    videos: Path | None = None,
+    by: Person | None = None,
+    now: float,
+) -> Kept:
+    """Check a whole run file and keep it.
+
+    Args:
+        project: the project.
+        path: a run file of any form.
+        name: what to call it; None takes the name of the file without its ending.
+        videos: a map `name -> [duration, index]`, for a run that gives videos by index; kept are their names.
+        by: the lead who adds it, None on the command line.
+        now: seconds since 1970.
+
+    Raises:
+        InputError: with everything that is wrong with the file, impossible moments included; nothing is kept then.
+        ProjectError: the name is taken, blank or too long.
+        NotAllowed: not a lead.
+    """
+    names = None if videos is None else read_videos(videos)
+    noted = {"videos": None if videos is None else hashlib.sha256(bytes_of(videos)).hexdigest()}
+    return _add(project, Shelf.RUNS, path, lambda content, file: run_file(content, file, names), name, by, now, noted)
+
+
+def remove(project: Project, shelf: Shelf, name: str, *, by: Person | None = None, now: float) -> Kept:
+    """Remove a kept truth or run as a whole; the event log keeps what it was.
+
+    Raises:
+        ProjectError: nothing of this name is kept.
+        NotAllowed: not a lead.
+    """
+    if by is not None:
+        require_lead(by)
+    with writing(project.store) as db:
+        removed = runs.remove(db, shelf, name)
+        if removed is None:
+            raise _not_there(project, shelf, name)
+        events.record(
+            db,
+            _REMOVED[shelf],
+            at=now,
+            actor=by.annotator_id if by else None,
+            subject=f"{shelf}:{name}",
+            payload={"name": name, "file": removed.file, "sha256": removed.sha256},
+        )
+    return removed
+
+
+def load_truth(project: Project, name: str) -> Truth:
+    """A kept ground truth.
+
+    Raises:
+        ProjectError: nothing of this name is kept, or it is damaged.
+    """
+    found = runs.truth(project.store.db, name)
+    if found is None:
+        raise _not_there(project, Shelf.TRUTHS, name)
+    return found
+
+
+def load_run(project: Project, name: str) -> Run:
+    """A kept run.
+
+    Raises:
+        ProjectError: nothing of this name is kept, or it is damaged.
+    """
+    found = runs.run(project.store.db, name)
+    if found is None:
+        raise _not_there(project, Shelf.RUNS, name)
+    return found
+
+
+def truth_of_project(project: Project, split: Split) -> Truth:
+    """The settled pairs of validation or test queries as they stand now: what a release would write, without a file.
+
+    Raises:
+        ProjectError: no pair of the split is settled yet.
+    """
+    with reading(project.store) as db:
+        settled = reviews.settled_pairs(db)
+        asked = [query.query_id for query in queries.query_rows(db, (split,))]
+    groups = {query: Group(query, row, []) for row, query in enumerate(asked, start=1)}
+    for pair in settled:
+        if pair.query_id in groups:
+            moment = {"video": pair.video, "start": pair.start_s, "end": pair.end_s, "relevance": pair.relevance}
+            groups[pair.query_id].items.append(moment)
+    # As in a release: a query without any settled pair has no truth yet.
+    found = [group for group in groups.values() if group.items]
+    if not found:
+        raise ProjectError(f"no pair of a {split.value} query is settled yet: there is nothing to score against")
+    for row, group in enumerate(found, start=1):
+        group.row = row
+    return truth_of(found, f"{split.value} of {project.name}", Names("video", ("start", "end"), "relevance"), name_only)
+
+
+def _add(
+    project: Project,
+    shelf: Shelf,
+    path: Path,
+    read: Callable[[bytes, str], Truth | Run],
+    name: str | None,
+    by: Person | None,
+    now: float,
+    noted: dict[str, str | None],
+) -> Kept:
+    if by is not None:
+        require_lead(by)
+    name = _proper(path.name.removesuffix(".gz").rpartition(".")[0] or path.name if name is None else name)
+    _require_free(runs.listed(project.store.db, shelf), shelf, name)
+    packed = bytes_of(path)
+    found = read(unpack(packed, path.name), path.name)
+    _require_possible(found)
+    sha256 = hashlib.sha256(packed).hexdigest()
+    with writing(project.store) as db:
+        _require_free(runs.listed(db, shelf), shelf, name)
+        runs.add(db, shelf, found, name=name, sha256=sha256, at=now, by=by.annotator_id if by else None)
+        kept = next(kept for kept in runs.listed(db, shelf) if kept.name == name)
+        payload = {"name": name, "file": kept.file, "sha256": sha256, "queries": kept.queries, "moments": kept.moments}
+        events.record(
+            db,
+            _ADDED[shelf],
+            at=now,
+            actor=by.annotator_id if by else None,
+            subject=f"{shelf}:{name}",
+            payload=payload | noted,
+        )
+    return kept
+
+
+def _proper(name: str) -> str:
+    name = " ".join(name.split())
+    if not name or not name.isprintable():
+        raise ProjectError("give a name that can be read, such as --name baseline")
+    if len(name) > LONGEST_NAME:
+        raise ProjectError(f"the name has {len(name)} characters: give one of at most {LONGEST_NAME} with --name")
+    return name
+
+
+def _require_free(kept: list[Kept], shelf: Shelf, name: str) -> None:
+    if any(name == one.name for one in kept):
+        raise ProjectError(f"a {_WORD[shelf]} called {name} is kept already: give another --name, or remove that first")
+
+
+def _require_possible(spans: Truth | Run) -> None:
+    """Every preset can score what is kept, so what any of them refuses is refused here, all of it at once."""
+    if not spans.queries:
+        raise InputError.single(spans.file, "holds no query")
+    messages = {**spans.span_problems(), **(spans.relevance_problems() if isinstance(spans, Truth) else {})}
+    if messages:
+        raise InputError([spans.problem(position, message) for position, message in sorted(messages.items())])
+
+
+def _not_there(project: Project, shelf: Shelf, name: str) -> ProjectError:
+    names = ", ".join(kept.name for kept in runs.listed(project.store.db, shelf))
+    return ProjectError(f"no {_WORD[shelf]} called {name} is kept; there is {names or 'none yet'}")

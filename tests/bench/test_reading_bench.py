@@ -1,0 +1,137 @@
+"""What reading truths and runs costs beside parsing the same bytes alone, in the same run: `make bench`.
+
+Prints Markdown tables for docs/performance.md. Never fails on a number; nothing here runs by default.
+"""
+
+import importlib
+import json
+import random
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from backend import api
+from backend.stages.run_files import read_run, read_truth
+from bench.test_bench import table, timed
+
+pytestmark = pytest.mark.bench
+
+OFFICIAL, LARGE = 2_781, 100_000
+PEAK = """
+import resource, sys, time
+from pathlib import Path
+from backend.stages.run_files import read_run, read_truth
+from backend.stages.scoreboard import evaluate_files
+truth, run = Path(sys.argv[1]), Path(sys.argv[2])
+start = time.perf_counter()
+{work}
+print(time.perf_counter() - start, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6)
+"""
+
+
+def write(folder: Path, queries: int, *, per_query: int = 28, predictions: int = 40) -> tuple[Path, Path]:
+    """Truth in the form of a release, and a run with names, of made-up moments."""
+    rng = random.Random(2)
+    videos = [f"castle_s{n % 9:02d}e{n % 20:02d}_seg02_clip_{n:02d}" for n in range(2000)]
+
+    def span() -> list[float]:
+        start = round(rng.uniform(0, 60), 2)
+        return [start, round(start + rng.uniform(1, 30), 2)]
+
+    pair = 0
+    truth, run = folder / f"val-{queries}.json", folder / f"run-{queries}.json"
+    with truth.open("w") as truths, run.open("w") as runs:
+        for query in range(queries):
+            near = rng.choices(videos, k=25)
+            moments = []
+            for video in rng.choices(near, k=per_query):
+                pair += 1
+                moments.append(
+                    {
+                        "pair_id": pair,
+                        "video_name": video,
+                        "timestamp": span(),
+                        "duration": 90.02,
+                        "caption": "A woman walks to the sofa and sits down with her mug.",
+                        "similarity": round(rng.random(), 6),
+                        "relevance": rng.randrange(5),
+                    }
+                )
+            entry = {"query_id": query, "query": "Someone sits down on a sofa.", "relevant_moment": moments}
+            truths.write(("[" if query == 0 else ", ") + json.dumps(entry))
+            rows = [[video, *span(), 1.0 / n] for n, video in enumerate(rng.choices(near, k=predictions), 1)]
+            runs.write(("{" if query == 0 else ", ") + f'"{query}": {json.dumps(rows)}')
+        truths.write("]")
+        runs.write("}")
+    return truth, run
+
+
+def parsers() -> dict[str, Callable[[bytes], object]]:
+    found: dict[str, Callable[[bytes], object]] = {
+        "msgspec": msgspec.json.decode,
+        "json (standard library)": json.loads,
+    }
+    with suppress(ImportError):  # a peer, not a need
+        found["orjson"] = importlib.import_module("orjson").loads
+    return found
+
+
+def test_reading_at_the_official_size(tmp_path: Path) -> None:
+    truth, run = write(tmp_path, OFFICIAL)
+    contents = {"truth": truth.read_bytes(), "run": run.read_bytes()}
+    ours = {"truth": timed(lambda: read_truth(truth), 9), "run": timed(lambda: read_run(run), 9)}
+    rows = [
+        (f"{what}, {len(contents[what]) / 1e6:.1f} MB, to columns", f"{took * 1e3:.0f} ms", "")
+        for what, took in ours.items()
+    ]
+    for name, parse in parsers().items():
+        for what, content in contents.items():
+            took = timed(lambda parse=parse, content=content: parse(content), 9)  # type: ignore[misc]
+            rows.append(
+                (f"{what}, {name} alone", f"{took * 1e3:.0f} ms", f"ours is {ours[what] / took:.2f} times that")
+            )
+    whole = timed(lambda: api.evaluate_files(truth, [run], preset="official"), 5)
+    reading = sum(ours.values())
+    rows.append(("bytes to 9 NDCG means, preset official", f"{whole * 1e3:.0f} ms", f"reading: {reading / whole:.0%}"))
+    table("Reading: 2,781 queries x 40 predictions, 77,868 graded moments", rows)
+
+
+def test_a_kept_run_is_read_faster_than_its_file(tmp_path: Path) -> None:
+    truth, run = write(tmp_path, OFFICIAL)
+    project = api.init_project(tmp_path / "project", encoder="minilm")
+    add = timed(lambda: (api.add_truth(project, truth, now=0.0), api.add_run(project, run, now=0.0)), 1)
+    load = timed(lambda: (api.load_truth(project, truth.stem), api.load_run(project, run.stem)))
+    read = timed(lambda: (read_truth(truth), read_run(run)))
+    table(
+        "Truth and run of the official size, kept in a project",
+        [
+            ("add both", f"{add * 1e3:.0f} ms", ""),
+            ("load both", f"{load * 1e3:.1f} ms", f"from their files: {read * 1e3:.0f} ms"),
+        ],
+    )
+
+
+def test_reading_a_hundred_thousand_queries(tmp_path: Path) -> None:
+    truth, run = write(tmp_path, LARGE, per_query=10)
+    rows = []
+    for what, work in {
+        "read the run": "read_run(run)",
+        "the run's bytes alone": "run.read_bytes()",
+        "json (standard library) alone": "import json; json.loads(run.read_bytes())",
+        "msgspec alone": "import msgspec; msgspec.json.decode(run.read_bytes())",
+        "read the truth": "read_truth(truth)",
+        "read both and score 9 cells": "evaluate_files(truth, [run])",
+    }.items():
+        script = PEAK.format(work=work)
+        done = subprocess.run(
+            [sys.executable, "-c", script, truth, run], capture_output=True, text=True, check=True, cwd=tmp_path
+        )
+        seconds, gigabytes = map(float, done.stdout.split())
+        rows.append((what, f"{seconds:.1f} s", f"peak {gigabytes:.2f} GB"))
+    sizes = f"{run.stat().st_size / 1e6:.0f} MB and {truth.stat().st_size / 1e6:.0f} MB"
+    table(f"100,000 queries x 40 predictions, 1,000,000 graded moments ({sizes}), each in a process of its own", rows)
