@@ -14,7 +14,7 @@ from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
-from annotate_app import processes
+from backend.core import processes
 from backend.core.errors import VideoUnreadable
 
 

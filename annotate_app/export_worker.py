@@ -3,8 +3,8 @@
 from concurrent.futures import Future
 from pathlib import Path
 
-from annotate_app import processes
 from backend import api
+from backend.core import processes
 from backend.core.model import Person
 
 

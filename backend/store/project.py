@@ -104,7 +104,7 @@ def create(folder: Path, *, encoder: str, encoder_kind: str, cast: dict[str, str
     except OSError as error:
         raise ProjectError(f"cannot write to {folder}: {error.strerror}") from error
     try:
-        connection.create(folder / DATABASE_FILE)
+        connection.create(folder / DATABASE_FILE).close()  # an idle connection counts as use
     except BaseException:
         (folder / SETTINGS_FILE).unlink(missing_ok=True)  # else the next try would find half a project
         raise

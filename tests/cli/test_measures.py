@@ -187,7 +187,7 @@ def test_problems_of_all_files_are_told_at_once(reelrank: Run, files: dict[str, 
     code, _, err = reelrank("measures", "ties", *given())
     assert code == 1
     assert "north-val.json, row 1: query val0, moment 1: end 4.0 is not after start 5.0" in err
-    assert "west-val.json: is not JSON" in err
+    assert "west-val.json, row 1: is not JSON" in err
 
 
 @pytest.mark.parametrize("duration", ["0", '"long"', "true", "null"])

@@ -5,11 +5,12 @@ Each unit has its own seed sequence, a numbered child of the study's; results co
 
 import signal
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
-from multiprocessing import get_context
+from concurrent.futures import Future, as_completed
 from typing import Any, TypeVar
 
 import numpy as np
+
+from backend.core import processes
 
 Shared = TypeVar("Shared")
 Unit = TypeVar("Unit")
@@ -51,10 +52,7 @@ def run_units(
             results.append(work(shared, unit))
             report(done, len(units))
         return results
-    # spawn: a forked child of a process with threads (progress bars, BLAS) can hang on a lock nobody holds.
-    pool = ProcessPoolExecutor(
-        min(jobs, len(units)), mp_context=get_context("spawn"), initializer=_begin, initargs=(work, shared)
-    )
+    pool = processes.pool(min(jobs, len(units)), _begin, (work, shared))
     try:
         futures: list[Future[Result]] = [pool.submit(_one, unit) for unit in units]
         for done, future in enumerate(as_completed(futures), start=1):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 PARENT = """
 import os, time
-from annotate_app import processes
+from backend.core import processes
 
 if __name__ == "__main__":
     pool = processes.pool(1)

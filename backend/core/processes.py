@@ -1,7 +1,7 @@
-"""Worker processes that start clean, whatever Streamlit has made of the main module, and end with the server.
+"""Worker processes that start clean, whatever the main module is, and end with whoever started them.
 
-A spawned process normally runs its parent's main module again. Streamlit installs the app's script as the main
-module of the server, so a worker started while somebody looks at a page would run that page. And a worker whose
+A spawned process normally runs its parent's main module again: the whole command line, or, where Streamlit has
+installed the app's script as the main module of the server, the page that somebody looks at. And a worker whose
 parent is killed waits for work for ever, because it holds the other end of its own queue.
 """
 
@@ -35,7 +35,7 @@ class _CleanContext(multiprocessing.context.SpawnContext):
 def pool(
     processes: int, initializer: Callable[..., object] | None = None, initargs: tuple[Any, ...] = ()
 ) -> ProcessPoolExecutor:
-    """A pool of spawned processes; a fork would copy the server's locks in whatever state they are."""
+    """A pool of spawned processes; a fork would copy locks (of threads, bars, BLAS) in whatever state they are."""
     arguments = (initializer, initargs)
     return ProcessPoolExecutor(processes, mp_context=_CleanContext(), initializer=_begin, initargs=arguments)
 
