@@ -108,10 +108,11 @@ def test_the_examples_give_what_their_page_promises(
 ) -> None:
     monkeypatch.chdir(ROOT)
     commands = re.findall(r"`(reelrank (?:evaluate|consensus) [^`]+)`", (ROOT / "assets/README.md").read_text())
-    assert len(commands) == 2
+    assert len(commands) == 4
     for command in commands:
         run(command, monkeypatch)
     out = capsys.readouterr().out
-    assert "0.8821" in out
+    assert out.count("0.8821") == 2  # JSON and CSV
+    assert re.findall(r"rank@\d,0.5 +([\d.]+)", out)[-2:] == ["0.0000", "1.0000"]
     assert "3 in consensus, 1 discarded" in out
     assert "relevances 0 / 1 / 2 / 3 / 4: 0 / 0 / 2 / 0 / 1" in out
