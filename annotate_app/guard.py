@@ -20,7 +20,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from annotate_app.auth import CSRF_COOKIE, SESSION_COOKIE, SIGN_IN_PATH
 from backend import api
 from backend.core.errors import StoreUnavailable
-from backend.core.model import Person
+from backend.core.model import Person, Role
 
 # Streamlit's own scripts, fonts and signs of life: the same bytes for everybody.
 _OPEN_PREFIXES = ("/session/", "/static/")
@@ -32,6 +32,7 @@ _OPEN_PATHS = frozenset(
     }
 )
 # Asked by scripts and by <video>, never typed into an address bar: these get an answer, not a redirect.
+_UPLOADS = "/_stcore/upload_file/"
 _MACHINE_PREFIXES = ("/desk/", "/clips/", "/examples/", "/moments.mp4", "/_stcore/", "/media/", "/component/", "/app/")
 
 _SCOPE_KEY = "reelrank.person"
@@ -104,6 +105,9 @@ class Guard:
                 person = await self._person(connection)
                 if person is None:
                     await self._refusal(connection)(scope, receive, send)
+                    return
+                if path.startswith(_UPLOADS) and person.role is not Role.LEAD:
+                    await JSONResponse({"message": "Only leads may upload files."}, 403)(scope, receive, send)
                     return
                 scope[_SCOPE_KEY] = person
             await self._app(scope, receive, send)

@@ -7,7 +7,7 @@ import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
 from annotate_app import auth
-from annotate_app.screens import annotate, disagreements, exam, my_work, people, progress, queries, release
+from annotate_app.screens import annotate, disagreements, exam, leaderboard, my_work, people, progress, queries, release
 from backend.core.model import Person, Role
 
 _PAGES: tuple[tuple[Role, Callable[[], None], str, str], ...] = (
@@ -19,6 +19,7 @@ _PAGES: tuple[tuple[Role, Callable[[], None], str, str], ...] = (
     (Role.LEAD, people.page, "People", ":material/group:"),
     (Role.LEAD, exam.page, "Exam", ":material/school:"),
     (Role.LEAD, release.page, "Release", ":material/inventory_2:"),
+    (Role.LEAD, leaderboard.page, "Leaderboard", ":material/leaderboard:"),
 )
 
 

@@ -14,6 +14,8 @@ const made = (tag, className, text) => {
 };
 const seconds = (value) => value.toFixed(2).replace(/\.?0+$/, "");
 const span = (moment) => `${seconds(moment.start_s)} to ${seconds(moment.end_s)} s`;
+// Two runs are called A and B: their names may be long, and every moment of the truth speaks of both.
+const letter = (data, n) => (data.runs.length > 1 ? "AB"[n] : "");
 const tint = (number) => TINTS[(number - 1) % TINTS.length];
 
 export default function ({ parentElement, data }) {
@@ -31,7 +33,7 @@ export default function ({ parentElement, data }) {
   const seen = watcher();
 
   // With two runs the truth stands between them, so that no line crosses a card.
-  const [first, second] = data.runs.map((run) => runColumn(run, data, ends, seen));
+  const [first, second] = data.runs.map((run, n) => runColumn(run, letter(data, n), data, ends, seen));
   const truth = truthColumn(data, ends, seen);
   host.append(...(second ? [first, truth, second] : [truth, first]));
   const lines = document.createElementNS("http://www.w3.org/2000/svg", "svg");
@@ -72,8 +74,9 @@ function truthColumn(data, ends, seen) {
     const found = data.runs.map((run) => run.found[at]);
     if (found.some(({ rank }) => rank !== null)) card.style.setProperty("--tint", tint(moment.number));
     found.forEach(({ rank, fate }, n) => {
-      const whose = data.runs.length > 1 ? `${data.runs[n].name}: ` : "";
-      if (rank !== null) say(card, `${whose}✓ found at rank ${rank}${fate === "wrong rank" ? ", too low" : ""}`);
+      const whose = letter(data, n) && `${letter(data, n)}: `;
+      if (rank !== null && moment.relevance === 0) say(card, `${whose}○ not relevant, taken by rank ${rank}`);
+      else if (rank !== null) say(card, `${whose}✓ found at rank ${rank}${fate === "wrong rank" ? ", too low" : ""}`);
       else if (fate !== null) say(card, `${whose}✕ missed: ${fate}`);
     });
     list.append(card);
@@ -81,10 +84,10 @@ function truthColumn(data, ends, seen) {
   return section;
 }
 
-function runColumn(run, data, ends, seen) {
+function runColumn(run, called, data, ends, seen) {
   const value = run.value === null ? "" : `${data.measure} ${run.value.toFixed(4)}`;
-  const { section, list } = column("run", run.name, value);
-  if (!run.predictions.length) section.append(made("p", "none", "This run has no predictions for this query."));
+  const { section, list } = column("run", called ? `${called}: ${run.name}` : run.name, value);
+  if (!run.predictions.length) list.append(made("li", "none", "This run has no predictions for this query."));
   for (const prediction of run.predictions) {
     const card = cardOf(prediction, `#${prediction.rank}`, ends, seen);
     const line = card.querySelector(".line");
@@ -120,9 +123,11 @@ function cardOf(moment, name, ends, seen) {
   const status = made("p");
   if (moment.src) {
     const video = made("video");
-    Object.assign(video, { muted: true, loop: true, playsInline: true, controls: true, preload: "none" });
+    Object.assign(video, { muted: true, loop: true, playsInline: true, preload: "none" });
     video.setAttribute("aria-label", `${name}: ${moment.video}, ${span(moment)}`);
     video.dataset.src = moment.src;
+    status.textContent = "Being cut…"; // the first time a clip is asked for
+    video.addEventListener("loadeddata", () => { status.textContent = ""; });
     video.addEventListener("error", () => explain(video, status));
     // One clip moves at a time: a page of twenty moving pictures cannot be looked at.
     const play = () => { if (video.src) video.play().catch(() => {}); };

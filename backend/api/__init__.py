@@ -38,6 +38,14 @@ from backend.api.lead import (
     query_pairs,
     skipped,
 )
+from backend.api.leaderboard import (
+    board_pictures,
+    leaderboard_version,
+    notable_queries,
+    score_kept_runs,
+    truth_names,
+    videos_with_file,
+)
 from backend.api.moments import moment_clip
 from backend.api.my_work import my_work
 from backend.api.people import (
@@ -100,6 +108,8 @@ from backend.api.studies import (
     write_study,
 )
 from backend.api.upkeep import backup, doctor, migrate, restore
+from backend.core.metrics.cases import Case
+from backend.core.metrics.fates import MEANINGS as FATE_MEANINGS
 from backend.core.metrics.presets import OPTION_VALUES as EVALUATION_OPTIONS
 from backend.core.score_tables import SCORE_FORMATS, group_tables, per_query_csv, standings
 from backend.core.score_tables import sentence as score_sentence
@@ -116,9 +126,11 @@ from backend.stages.exam import Act as ExamAct
 from backend.stages.exam_lead import ExamReport
 from backend.stages.exam_results import ExamAttempt, ExamPerson, Missed
 from backend.stages.export import ReleaseReport
+from backend.stages.facts import Inputs, file_inputs
+from backend.stages.leaderboard import Leaderboard
 from backend.stages.people import PASSWORD_LENGTH, SESSION_S
 from backend.stages.queries import QueryReport
-from backend.stages.scoreboard import Facts, Inputs, Scoreboard, evaluate_files, score_files, score_runs
+from backend.stages.scoreboard import Scoreboard, evaluate_files, score_files, score_runs
 from backend.stages.standings import Sureness, add_statistics
 from backend.store.exam import Exam
 from backend.store.exam import Place as ExamItem
@@ -130,10 +142,12 @@ from backend.store.upkeep import Restored
 
 __all__ = [
     "EVALUATION_OPTIONS",
+    "FATE_MEANINGS",
     "PASSWORD_LENGTH",
     "SCORE_FORMATS",
     "SESSION_S",
     "CandidateReport",
+    "Case",
     "ClipJob",
     "CutReport",
     "DoctorReport",
@@ -144,12 +158,12 @@ __all__ = [
     "ExamPerson",
     "ExamReport",
     "Example",
-    "Facts",
     "Finding",
     "ImportReport",
     "Inputs",
     "JudgementsReport",
     "Kept",
+    "Leaderboard",
     "Missed",
     "Project",
     "QueryReport",
@@ -174,6 +188,7 @@ __all__ = [
     "backup",
     "backup_now",
     "blocked",
+    "board_pictures",
     "build_demo",
     "change_password",
     "choose_candidates",
@@ -202,12 +217,14 @@ __all__ = [
     "explain_exam_item",
     "export_release",
     "export_zip",
+    "file_inputs",
     "grant_retake",
     "group_tables",
     "import_corpus",
     "import_judgements",
     "init_project",
     "invited",
+    "leaderboard_version",
     "list_people",
     "list_queries",
     "list_releases",
@@ -222,6 +239,7 @@ __all__ = [
     "my_work",
     "new_invitation",
     "noise_study",
+    "notable_queries",
     "offer_again",
     "open_batch",
     "open_project",
@@ -239,6 +257,7 @@ __all__ = [
     "restore_clip",
     "rewrite_captions",
     "score_files",
+    "score_kept_runs",
     "score_runs",
     "score_sentence",
     "score_table",
@@ -256,7 +275,9 @@ __all__ = [
     "suspend",
     "theory_study",
     "ties_study",
+    "truth_names",
     "truth_of_project",
+    "videos_with_file",
     "waiting_rewrites",
     "withdraw_example",
     "write_pseudo_train",

@@ -55,6 +55,7 @@ def build_demo(folder: Path, *, judged: bool, now: float, progress: Progress) ->
         project = demo.build(folder, now=now, progress=progress)
     if judged and not status.counts(project)["simulated"]:
         demo.simulate(project, now=now, progress=progress)
+        demo.keep_runs(project, now=now)
     return project
 
 

@@ -3,16 +3,16 @@
 from collections.abc import Callable
 from datetime import datetime
 
-from backend.stages.scoreboard import Facts, Inputs, Scoreboard
+from backend.stages.facts import Inputs
+from backend.stages.scoreboard import Scoreboard
 from backend.stages.standings import Sureness
 
 
 def report_page(
     board: Scoreboard,
-    inputs: Inputs | None = None,
+    inputs: Inputs,
     *,
     made: datetime,
-    facts: Facts | None = None,
     asked: Sureness | None = None,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> str:
@@ -20,4 +20,4 @@ def report_page(
     # Charts take as long to load as everything else together; only a report needs them.
     from backend.stages import report
 
-    return report.report_page(board, inputs, made=made, facts=facts, asked=asked, progress=progress)
+    return report.report_page(board, inputs, made=made, asked=asked, progress=progress)

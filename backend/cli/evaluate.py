@@ -114,7 +114,7 @@ def evaluate(
             made = datetime.fromtimestamp(now(), UTC)
             page = api.report_page(
                 board,
-                api.Inputs(truth, tuple(run), videos),
+                api.file_inputs(truth, run, videos),
                 made=made,
                 asked=asked if baseline else None,
                 progress=progress,

@@ -95,7 +95,9 @@ def best_iou(best: Mapping[str, Floats], k: int) -> alt.TopLevelMixin:
         )
         .properties(width=225, height=120)
         .facet(
-            facet=alt.Facet("run:N", title=None, sort=list(shown), header=alt.Header(labelFontWeight="bold")),
+            facet=alt.Facet(
+                "run:N", title=None, sort=list(shown), header=alt.Header(labelFontWeight="bold", labelLimit=225)
+            ),
             columns=4,
             spacing=20,
         )

@@ -5,13 +5,18 @@ database, on every screen of the lead and in every release.
 """
 
 import random
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
+
+import msgspec
 
 from backend.core.model import GradeEvent, Person, QueryId, Role, Verdict
 from backend.encoders import sentence
 from backend.media import demo as theatre
-from backend.stages import candidates, captions, consensus, corpus, people, queries
+from backend.stages import candidates, captions, consensus, corpus, kept_runs, people, queries
+from backend.store import corpus as corpus_rows
 from backend.store import judgements, reviews
 from backend.store import project as projects
 from backend.store.project import Project
@@ -81,6 +86,36 @@ def simulate(project: Project, *, now: float, progress: Progress) -> int:
         total += _judge_query(project, query.query_id, crowd, rng, now=now)
         progress("simulating judgements", done, len(asked))
     return total
+
+
+def keep_runs(project: Project, *, now: float) -> None:
+    """Keep three runs made for show: the candidates by similarity, the same with loose boundaries, and in any order."""
+    rng = random.Random(SEED)
+    lengths = corpus_rows.video_durations(project.store.db)
+    by_similarity: dict[str, list[list[Any]]] = {}
+    for query in reviews.query_reviews(project.store.db, project.settings.batch_size):
+        pairs = reviews.pairs_of_query(project.store.db, query.query_id)
+        by_similarity[str(query.query_id)] = [[p.video, p.start_s, p.end_s, p.similarity] for p in pairs]
+
+    def loose(video: str, start_s: float, end_s: float) -> list[Any]:
+        early, late = (rng.uniform(-0.2, 0.5) * (end_s - start_s) for _ in range(2))
+        return [video, round(max(0.0, start_s - early), 2), round(min(lengths[video], end_s + late), 2)]
+
+    runs = {
+        "similarity (demo)": by_similarity,
+        "similarity, loose boundaries (demo)": {
+            query: [[*loose(*moment[:3]), moment[3]] for moment in moments] for query, moments in by_similarity.items()
+        },
+        "any order (demo)": {
+            query: [[*moment[:3], 1 / rank] for rank, moment in enumerate(rng.sample(moments, len(moments)), start=1)]
+            for query, moments in by_similarity.items()
+        },
+    }
+    with tempfile.TemporaryDirectory() as folder:
+        for number, (name, run) in enumerate(runs.items(), start=1):
+            file = Path(folder) / f"demo-run-{number}.json"
+            file.write_bytes(msgspec.json.encode(run))
+            kept_runs.add_run(project, file, name=name, now=now)
 
 
 def _judge_query(project: Project, query_id: QueryId, crowd: list[Person], rng: random.Random, *, now: float) -> int:

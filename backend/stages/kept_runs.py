@@ -11,10 +11,11 @@ from backend.core.errors import InputError, ProjectError
 from backend.core.metrics.columns import Run, Truth
 from backend.core.model import Person, Split
 from backend.core.run_files import run_file, truth_file
-from backend.core.runs import Group, Names, name_only, truth_of
+from backend.core.runs import parse_truth_mapping
+from backend.stages.facts import read_facts
 from backend.stages.review import require_lead
 from backend.stages.run_files import bytes_of, read_videos, unpack
-from backend.store import events, queries, reviews, runs
+from backend.store import events, reviews, runs
 from backend.store.connection import reading, writing
 from backend.store.events import EventKind
 from backend.store.project import Project
@@ -127,21 +128,15 @@ def truth_of_project(project: Project, split: Split) -> Truth:
     Raises:
         ProjectError: no pair of the split is settled yet.
     """
-    with reading(project.store) as db:
-        settled = reviews.settled_pairs(db)
-        asked = [query.query_id for query in queries.query_rows(db, (split,))]
-    groups = {query: Group(query, row, []) for row, query in enumerate(asked, start=1)}
-    for pair in settled:
-        if pair.query_id in groups:
-            moment = {"video": pair.video, "start": pair.start_s, "end": pair.end_s, "relevance": pair.relevance}
-            groups[pair.query_id].items.append(moment)
     # As in a release: a query without any settled pair has no truth yet.
-    found = [group for group in groups.values() if group.items]
+    found: dict[int, list[dict[str, object]]] = {}
+    with reading(project.store) as db:
+        for query, video, start_s, end_s, relevance in reviews.settled_moments(db, split):
+            moment = {"video": video, "start": start_s, "end": end_s, "relevance": relevance}
+            found.setdefault(query, []).append(moment)
     if not found:
         raise ProjectError(f"no pair of a {split.value} query is settled yet: there is nothing to score against")
-    for row, group in enumerate(found, start=1):
-        group.row = row
-    return truth_of(found, f"{split.value} of {project.name}", Names("video", ("start", "end"), "relevance"), name_only)
+    return parse_truth_mapping(found, f"{split.value} of {project.name}")
 
 
 def _add(
@@ -161,10 +156,19 @@ def _add(
     packed = bytes_of(path)
     found = read(unpack(packed, path.name), path.name)
     _require_possible(found)
-    sha256 = hashlib.sha256(packed).hexdigest()
+    sha256, texts = hashlib.sha256(packed).hexdigest(), read_facts(path).texts
     with writing(project.store) as db:
         _require_free(runs.listed(db, shelf), shelf, name)
-        runs.add(db, shelf, found, name=name, sha256=sha256, at=now, by=by.annotator_id if by else None)
+        runs.add(
+            db,
+            shelf,
+            found,
+            name=name,
+            sha256=sha256,
+            texts=texts,
+            at=now,
+            by=by.annotator_id if by else None,
+        )
         kept = next(kept for kept in runs.listed(db, shelf) if kept.name == name)
         payload = {"name": name, "file": kept.file, "sha256": sha256, "queries": kept.queries, "moments": kept.moments}
         events.record(

@@ -1,26 +1,24 @@
 """The evaluation report: everything that a scoreboard holds, on one HTML page.
 
-Reads: the input files once more, for hashes, query texts and durations. Writes: nothing.
+Reads: nothing. Writes: nothing.
 """
 
-import hashlib
 import platform
 from collections.abc import Callable
 from dataclasses import asdict
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
-import msgspec
 import numpy as np
 import scipy
 
 from backend import __version__
 from backend.core.score_tables import conventions
-from backend.figures.report_page import render
+from backend.figures.report_page import inline, render
 from backend.stages import report_parts as parts
+from backend.stages.facts import Inputs, Source
 from backend.stages.report_cases import LEGEND, case_kinds
-from backend.stages.scoreboard import Facts, Inputs, Scoreboard
+from backend.stages.scoreboard import Scoreboard
 from backend.stages.standings import Sureness, add_statistics
 
 _BREAKDOWNS = ("duration", "show", "relevance")
@@ -42,10 +40,9 @@ _PRESETS = {
 
 def report_page(
     board: Scoreboard,
-    inputs: Inputs | None = None,
+    inputs: Inputs,
     *,
     made: datetime,
-    facts: Facts | None = None,
     asked: Sureness | None = None,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> str:
@@ -53,9 +50,8 @@ def report_page(
 
     Args:
         board: the scores.
-        inputs: the files they are from, where they are from files.
+        inputs: what they were made from.
         made: the date to show.
-        facts: query texts and durations; without them, what the files say.
         asked: the statistics; without them, the first run is the baseline.
         progress: called with (what is done, done, all).
     """
@@ -68,8 +64,7 @@ def report_page(
 
     focus, settings = board.focus, board.settings
     k, mu = board.middle
-    facts = told(facts or (_facts(inputs) if inputs else Facts({}, {})))
-    name = Path(board.key.truth.file)
+    facts = told(inputs.facts)
     summary = told(board.summary(_BREAKDOWNS, errors=True))
     asked = asked or Sureness(board.runs[0].name if len(board.runs) > 1 else None)
     add_statistics(summary, board, asked, keys=[focus], progress=progress)
@@ -78,9 +73,9 @@ def report_page(
     shown = names if len(names) < 4 else [*names[:3], f"{len(names) - 3} more"]
     context = {
         "version": __version__,
-        "headline": f"{len(names)} run{'s' if len(names) > 1 else ''} on {name.stem}",
-        "lede": f"{', '.join(shown)}: scored against {name.name}, preset {conventions(summary)}.",
-        "truth": {"name": name.stem},
+        "headline": f"{len(names)} run{'s' if len(names) > 1 else ''} on {inputs.title}",
+        "lede": f"{', '.join(shown)}: scored against {inputs.truth}, preset {conventions(summary)}.",
+        "truth": {"name": inputs.title},
         "sections": _SECTIONS,
         "facts": [
             ("Preset", conventions(summary)),
@@ -95,7 +90,12 @@ def report_page(
         "conventions": conventions(summary),
         "runs": names,
         "leaderboard": parts.leaderboard(summary, focus),
-        "charts": told(parts.pictures(board, focus)),
+        "charts": told(
+            [
+                {"title": one.title, "caption": one.caption, "alt": one.caption, "svg": inline(one.chart)}
+                for one in parts.pictures(board, focus)
+            ]
+        ),
         "measures": parts.measures(summary),
         "breakdowns": parts.breakdowns(summary, focus),
         "errors": parts.errors(summary, facts),
@@ -108,7 +108,7 @@ def report_page(
         },
         "per_query": told(parts.per_query(board, focus, facts)),
         "preset_words": _PRESETS[settings.preset],
-        "inputs": told(_files(inputs) if inputs else []),
+        "inputs": told([_file(source) for source in inputs.sources]),
         "conventions_table": [
             ("K", ", ".join(map(str, settings.k))),
             ("mu", ", ".join(map(str, settings.mu))),
@@ -133,46 +133,6 @@ def _incomplete(summary: dict[str, Any]) -> list[str]:
     ]
 
 
-def _files(inputs: Inputs) -> list[dict[str, str]]:
-    files = [("truth", inputs.truth), *(("run", path) for path in inputs.runs)]
-    files += [("videos", inputs.videos)] if inputs.videos else []
-    return [
-        {"what": what, "name": path.name, "bytes": f"{path.stat().st_size:,}", "sha256": _sha256(path)}
-        for what, path in files
-    ]
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _facts(inputs: Inputs) -> Facts:
-    """Texts and durations where the truth is a `val.json` and the videos a map; without them the page shows ids."""
-    texts: dict[str, str] = {}
-    durations: dict[str, float] = {}
-    for entry in _decoded(inputs.truth, list[_Entry], []):
-        texts |= {str(entry.query_id): entry.query} if entry.query else {}
-        durations |= {m.video_name: m.duration for m in entry.relevant_moment if m.duration}
-    if inputs.videos:
-        for name, value in _decoded(inputs.videos, dict[str, tuple[float, int]], {}).items():
-            durations[name] = value[0]
-    return Facts(texts, durations)
-
-
-class _Moment(msgspec.Struct):
-    video_name: str = ""
-    duration: float | None = None
-
-
-class _Entry(msgspec.Struct):
-    query_id: int | str
-    query: str = ""
-    relevant_moment: list[_Moment] = []
-
-
-def _decoded(path: Path, shape: Any, otherwise: Any) -> Any:
-    try:
-        return msgspec.json.decode(path.read_bytes(), type=shape)
-    except (OSError, ValueError):
-        return otherwise
+def _file(source: Source) -> dict[str, str]:
+    size = "-" if source.size is None else f"{source.size:,}"
+    return {"what": source.what, "name": source.name, "bytes": size, "sha256": source.sha256 or "-"}

@@ -10,7 +10,8 @@ import numpy as np
 
 from backend.core.metrics.cases import Case, CaseFound, CaseMoment, CasePrediction, CaseRun, Verdict, notable
 from backend.core.metrics.fates import Fate
-from backend.stages.scoreboard import Facts, Scoreboard
+from backend.stages.facts import Facts
+from backend.stages.scoreboard import Scoreboard
 
 _RUNS = 3
 """Beside the ground truth, what a screen has room for."""

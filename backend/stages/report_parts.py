@@ -6,6 +6,7 @@ Reads: nothing. Writes: nothing.
 import csv
 import io
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
@@ -13,26 +14,26 @@ import altair as alt
 import numpy as np
 
 from backend.core.metrics.columns import HIGHEST_RELEVANCE
-from backend.core.metrics.fates import FATES, NEVER_FOUND, Fate
+from backend.core.metrics.fates import FATES, MEANINGS, NEVER_FOUND
 from backend.core.metrics.meeting import best_iou_of_queries
 from backend.core.score_tables import conventions, group_size, p_value
 from backend.figures import evaluation as charts
 from backend.figures.draw import PALETTE
-from backend.figures.report_page import inline
+from backend.stages.facts import Facts
 from backend.stages.report_cases import times
-from backend.stages.scoreboard import Facts, Scoreboard
+from backend.stages.scoreboard import Scoreboard
 
 _EACH = 5_000
 """Queries in the per-query table; a page with more is slow."""
 
-_MEANINGS = {
-    Fate.IN_PLACE: "found, at a rank where an ideal ranking has a moment at least as relevant",
-    Fate.WRONG_RANK: "right moment, wrong rank: found, but further down",
-    Fate.TAKEN: "a prediction reaches it, but was matched with another moment",
-    Fate.WRONG_TIME: "right video, wrong time: no prediction in its video reaches it",
-    Fate.WRONG_VIDEO: "no prediction lies in its video",
-    Fate.NO_PREDICTIONS: "the run has no prediction for the query",
-}
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A chart, its title, and what it shows in words."""
+
+    title: str
+    caption: str
+    chart: alt.TopLevelMixin
 
 
 def leaderboard(summary: Mapping[str, Any], focus: str) -> dict[str, Any]:
@@ -131,7 +132,7 @@ def errors(summary: Mapping[str, Any], facts: Facts) -> dict[str, Any]:
         f"threshold {first['mu']:g}. Each is counted once, under the first of these that holds; a query with "
         f"more relevant moments than ranks must leave some unfound. Never found: {', '.join(NEVER_FOUND)}."
     )
-    fates = [{"name": fate.value, "meaning": _MEANINGS[fate]} for fate in FATES]
+    fates = [{"name": fate.value, "meaning": MEANINGS[fate]} for fate in FATES]
     return {"words": words, "fates": fates, "runs": runs, "by_relevance": by_relevance, "examples": examples}
 
 
@@ -166,10 +167,10 @@ def per_query(board: Scoreboard, focus: str, facts: Facts) -> dict[str, Any]:
     }
 
 
-def pictures(board: Scoreboard, focus: str) -> list[dict[str, Any]]:
+def pictures(board: Scoreboard, focus: str) -> list[Picture]:
     """The charts with what they show in words."""
     settings, runs = board.settings, board.runs
-    found: list[dict[str, Any]] = []
+    found: list[Picture] = []
     cells = {
         run.name: {
             (k, mu): run.means[key]
@@ -182,7 +183,7 @@ def pictures(board: Scoreboard, focus: str) -> list[dict[str, Any]]:
     if all(cells.values()):
         caption = "Mean NDCG of each run: one panel for each IoU threshold, cut-offs from left to right."
         chart = charts.by_cutoff_and_threshold(cells, "NDCG")
-        found.append(_picture("NDCG by cut-off and threshold", caption, chart))
+        found.append(Picture("NDCG by cut-off and threshold", caption, chart))
     queries, values = board.shared(focus)
     if len(runs) > 1 and len(queries):
         best, other = np.argsort(-values.mean(axis=1), kind="stable")[:2].tolist()
@@ -194,18 +195,14 @@ def pictures(board: Scoreboard, focus: str) -> list[dict[str, Any]]:
         )
         names = f"{_short(runs[best].name)} − {_short(runs[other].name)}"
         chart = charts.differences(gap, names, (PALETTE[best % len(PALETTE)], PALETTE[other % len(PALETTE)]))
-        found.append(_picture("The two best runs, query by query", caption, chart))
+        found.append(Picture("The two best runs, query by query", caption, chart))
     k = max(settings.k)
     meetings = {run.name: board.meeting(run) for run in runs}
     ious = {run.name: best_iou_of_queries(board.key, meetings[run.name]) for run in runs}
     near = "; ".join(f"{name}: {float((iou < 0.05).mean()):.0%} below .05" for name, iou in ious.items())
     caption = f"The best IoU that any of a query's first {k} predictions has with a truth moment. {near}."
-    found.append(_picture("How near the best prediction comes", caption, charts.best_iou(ious, k)))
+    found.append(Picture("How near the best prediction comes", caption, charts.best_iou(ious, k)))
     return found
-
-
-def _picture(title: str, caption: str, chart: alt.TopLevelMixin) -> dict[str, Any]:
-    return {"title": title, "caption": caption, "alt": caption, "svg": inline(chart)}
 
 
 def _standing(run: Mapping[str, Any], focus: str, best: float, color: str, baseline: str | None) -> dict[str, Any]:

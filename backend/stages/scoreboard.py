@@ -26,23 +26,6 @@ _Value = TypeVar("_Value")
 
 
 @dataclass(frozen=True, slots=True)
-class Inputs:
-    """The files that a scoreboard is made from."""
-
-    truth: Path
-    runs: tuple[Path, ...]
-    videos: Path | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Facts:
-    """What files say besides the numbers: query texts by id, video durations in seconds by name."""
-
-    texts: Mapping[str, str]
-    durations: Mapping[str, float]
-
-
-@dataclass(frozen=True, slots=True)
 class ScoredRun:
     """One run: `values` has shape (len(settings.keys), N) for the N queries that count; `query` numbers them."""
 

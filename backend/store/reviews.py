@@ -139,6 +139,30 @@ def settled_pairs(db: Database) -> list[PairReview]:
     return _pair_reviews(db, "c.relevance IS NOT NULL ORDER BY q.position, p.rank", {})
 
 
+def settled_moments(db: Database, split: Split) -> list[tuple[int, str, float, float, int]]:
+    """(query id, video, start, end, relevance) of the settled pairs of a split, in the order of a release."""
+    return [
+        tuple(row)
+        for row in db.conn.execute(
+            "SELECT p.query_id, v.name, m.start_s, m.end_s, c.relevance FROM consensus c JOIN pair p USING (pair_id) "
+            "JOIN query q USING (query_id) JOIN moment m USING (moment_id) JOIN video v USING (video_id) "
+            "WHERE c.relevance IS NOT NULL AND q.split = ? ORDER BY q.position, p.rank",
+            [split.value],
+        )
+    ]
+
+
+def any_settled(db: Database, split: Split) -> bool:
+    """Whether a pair of this split has a relevance."""
+    return bool(
+        db.conn.execute(
+            "SELECT EXISTS (SELECT 1 FROM consensus c JOIN pair p USING (pair_id) JOIN query q USING (query_id) "
+            "WHERE c.relevance IS NOT NULL AND q.split = ?)",
+            [split.value],
+        ).fetchone()[0]
+    )
+
+
 def all_pairs(db: Database) -> list[PairReview]:
     """Every pair handed out, by pair id."""
     return _pair_reviews(db, "TRUE ORDER BY p.pair_id", {})

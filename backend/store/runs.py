@@ -1,6 +1,7 @@
 """Ground truths and runs that the project keeps, as columns: parsed once, read in milliseconds."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -45,7 +46,15 @@ class Kept:
 
 
 def add(
-    db: Database, shelf: Shelf, spans: Truth | Run, *, name: str, sha256: str, at: float, by: AnnotatorId | None
+    db: Database,
+    shelf: Shelf,
+    spans: Truth | Run,
+    *,
+    name: str,
+    sha256: str,
+    texts: Mapping[str, str],
+    at: float,
+    by: AnnotatorId | None,
 ) -> None:
     """Keep columns under a name that nothing on this shelf has."""
     value = spans.relevance if isinstance(spans, Truth) else spans.score
@@ -61,6 +70,7 @@ def add(
         "moment_count": len(spans.video),
         "queries": json.dumps(spans.queries, ensure_ascii=False),
         "videos": json.dumps(spans.videos, ensure_ascii=False),
+        "texts": json.dumps(texts, ensure_ascii=False),
         **blobs,
     }
     marks = ", ".join("?" * len(row))
@@ -93,6 +103,12 @@ def run(db: Database, name: str) -> Run | None:
     """The kept run of this name, which stands for its file in messages."""
     found = _load(db, Shelf.RUNS, name)
     return found if isinstance(found, Run) else None
+
+
+def texts(db: Database, shelf: Shelf, name: str) -> dict[str, str]:
+    """Query texts by id, as far as the file of that name told them."""
+    found = db.conn.execute(f"SELECT texts FROM {shelf} WHERE name = ?", [name]).fetchone()
+    return dict(json.loads(found[0])) if found else {}
 
 
 def _load(db: Database, shelf: Shelf, name: str) -> Spans | None:

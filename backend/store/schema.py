@@ -372,7 +372,8 @@ CREATE INDEX exam_ruling_person ON exam_ruling (annotator_id);
 
 # Columns as arrays of little-endian numbers, one after another, so that a file is parsed once: offsets int64 (where
 # each query's moments begin, and the end), query_rows int64, video int32 (counts in videos), start_s, end_s and the
-# last one float64, row int32. queries and videos are JSON lists. The blobs come last, so a list of names reads none.
+# last one float64, row int32. queries and videos are JSON lists, texts an object of query texts by id, as far as the
+# file told them. The blobs come last, so a list of names reads none.
 _KEPT = """
 CREATE TABLE {table} (
   {table}_id    INTEGER PRIMARY KEY,
@@ -385,6 +386,7 @@ CREATE TABLE {table} (
   moment_count  INTEGER NOT NULL CHECK (moment_count >= 0),
   queries       TEXT NOT NULL CHECK (json_valid(queries)),
   videos        TEXT NOT NULL CHECK (json_valid(videos)),
+  texts         TEXT NOT NULL CHECK (json_valid(texts)),
   query_rows    BLOB NOT NULL CHECK (length(query_rows) = 8 * query_count),
   offsets       BLOB NOT NULL CHECK (length(offsets) = 8 * query_count + 8),
   video         BLOB NOT NULL CHECK (length(video) = 4 * moment_count),

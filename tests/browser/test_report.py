@@ -19,7 +19,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("report")
     truth, runs = write_files(folder)
     page = api.report_page(
-        api.score_files(truth, runs), api.Inputs(truth, tuple(runs)), made=datetime(2026, 1, 2, tzinfo=UTC)
+        api.score_files(truth, runs), api.file_inputs(truth, runs), made=datetime(2026, 1, 2, tzinfo=UTC)
     )
     (folder / "report.html").write_text(page, encoding="utf-8")
     return folder / "report.html"

@@ -41,7 +41,7 @@ class Page(HTMLParser):
 @pytest.fixture
 def board(tmp_path: Path) -> tuple[api.Scoreboard, api.Inputs]:
     truth, runs = write_files(tmp_path)
-    return api.score_files(truth, runs, k=[3, 5]), api.Inputs(truth, tuple(runs))
+    return api.score_files(truth, runs, k=[3, 5]), api.file_inputs(truth, runs)
 
 
 @pytest.fixture
@@ -96,7 +96,7 @@ def test_the_page_says_what_was_scored_how_and_with_which_files(
 def test_options_that_differ_from_the_preset_stand_beside_every_table(tmp_path: Path) -> None:
     truth, runs = write_files(tmp_path)
     board = api.score_files(truth, runs, missing="skip", min_relevance=3)
-    text = api.report_page(board, api.Inputs(truth, tuple(runs)), made=MADE)
+    text = api.report_page(board, api.file_inputs(truth, runs), made=MADE)
     captions = re.findall(r"<caption[^>]*>(.*?)</caption>", text, re.DOTALL)
     numbers = [caption for caption in captions if "ndcg" in caption or "measures" in caption]
     assert len(numbers) >= 5
@@ -119,24 +119,14 @@ def test_the_download_holds_the_table_it_stands_above(text: str, board: tuple[ap
 def test_one_run_and_any_measures_make_a_page(tmp_path: Path, measures: list[str]) -> None:
     truth, runs = write_files(tmp_path)
     board = api.score_files(truth, runs[2:], measures=measures)
-    page = Page(api.report_page(board, api.Inputs(truth, tuple(runs[2:])), made=MADE))
+    page = Page(api.report_page(board, api.file_inputs(truth, runs[2:]), made=MADE))
     assert f"mean {board.focus}" in page.texts
     assert "difference to baseline" not in page.texts
-
-
-def test_a_scoreboard_that_is_not_from_files_makes_a_page_with_the_texts_it_is_given(
-    board: tuple[api.Scoreboard, api.Inputs],
-) -> None:
-    facts = api.Facts({f"q{n}": f"Told of {n}" for n in range(QUERIES)}, {})
-    page = Page(api.report_page(board[0], made=MADE, facts=facts))
-    assert "3 runs on val" in page.texts
-    assert "Told of 3" in page.texts
-    assert "SHA-256" not in page.texts
 
 
 def test_a_run_none_of_whose_queries_count_makes_a_page(tmp_path: Path) -> None:
     truth, _ = write_files(tmp_path)
     (tmp_path / "empty.json").write_text("{}")
     board = api.score_files(truth, [tmp_path / "empty.json"], preset="official")
-    page = Page(api.report_page(board, api.Inputs(truth, (tmp_path / "empty.json",)), made=MADE))
+    page = Page(api.report_page(board, api.file_inputs(truth, [tmp_path / "empty.json"]), made=MADE))
     assert any("no query counts" in words for words in page.texts)

@@ -38,6 +38,15 @@ class Fate(StrEnum):
 
 
 FATES = tuple(Fate)
+MEANINGS = {
+    Fate.IN_PLACE: "found, at a rank where an ideal ranking has a moment at least as relevant",
+    Fate.WRONG_RANK: "right moment, wrong rank: found, but further down",
+    Fate.TAKEN: "a prediction reaches it, but was matched with another moment",
+    Fate.WRONG_TIME: "right video, wrong time: no prediction in its video reaches it",
+    Fate.WRONG_VIDEO: "no prediction lies in its video",
+    Fate.NO_PREDICTIONS: "the run has no prediction for the query",
+}
+
 NEVER_FOUND = (Fate.WRONG_TIME, Fate.WRONG_VIDEO, Fate.NO_PREDICTIONS)
 
 

@@ -1,0 +1,154 @@
+"""The lead's page "Leaderboard": runs kept in the project, scored against a ground truth, compared and explained."""
+
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import streamlit as st
+
+from annotate_app import board_view, look, wording
+from annotate_app.pair_view import plain
+from backend import api
+from backend.core.errors import ReelRankError
+from backend.core.model import Person
+
+_PARTS = ("Ranking", "Charts", "Groups", "Errors", "Cases", "Runs")
+_PRESETS: Mapping[str, Literal["paper", "official"]] = {"Paper": "paper", "Official": "official"}
+_MEANINGS = (
+    "Paper: the formulas of the papers; linear gain, IoU ≥ mu, every query of the truth counts. "
+    "Official: the published TVR-Ranking evaluator; gain 2^rel − 1, IoU > mu, only queries that a run predicts."
+)
+
+
+def page() -> None:
+    """What is compared, then its parts; without anything to compare, how to bring it."""
+    project, _, _ = look.lead_page("Leaderboard")
+    truths, runs = api.truth_names(project), api.list_runs(project)
+    if problem := st.session_state.pop("board_problem", ""):
+        st.error(problem)
+    if not truths:
+        st.info(
+            "Nothing can be scored yet: no pair of a validation or test query is settled, and no ground truth is kept.",
+            icon=":material/leaderboard:",
+        )
+    if not runs:
+        st.info("No run is kept yet. Add one below; it stays in the project.", icon=":material/upload_file:")
+    if not (truths and runs):
+        _keeper(project, runs, {})
+        return
+    with st.container(horizontal=True):
+        truth = st.selectbox("Ground truth", truths, key="board_truth")
+        preset = st.selectbox("Preset", list(_PRESETS), key="board_preset", help=_MEANINGS)
+    try:
+        version = api.leaderboard_version(project, truth)
+        board = _scored(project, str(project.folder), truth, _PRESETS[preset], version)
+    except ReelRankError as refusal:
+        st.error(str(refusal))
+        _keeper(project, runs, {})
+        return
+    _shown(project, runs, board)
+
+
+def keep() -> None:
+    """Callback of the form: checks the file and keeps its columns, or leaves a message with every problem."""
+    kind = st.session_state["board_kind"]
+    name = st.session_state["board_name"].strip() or None
+    uploads = {what: st.session_state.get(f"board_{what}") for what in ("file", "videos")}
+    if uploads["file"] is None:
+        st.session_state["board_problem"] = "Choose a file first."
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        paths = {what: _written(Path(folder) / what, upload) for what, upload in uploads.items() if upload}
+
+        def act(project: api.Project, lead: Person) -> None:
+            if kind == "Run":
+                videos = paths.get("videos")
+                kept = api.add_run(project, paths["file"], name=name, videos=videos, by=lead, now=time.time())
+            else:
+                kept = api.add_truth(project, paths["file"], name=name, by=lead, now=time.time())
+            st.toast(f"Kept {kept.name}: {kept.queries:,} queries, {kept.moments:,} moments.", icon=":material/save:")
+
+        problem = look.as_lead(act)
+        for path in paths.values():
+            # The lead knows the files by the names they uploaded, not by where they lay for a moment.
+            problem = problem.replace(str(path), path.name)
+    st.session_state["board_problem"] = plain(problem).replace("\n", "  \n")
+
+
+def remove(name: str) -> None:
+    """Callback of a button: the run is kept no longer."""
+    st.session_state["board_problem"] = look.as_lead(
+        lambda project, lead: api.remove_run(project, name, by=lead, now=time.time())
+    )
+
+
+@st.cache_resource(max_entries=16, show_spinner="Scoring")
+def _scored(
+    _project: api.Project, folder: str, truth: str, preset: Literal["paper", "official"], version: str
+) -> api.Leaderboard:
+    """Kept until a run, or the truth, changes; everybody who looks shares it."""
+    return api.score_kept_runs(_project, truth, preset=preset)
+
+
+def _shown(project: api.Project, runs: Sequence[api.Kept], board: api.Leaderboard) -> None:
+    for name, why in board.left_out.items():
+        st.warning(f"**{plain(name)}** is not compared: {plain(why)}", icon=":material/block:")
+    scores = board.scores
+    if scores is None:
+        _keeper(project, runs, board.left_out)
+        return
+    st.caption(f"{plain(board.truth)}: {plain(api.score_sentence(scores.summary()))}")
+    part = st.segmented_control(
+        "Part", _PARTS, default="Ranking", required=True, key="board_part", label_visibility="collapsed"
+    )
+    if part == "Charts":
+        board_view.charts(scores)
+    elif part == "Groups":
+        board_view.groups(scores)
+    elif part == "Errors":
+        board_view.errors(scores)
+    elif part == "Cases":
+        board_view.cases(project, board, scores)
+    elif part == "Runs":
+        _keeper(project, runs, board.left_out)
+    else:
+        board_view.ranking(board, scores)
+        for warning in scores.warnings:
+            st.caption(f":material/info: {plain(warning)}")
+
+
+def _keeper(project: api.Project, runs: Sequence[api.Kept], left_out: Mapping[str, str]) -> None:
+    """The kept runs with their facts, and the form that keeps another file."""
+    for number, run in enumerate(runs):
+        with st.container(horizontal=True, vertical_alignment="center", key=f"kept-{number}"):
+            note = " · **not compared**" if run.name in left_out else ""
+            who = f" by {plain(run.added_by)}" if run.added_by else ""
+            when = wording.when(run.added_at, st.context.timezone)
+            facts = f"{plain(run.file)} · {run.queries:,} queries, {run.moments:,} predictions · kept {when}{who}"
+            st.markdown(f"**{plain(run.name)}**{note}  \n{facts} · sha256 `{run.sha256[:12]}`", width="stretch")
+            st.button("Remove", key=f"remove-{number}", on_click=remove, args=(run.name,))
+    kept = api.list_truths(project)
+    if kept:
+        st.caption("Ground truths kept: " + ", ".join(plain(truth.name) for truth in kept))
+    with st.form("board_form", clear_on_submit=True):
+        st.markdown("**Keep a file** · it is checked whole, and every problem is told with its row")
+        st.segmented_control("What it is", ["Run", "Ground truth"], default="Run", required=True, key="board_kind")
+        st.file_uploader("File", key="board_file", max_upload_size=200, help="JSON, JSON Lines or CSV; may be gzipped.")
+        st.file_uploader(
+            "Video map, for runs that number videos",
+            key="board_videos",
+            max_upload_size=50,
+            help="name -> [duration, index]",
+        )
+        st.text_input("Name", key="board_name", placeholder="the file's own")
+        st.form_submit_button("Keep it", type="primary", on_click=keep)
+
+
+def _written(folder: Path, upload: Any) -> Path:
+    """An uploaded file, under its own name in a folder of its own."""
+    folder.mkdir()
+    path = folder / (Path(str(upload.name)).name or "file")
+    path.write_bytes(upload.getvalue())
+    return path

@@ -1,0 +1,51 @@
+"""The leaderboard over the runs that the project keeps."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from backend.core.metrics.presets import Preset
+from backend.stages import leaderboard as boards
+from backend.stages.leaderboard import Leaderboard
+from backend.stages.scoreboard import Scoreboard
+from backend.store import corpus
+from backend.store.connection import reading
+from backend.store.project import Project
+
+if TYPE_CHECKING:
+    from backend.stages.report_parts import Picture
+
+
+def truth_names(project: Project) -> list[str]:
+    """What can be scored against: the project's own splits that have settled pairs, then kept truths."""
+    return boards.truth_names(project)
+
+
+def score_kept_runs(project: Project, truth: str, *, preset: Preset = "paper") -> Leaderboard:
+    """All kept runs against one truth."""
+    return boards.leaderboard(project, truth, preset=preset)
+
+
+def leaderboard_version(project: Project, truth: str) -> str:
+    """Changes whenever the leaderboard of this truth would."""
+    return boards.version(project, truth)
+
+
+def notable_queries(scores: Scoreboard) -> dict[int, str]:
+    """Numbers of the queries, those worth a look first, with what makes them so."""
+    return boards.notable_queries(scores)
+
+
+def board_pictures(scores: Scoreboard) -> list[Picture]:
+    """The charts of a scoreboard."""
+    # Charts take as long to load as everything else together; the command line rarely needs them.
+    from backend.stages import report_parts
+
+    return report_parts.pictures(scores, scores.focus)
+
+
+def videos_with_file(project: Project) -> dict[str, float]:
+    """Lengths in seconds of the videos whose file the project knows, by name."""
+    with reading(project.store) as db:
+        without = set(corpus.videos_without_file(db))
+        return {name: length for name, length in corpus.video_durations(db).items() if name not in without}

@@ -1,0 +1,270 @@
+"""The leaderboard in a real browser: ranking, clips of cases, upload, report; hostile names; who may see it."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from app_server import AppServer
+from backend import api
+
+pytestmark = pytest.mark.browser
+LEAD, ANNOTATORS, PASSWORD = api.demo_people()
+HOSTILE = "<img src=x onerror=document.title='run'> **run** " + "long-name-" * 4
+PARTS = ("Ranking", "Charts", "Groups", "Errors", "Cases", "Runs")
+Enter = Callable[..., Page]
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AppServer]:
+    """The app over the judged demo project, with a run more whose name tries to be markup."""
+    folder = tmp_path_factory.mktemp("leaderboard")
+    command = [sys.executable, "-m", "backend", "demo", str(folder / "project"), "--judged", "--no-serve"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    project = api.open_project(folder / "project")
+    api.add_run(project, write_run(folder / "hostile.json", project), name=HOSTILE, now=1_790_000_000)
+    server = AppServer(folder / "project", folder / "server.log")
+    server.start()
+    yield server
+    server.kill()
+
+
+@pytest.fixture
+def enter(browser: Browser, server: AppServer) -> Iterator[Enter]:
+    """Sign somebody in, in a browser context of their own; no script may fail and no markup of a run take effect."""
+    contexts = []
+    failed: list[str] = []
+
+    def sign_in(name: str = LEAD, *, width: int = 1280, scheme: str = "light") -> Page:
+        context = browser.new_context(
+            viewport={"width": width, "height": 900}, color_scheme=scheme, accept_downloads=True
+        )
+        context.set_default_timeout(30_000)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("pageerror", lambda error: failed.append(str(error)))
+        page.goto(server.url)
+        page.get_by_label("Name").fill(name)
+        page.get_by_label("Password").fill(PASSWORD)
+        page.get_by_role("button", name="Sign in").click()
+        page.wait_for_url(lambda url: "/session/" not in url)
+        page.goto(f"{server.url}/leaderboard")
+        if name == LEAD:
+            expect(page.get_by_role("heading", name="Leaderboard")).to_be_visible(timeout=30_000)
+        return page
+
+    yield sign_in
+    titles = [page.title() for context in contexts for page in context.pages]
+    for context in contexts:
+        context.close()
+    assert failed == []
+    assert "run" not in titles
+
+
+def write_run(path: Path, project: api.Project) -> Path:
+    """Every query's candidates, the last first."""
+    run = {}
+    for query in api.list_queries(project):
+        pairs = api.query_pairs(project, query.query_id)[::-1]
+        run[str(query.query_id)] = [[p.video, p.start_s, p.end_s, 1 / n] for n, p in enumerate(pairs, start=1)]
+    path.write_text(json.dumps(run))
+    return path
+
+
+def open_part(page: Page, name: str) -> None:
+    page.get_by_role("radio", name=name).or_(page.get_by_role("button", name=name, exact=True)).first.click()
+    shown = {
+        "Ranking": page.get_by_text("Take along"),
+        "Charts": page.locator("[data-testid=stVegaLiteChart] svg, [data-testid=stVegaLiteChart] canvas").first,
+        "Groups": page.get_by_text("Queries by"),
+        "Errors": page.get_by_text("What became of the truth"),
+        "Cases": page.locator(".case .card").first,
+        "Runs": page.get_by_text("Keep a file"),
+    }
+    expect(shown[name]).to_be_visible(timeout=60_000)
+    expect(page.get_by_test_id("stSpinner")).to_have_count(0)
+
+
+def choose(page: Page, label: str, option: str) -> None:
+    page.get_by_test_id("stSelectbox").filter(has_text=label).locator("input").first.click()
+    page.get_by_role("option", name=option, exact=True).click()
+
+
+def table_cells(page: Page) -> list[str]:
+    """The ranking as it is read out: the canvas has a table of the same cells for readers."""
+    cells = page.get_by_test_id("stDataFrame").first.locator("table [role=gridcell]")
+    expect(cells.first).to_be_attached()
+    return cells.all_inner_texts()
+
+
+def no_serious_finding(page: Page) -> None:
+    found = Axe().run(page).response["violations"]
+    assert [(v["id"], v["nodes"][0]["html"]) for v in found if v["impact"] in ("serious", "critical")] == []
+
+
+def stays_within(page: Page) -> None:
+    main = page.get_by_test_id("stMain")
+    assert main.evaluate("(main) => main.scrollWidth <= main.clientWidth")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_part_is_usable_by_everybody(enter: Enter, scheme: str) -> None:
+    page = enter(scheme=scheme)
+    for name in PARTS:
+        open_part(page, name)
+        no_serious_finding(page)
+        stays_within(page)
+
+
+def test_the_ranking_is_shown_under_its_preset_and_options(enter: Enter) -> None:
+    page = enter()
+    expect(page.get_by_text("settled val: preset paper, unknown=ignore; 8 queries, 157 moments")).to_be_visible()
+    cells = table_cells(page)
+    for name in ("similarity (demo)", "any order (demo)", HOSTILE):
+        assert name in cells
+    assert "None" not in cells
+    choose(page, "Preset", "Official")
+    expect(page.get_by_text("settled val: preset official, unknown=ignore; 8 queries, 157 moments")).to_be_visible()
+
+
+def test_a_hostile_name_is_text_everywhere(enter: Enter) -> None:
+    page = enter()
+    for name in PARTS:
+        open_part(page, name)
+        if name == "Cases":
+            choose(page, "Beside it", HOSTILE)
+            expect(page.locator(".case h4").last).to_contain_text(HOSTILE)
+        if name == "Runs":
+            expect(page.get_by_text("<img src=x onerror=document.title='run'> **run**").first).to_be_visible()
+        assert page.locator("img[src=x]").count() == 0
+    assert page.title() != "run"
+
+
+def test_a_case_shows_its_clips_and_links_what_matches(enter: Enter) -> None:
+    page = enter()
+    open_part(page, "Cases")
+    truth, run = page.locator(".case .truth"), page.locator(".case .run")
+    for column in (truth, run):
+        clip = column.locator("video").first
+        expect(clip).to_have_js_property("readyState", 4, timeout=60_000)
+        assert clip.evaluate("(clip) => clip.videoWidth") > 0
+    moment = truth.locator(".card[data-number]").first
+    number = moment.get_attribute("data-number")
+    partner = run.locator(f".card[data-number='{number}']")
+    expect(partner).to_have_count(1)
+    expect(partner).to_contain_text(f"takes T{number}")
+    expect(page.locator(f".case path[data-number='{number}']")).to_have_count(1)
+    # By keyboard alone: from the query's box on with Tab until the first card has the focus.
+    page.get_by_test_id("stSelectbox").filter(has_text="IoU from").locator("input").focus()
+    for _ in range(10):
+        page.keyboard.press("Tab")
+        if moment.evaluate("(card) => card.matches(':focus')"):
+            break
+    for card in (moment, partner):
+        expect(card).to_have_class("card chosen")
+    assert is_faded(run.locator(".card:not(.chosen)").first)
+    assert run.locator(".card.chosen").count() == 1
+
+
+def is_faded(card: Locator) -> bool:
+    return card.evaluate("(card) => Number(getComputedStyle(card).opacity) < 1")
+
+
+def test_with_two_runs_the_truth_stands_between_them(enter: Enter) -> None:
+    page = enter()
+    open_part(page, "Cases")
+    choose(page, "Beside it", "any order (demo)")
+    expect(page.locator(".case .run")).to_have_count(2)
+    left, middle, right = (
+        box["x"]
+        for box in (
+            page.locator(".case section h4").nth(0).bounding_box(),
+            page.locator(".case .truth h4").bounding_box(),
+            page.locator(".case section h4").nth(2).bounding_box(),
+        )
+        if box
+    )
+    assert left < middle < right
+    drawn = page.locator(".case path").count()
+    assert drawn == page.locator(".case .run .card[data-number]").count() > 0
+
+
+def test_on_a_phone_the_case_is_one_column(enter: Enter) -> None:
+    page = enter(width=390)
+    for name in PARTS:
+        open_part(page, name)
+        no_serious_finding(page)
+        stays_within(page)
+    open_part(page, "Cases")
+    truth, run = page.locator(".case .truth").bounding_box(), page.locator(".case .run").bounding_box()
+    assert truth is not None
+    assert run is not None
+    assert truth["x"] == run["x"]
+    assert run["y"] >= truth["y"] + truth["height"]
+    expect(page.locator(".case svg")).to_be_hidden()
+
+
+def test_a_run_is_kept_by_the_form_and_a_broken_one_refused_by_row(
+    enter: Enter, server: AppServer, tmp_path: Path
+) -> None:
+    page = enter()
+    open_part(page, "Runs")
+    good = write_run(tmp_path / "uploaded.json", api.open_project(server.project))
+    good.write_bytes(good.read_bytes() + b" " * 3_000_000)  # as large as a run of hundreds of queries
+    files = page.locator("input[type=file]")
+    files.first.set_input_files(good)
+    expect(page.get_by_text("uploaded.json").first).to_be_visible()
+    page.get_by_role("button", name="Keep it").click()
+    expect(page.get_by_text("Kept uploaded: 12 queries")).to_be_visible()
+    open_part(page, "Ranking")
+    assert "uploaded" in table_cells(page)
+
+    open_part(page, "Runs")
+    broken = tmp_path / "broken.json"
+    broken.write_text('{"1": [["v", 0, 1, 1]], "2": [["v", 5, 4, 1]]}')
+    files.first.set_input_files(broken)
+    expect(page.get_by_text("broken.json").first).to_be_visible()
+    page.get_by_role("button", name="Keep it").click()
+    expect(page.get_by_role("alert").filter(has_text="broken.json, row 2: query 2, moment 1")).to_be_visible()
+    assert [run.name for run in api.list_runs(api.open_project(server.project))][-1] == "uploaded"
+
+
+def test_the_report_downloads_as_one_file_that_needs_nothing_else(
+    enter: Enter, browser: Browser, tmp_path: Path
+) -> None:
+    page = enter()
+    open_part(page, "Ranking")
+    with page.expect_download(timeout=60_000) as download:
+        page.get_by_role("button", name="Report").click()
+    assert download.value.suggested_filename == "leaderboard.html"
+    download.value.save_as(tmp_path / "leaderboard.html")
+    asked: list[str] = []
+    context = browser.new_context(offline=True)
+    opened = context.new_page()
+    opened.on("request", lambda request: asked.append(request.url))
+    opened.goto((tmp_path / "leaderboard.html").as_uri())
+    expect(opened.locator("#leaderboard")).to_contain_text("similarity (demo)")
+    expect(opened.locator("#leaderboard")).to_contain_text(HOSTILE)
+    assert opened.title() != "run"
+    assert asked == [opened.url]
+    context.close()
+
+
+def test_annotators_see_neither_the_page_nor_a_clip_of_it(enter: Enter, server: AppServer) -> None:
+    lead = enter()
+    open_part(lead, "Cases")
+    address = lead.locator(".case video").first.get_attribute("data-src")
+    assert lead.request.get(f"{server.url}{address}").status == 200
+    page = enter(ANNOTATORS[0])
+    expect(page.get_by_role("link", name="Leaderboard")).to_have_count(0)
+    expect(page.get_by_text("similarity (demo)")).to_have_count(0)
+    assert page.get_by_role("heading", name="Leaderboard").count() == 0
+    assert page.request.get(f"{server.url}{address}").status == 403
+    page.context.clear_cookies()
+    assert page.request.get(f"{server.url}{address}", max_redirects=0).status in (303, 401, 403)
