@@ -32,7 +32,8 @@ S = TypeVar("S", VideoStream, AudioStream)
 def opened(path: Path) -> Iterator[InputContainer]:
     """The file as a PyAV container; raises `VideoUnreadable` in words for the person who brought the file."""
     try:
-        container = av.open(str(path), "r")
+        # Titles and the like are of no use here, and in old files often not UTF-8.
+        container = av.open(str(path), "r", metadata_errors="replace")
     except (FileNotFoundError, IsADirectoryError, NotADirectoryError):
         raise VideoUnreadable(f"{path.name}: no video file in {path.parent}") from None
     except PermissionError:

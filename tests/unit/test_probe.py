@@ -155,3 +155,11 @@ def test_one_name_in_two_subfolders_is_refused_unless_the_folder_is_stated(tmp_p
 def test_a_missing_folder_holds_no_video(tmp_path: Path) -> None:
     with pytest.raises(VideoUnreadable, match=r"dog: no video file in .*nowhere"):
         VideoFolder(tmp_path / "nowhere").find("dog")
+
+
+def test_a_title_in_another_encoding_does_not_matter(tmp_path: Path) -> None:
+    path = write_video(tmp_path / "old.mp4")
+    content = path.read_bytes()
+    assert b"Lavf" in content
+    path.write_bytes(content.replace(b"Lavf", b"L\xe4vf"))
+    assert probe(path).duration_s == pytest.approx(0.4)
