@@ -20,7 +20,7 @@ _SHOWN = 10
 """Predictions of a run, and truth moments, that a case shows."""
 
 
-def ranking(board: api.Leaderboard, scores: api.Scoreboard) -> None:
+def ranking(project: api.Project, board: api.Leaderboard, scores: api.Scoreboard) -> None:
     """Means with intervals, and every run against the baseline; files to take along."""
     names, keys = [run.name for run in scores.runs], scores.settings.keys
     with st.container(horizontal=True):
@@ -47,7 +47,7 @@ def ranking(board: api.Leaderboard, scores: api.Scoreboard) -> None:
     )
     for note in summary["statistics"]["notes"]:
         st.caption(plain(note))
-    _take_along(board, summary)
+    _take_along(project, board, summary)
     with st.expander("All measures"):
         st.dataframe(pd.DataFrame({run["name"]: run["measures"] for run in summary["runs"]}), key="board_measures")
 
@@ -138,7 +138,7 @@ def cases(project: api.Project, board: api.Leaderboard, scores: api.Scoreboard) 
     )
 
 
-def _take_along(board: api.Leaderboard, summary: Mapping[str, Any]) -> None:
+def _take_along(project: api.Project, board: api.Leaderboard, summary: Mapping[str, Any]) -> None:
     """Downloads; each is made when asked for."""
     scores = board.scores
     if scores is None:
@@ -146,7 +146,9 @@ def _take_along(board: api.Leaderboard, summary: Mapping[str, Any]) -> None:
 
     def report() -> str:
         made = datetime.fromtimestamp(time.time(), UTC)
-        return api.report_page(scores, board.inputs, made=made, asked=api.Sureness(summary["baseline"]))
+        return api.report_page(
+            scores, board.inputs, made=made, asked=api.Sureness(summary["baseline"]), project=project
+        )
 
     files: dict[str, tuple[str, str, Callable[[], str]]] = {
         "Report": ("leaderboard.html", "text/html", report),

@@ -114,7 +114,7 @@ def _shown(project: api.Project, runs: Sequence[api.Kept], board: api.Leaderboar
     elif part == "Runs":
         _keeper(project, runs, board.left_out)
     else:
-        board_view.ranking(board, scores)
+        board_view.ranking(project, board, scores)
         for warning in scores.warnings:
             st.caption(f":material/info: {plain(warning)}")
 

@@ -6,6 +6,7 @@ from datetime import datetime
 from backend.stages.facts import Inputs
 from backend.stages.scoreboard import Scoreboard
 from backend.stages.standings import Sureness
+from backend.store.project import Project
 
 
 def report_page(
@@ -14,10 +15,15 @@ def report_page(
     *,
     made: datetime,
     asked: Sureness | None = None,
+    project: Project | None = None,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> str:
-    """One self-contained HTML page of a scoreboard; see `backend.stages.report`."""
-    # Charts take as long to load as everything else together; only a report needs them.
-    from backend.stages import report
+    """One self-contained HTML page of a scoreboard; see `backend.stages.report`.
 
-    return report.report_page(board, inputs, made=made, asked=asked, progress=progress)
+    With a project, the cases show frames of the moments whose videos it has.
+    """
+    # Charts take as long to load as everything else together; only a report needs them.
+    from backend.stages import report, report_strips
+
+    film = report_strips.film_of(project) if project else None
+    return report.report_page(board, inputs, made=made, asked=asked, film=film, progress=progress)

@@ -84,6 +84,9 @@ def evaluate(
     report: Annotated[
         Path | None, typer.Option("--report", metavar="FILE.html", help="One page with charts and cases, to open.")
     ] = None,
+    project: Annotated[
+        Path | None, typer.Option("--project", metavar="DIR", help="A project with the videos: frames in the report.")
+    ] = None,
 ) -> None:
     """Score runs against graded truth, compare them, and explain the scores.
 
@@ -91,6 +94,11 @@ def evaluate(
     """
     if format_ is Format.TABLE and out is not None and str(out) != "-":
         raise typer.BadParameter("a table is for the screen; choose csv, markdown or latex", param_hint="--format")
+    if project is not None and report is None:
+        raise typer.BadParameter(
+            "the videos are for pictures in a report; add --report FILE.html", param_hint="--project"
+        )
+    shown_from = None if project is None else api.open_project(project)
     options: dict[str, Any] = dict(read_option(text) for text in option or ())
     with progress_bar() as progress:
         board = api.score_files(
@@ -117,6 +125,7 @@ def evaluate(
                 api.file_inputs(truth, run, videos),
                 made=made,
                 asked=asked if baseline else None,
+                project=shown_from,
                 progress=progress,
             )
             _save(report, page)

@@ -18,6 +18,7 @@ from backend.figures.report_page import inline, render
 from backend.stages import report_parts as parts
 from backend.stages.facts import Inputs, Source
 from backend.stages.report_cases import LEGEND, case_kinds
+from backend.stages.report_strips import Film, add_strips
 from backend.stages.scoreboard import Scoreboard
 from backend.stages.standings import Sureness, add_statistics
 
@@ -44,6 +45,7 @@ def report_page(
     *,
     made: datetime,
     asked: Sureness | None = None,
+    film: Film | None = None,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> str:
     """One HTML file that needs nothing else: leaderboard, charts, groups, errors, cases, every query.
@@ -53,6 +55,7 @@ def report_page(
         inputs: what they were made from.
         made: the date to show.
         asked: the statistics; without them, the first run is the baseline.
+        film: pictures of moments for the cases; without it they are bars only.
         progress: called with (what is done, done, all).
     """
     step = iter(range(1, 7))
@@ -70,6 +73,8 @@ def report_page(
     add_statistics(summary, board, asked, keys=[focus], progress=progress)
     truth = summary["truth"]
     names = [run.name for run in board.runs]
+    kinds = told(case_kinds(board, focus, k, mu, facts))
+    strips = add_strips(kinds, film, progress=progress) if film else {"strips": [], "words": ""}
     shown = names if len(names) < 4 else [*names[:3], f"{len(names) - 3} more"]
     context = {
         "version": __version__,
@@ -104,7 +109,8 @@ def report_page(
             f"chosen by {focus}. A bar is the whole video, the filled part the moment. Point at a match, or follow "
             "its link, to see its partner.",
             "legend": LEGEND,
-            "kinds": told(case_kinds(board, focus, k, mu, facts)),
+            "kinds": kinds,
+            "strips": strips,
         },
         "per_query": told(parts.per_query(board, focus, facts)),
         "preset_words": _PRESETS[settings.preset],

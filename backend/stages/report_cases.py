@@ -165,6 +165,8 @@ def _bar(video: str, start_s: float, end_s: float, length: Mapping[str, float]) 
     left, right = (min(max(100 * at / whole, 0.0), 100.0) if whole else 0.0 for at in (start_s, end_s))
     return {
         "video": video,
+        "span": (video, start_s, end_s),
+        "strip": None,
         "times": times(start_s, end_s),
         "left": f"{left:.1f}",
         "width": f"{max(right - left, 0.0):.1f}",

@@ -9,7 +9,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
 from backend import api
-from scored import write_files
+from scored import video_project, write_files
 
 pytestmark = pytest.mark.browser
 
@@ -19,7 +19,10 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("report")
     truth, runs = write_files(folder)
     page = api.report_page(
-        api.score_files(truth, runs), api.file_inputs(truth, runs), made=datetime(2026, 1, 2, tzinfo=UTC)
+        api.score_files(truth, runs),
+        api.file_inputs(truth, runs),
+        made=datetime(2026, 1, 2, tzinfo=UTC),
+        project=video_project(folder),
     )
     (folder / "report.html").write_text(page, encoding="utf-8")
     return folder / "report.html"
@@ -75,6 +78,23 @@ def test_a_match_leads_to_its_moment_and_lights_it_up(page: Page) -> None:
     assert case.locator(".lit").count() >= 2
     page.keyboard.press("Enter")
     expect(page.locator(":target .tag")).to_have_text(f"G{group}")
+
+
+def test_frames_of_a_match_and_its_partner_play_when_it_is_pointed_at(page: Page) -> None:
+    case = page.locator("details.case").first
+    match = case.locator(".filmed.v-match").first
+    playing = "(all) => all.filter((one) => getComputedStyle(one).animationName !== 'none').length"
+    films = case.locator(".film")
+    assert films.evaluate_all(playing) == 0
+    # One of the six frames is to be seen, in its own shape.
+    box = match.locator(".film").bounding_box()
+    assert box
+    assert box["width"] == pytest.approx(box["height"] * 16 / 9, abs=1)
+    assert match.locator(".film").evaluate("(one) => getComputedStyle(one).backgroundImage").startswith('url("data:')
+    match.hover()
+    assert films.evaluate_all(playing) >= 2
+    page.emulate_media(reduced_motion="reduce")
+    assert films.evaluate_all(playing) == 0
 
 
 def test_queries_are_found_by_typing(page: Page) -> None:

@@ -187,6 +187,8 @@ def test_a_baseline_brings_intervals_differences_and_groups_that_repeat_with_the
         (["--by", "size"], 2, "'size' is not one of"),
         (["--format", "csv", "--out", "no/such/folder/x.csv"], 1, "cannot be written"),
         (["--report", "no/such/folder/x.html"], 1, "cannot be written"),
+        (["--project", "."], 2, "add --report FILE.html"),
+        (["--report", "x.html", "--project", "no/such/project"], 1, "no/such/project"),
         (["--out", "table.txt"], 2, "--format"),
     ],
 )

@@ -1,0 +1,95 @@
+"""Small pictures of a moment for pages that travel: six frames side by side, a few kilobytes in all."""
+
+from collections.abc import Iterator
+from math import isfinite
+from pathlib import Path
+
+import cv2
+import numpy as np
+from av.container import InputContainer
+from av.video.frame import VideoFrame
+from av.video.stream import VideoStream
+from numpy.typing import NDArray
+
+from backend.core.errors import InputError, VideoUnreadable
+from backend.media.decode import FrameSpan, opened, picture_stream
+from backend.media.picture import PictureConverter
+
+FRAMES = 6
+WIDTH_PX, HEIGHT_PX = 160, 90
+"""Of one frame; sharp at up to half of that on a dense screen."""
+
+_QUALITY = 50
+"""Of WebP: about 8 kB a strip. Twenty frames as an animated WebP take three times as much."""
+_LONG_STEP_S = 5.0
+"""Frames further apart are sought one by one, which beats decoding everything between them."""
+_INSTANT_S = 1e-3
+
+
+def film_strip(source: Path, start_s: float, end_s: float) -> bytes:
+    """Six frames of the moment, in order from left to right, as one WebP picture of 960 x 90 pixels.
+
+    They are those visible in the middle of each sixth of `[start_s, end_s)`; where the video ends before, its last
+    frame is repeated. Frames of another shape than 16:9 stand between black bars.
+
+    Args:
+        source: a video file.
+        start_s: seconds from its beginning.
+        end_s: the same; equal to `start_s` for the one frame visible there.
+
+    Raises:
+        InputError: the span is negative or not finite.
+        VideoUnreadable: nothing of the moment can be shown.
+    """
+    if not (isfinite(start_s) and isfinite(end_s) and 0 <= start_s <= end_s):
+        raise InputError.single(source.name, f"a moment from {start_s} to {end_s} s is not a span of time")
+    end_s = max(end_s, start_s + _INSTANT_S)
+    with opened(source) as container:
+        stream = picture_stream(container, source)
+        cells = list(_cells(container, stream, start_s, end_s))
+    if not cells:
+        raise VideoUnreadable(f"{source.name}: no frame of the moment {start_s}-{end_s} s can be shown")
+    cells += cells[-1:] * (FRAMES - len(cells))
+    written, encoded = cv2.imencode(".webp", np.hstack(cells), [cv2.IMWRITE_WEBP_QUALITY, _QUALITY])
+    if not written:
+        raise VideoUnreadable(f"{source.name}: the moment {start_s}-{end_s} s could not be encoded")
+    return bytes(encoded)
+
+
+def _cells(container: InputContainer, stream: VideoStream, start_s: float, end_s: float) -> Iterator[NDArray[np.uint8]]:
+    convert: PictureConverter | None = None
+    shown: VideoFrame | None = None
+    cell = np.zeros((HEIGHT_PX, WIDTH_PX, 3), dtype=np.uint8)
+    for picture in _visible(container, stream, start_s, end_s):
+        if picture is not shown:
+            convert = convert or PictureConverter(stream, picture)
+            pixels = np.asarray(convert(picture).to_ndarray(format="bgr24"), dtype=np.uint8)
+            cell, shown = _fitted(pixels), picture
+        yield cell
+
+
+def _visible(container: InputContainer, stream: VideoStream, start_s: float, end_s: float) -> Iterator[VideoFrame]:
+    """What is on the screen in the middle of each sixth of the span; fewer where the video ends before."""
+    step_s = (end_s - start_s) / FRAMES
+    times = [start_s + (n + 0.5) * step_s for n in range(FRAMES)]
+    if step_s > _LONG_STEP_S:
+        for time_s in times:
+            for frame in FrameSpan(container, stream, time_s, time_s + _INSTANT_S):
+                yield frame.picture
+                break
+        return
+    for frame in FrameSpan(container, stream, start_s, end_s):
+        while times and times[0] < frame.time_s + frame.lasts_s:
+            yield frame.picture
+            del times[0]
+
+
+def _fitted(picture: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Scaled into one cell of the strip, whole, in its middle."""
+    height, width = picture.shape[:2]
+    scale = min(WIDTH_PX / width, HEIGHT_PX / height)
+    width, height = max(1, round(width * scale)), max(1, round(height * scale))
+    cell = np.zeros((HEIGHT_PX, WIDTH_PX, 3), dtype=np.uint8)
+    left, top = (WIDTH_PX - width) // 2, (HEIGHT_PX - height) // 2
+    cell[top : top + height, left : left + width] = cv2.resize(picture, (width, height), interpolation=cv2.INTER_AREA)
+    return cell
