@@ -1,7 +1,10 @@
-"""One Chromium for all browser tests; a context of its own for each person."""
+"""One Chromium and one demo for all browser tests; a context for each person, a copy of the demo for each server."""
 
 import shutil
-from collections.abc import Iterator
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, expect, sync_playwright
@@ -29,3 +32,25 @@ def browser() -> Iterator[Browser]:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
         yield browser
         browser.close()
+
+
+@pytest.fixture(scope="package")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+    """Copies the demo project, with simulated judgements or without; it is built once, as a person would build it."""
+    built: dict[bool, Path] = {}
+
+    def build(judged: bool) -> Path:
+        if judged not in built:
+            folder = tmp_path_factory.mktemp("demo") / "project"
+            if judged:
+                shutil.copytree(build(False), folder)
+            command = [sys.executable, "-m", "backend", "demo", str(folder), "--no-serve", *["--judged"] * judged]
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
+            assert done.returncode == 0, done.stderr
+            built[judged] = folder
+        return built[judged]
+
+    def copy(folder: Path, *, judged: bool = False) -> Path:
+        return Path(shutil.copytree(build(judged), folder))
+
+    return copy

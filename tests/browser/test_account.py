@@ -1,12 +1,11 @@
 """Accounts and the page My work in a real browser: passwords, sessions in two browsers, links, numbers, keys."""
 
 import sqlite3
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from datetime import datetime
+from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -24,12 +23,10 @@ Enter = Callable[..., Page]
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AppServer]:
+def server(tmp_path_factory: pytest.TempPathFactory, demo: Callable[..., Path]) -> Iterator[AppServer]:
     """The app over the demo project."""
     folder = tmp_path_factory.mktemp("account")
-    command = [sys.executable, "-m", "backend", "demo", str(folder / "project"), "--no-serve"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    demo(folder / "project")
     server = AppServer(folder / "project", folder / "server.log")
     server.start()
     yield server

@@ -3,11 +3,10 @@
 import json
 import re
 import sqlite3
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -27,12 +26,10 @@ Enter = Callable[..., Page]
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AppServer]:
+def server(tmp_path_factory: pytest.TempPathFactory, demo: Callable[..., Path]) -> Iterator[AppServer]:
     """The app over the judged demo, with an exam of two queries and three pairs each, every one explained."""
     folder = tmp_path_factory.mktemp("exam")
-    command = [sys.executable, "-m", "backend", "demo", str(folder / "project"), "--no-serve", "--judged"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    demo(folder / "project", judged=True)
     project = api.open_project(folder / "project")
     api.set_exam(project, None, queries=2, pairs=3, seed=2, most_missed=40, now=time.time())
     lead = next(row.person for row in api.list_people(project) if row.person.name == LEAD)

@@ -31,12 +31,14 @@ def reelrank(*arguments: object, typed: str = "") -> None:
 
 
 @pytest.fixture(scope="module", params=["demo", "real"])
-def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[AppServer]:
+def server(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, demo: Callable[..., Path]
+) -> Iterator[AppServer]:
     """The app over the demo project, and over one made of real videos where there are some."""
     folder = tmp_path_factory.mktemp("flow")
     project = folder / "project"
     if request.param == "demo":
-        reelrank("demo", project, "--no-serve")
+        demo(project)
     else:
         videos = request.getfixturevalue("shared") / "data/videos"
         reelrank("init", project, "--encoder", "minilm")

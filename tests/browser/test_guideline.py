@@ -1,8 +1,6 @@
 """The guideline's panel in a real browser: the project's own examples, their clips, and how a lead chooses them."""
 
 import re
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -228,10 +226,9 @@ def test_nothing_of_it_is_wider_than_the_window(width: int, open_page: Open, sho
 
 
 @pytest.fixture
-def enter(browser: Browser, tmp_path: Path) -> Iterator[Enter]:
+def enter(browser: Browser, tmp_path: Path, demo: Callable[..., Path]) -> Iterator[Enter]:
     """Signs somebody in at the demo with simulated judgements."""
-    project = tmp_path / "project"
-    subprocess.run([sys.executable, "-m", "backend", "demo", project, "--judged", "--no-serve"], check=True)
+    project = demo(tmp_path / "project", judged=True)
     server = AppServer(project, tmp_path / "server.log")
     contexts: list[BrowserContext] = []
 

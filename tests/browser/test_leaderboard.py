@@ -1,8 +1,6 @@
 """The leaderboard in a real browser: ranking, clips of cases, upload, report; hostile names; who may see it."""
 
 import json
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -21,12 +19,10 @@ Enter = Callable[..., Page]
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AppServer]:
+def server(tmp_path_factory: pytest.TempPathFactory, demo: Callable[..., Path]) -> Iterator[AppServer]:
     """The app over the judged demo project, with a run more whose name tries to be markup."""
     folder = tmp_path_factory.mktemp("leaderboard")
-    command = [sys.executable, "-m", "backend", "demo", str(folder / "project"), "--judged", "--no-serve"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    demo(folder / "project", judged=True)
     project = api.open_project(folder / "project")
     api.add_run(project, write_run(folder / "hostile.json", project), name=HOSTILE, now=1_790_000_000)
     server = AppServer(folder / "project", folder / "server.log")
