@@ -217,7 +217,7 @@ def test_from_the_first_grade_to_a_score(enter: Enter, server: AppServer, tmp_pa
     )
     measures = json.loads(scored.stdout)["runs"][0]["measures"]
     assert measures.keys() >= {"ndcg@10,0.3", "ndcg@40,0.7"}
-    assert set(measures.values()) == {1.0}
+    assert {value for key, value in measures.items() if key.startswith("ndcg")} == {1.0}
 
 
 def sql(server: AppServer, query: str) -> Any:
