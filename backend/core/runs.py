@@ -107,32 +107,48 @@ def run_of(groups: list[Group], file: str, names: Names, name: NameVideo) -> Run
     return Run(**spans, score=score)
 
 
+class Numbering:
+    """Numbers whatever it meets, from 0 in the order in which it does.
+
+    >>> numbering = Numbering()
+    >>> numbering.of(["v2", "v1", "v2"]), numbering.of(["v1", "v3"]), list(numbering.known)
+    (array([0, 1, 0]), array([1, 2]), ['v2', 'v1', 'v3'])
+    """
+
+    def __init__(self) -> None:
+        # One look-up a value: one that is not known yet gets the next number.
+        self.known: defaultdict[QueryKey, int] = defaultdict(count().__next__)
+
+    def of(self, values: Sequence[QueryKey]) -> Indices:
+        """The number of each value; shape (N,) for N values."""
+        return np.fromiter(map(self.known.__getitem__, values), np.int64, len(values))
+
+
 def gather(
     file: str,
     queries: Sequence[QueryKey],
     query_rows: Sequence[int],
     sizes: Indices,
-    videos: Sequence[QueryKey],
+    video: Indices,
+    called: Sequence[QueryKey],
     name: NameVideo,
     rows: Sequence[int] | Indices | None = None,
 ) -> dict[str, Any]:
-    """The fields of `Spans` but for its times; `videos` are what the N moments call theirs, each named once.
+    """The fields of `Spans` but for its times.
 
     Args:
         file: its name.
         queries: the Q query ids.
         query_rows: where each query is in the file, from 1.
         sizes: how many moments each query has, in order; shape (Q,).
-        videos: what each moment calls its video; length N.
+        video: the video of each moment, a place in `called`; shape (N,).
+        called: what the moments call their videos, in the order in which they first do.
         name: turns that into a name.
         rows: where each moment is in the file; None if where its query is.
     """
-    # One look-up a moment: a video that is not known yet gets the next number.
-    numbers: defaultdict[QueryKey, int] = defaultdict(count().__next__)
-    video = np.fromiter(map(numbers.__getitem__, videos), np.int64, len(videos))
     names: dict[str, int] = {}
-    merged = [names.setdefault(name(called), len(names)) for called in numbers]
-    if len(names) < len(numbers):  # called by its name here and by its index there
+    merged = [names.setdefault(name(video), len(names)) for video in called]
+    if len(names) < len(called):  # called by its name here and by its index there
         video = np.array(merged, dtype=np.int64)[video]
     if fault := next((fault for text in names if (fault := _text_fault(text))), None):
         raise ValueError(f"the video's name {fault}")
@@ -145,7 +161,7 @@ def gather(
         "videos": tuple(names),
         "video": video,
         "row": np.asarray(np.repeat(np.asarray(query_rows, np.int64), sizes) if rows is None else rows, np.int64),
-        "number": np.arange(len(videos)) - np.repeat(offsets[:-1], sizes) + 1,
+        "number": np.arange(len(video)) - np.repeat(offsets[:-1], sizes) + 1,
     }
 
 
@@ -154,12 +170,14 @@ def _columns_of(groups: list[Group], file: str, read: Callable[[list[object]], R
     _check_queries(groups, file)
     try:
         names, start_s, end_s, value = read([item for group in groups for item in group.items])
+        numbering = Numbering()
         spans = gather(
             file,
             [cast("QueryKey", group.query) for group in groups],
             [group.row for group in groups],
             np.array([len(group.items) for group in groups], dtype=np.int64),
-            names,
+            numbering.of(names),
+            list(numbering.known),
             str,
             [row for group in groups for row in group.rows or ()] or None,
         )
