@@ -1,6 +1,7 @@
 """Studies on made-up values: against plain loops, SciPy and simulation."""
 
 import itertools
+import operator
 
 import numpy as np
 import pytest
@@ -99,18 +100,15 @@ def test_a_size_has_the_same_trials_whatever_other_sizes_there_are() -> None:
     assert stability.stability(TABLE, [3, 8], trials=40)[3:] == stability.stability(TABLE, [8], trials=40)
 
 
-def reciprocal(shared: int, unit: int) -> float:
-    return shared / unit
-
-
+# Work of other processes is a function that they can import, wherever the tests were started: one of Python's own.
 def test_a_failing_unit_fails_the_study() -> None:
     with pytest.raises(ZeroDivisionError):
-        run_units(reciprocal, 1, [1, 0, 2], jobs=2)
+        run_units(operator.truediv, 1, [1, 0, 2], jobs=2)
 
 
 def test_units_come_back_in_order_and_progress_is_told() -> None:
     told: list[tuple[int, int]] = []
-    found = run_units(reciprocal, 4, [4, 2, 1], jobs=2, progress=lambda done, total: told.append((done, total)))
+    found = run_units(operator.truediv, 4, [4, 2, 1], jobs=2, progress=lambda done, total: told.append((done, total)))
     assert found == [1, 2, 4]
     assert told == [(1, 3), (2, 3), (3, 3)]
 
