@@ -186,7 +186,12 @@ def _offer(file: Path, at: float) -> None:
         return
     # Read on the click only: the copy may be large, and most runs of this page do not need it.
     st.download_button(
-        "Download", data=file.read_bytes, file_name=file.name, mime="application/vnd.sqlite3", key="backup_download"
+        "Download",
+        data=file.read_bytes,
+        file_name=file.name,
+        mime="application/vnd.sqlite3",
+        key="backup_download",
+        on_click="ignore",
     )
     made = wording.when(at, st.context.timezone)
     st.caption(f"backups/{file.name}, {file.stat().st_size / 1e6:,.1f} MB, made {made}", width="content")

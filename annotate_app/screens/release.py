@@ -108,7 +108,15 @@ def _progress() -> None:
         st.error("The release could not be made. The server's log says why; nothing was changed.")
         return
     st.success(f"The release is ready: {path.name}, {path.stat().st_size / 1e6:,.1f} MB.")
-    st.download_button("Download", data=_reader(path), file_name=path.name, mime="application/zip", key="download")
+    # A run that ended between the click and the browser's fetch would take the file away: the click starts none.
+    st.download_button(
+        "Download",
+        data=_reader(path),
+        file_name=path.name,
+        mime="application/zip",
+        key="download",
+        on_click="ignore",
+    )
 
 
 def _earlier(releases: Sequence[api.ReleaseRow]) -> None:
