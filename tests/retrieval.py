@@ -3,7 +3,10 @@
 import math
 from fractions import Fraction
 
+import numpy as np
 from hypothesis import strategies as st
+
+from backend.core.metrics.matching import pair_up, settle_pairs
 
 
 @st.composite
@@ -46,3 +49,12 @@ def plain_iou(p, g, arithmetic):
     inter = max(0, min(p1, g1) - max(p0, g0))
     union = (p1 - p0) + (g1 - g0) - inter
     return inter / union if union > 0 else 0
+
+
+def taken(index, query, video, start_s, end_s, mu, *, strict=False, exact=True):
+    """Place in the index of the truth moment that each prediction takes at one mu, -1 for none."""
+    pairs = pair_up(index, query, video, start_s, end_s, exact=exact)
+    (prediction, truth), *_ = settle_pairs(pairs, [mu], strict=strict)
+    found = np.full(len(query), -1, dtype=np.int64)
+    found[prediction] = truth
+    return found

@@ -9,7 +9,20 @@ import msgspec
 import typer
 
 from backend import api
-from backend.cli.conventions import Preset, read_option
+from backend.cli.conventions import (
+    CUTOFFS,
+    THRESHOLDS,
+    K,
+    Mu,
+    Option,
+    Preset,
+    PresetOption,
+    Runs,
+    Theta,
+    Truth,
+    Videos,
+    read_option,
+)
 from backend.cli.output import fail, now, numbers, progress_bar, say, table
 
 
@@ -37,21 +50,13 @@ def register(app: typer.Typer) -> None:
 
 
 def evaluate(
-    truth: Annotated[Path, typer.Option("--truth", metavar="FILE", help="val.json or test.json.", show_default=False)],
-    run: Annotated[
-        list[Path], typer.Option("--run", metavar="FILE", help="A run; may be repeated.", show_default=False)
-    ],
-    videos: Annotated[
-        Path | None, typer.Option("--videos", metavar="MAP", help="name -> [duration, index], for runs with indices.")
-    ] = None,
-    preset: Annotated[Preset, typer.Option("--preset", help="paper: the formula; official: the published code.")] = (
-        Preset.PAPER
-    ),
-    k: Annotated[str, typer.Option("--k", metavar="K,K", help="Rank cut-offs.")] = "10,20,40",
-    mu: Annotated[str, typer.Option("--mu", metavar="M,M", help="IoU thresholds.")] = "0.3,0.5,0.7",
-    theta: Annotated[
-        str, typer.Option("--theta", metavar="T,T", help="IoU thresholds of measures without grades.")
-    ] = "0.3,0.5,0.7",
+    truth: Truth,
+    run: Runs,
+    videos: Videos = None,
+    preset: PresetOption = Preset.PAPER,
+    k: K = CUTOFFS,
+    mu: Mu = THRESHOLDS,
+    theta: Theta = THRESHOLDS,
     min_relevance: Annotated[
         int, typer.Option("--min-relevance", metavar="1-4", help="What counts as relevant without grades.")
     ] = 1,
@@ -61,10 +66,7 @@ def evaluate(
             "--measure", metavar="NAME,...", help="Only these, such as ndcg,recall; by default all of the preset."
         ),
     ] = None,
-    option: Annotated[
-        list[str] | None,
-        typer.Option("--option", metavar="NAME=VALUE", help="Override one point of the preset, e.g. missing=skip."),
-    ] = None,
+    option: Option = None,
     intervals: Annotated[bool, typer.Option("--intervals", help="95 % intervals of the means.")] = False,
     baseline: Annotated[
         str | None, typer.Option("--baseline", metavar="RUN", help="Compare the other runs with this one.")

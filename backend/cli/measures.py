@@ -9,7 +9,20 @@ import msgspec
 import typer
 
 from backend import api
-from backend.cli.conventions import Preset, read_option
+from backend.cli.conventions import (
+    CUTOFFS,
+    THRESHOLDS,
+    K,
+    Mu,
+    Option,
+    Preset,
+    PresetOption,
+    Runs,
+    Theta,
+    Truth,
+    Videos,
+    read_option,
+)
 from backend.cli.output import Json, numbers, progress_bar, say, table
 
 measures = typer.Typer(
@@ -33,21 +46,6 @@ class Noise(StrEnum):
     GAUSSIAN_ENDS = "gaussian_ends"
 
 
-Truth = Annotated[Path, typer.Option("--truth", metavar="FILE", help="val.json or test.json.", show_default=False)]
-Runs = Annotated[
-    list[Path], typer.Option("--run", metavar="FILE", help="A run; repeat it for each.", show_default=False)
-]
-Videos = Annotated[
-    Path | None, typer.Option("--videos", metavar="MAP", help="name -> [duration, index], for runs with indices.")
-]
-PresetOption = Annotated[Preset, typer.Option("--preset", help="paper: the formula; official: the published code.")]
-K = Annotated[str, typer.Option("--k", metavar="K,K", help="Rank cut-offs.")]
-Mu = Annotated[str, typer.Option("--mu", metavar="M,M", help="IoU thresholds of NDCG.")]
-Theta = Annotated[str, typer.Option("--theta", metavar="T,T", help="IoU thresholds of measures without grades.")]
-Option = Annotated[
-    list[str] | None,
-    typer.Option("--option", metavar="NAME=VALUE", help="Override one point of the preset, e.g. gain=exp2."),
-]
 Measure = Annotated[
     list[str] | None,
     typer.Option("--measure", metavar="TEXT", help="Only measures whose name begins so, e.g. ndcg@10; repeatable."),
@@ -56,7 +54,6 @@ Out = Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Output f
 Seed = Annotated[int, typer.Option("--seed", help="Of all random numbers.", min=0)]
 Jobs = Annotated[int, typer.Option("--jobs", help="Processes; the numbers do not depend on it.", min=1)]
 
-_K, _MU = "10,20,40", "0.3,0.5,0.7"
 _COLUMNS = 9
 """Of a table of all pairs of measures: what a terminal of 80 characters holds."""
 _JOBS = os.cpu_count() or 1
@@ -73,9 +70,9 @@ def agreement(
     run: Runs,
     videos: Videos = None,
     preset: PresetOption = Preset.PAPER,
-    k: K = _K,
-    mu: Mu = _MU,
-    theta: Theta = _MU,
+    k: K = CUTOFFS,
+    mu: Mu = THRESHOLDS,
+    theta: Theta = THRESHOLDS,
     option: Option = None,
     measure: Measure = None,
     out: Out = None,
@@ -96,9 +93,9 @@ def stability(
     run: Runs,
     videos: Videos = None,
     preset: PresetOption = Preset.PAPER,
-    k: K = _K,
-    mu: Mu = _MU,
-    theta: Theta = _MU,
+    k: K = CUTOFFS,
+    mu: Mu = THRESHOLDS,
+    theta: Theta = THRESHOLDS,
     option: Option = None,
     measure: Measure = None,
     sizes: Annotated[
@@ -142,9 +139,9 @@ def noise(
     run: Runs,
     videos: Videos = None,
     preset: PresetOption = Preset.PAPER,
-    k: K = _K,
-    mu: Mu = _MU,
-    theta: Theta = _MU,
+    k: K = CUTOFFS,
+    mu: Mu = THRESHOLDS,
+    theta: Theta = THRESHOLDS,
     option: Option = None,
     measure: Measure = None,
     model: Annotated[
@@ -183,9 +180,9 @@ def ties(
     run: Runs,
     videos: Videos = None,
     preset: PresetOption = Preset.PAPER,
-    k: K = _K,
-    mu: Mu = _MU,
-    theta: Theta = _MU,
+    k: K = CUTOFFS,
+    mu: Mu = THRESHOLDS,
+    theta: Theta = THRESHOLDS,
     option: Option = None,
     measure: Measure = None,
     out: Out = None,
@@ -216,9 +213,9 @@ def model_selection(
     ],
     videos: Videos = None,
     preset: PresetOption = Preset.PAPER,
-    k: K = _K,
-    mu: Mu = _MU,
-    theta: Theta = _MU,
+    k: K = CUTOFFS,
+    mu: Mu = THRESHOLDS,
+    theta: Theta = THRESHOLDS,
     option: Option = None,
     measure: Measure = None,
     out: Out = None,
@@ -245,7 +242,7 @@ def model_selection(
 
 @measures.command("theory")
 def theory(
-    theta: Annotated[str, typer.Option("--theta", metavar="T,T", help="Thresholds of R@1.")] = _MU,
+    theta: Annotated[str, typer.Option("--theta", metavar="T,T", help="Thresholds of R@1.")] = THRESHOLDS,
     gamma: Annotated[str, typer.Option("--gamma", metavar="G,G", help="Standard deviations of IoU.")] = "0.05,0.1,0.2",
     out: Out = None,
     json: Json = False,

@@ -16,8 +16,8 @@ from multiprocessing import get_context
 import numpy as np
 import pytest
 
+import retrieval
 from backend.core.metrics.columns import Run, Truth, offsets_of
-from backend.core.metrics.matching import Threshold, match
 from backend.core.metrics.measures.ndcg import dcg, ideal_dcg, ranks_within, ratio
 from backend.core.metrics.presets import Settings, settle
 from backend.core.metrics.scoring import AnswerKey, prepare_run, prepare_truth, score
@@ -173,7 +173,7 @@ def test_ranking_part() -> None:
     key = prepare_truth(truth, settings)
     ranked = prepare_run(run, key, settings)
     spans = (ranked.truth_query[run.query], ranked.truth_video, run.start_s, run.end_s)
-    taken = match(key.index, *spans, [0.5], Threshold(strict=False, exact=True))[0]
+    taken = retrieval.taken(key.index, *spans, 0.5)
     hit = np.flatnonzero(taken >= 0)
     relevance, rank = key.index.relevance[taken[hit]], ranks_within(run.query, 2_781)
     query = truth.query

@@ -5,11 +5,12 @@ from math import log2
 import numpy as np
 import pytest
 
-from backend.core.metrics.matching import Threshold, index_truth, match
+from backend.core.metrics.matching import index_truth
 from backend.core.metrics.measures.ndcg import dcg, ideal_dcg, ranks_within, ratio
+from retrieval import taken
 
-PAPER = Threshold(strict=False, exact=True)
-OFFICIAL = Threshold(strict=True, exact=False)
+PAPER = {"strict": False, "exact": True}
+OFFICIAL = {"strict": True, "exact": False}
 
 
 def whole(*values: int) -> np.ndarray:
@@ -23,8 +24,8 @@ def taken_relevances(truth, predictions, mu, threshold):
     index = index_truth(same, same, start.astype(float), end.astype(float), relevance, videos=2)
     p_start, p_end = (np.array(column, dtype=float) for column in zip(*predictions, strict=True))
     same = np.zeros(len(predictions), dtype=np.int64)
-    taken = match(index, same, same, p_start, p_end, [mu], threshold)[0]
-    return [int(index.relevance[t]) if t >= 0 else None for t in taken]
+    found = taken(index, same, same, p_start, p_end, mu, **threshold)
+    return [int(index.relevance[t]) if t >= 0 else None for t in found]
 
 
 @pytest.mark.parametrize("threshold", [PAPER, OFFICIAL])
@@ -46,7 +47,7 @@ def test_predictions_take_truth_moments_greedily_in_rank_order(threshold, truth,
 def test_a_threshold_met_exactly_counts_unless_strict():
     for strict, expected in [(False, [3]), (True, [None])]:
         for exact in (False, True):
-            threshold = Threshold(strict=strict, exact=exact)
+            threshold = {"strict": strict, "exact": exact}
             assert taken_relevances([(0, 10, 3)], [(0, 5)], 0.5, threshold) == expected
 
 
@@ -55,14 +56,14 @@ def test_matches_stay_within_query_and_video():
     index = index_truth(whole(1), whole(1), *moment, whole(4), videos=3)
     starts, ends = np.zeros(6), np.full(6, 10.0)
     query, video = whole(0, 0, 1, 1, 2, 2), whole(1, 2, 0, 1, 1, 2)
-    assert match(index, query, video, starts, ends, [0.5], PAPER).tolist() == [[-1, -1, -1, 0, -1, -1]]
+    assert taken(index, query, video, starts, ends, 0.5).tolist() == [-1, -1, -1, 0, -1, -1]
 
 
 def test_without_truth_or_predictions_nothing_is_taken():
     none = np.zeros(0)
     index = index_truth(whole(), whole(), none, none, whole(), videos=1)
-    assert match(index, whole(0), whole(0), np.zeros(1), np.ones(1), [0.5], PAPER).tolist() == [[-1]]
-    assert match(index, whole(), whole(), none, none, [0.5], OFFICIAL).shape == (1, 0)
+    assert taken(index, whole(0), whole(0), np.zeros(1), np.ones(1), 0.5).tolist() == [-1]
+    assert taken(index, whole(), whole(), none, none, 0.5, **OFFICIAL).shape == (0,)
 
 
 def test_gains_and_discounts_are_those_of_the_formula():

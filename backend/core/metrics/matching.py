@@ -36,14 +36,6 @@ class TruthIndex:
 
 
 @dataclass(frozen=True, slots=True)
-class Threshold:
-    """What counts as a match: `strict` asks for IoU > mu instead of >=; `exact` for whole-number arithmetic."""
-
-    strict: bool
-    exact: bool
-
-
-@dataclass(frozen=True, slots=True)
 class Pairs:
     """C couples of a prediction and a truth moment of the same query and video, each array of shape (C,).
 
@@ -64,7 +56,7 @@ class Pairs:
 def index_truth(
     query: Indices, video: Indices, start_s: Floats, end_s: Floats, relevance: Indices, videos: int
 ) -> TruthIndex:
-    """Sort truth columns, each of shape (T,), for `match`; `videos` exceeds every video number, also a run's."""
+    """Sort truth columns, each of shape (T,), for `pair_up`; `videos` exceeds every video number, also a run's."""
     key = query * videos + video
     order = order_within(key, -relevance)
     key = key[order]
@@ -86,27 +78,6 @@ def pair_up(index: TruthIndex, query: Indices, video: Indices, start_s: Floats, 
     prediction, truth = _same_video(index, query * index.videos + video)
     spans = (start_s[prediction], end_s[prediction], index.start_s[truth], index.end_s[truth])
     return Pairs(prediction, truth, ious(*spans, exact=exact))
-
-
-def match(
-    index: TruthIndex,
-    query: Indices,
-    video: Indices,
-    start_s: Floats,
-    end_s: Floats,
-    mu: Sequence[float],
-    threshold: Threshold,
-) -> Indices:
-    """The truth moment that each prediction takes at each mu; columns as `pair_up` has them.
-
-    Returns:
-        Positions in the index, shape (M, P) for M values of mu; -1 where a prediction takes nothing.
-    """
-    pairs = pair_up(index, query, video, start_s, end_s, exact=threshold.exact)
-    taken = np.full((len(mu), len(query)), -1, dtype=np.int64)
-    for row, (prediction, truth) in zip(taken, settle_pairs(pairs, mu, strict=threshold.strict), strict=True):
-        row[prediction] = truth
-    return taken
 
 
 def settle_pairs(pairs: Pairs, mu: Sequence[float], *, strict: bool) -> list[tuple[Indices, Indices]]:

@@ -41,11 +41,6 @@ class Dog:
         self.head.to(scene.now, scene.now + 0.4, 0.0)
         scene.wait(0.4)
 
-    def nose(self, t: float) -> tuple[float, float]:
-        """Where the snout is."""
-        x, y, _ = self.grip("mouth", t)
-        return x, y
-
     def grip(self, side: str, t: float) -> tuple[float, float, float]:
         """Position and facing of what the mouth holds."""
         facing = 1.0 if self.facing.at(t) >= 0 else -1.0
