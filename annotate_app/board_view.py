@@ -20,14 +20,13 @@ _SHOWN = 10
 """Predictions of a run, and truth moments, that a case shows."""
 
 
-def ranking(project: api.Project, board: api.Leaderboard, scores: api.Scoreboard) -> None:
-    """Means with intervals, and every run against the baseline; files to take along."""
+def ranking(project: api.Project, board: api.Leaderboard, scores: api.Scoreboard, version: str) -> None:
+    """Means with intervals, and every run against the baseline; files to take along. `version` names the scores."""
     names, keys = [run.name for run in scores.runs], scores.settings.keys
     with st.container(horizontal=True):
         focus = st.selectbox("Measure", keys, index=keys.index(scores.focus), key="board_focus")
         baseline = st.selectbox("Baseline", names, key="board_baseline") if len(names) > 1 else None
-    summary = scores.summary()
-    api.add_statistics(summary, scores, api.Sureness(baseline), keys=[focus])
+    summary = _with_statistics(scores, version, focus, baseline)
     st.dataframe(
         _ranked(summary, focus),
         hide_index=True,
@@ -50,6 +49,14 @@ def ranking(project: api.Project, board: api.Leaderboard, scores: api.Scoreboard
     _take_along(project, board, summary)
     with st.expander("All measures"):
         st.dataframe(pd.DataFrame({run["name"]: run["measures"] for run in summary["runs"]}), key="board_measures")
+
+
+@st.cache_data(max_entries=64, show_spinner="Resampling")
+def _with_statistics(_scores: api.Scoreboard, version: str, focus: str, baseline: str | None) -> dict[str, Any]:
+    """Every script run shows the table; 10,000 resamples are drawn for the first one alone."""
+    summary = _scores.summary()
+    api.add_statistics(summary, _scores, api.Sureness(baseline), keys=[focus])
+    return summary
 
 
 def charts(scores: api.Scoreboard) -> None:

@@ -48,7 +48,7 @@ def page() -> None:
         st.error(str(refusal))
         _keeper(project, runs, {})
         return
-    _shown(project, runs, board)
+    _shown(project, runs, board, f"{truth}, {preset}, {version}")
 
 
 def keep() -> None:
@@ -92,7 +92,7 @@ def _scored(
     return api.score_kept_runs(_project, truth, preset=preset)
 
 
-def _shown(project: api.Project, runs: Sequence[api.Kept], board: api.Leaderboard) -> None:
+def _shown(project: api.Project, runs: Sequence[api.Kept], board: api.Leaderboard, version: str) -> None:
     for name, why in board.left_out.items():
         st.warning(f"**{plain(name)}** is not compared: {plain(why)}", icon=":material/block:")
     scores = board.scores
@@ -114,7 +114,7 @@ def _shown(project: api.Project, runs: Sequence[api.Kept], board: api.Leaderboar
     elif part == "Runs":
         _keeper(project, runs, board.left_out)
     else:
-        board_view.ranking(project, board, scores)
+        board_view.ranking(project, board, scores, version)
         for warning in scores.warnings:
             st.caption(f":material/info: {plain(warning)}")
 
