@@ -14,7 +14,6 @@ import msgspec
 
 from backend.core.model import GradeEvent, Person, QueryId, Role, Verdict
 from backend.encoders import sentence
-from backend.media import demo as theatre
 from backend.stages import candidates, captions, consensus, corpus, kept_runs, people, queries
 from backend.store import corpus as corpus_rows
 from backend.store import judgements, reviews
@@ -41,6 +40,9 @@ def build(folder: Path, *, now: float, progress: Progress) -> Project:
         now: seconds since 1970.
         progress: called with (what is done, done, all).
     """
+    # OpenCV draws the demo's videos; nothing that serves or grades needs it.
+    from backend.media import demo as theatre
+
     spec = sentence.resolve("minilm")
     encoder = sentence.load(spec)
     videos = folder / "videos"

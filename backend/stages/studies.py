@@ -20,8 +20,6 @@ from backend.core.metrics.scoring import AnswerKey, prepare_run, prepare_truth, 
 from backend.core.studies import kendall, noise, selection, theory
 from backend.core.studies.stability import TRIALS, SubsetPairs, default_sizes, stability
 from backend.core.studies.study import Study, Table
-from backend.figures import studies as charts
-from backend.figures.draw import save
 from backend.stages.run_files import read_run, read_truth, read_videos
 
 Progress = Callable[[str, int, int], None]
@@ -193,6 +191,10 @@ def write_study(study: Study, folder: Path) -> list[Path]:
     Raises:
         InputError: the folder cannot be written.
     """
+    # Charts take as long to load as everything else together; the desk and most commands need none.
+    from backend.figures import studies as charts
+    from backend.figures.draw import save
+
     chart = charts.draw(study)
     paths = [folder / f"{study.name}{ending}" for ending in (".csv", ".png", ".svg")]
     waiting = [path.with_name(f".{path.stem}.part{path.suffix}") for path in paths]

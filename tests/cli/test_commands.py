@@ -1,6 +1,8 @@
 """The command line: exit codes, clean JSON, messages that say what to do, help with an example everywhere."""
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -38,6 +40,14 @@ def test_the_public_commands_are_there() -> None:
     exams = {f"exam {name}" for name in ["set", "status", "off", "retake", "exempt"]}
     kept = {f"{shelf} {act}" for shelf in ("truths", "runs") for act in ("add", "list", "remove")}
     assert {" ".join(command) for command in commands()} == {*wanted.split(), "users add"} | studies | exams | kept
+
+
+def test_what_few_commands_need_is_not_loaded_for_all() -> None:
+    """Half a second of every command, and a third of the server's memory."""
+    heavy = ["torch", "faiss", "scipy", "altair", "vl_convert", "cv2"]
+    code = f"import sys, annotate_app.routes, backend.cli; print([name for name in {heavy} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
 
 
 def test_status_json_is_json_alone_and_says_what_the_contract_names(reelrank: Run, judging: Judging) -> None:
