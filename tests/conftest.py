@@ -5,6 +5,8 @@ import os
 from pathlib import Path
 
 import pytest
+from xdist.remote import Producer
+from xdist.scheduler import LoadScopeScheduling
 
 from backend import api
 from backend.core.model import Role
@@ -16,6 +18,18 @@ from support import MOMENTS, NOW, PEOPLE, Judging, WordEncoder
 # Nothing in the default run may reach a network: the encoder that runs travels inside a package.
 os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["TOKENIZERS_PARALLELISM"] = "false"
+
+
+class _ByFile(LoadScopeScheduling):
+    """Of several processes one runs a whole file, and one all that is in a browser: two would fight for the cores."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return "browser" if nodeid.startswith("tests/browser/") else nodeid.partition("::")[0]
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadScopeScheduling:
+    """Who runs what, where there are several processes."""
+    return _ByFile(config, log)
 
 
 @pytest.fixture(scope="session")
