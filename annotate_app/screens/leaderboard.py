@@ -48,7 +48,7 @@ def page() -> None:
         st.error(str(refusal))
         _keeper(project, runs, {})
         return
-    _shown(project, runs, board, f"{truth}, {preset}, {version}")
+    _shown(project, runs, board, f"{project.folder}, {truth}, {preset}, {version}")
 
 
 def keep() -> None:

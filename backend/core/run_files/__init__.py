@@ -1,7 +1,8 @@
 """Truth and run files, from their bytes to columns: `truth_file`, `run_file`, `video_map_file`.
 
-Every form is read twice over: `fast` at nearly the speed of the parser, and, where it has any doubt, `documents` with
-`text`, which find and name every fault. CSV is for `tables`, the words of all forms are in `words`.
+Every form is read twice over: `fast` at nearly the speed of the parser (with `layout`, `moments` and `counting`), and,
+where it has any doubt, `documents` with `text`, which find and name every fault. CSV is for `tables`, the words of all
+forms are in `words`.
 """
 
 from collections.abc import Mapping
