@@ -1,4 +1,4 @@
-"""A real `reelrank serve` for browser tests: starts, dies when told to, comes back on the same port."""
+"""A real `reelrank serve` for browser tests: starts, dies when told to, comes back on the same port; its sign-in."""
 
 import signal
 import socket
@@ -7,6 +7,8 @@ import sys
 import time
 import urllib.request
 from pathlib import Path
+
+from playwright.sync_api import Page
 
 START_S = 90.0
 
@@ -54,3 +56,10 @@ class AppServer:
             self.process.send_signal(signal.SIGKILL)
             self.process.wait()
             self.process = None
+
+
+def sign_in(page: Page, name: str, password: str) -> None:
+    """Fill in the form of the sign-in page and send it; where that leads is for the test to say."""
+    page.get_by_label("Name").fill(name)
+    page.get_by_label("Password").fill(password)
+    page.get_by_role("button", name="Sign in").click()

@@ -5,9 +5,10 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 ARGUMENTS = [
@@ -32,6 +33,21 @@ def browser() -> Iterator[Browser]:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
         yield browser
         browser.close()
+
+
+@pytest.fixture
+def open_page(browser: Browser) -> Iterator[Callable[..., Page]]:
+    """Opens a page in a browser context of its own, as on another person's computer; all close with the test."""
+    contexts = []
+
+    def opened(**options: Any) -> Page:
+        contexts.append(browser.new_context(**({"viewport": {"width": 1280, "height": 800}} | options)))
+        contexts[-1].set_default_timeout(30_000)
+        return contexts[-1].new_page()
+
+    yield opened
+    for context in contexts:
+        context.close()
 
 
 @pytest.fixture(scope="package")

@@ -11,7 +11,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, Route, expect
 
-from app_server import AppServer
+from app_server import AppServer, sign_in
 from backend import api
 from backend.core.errors import SignInRefused
 from backend.core.model import Role
@@ -34,29 +34,17 @@ def server(tmp_path_factory: pytest.TempPathFactory, demo: Callable[..., Path]) 
 
 
 @pytest.fixture
-def enter(browser: Browser, server: AppServer) -> Iterator[Enter]:
+def enter(open_page: Callable[..., Page], server: AppServer) -> Enter:
     """Sign somebody in, in a browser context of their own."""
-    contexts = []
 
-    def sign_in(name: str, password: str = PASSWORD) -> Page:
-        context = browser.new_context(viewport={"width": 1280, "height": 800})
-        context.set_default_timeout(30_000)
-        contexts.append(context)
-        page = context.new_page()
+    def entered(name: str, password: str = PASSWORD) -> Page:
+        page = open_page()
         page.goto(server.url)
-        fill_in(page, name, password)
+        sign_in(page, name, password)
         expect(page.get_by_role("button", name="Sign out")).to_be_visible(timeout=30_000)
         return page
 
-    yield sign_in
-    for context in contexts:
-        context.close()
-
-
-def fill_in(page: Page, name: str, password: str) -> None:
-    page.get_by_label("Name").fill(name)
-    page.get_by_label("Password").fill(password)
-    page.get_by_role("button", name="Sign in").click()
+    return entered
 
 
 def rows(server: AppServer, sql: str, *values: object) -> list[tuple[int, ...]]:
@@ -144,9 +132,9 @@ def test_another_password_ends_the_session_in_another_browser_and_not_in_this_on
     here.get_by_role("link", name="Back to grading").click()
     expect(here.get_by_test_id("player")).to_be_visible(timeout=30_000)
     is_signed_out(elsewhere, server)
-    fill_in(elsewhere, ANNOTATORS[1], PASSWORD)
+    sign_in(elsewhere, ANNOTATORS[1], PASSWORD)
     expect(elsewhere.get_by_role("alert")).to_contain_text("Name or password is wrong")
-    fill_in(elsewhere, ANNOTATORS[1], NEW)
+    sign_in(elsewhere, ANNOTATORS[1], NEW)
     expect(elsewhere.get_by_role("button", name="Sign out")).to_be_visible(timeout=30_000)
 
 
@@ -198,11 +186,11 @@ def test_a_session_that_ends_while_a_grade_is_on_its_way_keeps_the_grade(
     assert rows(server, given, number) == []
     page.get_by_role("link", name="Sign in again").click()
     if ended_by == "suspension":
-        fill_in(page, name, PASSWORD)
+        sign_in(page, name, PASSWORD)
         expect(page.get_by_role("alert")).to_contain_text("Your account is suspended: ask your lead.")
         suspend.click()
         expect(suspend).to_have_text("Suspend")
-    fill_in(page, name, PASSWORD)
+    sign_in(page, name, PASSWORD)
     expect(page.get_by_test_id("player")).to_be_visible(timeout=30_000)
     expect(page.get_by_test_id("saving")).to_have_attribute("data-unsaved", "0", timeout=30_000)
     expect(page.get_by_test_id("saving")).to_have_text("saved")

@@ -23,7 +23,7 @@ import av
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from app_server import AppServer
+from app_server import AppServer, sign_in
 from backend import api
 from backend.core.model import AnnotatorId, GradeEvent, PairId, Person, Role, SkipEvent, SkipKind
 from backend.encoders import sentence
@@ -179,9 +179,7 @@ def entered(browser: Browser, recorder: Recorder, name: str = ME) -> Iterator[tu
     context.set_default_timeout(30_000)
     page = context.new_page()
     page.goto(recorder.url)
-    page.get_by_label("Name").fill(name)
-    page.get_by_label("Password").fill(PASSWORD)
-    page.get_by_role("button", name="Sign in").click()
+    sign_in(page, name, PASSWORD)
     expect(page.get_by_role("button", name="Sign out")).to_be_visible(timeout=30_000)
     yield context, page
     context.close()

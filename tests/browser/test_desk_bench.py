@@ -22,7 +22,7 @@ import pytest
 import streamlit
 from playwright.sync_api import Browser, Page, expect
 
-from app_server import AppServer
+from app_server import AppServer, sign_in
 from backend import api
 from backend.core.model import Role
 from backend.stages import demo
@@ -126,9 +126,7 @@ def desk_of(browser: Browser, url: str, name: str) -> Iterator[Page]:
     context.set_default_timeout(60_000)
     page = context.new_page()
     page.goto(url)
-    page.get_by_label("Name").fill(name)
-    page.get_by_label("Password").fill(demo.PASSWORD)
-    page.get_by_role("button", name="Sign in").click()
+    sign_in(page, name, demo.PASSWORD)
     expect(page.locator('[data-testid="player"][data-gradable="true"]')).to_be_visible(timeout=60_000)
     page.evaluate(LISTEN)
     yield page

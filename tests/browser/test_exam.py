@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
-from app_server import AppServer
+from app_server import AppServer, sign_in
 from backend import api
 from backend.core.model import PairKey
 from recorder import Recorder
@@ -42,25 +42,17 @@ def server(tmp_path_factory: pytest.TempPathFactory, demo: Callable[..., Path]) 
 
 
 @pytest.fixture
-def enter(browser: Browser, server: AppServer) -> Iterator[Enter]:
+def enter(open_page: Callable[..., Page], server: AppServer) -> Enter:
     """Sign somebody in, in a browser context of their own, perhaps through a recorder."""
-    contexts = []
 
-    def sign_in(name: str, url: str = "", **context: Any) -> Page:
-        opened = browser.new_context(**({"viewport": {"width": 1280, "height": 800}} | context))
-        opened.set_default_timeout(30_000)
-        contexts.append(opened)
-        page = opened.new_page()
+    def entered(name: str, url: str = "", **context: Any) -> Page:
+        page = open_page(**context)
         page.goto(url or server.url)
-        page.get_by_label("Name").fill(name)
-        page.get_by_label("Password").fill(PASSWORD)
-        page.get_by_role("button", name="Sign in").click()
+        sign_in(page, name, PASSWORD)
         expect(page.get_by_role("button", name="Sign out")).to_be_visible(timeout=30_000)
         return page
 
-    yield sign_in
-    for context in contexts:
-        context.close()
+    return entered
 
 
 def rows(server: AppServer, sql: str, *values: object) -> list[tuple[Any, ...]]:

@@ -14,7 +14,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
-from app_server import AppServer
+from app_server import AppServer, sign_in
 from backend import api
 
 pytestmark = pytest.mark.browser
@@ -56,25 +56,17 @@ def server(
 
 
 @pytest.fixture
-def enter(browser: Browser, server: AppServer) -> Iterator[Enter]:
+def enter(open_page: Callable[..., Page], server: AppServer) -> Enter:
     """Sign somebody in, in a browser context of their own."""
-    contexts = []
 
-    def sign_in(name: str) -> Page:
-        context = browser.new_context(viewport={"width": 1280, "height": 800}, accept_downloads=True)
-        context.set_default_timeout(30_000)
-        contexts.append(context)
-        page = context.new_page()
+    def entered(name: str) -> Page:
+        page = open_page(accept_downloads=True)
         page.goto(server.url)
-        page.get_by_label("Name").fill(name)
-        page.get_by_label("Password").fill(PASSWORD)
-        page.get_by_role("button", name="Sign in").click()
+        sign_in(page, name, PASSWORD)
         expect(page.get_by_role("button", name="Sign out")).to_be_visible(timeout=30_000)
         return page
 
-    yield sign_in
-    for context in contexts:
-        context.close()
+    return entered
 
 
 def pair_on_show(page: Page) -> str:
@@ -109,9 +101,7 @@ def test_strangers_see_nothing_and_wrong_passwords_are_refused(browser: Browser,
     page.goto(f"{server.url}/queries")
     expect(page.get_by_role("button", name="Sign in")).to_be_visible()
     assert context.request.get(f"{server.url}/clips/anything.mp4").status == 401
-    page.get_by_label("Name").fill("Ana")
-    page.get_by_label("Password").fill("not the password")
-    page.get_by_role("button", name="Sign in").click()
+    sign_in(page, "Ana", "not the password")
     expect(page.get_by_role("alert")).to_contain_text("Name or password is wrong")
     context.close()
 

@@ -15,7 +15,7 @@ from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import Route
 
 import player_harness
-from app_server import AppServer
+from app_server import AppServer, sign_in
 from backend import api
 from backend.core.model import PairKey
 from player_harness import FakeDesk, make_clip, serving
@@ -226,27 +226,18 @@ def test_nothing_of_it_is_wider_than_the_window(width: int, open_page: Open, sho
 
 
 @pytest.fixture
-def enter(browser: Browser, tmp_path: Path, demo: Callable[..., Path]) -> Iterator[Enter]:
+def enter(open_page: Callable[..., Page], tmp_path: Path, demo: Callable[..., Path]) -> Iterator[Enter]:
     """Signs somebody in at the demo with simulated judgements."""
-    project = demo(tmp_path / "project", judged=True)
-    server = AppServer(project, tmp_path / "server.log")
-    contexts: list[BrowserContext] = []
+    server = AppServer(demo(tmp_path / "project", judged=True), tmp_path / "server.log")
 
-    def sign_in(name: str) -> Page:
-        context = browser.new_context(viewport={"width": 1280, "height": 900})
-        context.set_default_timeout(30_000)
-        contexts.append(context)
-        page = context.new_page()
+    def entered(name: str) -> Page:
+        page = open_page(viewport={"width": 1280, "height": 900})
         page.goto(server.url)
-        page.get_by_label("Name").fill(name)
-        page.get_by_label("Password").fill(api.demo_people()[2])
-        page.get_by_role("button", name="Sign in").click()
+        sign_in(page, name, api.demo_people()[2])
         return page
 
     server.start()
-    yield sign_in
-    for context in contexts:
-        context.close()
+    yield entered
     server.kill()
 
 

@@ -8,7 +8,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from app_server import AppServer
+from app_server import AppServer, sign_in
 from backend import api
 
 pytestmark = pytest.mark.browser
@@ -32,35 +32,26 @@ def server(tmp_path_factory: pytest.TempPathFactory, demo: Callable[..., Path]) 
 
 
 @pytest.fixture
-def enter(browser: Browser, server: AppServer) -> Iterator[Enter]:
+def enter(open_page: Callable[..., Page], server: AppServer) -> Iterator[Enter]:
     """Sign somebody in, in a browser context of their own; no script may fail and no markup of a run take effect."""
-    contexts = []
+    pages: list[Page] = []
     failed: list[str] = []
 
-    def sign_in(name: str = LEAD, *, width: int = 1280, scheme: str = "light") -> Page:
-        context = browser.new_context(
-            viewport={"width": width, "height": 900}, color_scheme=scheme, accept_downloads=True
-        )
-        context.set_default_timeout(30_000)
-        contexts.append(context)
-        page = context.new_page()
+    def entered(name: str = LEAD, *, width: int = 1280, scheme: str = "light") -> Page:
+        page = open_page(viewport={"width": width, "height": 900}, color_scheme=scheme, accept_downloads=True)
+        pages.append(page)
         page.on("pageerror", lambda error: failed.append(str(error)))
         page.goto(server.url)
-        page.get_by_label("Name").fill(name)
-        page.get_by_label("Password").fill(PASSWORD)
-        page.get_by_role("button", name="Sign in").click()
+        sign_in(page, name, PASSWORD)
         page.wait_for_url(lambda url: "/session/" not in url)
         page.goto(f"{server.url}/leaderboard")
         if name == LEAD:
             expect(page.get_by_role("heading", name="Leaderboard")).to_be_visible(timeout=30_000)
         return page
 
-    yield sign_in
-    titles = [page.title() for context in contexts for page in context.pages]
-    for context in contexts:
-        context.close()
+    yield entered
     assert failed == []
-    assert "run" not in titles
+    assert "run" not in [page.title() for opened in pages for page in opened.context.pages]
 
 
 def write_run(path: Path, project: api.Project) -> Path:
