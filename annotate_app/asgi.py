@@ -14,13 +14,13 @@ from pathlib import Path
 import streamlit as st
 from starlette.middleware import Middleware
 
-from annotate_app import auth, oidc
-from annotate_app.clip_worker import ClipWorker
-from annotate_app.guard import Guard
-from annotate_app.routes import own_routes
-from annotate_app.sockets import answer_at_once
+from annotate_app.server.clip_worker import ClipWorker
+from annotate_app.server.routes import own_routes
+from annotate_app.server.sockets import answer_at_once
+from annotate_app.session import auth, oidc
+from annotate_app.session.guard import Guard
 from backend import api
-from backend.core.errors import ReelRankError
+from backend.ground.errors import ReelRankError
 
 try:
     auth.project()

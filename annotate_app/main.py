@@ -2,8 +2,10 @@
 
 import streamlit as st
 
-from annotate_app import auth, look, navigation
-from backend.core.errors import StoreUnavailable
+from annotate_app import navigation
+from annotate_app.session import auth
+from annotate_app.widgets import look
+from backend.ground.errors import StoreUnavailable
 
 st.set_page_config(page_title="ReelRank", page_icon=look.MARK, layout="wide")
 try:

@@ -6,9 +6,9 @@ from functools import partial
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
-from annotate_app import auth
 from annotate_app.screens import annotate, disagreements, exam, leaderboard, my_work, people, progress, queries, release
-from backend.core.model import Person, Role
+from annotate_app.session import auth
+from backend.campaign.nouns import Person, Role
 
 _PAGES: tuple[tuple[Role, Callable[[], None], str, str], ...] = (
     (Role.ANNOTATOR, annotate.page, "Grade", ":material/play_circle:"),

@@ -9,9 +9,9 @@ from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
 from backend import api
-from backend.core.model import Role
+from backend.campaign.nouns import Role
+from backend.campaign.people import accounts as people
 from backend.encoders import sentence
-from backend.stages import people
 from backend.store import connection
 from support import MOMENTS, NOW, PEOPLE, Judging, WordEncoder
 

@@ -8,7 +8,11 @@ from hashlib import blake2b
 import numpy as np
 
 from backend import api
-from backend.core.model import CaptionedMoment, GradeEvent, PairKey, PairReview, Person, Receipt
+from backend.campaign.corpus.rules import CaptionedMoment
+from backend.campaign.judging.model import GradeEvent, Receipt
+from backend.campaign.nouns import Person
+from backend.campaign.review.model import PairReview
+from backend.ground.ids import PairKey
 
 
 class WordEncoder:

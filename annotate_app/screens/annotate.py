@@ -3,10 +3,10 @@
 import time
 from dataclasses import asdict
 
-from annotate_app import auth
-from annotate_app.player.player import player
+from annotate_app.session import auth
+from annotate_app.widgets.player.player import player
 from backend import api
-from backend.core.model import Role
+from backend.campaign.nouns import Role
 
 
 def page() -> None:

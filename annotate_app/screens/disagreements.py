@@ -5,9 +5,11 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from annotate_app import look, pair_view, wording
+from annotate_app.widgets import look, pair_view, wording
 from backend import api
-from backend.core.model import PairKey, PairReview, Person, Verdict
+from backend.campaign.nouns import Person, Verdict
+from backend.campaign.review.model import PairReview
+from backend.ground.ids import PairKey
 
 PER_PAGE = 10
 _LISTS = {

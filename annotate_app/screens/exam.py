@@ -4,11 +4,13 @@ import time
 
 import streamlit as st
 
-from annotate_app import exam_results, look, wording
-from annotate_app.pair_view import plain
-from annotate_app.review_clip import review_clip
+from annotate_app.widgets import exam_results, look, wording
+from annotate_app.widgets.pair_view import plain
+from annotate_app.widgets.review_clip import review_clip
 from backend import api
-from backend.core.model import AnnotatorId, ExamPhase, Person
+from backend.campaign.exam.model import ExamPhase
+from backend.campaign.nouns import Person
+from backend.ground.ids import AnnotatorId
 
 _TEXT_LENGTH = 400
 _WIDTHS = (2.2, 5, 2.6)

@@ -8,11 +8,11 @@ from typing import Any, Literal
 
 import streamlit as st
 
-from annotate_app import board_view, look, wording
-from annotate_app.pair_view import plain
+from annotate_app.widgets import board_view, look, wording
+from annotate_app.widgets.pair_view import plain
 from backend import api
-from backend.core.errors import ReelRankError
-from backend.core.model import Person
+from backend.campaign.nouns import Person
+from backend.ground.errors import ReelRankError
 
 _PARTS = ("Ranking", "Charts", "Groups", "Errors", "Cases", "Runs")
 _PRESETS: Mapping[str, Literal["paper", "official"]] = {"Paper": "paper", "Official": "official"}

@@ -8,9 +8,11 @@ import altair as alt
 import pandas as pd
 import streamlit as st
 
-from annotate_app import auth, exam_results, wording
+from annotate_app.session import auth
+from annotate_app.widgets import exam_results, wording
 from backend import api
-from backend.core.model import Agreement, MyWork, Role
+from backend.campaign.nouns import Role
+from backend.campaign.quality.model import Agreement, MyWork
 
 _EVEN = 0.05
 """A mean difference below this is written 0.0 or is too small to be called strict or generous."""

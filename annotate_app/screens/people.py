@@ -6,9 +6,12 @@ from urllib.parse import urlsplit
 
 import streamlit as st
 
-from annotate_app import exam_results, look, wording
+from annotate_app.widgets import exam_results, look, wording
 from backend import api
-from backend.core.model import AnnotatorId, ExamPhase, Person, PersonReview, Role
+from backend.campaign.exam.model import ExamPhase
+from backend.campaign.nouns import Person, Role
+from backend.campaign.people.model import PersonReview
+from backend.ground.ids import AnnotatorId
 
 _WIDTHS = (2.4, 8.2, 2.7)
 _FACTS = ("Judgements", "Today", "Median active", "Too fast", "Skips", "Last active")

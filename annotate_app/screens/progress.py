@@ -11,9 +11,10 @@ import altair as alt
 import pandas as pd
 import streamlit as st
 
-from annotate_app import look, wording
+from annotate_app.widgets import look, wording
 from backend import api
-from backend.core.model import DayCount, Person, PersonPace, Progress
+from backend.campaign.nouns import Person
+from backend.campaign.review.model import DayCount, PersonPace, Progress
 
 _BAR = {
     "consensus": "consensus",

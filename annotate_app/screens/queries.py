@@ -10,9 +10,11 @@ import altair as alt
 import pandas as pd
 import streamlit as st
 
-from annotate_app import look, pair_view, wording
+from annotate_app.widgets import look, pair_view, wording
 from backend import api
-from backend.core.model import PairReview, Person, QueryId, QueryReview
+from backend.campaign.nouns import Person
+from backend.campaign.review.model import PairReview, QueryReview
+from backend.ground.ids import QueryId
 
 WANTED = 3
 """A relevance from which a candidate counts as a find when batch 2 is considered."""

@@ -9,10 +9,11 @@ from typing import Any
 
 import streamlit as st
 
-from annotate_app import export_worker, look, wording
+from annotate_app.server import export_worker
+from annotate_app.widgets import look, wording
 from backend import api
-from backend.core.errors import ReelRankError
-from backend.core.model import Person
+from backend.campaign.nouns import Person
+from backend.ground.errors import ReelRankError
 
 _LOG = logging.getLogger(__name__)
 

@@ -108,36 +108,36 @@ from backend.api.studies import (
     write_study,
 )
 from backend.api.upkeep import backup, doctor, migrate, restore
-from backend.core.metrics.cases import Case
-from backend.core.metrics.fates import MEANINGS as FATE_MEANINGS
-from backend.core.metrics.presets import OPTION_VALUES as EVALUATION_OPTIONS
-from backend.core.score_tables import SCORE_FORMATS, group_tables, per_query_csv, standings
-from backend.core.score_tables import sentence as score_sentence
-from backend.core.score_tables import table as score_table
+from backend.campaign.board.leaderboard import Leaderboard
+from backend.campaign.board.rows import Kept
+from backend.campaign.candidates.choosing import CandidateReport
+from backend.campaign.captions.rewriting import RewriteReport
+from backend.campaign.corpus.importing import ImportReport
+from backend.campaign.doctor.examining import DoctorReport, Finding
+from backend.campaign.earlier.judgements import JudgementsReport
+from backend.campaign.exam.results import ExamAttempt, ExamPerson, Missed
+from backend.campaign.exam.rows import Exam
+from backend.campaign.exam.rows import Place as ExamItem
+from backend.campaign.exam.setting import ExamReport
+from backend.campaign.exam.taking import Act as ExamAct
+from backend.campaign.guideline.rows import Example
+from backend.campaign.people.accounts import PASSWORD_LENGTH, SESSION_S
+from backend.campaign.project.folder import Project
+from backend.campaign.queries.drawing import QueryReport
+from backend.campaign.release.export import ReleaseReport
+from backend.campaign.release.rows import ReleaseRow
 from backend.media.clips import ClipJob, CutReport, cut
 from backend.media.clips import ensure as cut_clip
-from backend.stages.candidates import CandidateReport
-from backend.stages.captions import RewriteReport
-from backend.stages.corpus import ImportReport
-from backend.stages.doctor import DoctorReport, Finding
-from backend.stages.earlier_judgements import JudgementsReport
-from backend.stages.evaluate import evaluate
-from backend.stages.exam import Act as ExamAct
-from backend.stages.exam_lead import ExamReport
-from backend.stages.exam_results import ExamAttempt, ExamPerson, Missed
-from backend.stages.export import ReleaseReport
-from backend.stages.facts import Inputs, file_inputs
-from backend.stages.leaderboard import Leaderboard
-from backend.stages.people import PASSWORD_LENGTH, SESSION_S
-from backend.stages.queries import QueryReport
-from backend.stages.scoreboard import Scoreboard, evaluate_files, score_files, score_runs
-from backend.stages.standings import Sureness, add_statistics
-from backend.store.exam import Exam
-from backend.store.exam import Place as ExamItem
-from backend.store.examples import Example
-from backend.store.project import Project
-from backend.store.releases import ReleaseRow
-from backend.store.runs import Kept
+from backend.scoring.analysis.cases import Case
+from backend.scoring.analysis.fates import MEANINGS as FATE_MEANINGS
+from backend.scoring.evaluate import evaluate
+from backend.scoring.files.facts import Inputs, file_inputs
+from backend.scoring.presets import OPTION_VALUES as EVALUATION_OPTIONS
+from backend.scoring.scoreboard import Scoreboard, evaluate_files, score_files, score_runs
+from backend.scoring.statistics.sureness import Sureness, add_statistics
+from backend.scoring.tables import SCORE_FORMATS, group_tables, per_query_csv, standings
+from backend.scoring.tables import sentence as score_sentence
+from backend.scoring.tables import table as score_table
 from backend.store.upkeep import Restored
 
 __all__ = [

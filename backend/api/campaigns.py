@@ -3,13 +3,13 @@
 from pathlib import Path
 
 from backend.api.projects import Progress
-from backend.stages import earlier_judgements
-from backend.stages.earlier_judgements import JudgementsReport
-from backend.store.project import Project
+from backend.campaign.earlier import judgements as earlier_judgements
+from backend.campaign.earlier.judgements import JudgementsReport
+from backend.campaign.project.folder import Project
 
 
 def import_judgements(
     project: Project, raw: Path, pairs: Path | None = None, *, now: float, progress: Progress | None = None
 ) -> JudgementsReport:
-    """Take the raw annotations of an earlier campaign, or nothing of them; see `backend.stages.earlier_judgements`."""
+    """Take the raw annotations of an earlier campaign, or nothing; see `backend.campaign.earlier.judgements`."""
     return earlier_judgements.import_judgements(project, raw, pairs, now=now, progress=progress)

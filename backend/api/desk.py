@@ -3,34 +3,23 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from backend.core.errors import NotAllowed, VideoUnreadable
-from backend.core.model import (
-    Desk,
-    GradeEvent,
-    PairKey,
-    Person,
-    Receipt,
-    Role,
-    SkipEvent,
-)
+from backend.campaign.corpus import rows as corpus_rows
+from backend.campaign.exam import taking as exam
+from backend.campaign.exam.model import ExamDesk
+from backend.campaign.exam.taking import Act as ExamAct
+from backend.campaign.judging import assignments, blocking, consensus, judgements, skips
+from backend.campaign.judging.model import Desk, GradeEvent, Receipt, SkipEvent
+from backend.campaign.judging.rows import judgements as judgement_rows
+from backend.campaign.judging.rows import seats as seat_rows
+from backend.campaign.judging.rows import skips as skip_rows
+from backend.campaign.nouns import Person, Role
+from backend.campaign.project.folder import Project
+from backend.ground.errors import NotAllowed, VideoUnreadable
+from backend.ground.ids import PairKey
 from backend.media.clips import ClipJob, clip_job, with_context
-from backend.stages import (
-    assignments,
-    consensus,
-    exam,
-    judgements,
-    review,
-    skips,
-)
-from backend.stages.exam import Act as ExamAct
-from backend.store import corpus as corpus_rows
-from backend.store import judgements as judgement_rows
-from backend.store import seats as seat_rows
-from backend.store import skips as skip_rows
-from backend.store.project import Project
 
 
-def desk(project: Project, person: Person, *, now: float) -> Desk:
+def desk(project: Project, person: Person, *, now: float) -> Desk[ExamDesk]:
     """What this annotator grades next: renews and claims seats. The exam, where they have to pass it first."""
     _require_annotator(person)
     if examined := exam.desk(project.store, person, now=now):
@@ -55,7 +44,7 @@ def record_skips(project: Project, person: Person, events: Sequence[SkipEvent], 
 
 def exchange(
     project: Project, person: Person, grades: Sequence[GradeEvent], skipped: Sequence[SkipEvent], *, now: float
-) -> tuple[list[Receipt], Desk]:
+) -> tuple[list[Receipt], Desk[ExamDesk]]:
     """What a browser does at every key press: hand in what it has, get receipts and the fresh desk.
 
     Every event is committed by itself before the desk is filled, so that trouble with one never undoes another.
@@ -68,7 +57,7 @@ def exchange(
     return receipts, desk(project, person, now=now)
 
 
-def exam_act(project: Project, person: Person, act: ExamAct, *, now: float) -> Desk:
+def exam_act(project: Project, person: Person, act: ExamAct, *, now: float) -> Desk[ExamDesk]:
     """Begin the exam, hand it in, go on from its result; the fresh desk. At the wrong time it does nothing."""
     _require_annotator(person)
     exam.act(project.store, person, act, now=now)
@@ -106,12 +95,12 @@ def clip_for(project: Project, person: Person, pair: PairKey, *, context: bool =
 def report_clip(project: Project, person: Person, pair: PairKey, reason: str, *, now: float) -> None:
     """This pair's clip cannot be shown: it is not handed out again, and the lead sees why."""
     item = exam.pair_behind(project.store, person, pair)
-    review.block_clip(project.store, person, item.pair_key if item else pair, reason, now=now)
+    blocking.block_clip(project.store, person, item.pair_key if item else pair, reason, now=now)
 
 
 def restore_clip(project: Project, person: Person, pair: PairKey, *, now: float) -> None:
     """A lead hands a blocked pair out again."""
-    review.restore_clip(project.store, person, pair, now=now)
+    blocking.restore_clip(project.store, person, pair, now=now)
 
 
 def _take_grade(project: Project, person: Person, event: GradeEvent, *, now: float) -> Receipt:

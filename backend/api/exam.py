@@ -2,14 +2,14 @@
 
 from pathlib import Path
 
-from backend.core.model import AnnotatorId, Person
-from backend.stages import exam_lead
-from backend.stages import exam_results as results
-from backend.stages.exam_lead import MOST_MISSED, PAIRS, QUERIES, SEED, ExamReport
-from backend.stages.exam_results import ExamPerson
-from backend.store import exam as rows
-from backend.store.exam import Exam, Place
-from backend.store.project import Project
+from backend.campaign.exam import results, rows
+from backend.campaign.exam import setting as exam_lead
+from backend.campaign.exam.results import ExamPerson
+from backend.campaign.exam.rows import Exam, Place
+from backend.campaign.exam.setting import MOST_MISSED, PAIRS, QUERIES, SEED, ExamReport
+from backend.campaign.nouns import Person
+from backend.campaign.project.folder import Project
+from backend.ground.ids import AnnotatorId
 
 
 def exam_held(project: Project) -> Exam | None:
@@ -34,7 +34,7 @@ def set_exam(
     newcomers_only: bool = False,
     now: float,
 ) -> ExamReport:
-    """Hold an exam of settled pairs; see `backend.stages.exam_lead`. `lead` is None on the command line."""
+    """Hold an exam of settled pairs; see `backend.campaign.exam.setting`. `lead` is None on the command line."""
     return exam_lead.set_from_settled(
         project.store,
         lead,

@@ -1,14 +1,15 @@
 """The guideline's examples: what leads choose, what everybody is shown."""
 
-from backend.core.errors import ProjectError, VideoUnreadable
-from backend.core.model import PairKey, Person
+from backend.campaign.corpus import rows as corpus_rows
+from backend.campaign.guideline import examples as example_acts
+from backend.campaign.guideline import rows as example_rows
+from backend.campaign.guideline.rows import Example
+from backend.campaign.judging.rows import judgements as judgement_rows
+from backend.campaign.nouns import Person
+from backend.campaign.project.folder import Project
+from backend.ground.errors import ProjectError, VideoUnreadable
+from backend.ground.ids import PairKey
 from backend.media.clips import ClipJob, clip_job
-from backend.stages import examples as example_acts
-from backend.store import corpus as corpus_rows
-from backend.store import examples as example_rows
-from backend.store import judgements as judgement_rows
-from backend.store.examples import Example
-from backend.store.project import Project
 
 
 def examples_chosen(project: Project) -> list[Example]:

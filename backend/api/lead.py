@@ -1,18 +1,12 @@
 """The lead's pages: queries, disagreements, decisions."""
 
-from backend.core.model import (
-    PairKey,
-    PairReview,
-    Person,
-    QueryId,
-    QueryReview,
-)
-from backend.stages import (
-    review,
-    skips,
-)
-from backend.store import reviews
-from backend.store.project import Project
+from backend.campaign.judging import skips
+from backend.campaign.nouns import Person
+from backend.campaign.project.folder import Project
+from backend.campaign.review import deciding as review
+from backend.campaign.review.model import PairReview, QueryReview
+from backend.campaign.review.rows import reviews
+from backend.ground.ids import PairKey, QueryId
 
 
 def list_queries(project: Project) -> list[QueryReview]:

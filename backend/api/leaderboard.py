@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from backend.core.metrics.presets import Preset
-from backend.stages import leaderboard as boards
-from backend.stages.leaderboard import Leaderboard
-from backend.stages.scoreboard import Scoreboard
-from backend.store import corpus
+from backend.campaign.board import leaderboard as boards
+from backend.campaign.board.leaderboard import Leaderboard
+from backend.campaign.corpus import rows as corpus
+from backend.campaign.project.folder import Project
+from backend.scoring.presets import Preset
+from backend.scoring.scoreboard import Scoreboard
 from backend.store.connection import reading
-from backend.store.project import Project
 
 if TYPE_CHECKING:
-    from backend.stages.report_parts import Picture
+    from backend.scoring.report.parts import Picture
 
 
 def truth_names(project: Project) -> list[str]:
@@ -39,7 +39,7 @@ def notable_queries(scores: Scoreboard) -> dict[int, str]:
 def board_pictures(scores: Scoreboard) -> list[Picture]:
     """The charts of a scoreboard."""
     # Charts take as long to load as everything else together; the command line rarely needs them.
-    from backend.stages import report_parts
+    from backend.scoring.report import parts as report_parts
 
     return report_parts.pictures(scores, scores.focus)
 

@@ -1,11 +1,10 @@
 """Clips of moments that are no pairs: what the runs of a leaderboard predicted."""
 
-from backend.core.errors import VideoUnreadable
-from backend.core.model import Person
+from backend.campaign.corpus import rows as corpus_rows
+from backend.campaign.nouns import Person, require_lead
+from backend.campaign.project.folder import Project
+from backend.ground.errors import VideoUnreadable
 from backend.media.clips import ClipJob, clip_job
-from backend.stages import review
-from backend.store import corpus as corpus_rows
-from backend.store.project import Project
 
 
 def moment_clip(project: Project, person: Person, video: str, start_s: float, end_s: float) -> ClipJob:
@@ -15,7 +14,7 @@ def moment_clip(project: Project, person: Person, video: str, start_s: float, en
         NotAllowed: not a lead.
         VideoUnreadable: the project has no file of that video, or the moment begins after its end.
     """
-    review.require_lead(person)
+    require_lead(person)
     facts = corpus_rows.video_facts(project.store.db, video)
     if facts is None:
         raise VideoUnreadable(f"the project has no file of the video {video}")

@@ -1,8 +1,9 @@
 """The annotator's page My work."""
 
-from backend.core.model import MyWork, Person
-from backend.stages import my_work as stage
-from backend.store.project import Project
+from backend.campaign.nouns import Person
+from backend.campaign.project.folder import Project
+from backend.campaign.quality import my_work as stage
+from backend.campaign.quality.model import MyWork
 
 
 def my_work(project: Project, person: Person, *, now: float) -> MyWork:

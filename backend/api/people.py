@@ -1,19 +1,13 @@
 """People: adding, inviting, signing in and out, suspending."""
 
-from backend.core.model import (
-    AnnotatorId,
-    Person,
-    PersonReview,
-    Role,
-)
-from backend.stages import (
-    assignments,
-    people,
-    review,
-)
+from backend.campaign.judging import assignments
+from backend.campaign.nouns import Person, Role, require_lead
+from backend.campaign.people import accounts as people
+from backend.campaign.people import rows as people_rows
+from backend.campaign.people.model import PersonReview
+from backend.campaign.project.folder import Project
+from backend.ground.ids import AnnotatorId
 from backend.store import connection
-from backend.store import people as people_rows
-from backend.store.project import Project
 
 
 def add_person(project: Project, name: str, role: Role, *, now: float) -> str:
@@ -71,7 +65,7 @@ def new_invitation(project: Project, lead: Person, annotator_id: AnnotatorId, *,
     Returns:
         Whom it is for, and the token.
     """
-    review.require_lead(lead)
+    require_lead(lead)
     return people.new_invitation(project.store, lead, annotator_id, now=now)
 
 
@@ -102,5 +96,5 @@ def list_people(project: Project, *, now: float | None = None) -> list[PersonRev
 
 def suspend(project: Project, lead: Person, annotator_id: AnnotatorId, suspended: bool, *, now: float) -> None:
     """Suspend somebody or let them in again."""
-    review.require_lead(lead)
+    require_lead(lead)
     people.suspend(project.store, lead, annotator_id, suspended, now=now)

@@ -3,12 +3,12 @@
 from datetime import UTC, datetime
 from pathlib import Path
 
-from backend.core.errors import ProjectError
-from backend.core.model import Person, Progress
-from backend.stages import progress as stage
-from backend.stages import review
+from backend.campaign.nouns import Person, require_lead
+from backend.campaign.project.folder import Project
+from backend.campaign.review import progress as stage
+from backend.campaign.review.model import Progress
+from backend.ground.errors import ProjectError
 from backend.store import upkeep
-from backend.store.project import Project
 
 
 def progress(project: Project, *, now: float) -> Progress:
@@ -23,7 +23,7 @@ def backup_now(project: Project, lead: Person, *, now: float) -> Path:
         NotAllowed: not a lead.
         ProjectError: the copy cannot be made (the disk is full, the folder read-only); nothing is left behind.
     """
-    review.require_lead(lead)
+    require_lead(lead)
     file = project.folder / "backups" / datetime.fromtimestamp(now, UTC).strftime("%Y%m%d-%H%M%S.db")
     try:
         file.parent.mkdir(exist_ok=True)

@@ -6,31 +6,28 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from backend.core.errors import InputError
-from backend.core.model import Person
-from backend.core.raw_annotation import read_raw, summarise
+from backend.campaign.candidates import choosing as candidates
+from backend.campaign.candidates import pseudo_train
+from backend.campaign.candidates.choosing import CandidateReport
+from backend.campaign.captions import rewriting as captions
+from backend.campaign.captions import rows as caption_rows
+from backend.campaign.captions.rewriting import RewriteReport
+from backend.campaign.corpus import importing as corpus
+from backend.campaign.corpus.importing import ImportReport
+from backend.campaign.demo import building as demo
+from backend.campaign.earlier.rules.raw_annotation import read_raw, summarise
+from backend.campaign.nouns import Person, require_lead
+from backend.campaign.project import folder as projects
+from backend.campaign.project.folder import Project
+from backend.campaign.queries import drawing as queries
+from backend.campaign.queries.drawing import QueryReport
+from backend.campaign.release import export
+from backend.campaign.release.export import ReleaseReport
+from backend.campaign.release.rows import ReleaseRow, all_releases
+from backend.campaign.review import status
 from backend.encoders import sentence
 from backend.encoders.sentence import DEFAULT_NAME, Encoder
-from backend.stages import (
-    candidates,
-    captions,
-    corpus,
-    demo,
-    export,
-    pseudo_train,
-    queries,
-    review,
-    status,
-)
-from backend.stages.candidates import CandidateReport
-from backend.stages.captions import RewriteReport
-from backend.stages.corpus import ImportReport
-from backend.stages.export import ReleaseReport
-from backend.stages.queries import QueryReport
-from backend.store import corpus as corpus_rows
-from backend.store import project as projects
-from backend.store.project import Project
-from backend.store.releases import ReleaseRow, all_releases
+from backend.ground.errors import InputError
 
 Progress = Callable[[str, int, int], None]
 """Called with (what is being done, done so far, all of it)."""
@@ -74,7 +71,7 @@ def import_corpus(
     now: float,
     progress: Progress | None = None,
 ) -> ImportReport:
-    """Take an annotation file into the project, or nothing of it; see `backend.stages.corpus`."""
+    """Take an annotation file into the project, or nothing of it; see `backend.campaign.corpus.importing`."""
     return corpus.import_file(
         project,
         file,
@@ -111,7 +108,7 @@ def rewrite_captions(project: Project, *, now: float, progress: Progress | None 
 
 def waiting_rewrites(project: Project) -> list[tuple[str, str, str]]:
     """(caption, rewrite, reason) of every rewrite that waits for a person."""
-    return corpus_rows.waiting_rewrites(project.store.db)
+    return caption_rows.waiting_rewrites(project.store.db)
 
 
 def accept_rewrites(project: Project, file: Path, *, now: float) -> int:
@@ -154,7 +151,7 @@ def export_release(
 
 def export_zip(project: Project, person: Person, *, now: float) -> Path:
     """A release as one zip under `releases/` of the project, for download by a lead."""
-    review.require_lead(person)
+    require_lead(person)
     name = datetime.fromtimestamp(now, UTC).strftime("release-%Y%m%d-%H%M%S")
     folder = project.folder / "releases" / name
     export_release(project, folder, by=person, now=now)

@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from datetime import datetime
 
-from backend.stages.facts import Inputs
-from backend.stages.scoreboard import Scoreboard
-from backend.stages.standings import Sureness
-from backend.store.project import Project
+from backend.campaign.project.folder import Project
+from backend.scoring.files.facts import Inputs
+from backend.scoring.scoreboard import Scoreboard
+from backend.scoring.statistics.sureness import Sureness
 
 
 def report_page(
@@ -18,12 +18,13 @@ def report_page(
     project: Project | None = None,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> str:
-    """One self-contained HTML page of a scoreboard; see `backend.stages.report`.
+    """One self-contained HTML page of a scoreboard; see `backend.scoring.report.report`.
 
     With a project, the cases show frames of the moments whose videos it has.
     """
     # Charts take as long to load as everything else together; only a report needs them.
-    from backend.stages import report, report_strips
+    from backend.campaign.board import strips as report_strips
+    from backend.scoring.report import report
 
     film = report_strips.film_of(project) if project else None
     return report.report_page(board, inputs, made=made, asked=asked, film=film, progress=progress)

@@ -2,17 +2,16 @@
 
 from pathlib import Path
 
-from backend.core.errors import ProjectError
-from backend.core.metrics.columns import Run, Truth
-from backend.core.model import Person, Split
-from backend.stages import kept_runs
-from backend.store import runs as rows
-from backend.store.project import Project
-from backend.store.runs import Kept, Shelf
+from backend.campaign.board import kept_runs, rows
+from backend.campaign.board.rows import Kept, Shelf
+from backend.campaign.nouns import Person, Split
+from backend.campaign.project.folder import Project
+from backend.ground.errors import ProjectError
+from backend.scoring.matching.columns import Run, Truth
 
 
 def add_truth(project: Project, path: Path, *, name: str | None = None, by: Person | None = None, now: float) -> Kept:
-    """Check a truth file as a whole and keep it; see `backend.stages.kept_runs.add_truth`."""
+    """Check a truth file as a whole and keep it; see `backend.campaign.board.kept_runs.add_truth`."""
     return kept_runs.add_truth(project, path, name=name, by=by, now=now)
 
 
@@ -25,7 +24,7 @@ def add_run(
     by: Person | None = None,
     now: float,
 ) -> Kept:
-    """Check a run file as a whole and keep it; see `backend.stages.kept_runs.add_run`."""
+    """Check a run file as a whole and keep it; see `backend.campaign.board.kept_runs.add_run`."""
     return kept_runs.add_run(project, path, name=name, videos=videos, by=by, now=now)
 
 

@@ -1,7 +1,6 @@
 """Studies of measures, for the command line and other programs."""
 
-from backend.core.studies.study import Study
-from backend.stages.studies import (
+from backend.scoring.studies.running import (
     StudyInputs,
     agreement_study,
     model_selection_study,
@@ -11,6 +10,7 @@ from backend.stages.studies import (
     ties_study,
     write_study,
 )
+from backend.scoring.studies.study import Study
 
 __all__ = [
     "Study",

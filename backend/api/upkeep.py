@@ -2,11 +2,12 @@
 
 from pathlib import Path
 
-from backend.stages import doctor as stage
-from backend.stages.doctor import DoctorReport
-from backend.store import project as projects
+from backend.campaign.candidates.rows import agenda
+from backend.campaign.doctor import examining as stage
+from backend.campaign.doctor.examining import DoctorReport
+from backend.campaign.project import folder as projects
+from backend.campaign.project.folder import Project
 from backend.store import upkeep
-from backend.store.project import Project
 from backend.store.upkeep import Restored
 
 
@@ -22,7 +23,7 @@ def restore(folder: Path, file: Path, *, now: float) -> Restored:
 
 def migrate(folder: Path) -> tuple[list[str], Path | None]:
     """Bring the database of a project up to date; (migrations applied, copy of the old state)."""
-    return upkeep.migrate(folder / projects.DATABASE_FILE)
+    return upkeep.migrate(folder / projects.DATABASE_FILE, derive=agenda.rebuild)
 
 
 def doctor(project: Project, *, now: float, repair: bool = False) -> DoctorReport:

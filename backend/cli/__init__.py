@@ -10,7 +10,7 @@ import typer
 
 from backend.cli import earlier, evaluate, exam, measures, people, pipeline, runs, scoring, service, upkeep
 from backend.cli.output import fail
-from backend.core.errors import ReelRankError
+from backend.ground.errors import ReelRankError
 
 app = typer.Typer(
     help="ReelRank: from videos with captioned moments to graded ground truth, and scores against it.",

@@ -8,7 +8,7 @@ import typer
 
 from backend import api
 from backend.cli.output import Dir, Json, fail, now, say, table
-from backend.core.model import AnnotatorId
+from backend.ground.ids import AnnotatorId
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The annotator.", show_default=False)]
 

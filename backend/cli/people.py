@@ -6,8 +6,8 @@ from typing import Annotated
 import typer
 
 from backend import api
+from backend.campaign.nouns import Role
 from backend.cli.output import Dir, now, say
-from backend.core.model import Role
 
 
 def register(app: typer.Typer) -> None:

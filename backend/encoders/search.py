@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from backend.core.selection import SLACK, Candidate, rank_moments, settled
+from backend.encoders.selection import SLACK, Candidate, rank_moments, settled
 from backend.encoders.sentence import FloatArray, Progress
 
 _QUERIES_AT_ONCE = 512

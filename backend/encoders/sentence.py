@@ -19,7 +19,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from backend.core.errors import EncoderUnavailable
+from backend.ground.errors import EncoderUnavailable
 
 FloatArray = npt.NDArray[np.float32]
 Progress = Callable[[int, int], None]

@@ -17,7 +17,7 @@ from av.container import OutputContainer
 from av.packet import Packet
 from av.video.stream import VideoStream
 
-from backend.core.errors import InputError, VideoUnreadable
+from backend.ground.errors import InputError, VideoUnreadable
 from backend.media.decode import FrameSpan, TimedFrame, frame_interval_s, opened, picture_stream, sound_stream
 from backend.media.picture import PictureConverter
 from backend.media.sound import SAMPLE_RATE, sound_between

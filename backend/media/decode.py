@@ -23,7 +23,7 @@ from av.stream import Disposition, Stream
 from av.video.frame import VideoFrame
 from av.video.stream import VideoStream
 
-from backend.core.errors import VideoUnreadable
+from backend.ground.errors import VideoUnreadable
 
 S = TypeVar("S", VideoStream, AudioStream)
 

@@ -9,9 +9,9 @@ from pathlib import Path, PurePosixPath
 import av
 from av.video.frame import VideoFrame
 
-from backend.core.errors import VideoUnreadable
-from backend.core.model import VideoFacts
+from backend.ground.errors import VideoUnreadable
 from backend.media.decode import opened, packets, picture_stream, shown_size, sound_stream, time_of
+from backend.media.facts import VideoFacts
 
 EXTENSIONS = (".mp4", ".mkv", ".webm", ".avi", ".mov", ".m4v")
 """What counts as a video file in a folder; of `a.mp4` and `a.webm` side by side the earlier one is taken."""

@@ -11,7 +11,7 @@ from av.video.frame import VideoFrame
 from av.video.stream import VideoStream
 from numpy.typing import NDArray
 
-from backend.core.errors import InputError, VideoUnreadable
+from backend.ground.errors import InputError, VideoUnreadable
 from backend.media.decode import FrameSpan, opened, picture_stream
 from backend.media.picture import PictureConverter
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from sqlite_utils import Database as Database
 
-from backend.core.errors import ProjectError, SchemaOutOfDate, StoreUnavailable
+from backend.ground.errors import ProjectError, SchemaOutOfDate, StoreUnavailable
 from backend.store.schema import migrations
 
 BUSY_TIMEOUT_S = 30.0

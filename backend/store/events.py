@@ -6,7 +6,7 @@ from enum import StrEnum
 import msgspec
 from sqlite_utils import Database
 
-from backend.core.model import AnnotatorId
+from backend.ground.ids import AnnotatorId
 
 
 class EventKind(StrEnum):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from backend.core.errors import ProjectError, ReelRankError, StoreUnavailable
+from backend.ground.errors import ProjectError, ReelRankError, StoreUnavailable
 from backend.store.connection import READ_ERRORS, damage, damaged, is_damage
 
 COMPANIONS = ("-wal", "-shm", "-journal")

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from sqlite_utils import Database, Migrations
 
-from backend.core.errors import ProjectError
+from backend.ground.errors import ProjectError
 
 migrations = Migrations("reelrank")
 

@@ -7,14 +7,14 @@ transaction of SQLite's (`_put`). So a project that is cut off at any moment has
 import fcntl
 import shutil
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from backend.core.errors import ProjectError, SchemaOutOfDate, StoreUnavailable
-from backend.store import agenda, events
+from backend.ground.errors import ProjectError, SchemaOutOfDate, StoreUnavailable
+from backend.store import events
 from backend.store.connection import (
     READ_ERRORS,
     Database,
@@ -109,8 +109,12 @@ def restore(path: Path, file: Path, *, now: float) -> Restored:
     return Restored(kept, before, after, pending)
 
 
-def migrate(path: Path) -> tuple[list[str], Path | None]:
+def migrate(path: Path, *, derive: Callable[[Database], None]) -> tuple[list[str], Path | None]:
     """Bring an older database up to date, after copying it beside itself.
+
+    Args:
+        path: the project's database.
+        derive: makes the derived tables anew that the new schema may have emptied.
 
     Returns:
         The names of the migrations applied now, and where the copy of the old state lies (None if nothing
@@ -137,18 +141,18 @@ def migrate(path: Path) -> tuple[list[str], Path | None]:
             raise damaged(path, wrong)
         _keep(present, kept)
         shutil.copyfile(kept, part)
-        _upgrade(part)
+        _upgrade(part, derive)
         _put(part, present)
     return pending, kept
 
 
-def _upgrade(part: Path) -> None:
+def _upgrade(part: Path, derive: Callable[[Database], None]) -> None:
     """Apply what is pending to a file that nobody else has."""
     store = Store(part)
     try:
         migrations.apply(store.db)
         with writing(store) as db:
-            agenda.rebuild(db)
+            derive(db)
     finally:
         store.close()
     fold(part)

@@ -12,10 +12,11 @@ from pathlib import Path
 from sqlite_utils import Database
 
 from backend import api
-from backend.core.model import Person, Role
-from backend.core.raw_annotation import read_raw
-from backend.stages import consensus, people
-from backend.store import agenda
+from backend.campaign.candidates.rows import agenda
+from backend.campaign.earlier.rules.raw_annotation import read_raw
+from backend.campaign.judging import consensus
+from backend.campaign.nouns import Person, Role
+from backend.campaign.people import accounts as people
 from backend.store.connection import writing
 
 BATCH = 20

@@ -8,7 +8,8 @@ import time
 from pathlib import Path
 
 from backend import api
-from backend.core.model import Desk, DeskState, GradeEvent, Person, ReceiptStatus
+from backend.campaign.judging.model import Desk, DeskState, GradeEvent, ReceiptStatus
+from backend.campaign.nouns import Person
 from bench import campaign
 
 

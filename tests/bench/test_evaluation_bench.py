@@ -17,10 +17,10 @@ import numpy as np
 import pytest
 
 import retrieval
-from backend.core.metrics.columns import Run, Truth, offsets_of
-from backend.core.metrics.measures.ndcg import dcg, ideal_dcg, ranks_within, ratio
-from backend.core.metrics.presets import Settings, settle
-from backend.core.metrics.scoring import AnswerKey, prepare_run, prepare_truth, score
+from backend.scoring.matching.columns import Run, Truth, offsets_of
+from backend.scoring.measures.ndcg import dcg, ideal_dcg, ranks_within, ratio
+from backend.scoring.presets import Settings, settle
+from backend.scoring.scores import AnswerKey, prepare_run, prepare_truth, score
 from bench import tables
 from bench.tables import table
 

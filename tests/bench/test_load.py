@@ -18,8 +18,9 @@ from pathlib import Path
 import pytest
 
 from backend import api
-from backend.core.model import GradeEvent, Person
-from backend.stages import assignments, consensus
+from backend.campaign.judging import assignments, consensus
+from backend.campaign.judging.model import GradeEvent
+from backend.campaign.nouns import Person
 from bench import campaign
 from bench.crowd import Load, grade_and_next, simulate
 

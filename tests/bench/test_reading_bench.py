@@ -16,7 +16,7 @@ import msgspec
 import pytest
 
 from backend import api
-from backend.stages.run_files import read_run, read_truth
+from backend.scoring.files.reading import read_run, read_truth
 from bench.tables import table, timed
 from bench.test_evaluation_bench import MU, K, published_function
 
@@ -27,8 +27,8 @@ OFFICIAL, LARGE = 2_781, 100_000
 PEAK = """
 import resource, sys, time
 from pathlib import Path
-from backend.stages.run_files import read_run, read_truth
-from backend.stages.scoreboard import evaluate_files
+from backend.scoring.files.reading import read_run, read_truth
+from backend.scoring.scoreboard import evaluate_files
 truth, run = Path(sys.argv[1]), Path(sys.argv[2])
 start = time.perf_counter()
 {work}

@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from backend.core.metrics.statistics import RESAMPLES, compare
-from backend.core.studies.stability import TRIALS, default_sizes, stability
-from backend.core.studies.study import Table
+from backend.scoring.statistics.resampling import RESAMPLES, compare
+from backend.scoring.studies.stability import TRIALS, default_sizes, stability
+from backend.scoring.studies.study import Table
 
 pytestmark = pytest.mark.bench
 

@@ -21,8 +21,8 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from annotate_app.guideline import guideline
-from annotate_app.player import player as component
+from annotate_app.widgets.guideline import guideline
+from annotate_app.widgets.player import player as component
 
 SEATS = 7
 PERSON = 5

@@ -13,8 +13,8 @@ from playwright.sync_api import Browser, Page, Route, expect
 
 from app_server import AppServer, sign_in
 from backend import api
-from backend.core.errors import SignInRefused
-from backend.core.model import Role
+from backend.campaign.nouns import Role
+from backend.ground.errors import SignInRefused
 
 pytestmark = pytest.mark.browser
 LEAD, ANNOTATORS, PASSWORD = api.demo_people()

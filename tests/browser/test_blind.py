@@ -25,9 +25,11 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from app_server import AppServer, sign_in
 from backend import api
-from backend.core.model import AnnotatorId, GradeEvent, PairId, Person, Role, SkipEvent, SkipKind
+from backend.campaign.judging import assignments
+from backend.campaign.judging.model import GradeEvent, SkipEvent, SkipKind
+from backend.campaign.nouns import Person, Role
 from backend.encoders import sentence
-from backend.stages import assignments
+from backend.ground.ids import AnnotatorId, PairId
 from player_harness import make_clip
 from recorder import Recorder
 from support import VERBS, WordEncoder

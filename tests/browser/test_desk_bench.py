@@ -24,8 +24,8 @@ from playwright.sync_api import Browser, Page, expect
 
 from app_server import AppServer, sign_in
 from backend import api
-from backend.core.model import Role
-from backend.stages import demo
+from backend.campaign.demo import building as demo
+from backend.campaign.nouns import Role
 
 pytestmark = [pytest.mark.bench, pytest.mark.browser]
 

@@ -15,7 +15,7 @@ from playwright.sync_api import Page, expect
 
 from app_server import AppServer, sign_in
 from backend import api
-from backend.core.model import PairKey
+from backend.ground.ids import PairKey
 from recorder import Recorder
 
 pytestmark = pytest.mark.browser

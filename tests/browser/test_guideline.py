@@ -17,7 +17,7 @@ from starlette.routing import Route
 import player_harness
 from app_server import AppServer, sign_in
 from backend import api
-from backend.core.model import PairKey
+from backend.ground.ids import PairKey
 from player_harness import FakeDesk, make_clip, serving
 
 pytestmark = pytest.mark.browser

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from backend import api
-from backend.core.model import GradeEvent
+from backend.campaign.judging.model import GradeEvent
 from support import NOW, Judging
 
 Run = Callable[..., tuple[int, str, str]]

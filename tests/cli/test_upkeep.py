@@ -17,8 +17,8 @@ from pathlib import Path
 import pytest
 
 from backend import api
-from backend.core.errors import ProjectError, SchemaOutOfDate, StoreUnavailable
-from backend.core.model import ReceiptStatus
+from backend.campaign.judging.model import ReceiptStatus
+from backend.ground.errors import ProjectError, SchemaOutOfDate, StoreUnavailable
 from backend.store import connection, upkeep
 from support import NOW, Judging
 

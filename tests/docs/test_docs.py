@@ -7,8 +7,8 @@ import pytest
 from typer.main import get_command
 
 from backend import __version__, cli
-from backend.core.metrics.measures import MEASURES
-from backend.core.metrics.presets import OPTION_VALUES
+from backend.scoring.measures import MEASURES
+from backend.scoring.presets import OPTION_VALUES
 from schema_page import PAGE, page
 
 ROOT = Path(__file__).parents[2]

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from backend import api, cli
+from backend.campaign.judging import consensus
 from backend.cli import service
 from backend.encoders import sentence
-from backend.stages import consensus
 from backend.store import connection
 from support import WordEncoder
 
@@ -80,8 +80,9 @@ def test_the_pipeline_of_the_readme_runs(
 
 def judge(project: api.Project) -> None:
     """Two people grade everything 3, and a run is written: what happens between serve and evaluate."""
-    from backend.core.model import GradeEvent, Role
-    from backend.stages import people
+    from backend.campaign.judging.model import GradeEvent
+    from backend.campaign.nouns import Role
+    from backend.campaign.people import accounts as people
 
     for name in ("Bo", "Cy"):
         with connection.writing(project.store):

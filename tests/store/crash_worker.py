@@ -50,8 +50,10 @@ def _watched_writing(store: Store) -> Iterator[Database]:
 connection.writing = _watched_writing  # before anything else takes it from there
 
 from backend import api  # noqa: E402
-from backend.core.model import GradeEvent, PairKey, Role, SkipEvent, SkipKind  # noqa: E402
-from backend.stages import assignments, consensus  # noqa: E402
+from backend.campaign.judging import assignments, consensus  # noqa: E402
+from backend.campaign.judging.model import GradeEvent, SkipEvent, SkipKind  # noqa: E402
+from backend.campaign.nouns import Role  # noqa: E402
+from backend.ground.ids import PairKey  # noqa: E402
 
 ACTS = {"grade": 60, "undo": 12, "skip": 5, "decide": 8, "open": 5, "back up": 4, "sign out": 3, "rebuild": 3}
 ORDER = ("start", "send again", *ACTS)

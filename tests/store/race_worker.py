@@ -10,7 +10,8 @@ import time
 from pathlib import Path
 
 from backend import api
-from backend.core.model import GradeEvent, PairKey, ReceiptStatus
+from backend.campaign.judging.model import GradeEvent, ReceiptStatus
+from backend.ground.ids import PairKey
 
 PATIENCE_S = 60.0
 

@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 
 from backend import api
-from backend.core.errors import ProjectError, ReelRankError, StoreUnavailable
-from backend.core.model import ReceiptStatus
+from backend.campaign.judging.model import ReceiptStatus
+from backend.ground.errors import ProjectError, ReelRankError, StoreUnavailable
 from backend.store import connection
 from support import NOW, Judging
 

@@ -12,8 +12,8 @@ from collections import Counter
 from pathlib import Path
 
 from backend import api
-from backend.core.model import Role
-from backend.stages import people
+from backend.campaign.nouns import Role
+from backend.campaign.people import accounts as people
 from backend.store import connection
 from bench import campaign
 

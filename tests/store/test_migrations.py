@@ -7,10 +7,12 @@ from pathlib import Path
 import pytest
 
 from backend import api
-from backend.core.errors import SchemaOutOfDate, StoreUnavailable
-from backend.store import agenda, connection, invariants, upkeep
+from backend.campaign.candidates.rows import agenda
+from backend.campaign.doctor import rows as invariants
+from backend.campaign.project.folder import TEMPLATE
+from backend.ground.errors import SchemaOutOfDate, StoreUnavailable
+from backend.store import connection, upkeep
 from backend.store.connection import Database
-from backend.store.project import TEMPLATE
 from backend.store.schema import migrations
 from support import NOW
 

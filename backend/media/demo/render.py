@@ -11,7 +11,7 @@ import av
 import cv2
 import numpy as np
 
-from backend.core.model import CaptionedMoment
+from backend.campaign.corpus.rules import CaptionedMoment
 from backend.media.demo.brush import HEIGHT, WIDTH, Picture
 from backend.media.demo.script_home import HOME
 from backend.media.demo.script_out import OUT

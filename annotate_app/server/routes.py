@@ -1,0 +1,220 @@
+"""The app's own routes: the annotator's desk as JSON, and clips by range; sessions come from session_routes.
+
+Every store call runs in a thread, every cut in the clip worker's process; nothing here blocks the event loop.
+A database that cannot be used just now is answered by the guard, with 503 and the reason.
+`docs/decisions` tells the protocol between the player and these routes.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import TypeVar
+
+import msgspec
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from annotate_app.server.clip_worker import ClipWorker, is_cut
+from annotate_app.server.example_routes import Examples
+from annotate_app.server.moment_routes import Moments
+from annotate_app.session.bodies import MAX_JSON_BYTES, body
+from annotate_app.session.guard import is_own_page, person_of
+from annotate_app.session.routes import Sessions
+from backend import api
+from backend.campaign.exam.model import ExamDesk
+from backend.campaign.judging.model import Desk, GradeEvent, Receipt, SkipEvent
+from backend.campaign.nouns import Person, Role
+from backend.ground.errors import NotAllowed, StoreUnavailable, VideoUnreadable
+from backend.ground.ids import AnnotatorId, PairKey
+
+_LOG = logging.getLogger(__name__)
+
+
+class _Exchange(msgspec.Struct):
+    """Body of POST /desk/exchange; `person` is whom the page was made for."""
+
+    person: AnnotatorId | None = None
+    grades: list[GradeEvent] = []
+    skips: list[SkipEvent] = []
+
+
+class _Broken(msgspec.Struct):
+    """Body of POST /desk/broken."""
+
+    pair: PairKey
+    what: str = ""
+    person: AnnotatorId | None = None
+
+
+class _Exam(msgspec.Struct):
+    """Body of POST /desk/exam."""
+
+    act: api.ExamAct
+    person: AnnotatorId | None = None
+
+
+_Sent = TypeVar("_Sent", _Exchange, _Broken, _Exam)
+
+
+class Desks:
+    """The routes an annotator's player talks to."""
+
+    def __init__(
+        self,
+        project: Callable[[], api.Project],
+        clips: ClipWorker[api.ClipJob],
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._project = project
+        self._clips = clips
+        self._clock = clock
+        self._background: set[asyncio.Task[None]] = set()
+
+    def routes(self) -> list[BaseRoute]:
+        """To be put into the app."""
+        return [
+            Route("/desk/exchange", self.exchange, methods=["POST"]),
+            Route("/desk/broken", self.broken, methods=["POST"]),
+            Route("/desk/exam", self.exam, methods=["POST"]),
+            Route("/clips/{pair}.mp4", self.clip),
+        ]
+
+    async def exchange(self, request: Request) -> Response:
+        """Takes what the browser has not seen acknowledged, answers with receipts and the fresh desk."""
+        sent = await self._read(request, _Exchange)
+        if isinstance(sent, Response):
+            return sent
+        person = person_of(request)
+        receipts, desk = await run_in_threadpool(
+            api.exchange, self._project(), person, sent.grades, sent.skips, now=self._clock()
+        )
+        return self._answer(person, receipts, desk)
+
+    async def broken(self, request: Request) -> Response:
+        """A clip that could not be loaded or played in the browser: the pair goes to the lead's list."""
+        sent = await self._read(request, _Broken)
+        if isinstance(sent, Response):
+            return sent
+        person = person_of(request)
+
+        def work() -> Desk[ExamDesk]:
+            try:
+                api.clip_for(self._project(), person, sent.pair)
+                reason = f"Reported from the desk: {sent.what[:200] or 'no reason given'}"
+                api.report_clip(self._project(), person, sent.pair, reason, now=self._clock())
+            except (NotAllowed, VideoUnreadable):
+                pass  # not theirs to report, or known to be broken already
+            return api.desk(self._project(), person, now=self._clock())
+
+        return self._answer(person, [], await run_in_threadpool(work))
+
+    async def exam(self, request: Request) -> Response:
+        """Begins the exam, hands it in, or goes on from its result; its answers come with the exchange."""
+        sent = await self._read(request, _Exam)
+        if isinstance(sent, Response):
+            return sent
+        person = person_of(request)
+        desk = await run_in_threadpool(api.exam_act, self._project(), person, sent.act, now=self._clock())
+        return self._answer(person, [], desk)
+
+    async def clip(self, request: Request) -> Response:
+        """One clip, whole or by Range; cut now if it is not there yet.
+
+        `?context=1` is the moment with the seconds around it. Two headers tell how many seconds lie before and after
+        the moment, never where in the video it is. A context that cannot be cut says nothing about the moment's own
+        clip, so it is not reported.
+        """
+        person, pair = person_of(request), PairKey(request.path_params["pair"])
+        context = request.query_params.get("context") == "1"
+        try:
+            job, is_there = await run_in_threadpool(self._job, person, pair, context)
+            if not is_there:
+                await asyncio.shield(self._clips.ask(job, urgent=True))
+        except NotAllowed as refusal:
+            return _refused(403, str(refusal))
+        except VideoUnreadable as error:
+            if not context:
+                await self._report(person, pair, error)
+            return _refused(404, str(error))
+        # The name is a digest of the content; the default ETag is of the file's time, which using it changes.
+        headers = {"Cache-Control": "private, max-age=3600", "ETag": f'"{job.path.stem}"'}
+        if context:
+            headers |= {"X-ReelRank-Before": f"{job.before_s:.3f}", "X-ReelRank-After": f"{job.after_s:.3f}"}
+        return FileResponse(job.path, media_type="video/mp4", headers=headers)
+
+    def _job(self, person: Person, pair: PairKey, context: bool = False) -> tuple[api.ClipJob, bool]:
+        job = api.clip_for(self._project(), person, pair, context=context)
+        return job, is_cut(job)
+
+    async def _read(self, request: Request, kind: type[_Sent]) -> _Sent | Response:
+        if request.headers.get("x-reelrank") != "1" or not is_own_page(request.headers):
+            return _refused(403, "This request did not come from a page of this server.")
+        if person_of(request).role is not Role.ANNOTATOR:
+            return _refused(403, "Only annotators have a desk.")
+        try:
+            sent = msgspec.json.decode(await body(request, MAX_JSON_BYTES), type=kind)
+        except msgspec.DecodeError as error:
+            return _refused(400, f"The request could not be read: {error}")
+        if sent.person not in (None, person_of(request).annotator_id):
+            # An old tab on a shared computer: its grades must not become those of whoever signed in since.
+            return _refused(401, f"{person_of(request).name} is signed in now. Sign in again to go on as yourself.")
+        return sent
+
+    def _answer(self, person: Person, receipts: Sequence[Receipt], desk: Desk[ExamDesk]) -> Response:
+        task = asyncio.create_task(self._cut_ahead(person, [item.pair for item in desk.items]))
+        self._background.add(task)
+        task.add_done_callback(self._background.discard)
+        content = msgspec.json.encode({"receipts": receipts, "desk": desk})
+        return Response(content, headers={"Cache-Control": "no-store"}, media_type="application/json")
+
+    async def _cut_ahead(self, person: Person, pairs: Sequence[PairKey]) -> None:
+        """Has the clips of a desk cut in its order, before anybody asks for them."""
+
+        def missing() -> list[tuple[PairKey, api.ClipJob]]:
+            found = []
+            for pair in pairs:
+                try:
+                    job, is_there = self._job(person, pair)
+                except VideoUnreadable as error:
+                    api.report_clip(self._project(), person, pair, str(error), now=self._clock())
+                except NotAllowed:
+                    pass  # graded or given back in the meantime
+                else:
+                    if not is_there:
+                        found.append((pair, job))
+            return found
+
+        try:
+            jobs = await run_in_threadpool(missing)
+        except StoreUnavailable:
+            return  # whoever asks for the clip is told, and the next exchange tries again
+        asked = [(pair, self._clips.ask(job, urgent=False)) for pair, job in jobs]
+        for pair, future in asked:
+            try:
+                await asyncio.shield(future)
+            except VideoUnreadable as error:
+                with suppress(StoreUnavailable):
+                    await self._report(person, pair, error)
+            except Exception:
+                _LOG.exception("Cutting the clip of %s failed", pair)
+
+    async def _report(self, person: Person, pair: PairKey, error: VideoUnreadable) -> None:
+        await run_in_threadpool(api.report_clip, self._project(), person, pair, str(error), now=self._clock())
+
+
+def own_routes(project: Callable[[], api.Project], clips: ClipWorker[api.ClipJob]) -> list[BaseRoute]:
+    """All routes of the app that are not Streamlit's."""
+    return [
+        *Sessions(project).routes(),
+        *Desks(project, clips).routes(),
+        *Examples(project, clips).routes(),
+        *Moments(project, clips).routes(),
+    ]
+
+
+def _refused(status: int, message: str) -> Response:
+    return JSONResponse({"message": message}, status)

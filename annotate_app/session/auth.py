@@ -1,0 +1,64 @@
+"""Who is asking: the open project, the session cookie, and the role a page needs.
+
+Called by the pages in a script run, and by the routes for the names of the cookies. Reads the environment
+variable `REELRANK_PROJECT` and the cookies of the request; writes nothing.
+"""
+
+import functools
+import os
+import time
+from pathlib import Path
+
+import streamlit as st
+
+from backend import api
+from backend.campaign.nouns import Person, Role
+from backend.ground.errors import ProjectError
+
+PROJECT_VARIABLE = "REELRANK_PROJECT"
+SESSION_COOKIE = "reelrank_session"
+CSRF_COOKIE = "reelrank_csrf"
+SIGN_IN_PATH = "/session/sign-in"
+
+_ROLE_WORDS = {Role.ANNOTATOR: "annotators", Role.LEAD: "leads"}
+
+
+@functools.lru_cache(maxsize=1)
+def _open(folder: str) -> api.Project:
+    return api.open_project(Path(folder))
+
+
+def project() -> api.Project:
+    """The project this server serves, opened once.
+
+    Raises:
+        ProjectError: `REELRANK_PROJECT` is not set, or its folder is not a project this version can serve.
+    """
+    folder = os.environ.get(PROJECT_VARIABLE)
+    if not folder:
+        raise ProjectError(f"No project to serve: set {PROJECT_VARIABLE}, or start with: reelrank serve DIR")
+    return _open(folder)
+
+
+def token() -> str:
+    """The session token of the browser behind this script run, or an empty text."""
+    return st.context.cookies.get(SESSION_COOKIE, "")
+
+
+def current() -> Person | None:
+    """The person signed in, asked anew on every run: a suspension or sign-out counts at once."""
+    return api.person_for(project(), token(), now=time.time())
+
+
+def require(role: Role) -> Person:
+    """The person signed in, if they have `role`; otherwise the page says why not and stops here."""
+    person = current()
+    if person is None:
+        st.html(
+            f'<p role="alert">You are signed out. <a href="{SIGN_IN_PATH}" target="_self">Sign in</a> to go on.</p>'
+        )
+        st.stop()
+    if person.role is not role:
+        st.warning(f"This page is for {_ROLE_WORDS[role]}. You are signed in as {person.name} ({person.role.value}).")
+        st.stop()
+    return person

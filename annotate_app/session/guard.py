@@ -1,0 +1,178 @@
+"""The guard in front of everything: nobody without a session gets past it, by http or by websocket.
+
+Wraps the whole ASGI app. Who passes is written into the request's scope, where the routes find it. Also adds
+the security headers to every answer, and answers with 503 and the reason when the database cannot be used.
+"""
+
+import secrets
+import time
+from collections.abc import Callable, Iterable
+from html import escape
+from http.cookies import SimpleCookie
+from urllib.parse import quote
+
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import HTTPConnection
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from annotate_app.session.auth import CSRF_COOKIE, SESSION_COOKIE, SIGN_IN_PATH
+from backend import api
+from backend.campaign.nouns import Person, Role
+from backend.ground.errors import StoreUnavailable
+
+# Streamlit's own scripts, fonts and signs of life: the same bytes for everybody.
+_OPEN_PREFIXES = ("/session/", "/static/")
+_OPEN_PATHS = frozenset(
+    {
+        *("/_stcore/health", "/_stcore/host-config", "/favicon.png", "/favicon.ico", "/manifest.json"),
+        # Streamlit's way to an identity provider and back; without one in its secrets both lead to the front page.
+        *("/auth/login", "/oauth2callback"),
+    }
+)
+# Asked by scripts and by <video>, never typed into an address bar: these get an answer, not a redirect.
+_UPLOADS = "/_stcore/upload_file/"
+_MACHINE_PREFIXES = ("/desk/", "/clips/", "/examples/", "/moments.mp4", "/_stcore/", "/media/", "/component/", "/app/")
+
+_SCOPE_KEY = "reelrank.person"
+_HEADERS = {
+    "X-Frame-Options": "DENY",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
+}
+_UNAVAILABLE_PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark"><title>Not just now · ReelRank</title>
+<link rel="stylesheet" href="/session/sign_in.css"></head>
+<body><main><form method="get"><h1>Not just now</h1><p class="error" role="alert">{message}</p>
+<button type="submit">Try again</button></form></main></body></html>"""
+_FRAMES = "frame-ancestors 'none'; base-uri 'self'; object-src 'none'"
+
+
+def person_of(connection: HTTPConnection) -> Person:
+    """The person the guard let in."""
+    person: Person = connection.scope[_SCOPE_KEY]
+    return person
+
+
+def set_cookie(response: Response, name: str, value: str, *, secure: bool, max_age_s: int, strict: bool) -> None:
+    """Sets a cookie that no script can read; `secure` is whether the page came by https."""
+    response.set_cookie(
+        name,
+        value,
+        max_age=max_age_s,
+        path="/",
+        httponly=True,
+        secure=secure,
+        samesite="strict" if strict else "lax",
+    )
+
+
+def is_own_page(headers: Headers) -> bool:
+    """Whether a request was made by a page of this server, as far as the browser says.
+
+    Old browsers and tools send neither header; then the custom header or token the caller also checks decides.
+    """
+    if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
+        return False
+    origin = headers.get("origin")
+    return origin is None or origin.partition("://")[2] == headers.get("host")
+
+
+class Guard:
+    """ASGI middleware; `project` is called late, so that an app can be built before its project is open."""
+
+    def __init__(self, app: ASGIApp, project: Callable[[], api.Project]) -> None:
+        self._app = app
+        self._project = project
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Lets a request through, or answers it here."""
+        if scope["type"] not in ("http", "websocket"):
+            await self._app(scope, receive, send)
+            return
+        if scope["type"] == "websocket":
+            await self._websocket(scope, receive, send)
+            return
+        connection = HTTPConnection(scope)
+        path = scope["path"]
+        is_open = path in _OPEN_PATHS or path.startswith(_OPEN_PREFIXES)
+        send = _with_headers(send, new_csrf=self._missing_csrf(connection, is_open))
+        try:
+            if not is_open:
+                person = await self._person(connection)
+                if person is None:
+                    await self._refusal(connection)(scope, receive, send)
+                    return
+                if path.startswith(_UPLOADS) and person.role is not Role.LEAD:
+                    await JSONResponse({"message": "Only leads may upload files."}, 403)(scope, receive, send)
+                    return
+                scope[_SCOPE_KEY] = person
+            await self._app(scope, receive, send)
+        except StoreUnavailable as error:
+            # Raised before any answer has begun: the store is asked first, files are sent afterwards.
+            await _unavailable(path, str(error))(scope, receive, send)
+
+    async def _websocket(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            person = await self._person(HTTPConnection(scope))
+        except StoreUnavailable:
+            await receive()
+            await send({"type": "websocket.close", "code": 1013, "reason": "the database cannot be used just now"})
+            return
+        if person is None:
+            await receive()
+            await send({"type": "websocket.close", "code": 1008, "reason": "signed out"})
+            return
+        await self._app(scope, receive, send)
+
+    async def _person(self, connection: HTTPConnection) -> Person | None:
+        token = connection.cookies.get(SESSION_COOKIE)
+        if not token:
+            return None
+        return await run_in_threadpool(api.person_for, self._project(), token, now=time.time())
+
+    @staticmethod
+    def _refusal(connection: HTTPConnection) -> Response:
+        path = connection.url.path
+        if connection.scope["method"] in ("GET", "HEAD") and not path.startswith(_MACHINE_PREFIXES):
+            wanted = path + (f"?{connection.url.query}" if connection.url.query else "")
+            back = "" if wanted == "/" else f"?next={quote(wanted)}"
+            return RedirectResponse(SIGN_IN_PATH + back, 303)
+        return JSONResponse({"message": "You are signed out. Sign in again to go on."}, 401)
+
+    @staticmethod
+    def _missing_csrf(connection: HTTPConnection, is_open: bool) -> Iterable[bytes]:
+        """The sign-out form sits in a Streamlit page, so its token must be there before the websocket opens."""
+        machine = connection.url.path.startswith(_MACHINE_PREFIXES)
+        if is_open or machine or CSRF_COOKIE in connection.cookies:
+            return ()
+        cookie = SimpleCookie({CSRF_COOKIE: secrets.token_urlsafe(24)})
+        secure = connection.url.scheme == "https"
+        for name, value in (("path", "/"), ("httponly", True), ("samesite", "strict"), ("secure", secure)):
+            cookie[CSRF_COOKIE][name] = value
+        return (cookie[CSRF_COOKIE].OutputString().encode("latin-1"),)
+
+
+def _unavailable(path: str, message: str) -> Response:
+    """Not now, and why: for scripts as JSON, for people as a page that looks like the sign-in."""
+    headers = {"Retry-After": "5", "Cache-Control": "no-store"}
+    if path.startswith(_MACHINE_PREFIXES):
+        return JSONResponse({"message": message}, 503, headers)
+    return HTMLResponse(_UNAVAILABLE_PAGE.format(message=escape(message)), 503, headers)
+
+
+def _with_headers(send: Send, new_csrf: Iterable[bytes]) -> Send:
+    async def sender(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            for name, value in _HEADERS.items():
+                headers.setdefault(name, value)
+            headers.setdefault("Content-Security-Policy", _FRAMES)
+            for cookie in new_csrf:
+                headers.append("set-cookie", cookie.decode("latin-1"))
+        await send(message)
+
+    return sender

@@ -1,0 +1,105 @@
+"""Single sign-on: OpenID Connect through the login of Streamlit, where its secrets have an `[auth]` section.
+
+The way of a browser: `/session/oidc` notes where it wants to go, `/auth/login` (Streamlit) sends it to the provider,
+`/oauth2callback` (Streamlit) checks the answer, signs who came in a cookie and leads to the front page, whose guard
+leads to the sign-in page, which finds that cookie and calls `finish`. There Streamlit's cookie is exchanged for a
+session of our own, so that suspension and sign-out end it like any other.
+
+Works with a part of Streamlit that is not documented: `identity` and `start` are all that knows of it.
+"""
+
+import json
+import logging
+from collections.abc import Callable
+from typing import NamedTuple
+from urllib.parse import parse_qsl, urlencode
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from streamlit import auth_util
+from streamlit.web.server.starlette.starlette_app_utils import decode_signed_value
+from streamlit.web.server.starlette.starlette_server_config import TOKENS_COOKIE_NAME, USER_COOKIE_NAME
+
+from annotate_app.session.guard import set_cookie
+from backend import api
+
+_LOG = logging.getLogger(__name__)
+START_PATH = "/session/oidc"
+_JOURNEY_COOKIE = "reelrank_journey"
+_JOURNEY_S = 600
+_PROVIDER = "default"
+
+
+class Identity(NamedTuple):
+    """Whom a provider vouches for: `subject` never changes and is never given to somebody else."""
+
+    issuer: str
+    subject: str
+
+
+def is_configured() -> bool:
+    """Whether Streamlit's secrets name an identity provider, and the package that talks to it is installed."""
+    return bool(auth_util.get_secrets_auth_section().get("server_metadata_url")) and auth_util.is_authlib_installed()
+
+
+def warn_if_incomplete() -> None:
+    """Say at the start of the server why nobody is offered the single sign-on that its secrets describe."""
+    if auth_util.get_secrets_auth_section() and not is_configured():
+        _LOG.warning(
+            "The secrets have an [auth] section, but single sign-on is off: it needs server_metadata_url there, and "
+            "the package Authlib (pip install 'reelrank[oidc]')."
+        )
+
+
+def start(request: Request, *, next_path: str, invitation: str) -> Response:
+    """Send the browser to the provider; where it wants to go, and the invitation it accepts, wait in a cookie."""
+    response = RedirectResponse(f"/auth/login?provider={auth_util.encode_provider_token(_PROVIDER)}", 303)
+    journey = urlencode({"next": next_path, "invitation": invitation})
+    secure = request.url.scheme == "https"
+    set_cookie(response, _JOURNEY_COOKIE, journey, secure=secure, max_age_s=_JOURNEY_S, strict=False)
+    return response
+
+
+def identity(request: Request) -> Identity | None:
+    """Who came back from the provider, as Streamlit signed it; None for everybody else."""
+    secret = auth_util.get_signing_secret()
+    if USER_COOKIE_NAME not in request.cookies or not secret or not is_configured():
+        return None
+
+    def signed(name: str) -> bytes | None:
+        value = request.cookies.get(name)
+        return decode_signed_value(secret, name, value) if value else None
+
+    try:
+        user = json.loads(auth_util.get_cookie_with_chunks(signed, USER_COOKIE_NAME) or b"{}")
+        return Identity(str(user["iss"]), str(user["sub"]))
+    except (ValueError, KeyError):
+        return None
+
+
+async def finish(
+    request: Request, project: api.Project, who: Identity, *, now: float, safe_path: Callable[[str | None], str]
+) -> tuple[str, str]:
+    """Exchange who came back for a session, accepting the invitation they set out with, if any.
+
+    Returns:
+        The session token, and the path that the browser wants to go to.
+
+    Raises:
+        SignInRefused: nobody here has this account, the invitation is used up, or the person is suspended.
+    """
+    journey = dict(parse_qsl(request.cookies.get(_JOURNEY_COOKIE, "")))
+    if invitation := journey.get("invitation"):
+        token = await run_in_threadpool(api.accept_invitation_as, project, invitation, *who, now=now)
+    else:
+        token = await run_in_threadpool(api.sign_in_as, project, *who, now=now)
+    return token, safe_path(journey.get("next"))
+
+
+def forget(request: Request, response: Response) -> Response:
+    """Drop what the journey left in the browser, Streamlit's month-long cookies included."""
+    for name in request.cookies:
+        if name == _JOURNEY_COOKIE or name.startswith((USER_COOKIE_NAME, TOKENS_COOKIE_NAME)):
+            response.delete_cookie(name, path="/", httponly=True, samesite="lax")
+    return response

@@ -1,0 +1,244 @@
+"""Signing in and out, accepting an invitation, the account: plain HTML pages without scripts.
+
+Checking a password is meant to be slow (argon2), so it runs in a thread, two at a time; the event loop goes on.
+"""
+
+import hmac
+import re
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import anyio
+import anyio.to_thread
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import FileResponse, RedirectResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from annotate_app.session import oidc
+from annotate_app.session.attempts import Attempts
+from annotate_app.session.auth import CSRF_COOKIE, SESSION_COOKIE, SIGN_IN_PATH
+from annotate_app.session.bodies import form
+from annotate_app.session.guard import is_own_page, set_cookie
+from annotate_app.session.sign_in import account_page, invitation_page, sign_in_page
+from backend import api
+from backend.campaign.nouns import Person
+from backend.ground.errors import ReelRankError, SignInRefused, StoreUnavailable
+
+_HERE = Path(__file__).parent
+_ASSETS = {"sign_in.css": "text/css", "mark.svg": "image/svg+xml"}
+_ACCOUNT_PATH = "/session/account"
+STALE = "This page was open for too long. Please try again."
+CHANGED = "Your password is changed. All other browsers are signed out."
+
+
+class Sessions:
+    """The routes under /session/; `project` is called late, `clock` gives seconds since 1970."""
+
+    def __init__(self, project: Callable[[], api.Project], clock: Callable[[], float] = time.time) -> None:
+        self._project = project
+        self._clock = clock
+        self._attempts = Attempts(clock)
+        self._hashing: anyio.CapacityLimiter | None = None
+
+    def routes(self) -> list[BaseRoute]:
+        """To be put into the app."""
+        return [
+            Route("/session/sign-in", self.sign_in, methods=["GET", "POST"]),
+            Route(oidc.START_PATH, self.single_sign_on),
+            Route("/session/sign-out", self.sign_out, methods=["POST"]),
+            Route("/session/invitation/{invitation}", self.invitation, methods=["GET", "POST"]),
+            Route("/session/sign-out-everywhere", self.sign_out_everywhere, methods=["POST"]),
+            Route(_ACCOUNT_PATH, self.account),
+            Route("/session/password", self.change_password, methods=["POST"]),
+            Route("/session/{asset}", _asset),
+        ]
+
+    async def sign_in(self, request: Request) -> Response:
+        """The sign-in page, and what its button does."""
+        if request.method != "POST":
+            if (who := oidc.identity(request)) is not None:
+                return await self._came_back(request, who)
+            return sign_in_page(request, next_path=_safe_path(request.query_params.get("next")))
+        fields = await form(request)
+        name, next_path = fields.get("name", "").strip(), _safe_path(fields.get("next"))
+        if not _is_ours(request, fields):
+            return sign_in_page(request, name=name, next_path=next_path, error=STALE, status=403)
+        address = request.client.host if request.client else ""
+        wait_s = self._attempts.begin(name, address)
+        if wait_s:
+            return sign_in_page(
+                request, name=name, next_path=next_path, error=_too_many(wait_s), status=429, wait_s=wait_s
+            )
+        try:
+            token = await self._slowly(
+                lambda: api.sign_in(self._project(), name, fields.get("password", ""), now=self._clock())
+            )
+        except SignInRefused as refusal:
+            return sign_in_page(request, name=name, next_path=next_path, error=str(refusal), status=401)
+        except StoreUnavailable as error:
+            return sign_in_page(request, name=name, next_path=next_path, error=str(error), status=503)
+        self._attempts.succeeded(name, address)
+        return _signed_in(request, token, next_path)
+
+    async def single_sign_on(self, request: Request) -> Response:
+        """Off to the identity provider, perhaps with an invitation to accept."""
+        if not oidc.is_configured():
+            return sign_in_page(request, error="This server has no single sign-on.", status=404)
+        asked = request.query_params
+        return oidc.start(request, next_path=_safe_path(asked.get("next")), invitation=asked.get("invitation", ""))
+
+    async def _came_back(self, request: Request, who: oidc.Identity) -> Response:
+        try:
+            token, path = await oidc.finish(request, self._project(), who, now=self._clock(), safe_path=_safe_path)
+        except SignInRefused as refusal:
+            return oidc.forget(request, sign_in_page(request, error=str(refusal), status=401))
+        return oidc.forget(request, _signed_in(request, token, path))
+
+    async def sign_out(self, request: Request) -> Response:
+        """Ends the session and returns the person's seats."""
+        fields = await form(request)
+        if not _is_ours(request, fields):
+            return sign_in_page(request, error=STALE, status=403)
+        token = request.cookies.get(SESSION_COOKIE)
+        if token:
+            await run_in_threadpool(api.sign_out, self._project(), token, now=self._clock())
+        return _signed_out()
+
+    async def sign_out_everywhere(self, request: Request) -> Response:
+        """Ends all sessions of the person and returns their seats."""
+        fields = await form(request)
+        person = await self._person(request)
+        if person is None:
+            return _signed_out()
+        if not _is_ours(request, fields):
+            return account_page(request, person, error=STALE, status=403)
+        token = request.cookies[SESSION_COOKIE]
+        await run_in_threadpool(api.sign_out_everywhere, self._project(), token, now=self._clock())
+        return _signed_out()
+
+    async def account(self, request: Request) -> Response:
+        """The page of the person signed in."""
+        person = await self._person(request)
+        if person is None:
+            return RedirectResponse(SIGN_IN_PATH, 303)
+        return account_page(request, person, done=CHANGED if "changed" in request.query_params else "")
+
+    async def change_password(self, request: Request) -> Response:
+        """Another password, for who knows the present one; wrong ones count as attempts to sign in."""
+        fields = await form(request)
+        person = await self._person(request)
+        if person is None:
+            return RedirectResponse(SIGN_IN_PATH, 303)
+        problem, status = _problem(request, fields)
+        if problem:
+            return account_page(request, person, error=problem, status=status)
+        address = request.client.host if request.client else ""
+        wait_s = self._attempts.begin(person.name, address)
+        if wait_s:
+            return account_page(request, person, error=_too_many(wait_s), status=429, wait_s=wait_s)
+        old, new, session = fields.get("old", ""), fields.get("password", ""), request.cookies[SESSION_COOKIE]
+        try:
+            token = await self._slowly(
+                lambda: api.change_password(self._project(), session, old, new, now=self._clock())
+            )
+        except SignInRefused as refusal:
+            return account_page(request, person, error=str(refusal), status=401)
+        except StoreUnavailable as error:
+            return account_page(request, person, error=str(error), status=503)
+        except ReelRankError as refusal:
+            return account_page(request, person, error=_sentence(refusal), status=422)
+        self._attempts.succeeded(person.name, address)
+        return _signed_in(request, token, f"{_ACCOUNT_PATH}?changed")
+
+    async def invitation(self, request: Request) -> Response:
+        """Choosing a password with a one-time link; a used-up link says what to do."""
+        invitation = request.path_params["invitation"]
+        person = await run_in_threadpool(api.invited, self._project(), invitation, now=self._clock())
+        if person is None:
+            gone = "This invitation was used already or has been replaced. Ask your lead for a new one."
+            return sign_in_page(request, error=gone, status=410)
+        if request.method != "POST":
+            return invitation_page(request, person.name)
+        fields = await form(request)
+        password = fields.get("password", "")
+        problem, status = _problem(request, fields)
+        if problem:
+            return invitation_page(request, person.name, error=problem, status=status)
+        try:
+            token = await self._slowly(
+                lambda: api.accept_invitation(self._project(), invitation, password, now=self._clock())
+            )
+        except StoreUnavailable as error:
+            return invitation_page(request, person.name, error=str(error), status=503)
+        except ReelRankError as refusal:
+            return sign_in_page(request, name=person.name, error=str(refusal), status=401)
+        return _signed_in(request, token, "/")
+
+    async def _person(self, request: Request) -> Person | None:
+        """Whose session this is; the guard does not ask under /session/."""
+        token = request.cookies.get(SESSION_COOKIE)
+        return await run_in_threadpool(api.person_for, self._project(), token, now=self._clock()) if token else None
+
+    async def _slowly(self, check: Callable[[], str]) -> str:
+        # A limiter belongs to the event loop it is first used in, so it is not made at import.
+        self._hashing = self._hashing or anyio.CapacityLimiter(2)
+        return await anyio.to_thread.run_sync(check, limiter=self._hashing)
+
+
+def _signed_in(request: Request, token: str, path: str) -> Response:
+    response = RedirectResponse(path, 303)
+    secure = request.url.scheme == "https"
+    set_cookie(response, SESSION_COOKIE, token, secure=secure, max_age_s=int(api.SESSION_S), strict=False)
+    return response
+
+
+def _signed_out() -> Response:
+    response = RedirectResponse(SIGN_IN_PATH, 303)
+    response.delete_cookie(SESSION_COOKIE, path="/", httponly=True, samesite="lax")
+    return response
+
+
+def _problem(request: Request, fields: dict[str, str]) -> tuple[str, int]:
+    """Why a form with a new password cannot be taken, and the status that says so; an empty text if it can."""
+    password = fields.get("password", "")
+    if not _is_ours(request, fields):
+        return STALE, 403
+    if len(password) < api.PASSWORD_LENGTH:
+        return f"Choose a password of at least {api.PASSWORD_LENGTH} characters.", 422
+    if password != fields.get("again"):
+        return "The two passwords are not the same. Please type them again.", 422
+    return "", 200
+
+
+def _sentence(refusal: ReelRankError) -> str:
+    """A refusal as people read it: the command line writes them without a capital."""
+    text = str(refusal)
+    return text[:1].upper() + text[1:] + "."
+
+
+def _is_ours(request: Request, fields: dict[str, str]) -> bool:
+    """Double submit: the form repeats a cookie that another site can neither read nor send along."""
+    cookie, sent = request.cookies.get(CSRF_COOKIE, ""), fields.get("csrf", "")
+    same = hmac.compare_digest(cookie.encode(), sent.encode())
+    return bool(cookie) and same and is_own_page(request.headers)
+
+
+def _safe_path(path: str | None) -> str:
+    """A path of this server to go on to; anything that could lead elsewhere becomes the front page."""
+    if path and re.fullmatch(r"/(?![/\\])[^\\\s]*", path) and not path.startswith("/session/"):
+        return path
+    return "/"
+
+
+def _too_many(wait_s: int) -> str:
+    wait = f"{wait_s} seconds" if wait_s < 90 else f"{-(-wait_s // 60)} minutes"
+    return f"Too many attempts. Please wait {wait} and try again."
+
+
+async def _asset(request: Request) -> Response:
+    name = request.path_params["asset"]
+    if name not in _ASSETS:
+        return Response("There is no such page.", 404, media_type="text/plain")
+    return FileResponse(_HERE / name, headers={"Cache-Control": "max-age=3600"}, media_type=_ASSETS[name])

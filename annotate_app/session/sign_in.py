@@ -1,0 +1,138 @@
+"""How the plain pages under /session/ look: HTML without scripts, the same for signing in, inviting, the account."""
+
+import re
+import secrets
+from html import escape
+from pathlib import Path
+from string import Template
+from urllib.parse import urlencode
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from annotate_app.session import oidc
+from annotate_app.session.auth import CSRF_COOKIE, SIGN_IN_PATH
+from annotate_app.session.guard import set_cookie
+from backend import api
+from backend.campaign.nouns import Person, Role
+
+_PAGE = Template(Path(__file__).with_name("sign_in.html").read_text(encoding="utf-8"))
+_CSP = (
+    "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+)
+_DAY_S = 86_400
+_ABOUT = "Watch moments, grade how well they answer a query, agree on the truth."
+_SIGN_IN_HELP = "No name or password yet, or forgotten? Ask the lead of your project for a link."
+_INVITED_HELP = "From then on you sign in with this name and your password."
+
+
+def sign_in_page(
+    request: Request,
+    *,
+    name: str = "",
+    next_path: str = "/",
+    error: str = "",
+    status: int = 200,
+    wait_s: int = 0,
+) -> Response:
+    """Name and password; `next_path` is where signing in leads to."""
+    fields = (
+        _field("Name", "name", "text", "username", value=name, focus=not name)
+        + _field("Password", "password", "password", "current-password", focus=bool(name))
+        + f'<input type="hidden" name="next" value="{escape(next_path)}">'
+    )
+    other = _single_sign_on({"next": next_path})
+    content = _entrance(request, SIGN_IN_PATH, "", error, fields, "Sign in", other + _SIGN_IN_HELP)
+    return _page(request, "Sign in", content, status, wait_s)
+
+
+def invitation_page(request: Request, name: str, *, error: str = "", status: int = 200) -> Response:
+    """Choosing a password with a one-time link."""
+    lead = f"Choose a password for <b>{escape(name)}</b>, at least {api.PASSWORD_LENGTH} characters long."
+    other = _single_sign_on({"invitation": request.path_params["invitation"]})
+    content = _entrance(
+        request, request.url.path, lead, error, _new_password(focus=True), "Save and sign in", other + _INVITED_HELP
+    )
+    return _page(request, "Welcome", content, status)
+
+
+def account_page(
+    request: Request, person: Person, *, error: str = "", done: str = "", status: int = 200, wait_s: int = 0
+) -> Response:
+    """Changing the password, signing out everywhere."""
+    back = "Back to grading" if person.role is Role.ANNOTATOR else "Back to the project"
+    content = (
+        f'<p class="about">Signed in as <b>{escape(person.name)}</b>, {person.role.value}.</p>'
+        f'<p class="about"><a href="/">{back}</a></p>'
+        + (f'<p class="done" role="status">{escape(done)}</p>' if done else "")
+        + _alert(error)
+        + '<section><h2>Change your password</h2><form method="post" action="/session/password">'
+        + _field("Present password", "old", "password", "current-password")
+        + _new_password()
+        + f'{_csrf(request)}<button type="submit">Change password</button>'
+        + '<p class="note">All other browsers are signed out.</p></form></section>'
+        + '<section><h2>Sign out everywhere</h2><form method="post" action="/session/sign-out-everywhere">'
+        + '<p class="note">In all browsers, this one included.</p>'
+        + f'{_csrf(request)}<button type="submit" class="quiet">Sign out everywhere</button></form></section>'
+    )
+    return _page(request, "Account", content, status, wait_s)
+
+
+def _single_sign_on(asked: dict[str, str]) -> str:
+    """The way to the identity provider, where there is one."""
+    if not oidc.is_configured():
+        return ""
+    return f'<a class="other" href="{oidc.START_PATH}?{escape(urlencode(asked))}">Use single sign-on</a>'
+
+
+def _entrance(request: Request, action: str, lead: str, error: str, fields: str, button: str, help_text: str) -> str:
+    return (
+        f'<form method="post" action="{escape(action)}"><p class="about">{_ABOUT}</p>'
+        + (f'<p class="lead">{lead}</p>' if lead else "")
+        + f'{_alert(error)}{fields}{_csrf(request)}<button type="submit">{button}</button>'
+        + f'<p class="help">{help_text}</p></form>'
+    )
+
+
+def _page(request: Request, title: str, content: str, status: int, wait_s: int = 0) -> Response:
+    headers = {"Content-Security-Policy": _CSP, "Cache-Control": "no-store"}
+    if wait_s:
+        headers["Retry-After"] = str(wait_s)
+    response = Response(_PAGE.substitute(title=title, content=content), status, headers, "text/html")
+    token = _token(request)
+    if token != request.cookies.get(CSRF_COOKIE):
+        secure = request.url.scheme == "https"
+        set_cookie(response, CSRF_COOKIE, token, secure=secure, max_age_s=_DAY_S, strict=True)
+    return response
+
+
+def _token(request: Request) -> str:
+    """What the forms of this page repeat: the browser's CSRF cookie, or a new one that the answer sets."""
+    known = request.cookies.get(CSRF_COOKIE, "")
+    if re.fullmatch(r"[\w-]{20,64}", known):
+        return known
+    if not hasattr(request.state, "csrf"):
+        request.state.csrf = secrets.token_urlsafe(24)
+    return str(request.state.csrf)
+
+
+def _csrf(request: Request) -> str:
+    return f'<input type="hidden" name="csrf" value="{_token(request)}">'
+
+
+def _new_password(focus: bool = False) -> str:
+    return _field("New password" if not focus else "Password", "password", "password", "new-password", focus=focus) + (
+        _field("The same again", "again", "password", "new-password")
+    )
+
+
+def _alert(error: str) -> str:
+    # Always there: a screen reader announces text that appears in an alert it already knows.
+    return f'<p class="error" role="alert">{escape(error)}</p>' if error else '<p role="alert" hidden></p>'
+
+
+def _field(label: str, name: str, kind: str, autocomplete: str, value: str = "", focus: bool = False) -> str:
+    return (
+        f'<label>{label}<input name="{name}" type="{kind}" autocomplete="{autocomplete}" required '
+        f'autocapitalize="none" spellcheck="false" value="{escape(value)}"{" autofocus" if focus else ""}></label>'
+    )

@@ -1,0 +1,87 @@
+"""How somebody did in the qualification exam, as leads and the person see it: attempts, score, missed items."""
+
+from collections.abc import Sequence
+from html import escape
+
+import streamlit as st
+
+from annotate_app.widgets import wording
+from annotate_app.widgets.pair_view import plain
+from backend import api
+from backend.campaign.exam.model import ExamPhase
+
+_MINE = {
+    ExamPhase.FIRST: "The exam comes before your first pair: open Grade to begin.",
+    ExamPhase.ANSWERING: "You are in the middle of the exam: open Grade to go on.",
+    ExamPhase.ANSWERED: "Every clip of the exam has a grade: open Grade to hand it in.",
+    ExamPhase.RESULT: "You handed the exam in: open Grade to go on.",
+    ExamPhase.AGAIN: "Some of the clips that you missed wait to be looked at again: open Grade to go on.",
+    ExamPhase.FAILED: "You did not pass. Your lead annotator sees it and decides how to go on.",
+    ExamPhase.PASSED: "You passed.",
+}
+
+
+def badge(phase: ExamPhase, before: str = "") -> None:
+    """Somebody's place in the exam, as a coloured word."""
+    words = before + wording.EXAM_WORDS[phase]
+    match phase:
+        case ExamPhase.PASSED:
+            st.badge(words, color="green")
+        case ExamPhase.EXEMPT:
+            st.badge(words, color="violet")
+        case ExamPhase.FAILED:
+            st.badge(words, color="red")
+        case _:
+            st.badge(words, color="orange")
+
+
+def mine(exam: api.ExamPerson) -> None:
+    """The part of My work about the exam."""
+    st.subheader("Exam", anchor=False)
+    if exam.phase is None and not exam.attempts:
+        st.markdown("This project has no exam, so there is no result to show.")
+        return
+    if exam.phase is ExamPhase.EXEMPT:
+        st.markdown(f"A lead annotator exempted you: {plain(exam.reason)}.")
+    elif exam.phase is not None:
+        st.markdown(_MINE[exam.phase])
+    for attempt in reversed(exam.attempts):
+        if attempt.result is not None:
+            one_attempt(attempt, opened=attempt is exam.attempts[-1])
+
+
+def one_attempt(attempt: api.ExamAttempt, *, opened: bool = False) -> None:
+    """One attempt that was handed in: score, misses by grade, missed items."""
+    if attempt.result is None:
+        return
+    passed = "passed" if attempt.result.passed else "failed"
+    when = wording.when(attempt.handed_in_at, st.context.timezone)
+    with st.expander(f"Attempt {attempt.number}, {when}: {passed}, {wording.exam_result(attempt.result)}", opened):
+        st.markdown(wording.kappas(attempt.result))
+        st.html(by_grade(attempt.by_grade))
+        if attempt.missed:
+            st.html(missed_table(attempt.missed))
+
+
+def by_grade(counts: Sequence[tuple[int, int]]) -> str:
+    """How many items of each right grade were missed, the highest grade first."""
+    rows = "".join(
+        f"<tr><td><span class='rr-grade rr-r{grade}'>{grade}</span></td><td>{wording.GRADE_WORDS[grade]}</td>"
+        f"<td>{f'{missed} of {asked}' if asked else 'not asked'}</td></tr>"
+        for grade, (missed, asked) in reversed(list(enumerate(counts)))
+    )
+    head = "<tr><th scope='col'>Right grade</th><th scope='col'>Meaning</th><th scope='col'>Missed</th></tr>"
+    return f"<table class='rr-grades'>{head}{rows}</table>"
+
+
+def missed_table(missed: Sequence[api.Missed]) -> str:
+    """The missed items: query, what was given, what is right and why, what was given after it was explained."""
+    rows = "".join(
+        f"<tr><td>{escape(one.query)}</td><td><span class='rr-grade rr-r{one.own}'>{one.own}</span></td>"
+        f"<td><span class='rr-grade rr-r{one.right}'>{one.right}</span></td>"
+        f"<td>{'not yet' if one.again is None else one.again}</td><td>{escape(one.explanation)}</td></tr>"
+        for one in missed
+    )
+    labels = ("Missed query", "Given", "Right", "Again", "Why")
+    head = "".join(f"<th scope='col'>{label}</th>" for label in labels)
+    return f"<table class='rr-grades'><tr>{head}</tr>{rows}</table>"

@@ -1,0 +1,80 @@
+"""What every page shares: style, the header with project and person, the frame of a lead's page."""
+
+from collections.abc import Callable
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from annotate_app.session import auth
+from backend import api
+from backend.campaign.nouns import Person, Role
+from backend.ground.errors import ReelRankError
+
+_HERE = Path(__file__).parent
+MARK = _HERE.parent / "session" / "mark.svg"
+WORDMARK = _HERE / "wordmark.svg"
+
+
+def header(project: api.Project, person: Person) -> None:
+    """The bar on top: product, project, person, sign-out. The name leads to the account.
+
+    Plain HTML: it works without a script run of ours.
+    """
+    st.html(_HERE / "look.css")
+    st.logo(WORDMARK, size="medium")
+    csrf = st.context.cookies.get(auth.CSRF_COOKIE, "")
+    # On a narrow screen Streamlit folds its menu into a drawer; annotators get this link instead, see look.css.
+    narrow = '<a class="rr-menu" href="/my-work" target="_self">My work</a>' if person.role is Role.ANNOTATOR else ""
+    with st.container(key="rr-account"):
+        st.html(
+            f'<div class="rr-account">{narrow}<span class="rr-project" title="Project">{escape(project.name)}</span>'
+            '<a class="rr-person" href="/session/account" target="_self" title="Your account: password, sessions">'
+            f'<span class="rr-face" aria-hidden="true">{escape(person.name[:1].upper())}'
+            f'</span><span class="rr-name">{escape(person.name)}</span> <small>{person.role.value}</small></a>'
+            '<form method="post" action="/session/sign-out">'
+            f'<input type="hidden" name="csrf" value="{escape(csrf)}"><button type="submit">Sign out</button>'
+            "</form></div>"
+        )
+
+
+def lead_page(title: str) -> tuple[api.Project, Person, dict[str, Any]]:
+    """Opens a lead's page: checks the role, writes the heading, warns about simulated judgements.
+
+    Returns the project, the lead, and the counts of `api.status_counts`.
+    """
+    person = auth.require(Role.LEAD)
+    project = auth.project()
+    counts = api.status_counts(project)
+    st.title(title, anchor=False)
+    simulated = counts.get("simulated", 0)
+    if simulated:
+        st.warning(
+            f"**Simulated judgements**: {simulated:,} of the {counts['judgements']:,} judgements in this project "
+            "were made by a program for demonstration. Do not publish them.",
+            icon=":material/science:",
+        )
+    return project, person, counts
+
+
+def as_lead(act: Callable[[api.Project, Person], object]) -> str:
+    """Does what a lead asked for by a button; for callbacks, which run before the page and must not raise.
+
+    Returns:
+        Why it was not done, in words for the lead; an empty text if it was.
+    """
+    try:
+        person = auth.current()
+        if person is None or person.role is not Role.LEAD:
+            return "Only leads may do this. Sign in again as a lead."
+        act(auth.project(), person)
+    except ReelRankError as refusal:
+        return str(refusal)
+    return ""
+
+
+def settled(counts: dict[str, Any]) -> tuple[int, int]:
+    """Settled pairs (consensus, adjudicated or discarded) and all pairs, from the counts of `api.status_counts`."""
+    pairs: dict[str, int] = counts["pairs"]
+    return pairs["consensus"] + pairs["adjudicated"] + pairs["discarded"], sum(pairs.values())

@@ -1,0 +1,150 @@
+"""One pair as leads look at it: its clip, its grades and skips, how it got its verdict, whether it is an example."""
+
+import time
+from collections.abc import Sequence
+from html import escape
+
+import streamlit as st
+
+from annotate_app.widgets import look, wording
+from annotate_app.widgets.review_clip import review_clip
+from backend import api
+from backend.campaign.review.model import GivenGrade, GivenSkip, PairReview
+from backend.ground.ids import PairKey
+
+NOTE_LENGTH = 200
+
+
+def clip(pair: PairReview) -> None:
+    """The clip, and what it was cut from. At most once a pair on a page."""
+    review_clip(pair)
+    st.caption(f"{plain(wording.moment(pair))} · rank {pair.rank}  \n“{plain(pair.caption)}”")
+
+
+def heading(pair: PairReview) -> None:
+    """The query and the verdict."""
+    badge = f":{wording.VERDICT_COLOURS[pair.verdict]}-badge[{pair.verdict.value}]"
+    st.markdown(f"#### {plain(pair.query)} {badge}")
+
+
+def judged(pair: PairReview, *, hidden: bool) -> None:
+    """Grades, rule and result; skips where there are any. `hidden` keeps the names back."""
+    st.markdown(plain(wording.why(pair)))
+    if pair.grades:
+        st.html(_grades(pair.grades, hidden))
+    if pair.skips:
+        st.html(_skips(pair.skips, hidden))
+
+
+def example(pair: PairReview, chosen: Sequence[api.Example]) -> None:
+    """Whether the guideline shows this pair, and the way to change that.
+
+    Args:
+        pair: the pair.
+        chosen: the examples that stand, as `api.examples_chosen` gives them.
+    """
+    for own in (found for found in chosen if found.pair == pair.pair):
+        _withdrawal(pair, own)
+    settled = pair.relevance is not None and not pair.fault
+    if settled and (pair.pair, pair.relevance) not in {(found.pair, found.grade) for found in chosen}:
+        _choice(pair, next((found for found in chosen if found.grade == pair.relevance), None))
+    problem = st.session_state.pop(f"example-problem-{pair.pair}", "")
+    if problem:
+        st.error(problem)
+
+
+def choose_example(pair: PairKey, grade: int) -> None:
+    """Callback of the form: annotators see this pair in the guideline from now on, or a message says why not."""
+    note = st.session_state[f"example-note-{pair}"]
+    problem = look.as_lead(lambda project, lead: api.choose_example(project, lead, pair, grade, note, now=time.time()))
+    _report(pair, problem, f"Annotators now see this pair as the example of {grade}.")
+
+
+def withdraw_example(pair: PairKey, grade: int) -> None:
+    """Callback of the button: the guideline shows the example in words again."""
+    problem = look.as_lead(lambda project, lead: api.withdraw_example(project, lead, grade, now=time.time()))
+    _report(pair, problem, f"The example of {grade} is withdrawn.")
+
+
+def plain(text: str) -> str:
+    """Text of people inside Markdown, without its signs taking effect."""
+    return "".join(f"\\{sign}" if sign in r"\`*_{}[]()#+-.!|<>~$:" else sign for sign in text)
+
+
+def _report(pair: PairKey, problem: str, done: str) -> None:
+    if problem:
+        st.session_state[f"example-problem-{pair}"] = problem
+    else:
+        st.toast(done, icon=":material/menu_book:")
+
+
+def _withdrawal(pair: PairReview, own: api.Example) -> None:
+    hidden = "its clip cannot be shown" if pair.fault else f"its relevance is {pair.relevance} now"
+    told = (
+        f":material/menu_book: The guideline shows this as the example of {own.grade}"
+        if own.showing
+        else f":material/menu_book: Chosen as the example of {own.grade}, but not shown: {hidden}"
+    )
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(f"{told}. “{plain(own.note)}”", width="stretch")
+        st.button(
+            "Withdraw",
+            key=f"example-withdraw-{own.grade}-{pair.pair}",
+            on_click=withdraw_example,
+            args=(pair.pair, own.grade),
+        )
+
+
+def _choice(pair: PairReview, standing: api.Example | None) -> None:
+    grade = pair.relevance
+    with st.popover(f"Show as example of {grade}", icon=":material/menu_book:"):
+        st.markdown("Every annotator then sees this query and clip in the guideline (key G), with your note.")
+        if standing is not None:
+            st.caption(f"It replaces “{plain(standing.query)}”.")
+        with st.form(f"example-{pair.pair}", border=False):
+            st.text_input(
+                f"Why is this a {grade}?",
+                pair.reason[:NOTE_LENGTH],
+                max_chars=NOTE_LENGTH,
+                key=f"example-note-{pair.pair}",
+                placeholder="One sentence for annotators",
+            )
+            st.form_submit_button("Show it", on_click=choose_example, args=(pair.pair, grade))
+
+
+def _grades(given: Sequence[GivenGrade], hidden: bool) -> str:
+    zone = st.context.timezone
+    rows = "".join(
+        f"<tr><td>{f'Annotator {seat}' if hidden else escape(grade.annotator)}</td>"
+        f"<td><span class='rr-grade rr-r{grade.grade}'>{grade.grade}</span></td>"
+        f"<td>{'first two' if grade.round == 1 else 'further two'}</td>"
+        f"<td>{_active(grade)}</td><td>{wording.when(grade.at, zone)}</td></tr>"
+        for seat, grade in enumerate(given, 1)
+    )
+    return _table(("Annotator", "Grade", "Round", "Active", "Graded"), rows, "rr-given")
+
+
+def _active(grade: GivenGrade) -> str:
+    if not grade.active_ms:
+        return "not measured"
+    too_fast = (
+        " <span class='rr-fast' title='Given in less time than the clip can be judged in'>too fast</span>"
+        if grade.too_fast
+        else ""
+    )
+    return f"{grade.active_ms / 1000:.1f} s{too_fast}"
+
+
+def _skips(given: Sequence[GivenSkip], hidden: bool) -> str:
+    zone = st.context.timezone
+    rows = "".join(
+        f"<tr><td>{'hidden' if hidden else escape(skip.annotator)}</td><td>{wording.SKIP_WORDS[skip.kind]}</td>"
+        f"<td>{escape(skip.reason)}</td><td>{wording.when(skip.at, zone)}</td></tr>"
+        for skip in given
+    )
+    return _table(("Skipped by", "Why", "Reason", "When"), rows)
+
+
+def _table(head: Sequence[str], rows: str, style: str = "") -> str:
+    cells = "".join(f"<th scope='col'>{label}</th>" for label in head)
+    return f"<table class='rr-grades {style}'><tr>{cells}</tr>{rows}</table>"

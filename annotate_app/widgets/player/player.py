@@ -1,0 +1,68 @@
+"""Registers the grading player with Streamlit and puts it on a page.
+
+The JavaScript is one module made of the files in `SCRIPTS`, joined in that order (no build step): only the last
+one exports. They share one scope, so a name may be declared in one file only.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from annotate_app.session import auth
+from annotate_app.widgets.guideline import guideline
+from backend import api
+
+FOLDER = Path(__file__).parent
+SCRIPTS = (
+    "skipping.js",
+    "exam.js",
+    "unsent.js",
+    "work.js",
+    "windows.js",
+    "keys.js",
+    "sync.js",
+    "outage.js",
+    "attention.js",
+    "stage.js",
+    "context.js",
+    "view.js",
+    "guide.js",
+    "preferences.js",
+    "player.js",
+    "mount.js",
+)
+
+
+def script() -> str:
+    """The component's JavaScript as one module."""
+    return "\n".join((FOLDER / name).read_text(encoding="utf-8") for name in SCRIPTS)
+
+
+def markup() -> str:
+    """The component's HTML, without any words that come from a project."""
+    return (FOLDER / "player.html").read_text(encoding="utf-8")
+
+
+def style() -> str:
+    """The component's CSS; colours and fonts come from the app's theme."""
+    return (FOLDER / "player.css").read_text(encoding="utf-8")
+
+
+_mount = st.components.v2.component("reelrank_player", html=markup(), css=style(), js=script())
+
+
+def player(desk_json: dict[str, Any], person_id: int, key: str = "player") -> None:
+    """Put the player on the page.
+
+    Grades travel from the browser to `/desk/exchange`, never through Streamlit, so a rerun neither waits for a
+    grade nor loses one.
+
+    Args:
+        desk_json: the desk as `/desk/exchange` answers it, see the protocol in `player/sync.js`.
+        person_id: names the annotator's store of unsent grades in the browser, so that two people who share a
+            computer never send each other's grades.
+        key: Streamlit's name of this element.
+    """
+    words = guideline(api.examples(auth.project()))
+    _mount(data={"desk": desk_json, "person": person_id, "guideline": words}, key=key)

@@ -1,0 +1,120 @@
+"""Sentences and labels the lead's pages share: how a moment, a grade, a verdict and an instant are written."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from backend.campaign.exam.model import ExamPhase, ExamResult
+from backend.campaign.judging.model import SkipKind
+from backend.campaign.nouns import Grade, Verdict
+from backend.campaign.review.model import GivenGrade, PairReview
+
+GRADE_WORDS = {grade.value: grade.name.lower() for grade in Grade}
+VERDICT_COLOURS = {
+    Verdict.OPEN: "gray",
+    Verdict.ESCALATED: "orange",
+    Verdict.CONSENSUS: "green",
+    Verdict.DISCARDED: "red",
+    Verdict.ADJUDICATED: "violet",
+}
+SKIP_WORDS = {
+    SkipKind.SKIP: "would rather not",
+    SkipKind.CANNOT_JUDGE: "cannot be judged",
+    SkipKind.BROKEN_CLIP: "clip is broken",
+}
+EXAM_WORDS = {
+    ExamPhase.FIRST: "not begun",
+    ExamPhase.ANSWERING: "taking it",
+    ExamPhase.ANSWERED: "not handed in",
+    ExamPhase.RESULT: "handed in",
+    ExamPhase.AGAIN: "looking again",
+    ExamPhase.FAILED: "failed",
+    ExamPhase.PASSED: "passed",
+    ExamPhase.EXEMPT: "exempt",
+}
+_NUMBERS = ("None", "One", "Two", "Three", "Four", "Five")
+
+
+def number(count: int) -> str:
+    """`Four`; digits from six on."""
+    return _NUMBERS[count] if count < len(_NUMBERS) else str(count)
+
+
+def count_of(count: int, noun: str) -> str:
+    """`1 pair`, `1,204 pairs`."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def moment(pair: PairReview) -> str:
+    """`friends_s01e02, 63.47 to 77.42 s`."""
+    return f"{pair.video}, {pair.start_s:.2f} to {pair.end_s:.2f} s"
+
+
+def when(at: float | None, timezone: str | None) -> str:
+    """An instant on the reader's clock, `9 Oct 2025, 10:53`; `never` where there is none."""
+    if at is None:
+        return "never"
+    try:
+        zone = ZoneInfo(timezone or "UTC")
+    except (ZoneInfoNotFoundError, ValueError):
+        zone = ZoneInfo("UTC")
+    moment_at = datetime.fromtimestamp(at, zone)
+    return f"{moment_at.day} {moment_at:%b %Y, %H:%M}"
+
+
+def grades(given: Sequence[GivenGrade]) -> str:
+    """`0 · 4 · 1`, in the order of the seats."""
+    return " · ".join(str(grade.grade) for grade in given)
+
+
+def percent(value: float) -> str:
+    """`11.8 %`, `20 %`."""
+    return f"{value:.1f}".removesuffix(".0") + " %"
+
+
+def exam_result(result: ExamResult) -> str:
+    """`missed 9 of 100 (9 %, at most 20 %)`."""
+    share = f"{percent(100 * result.missed / result.answers)}, " if result.answers else ""
+    return f"missed {result.missed} of {result.answers} ({share}at most {percent(result.most_missed)})"
+
+
+def kappas(result: ExamResult) -> str:
+    """Both kappas of an exam with their base, or why there are none."""
+    if result.kappa is None or result.kappa_quadratic is None:
+        return f"Kappa is undefined: {result.undefined}."
+    return f"Kappa {result.kappa:.2f}, quadratic {result.kappa_quadratic:.2f} (n = {result.answers})."
+
+
+def why(pair: PairReview) -> str:
+    """How the rule came to a pair's verdict, with its numbers."""
+    values = sorted(grade.grade for grade in pair.grades)
+    match pair.verdict:
+        case Verdict.OPEN:
+            return f"{number(len(values))} of two grades so far."
+        case Verdict.CONSENSUS if len(values) == 2:
+            return f"{_mean_of(*values)}."
+        case Verdict.CONSENSUS if len(values) == 4:
+            lowest, low, high, highest = values
+            return f"Without the lowest ({lowest}) and the highest ({highest}) of four grades, {_mean_of(low, high)}."
+        case Verdict.ESCALATED:
+            missing = 4 - len(values)
+            return (
+                f"The first two grades differ by more than 1, so two further annotators grade it: "
+                f"{number(missing).lower()} still to come."
+            )
+        case Verdict.DISCARDED if len(values) == 4:
+            low, high = values[1:3]
+            return (
+                f"Without the lowest and the highest of the four grades, {low} and {high} remain. "
+                "They differ by more than 1: there is no consensus."
+            )
+        case Verdict.ADJUDICATED:
+            return f"Decided by a lead: relevance {pair.relevance}. Reason: {pair.reason}"
+        case _:
+            return ""
+
+
+def _mean_of(low: int, high: int) -> str:
+    """`3 and 4 differ by at most 1; their mean 3.5, half up, is 4`."""
+    mean = f"their mean is {low}" if low == high else f"their mean {(low + high) / 2}, half up, is {high}"
+    return f"{low} and {high} differ by at most 1; {mean}"

@@ -1,0 +1,1 @@
+"""Kept truths and runs, and the leaderboard."""

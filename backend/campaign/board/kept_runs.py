@@ -1,0 +1,211 @@
+"""Keep ground truths and runs in the project as columns, so that a file is parsed and checked once.
+
+*Reads* files, settled pairs. *Writes* kept truths and runs, events.
+"""
+
+import hashlib
+from collections.abc import Callable
+from pathlib import Path
+
+from backend.campaign.board import rows as runs
+from backend.campaign.board.rows import Kept, Shelf
+from backend.campaign.nouns import Person, Split, require_lead
+from backend.campaign.project.folder import Project
+from backend.campaign.review.rows import reviews
+from backend.ground.errors import InputError, ProjectError
+from backend.scoring.files.entries import parse_truth_mapping
+from backend.scoring.files.facts import read_facts
+from backend.scoring.files.formats import run_file, truth_file
+from backend.scoring.files.reading import bytes_of, read_videos, unpack
+from backend.scoring.matching.columns import Run, Truth
+from backend.store import events
+from backend.store.connection import reading, writing
+from backend.store.events import EventKind
+
+LONGEST_NAME = 100
+_ADDED = {Shelf.TRUTHS: EventKind.TRUTH_ADDED, Shelf.RUNS: EventKind.RUN_ADDED}
+_REMOVED = {Shelf.TRUTHS: EventKind.TRUTH_REMOVED, Shelf.RUNS: EventKind.RUN_REMOVED}
+_WORD = {Shelf.TRUTHS: "ground truth", Shelf.RUNS: "run"}
+
+
+def add_truth(project: Project, path: Path, *, name: str | None = None, by: Person | None = None, now: float) -> Kept:
+    """Check a whole truth file and keep it.
+
+    Args:
+        project: the project.
+        path: a truth file of any form.
+        name: what to call it; None takes the name of the file without its ending.
+        by: the lead who adds it, None on the command line.
+        now: seconds since 1970.
+
+    Raises:
+        InputError: with everything that is wrong with the file, impossible moments included; nothing is kept then.
+        ProjectError: the name is taken, blank or too long.
+        NotAllowed: not a lead.
+    """
+    return _add(project, Shelf.TRUTHS, path, truth_file, name, by, now, {})
+
+
+def add_run(
+    project: Project,
+    path: Path,
+    *,
+    name: str | None = None,
+    videos: Path | None = None,
+    by: Person | None = None,
+    now: float,
+) -> Kept:
+    """Check a whole run file and keep it.
+
+    Args:
+        project: the project.
+        path: a run file of any form.
+        name: what to call it; None takes the name of the file without its ending.
+        videos: a map `name -> [duration, index]`, for a run that gives videos by index; kept are their names.
+        by: the lead who adds it, None on the command line.
+        now: seconds since 1970.
+
+    Raises:
+        InputError: with everything that is wrong with the file, impossible moments included; nothing is kept then.
+        ProjectError: the name is taken, blank or too long.
+        NotAllowed: not a lead.
+    """
+    names = None if videos is None else read_videos(videos)
+    noted = {"videos": None if videos is None else hashlib.sha256(bytes_of(videos)).hexdigest()}
+    return _add(project, Shelf.RUNS, path, lambda content, file: run_file(content, file, names), name, by, now, noted)
+
+
+def remove(project: Project, shelf: Shelf, name: str, *, by: Person | None = None, now: float) -> Kept:
+    """Remove a kept truth or run as a whole; the event log keeps what it was.
+
+    Raises:
+        ProjectError: nothing of this name is kept.
+        NotAllowed: not a lead.
+    """
+    if by is not None:
+        require_lead(by)
+    with writing(project.store) as db:
+        removed = runs.remove(db, shelf, name)
+        if removed is None:
+            raise _not_there(project, shelf, name)
+        events.record(
+            db,
+            _REMOVED[shelf],
+            at=now,
+            actor=by.annotator_id if by else None,
+            subject=f"{shelf}:{name}",
+            payload={"name": name, "file": removed.file, "sha256": removed.sha256},
+        )
+    return removed
+
+
+def load_truth(project: Project, name: str) -> Truth:
+    """A kept ground truth.
+
+    Raises:
+        ProjectError: nothing of this name is kept, or it is damaged.
+    """
+    found = runs.truth(project.store.db, name)
+    if found is None:
+        raise _not_there(project, Shelf.TRUTHS, name)
+    return found
+
+
+def load_run(project: Project, name: str) -> Run:
+    """A kept run.
+
+    Raises:
+        ProjectError: nothing of this name is kept, or it is damaged.
+    """
+    found = runs.run(project.store.db, name)
+    if found is None:
+        raise _not_there(project, Shelf.RUNS, name)
+    return found
+
+
+def truth_of_project(project: Project, split: Split) -> Truth:
+    """The settled pairs of validation or test queries as they stand now: what a release would write, without a file.
+
+    Raises:
+        ProjectError: no pair of the split is settled yet.
+    """
+    # As in a release: a query without any settled pair has no truth yet.
+    found: dict[int, list[dict[str, object]]] = {}
+    with reading(project.store) as db:
+        for query, video, start_s, end_s, relevance in reviews.settled_moments(db, split):
+            moment = {"video": video, "start": start_s, "end": end_s, "relevance": relevance}
+            found.setdefault(query, []).append(moment)
+    if not found:
+        raise ProjectError(f"no pair of a {split.value} query is settled yet: there is nothing to score against")
+    return parse_truth_mapping(found, f"{split.value} of {project.name}")
+
+
+def _add(
+    project: Project,
+    shelf: Shelf,
+    path: Path,
+    read: Callable[[bytes, str], Truth | Run],
+    name: str | None,
+    by: Person | None,
+    now: float,
+    noted: dict[str, str | None],
+) -> Kept:
+    if by is not None:
+        require_lead(by)
+    name = _proper(path.name.removesuffix(".gz").rpartition(".")[0] or path.name if name is None else name)
+    _require_free(runs.listed(project.store.db, shelf), shelf, name)
+    packed = bytes_of(path)
+    found = read(unpack(packed, path.name), path.name)
+    _require_possible(found)
+    sha256, texts = hashlib.sha256(packed).hexdigest(), read_facts(path).texts
+    with writing(project.store) as db:
+        _require_free(runs.listed(db, shelf), shelf, name)
+        runs.add(
+            db,
+            shelf,
+            found,
+            name=name,
+            sha256=sha256,
+            texts=texts,
+            at=now,
+            by=by.annotator_id if by else None,
+        )
+        kept = next(kept for kept in runs.listed(db, shelf) if kept.name == name)
+        payload = {"name": name, "file": kept.file, "sha256": sha256, "queries": kept.queries, "moments": kept.moments}
+        events.record(
+            db,
+            _ADDED[shelf],
+            at=now,
+            actor=by.annotator_id if by else None,
+            subject=f"{shelf}:{name}",
+            payload=payload | noted,
+        )
+    return kept
+
+
+def _proper(name: str) -> str:
+    name = " ".join(name.split())
+    if not name or not name.isprintable():
+        raise ProjectError("give a name that can be read, such as --name baseline")
+    if len(name) > LONGEST_NAME:
+        raise ProjectError(f"the name has {len(name)} characters: give one of at most {LONGEST_NAME} with --name")
+    return name
+
+
+def _require_free(kept: list[Kept], shelf: Shelf, name: str) -> None:
+    if any(name == one.name for one in kept):
+        raise ProjectError(f"a {_WORD[shelf]} called {name} is kept already: give another --name, or remove that first")
+
+
+def _require_possible(spans: Truth | Run) -> None:
+    """Every preset can score what is kept, so what any of them refuses is refused here, all of it at once."""
+    if not spans.queries:
+        raise InputError.single(spans.file, "holds no query")
+    messages = {**spans.span_problems(), **(spans.relevance_problems() if isinstance(spans, Truth) else {})}
+    if messages:
+        raise InputError([spans.problem(position, message) for position, message in sorted(messages.items())])
+
+
+def _not_there(project: Project, shelf: Shelf, name: str) -> ProjectError:
+    names = ", ".join(kept.name for kept in runs.listed(project.store.db, shelf))
+    return ProjectError(f"no {_WORD[shelf]} called {name} is kept; there is {names or 'none yet'}")

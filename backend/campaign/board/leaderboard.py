@@ -1,0 +1,146 @@
+"""The leaderboard of a project: all kept runs, scored against one truth.
+
+*Reads* kept files, settled pairs. *Writes* nothing.
+"""
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import SupportsIndex, Unpack
+
+import numpy as np
+
+from backend.campaign.board import kept_runs
+from backend.campaign.board import rows as kept_rows
+from backend.campaign.board.rows import Kept, Shelf
+from backend.campaign.corpus import rows as corpus
+from backend.campaign.nouns import Split
+from backend.campaign.project.folder import Project
+from backend.campaign.queries import rows as queries
+from backend.campaign.review.rows import reviews
+from backend.ground.errors import InputError
+from backend.scoring.analysis.cases import notable
+from backend.scoring.files.facts import Facts, Inputs, Source
+from backend.scoring.matching.columns import Run, Truth
+from backend.scoring.presets import DEFAULT_K, DEFAULT_MU, Options, Preset, Settings, settle
+from backend.scoring.scoreboard import Scoreboard, score_runs
+from backend.scoring.scores import AnswerKey, prepare_run, prepare_truth
+from backend.store.connection import reading
+
+OWN_TRUTHS = {"settled val": Split.VAL, "settled test": Split.TEST}
+"""Names of the truths that are not kept: what the project's own pairs say just now."""
+
+
+@dataclass(frozen=True, slots=True)
+class Leaderboard:
+    """`scores` is None where no run fits the truth; `left_out` says of each run that does not, why."""
+
+    truth: str
+    inputs: Inputs
+    scores: Scoreboard | None
+    left_out: Mapping[str, str]
+
+
+def truth_names(project: Project) -> list[str]:
+    """Truths to score against: the project's own splits that have settled pairs, then kept ones."""
+    with reading(project.store) as db:
+        own = [name for name, split in OWN_TRUTHS.items() if reviews.any_settled(db, split)]
+        return own + [kept.name for kept in kept_rows.listed(db, Shelf.TRUTHS) if kept.name not in OWN_TRUTHS]
+
+
+def leaderboard(
+    project: Project,
+    truth: str,
+    *,
+    preset: Preset = "paper",
+    k: Iterable[SupportsIndex] = DEFAULT_K,
+    mu: Iterable[float] = DEFAULT_MU,
+    **options: Unpack[Options],
+) -> Leaderboard:
+    """Score every kept run that answers queries of the truth.
+
+    A kept run may answer more queries than one truth has (validation and test, say), so `unknown` is `ignore`
+    unless told otherwise, and shown beside the numbers like every option.
+
+    Raises:
+        ProjectError: there is no such truth.
+        InputError: the truth, or an option, cannot be used.
+    """
+    settings = settle(preset, k, mu, Options(**{"unknown": "ignore", **options}))
+    columns = _truth(project, truth)
+    key = prepare_truth(columns, settings)
+    fitting, left_out = {}, {}
+    kept = kept_rows.listed(project.store.db, Shelf.RUNS)
+    for one in kept:
+        run = kept_runs.load_run(project, one.name)
+        if why := _unfit(run, key, settings):
+            left_out[one.name] = why
+        else:
+            fitting[one.name] = run
+    scores = score_runs(columns, fitting, settings) if fitting else None
+    return Leaderboard(truth, _inputs(project, truth, [one for one in kept if one.name in fitting]), scores, left_out)
+
+
+def version(project: Project, truth: str) -> str:
+    """Changes whenever the leaderboard of this truth would: for caches.
+
+    Raises:
+        ProjectError: there is no such truth.
+    """
+    with reading(project.store) as db:
+        kept = {shelf: [(one.name, one.sha256, one.added_at) for one in kept_rows.listed(db, shelf)] for shelf in Shelf}
+    digest = hashlib.sha256(repr(kept[Shelf.RUNS]).encode())
+    if truth in OWN_TRUTHS:
+        columns = _truth(project, truth)
+        digest.update(repr((columns.queries, columns.videos)).encode())
+        for column in (columns.offsets, columns.video, columns.start_s, columns.end_s, columns.relevance):
+            digest.update(column.tobytes())
+    else:
+        # What is kept never changes; another file may be kept under its name, with other words of the same queries.
+        found = [one for one in kept[Shelf.TRUTHS] if one[0] == truth]
+        digest.update(repr(found or _truth(project, truth)).encode())
+    return digest.hexdigest()
+
+
+def notable_queries(scores: Scoreboard) -> dict[int, str]:
+    """Numbers of the queries that count for all runs, those worth a look first, with the kind that makes them so.
+
+    Kinds are those of `core.metrics.cases.notable`; an empty text marks the others, which follow in the truth's order.
+    """
+    queries, values = scores.shared(scores.focus)
+    if not len(queries):
+        return {}
+    chosen = {int(queries[column]): kind for kind, columns in notable(values, each=5).items() for column in columns}
+    return chosen | {number: "" for number in np.sort(queries).tolist() if number not in chosen}
+
+
+def _unfit(run: Run, key: AnswerKey, settings: Settings) -> str:
+    """Why a run cannot be scored against this truth; an empty text if it can."""
+    if not any(str(query) in key.query_number for query in run.queries):
+        return f"none of its {len(run.queries):,} queries is in this truth"
+    try:
+        prepare_run(run, key, settings)
+    except InputError as error:
+        more = f" (and {len(error.problems) - 1} more)" if len(error.problems) > 1 else ""
+        return f"{error.problems[0]}{more}"
+    return ""
+
+
+def _truth(project: Project, name: str) -> Truth:
+    split = OWN_TRUTHS.get(name)
+    return kept_runs.load_truth(project, name) if split is None else kept_runs.truth_of_project(project, split)
+
+
+def _inputs(project: Project, truth: str, runs: Sequence[Kept]) -> Inputs:
+    with reading(project.store) as db:
+        durations = corpus.video_durations(db)
+        split = OWN_TRUTHS.get(truth)
+        if split is None:
+            texts = kept_rows.texts(db, Shelf.TRUTHS, truth)
+            kept = next(one for one in kept_rows.listed(db, Shelf.TRUTHS) if one.name == truth)
+            source = Source("truth", f"{kept.name} ({kept.file})", None, kept.sha256)
+        else:
+            texts = {str(query.query_id): query.text for query in queries.query_rows(db, (split,))}
+            source = Source("truth", f"settled pairs of {project.name}, {split.value} queries", None, None)
+    sources = [source, *(Source("run", f"{run.name} ({run.file})", None, run.sha256) for run in runs)]
+    return Inputs(truth, source.name, Facts(texts, durations), tuple(sources))

@@ -1,0 +1,1 @@
+"""Which moments are judged for a query: candidate lists, batches, the agenda."""

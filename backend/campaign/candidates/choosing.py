@@ -1,0 +1,132 @@
+"""Choose the candidates of each query: the most similar moments under a named encoder.
+
+*Reads* queries and captions. *Writes* candidate, batch, pair, seat, events. The first `MAX_CANDIDATES` of every
+validation and test query are stored with ranks, similarities and the encoder's identity; that list is the record
+and is never recomputed. The first batch of them is opened for judging at once.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from backend.campaign.candidates.rows import lists
+from backend.campaign.candidates.rows.lists import CandidateRow
+from backend.campaign.captions import rows as caption_rows
+from backend.campaign.corpus import rows as corpus
+from backend.campaign.nouns import Split
+from backend.campaign.project.folder import MAX_CANDIDATES, Project
+from backend.campaign.queries import rows as queries
+from backend.campaign.queries.rows import QueryRow
+from backend.encoders.cache import encode_cached
+from backend.encoders.search import top_moments
+from backend.encoders.selection import left_out
+from backend.encoders.sentence import Encoder
+from backend.ground.errors import ProjectError
+from backend.ground.ids import MomentId
+from backend.store import events
+from backend.store.connection import writing
+from backend.store.events import EventKind
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateReport:
+    """What was chosen.
+
+    `split_ties` queries had moments of identical text on both sides of the cut; the files of `without_file` videos
+    are not known yet, so their moments cannot be judged.
+    """
+
+    queries: int
+    candidates: int
+    pairs: int
+    encoder: str
+    split_ties: int
+    without_file: int
+
+
+def choose(
+    project: Project,
+    encoder: Encoder,
+    *,
+    batch_size: int,
+    now: float,
+    progress: Callable[[str, int, int], None] | None = None,
+) -> CandidateReport:
+    """Store the candidate lists and open batch 1 of every validation and test query.
+
+    Args:
+        project: the project.
+        encoder: the sentence encoder; its identity is stored with every list.
+        batch_size: candidates a batch, 20 or 40.
+        now: seconds since 1970.
+        progress: called with (what is done, done, all).
+
+    Raises:
+        ProjectError: no queries yet, or candidate lists exist already.
+    """
+    store = project.store
+    asked = queries.query_rows(store.db, (Split.VAL, Split.TEST))
+    if not asked:
+        raise ProjectError("there are no queries yet: run `reelrank queries` first")
+    require_no_lists(project)
+    found, split_ties = search(project, encoder, asked, MAX_CANDIDATES, progress=progress)
+    with writing(store) as db:
+        lists.add_candidates(db, found, encoder.identity)
+        pairs = sum(lists.open_batch(db, query.query_id, 1, batch_size, at=now, by=None) for query in asked)
+        events.record(
+            db,
+            EventKind.CANDIDATES_CHOSEN,
+            at=now,
+            actor=None,
+            subject="candidates",
+            payload={"encoder": encoder.identity, "queries": len(asked), "candidates": len(found)},
+        )
+    without_file = len(corpus.videos_without_file(store.db))
+    return CandidateReport(len(asked), len(found), pairs, encoder.identity, split_ties, without_file)
+
+
+def require_no_lists(project: Project) -> None:
+    """Refuse to go on once candidate lists are stored, or pairs of an earlier campaign stand in their place.
+
+    Raises:
+        ProjectError: there are some; it names their encoder.
+    """
+    if made_by := lists.encoder_of_candidates(project.store.db):
+        raise ProjectError(f"the candidate lists exist already (made with {made_by}); they are the record")
+    if lists.any_batch(project.store.db):
+        raise ProjectError("the pairs of an earlier campaign were imported with their queries; they are the record")
+
+
+def search(
+    project: Project,
+    encoder: Encoder,
+    asked: list[QueryRow],
+    k: int,
+    *,
+    progress: Callable[[str, int, int], None] | None = None,
+) -> tuple[list[CandidateRow], int]:
+    """The k most similar moments of each query, by the similarity of query and caption.
+
+    Returns:
+        The candidates by query and rank, and in how many queries the cut went through moments of identical text.
+    """
+    captions = caption_rows.searchable_captions(project.store.db)
+    moments_of: dict[str, list[int]] = {}
+    for caption in captions:
+        moments_of.setdefault(caption.text.strip(), []).append(caption.moment_id)
+    texts = sorted(moments_of)
+    report = _named(progress, "encoding captions and queries")
+    vectors = encode_cached(encoder, [*texts, *(query.text for query in asked)], project.embeddings, progress=report)
+    caption_moments = [moments_of[text] for text in texts]
+    found = top_moments(
+        vectors[len(texts) :], vectors[: len(texts)], caption_moments, k, progress=_named(progress, "searching")
+    )
+    rows = [
+        CandidateRow(query.query_id, candidate.rank, MomentId(candidate.moment_id), candidate.similarity)
+        for query, candidates in zip(asked, found, strict=True)
+        for candidate in candidates
+    ]
+    return rows, sum(left_out(chosen, caption_moments) > 0 for chosen in found)
+
+
+def _named(progress: Callable[[str, int, int], None] | None, what: str) -> Callable[[int, int], None] | None:
+    return (lambda done, total: progress(what, done, total)) if progress else None

@@ -1,0 +1,1 @@
+"""The SQL of candidate lists, batches and the agenda."""

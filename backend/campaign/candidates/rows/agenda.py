@@ -1,0 +1,55 @@
+"""The agenda: which batches still have places, those nearest to completion first.
+
+Derived from seats and verdicts, like the consensus: one row a batch, so that finding the next batch takes a step or
+two however many pairs there are. `refresh` makes the row of one batch anew after every act that may change it.
+"""
+
+from sqlite_utils import Database
+
+from backend.ground.ids import BatchId, MomentId, PairId
+
+# Lowest seat without a judgement of each pair that still wants one. Who holds it does not matter: a lease may end.
+_WANTING = """
+  SELECT p.batch_id, p.query_id, min(s.seat_no) AS seat_no
+  FROM pair p JOIN seat s USING (pair_id)
+  WHERE (s.annotator_id IS NULL OR s.lease_until IS NOT NULL) AND p.batch_id IS NOT NULL AND {where}
+    AND NOT EXISTS (SELECT 1 FROM consensus c WHERE c.pair_id = p.pair_id AND c.verdict <> 'escalated')
+    AND NOT EXISTS (SELECT 1 FROM clip_fault f WHERE f.moment_id = p.moment_id)
+  GROUP BY p.pair_id
+"""
+ROWS = (
+    f"SELECT w.batch_id, max(w.seat_no) AS nearest, q.position FROM ({_WANTING}) AS w "
+    "JOIN query q USING (query_id) GROUP BY w.batch_id"
+)
+"""What the table should hold; `where` narrows it down."""
+
+
+def refresh(db: Database, batch_id: BatchId) -> None:
+    """Bring the row of one batch up to date."""
+    row = db.conn.execute(ROWS.format(where="p.batch_id = ?"), [batch_id]).fetchone()
+    if row is None:
+        db.conn.execute("DELETE FROM agenda WHERE batch_id = ?", [batch_id])
+    else:
+        db.conn.execute(
+            "INSERT INTO agenda (batch_id, nearest, position) VALUES (?, ?, ?) ON CONFLICT (batch_id) "
+            "DO UPDATE SET nearest = excluded.nearest WHERE nearest <> excluded.nearest",
+            tuple(row),
+        )
+
+
+def refresh_pair(db: Database, pair_id: PairId) -> None:
+    """Bring the row of a pair's batch up to date; a pair known by its number alone has none."""
+    for row in db.conn.execute("SELECT batch_id FROM pair WHERE pair_id = ? AND batch_id IS NOT NULL", [pair_id]):
+        refresh(db, BatchId(row[0]))
+
+
+def refresh_moment(db: Database, moment_id: MomentId) -> None:
+    """Bring the rows of all batches up to date that hand out this moment."""
+    for row in db.conn.execute("SELECT DISTINCT batch_id FROM pair WHERE moment_id = ?", [moment_id]).fetchall():
+        refresh(db, BatchId(row[0]))
+
+
+def rebuild(db: Database) -> None:
+    """Make the whole table anew."""
+    db.conn.execute("DELETE FROM agenda")
+    db.conn.execute(f"INSERT INTO agenda (batch_id, nearest, position) {ROWS.format(where='TRUE')}")

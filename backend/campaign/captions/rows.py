@@ -1,0 +1,84 @@
+"""Rewritten captions: reads and writes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlite_utils import Database
+
+from backend.campaign.corpus.rows import CaptionRow, captions_where
+
+BY_HAND = "by-hand"
+"""The rule version of rewrites that a person decided on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rewrite:
+    """An imprecise caption, made from `source` by rules; not accepted ones wait for a person, with the reason."""
+
+    source: CaptionRow
+    text: str
+    similarity: float
+    accepted: bool
+    reason: str = ""
+
+
+def searchable_captions(db: Database) -> list[CaptionRow]:
+    """What candidates are searched in: the accepted rewrite of a caption, else the caption as published."""
+    return captions_where(
+        db,
+        "(kind = 'rewritten' AND accepted = 1) OR (kind = 'published' AND NOT EXISTS "
+        "(SELECT 1 FROM caption r WHERE r.source_caption_id = c.caption_id AND r.accepted = 1))",
+    )
+
+
+def rewritten_captions(db: Database) -> list[CaptionRow]:
+    """The accepted imprecise captions: what queries are drawn from."""
+    return captions_where(db, "kind = 'rewritten' AND accepted = 1")
+
+
+def waiting_rewrites(db: Database) -> list[tuple[str, str, str]]:
+    """(published text, rewrite, reason) of every rewrite that waits for a person."""
+    rows = db.conn.execute(
+        "SELECT trim(s.text), c.text, c.reason FROM caption c JOIN caption s ON s.caption_id = c.source_caption_id "
+        "WHERE c.accepted = 0 ORDER BY c.caption_id"
+    )
+    return [(row[0], row[1], row[2]) for row in rows]
+
+
+def replace_rewrites(db: Database, rewrites: Sequence[Rewrite], rule_version: str) -> None:
+    """Put these imprecise captions in the place of all earlier ones, but for those that a person wrote.
+
+    No query may point at the earlier ones.
+    """
+    db.conn.execute("DELETE FROM caption WHERE kind = 'rewritten' AND rule_version <> ?", [BY_HAND])
+    kept = {row[0] for row in db.conn.execute("SELECT source_caption_id FROM caption WHERE kind = 'rewritten'")}
+    db.conn.executemany(
+        # Two captions of one moment may become the same words: the first one stands for both.
+        "INSERT OR IGNORE INTO caption "
+        "(moment_id, text, kind, source_caption_id, rule_version, similarity, accepted, reason) "
+        "VALUES (?, ?, 'rewritten', ?, ?, ?, ?, ?)",
+        (
+            (
+                *(r.source.moment_id, r.text, r.source.caption_id, rule_version),
+                *(r.similarity, int(r.accepted), r.reason),
+            )
+            for r in rewrites
+            if r.source.caption_id not in kept
+        ),
+    )
+
+
+def accept_by_hand(db: Database, published: str, rewrite: str) -> int:
+    """Put a person's words in the place of every waiting rewrite of a published text; how many waited."""
+    cursor = db.conn.execute(
+        # Two captions of one moment may get the same words: the first one stands for both.
+        "UPDATE OR IGNORE caption SET text = ?, accepted = 1, reason = '', rule_version = ? WHERE accepted = 0 "
+        "AND source_caption_id IN (SELECT caption_id FROM caption WHERE kind = 'published' AND trim(text) = ?)",
+        [rewrite, BY_HAND, published],
+    )
+    return cursor.rowcount
+
+
+def any_query(db: Database) -> bool:
+    """Whether queries were drawn: from then on the texts of captions are fixed."""
+    return db.conn.execute("SELECT 1 FROM query LIMIT 1").fetchone() is not None

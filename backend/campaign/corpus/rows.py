@@ -1,0 +1,153 @@
+"""Videos, moments and captions: reads and writes.
+
+*Written by* `importing`; *read by* every feature after it.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+
+from sqlite_utils import Database
+
+from backend.campaign.corpus.rules import CaptionedMoment
+from backend.ground.ids import MomentId
+from backend.media.facts import VideoFacts
+
+
+@dataclass(frozen=True, slots=True)
+class CaptionRow:
+    """A caption with the moment it describes."""
+
+    caption_id: int
+    moment_id: MomentId
+    text: str
+
+
+def video_durations(db: Database) -> dict[str, float]:
+    """Duration in seconds of every video, by name."""
+    return dict(db.conn.execute("SELECT name, duration_s FROM video").fetchall())
+
+
+def external_ids(db: Database) -> dict[str, tuple[str, float, float, str]]:
+    """The published captions that carry an id: id -> (video, start_s, end_s, text)."""
+    rows = db.conn.execute(
+        "SELECT c.external_id, v.name, m.start_s, m.end_s, c.text FROM caption c "
+        "JOIN moment m USING (moment_id) JOIN video v USING (video_id) "
+        "WHERE c.kind = 'published' AND c.external_id IS NOT NULL"
+    )
+    return {row[0]: (row[1], row[2], row[3], row[4]) for row in rows}
+
+
+def add_moments(
+    db: Database,
+    moments: Iterable[CaptionedMoment],
+    durations: dict[str, float],
+    facts: dict[str, VideoFacts],
+) -> tuple[int, int, int]:
+    """Insert what is not there yet.
+
+    Args:
+        db: the connection, inside `writing`.
+        moments: checked moments.
+        durations: seconds of every video named in `moments`.
+        facts: what was measured of the videos that were found on disk.
+
+    Returns:
+        How many videos, moments and captions are new.
+    """
+    before = counts(db)
+    db.conn.executemany(
+        "INSERT OR IGNORE INTO video (name, duration_s) VALUES (?, ?)",
+        ((name, duration_s) for name, duration_s in durations.items()),
+    )
+    set_video_facts(db, facts)
+    video_ids = dict(db.conn.execute("SELECT name, video_id FROM video").fetchall())
+    moments = list(moments)
+    db.conn.executemany(
+        "INSERT OR IGNORE INTO moment (video_id, start_s, end_s) VALUES (?, ?, ?)",
+        ((video_ids[m.video], m.start_s, m.end_s) for m in moments),
+    )
+    db.conn.executemany(
+        "INSERT OR IGNORE INTO caption (moment_id, text, kind, external_id) "
+        "SELECT moment_id, ?, 'published', ? FROM moment WHERE video_id = ? AND start_s = ? AND end_s = ?",
+        ((m.caption, m.external_id, video_ids[m.video], m.start_s, m.end_s) for m in moments),
+    )
+    after = counts(db)
+    return after[0] - before[0], after[1] - before[1], after[2] - before[2]
+
+
+def set_video_facts(db: Database, facts: dict[str, VideoFacts]) -> None:
+    """Record where the files of videos lie and what was measured of them."""
+    db.conn.executemany(
+        "UPDATE video SET path = ?, duration_s = ?, fps_num = ?, fps_den = ?, width_px = ?, height_px = ?, "
+        "has_audio = ?, sha256 = ? WHERE name = ?",
+        (
+            (
+                *(f.path, f.duration_s, f.fps.numerator, f.fps.denominator, f.width_px, f.height_px),
+                *(int(f.has_audio), f.sha256, name),
+            )
+            for name, f in facts.items()
+        ),
+    )
+
+
+def video_facts(db: Database, name: str) -> VideoFacts | None:
+    """What was measured of a video, None while its file is unknown."""
+    row = db.conn.execute("SELECT * FROM video WHERE name = ? AND path IS NOT NULL", [name]).fetchone()
+    if row is None:
+        return None
+    return VideoFacts(
+        path=row["path"],
+        fps=Fraction(row["fps_num"], row["fps_den"]),
+        duration_s=row["duration_s"],
+        width_px=row["width_px"],
+        height_px=row["height_px"],
+        has_audio=bool(row["has_audio"]),
+        sha256=row["sha256"],
+    )
+
+
+def videos_without_file(db: Database) -> list[str]:
+    """Names of videos whose file nobody has shown yet; their moments cannot be judged."""
+    return [row[0] for row in db.conn.execute("SELECT name FROM video WHERE path IS NULL ORDER BY name")]
+
+
+def counts(db: Database) -> tuple[int, int, int]:
+    """Numbers of videos, moments and published captions."""
+    row = db.conn.execute(
+        "SELECT (SELECT count(*) FROM video), (SELECT count(*) FROM moment), "
+        "(SELECT count(*) FROM caption WHERE kind = 'published')"
+    ).fetchone()
+    return row[0], row[1], row[2]
+
+
+def published_captions(db: Database) -> list[CaptionRow]:
+    """Every caption as published, by id."""
+    return captions_where(db, "kind = 'published'")
+
+
+def captions_where(db: Database, where: str) -> list[CaptionRow]:
+    """Captions `c` that a condition of the code's own chooses, by id."""
+    rows = db.conn.execute(f"SELECT caption_id, moment_id, text FROM caption AS c WHERE {where} ORDER BY caption_id")
+    return [CaptionRow(row[0], MomentId(row[1]), row[2]) for row in rows]
+
+
+@dataclass(frozen=True, slots=True)
+class MomentDetails:
+    """A moment as a release describes it."""
+
+    video: str
+    start_s: float
+    end_s: float
+    duration_s: float
+    caption: str
+
+
+def moment_details(db: Database) -> dict[MomentId, MomentDetails]:
+    """Every moment, with its first published caption and the duration of its video."""
+    rows = db.conn.execute(
+        "SELECT m.moment_id, v.name, m.start_s, m.end_s, v.duration_s, min(c.caption_id), c.text "
+        "FROM moment m JOIN video v USING (video_id) JOIN caption c USING (moment_id) "
+        "WHERE c.kind = 'published' GROUP BY m.moment_id"
+    )
+    return {MomentId(r[0]): MomentDetails(r[1], r[2], r[3], r[4], r[6]) for r in rows}

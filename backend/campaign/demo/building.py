@@ -1,0 +1,145 @@
+"""The demo project: videos that ReelRank renders itself, taken through every stage as a user would.
+
+*Reads* nothing. *Writes* a whole project. With simulated judgements on request, which are marked as such in the
+database, on every screen of the lead and in every release.
+"""
+
+import random
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from backend.campaign.board import kept_runs
+from backend.campaign.candidates import choosing as candidates
+from backend.campaign.captions import rewriting as captions
+from backend.campaign.corpus import importing as corpus
+from backend.campaign.corpus import rows as corpus_rows
+from backend.campaign.judging import consensus
+from backend.campaign.judging.model import GradeEvent
+from backend.campaign.judging.rows import judgements
+from backend.campaign.nouns import Person, Role, Verdict
+from backend.campaign.people import accounts as people
+from backend.campaign.project import folder as projects
+from backend.campaign.project.folder import Project
+from backend.campaign.queries import drawing as queries
+from backend.campaign.review.rows import reviews
+from backend.encoders import sentence
+from backend.ground.ids import QueryId
+
+LEAD = "Lea"
+ANNOTATORS = ("Ana", "Ben", "Cleo", "Dan")
+PASSWORD = "reelrank-demo"
+"""Everybody's in the demo, which is served to this machine only."""
+
+VAL_QUERIES, TEST_QUERIES, SEED = 8, 4, 7
+SIMULATED_SHARE = 0.75
+"""Share of the queries that `--judged` fills in; the others are left for people to try."""
+
+Progress = Callable[[str, int, int], None]
+
+
+def build(folder: Path, *, now: float, progress: Progress) -> Project:
+    """Render, import, rewrite, draw, choose, and add people.
+
+    Args:
+        folder: a new project folder.
+        now: seconds since 1970.
+        progress: called with (what is done, done, all).
+    """
+    # OpenCV draws the demo's videos; nothing that serves or grades needs it.
+    from backend.media import demo as theatre
+
+    spec = sentence.resolve("minilm")
+    encoder = sentence.load(spec)
+    videos = folder / "videos"
+    moments = theatre.render_corpus(videos, progress=lambda done, total: progress("rendering videos", done, total))
+    project = projects.create(folder, encoder=spec.name, encoder_kind=spec.kind, cast=theatre.CAST)
+    corpus.add_moments(
+        project,
+        moments,
+        lines=len(moments),
+        file="the demo's script",
+        format="demo",
+        notes=[],
+        videos=videos,
+        now=now,
+        progress=lambda done, total: progress("measuring videos", done, total),
+    )
+    captions.rewrite_captions(
+        project, encoder, now=now, progress=lambda done, total: progress("rewriting captions", done, total)
+    )
+    queries.draw(project, val=VAL_QUERIES, test=TEST_QUERIES, seed=SEED, now=now)
+    candidates.choose(project, encoder, batch_size=project.settings.batch_size, now=now, progress=progress)
+    for name in (LEAD, *ANNOTATORS):
+        person = people.add(project.store, name, Role.LEAD if name == LEAD else Role.ANNOTATOR, now=now)
+        people.set_password(project.store, person, PASSWORD, now=now)
+    return project
+
+
+def simulate(project: Project, *, now: float, progress: Progress) -> int:
+    """Add simulated judgements to the first queries; how many grades.
+
+    Each simulated annotator sees a latent relevance (4 for the query's own words, else by similarity) through
+    noise of their own, so that agreement, disagreement, escalation and discards all occur.
+    """
+    store = project.store
+    crowd = [
+        people.add(store, f"Simulated annotator {n}", Role.ANNOTATOR, now=now, simulated=True) for n in range(1, 5)
+    ]
+    rng = random.Random(SEED)
+    asked = reviews.query_reviews(store.db, project.settings.batch_size)
+    asked = asked[: round(len(asked) * SIMULATED_SHARE)]
+    total = 0
+    for done, query in enumerate(asked, start=1):
+        total += _judge_query(project, query.query_id, crowd, rng, now=now)
+        progress("simulating judgements", done, len(asked))
+    return total
+
+
+def keep_runs(project: Project, *, now: float) -> None:
+    """Keep three runs made for show: the candidates by similarity, the same with loose boundaries, and in any order."""
+    rng = random.Random(SEED)
+    lengths = corpus_rows.video_durations(project.store.db)
+    by_similarity: dict[str, list[list[Any]]] = {}
+    for query in reviews.query_reviews(project.store.db, project.settings.batch_size):
+        pairs = reviews.pairs_of_query(project.store.db, query.query_id)
+        by_similarity[str(query.query_id)] = [[p.video, p.start_s, p.end_s, p.similarity] for p in pairs]
+
+    def loose(video: str, start_s: float, end_s: float) -> list[Any]:
+        early, late = (rng.uniform(-0.2, 0.5) * (end_s - start_s) for _ in range(2))
+        return [video, round(max(0.0, start_s - early), 2), round(min(lengths[video], end_s + late), 2)]
+
+    runs = {
+        "similarity (demo)": by_similarity,
+        "similarity, loose boundaries (demo)": {
+            query: [[*loose(*moment[:3]), moment[3]] for moment in moments] for query, moments in by_similarity.items()
+        },
+        "any order (demo)": {
+            query: [[*moment[:3], 1 / rank] for rank, moment in enumerate(rng.sample(moments, len(moments)), start=1)]
+            for query, moments in by_similarity.items()
+        },
+    }
+    with tempfile.TemporaryDirectory() as folder:
+        for number, (name, run) in enumerate(runs.items(), start=1):
+            file = Path(folder) / f"demo-run-{number}.json"
+            file.write_bytes(msgspec.json.encode(run))
+            kept_runs.add_run(project, file, name=name, now=now)
+
+
+def _judge_query(project: Project, query_id: QueryId, crowd: list[Person], rng: random.Random, *, now: float) -> int:
+    """Two simulated grades a pair, four where the first two disagree."""
+    grades = 0
+    for pair in reviews.pairs_of_query(project.store.db, query_id):
+        latent = 4.4 * max(0.0, pair.similarity) ** 1.3
+        order = rng.sample(crowd, len(crowd))
+        for nth, person in enumerate(order):
+            if nth == 2 and judgements.verdict(project.store.db, pair.pair_id) is not Verdict.ESCALATED:
+                break
+            grade = min(4, max(0, round(rng.gauss(latent, 0.9))))
+            event = GradeEvent(pair.pair, grade, f"simulated-{pair.pair}-{nth}", active_ms=rng.randrange(1500, 9000))
+            consensus.record_grade(project.store, person, event, now=now, simulated=True)
+            grades += 1
+    return grades

@@ -1,0 +1,1 @@
+"""Checks of all that must hold in a project."""

@@ -1,0 +1,279 @@
+"""Look for whatever cannot be: the invariants of a project, checked one by one.
+
+*Reads* everything. *Writes*, only where it is asked to repair, what is derived or disposable: consensus, agenda,
+the clip cache. Judgements, seats and events are never touched; a backup is the answer to damage there.
+"""
+
+import hashlib
+import os
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from backend.campaign.candidates.rows import agenda
+from backend.campaign.candidates.rows.lists import FIRST_ROUND_SEATS
+from backend.campaign.doctor import rows as invariants
+from backend.campaign.judging import consensus
+from backend.campaign.judging.rows import judgements
+from backend.campaign.judging.rows.seats import SECOND_ROUND_SEATS
+from backend.campaign.judging.rules import RULE_VERSION, decide
+from backend.campaign.nouns import Verdict
+from backend.campaign.project.folder import Project
+from backend.media.clips import SAFE_AGE_S, clip_job, with_context
+from backend.store.connection import Database, reading, writing
+
+EXAMPLES = 5
+"""So many of what was found are named."""
+
+LEASE_SLACK_S = 60.0
+"""A lease may be so much longer than the settings say: the doctor and a server look at the clock one after another."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One invariant that does not hold."""
+
+    check: str
+    count: int
+    examples: tuple[str, ...]
+    meaning: str
+    repaired: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class DoctorReport:
+    """What was looked at, and what was found. `well` when nothing is left to do."""
+
+    checks: tuple[str, ...]
+    findings: tuple[Finding, ...]
+
+    @property
+    def well(self) -> bool:
+        """Whether nothing was found, or all of it was repaired."""
+        return all(finding.repaired for finding in self.findings)
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One invariant: `look` names what breaks it, `repair` mends it where that loses nothing."""
+
+    name: str
+    meaning: str
+    look: Callable[[Project, Database, float], Iterable[str]]
+    repair: Callable[[Project, float], object] | None = None
+
+
+def examine(project: Project, *, now: float, repair: bool = False) -> DoctorReport:
+    """Run every check, all of one instant of the database.
+
+    Args:
+        project: the project; its server may be running.
+        now: seconds since 1970.
+        repair: make consensus and agenda anew, and remove orphaned clips, where something was found there.
+    """
+    found = _look(project, CHECKS, now)
+    if not repair:
+        return DoctorReport(_names(CHECKS), tuple(found.values()))
+    mended = [check for check in CHECKS if check.name in found and check.repair]
+    for check in mended:
+        if check.repair:
+            check.repair(project, now)
+    left = _look(project, mended, now)
+    findings = tuple(
+        Finding(f.check, f.count, f.examples, f.meaning, repaired=f.check not in left and f.check in _names(mended))
+        for f in found.values()
+    )
+    return DoctorReport(_names(CHECKS), findings)
+
+
+def _look(project: Project, checks: Sequence[Check], now: float) -> dict[str, Finding]:
+    found: dict[str, Finding] = {}
+    with reading(project.store) as db:
+        for check in checks:
+            if broken := list(check.look(project, db, now)):
+                found[check.name] = Finding(check.name, len(broken), tuple(broken[:EXAMPLES]), check.meaning)
+                if check is CHECKS[0]:
+                    break  # on damaged pages nothing else can be believed
+    return found
+
+
+def _names(checks: Sequence[Check]) -> tuple[str, ...]:
+    return tuple(check.name for check in checks)
+
+
+def _sql(query: str) -> Callable[[Project, Database, float], Iterable[str]]:
+    """A check that is one query."""
+    return lambda project, db, now: invariants.listed(db, query)
+
+
+def _long_leases(project: Project, db: Database, now: float) -> list[str]:
+    latest = now + project.settings.lease_minutes * 60 + LEASE_SLACK_S
+    return invariants.listed(db, invariants.LONG_LEASES, {"latest": latest})
+
+
+def _seats(project: Project, db: Database, now: float) -> Iterable[str]:
+    """Pairs with another number of seats than the rule gives them; see `backend.campaign.judging.consensus.settle`."""
+    grades = judgements.grades_by_pair(db)
+    for pair, has_moment, seats, highest, judged in invariants.seat_counts(db):
+        given = grades.get(pair, [])
+        # A third grade was asked for once, so the fourth is too; a pair known by number alone is not handed out.
+        more = len(given) > len(FIRST_ROUND_SEATS) or decide(given).verdict is Verdict.ESCALATED
+        wanted = len(FIRST_ROUND_SEATS) + (len(SECOND_ROUND_SEATS) if more else 0) if has_moment else judged
+        if seats != wanted or highest != seats:
+            yield f"pair {pair}: {seats} seats, {wanted} wanted"
+
+
+def _consensus(project: Project, db: Database, now: float) -> Iterable[str]:
+    """Pairs whose stored verdict is not what the rule, or a lead's decision, gives now."""
+    wanted = {pair: (*row, RULE_VERSION) for pair, row in consensus.expected(db).items()}
+    held = invariants.consensus_rows(db)
+    return [f"pair {pair}" for pair in sorted({*wanted, *held}) if wanted.get(pair) != held.get(pair)]
+
+
+def _orphaned_clips(project: Project, db: Database, now: float) -> Iterable[str]:
+    """Clips that no moment of the project has, and what a killed process left of one."""
+    files = {entry.name: entry for entry in os.scandir(project.clips)} if project.clips.is_dir() else {}
+    if not files:
+        return
+    known = set()
+    for start_s, end_s, sha256, video_s in invariants.clips(db):
+        job = clip_job(project.clips, Path(), start_s, end_s, sha256)
+        known |= {job.path.name, with_context(job, video_s).path.name}
+    for name in sorted(files.keys() - known):
+        try:
+            unfinished = not name.endswith(".mp4") and files[name].stat().st_mtime > now - SAFE_AGE_S
+        except FileNotFoundError:  # the server finished or removed it just now
+            continue
+        if not unfinished:
+            yield name
+
+
+def _missing_videos(project: Project, db: Database, now: float) -> Iterable[str]:
+    for name, path in invariants.videos_wanted(db):
+        if not project.file(path).is_file():
+            yield f"{name} ({path})"
+
+
+def _releases(project: Project, db: Database, now: float) -> Iterable[str]:
+    for release, manifest, sha256 in invariants.manifests(db):
+        if hashlib.sha256(manifest.encode()).hexdigest() != sha256:
+            yield f"release {release}"
+
+
+def _rebuild_consensus(project: Project, now: float) -> None:
+    with writing(project.store) as db:
+        consensus.rebuild(project.store)
+        agenda.rebuild(db)  # it leaves out what has a verdict
+
+
+def _rebuild_agenda(project: Project, now: float) -> None:
+    with writing(project.store) as db:
+        agenda.rebuild(db)
+
+
+def _remove_clips(project: Project, now: float) -> None:
+    with reading(project.store) as db:
+        orphans = list(_orphaned_clips(project, db, now))
+    for name in orphans:
+        (project.clips / name).unlink(missing_ok=True)
+
+
+RESTORE = "Stop the server and put a backup in its place: `reelrank restore DIR BACKUP`."
+
+CHECKS = (
+    Check(
+        "database",
+        f"SQLite finds the file damaged; nothing else was looked at. {RESTORE}",
+        lambda project, db, now: invariants.damaged_pages(db),
+    ),
+    Check(
+        "schema",
+        "Tables, indexes, triggers or views are not as this version makes them: another program has changed the "
+        f"database. {RESTORE}",
+        lambda project, db, now: invariants.schema_differences(db),
+    ),
+    Check(
+        "references",
+        f"Rows point to rows that do not exist. {RESTORE}",
+        lambda project, db, now: invariants.dangling(db),
+    ),
+    Check(
+        "judged seats",
+        f"A seat counts as judged, but nobody's grade is there. {RESTORE}",
+        _sql(invariants.JUDGED_WITHOUT_GRADE),
+    ),
+    Check(
+        "grades",
+        f"A grade lies at a seat that is free, held, or somebody else's. {RESTORE}",
+        _sql(invariants.GRADE_WITHOUT_JUDGED),
+    ),
+    Check(
+        "number of seats",
+        f"A pair has two seats, four after escalation; numbered from 1. These have not. {RESTORE}",
+        _seats,
+    ),
+    Check(
+        "one person once",
+        "Nobody sits at a pair twice (but the further grades of an imported campaign, which say so). "
+        f"These people do. {RESTORE}",
+        _sql(invariants.TWICE_AT_A_PAIR),
+    ),
+    Check(
+        "revisions",
+        f"The revisions of a grade are 1, 2, 3 and so on. Here some are missing. {RESTORE}",
+        _sql(invariants.REVISIONS),
+    ),
+    Check(
+        "skips",
+        "Somebody skipped a pair and has a seat at it all the same. Offer the pair again on the lead's page, or sign "
+        "the person out.",
+        _sql(invariants.SKIPPED_AND_SEATED),
+    ),
+    Check(
+        "exam answers",
+        "Answers of the exam lack a revision, belong to another exam, or were given to a missed item before the "
+        f"attempt was handed in. {RESTORE}",
+        _sql(invariants.EXAM_ANSWERS),
+    ),
+    Check(
+        "escalations",
+        f"The event log says that these pairs were given two further seats, and they are not there. {RESTORE}",
+        _sql(invariants.ESCALATED_WITHOUT_SEATS),
+    ),
+    Check(
+        "consensus",
+        "The stored verdict is not what the rule gives for the grades. It is derived: --repair makes it anew.",
+        _consensus,
+        _rebuild_consensus,
+    ),
+    Check(
+        "agenda",
+        "The list of batches with places left is wrong, so pairs may be handed out late or not at all. It is derived: "
+        "--repair makes it anew.",
+        lambda project, db, now: invariants.wrong_agenda(db),
+        _rebuild_agenda,
+    ),
+    Check(
+        "leases",
+        "Seats are held for longer than `lease_minutes` allows: the clock was set back. They come back once somebody "
+        "asks for work; set the clock right.",
+        _long_leases,
+    ),
+    Check(
+        "clips",
+        "Files in cache/clips belong to no moment of the project, or were never finished. --repair removes them.",
+        _orphaned_clips,
+        _remove_clips,
+    ),
+    Check(
+        "videos",
+        "Pairs wait to be judged, or are asked in the exam, whose video is not where it was. Put it back, or import "
+        "again with --videos FOLDER.",
+        _missing_videos,
+    ),
+    Check(
+        "releases",
+        f"The manifest of a release does not have the SHA-256 that was noted for it. {RESTORE}",
+        _releases,
+    ),
+)

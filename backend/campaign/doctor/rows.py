@@ -1,0 +1,143 @@
+"""What must hold in every project's database, as SQL that lists whatever breaks it. Reads only.
+
+`backend.campaign.doctor.examining` runs these, and says what each finding means.
+"""
+
+from collections.abc import Iterator, Mapping
+
+from sqlite_utils import Database
+
+from backend.campaign.candidates.rows import agenda
+from backend.ground.ids import PairId
+from backend.store.schema import migrations
+
+JUDGED_WITHOUT_GRADE = """
+  SELECT 'pair ' || s.pair_id || ', seat ' || s.seat_no FROM seat s
+  WHERE s.annotator_id IS NOT NULL AND s.lease_until IS NULL
+    AND NOT EXISTS (SELECT 1 FROM judgement j WHERE j.pair_id = s.pair_id AND j.seat_no = s.seat_no)
+"""
+GRADE_WITHOUT_JUDGED = """
+  SELECT DISTINCT 'pair ' || j.pair_id || ', seat ' || j.seat_no
+  FROM judgement j LEFT JOIN seat s USING (pair_id, seat_no)
+  WHERE s.annotator_id IS NOT j.annotator_id OR s.lease_until IS NOT NULL
+"""
+TWICE_AT_A_PAIR = """
+  SELECT 'pair ' || s.pair_id || ', annotator ' || s.annotator_id FROM seat s
+  WHERE s.annotator_id IS NOT NULL GROUP BY s.pair_id, s.annotator_id HAVING sum(s.repeat = 0) <> 1
+  UNION
+  SELECT 'pair ' || s.pair_id || ', annotator ' || s.annotator_id FROM seat s JOIN judgement j USING (pair_id, seat_no)
+  WHERE s.repeat = 1 AND j.imported = 0
+"""
+REVISIONS = """
+  SELECT 'pair ' || pair_id || ', seat ' || seat_no FROM judgement
+  GROUP BY pair_id, seat_no HAVING min(revision) <> 1 OR max(revision) <> count(*)
+"""
+SKIPPED_AND_SEATED = """
+  SELECT 'pair ' || k.pair_id || ', annotator ' || k.annotator_id FROM skip k
+  WHERE k.lifted_at IS NULL
+    AND EXISTS (SELECT 1 FROM seat s WHERE s.pair_id = k.pair_id AND s.annotator_id = k.annotator_id)
+"""
+EXAM_ANSWERS = """
+  SELECT 'attempt ' || attempt_id || ', item ' || item_id AS name FROM exam_answer
+  GROUP BY attempt_id, item_id HAVING min(revision) <> 1 OR max(revision) <> count(*)
+  UNION
+  SELECT 'attempt ' || n.attempt_id || ', item ' || n.item_id FROM exam_answer n
+  JOIN exam_attempt t USING (attempt_id) JOIN exam_item i USING (item_id)
+  WHERE i.exam_id <> t.exam_id OR (n.again = 1 AND t.handed_in_at IS NULL)
+"""
+LONG_LEASES = """
+  SELECT 'pair ' || pair_id || ', seat ' || seat_no FROM seat WHERE lease_until > :latest
+"""
+ESCALATED_WITHOUT_SEATS = """
+  SELECT 'pair ' || substr(e.subject, 6) FROM event e
+  WHERE e.event_id IN (SELECT max(event_id) FROM event WHERE kind IN ('escalated', 'de_escalated') GROUP BY subject)
+    AND e.kind = 'escalated'
+    AND (SELECT count(*) FROM seat s WHERE s.pair_id = CAST(substr(e.subject, 6) AS INTEGER)) < 4
+"""
+
+
+def listed(db: Database, sql: str, values: Mapping[str, object] | None = None) -> list[str]:
+    """Names of the rows that break an invariant."""
+    return [row[0] for row in db.conn.execute(f"SELECT * FROM ({sql}) ORDER BY 1", values or {})]
+
+
+def damaged_pages(db: Database) -> list[str]:
+    """What SQLite finds wrong, tables against their indexes included; slower than the check at every opening."""
+    return [row[0] for row in db.conn.execute("PRAGMA integrity_check") if row[0] != "ok"]
+
+
+def dangling(db: Database) -> list[str]:
+    """Rows that point to rows which do not exist."""
+    return [f"{row[0]} row {row[1]} -> {row[2]}" for row in db.conn.execute("PRAGMA foreign_key_check")]
+
+
+def schema_differences(db: Database) -> list[str]:
+    """Tables, indexes, triggers and views that are not as the migrations make them."""
+    fresh = Database(memory=True)
+    migrations.apply(fresh)
+    return sorted(" ".join(thing[:2]) for thing in schema(db) ^ schema(fresh))
+
+
+def schema(db: Database) -> set[tuple[str, str, str]]:
+    """(type, name, SQL) of everything in the database but SQLite's own."""
+    rows = db.conn.execute("SELECT type, name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_%'")
+    return {(row[0], row[1], row[2]) for row in rows}
+
+
+def consensus_rows(db: Database) -> dict[PairId, tuple[str, int | None, float | None, str]]:
+    """What the derived table holds, by pair: verdict, relevance, mean, rule version."""
+    return {
+        PairId(row[0]): (row[1], row[2], row[3], row[4])
+        for row in db.conn.execute("SELECT pair_id, verdict, relevance, mean, rule_version FROM consensus")
+    }
+
+
+def seat_counts(db: Database) -> Iterator[tuple[PairId, bool, int, int, int]]:
+    """(pair, whether its moment is known, seats, highest seat, judged seats) of every pair."""
+    rows = db.conn.execute(
+        "SELECT p.pair_id, p.moment_id IS NOT NULL, count(s.seat_no), coalesce(max(s.seat_no), 0), "
+        "coalesce(sum(s.annotator_id IS NOT NULL AND s.lease_until IS NULL), 0) "
+        "FROM pair p LEFT JOIN seat s USING (pair_id) GROUP BY p.pair_id"
+    )
+    for row in rows:
+        yield PairId(row[0]), bool(row[1]), row[2], row[3], row[4]
+
+
+def wrong_agenda(db: Database) -> list[str]:
+    """Batches whose row of the agenda is missing, superfluous or not what it should be."""
+    wanted = agenda.ROWS.format(where="TRUE")
+    held = "SELECT batch_id, nearest, position FROM agenda"
+    return listed(
+        db,
+        f"SELECT DISTINCT 'batch ' || batch_id FROM (SELECT * FROM (SELECT * FROM ({wanted}) EXCEPT {held}) "
+        f"UNION ALL SELECT * FROM ({held} EXCEPT SELECT * FROM ({wanted})))",
+    )
+
+
+def clips(db: Database) -> Iterator[tuple[float, float, str, float]]:
+    """(start, end, SHA-256 of the video, its length) of every moment whose video file is known."""
+    rows = db.conn.execute(
+        "SELECT m.start_s, m.end_s, v.sha256, v.duration_s FROM moment m JOIN video v USING (video_id) "
+        "WHERE v.sha256 IS NOT NULL"
+    )
+    for row in rows:
+        yield row[0], row[1], row[2], row[3]
+
+
+def videos_wanted(db: Database) -> list[tuple[str, str]]:
+    """(name, path) of the videos with a known file that somebody may still have to see."""
+    rows = db.conn.execute(
+        "SELECT v.name, v.path FROM video v WHERE v.path IS NOT NULL AND EXISTS (SELECT 1 FROM moment m "
+        "JOIN pair p USING (moment_id) JOIN seat s USING (pair_id) LEFT JOIN consensus c USING (pair_id) "
+        "WHERE m.video_id = v.video_id AND coalesce(c.verdict, 'escalated') = 'escalated' "
+        "AND (s.annotator_id IS NULL OR s.lease_until IS NOT NULL) "
+        "UNION ALL SELECT 1 FROM exam e JOIN exam_item i USING (exam_id) JOIN pair p USING (pair_id) "
+        "JOIN moment m USING (moment_id) WHERE m.video_id = v.video_id AND e.ended_at IS NULL) ORDER BY v.name"
+    )
+    return [(row[0], row[1]) for row in rows]
+
+
+def manifests(db: Database) -> list[tuple[int, str, str]]:
+    """(release, manifest, the SHA-256 noted for it)."""
+    rows = db.conn.execute('SELECT release_id, manifest, sha256 FROM "release" ORDER BY release_id')
+    return [(row[0], row[1], row[2]) for row in rows]

@@ -1,0 +1,1 @@
+"""What the files of an earlier campaign say."""

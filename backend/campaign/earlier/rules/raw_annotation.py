@@ -1,0 +1,221 @@
+"""Raw annotation files, `pair_id,worker,relevance`: reading one, and the statistics of its consensus.
+
+Needs no project. `reelrank consensus` prints `summarise`; `campaign_files` beside this reads such a file further.
+
+How the published file of TVR-Ranking (227,808 rows) is counted, so that its 94,442 relevances come out:
+
+- Every row is one grade. 8,345 rows repeat an earlier row exactly and in 11,682 pairs somebody graded twice;
+  these grades count like any other for the consensus and for alpha, as they did for the authors.
+- Rows stand in the order of worker numbers, so nothing says which two of four grades came first. Four grades
+  are therefore always trimmed, and there is no alpha over first-round grades of such a file.
+- Every pair without a consensus is `discarded`: after four grades by the rule, or because the grades that would
+  decide are missing. The latter are also counted as `undecided` (two pairs of the published file).
+- More than four grades of one pair are refused: the rule does not say which of them count.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypedDict
+
+import numpy as np
+from numpy.typing import NDArray
+
+from backend.campaign.judging.rules import MOST_GRADES, RULE_VERSION, decide
+from backend.campaign.nouns import Verdict
+from backend.campaign.quality.rules.agreement import (
+    GRADES,
+    Agreement,
+    count_grades,
+    first_per_annotator,
+    krippendorff_alpha,
+    mean_pairwise_kappa,
+    observed_agreement,
+)
+from backend.ground.errors import InputError, Problem
+from backend.ground.text_files import CsvTable, read_csv
+
+COLUMNS = ("pair_id", "worker", "relevance")
+"""What a raw annotation file must have."""
+
+_GRADE_OF = {str(grade): grade for grade in range(GRADES)}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RawAnnotations:
+    """Grades in file order. `pair` and `annotator` index into `pairs` and `annotators`.
+
+    `pairs` and `annotators` are the distinct ids in order of first appearance; the arrays have shape [rows],
+    grades are 0..4, and `row` is the line in the file, counting from 1 with the header.
+    """
+
+    pairs: tuple[str, ...]
+    annotators: tuple[str, ...]
+    pair: NDArray[np.int64]
+    annotator: NDArray[np.int64]
+    grade: NDArray[np.int64]
+    row: NDArray[np.int64]
+
+
+class RawSummary(TypedDict):
+    """What `reelrank consensus --json` prints. Statistics that are None are explained in `undefined`."""
+
+    rule: str
+    rows: int
+    pairs: int
+    annotators: int
+    consensus: int
+    discarded: int
+    """Pairs without a consensus; `consensus + discarded == pairs`."""
+    undecided: dict[str, int]
+    """Those of `discarded` that lack grades: "one", "two" (that differ by more than 1), "three"."""
+    relevance: dict[str, int]
+    settled_by_two: int
+    settled_by_four: int
+    alpha_ordinal: float | None
+    alpha_nominal: float | None
+    alpha_interval: float | None
+    alpha_ordinal_first_per_annotator: float | None
+    """Alpha without the second and later grades that one annotator gave to one pair."""
+    exact_agreement: float | None
+    within_one_agreement: float | None
+    kappa_plain: float | None
+    """Mean of Cohen's kappa over `kappa_couples` couples of annotators who share at least 50 pairs."""
+    kappa_quadratic: float | None
+    kappa_couples: int
+    pairs_graded_twice_by_one: int
+    duplicate_rows: int
+    undefined: dict[str, str]
+
+
+def read_raw(data: bytes, file: str) -> RawAnnotations:
+    r"""Read a CSV with the columns pair_id, worker and relevance, in any order; further columns are ignored.
+
+    Ids may be any text that is not blank and are kept as they are.
+
+    Args:
+        data: The file's bytes, UTF-8.
+        file: Its name, for messages.
+
+    Raises:
+        InputError: With every problem of the file: not UTF-8, empty, a column missing, a row of a wrong width,
+            a blank id, a grade that is not one of 0..4, or a fifth grade of one pair.
+
+    >>> raw = read_raw(b"pair_id,worker,relevance\np1,ann,4\np1,bob,3\n", "raw.csv")
+    >>> raw.pairs, raw.annotators, raw.pair.tolist(), raw.annotator.tolist(), raw.grade.tolist()
+    (('p1',), ('ann', 'bob'), [0, 0], [0, 1], [4, 3])
+    """
+    raw, problems = grades_of(read_csv(data, file, COLUMNS), file)
+    if problems:
+        raise InputError(sorted(problems, key=lambda problem: problem.row or 0))
+    return raw
+
+
+def grades_of(table: CsvTable, file: str) -> tuple[RawAnnotations, list[Problem]]:
+    """The grades of a file that was split into columns, and what is wrong with it.
+
+    With problems the grades are only good for looking for more of them: a grade that is none stands as -1.
+    """
+    problems = list(table.problems)
+    pairs, pair = _encode(table.columns["pair_id"])
+    annotators, annotator = _encode(table.columns["worker"])
+    grade = np.array([_GRADE_OF.get(text, -1) for text in table.columns["relevance"]], dtype=np.int64)
+    row = np.array(table.rows, dtype=np.int64)
+
+    for name, ids, codes in (("pair_id", pairs, pair), ("worker", annotators, annotator)):
+        blank = [code for code, text in enumerate(ids) if not text.strip()]
+        problems += [Problem(file, int(r), f"{name} is empty") for r in row[np.isin(codes, blank)]]
+    for at in np.flatnonzero(grade < 0).tolist():
+        found = table.columns["relevance"][at]
+        problems.append(Problem(file, int(row[at]), f"relevance is {found!r}, not one of 0, 1, 2, 3, 4"))
+    for at in _first_beyond(pair, MOST_GRADES):
+        message = f"pair {pairs[pair[at]]!r} has more than {MOST_GRADES} grades; keep the ones that count"
+        problems.append(Problem(file, int(row[at]), message))
+    return RawAnnotations(pairs, annotators, pair, annotator, grade, row), problems
+
+
+def repeats(raw: RawAnnotations) -> tuple[int, int]:
+    """In how many pairs somebody graded twice, and how many rows repeat an earlier one exactly."""
+    kept = first_per_annotator(raw.pair, raw.annotator)
+    twice = np.bincount(raw.pair) > np.bincount(raw.pair[kept])
+    triples = (raw.pair * len(raw.annotators) + raw.annotator) * GRADES + raw.grade
+    return int(twice.sum()), len(triples) - len(np.unique(triples))
+
+
+def summarise(raw: RawAnnotations) -> RawSummary:
+    r"""Verdicts, relevances, agreement and oddities of a raw annotation file; see the module for what counts.
+
+    >>> raw = read_raw(b"pair_id,worker,relevance\np1,ann,4\np1,bob,3\np2,ann,0\np2,bob,2\n", "raw.csv")
+    >>> found = summarise(raw)
+    >>> found["pairs"], found["consensus"], found["discarded"], found["undecided"]["two"]
+    (2, 1, 1, 1)
+    >>> found["undefined"]["kappa_plain"]
+    'no two annotators share 50 pairs'
+    """
+    counts = count_grades(raw.pair, raw.grade)
+    relevance = [0] * GRADES
+    settled = {2: 0, 4: 0}
+    undecided = {1: 0, 2: 0, 3: 0}
+    # The rule does not depend on the order of grades, so it is asked once for each distinct set of grades.
+    for given, pairs in zip(*np.unique(counts, axis=0, return_counts=True), strict=True):
+        grades = np.repeat(np.arange(GRADES), given).tolist()
+        decision = decide(grades)
+        if decision.relevance is not None:
+            relevance[decision.relevance] += int(pairs)
+            settled[len(grades)] += int(pairs)
+        elif decision.verdict is not Verdict.DISCARDED:
+            undecided[len(grades)] += int(pairs)
+
+    kept = first_per_annotator(raw.pair, raw.annotator)
+    columns = (raw.pair, raw.annotator, raw.grade)
+    statistics: dict[str, Agreement] = {
+        "alpha_ordinal": krippendorff_alpha(counts, "ordinal"),
+        "alpha_nominal": krippendorff_alpha(counts, "nominal"),
+        "alpha_interval": krippendorff_alpha(counts, "interval"),
+        "alpha_ordinal_first_per_annotator": krippendorff_alpha(
+            count_grades(raw.pair[kept], raw.grade[kept]), "ordinal"
+        ),
+        "exact_agreement": observed_agreement(counts),
+        "within_one_agreement": observed_agreement(counts, within=1),
+        "kappa_plain": mean_pairwise_kappa(*columns, weights="plain"),
+        "kappa_quadratic": mean_pairwise_kappa(*columns, weights="quadratic"),
+    }
+    twice, duplicates = repeats(raw)
+    return RawSummary(
+        rule=RULE_VERSION,
+        rows=len(raw.grade),
+        pairs=len(raw.pairs),
+        annotators=len(raw.annotators),
+        consensus=sum(relevance),
+        discarded=len(raw.pairs) - sum(relevance),
+        undecided={"one": undecided[1], "two": undecided[2], "three": undecided[3]},
+        relevance={str(value): count for value, count in enumerate(relevance)},
+        settled_by_two=settled[2],
+        settled_by_four=settled[4],
+        alpha_ordinal=statistics["alpha_ordinal"].value,
+        alpha_nominal=statistics["alpha_nominal"].value,
+        alpha_interval=statistics["alpha_interval"].value,
+        alpha_ordinal_first_per_annotator=statistics["alpha_ordinal_first_per_annotator"].value,
+        exact_agreement=statistics["exact_agreement"].value,
+        within_one_agreement=statistics["within_one_agreement"].value,
+        kappa_plain=statistics["kappa_plain"].value,
+        kappa_quadratic=statistics["kappa_quadratic"].value,
+        kappa_couples=statistics["kappa_plain"].n,
+        pairs_graded_twice_by_one=twice,
+        duplicate_rows=duplicates,
+        undefined={name: found.reason for name, found in statistics.items() if found.value is None},
+    )
+
+
+def _encode(ids: Sequence[str]) -> tuple[tuple[str, ...], NDArray[np.int64]]:
+    """Distinct ids in order of first appearance, and the place of each row's id among them."""
+    # Not numpy strings: one very long id would widen all of them.
+    place = {text: number for number, text in enumerate(dict.fromkeys(ids))}
+    return tuple(place), np.fromiter(map(place.__getitem__, ids), dtype=np.int64, count=len(ids))
+
+
+def _first_beyond(codes: NDArray[np.int64], most: int) -> list[int]:
+    """Per code that occurs more than `most` times, the index at which it first does so."""
+    order = np.argsort(codes, kind="stable")
+    ranked = codes[order]
+    # `searchsorted` gives where the run of equal codes starts, so the difference is the place within the run.
+    return [int(at) for at in order[np.arange(len(codes)) - np.searchsorted(ranked, ranked) == most]]

@@ -1,0 +1,66 @@
+"""The exam as values: what the person who takes it sees."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from backend.ground.ids import PairKey
+
+
+class ExamPhase(StrEnum):
+    """How somebody stands with the qualification exam of the project."""
+
+    FIRST = "first"
+    """The exam comes before any pair; it (or another attempt) may be begun."""
+    ANSWERING = "answering"
+    ANSWERED = "answered"
+    """Every item has an answer, which may still be corrected; not handed in."""
+    RESULT = "result"
+    """Handed in; the person has not read the result yet."""
+    AGAIN = "again"
+    """Missed items are explained, and graded again until they agree with the key."""
+    FAILED = "failed"
+    """Too many missed: a lead grants another attempt, or exempts."""
+    PASSED = "passed"
+    EXEMPT = "exempt"
+
+
+@dataclass(frozen=True, slots=True)
+class ExamResult:
+    """What an attempt came to. An answer misses the key where it differs from it by more than 1."""
+
+    answers: int
+    missed: int
+    most_missed: float
+    """At most this share of the answers may miss, in percent."""
+    passed: bool
+    kappa: float | None
+    """Cohen's kappa of answers and key; None where it is undefined, and then `undefined` says why."""
+    kappa_quadratic: float | None
+    undefined: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ExamMiss:
+    """A missed item, told after the attempt was handed in: what the person gave, what is right, and why."""
+
+    pair: PairKey
+    own: int
+    right: int
+    explanation: str
+    again: int | None
+    """What the person gave when they looked again, if they did."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExamDesk:
+    """The exam as the person who takes it sees it. `result` and `missed` are empty until it is handed in."""
+
+    phase: ExamPhase
+    attempt: int
+    items: int
+    queries: int
+    answered: int
+    most_missed: float
+    result: ExamResult | None = None
+    missed: tuple[ExamMiss, ...] = ()
+    """Those of the desk's items."""

@@ -1,0 +1,278 @@
+"""What leads do about the qualification exam: set it, explain it, end it, grant another attempt, exempt.
+
+*Reads* pairs, consensus, attempts. *Writes* exam, exam_item, exam_ruling, seats that nobody came back to,
+events. On the command line nobody is signed in: `lead` is None there.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from backend.campaign.exam import rows as exam
+from backend.campaign.exam import taking
+from backend.campaign.exam.model import ExamPhase
+from backend.campaign.exam.rows import Exam
+from backend.campaign.exam.rules import draw
+from backend.campaign.judging.judgements import CORRECTION_S
+from backend.campaign.judging.rows import seats
+from backend.campaign.nouns import Grade, Person, Role, require_lead
+from backend.campaign.people import rows as people
+from backend.ground.errors import InputError, Problem, ProjectError
+from backend.ground.ids import AnnotatorId, PairId
+from backend.ground.text_files import read_csv, whole
+from backend.store import events
+from backend.store.connection import Database, Store, writing
+from backend.store.events import EventKind
+
+QUERIES, PAIRS, SEED, MOST_MISSED = 10, 10, 1, 20.0
+LONGEST_TEXT = 400
+SETTLED = "settled pairs"
+HAD_GRADED = "had graded before the exam was set"
+Item = tuple[PairId, int, str]
+"""(pair, right grade, explanation)"""
+
+
+@dataclass(frozen=True, slots=True)
+class ExamReport:
+    """What was set. `grades` is how many items have each right grade 0-4; `exempted` people had graded before."""
+
+    items: int
+    queries: int
+    grades: tuple[int, ...]
+    most_missed: float
+    exempted: int
+
+
+def set_from_settled(
+    store: Store,
+    lead: Person | None,
+    *,
+    queries: int = QUERIES,
+    pairs: int = PAIRS,
+    seed: int = SEED,
+    most_missed: float = MOST_MISSED,
+    newcomers_only: bool = False,
+    now: float,
+) -> ExamReport:
+    """Hold an exam of settled pairs, in the place of the one that is held; the key is their relevance now.
+
+    Args:
+        store: the project's store.
+        lead: who sets it.
+        queries: of how many queries.
+        pairs: of how many pairs of each, at most.
+        seed: of the draw.
+        most_missed: percent of the answers that may miss the key.
+        newcomers_only: exempt everybody who has graded here.
+        now: seconds since 1970.
+
+    Raises:
+        NotAllowed: not a lead.
+        ProjectError: there is no settled pair to ask, or a number makes no sense.
+    """
+    _require(lead, most_missed)
+    if queries < 1 or pairs < 1:
+        raise ProjectError("an exam needs at least one query and one pair of each")
+    with writing(store) as db:
+        drawn = draw(
+            exam.settled(db, now=now, final_before=now - CORRECTION_S), queries=queries, pairs=pairs, seed=seed
+        )
+        if not drawn:
+            raise ProjectError(
+                "there is no settled pair to ask yet (with a clip, on nobody's desk, not corrected any more): settle "
+                "some pairs first, or bring the key in a file"
+            )
+        items = [(one.pair_id, one.relevance, "") for one in drawn]
+        return _set(db, lead, items, SETTLED, seed, most_missed, newcomers_only, now)
+
+
+def set_from_file(
+    store: Store,
+    lead: Person | None,
+    file: Path,
+    *,
+    most_missed: float = MOST_MISSED,
+    newcomers_only: bool = False,
+    now: float,
+) -> ExamReport:
+    """Hold an exam with the key of a CSV file `pair_id,grade` and perhaps `query_id,explanation`.
+
+    The pairs must be settled (a discarded one will do), so that nobody has to judge what the exam explains.
+
+    Raises:
+        NotAllowed: not a lead.
+        InputError: with every problem of the file; nothing of it was taken.
+        ProjectError: the file cannot be read, or a number makes no sense.
+    """
+    _require(lead, most_missed)
+    try:
+        data = file.read_bytes()
+    except OSError as error:
+        raise ProjectError(f"cannot read {file}: {error.strerror}") from error
+    with writing(store) as db:
+        items = _read_items(db, data, file.name, now=now)
+        return _set(db, lead, items, file.name, None, most_missed, newcomers_only, now)
+
+
+def end(store: Store, lead: Person | None, *, now: float) -> bool:
+    """Hold no exam any more, so that everybody may judge; whether one was held. Attempts stay in the record."""
+    if lead is not None:
+        require_lead(lead)
+    with writing(store) as db:
+        exam_id = exam.end(db, at=now)
+        if exam_id is not None:
+            _tell(db, EventKind.EXAM_ENDED, lead, f"exam:{exam_id}", {"replaced": False}, now)
+    return exam_id is not None
+
+
+def grant_retake(store: Store, lead: Person | None, annotator_id: AnnotatorId, *, now: float) -> None:
+    """Let somebody take the exam that is held once more; it also takes an exemption back.
+
+    Raises:
+        NotAllowed: not a lead.
+        ProjectError: no such annotator, or they can take it as it is.
+    """
+    with writing(store) as db:
+        held, person = _person(db, lead, annotator_id)
+        found = taking.standing(db, person, held)
+        if found.phase in (ExamPhase.FIRST, ExamPhase.ANSWERING, ExamPhase.ANSWERED):
+            raise ProjectError(f"{person.name} may take the exam already")
+        after = found.attempt.number if found.attempt else 0
+        exam.rule(db, annotator_id, "retake", "", by=_id(lead), after_attempt=after, at=now)
+        _tell(db, EventKind.EXAM_RETAKE, lead, f"annotator:{annotator_id}", {"after_attempt": after}, now)
+
+
+def exempt(store: Store, lead: Person | None, annotator_id: AnnotatorId, reason: str, *, now: float) -> None:
+    """Let somebody judge without having passed, for a reason.
+
+    Raises:
+        NotAllowed: not a lead.
+        ProjectError: no such annotator, or no reason.
+    """
+    reason = _text(reason)
+    if not reason:
+        raise ProjectError("an exemption needs a reason: write one sentence about why")
+    with writing(store) as db:
+        _, person = _person(db, lead, annotator_id)
+        _exempt(db, lead, person.annotator_id, reason, now)
+
+
+def explain(store: Store, lead: Person, item_id: int, explanation: str, *, now: float) -> None:
+    """Write, for who missed an item, why its grade is right; an empty text takes the explanation back.
+
+    Raises:
+        NotAllowed: not a lead.
+        ProjectError: no such item.
+    """
+    require_lead(lead)
+    explanation = _text(explanation)
+    with writing(store) as db:
+        pair_id = exam.explain(db, item_id, explanation)
+        if pair_id is None:
+            raise ProjectError("there is no such item of the exam (any more): reload the page")
+        payload = {"pair": pair_id, "explanation": explanation}
+        _tell(db, EventKind.EXAM_EXPLAINED, lead, f"exam_item:{item_id}", payload, now)
+
+
+def _set(
+    db: Database,
+    lead: Person | None,
+    items: Sequence[Item],
+    source: str,
+    seed: int | None,
+    most_missed: float,
+    newcomers_only: bool,
+    now: float,
+) -> ExamReport:
+    replaced = exam.end(db, at=now)
+    if replaced is not None:
+        _tell(db, EventKind.EXAM_ENDED, lead, f"exam:{replaced}", {"replaced": True}, now)
+    for pair_id, _, _ in items:
+        seats.free_lapsed(db, pair_id)  # nobody grades what the exam explains
+    exam_id = exam.add(db, items, at=now, by=_id(lead), source=source, seed=seed, most_missed=most_missed)
+    veterans = exam.graded_before(db) if newcomers_only else []
+    for annotator_id in veterans:
+        _exempt(db, lead, annotator_id, HAD_GRADED, now)
+    held = exam.held(db)
+    queries = held.queries if held else 0
+    payload: dict[str, object] = {"source": source, "seed": seed, "items": len(items), "queries": queries}
+    payload |= {"most_missed": most_missed, "exempted": len(veterans)}
+    _tell(db, EventKind.EXAM_SET, lead, f"exam:{exam_id}", payload, now)
+    grades = Counter(right for _, right, _ in items)
+    return ExamReport(len(items), queries, tuple(grades[grade] for grade in Grade), most_missed, len(veterans))
+
+
+def _read_items(db: Database, data: bytes, file: str, *, now: float) -> list[Item]:
+    table = read_csv(data, file, ("pair_id", "grade"), ("query_id", "explanation"))
+    problems = list(table.problems)
+    pairs, bad_pairs = table.values("pair_id", whole, needed=True)
+    grades, bad_grades = table.values("grade", {str(int(g)): int(g) for g in Grade}.get, needed=True)
+    queries, bad_queries = table.values("query_id", whole)
+    problems += [Problem(file, row, f"pair_id is {text!r}, not a whole number") for row, text in bad_pairs]
+    problems += [Problem(file, row, f"grade is {text!r}, not one of 0, 1, 2, 3, 4") for row, text in bad_grades]
+    problems += [Problem(file, row, f"query_id is {text!r}, not a whole number") for row, text in bad_queries]
+    explanations = table.columns.get("explanation", [""] * len(table.rows))
+    items: dict[PairId, Item] = {}
+    for row, pair, grade, query, text in zip(table.rows, pairs, grades, queries, explanations, strict=True):
+        if pair is None or grade is None:
+            continue
+        pair_id = PairId(pair)
+        if pair_id in items:
+            problems.append(Problem(file, row, f"pair {pair} stands in the file twice"))
+        elif why := exam.why_unfit(db, pair_id, now=now):
+            problems.append(Problem(file, row, f"pair {pair} {why}"))
+        elif query is not None and exam.query_of(db, pair_id) != query:
+            problems.append(Problem(file, row, f"pair {pair} does not belong to query {query}"))
+        elif len(_joined(text)) > LONGEST_TEXT:
+            problems.append(Problem(file, row, f"the explanation is longer than {LONGEST_TEXT} characters"))
+        items.setdefault(pair_id, (pair_id, grade, _joined(text)))
+    if problems:
+        raise InputError(sorted(problems, key=lambda problem: problem.row or 0))
+    return list(items.values())
+
+
+def _person(db: Database, lead: Person | None, annotator_id: AnnotatorId) -> tuple[Exam, Person]:
+    if lead is not None:
+        require_lead(lead)
+    held, person = exam.held(db), people.by_id(db, annotator_id)
+    if held is None:
+        raise ProjectError("this project has no exam just now")
+    if person is None or person.role is not Role.ANNOTATOR:
+        raise ProjectError("only annotators take the exam: reload the page")
+    return held, person
+
+
+def _exempt(db: Database, lead: Person | None, annotator_id: AnnotatorId, reason: str, now: float) -> None:
+    attempt = exam.newest_attempt(db, annotator_id)
+    after = attempt.number if attempt else 0
+    exam.rule(db, annotator_id, "exempt", reason, by=_id(lead), after_attempt=after, at=now)
+    _tell(db, EventKind.EXAM_EXEMPTED, lead, f"annotator:{annotator_id}", {"reason": reason}, now)
+
+
+def _require(lead: Person | None, most_missed: float) -> None:
+    if lead is not None:
+        require_lead(lead)
+    if not 0 <= most_missed <= 100:
+        raise ProjectError(f"{most_missed:g} is not a share of answers: give 0 to 100 percent")
+
+
+def _joined(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _text(text: str) -> str:
+    text = _joined(text)
+    if len(text) > LONGEST_TEXT:
+        raise ProjectError(f"the text has {len(text)} characters: say it in {LONGEST_TEXT}")
+    return text
+
+
+def _id(lead: Person | None) -> AnnotatorId | None:
+    return lead.annotator_id if lead else None
+
+
+def _tell(
+    db: Database, kind: EventKind, lead: Person | None, subject: str, payload: Mapping[str, object], now: float
+) -> None:
+    events.record(db, kind, at=now, actor=_id(lead), subject=subject, payload=payload)

@@ -1,0 +1,284 @@
+"""The qualification exam as somebody takes it: it comes before any pair, and none of it is a judgement.
+
+*Reads* exams, pairs. *Writes* exam_attempt, exam_answer, events. What leads do about it is the next stage's business
+(`exam_lead`). The key and its explanation leave this module only for attempts that were handed in.
+"""
+
+import re
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from enum import StrEnum
+from hashlib import blake2b
+
+from backend.campaign.exam import rows as exam
+from backend.campaign.exam.model import ExamDesk, ExamMiss, ExamPhase, ExamResult
+from backend.campaign.exam.rows import Attempt, Exam, Place
+from backend.campaign.exam.rules import mark, misses
+from backend.campaign.judging import judgements as grading
+from backend.campaign.judging.assignments import QUEUE_LENGTH
+from backend.campaign.judging.model import Desk, DeskItem, DeskState, GradeEvent, Receipt, ReceiptStatus, SkipEvent
+from backend.campaign.judging.rows import judgements, seats
+from backend.campaign.judging.rows.judgements import PairRow
+from backend.campaign.nouns import Grade, Person
+from backend.ground.ids import PairKey
+from backend.store import events
+from backend.store.connection import Database, Store, reading, writing
+from backend.store.events import EventKind
+
+NO_SKIP = "an item of the exam cannot be skipped; give the grade that fits best"
+HANDED_IN = "this exam is handed in: its answers are final"
+REPLACED = "this exam is not held any more, so the answer does not count"
+EXAM_FIRST = "the exam comes first; this grade is kept in the log but does not count"
+USED = "this key press was stored for another item already: grade the item again"
+
+_KEY = re.compile(r"([0-9a-f]{16})-(\d{1,6})(r?)")
+_NAME = "{}-{}{}"
+"""An item in a browser: the attempt's random key, the place in the order, `r` when it is looked at again."""
+
+
+class Act(StrEnum):
+    """What a person does about the exam besides answering. Done twice, or at the wrong time, it does nothing."""
+
+    START = "start"
+    HAND_IN = "hand_in"
+    GO_ON = "go_on"
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How somebody stands with the exam; `places` are those of `attempt`, in the order in which they are shown."""
+
+    phase: ExamPhase
+    attempt: Attempt | None
+    places: Sequence[Place] = ()
+
+
+def standing(db: Database, person: Person, held: Exam) -> Standing:
+    """Where somebody is, from their newest attempt and what a lead decided last.
+
+    Whoever passed an earlier exam of the project has passed; whoever began one that is not held any more begins anew.
+    """
+    ruling, attempt = exam.ruling(db, person.annotator_id), exam.newest_attempt(db, person.annotator_id)
+    if ruling is not None and ruling.kind == "exempt":
+        return Standing(ExamPhase.EXEMPT, attempt)
+    if attempt is None or (attempt.handed_in_at is None and not attempt.held):
+        return Standing(ExamPhase.FIRST, attempt)
+    if attempt.handed_in_at is not None and ruling is not None and ruling.after_attempt == attempt.number:
+        return Standing(ExamPhase.FIRST, attempt)
+    there = in_order(exam.places(db, attempt.exam_id, attempt.attempt_id), attempt)
+    if attempt.handed_in_at is None:
+        left = any(place.own is None and not place.blocked for place in there)
+        return Standing(ExamPhase.ANSWERING if left else ExamPhase.ANSWERED, attempt, there)
+    if attempt.read_at is None:
+        return Standing(ExamPhase.RESULT, attempt, there)
+    if any(_to_look_at_again(place) and not place.blocked for place in there):
+        return Standing(ExamPhase.AGAIN, attempt, there)
+    return Standing(ExamPhase.PASSED if result(there, attempt).passed else ExamPhase.FAILED, attempt, there)
+
+
+def in_order(places: Sequence[Place], attempt: Attempt) -> list[Place]:
+    """The order of one attempt: the items of a query together, both shuffled, seeded by the attempt's key."""
+
+    def place(of: str) -> bytes:
+        return blake2b(f"{attempt.key}:{of}".encode(), digest_size=8).digest()
+
+    return sorted(places, key=lambda item: (place(f"query {item.query_id}"), place(f"item {item.item_id}")))
+
+
+def result(places: Sequence[Place], attempt: Attempt) -> ExamResult:
+    """What an attempt came to."""
+    return mark([(place.own, place.right) for place in places if place.own is not None], attempt.most_missed)
+
+
+def desk(store: Store, person: Person, *, now: float) -> Desk[ExamDesk] | None:
+    """The exam's desk; None for people who may judge pairs: no exam, passed, or exempt. Claims no seat."""
+    me = person.annotator_id
+    with reading(store) as db:
+        held = exam.held(db)
+        found = standing(db, person, held) if held else None
+        if held is None or found is None or found.phase in (ExamPhase.PASSED, ExamPhase.EXEMPT):
+            return None
+        midnight = datetime.fromtimestamp(now).replace(hour=0, minute=0, second=0, microsecond=0).timestamp()
+        today, in_all = judgements.graded_since(db, me, midnight), seats.graded(db, me)
+    attempt = found.attempt
+    facts = ExamDesk(
+        phase=found.phase,
+        attempt=attempt.number if attempt else 0,
+        items=held.showable,
+        queries=held.queries,
+        answered=sum(place.own is not None for place in found.places),
+        most_missed=held.most_missed,
+    )
+    items: list[DeskItem] = []
+    previous: DeskItem | None = None
+    if attempt is None or found.phase is ExamPhase.FIRST:
+        facts = replace(facts, attempt=facts.attempt + 1)
+    elif attempt.handed_in_at is None:
+        asked = [item for item in _items(found.places, attempt) if item[0].own is not None or not item[0].blocked]
+        listed = [_item(name, place, nth, len(asked)) for nth, (place, name) in enumerate(asked, 1)]
+        items = [item for item in listed if item.grade is None][:QUEUE_LENGTH]
+        previous = next((item for item in reversed(listed) if item.grade is not None), None)
+        facts = replace(facts, items=len(asked), most_missed=attempt.most_missed)
+    else:
+        wrong = [item for item in _items(found.places, attempt, again=True) if _is_missed(item[0])]
+        to_do = [(n, place, name) for n, (place, name) in enumerate(wrong, 1) if _to_look_at_again(place)]
+        if found.phase is ExamPhase.AGAIN:
+            to_do = [item for item in to_do if not item[1].blocked][:QUEUE_LENGTH]
+            items = [replace(_item(name, place, n, len(wrong)), grade=None) for n, place, name in to_do]
+        facts = replace(
+            facts,
+            most_missed=attempt.most_missed,
+            result=result(found.places, attempt),
+            missed=tuple(_miss(place, name) for _, place, name in to_do) if items else (),
+        )
+    state = DeskState.READY if items else DeskState.EXAM
+    return Desk(state, tuple(items), previous, today, in_all, exam=facts)
+
+
+def act(store: Store, person: Person, what: Act, *, now: float) -> None:
+    """Begin an attempt, hand it in, or go on from its result."""
+    me = person.annotator_id
+    with writing(store) as db:
+        held = exam.held(db)
+        if held is None:
+            return
+        found = standing(db, person, held)
+        attempt = found.attempt
+        if what is Act.START and found.phase is ExamPhase.FIRST and held.showable:
+            number = attempt.number + 1 if attempt else 1
+            exam.begin(db, held.exam_id, me, number, secrets.token_hex(8), at=now)
+            _tell(db, EventKind.EXAM_STARTED, person, now, {"exam": held.exam_id, "number": number})
+        elif attempt is None:
+            return
+        elif what is Act.HAND_IN and found.phase is ExamPhase.ANSWERED:
+            exam.hand_in(db, attempt.attempt_id, at=now)
+            came_to = result(found.places, attempt)
+            payload = {"exam": attempt.exam_id, "number": attempt.number, "answers": came_to.answers}
+            payload |= {"missed": came_to.missed, "passed": came_to.passed}
+            _tell(db, EventKind.EXAM_HANDED_IN, person, now, payload)
+        elif what is Act.GO_ON and found.phase is ExamPhase.RESULT:
+            exam.note_read(db, attempt.attempt_id, at=now)
+
+
+def record_answer(store: Store, person: Person, event: GradeEvent, *, now: float) -> Receipt | None:
+    """Take an answer to an item of the exam; None if what was graded is none.
+
+    Sending the same event again changes nothing. Before the attempt is handed in, a later answer replaces an earlier
+    one; afterwards only missed items are answered again, which does not change the result.
+    """
+    if not _names_item(event.pair):
+        return None
+    with writing(store) as db:
+        found = _place_of(db, event.pair)
+        if found is None:
+            return None
+        attempt, place, again = found
+
+        def refused(why: str) -> Receipt:
+            return Receipt(event.key, ReceiptStatus.REFUSED, why)
+
+        if attempt.annotator_id != person.annotator_id:
+            return refused("this is an item of somebody else's exam")
+        if event.grade not in set(Grade):
+            return refused(f"{event.grade} is not a grade: grades are 0 to 4")
+        owner = exam.answer_owner(db, event.key)
+        if owner == (attempt.attempt_id, place.item_id):
+            return Receipt(event.key, ReceiptStatus.SAVED)
+        if owner is not None:
+            return refused(USED)
+        if attempt.handed_in_at is None and not attempt.held:
+            return refused(REPLACED)
+        if (attempt.handed_in_at is not None) != again or (again and not _is_missed(place)):
+            return refused(HANDED_IN)
+        exam.add_answer(
+            db,
+            attempt.attempt_id,
+            place.item_id,
+            event.grade,
+            again=again,
+            at=now,
+            active_ms=max(0, event.active_ms),
+            event_key=event.key,
+        )
+    return Receipt(event.key, ReceiptStatus.SAVED)
+
+
+def hold_back(store: Store, person: Person, event: GradeEvent, *, now: float) -> Receipt | None:
+    """Refuse the grade of a pair by somebody who has to pass the exam first; None if it may be taken.
+
+    Who sat down at the pair before the exam was set may still bring its grade. A refused one is kept in the log.
+    """
+    with reading(store) as db:
+        held = exam.held(db)
+        pair = judgements.pair_by_key(db, event.pair) if held else None
+        if held is None or pair is None or seats.seat_of(db, pair.pair_id, person.annotator_id) is not None:
+            return None
+        if standing(db, person, held).phase in (ExamPhase.PASSED, ExamPhase.EXEMPT):
+            return None
+    grading.refuse(store, person, pair, event, EXAM_FIRST, now=now)
+    return Receipt(event.key, ReceiptStatus.REFUSED, EXAM_FIRST)
+
+
+def refuse_skip(store: Store, event: SkipEvent) -> Receipt | None:
+    """The answer to a skip of an exam's item; None if what was skipped is none."""
+    if not _names_item(event.pair):
+        return None
+    with reading(store) as db:
+        found = _place_of(db, event.pair)
+    return Receipt(event.key, ReceiptStatus.REFUSED, NO_SKIP) if found else None
+
+
+def pair_behind(store: Store, person: Person, key: PairKey) -> PairRow | None:
+    """The pair behind an item of this person's exam; None if it is none, or somebody else's."""
+    if not _names_item(key):
+        return None
+    with reading(store) as db:
+        found = _place_of(db, key)
+        if found is None or found[0].annotator_id != person.annotator_id:
+            return None
+        return judgements.pair_by_key(db, found[1].pair_key)
+
+
+def _names_item(key: PairKey) -> bool:
+    """Whether a name in a browser could be that of an item; pairs are named otherwise."""
+    return _KEY.fullmatch(key) is not None
+
+
+def _place_of(db: Database, key: PairKey) -> tuple[Attempt, Place, bool] | None:
+    """(attempt, item, whether it is looked at again) of an item's name in a browser."""
+    named = _KEY.fullmatch(key)
+    attempt = exam.attempt_by_key(db, named[1]) if named else None
+    if named is None or attempt is None:
+        return None
+    there = in_order(exam.places(db, attempt.exam_id, attempt.attempt_id), attempt)
+    nth = int(named[2])
+    return (attempt, there[nth - 1], bool(named[3])) if 1 <= nth <= len(there) else None
+
+
+def _items(places: Sequence[Place], attempt: Attempt, *, again: bool = False) -> list[tuple[Place, PairKey]]:
+    """The items of an attempt in order, with their names in a browser."""
+    ending = "r" if again else ""
+    return [(place, PairKey(_NAME.format(attempt.key, nth, ending))) for nth, place in enumerate(places, 1)]
+
+
+def _item(name: PairKey, place: Place, nth: int, total: int) -> DeskItem:
+    return DeskItem(name, place.query, nth, total, place.duration_s, place.own)
+
+
+def _miss(place: Place, name: PairKey) -> ExamMiss:
+    return ExamMiss(name, place.own or 0, place.right, place.explanation, place.again)
+
+
+def _is_missed(place: Place) -> bool:
+    return place.own is not None and misses(place.own, place.right)
+
+
+def _to_look_at_again(place: Place) -> bool:
+    return _is_missed(place) and (place.again is None or misses(place.again, place.right))
+
+
+def _tell(db: Database, kind: EventKind, person: Person, now: float, payload: Mapping[str, object]) -> None:
+    me = person.annotator_id
+    events.record(db, kind, at=now, actor=me, subject=f"annotator:{me}", payload=payload)

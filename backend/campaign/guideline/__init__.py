@@ -1,0 +1,1 @@
+"""Examples of the guideline, chosen by leads."""

@@ -1,0 +1,1 @@
+"""Seats, judgements, skips, and the rule that settles a pair."""

@@ -1,0 +1,120 @@
+"""Who judges what: seats are claimed, renewed and returned here.
+
+*Reads* batches, pairs, seats. *Writes* seats and events.
+
+The rules: the candidates of a query stay together; inside a batch every annotator has an order of their own
+(seeded, never similarity order); a new batch is begun only when the current one has nothing left for this
+person; batches nearest to completion come first, those at which two others sit last; nobody meets a pair twice.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+from hashlib import blake2b
+from typing import Any
+
+from backend.campaign.candidates.rows import lists
+from backend.campaign.candidates.rows.lists import FIRST_ROUND_SEATS
+from backend.campaign.judging.model import Desk, DeskItem, DeskState
+from backend.campaign.judging.rows import judgements, seats, skips
+from backend.campaign.nouns import Person
+from backend.ground.ids import AnnotatorId, PairId
+from backend.store import events
+from backend.store.connection import Store, writing
+from backend.store.events import EventKind
+
+QUEUE_LENGTH = 7
+"""The pair on show and the next six, whose clips the browser loads ahead."""
+
+RENEWED_S = 60.0
+"""A lease is written anew at most this often, so that most requests write nothing but what they bring."""
+
+
+def order(pairs: Sequence[tuple[PairId, int]], me: AnnotatorId) -> list[PairId]:
+    """The order in which one person meets the pairs of a batch: fixed, personal, and blind to similarity.
+
+    Only disagreements that wait to be settled (lowest free seat 3 or 4) come before the others.
+
+    >>> there = [(PairId(1), 1), (PairId(2), 3), (PairId(3), 2), (PairId(4), 1)]
+    >>> order(there, AnnotatorId(1))[0], order(there, AnnotatorId(1)) == order(there[::-1], AnnotatorId(1))
+    (2, True)
+    """
+
+    def place(pair: tuple[PairId, int]) -> tuple[bool, bytes]:
+        return pair[1] <= max(FIRST_ROUND_SEATS), blake2b(f"{me}:{pair[0]}".encode(), digest_size=8).digest()
+
+    return [pair for pair, _ in sorted(pairs, key=place)]
+
+
+def desk(store: Store, person: Person, *, now: float, lease_s: float) -> Desk[Any]:
+    """Fill this person's desk: renew what they hold, claim more up to `QUEUE_LENGTH`, and say how far they are.
+
+    Args:
+        store: the project's store.
+        person: an annotator.
+        now: seconds since 1970.
+        lease_s: how long a seat is kept without a sign of life.
+    """
+    me = person.annotator_id
+    with writing(store) as db:
+        seats.renew(db, me, until=now + lease_s, slack_s=min(RENEWED_S, lease_s / 4))
+        held = seats.held(db, me)
+        claimed: list[PairId] = []
+        in_hand = seats.last_batch(db, me)
+        while len(held) + len(claimed) < QUEUE_LENGTH:
+            more = []
+            if in_hand is not None:
+                crowded = seats.crowded(db, me, in_hand, now=now)
+                more = seats.claimable(db, me, in_hand, now=now, second_round=crowded)
+                in_hand = None  # only when it has nothing left, the next one
+            if not more:
+                following = seats.next_batch(db, me, now=now)
+                if following is None:
+                    break
+                more = seats.claimable(db, me, following[0], now=now, second_round=following[1])
+            wanted = order(more, me)[: QUEUE_LENGTH - len(held) - len(claimed)]
+            got = [pair for pair in wanted if seats.claim(db, me, pair, now=now, until=now + lease_s)]
+            if not got:
+                break
+            claimed += got
+        if claimed:
+            events.record(
+                db, EventKind.SEATS_CLAIMED, at=now, actor=me, subject=f"annotator:{me}", payload={"pairs": claimed}
+            )
+        held = seats.held(db, me)
+        waiting = 0 if held else seats.waiting_for(db, me, now=now)
+        skipped = 0 if held else skips.left_to_others(db, me)
+        batches = {item.batch_id for item in held}
+        progress = {batch_id: seats.batch_progress(db, me, batch_id, now=now) for batch_id in batches}
+        midnight = datetime.fromtimestamp(now).replace(hour=0, minute=0, second=0, microsecond=0).timestamp()
+        today = judgements.graded_since(db, me, midnight)
+        in_all = seats.graded(db, me)
+        any_batch = bool(held) or lists.any_batch(db)
+
+    items: list[DeskItem] = []
+    for item in held:
+        graded, total = progress[item.batch_id]
+        nth = sum(other.batch_id == item.batch_id for other in held[: len(items) + 1])
+        items.append(DeskItem(item.pair_key, item.query, graded + nth, total, item.duration_s))
+    if items:
+        state = DeskState.READY
+    elif waiting:
+        state = DeskState.WAITING
+    else:
+        state = DeskState.FINISHED if any_batch else DeskState.NOTHING
+    return Desk(state, tuple(items), None, today, in_all, waiting, skipped)
+
+
+def sign_off(store: Store, person: Person, *, now: float) -> int:
+    """Give back what this person holds and has not graded; how many seats that were."""
+    with writing(store) as db:
+        pairs = seats.release(db, person.annotator_id)
+        if pairs:
+            events.record(
+                db,
+                EventKind.SEATS_RETURNED,
+                at=now,
+                actor=person.annotator_id,
+                subject=f"annotator:{person.annotator_id}",
+                payload={"pairs": pairs, "why": "signed out"},
+            )
+    return len(pairs)

@@ -1,0 +1,49 @@
+"""Clips that cannot be shown: their pairs are not handed out until a lead says so.
+
+*Reads* pairs. *Writes* clip faults, seats, events.
+"""
+
+from backend.campaign.candidates.rows import agenda
+from backend.campaign.judging.rows import judgements, seats
+from backend.campaign.nouns import Person, require_lead
+from backend.ground.ids import PairKey
+from backend.store import events
+from backend.store.connection import Store, writing
+from backend.store.events import EventKind
+
+
+def block_clip(store: Store, person: Person, key: PairKey, reason: str, *, now: float) -> None:
+    """This pair's clip cannot be shown: it is never handed out again, the seats at it go back, the lead sees why."""
+    with writing(store) as db:
+        pair = judgements.pair_by_key(db, key)
+        if pair is None:
+            return
+        judgements.add_fault(db, pair.moment_id, reason, at=now)
+        seats.release_broken(db, pair.moment_id)
+        agenda.refresh_moment(db, pair.moment_id)
+        events.record(
+            db,
+            EventKind.CLIP_REPORTED,
+            at=now,
+            actor=person.annotator_id,
+            subject=f"moment:{pair.moment_id}",
+            payload={"reason": reason},
+        )
+
+
+def restore_clip(store: Store, person: Person, key: PairKey, *, now: float) -> None:
+    """The clip may be shown again (the video was repaired, or the report was a mistake).
+
+    Raises:
+        NotAllowed: not a lead.
+    """
+    require_lead(person)
+    with writing(store) as db:
+        pair = judgements.pair_by_key(db, key)
+        if pair is None:
+            return
+        judgements.remove_fault(db, pair.moment_id)
+        agenda.refresh_moment(db, pair.moment_id)
+        events.record(
+            db, EventKind.CLIP_RESTORED, at=now, actor=person.annotator_id, subject=f"moment:{pair.moment_id}"
+        )

@@ -1,0 +1,91 @@
+"""Apply the consensus rule to pairs as their grades come in, and open two more seats where it asks for them.
+
+*Reads* judgements, adjudications. *Writes* consensus, seats, events. The rule itself is one pure function,
+`backend.campaign.judging.rules.decide`.
+"""
+
+from functools import cache
+
+from backend.campaign.candidates.rows import agenda
+from backend.campaign.judging import judgements as grading
+from backend.campaign.judging.model import GradeEvent, Receipt, ReceiptStatus
+from backend.campaign.judging.rows import judgements, seats
+from backend.campaign.judging.rules import RULE_VERSION, Decision, decide
+from backend.campaign.nouns import Person, Verdict
+from backend.ground.errors import ReelRankError
+from backend.ground.ids import PairId
+from backend.store import events
+from backend.store.connection import Database, Store, writing
+from backend.store.events import EventKind
+
+
+def record_grade(store: Store, person: Person, event: GradeEvent, *, now: float, simulated: bool = False) -> Receipt:
+    """Take a grade and settle its pair, as one transaction: `saved` means committed, with all that follows.
+
+    A grade that cannot count is refused in words and kept in the event log.
+    """
+    with writing(store) as db:
+        pair = judgements.pair_by_key(db, event.pair)
+        if pair is None:
+            return Receipt(event.key, ReceiptStatus.REFUSED, "this pair is not in the project (any more)")
+        try:
+            if grading.accept(store, person, pair, event, now=now, simulated=simulated):
+                settle(store, pair.pair_id, person, now=now)
+        except ReelRankError as refusal:
+            grading.refuse(store, person, pair, event, str(refusal), now=now)
+            return Receipt(event.key, ReceiptStatus.REFUSED, str(refusal))
+    return Receipt(event.key, ReceiptStatus.SAVED)
+
+
+def settle(store: Store, pair_id: PairId, person: Person, *, now: float) -> None:
+    """Bring the verdict of one pair, and its number of seats, in line with its grades.
+
+    Args:
+        store: the project's store.
+        pair_id: the pair.
+        person: whose act is the occasion (named in the event log).
+        now: when.
+    """
+    with writing(store) as db:
+        grades, verdict = _apply_rule(db, pair_id)
+        actor = person.annotator_id
+        subject = f"pair:{pair_id}"
+        if verdict is Verdict.ESCALATED and seats.open_second_round(db, pair_id):
+            events.record(db, EventKind.ESCALATED, at=now, actor=actor, subject=subject, payload={"grades": grades})
+        elif verdict in (Verdict.OPEN, Verdict.CONSENSUS) and seats.close_second_round(db, pair_id):
+            # A correction within the first two: nobody had sat down at the further seats yet.
+            events.record(db, EventKind.DE_ESCALATED, at=now, actor=actor, subject=subject, payload={"grades": grades})
+        agenda.refresh_pair(db, pair_id)
+
+
+def rebuild(store: Store) -> int:
+    """Make every verdict anew from judgements and adjudications, to the same rows as before; how many there are."""
+    with writing(store) as db:
+        verdicts = expected(db)
+        judgements.replace_verdicts(db, ((pair, *row) for pair, row in verdicts.items()), RULE_VERSION)
+    return len(verdicts)
+
+
+def expected(db: Database) -> dict[PairId, tuple[Verdict, int | None, float | None]]:
+    """What the derived table should hold, by pair: verdict, relevance, mean.
+
+    The rule does not depend on the order of grades, so it is asked once for each distinct set of them.
+    """
+    given, ruled, rule = judgements.grades_by_pair(db), judgements.all_adjudicated(db), cache(decide)
+    rows = ((pair, _verdict(rule(tuple(given.get(pair, ()))), ruled.get(pair))) for pair in sorted({*given, *ruled}))
+    return {pair: row for pair, row in rows if row[0] is not Verdict.OPEN}
+
+
+def _apply_rule(db: Database, pair_id: PairId) -> tuple[list[int], Verdict]:
+    """Store the verdict of one pair; its standing grades, and what the rule alone says of them."""
+    grades = [standing.grade for standing in judgements.standing(db, pair_id)]
+    decision = decide(grades)
+    judgements.set_verdict(db, pair_id, *_verdict(decision, judgements.adjudicated(db, pair_id)), RULE_VERSION)
+    return grades, decision.verdict
+
+
+def _verdict(decision: Decision, ruled: int | None) -> tuple[Verdict, int | None, float | None]:
+    """What is stored of a pair: what the rule says, or the relevance that a lead decided on."""
+    if ruled is None:
+        return decision.verdict, decision.relevance, decision.mean
+    return Verdict.ADJUDICATED, ruled, decision.mean

@@ -1,0 +1,131 @@
+"""Accept a grade, or a correction of one, from the person who sits at the pair.
+
+*Reads* seats. *Writes* judgements, seats, events. What the grades mean together is the next stage's business
+(`consensus`), which calls `accept` inside its own transaction.
+"""
+
+from backend.campaign.judging.model import DeskItem, GradeEvent
+from backend.campaign.judging.rows import judgements, seats, skips
+from backend.campaign.judging.rows.judgements import PairRow, Standing
+from backend.campaign.nouns import Grade, Person, Verdict
+from backend.ground.errors import PairLocked, ReelRankError, SeatUnavailable
+from backend.store import events
+from backend.store.connection import Store, reading, writing
+from backend.store.events import EventKind
+
+CORRECTION_S = 15 * 60.0
+"""For how long the person whose grade decided a pair may still take it back (nobody having gone on from it)."""
+
+LOCKED = "this pair is settled, its grades are locked"
+GONE = "this pair went back to the queue and others have taken it; your grade is kept in the log but does not count"
+
+
+def accept(
+    store: Store, person: Person, pair: PairRow, event: GradeEvent, *, now: float, simulated: bool = False
+) -> bool:
+    """Store one grade; sending the same event again changes nothing.
+
+    Args:
+        store: the project's store.
+        person: who graded.
+        pair: what was graded.
+        event: the grade, with the key of its key press.
+        now: when it arrived.
+        simulated: made by the demo, not by a person.
+
+    Returns:
+        Whether anything was written (False for a repeated event). The same grade once more is a revision too: were
+        its key forgotten, a late repetition of it would overrule a grade given after it.
+
+    Raises:
+        SeatUnavailable: the person has no seat at the pair and there is no free one.
+        PairLocked: the pair is settled.
+        ReelRankError: not a grade, or the key of another key press.
+    """
+    if event.grade not in set(Grade):
+        raise ReelRankError(f"{event.grade} is not a grade: grades are 0 to 4")
+    me = person.annotator_id
+    with writing(store) as db:
+        owner = judgements.event_owner(db, event.key)
+        if owner == (pair.pair_id, me):
+            return False
+        if owner is not None:
+            raise ReelRankError("this key press was stored for another pair or person already: grade the pair again")
+        if why := judgements.refusal_known(db, pair.pair_id, event.key):
+            raise SeatUnavailable(why)
+        seat = seats.seat_of(db, pair.pair_id, me)
+        if seat is None and judgements.verdict(db, pair.pair_id) in (Verdict.OPEN, Verdict.ESCALATED):
+            # A late save: the lease ran out, but nobody else has taken the place.
+            if seats.claim(db, me, pair.pair_id, now=now, until=now):
+                skips.lift(db, pair.pair_id, me, at=now)  # they thought better of it
+            seat = seats.seat_of(db, pair.pair_id, me)
+        if seat is None:
+            raise SeatUnavailable(GONE)
+        earlier = _own(judgements.standing(db, pair.pair_id), me)
+        if earlier is not None and not correctable(store, person, pair, earlier, now=now):
+            raise PairLocked(LOCKED)
+        judgements.add(
+            db,
+            seat,
+            me,
+            event.grade,
+            revision=earlier.revision + 1 if earlier else 1,
+            at=now,
+            active_ms=max(0, event.active_ms),
+            elapsed_ms=None if event.elapsed_ms is None else max(0, event.elapsed_ms),
+            contexts=max(0, event.contexts),
+            event_key=event.key,
+            simulated=simulated,
+        )
+        seats.mark_judged(db, seat)
+    return True
+
+
+def correctable(store: Store, person: Person, pair: PairRow, earlier: Standing, *, now: float) -> bool:
+    """Whether a person may change the grade they gave.
+
+    Never one of an earlier campaign: its record is closed. Else always while the pair is open; afterwards only for
+    `CORRECTION_S`, and only while nobody has gone on from it: no later grade, no lead's decision, and, for a
+    first-round grade, nobody at a second-round seat.
+    """
+    if earlier.imported:
+        return False
+    with reading(store) as db:
+        verdict = judgements.verdict(db, pair.pair_id)
+        if verdict is Verdict.OPEN:
+            return True
+        if verdict is Verdict.ADJUDICATED or now - earlier.graded_at > CORRECTION_S:
+            return False
+        return not seats.gone_on_from(db, pair.pair_id, person.annotator_id)
+
+
+def refuse(store: Store, person: Person, pair: PairRow, event: GradeEvent, why: str, *, now: float) -> None:
+    """Keep a grade that cannot count in the event log, so that nothing anybody typed is lost."""
+    with writing(store) as db:
+        if judgements.refusal_known(db, pair.pair_id, event.key) is None:
+            events.record(
+                db,
+                EventKind.GRADE_REFUSED,
+                at=now,
+                actor=person.annotator_id,
+                subject=f"pair:{pair.pair_id}",
+                payload={"grade": event.grade, "event_key": event.key, "why": why},
+            )
+
+
+def previous(store: Store, person: Person, *, now: float) -> DeskItem | None:
+    """The pair this person graded last, if they may still correct it."""
+    with reading(store) as db:
+        last = judgements.last_graded(db, person.annotator_id)
+        pair = judgements.pair_by_key(db, last[0]) if last else None
+        if last is None or pair is None:
+            return None
+        earlier = _own(judgements.standing(db, pair.pair_id), person.annotator_id)
+        if earlier is None or not correctable(store, person, pair, earlier, now=now):
+            return None
+        graded, total = seats.batch_progress(db, person.annotator_id, pair.batch_id, now=now)
+    return DeskItem(pair.pair_key, pair.query, graded, total, pair.end_s - pair.start_s, last[1])
+
+
+def _own(standing: list[Standing], me: int) -> Standing | None:
+    return next((grade for grade in standing if grade.annotator_id == me), None)

@@ -1,0 +1,114 @@
+"""The annotator's desk as values: what is on it, what comes back from it.
+
+Units stand in the names. Instants are seconds since 1970-01-01 UTC.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Generic, TypeVar
+
+from backend.ground.ids import PairKey
+
+First = TypeVar("First")
+
+
+@dataclass(frozen=True, slots=True)
+class DeskItem:
+    """One pair in an annotator's hands, with nothing in it that could bias the grade.
+
+    `position` of `total` counts this person's pairs of the query; `grade` is the person's own earlier grade
+    when the pair is offered again for correction.
+    """
+
+    pair: PairKey
+    query: str
+    position: int
+    total: int
+    duration_s: float
+    grade: int | None = None
+
+
+class DeskState(StrEnum):
+    """Why an annotator's queue is as it is; the screen says it in words."""
+
+    READY = "ready"
+    FINISHED = "finished"
+    """This person has graded everything they may grade."""
+    WAITING = "waiting"
+    """All that is left is held by other people just now."""
+    NOTHING = "nothing"
+    """No batch is open yet."""
+    EXAM = "exam"
+    """The exam comes first, and just now it has no clip to show; `Desk.exam` tells why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Desk(Generic[First]):
+    """An annotator's desk: what to grade next, and how far they are.
+
+    `previous` is the last pair this person graded, if they may still correct it (undo after a reload).
+    """
+
+    state: DeskState
+    items: tuple[DeskItem, ...]
+    previous: DeskItem | None
+    today: int
+    in_all: int
+    waiting: int = 0
+    """How many pairs this person could still grade but others hold just now."""
+    skipped: int = 0
+    """With nothing to grade: how many open pairs this person skipped, which are left to others."""
+    exam: First | None = None
+    """While something else comes before any pair (the exam), what it has to say; the items may be its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class GradeEvent:
+    """A grade as a browser sends it; `key` is made once per key press, so that sending twice changes nothing."""
+
+    pair: PairKey
+    grade: int
+    key: str
+    active_ms: int = 0
+    """Time of work on the pair: a hidden tab, and more than 30 s without any input, left out."""
+    elapsed_ms: int | None = None
+    """All time from the first painted frame to the key press; None where nobody measured it."""
+    contexts: int = 0
+    """How often the seconds around the moment were looked at before the key press."""
+
+
+class SkipKind(StrEnum):
+    """Why somebody does not judge a pair. None of them is a grade."""
+
+    SKIP = "skip"
+    """This person rather not; others may."""
+    CANNOT_JUDGE = "cannot_judge"
+    """Query or clip give no ground for a grade."""
+    BROKEN_CLIP = "broken_clip"
+    """The clip cannot be shown: nobody gets the moment until a lead hands it out again."""
+
+
+@dataclass(frozen=True, slots=True)
+class SkipEvent:
+    """A skip as a browser sends it, with a key like a grade's."""
+
+    pair: PairKey
+    kind: SkipKind
+    reason: str
+    key: str
+
+
+class ReceiptStatus(StrEnum):
+    """What became of a grade event."""
+
+    SAVED = "saved"
+    REFUSED = "refused"
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """The answer to one `GradeEvent`: saved means committed, refused says why in words for the annotator."""
+
+    key: str
+    status: ReceiptStatus
+    message: str = ""

@@ -1,0 +1,210 @@
+"""Judgements, adjudications and the consensus derived from them."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from sqlite_utils import Database
+
+from backend.campaign.judging.rows.seats import Seat
+from backend.campaign.nouns import Verdict
+from backend.ground.ids import AnnotatorId, BatchId, MomentId, PairId, PairKey
+
+
+@dataclass(frozen=True, slots=True)
+class PairRow:
+    """What a pair is made of."""
+
+    pair_id: PairId
+    pair_key: PairKey
+    batch_id: BatchId
+    query: str
+    moment_id: MomentId
+    video: str
+    start_s: float
+    end_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """The grade that counts for one seat: its newest revision."""
+
+    seat_no: int
+    annotator_id: AnnotatorId
+    grade: int
+    revision: int
+    graded_at: float
+    imported: bool
+
+
+def pair_by_key(db: Database, key: PairKey) -> PairRow | None:
+    """The pair behind an opaque name."""
+    row = db.conn.execute(
+        "SELECT p.pair_id, p.pair_key, p.batch_id, q.text, p.moment_id, v.name, m.start_s, m.end_s FROM pair p "
+        "JOIN query q USING (query_id) JOIN moment m USING (moment_id) JOIN video v USING (video_id) "
+        "WHERE p.pair_key = ?",
+        [key],
+    ).fetchone()
+    if row is None:
+        return None
+    return PairRow(PairId(row[0]), PairKey(row[1]), BatchId(row[2]), row[3], MomentId(row[4]), row[5], row[6], row[7])
+
+
+def event_owner(db: Database, key: str) -> tuple[PairId, AnnotatorId] | None:
+    """The pair and the person of a key press that was stored before."""
+    row = db.conn.execute("SELECT pair_id, annotator_id FROM judgement WHERE event_key = ?", [key]).fetchone()
+    return (PairId(row[0]), AnnotatorId(row[1])) if row else None
+
+
+def refusal_known(db: Database, pair_id: PairId, key: str) -> str | None:
+    """Why this very key press was refused before, if it was."""
+    row = db.conn.execute(
+        "SELECT payload ->> 'why' FROM event WHERE subject = ? AND kind = 'grade_refused' "
+        "AND payload ->> 'event_key' = ?",
+        [f"pair:{pair_id}", key],
+    ).fetchone()
+    return row[0] if row else None
+
+
+def add(
+    db: Database,
+    seat: Seat,
+    me: AnnotatorId,
+    grade: int,
+    *,
+    revision: int,
+    at: float,
+    active_ms: int,
+    elapsed_ms: int | None,
+    contexts: int,
+    event_key: str,
+    simulated: bool = False,
+) -> None:
+    """Append a judgement; the composite foreign key refuses one without its seat."""
+    db.conn.execute(
+        "INSERT INTO judgement (pair_id, seat_no, annotator_id, revision, grade, graded_at, active_ms, elapsed_ms, "
+        "contexts, event_key, simulated) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        [seat.pair_id, seat.seat_no, me, revision, grade, at, active_ms, elapsed_ms, contexts, event_key, simulated],
+    )
+
+
+def standing(db: Database, pair_id: PairId) -> list[Standing]:
+    """The grades of a pair that count, in seat order."""
+    rows = db.conn.execute(
+        "SELECT seat_no, annotator_id, grade, revision, graded_at, imported FROM standing WHERE pair_id = ? "
+        "ORDER BY seat_no",
+        [pair_id],
+    )
+    return [Standing(r[0], AnnotatorId(r[1]), r[2], r[3], r[4], bool(r[5])) for r in rows]
+
+
+def last_graded(db: Database, me: AnnotatorId) -> tuple[PairKey, int] | None:
+    """The pair this person graded last and the grade they gave; the order of saving counts, clocks go astray."""
+    row = db.conn.execute(
+        "SELECT p.pair_key, j.grade FROM judgement j JOIN pair p USING (pair_id) WHERE j.annotator_id = ? "
+        "ORDER BY j.judgement_id DESC LIMIT 1",
+        [me],
+    ).fetchone()
+    return (PairKey(row[0]), row[1]) if row else None
+
+
+def graded_since(db: Database, me: AnnotatorId, since: float) -> int:
+    """How many pairs this person graded for the first time at or after an instant."""
+    count: int = db.conn.execute(
+        "SELECT count(*) FROM judgement WHERE annotator_id = ? AND revision = 1 AND graded_at >= ?",
+        [me, since],
+    ).fetchone()[0]
+    return count
+
+
+def add_adjudication(
+    db: Database, pair_id: PairId, lead: AnnotatorId, relevance: int, reason: str, *, at: float
+) -> None:
+    """Append a lead's decision; the newest one counts."""
+    db.conn.execute(
+        "INSERT INTO adjudication (pair_id, revision, lead_id, relevance, reason, decided_at) "
+        "SELECT :pair, coalesce(max(revision), 0) + 1, :lead, :relevance, :reason, :at "
+        "FROM adjudication WHERE pair_id = :pair",
+        {"pair": pair_id, "lead": lead, "relevance": relevance, "reason": reason, "at": at},
+    )
+
+
+def adjudicated(db: Database, pair_id: PairId) -> int | None:
+    """The relevance a lead decided on, if one did."""
+    row = db.conn.execute(
+        "SELECT relevance FROM adjudication WHERE pair_id = ? ORDER BY revision DESC LIMIT 1", [pair_id]
+    ).fetchone()
+    return row[0] if row else None
+
+
+def verdict(db: Database, pair_id: PairId) -> Verdict:
+    """The stored verdict of a pair."""
+    row = db.conn.execute("SELECT verdict FROM consensus WHERE pair_id = ?", [pair_id]).fetchone()
+    return Verdict(row[0]) if row else Verdict.OPEN
+
+
+def set_verdict(
+    db: Database,
+    pair_id: PairId,
+    verdict: Verdict,
+    relevance: int | None,
+    mean: float | None,
+    rule_version: str,
+) -> None:
+    """Store what the rule, or a lead, says now; an open pair has no row."""
+    db.conn.execute("DELETE FROM consensus WHERE pair_id = ?", [pair_id])
+    if verdict is not Verdict.OPEN:
+        db.conn.execute(
+            "INSERT INTO consensus (pair_id, verdict, relevance, mean, rule_version) VALUES (?, ?, ?, ?, ?)",
+            [pair_id, verdict.value, relevance, mean, rule_version],
+        )
+
+
+def add_fault(db: Database, moment_id: MomentId, reason: str, *, at: float) -> None:
+    """This moment's clip cannot be shown; the first reason stays."""
+    db.conn.execute(
+        "INSERT OR IGNORE INTO clip_fault (moment_id, reason, reported_at) VALUES (?, ?, ?)",
+        [moment_id, reason, at],
+    )
+
+
+def remove_fault(db: Database, moment_id: MomentId) -> None:
+    """This moment's clip may be shown again."""
+    db.conn.execute("DELETE FROM clip_fault WHERE moment_id = ?", [moment_id])
+
+
+def all_standing(db: Database) -> Iterator[tuple[PairId, AnnotatorId, int, int, str, int, int | None, int, int]]:
+    """(pair, annotator, grade, round, when in UTC, active_ms, elapsed_ms, contexts, simulated) of all that count."""
+    rows = db.conn.execute(
+        "SELECT pair_id, annotator_id, grade, CASE WHEN seat_no <= 2 THEN 1 ELSE 2 END, "
+        "strftime('%Y-%m-%dT%H:%M:%SZ', graded_at, 'unixepoch'), active_ms, elapsed_ms, contexts, "
+        "simulated FROM standing ORDER BY pair_id, seat_no"
+    )
+    for r in rows:
+        yield PairId(r[0]), AnnotatorId(r[1]), r[2], r[3], r[4], r[5], r[6], r[7], r[8]
+
+
+def grades_by_pair(db: Database) -> dict[PairId, list[int]]:
+    """The grades that count of every pair that has any, sorted."""
+    found: defaultdict[PairId, list[int]] = defaultdict(list)
+    for pair_id, grade in db.conn.execute("SELECT pair_id, grade FROM standing ORDER BY pair_id, grade"):
+        found[pair_id].append(grade)
+    return found
+
+
+def all_adjudicated(db: Database) -> dict[PairId, int]:
+    """The relevance that a lead decided on, of every pair where one did."""
+    # The newest decision comes last and stays in the dictionary.
+    rows = db.conn.execute("SELECT pair_id, relevance FROM adjudication ORDER BY pair_id, revision")
+    return {PairId(row[0]): row[1] for row in rows}
+
+
+def replace_verdicts(
+    db: Database, verdicts: Iterable[tuple[PairId, Verdict, int | None, float | None]], rule_version: str
+) -> None:
+    """Put these (pair, verdict, relevance, mean) in the place of all stored ones; none of them is open."""
+    db.conn.execute("DELETE FROM consensus")
+    db.conn.executemany(
+        "INSERT INTO consensus (pair_id, verdict, relevance, mean, rule_version) VALUES (?, ?, ?, ?, ?)",
+        ((pair_id, verdict.value, relevance, mean, rule_version) for pair_id, verdict, relevance, mean in verdicts),
+    )

@@ -1,0 +1,266 @@
+"""Seats: places for annotators at pairs. They change hands while people work.
+
+A seat is free (nobody), held (somebody, until its lease runs out) or judged (somebody, for good). Because the
+rows of a pair *are* its overlap, no count is ever compared with a limit.
+"""
+
+import sqlite3
+from dataclasses import dataclass
+
+from sqlite_utils import Database
+
+from backend.ground.ids import AnnotatorId, BatchId, PairId, PairKey, QueryId
+
+SECOND_ROUND_SEATS = (3, 4)
+
+# A place that anybody may take: nobody's, or somebody's whose lease has run out.
+_FREE = "(s.annotator_id IS NULL OR s.lease_until < :now)"
+# Pairs this person may sit down at: never twice at the same pair, none they skipped, nothing settled, no broken clip.
+_MINE_TO_TAKE = """
+  NOT EXISTS (SELECT 1 FROM seat AS m WHERE m.pair_id = p.pair_id AND m.annotator_id = :me AND m.repeat = 0)
+  AND NOT EXISTS (SELECT 1 FROM skip AS k WHERE k.pair_id = p.pair_id AND k.annotator_id = :me AND k.lifted_at IS NULL)
+  AND NOT EXISTS (SELECT 1 FROM clip_fault AS f WHERE f.moment_id = p.moment_id)
+  AND NOT EXISTS (SELECT 1 FROM consensus AS c WHERE c.pair_id = p.pair_id AND c.verdict <> 'escalated')
+"""
+# Batches with two others at first-round seats; few people sit anywhere, so this is small.
+_CROWDED = """
+  SELECT h.batch_id FROM seat AS l JOIN pair AS h USING (pair_id)
+  WHERE l.lease_until >= :now AND l.seat_no <= 2 AND l.annotator_id <> :me
+  GROUP BY h.batch_id HAVING count(DISTINCT l.annotator_id) >= 2
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A pair in somebody's hands, not graded yet."""
+
+    pair_id: PairId
+    pair_key: PairKey
+    batch_id: BatchId
+    query_id: QueryId
+    query: str
+    duration_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """One person's place at one pair; `judged` seats never change hands."""
+
+    pair_id: PairId
+    seat_no: int
+    judged: bool
+
+
+def renew(db: Database, me: AnnotatorId, *, until: float, slack_s: float) -> None:
+    """Extend the lease of every seat this person still holds, lapsed or not, unless it was extended `slack_s` ago.
+
+    Nobody's lease can end later than `until`: one that does was given before the clock was set back, and is
+    shortened, so that the seat of somebody who is away comes back in time.
+    """
+    db.conn.execute(
+        "UPDATE seat SET lease_until = :until WHERE annotator_id = :me AND lease_until < :until - :slack",
+        {"me": me, "until": until, "slack": slack_s},
+    )
+    db.conn.execute("UPDATE seat SET lease_until = :until WHERE lease_until > :until", {"until": until})
+
+
+def held(db: Database, me: AnnotatorId) -> list[Held]:
+    """What this person holds and has not graded, in the order of claiming; broken clips left out."""
+    # "+" keeps SQLite from walking all seats this person ever had in the order of claim_no.
+    rows = db.conn.execute(
+        "SELECT p.pair_id, p.pair_key, p.batch_id, p.query_id, q.text, m.end_s - m.start_s "
+        "FROM seat s JOIN pair p USING (pair_id) JOIN query q USING (query_id) JOIN moment m USING (moment_id) "
+        "WHERE s.annotator_id = ? AND s.lease_until IS NOT NULL "
+        "AND NOT EXISTS (SELECT 1 FROM clip_fault f WHERE f.moment_id = p.moment_id) ORDER BY +s.claim_no",
+        [me],
+    )
+    return [
+        Held(PairId(r[0]), PairKey(r[1]), BatchId(r[2]), QueryId(r[3]), r[4], r[5])
+        for r in rows  # one person holds a handful
+    ]
+
+
+def claimable(
+    db: Database, me: AnnotatorId, batch_id: BatchId, *, now: float, second_round: bool
+) -> list[tuple[PairId, int]]:
+    """Pairs of a batch at which this person may sit down now, each with its lowest free seat.
+
+    Args:
+        db: the database.
+        me: the person.
+        batch_id: the batch.
+        now: seconds since 1970.
+        second_round: only seats 3 and 4.
+    """
+    rows = db.conn.execute(
+        f"SELECT p.pair_id, min(s.seat_no) FROM pair p JOIN seat s USING (pair_id) WHERE p.batch_id = :batch "
+        f"AND s.seat_no >= :lowest AND {_FREE} AND {_MINE_TO_TAKE} GROUP BY p.pair_id",
+        {"batch": batch_id, "me": me, "now": now, "lowest": min(SECOND_ROUND_SEATS) if second_round else 1},
+    )
+    return [(PairId(row[0]), row[1]) for row in rows]
+
+
+def crowded(db: Database, me: AnnotatorId, batch_id: BatchId, *, now: float) -> bool:
+    """Whether two others sit at first-round seats of a batch just now.
+
+    Two people finish a query together; a third would take pairs out of the middle of their work.
+    """
+    row = db.conn.execute(f"SELECT :batch IN ({_CROWDED})", {"batch": batch_id, "me": me, "now": now}).fetchone()
+    return bool(row[0])
+
+
+def next_batch(db: Database, me: AnnotatorId, *, now: float) -> tuple[BatchId, bool] | None:
+    """The batch to work on next, and whether only its second-round seats are meant.
+
+    That is the batch with a pair nearest to completion, then judging order. The agenda is walked in this order, and
+    the walk ends at the first batch that has something for this person. Crowded batches have only second-round
+    seats, unless nothing else is left.
+    """
+    anybody = db.conn.execute(f"SELECT EXISTS ({_CROWDED})", {"me": me, "now": now}).fetchone()[0]
+    for politely in (True, False) if anybody else (False,):
+        row = db.conn.execute(
+            f"SELECT a.batch_id, a.batch_id IN ({_CROWDED}) AS crowded FROM agenda a "
+            "WHERE EXISTS (SELECT 1 FROM pair p JOIN seat s USING (pair_id) WHERE p.batch_id = a.batch_id "
+            f"  AND (s.seat_no >= :second OR NOT (:politely AND crowded)) AND {_FREE} AND {_MINE_TO_TAKE}) "
+            "ORDER BY a.nearest DESC, a.position, a.batch_id LIMIT 1",
+            {"me": me, "now": now, "politely": politely, "second": min(SECOND_ROUND_SEATS)},
+        ).fetchone()
+        if row:
+            return BatchId(row[0]), politely and bool(row[1])
+    return None
+
+
+def last_batch(db: Database, me: AnnotatorId) -> BatchId | None:
+    """The batch in which this person took a seat last."""
+    row = db.conn.execute(
+        "SELECT p.batch_id FROM seat s JOIN pair p USING (pair_id) WHERE s.annotator_id = ? "
+        "ORDER BY s.claim_no DESC LIMIT 1",
+        [me],
+    ).fetchone()
+    return BatchId(row[0]) if row else None
+
+
+def claim(db: Database, me: AnnotatorId, pair_id: PairId, *, now: float, until: float) -> bool:
+    """Sit down at a pair, in one statement: the lowest free seat, if there still is one.
+
+    Returns:
+        Whether a seat was had.
+    """
+    try:
+        cursor = db.conn.execute(
+            "UPDATE seat SET annotator_id = :me, lease_until = :until, "
+            "claim_no = (SELECT coalesce(max(claim_no), 0) + 1 FROM seat WHERE annotator_id = :me) "
+            "WHERE pair_id = :pair AND seat_no = "
+            f"(SELECT s.seat_no FROM seat AS s WHERE s.pair_id = :pair AND {_FREE} ORDER BY s.seat_no LIMIT 1)",
+            {"me": me, "pair": pair_id, "now": now, "until": until},
+        )
+    except sqlite3.IntegrityError:
+        return False  # this person sits at the pair already
+    return cursor.rowcount == 1
+
+
+def release(db: Database, me: AnnotatorId, pair_id: PairId | None = None) -> list[PairId]:
+    """Give back every seat this person holds and has not graded, or the one at a pair."""
+    rows = db.conn.execute(
+        "UPDATE seat SET annotator_id = NULL, lease_until = NULL, claim_no = NULL "
+        "WHERE annotator_id = :me AND lease_until IS NOT NULL AND pair_id = coalesce(:pair, pair_id) RETURNING pair_id",
+        {"me": me, "pair": pair_id},
+    ).fetchall()
+    return [PairId(row[0]) for row in rows]
+
+
+def release_broken(db: Database, moment_id: int) -> None:
+    """Free the ungraded seats at every pair of a moment whose clip cannot be shown."""
+    db.conn.execute(
+        "UPDATE seat SET annotator_id = NULL, lease_until = NULL, claim_no = NULL WHERE lease_until IS NOT NULL "
+        "AND pair_id IN (SELECT pair_id FROM pair WHERE moment_id = ?)",
+        [moment_id],
+    )
+
+
+def seat_of(db: Database, pair_id: PairId, me: AnnotatorId) -> Seat | None:
+    """This person's seat at a pair, held or judged."""
+    row = db.conn.execute(
+        "SELECT seat_no, lease_until IS NULL FROM seat WHERE pair_id = ? AND annotator_id = ? AND repeat = 0",
+        [pair_id, me],
+    ).fetchone()
+    return Seat(pair_id, row[0], bool(row[1])) if row else None
+
+
+def mark_judged(db: Database, seat: Seat) -> None:
+    """The seat has a grade: its lease ends, its holder stays."""
+    db.conn.execute(
+        "UPDATE seat SET lease_until = NULL WHERE pair_id = ? AND seat_no = ?", [seat.pair_id, seat.seat_no]
+    )
+
+
+def open_second_round(db: Database, pair_id: PairId) -> bool:
+    """Two more seats, once however often asked; whether they are new."""
+    before = db.conn.total_changes
+    db.conn.executemany(
+        "INSERT OR IGNORE INTO seat (pair_id, seat_no) VALUES (?, ?)",
+        ((pair_id, seat_no) for seat_no in SECOND_ROUND_SEATS),
+    )
+    return db.conn.total_changes > before
+
+
+def close_second_round(db: Database, pair_id: PairId) -> bool:
+    """Take the two further seats away again, if nobody has sat down; whether there were any."""
+    cursor = db.conn.execute("DELETE FROM seat WHERE pair_id = ? AND seat_no > 2 AND annotator_id IS NULL", [pair_id])
+    return cursor.rowcount > 0
+
+
+def gone_on_from(db: Database, pair_id: PairId, me: AnnotatorId) -> bool:
+    """Whether anybody has gone on from this person's grade of a pair.
+
+    That is: somebody graded it later, or the grade was of the first round and somebody sits at the second.
+    """
+    row = db.conn.execute(
+        "SELECT EXISTS (SELECT 1 FROM judgement WHERE pair_id = :pair AND annotator_id <> :me AND judgement_id > "
+        "(SELECT max(judgement_id) FROM judgement WHERE pair_id = :pair AND annotator_id = :me)) "
+        "OR EXISTS (SELECT 1 FROM seat AS mine JOIN seat AS theirs USING (pair_id) WHERE pair_id = :pair "
+        "AND mine.annotator_id = :me AND mine.seat_no <= 2 AND theirs.seat_no > 2 AND theirs.annotator_id <> :me)",
+        {"pair": pair_id, "me": me},
+    ).fetchone()
+    return bool(row[0])
+
+
+def graded(db: Database, me: AnnotatorId) -> int:
+    """How many pairs this person has graded: all their seats but those they hold."""
+    count: int = db.conn.execute(
+        "SELECT (SELECT count(*) FROM seat WHERE annotator_id = :me AND repeat = 0) "
+        "- (SELECT count(*) FROM seat WHERE annotator_id = :me AND lease_until IS NOT NULL)",
+        {"me": me},
+    ).fetchone()[0]
+    return count
+
+
+def batch_progress(db: Database, me: AnnotatorId, batch_id: BatchId, *, now: float) -> tuple[int, int]:
+    """(graded by this person, all that this person grades) in one batch: the "7 of 20" of the screen."""
+    # CROSS JOIN: from the few pairs of the batch to their seats, not from all seats this person ever had.
+    graded, holding = db.conn.execute(
+        "SELECT coalesce(sum(s.lease_until IS NULL), 0), coalesce(sum(s.lease_until IS NOT NULL), 0) "
+        "FROM pair p CROSS JOIN seat s USING (pair_id) WHERE p.batch_id = ? AND s.annotator_id = ? AND s.repeat = 0",
+        [batch_id, me],
+    ).fetchone()
+    second_round = crowded(db, me, batch_id, now=now)
+    return graded, graded + holding + len(claimable(db, me, batch_id, now=now, second_round=second_round))
+
+
+def waiting_for(db: Database, me: AnnotatorId, *, now: float) -> int:
+    """Pairs this person could still grade, were their seats not held by other people just now."""
+    row = db.conn.execute(
+        "SELECT count(DISTINCT p.pair_id) FROM seat s JOIN pair p USING (pair_id) "
+        f"WHERE s.lease_until >= :now AND s.annotator_id <> :me AND {_MINE_TO_TAKE}",
+        {"me": me, "now": now},
+    ).fetchone()
+    return int(row[0])
+
+
+def free_lapsed(db: Database, pair_id: PairId) -> None:
+    """Free the places of people who went away without grading the pair: nobody grades what everybody is shown."""
+    db.conn.execute(
+        "UPDATE seat SET annotator_id = NULL, lease_until = NULL, claim_no = NULL "
+        "WHERE pair_id = ? AND lease_until IS NOT NULL",
+        [pair_id],
+    )

@@ -1,0 +1,304 @@
+"""Who may come in: people, one-time invitations, passwords, sessions.
+
+*Reads* and *writes* annotator, invitation, session, events. Passwords are kept as argon2 hashes, tokens as
+SHA-256: nothing in the database lets anybody in.
+"""
+
+import hashlib
+import secrets
+from functools import cache
+
+from argon2 import PasswordHasher
+from argon2.exceptions import VerifyMismatchError
+
+from backend.campaign.judging.rows import seats
+from backend.campaign.nouns import Person, Role
+from backend.campaign.people import rows as people
+from backend.ground.errors import ProjectError, SignInRefused
+from backend.ground.ids import AnnotatorId
+from backend.store import events
+from backend.store.connection import Store, writing
+from backend.store.events import EventKind
+
+DAY_S = 24 * 3600.0
+SESSION_S = 14 * DAY_S
+INVITATION_S = 14 * DAY_S
+PASSWORD_LENGTH = 8
+WRONG = "Name or password is wrong."
+
+
+def add(store: Store, name: str, role: Role, *, now: float, simulated: bool = False) -> Person:
+    """A new person, without a password yet.
+
+    Raises:
+        ProjectError: the name is empty or taken.
+    """
+    with writing(store) as db:
+        person = people.add(db, name.strip(), role, at=now, simulated=simulated)
+        events.record(
+            db,
+            EventKind.PERSON_ADDED,
+            at=now,
+            actor=None,
+            subject=f"annotator:{person.annotator_id}",
+            payload={"name": person.name, "role": role.value},
+        )
+    return person
+
+
+def invite(store: Store, person: Person, *, now: float) -> str:
+    """A one-time token with which the person sets a password, good for two weeks."""
+    token = secrets.token_urlsafe(24)
+    with writing(store) as db:
+        people.add_invitation(db, person.annotator_id, _digest(token), until=now + INVITATION_S)
+    return token
+
+
+def new_invitation(store: Store, lead: Person, annotator_id: AnnotatorId, *, now: float) -> tuple[Person, str]:
+    """A new one-time link for somebody who is here already (a forgotten password, a lost link).
+
+    Links made before become void. The password and the sessions stay until the new link is used.
+
+    Returns:
+        Whom it is for, and the token.
+
+    Raises:
+        ProjectError: no such person, or suspended.
+    """
+    token = secrets.token_urlsafe(24)
+    with writing(store) as db:
+        person = people.by_id(db, annotator_id)
+        if person is None:
+            raise ProjectError(f"there is no person {annotator_id}: reload the page")
+        if person.suspended:
+            raise ProjectError(f"{person.name} is suspended: reinstate them first")
+        replaced = people.void_invitations(db, annotator_id, at=now)
+        people.add_invitation(db, annotator_id, _digest(token), until=now + INVITATION_S)
+        events.record(
+            db,
+            EventKind.INVITED,
+            at=now,
+            actor=lead.annotator_id,
+            subject=f"annotator:{annotator_id}",
+            payload={"replaced": replaced},
+        )
+    return person, token
+
+
+def invited(store: Store, token: str, *, now: float) -> Person | None:
+    """Whom an invitation is for; None if it is used up, expired or unknown."""
+    return people.invited(store.db, _digest(token), now=now)
+
+
+def accept_invitation(store: Store, token: str, password: str, *, now: float) -> str:
+    """Set the password and sign in; the session token.
+
+    Raises:
+        SignInRefused: the invitation is no longer good.
+        ProjectError: the password is too short.
+    """
+    hashed = _hash(password)  # slow on purpose, so before the transaction
+    with writing(store) as db:
+        person = people.invited(db, _digest(token), now=now)
+        if person is None:
+            raise SignInRefused("This invitation is used up or has expired: ask your lead for a new one.")
+        people.use_invitation(db, _digest(token), at=now)
+        _set_hash(store, person, hashed, now=now)
+        return _new_session(store, person, now=now)
+
+
+def accept_invitation_as(store: Store, token: str, issuer: str, subject: str, *, now: float) -> str:
+    """Bind an account of an identity provider to the invited person, and sign in; the session token.
+
+    Only an invitation binds: whoever is called like somebody elsewhere is not that person here.
+
+    Raises:
+        SignInRefused: the invitation is no longer good.
+    """
+    with writing(store) as db:
+        person = people.invited(db, _digest(token), now=now)
+        if person is None:
+            raise SignInRefused("This invitation is used up or has expired: ask your lead for a new one.")
+        people.use_invitation(db, _digest(token), at=now)
+        people.bind_identity(db, issuer, subject, person.annotator_id, at=now)
+        events.record(
+            db,
+            EventKind.IDENTITY_BOUND,
+            at=now,
+            actor=person.annotator_id,
+            subject=f"annotator:{person.annotator_id}",
+            payload={"issuer": issuer},
+        )
+        return _new_session(store, person, now=now)
+
+
+def sign_in_as(store: Store, issuer: str, subject: str, *, now: float) -> str:
+    """Sign in whoever an identity provider vouches for; the session token.
+
+    Raises:
+        SignInRefused: nobody here has this account, or they are suspended.
+    """
+    with writing(store) as db:
+        person = people.by_identity(db, issuer, subject)
+        if person is None:
+            raise SignInRefused(
+                "Nobody here has this account yet: open the invitation link that your lead sent you, and choose single "
+                "sign-on there."
+            )
+        if person.suspended:
+            raise SignInRefused("Your account is suspended: ask your lead.")
+        return _new_session(store, person, now=now)
+
+
+def change_password(store: Store, session: str, old: str, new: str, *, now: float) -> str:
+    """Set another password, knowing the present one. All sessions end; the new one that is returned goes on.
+
+    Unused links of the person become void.
+
+    Raises:
+        SignInRefused: the session is over, or the present password is not `old`.
+        ProjectError: the new password is too short, or the old one.
+    """
+    person = person_for(store, session, now=now)
+    found = people.by_name(store.db, person.name) if person else None
+    if person is None or found is None:
+        raise SignInRefused("You are signed out: sign in again.")
+    verified = found[1]
+    try:
+        _hasher().verify(verified or _nobodys_hash(), old)
+    except VerifyMismatchError:
+        raise SignInRefused("The present password is wrong.") from None
+    if new == old:
+        raise ProjectError("the new password is the present one: choose another")
+    hashed = _hash(new)  # slow on purpose, so before the transaction
+    with writing(store) as db:
+        # Asked again: meanwhile a lead may have suspended the person, or another browser changed the password.
+        known = people.by_name(db, person.name)
+        if person_for(store, session, now=now) is None or known is None or known[1] != verified:
+            raise SignInRefused("You are signed out: sign in again.")
+        _set_hash(store, person, hashed, now=now)
+        return _new_session(store, person, now=now)
+
+
+def set_password(store: Store, person: Person, password: str, *, now: float) -> None:
+    """Set a password directly (setting up by script); all sessions of the person end.
+
+    Raises:
+        ProjectError: it is too short.
+    """
+    _set_hash(store, person, _hash(password), now=now)
+
+
+def sign_in(store: Store, name: str, password: str, *, now: float) -> str:
+    """Check name and password; a session token, of which only the hash is kept.
+
+    Raises:
+        SignInRefused: wrong name or password, no password set yet, or suspended.
+    """
+    found = people.by_name(store.db, name.strip())
+    person, hashed = found if found else (None, None)
+    try:
+        # An unknown name costs as much time as a wrong password, so that names cannot be guessed by the clock.
+        _hasher().verify(hashed or _nobodys_hash(), password)
+    except VerifyMismatchError:
+        if person is not None and hashed is None:
+            raise SignInRefused("You have no password yet: open the invitation link that your lead sent you.") from None
+        raise SignInRefused(WRONG) from None
+    if person is None or hashed is None:
+        raise SignInRefused(WRONG)
+    if person.suspended:
+        raise SignInRefused("Your account is suspended: ask your lead.")
+    with writing(store):
+        return _new_session(store, person, now=now)
+
+
+def person_for(store: Store, token: str, *, now: float) -> Person | None:
+    """Whose session a token is; None if it is over, unknown, or the person is suspended."""
+    return people.by_session(store.db, _digest(token), now=now)
+
+
+def sign_out(store: Store, token: str) -> None:
+    """End a session."""
+    with writing(store) as db:
+        people.end_session(db, _digest(token))
+
+
+def sign_out_everywhere(store: Store, person: Person, *, now: float) -> None:
+    """End all sessions of a person, in every browser."""
+    with writing(store) as db:
+        events.record(
+            db,
+            EventKind.SIGNED_OUT_EVERYWHERE,
+            at=now,
+            actor=person.annotator_id,
+            subject=f"annotator:{person.annotator_id}",
+            payload={"sessions": people.end_sessions(db, person.annotator_id)},
+        )
+
+
+def suspend(store: Store, lead: Person, annotator_id: AnnotatorId, suspended: bool, *, now: float) -> None:
+    """Suspend somebody (their sessions end and their seats go back at once) or let them in again.
+
+    Raises:
+        ProjectError: no such person, or oneself.
+    """
+    with writing(store) as db:
+        if people.by_id(db, annotator_id) is None:
+            raise ProjectError(f"there is no person {annotator_id}: reload the page")
+        if annotator_id == lead.annotator_id:
+            raise ProjectError("you cannot suspend yourself: ask another lead")
+        people.suspend(db, annotator_id, suspended)
+        if suspended and (pairs := seats.release(db, annotator_id)):
+            payload = {"pairs": pairs, "why": "suspended"}
+            subject = f"annotator:{annotator_id}"
+            events.record(
+                db, EventKind.SEATS_RETURNED, at=now, actor=lead.annotator_id, subject=subject, payload=payload
+            )
+        events.record(
+            db,
+            EventKind.PERSON_SUSPENDED,
+            at=now,
+            actor=lead.annotator_id,
+            subject=f"annotator:{annotator_id}",
+            payload={"suspended": suspended},
+        )
+
+
+def _set_hash(store: Store, person: Person, hashed: str, *, now: float) -> None:
+    with writing(store) as db:
+        people.set_password(db, person.annotator_id, hashed)
+        people.void_invitations(db, person.annotator_id, at=now)
+        events.record(
+            db,
+            EventKind.PASSWORD_SET,
+            at=now,
+            actor=person.annotator_id,
+            subject=f"annotator:{person.annotator_id}",
+        )
+
+
+def _new_session(store: Store, person: Person, *, now: float) -> str:
+    token = secrets.token_urlsafe(32)
+    with writing(store) as db:
+        people.add_session(db, person.annotator_id, _digest(token), at=now, until=now + SESSION_S)
+    return token
+
+
+def _hash(password: str) -> str:
+    if len(password) < PASSWORD_LENGTH:
+        raise ProjectError(f"a password needs at least {PASSWORD_LENGTH} characters")
+    return _hasher().hash(password)
+
+
+@cache
+def _hasher() -> PasswordHasher:
+    return PasswordHasher()
+
+
+@cache
+def _nobodys_hash() -> str:
+    return _hasher().hash(secrets.token_urlsafe(16))
+
+
+def _digest(token: str) -> str:
+    return hashlib.sha256(token.encode()).hexdigest()

@@ -1,0 +1,22 @@
+"""People as values."""
+
+from dataclasses import dataclass
+
+from backend.campaign.nouns import Person
+
+
+@dataclass(frozen=True, slots=True)
+class PersonReview:
+    """One row of the lead's people page."""
+
+    person: Person
+    has_password: bool
+    judgements: int
+    """Pairs with a standing grade of this person."""
+    last_at: float | None
+    today: int = 0
+    active_s: float | None = None
+    """Median active time a grade; None without any measured grade."""
+    too_fast: int = 0
+    """Standing grades given in less time than the clip can be seen in."""
+    skips: int = 0

@@ -1,0 +1,207 @@
+"""People, their invitations and their sessions. Only hashes of tokens and passwords are kept."""
+
+import sqlite3
+from collections import Counter, defaultdict
+from statistics import median
+
+from sqlite_utils import Database
+
+from backend.campaign.nouns import Person, Role
+from backend.campaign.people.model import PersonReview
+from backend.campaign.quality.rules.pace import SHORTEST_MS, too_fast
+from backend.ground.errors import ProjectError
+from backend.ground.ids import AnnotatorId
+
+
+def add(db: Database, name: str, role: Role, *, at: float, simulated: bool = False) -> Person:
+    """A new person, who cannot sign in before setting a password.
+
+    Raises:
+        ProjectError: the name is empty or taken (names differ by more than case).
+    """
+    try:
+        cursor = db.conn.execute(
+            "INSERT INTO annotator (name, role, simulated, created_at) VALUES (?, ?, ?, ?)",
+            [name, role.value, int(simulated), at],
+        )
+    except sqlite3.IntegrityError as error:
+        why = "a name cannot be empty" if not name.strip() else f"there is already somebody named {name}"
+        raise ProjectError(f"{why}: choose another name") from error
+    return Person(AnnotatorId(int(cursor.lastrowid or 0)), name, role)
+
+
+def by_name(db: Database, name: str) -> tuple[Person, str | None] | None:
+    """A person and the hash of their password (None: not set yet)."""
+    row = db.conn.execute("SELECT * FROM annotator WHERE name = ?", [name]).fetchone()
+    return (_person(row), row["password_hash"]) if row else None
+
+
+def by_id(db: Database, annotator_id: AnnotatorId) -> Person | None:
+    """The person with this id."""
+    row = db.conn.execute("SELECT * FROM annotator WHERE annotator_id = ?", [annotator_id]).fetchone()
+    return _person(row) if row else None
+
+
+def set_password(db: Database, annotator_id: AnnotatorId, password_hash: str) -> None:
+    """Replace the password; every session of the person ends."""
+    db.conn.execute("UPDATE annotator SET password_hash = ? WHERE annotator_id = ?", [password_hash, annotator_id])
+    db.conn.execute("DELETE FROM session WHERE annotator_id = ?", [annotator_id])
+
+
+def suspend(db: Database, annotator_id: AnnotatorId, suspended: bool) -> None:
+    """Suspend (all sessions end) or reinstate."""
+    db.conn.execute("UPDATE annotator SET suspended = ? WHERE annotator_id = ?", [int(suspended), annotator_id])
+    if suspended:
+        db.conn.execute("DELETE FROM session WHERE annotator_id = ?", [annotator_id])
+
+
+def add_invitation(db: Database, annotator_id: AnnotatorId, token_hash: str, *, until: float) -> None:
+    """A one-time link for setting a password."""
+    db.conn.execute(
+        "INSERT INTO invitation (token_hash, annotator_id, expires_at) VALUES (?, ?, ?)",
+        [token_hash, annotator_id, until],
+    )
+
+
+def invited(db: Database, token_hash: str, *, now: float) -> Person | None:
+    """Whom an unused, unexpired invitation is for."""
+    row = db.conn.execute(
+        "SELECT a.* FROM invitation i JOIN annotator a USING (annotator_id) "
+        "WHERE i.token_hash = ? AND i.used_at IS NULL AND i.expires_at > ?",
+        [token_hash, now],
+    ).fetchone()
+    return _person(row) if row else None
+
+
+def use_invitation(db: Database, token_hash: str, *, at: float) -> None:
+    """Mark an invitation as used."""
+    db.conn.execute("UPDATE invitation SET used_at = ? WHERE token_hash = ?", [at, token_hash])
+
+
+def void_invitations(db: Database, annotator_id: AnnotatorId, *, at: float) -> int:
+    """Mark every unused link of this person as used, so that none works any more; how many that were good."""
+    good: int = db.conn.execute(
+        "SELECT count(*) FROM invitation WHERE annotator_id = ? AND used_at IS NULL AND expires_at > ?",
+        [annotator_id, at],
+    ).fetchone()[0]
+    db.conn.execute(
+        "UPDATE invitation SET used_at = ? WHERE annotator_id = ? AND used_at IS NULL",
+        [at, annotator_id],
+    )
+    return good
+
+
+def bind_identity(db: Database, issuer: str, subject: str, annotator_id: AnnotatorId, *, at: float) -> None:
+    """This account of an identity provider is this person from now on."""
+    db.conn.execute(
+        "INSERT INTO identity (issuer, subject, annotator_id, bound_at) VALUES (?, ?, ?, ?) "
+        "ON CONFLICT DO UPDATE SET annotator_id = excluded.annotator_id, bound_at = excluded.bound_at",
+        [issuer, subject, annotator_id, at],
+    )
+
+
+def by_identity(db: Database, issuer: str, subject: str) -> Person | None:
+    """The person behind an account of an identity provider."""
+    row = db.conn.execute(
+        "SELECT a.* FROM identity i JOIN annotator a USING (annotator_id) WHERE i.issuer = ? AND i.subject = ?",
+        [issuer, subject],
+    ).fetchone()
+    return _person(row) if row else None
+
+
+def add_session(db: Database, annotator_id: AnnotatorId, token_hash: str, *, at: float, until: float) -> None:
+    """A session; expired ones are swept on the way."""
+    db.conn.execute("DELETE FROM session WHERE expires_at <= ?", [at])
+    db.conn.execute(
+        "INSERT INTO session (token_hash, annotator_id, created_at, expires_at) VALUES (?, ?, ?, ?)",
+        [token_hash, annotator_id, at, until],
+    )
+
+
+def by_session(db: Database, token_hash: str, *, now: float) -> Person | None:
+    """Whose session this is; None if it is over or the person is suspended."""
+    row = db.conn.execute(
+        "SELECT a.* FROM session s JOIN annotator a USING (annotator_id) "
+        "WHERE s.token_hash = ? AND s.expires_at > ? AND a.suspended = 0",
+        [token_hash, now],
+    ).fetchone()
+    return _person(row) if row else None
+
+
+def end_session(db: Database, token_hash: str) -> None:
+    """Sign out."""
+    db.conn.execute("DELETE FROM session WHERE token_hash = ?", [token_hash])
+
+
+def end_sessions(db: Database, annotator_id: AnnotatorId) -> int:
+    """Sign out everywhere; how many sessions that were."""
+    return db.conn.execute("DELETE FROM session WHERE annotator_id = ?", [annotator_id]).rowcount
+
+
+def reviews(db: Database, now: float | None = None) -> list[PersonReview]:
+    """Everybody, with how much, how fast and when last they graded.
+
+    Args:
+        db: the database.
+        now: seconds since 1970, which tell when today began (by the clock of this machine if not given).
+    """
+    active, hasty = _active_ms(db), _too_fast(db)
+    # Every count is one range of an index: all seats of a person but those held are judged.
+    rows = db.conn.execute(
+        """
+        SELECT a.*,
+          (SELECT count(*) FROM seat s WHERE s.annotator_id = a.annotator_id AND s.repeat = 0)
+            - (SELECT count(*) FROM seat s WHERE s.annotator_id = a.annotator_id AND s.lease_until IS NOT NULL)
+            AS judgements,
+          (SELECT max(graded_at) FROM judgement j WHERE j.annotator_id = a.annotator_id) AS last_at,
+          (SELECT count(*) FROM judgement j WHERE j.annotator_id = a.annotator_id AND j.revision = 1 AND j.graded_at
+             >= unixepoch(coalesce(:now, unixepoch()), 'unixepoch', 'localtime', 'start of day', 'utc')) AS today,
+          (SELECT count(*) FROM skip k WHERE k.annotator_id = a.annotator_id AND k.lifted_at IS NULL) AS skips
+        FROM annotator a ORDER BY a.role DESC, a.name
+        """,
+        {"now": now},
+    )
+    return [
+        PersonReview(
+            person=_person(row),
+            has_password=row["password_hash"] is not None,
+            judgements=row["judgements"],
+            last_at=row["last_at"],
+            today=row["today"],
+            active_s=median(active[row["annotator_id"]]) / 1000 if active[row["annotator_id"]] else None,
+            too_fast=hasty[row["annotator_id"]],
+            skips=row["skips"],
+        )
+        for row in rows
+    ]
+
+
+_STANDING = (
+    "NOT EXISTS (SELECT 1 FROM judgement n WHERE n.pair_id = j.pair_id AND n.seat_no = j.seat_no "
+    "AND n.revision = j.revision + 1)"
+)
+
+
+def _active_ms(db: Database) -> dict[int, list[int]]:
+    """The active times of everybody's standing grades; those that nobody measured (0) left out."""
+    found: dict[int, list[int]] = defaultdict(list)
+    for annotator_id, active_ms in db.conn.execute(
+        f"SELECT annotator_id, active_ms FROM judgement j WHERE active_ms > 0 AND {_STANDING}"
+    ):
+        found[annotator_id].append(active_ms)
+    return found
+
+
+def _too_fast(db: Database) -> Counter[int]:
+    """How many standing grades of everybody came too fast; unmeasured ones are not asked."""
+    rows = db.conn.execute(
+        "SELECT j.annotator_id, min(j.active_ms, j.elapsed_ms), m.end_s - m.start_s FROM judgement j "
+        "JOIN pair p USING (pair_id) JOIN moment m USING (moment_id) "
+        f"WHERE min(j.active_ms, j.elapsed_ms) < ? AND {_STANDING}",  # NULL, not measured, is not less
+        [SHORTEST_MS],  # no grade that took longer is too fast
+    )
+    return Counter(annotator_id for annotator_id, active_ms, duration_s in rows if too_fast(active_ms, duration_s))
+
+
+def _person(row: sqlite3.Row) -> Person:
+    return Person(AnnotatorId(row["annotator_id"]), row["name"], Role(row["role"]), bool(row["suspended"]))

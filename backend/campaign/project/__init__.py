@@ -1,0 +1,1 @@
+"""A project is a folder."""

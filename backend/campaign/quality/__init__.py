@@ -1,0 +1,1 @@
+"""How well people judge: agreement, pace, what annotators may know of their own work."""

@@ -1,0 +1,41 @@
+"""How well people judge, as values."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """How one person's grades compare with the relevance of pairs that are settled for good. Never about one pair."""
+
+    pairs: int
+    equal: float
+    """Share of grades that are the relevance."""
+    within_one: float
+    difference: float
+    """Mean of grade minus agreed value (the mean behind a consensus, a lead's relevance); above 0: more generous."""
+
+
+@dataclass(frozen=True, slots=True)
+class MyWork:
+    """What an annotator may know of their own work. Judgements of earlier campaigns are left out."""
+
+    today: int
+    """Pairs graded for the first time since midnight."""
+    week: int
+    """The same, today and the six days before."""
+    in_all: int
+    simulated: int
+    """How many of them a program made (demonstrations)."""
+    days: tuple[tuple[str, int], ...]
+    """(`2026-03-14`, pairs) of the last 30 local days, the oldest first."""
+    active_s: float
+    """Active time of all grades and corrections together."""
+    median_s: float | None
+    """Median active time of a grade that counts; None without any measured one."""
+    grades: tuple[int, int, int, int, int]
+    """How often each grade 0-4 was given."""
+    skips: int
+    settled: int
+    """Pairs that `agreement` may speak of."""
+    agreement: Agreement | None
+    """None while `settled` is too small to say anything."""

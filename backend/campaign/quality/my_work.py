@@ -1,0 +1,59 @@
+"""What annotators see of their own work: how much, how long, how their grades spread, how they agree.
+
+*Reads* judgements, verdicts, skips, *writes* nothing. Agreement speaks of pairs that are settled for good, and of
+many at once: nothing here tells how anybody graded one pair, nor anything about a pair that is still open.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from statistics import fmean, median
+
+from backend.campaign.judging.judgements import CORRECTION_S
+from backend.campaign.nouns import Person
+from backend.campaign.quality import rows as my_work
+from backend.campaign.quality.model import Agreement, MyWork
+from backend.campaign.quality.rows import GivenHere
+from backend.store.connection import Store, reading
+
+DAYS = 30
+WEEK_DAYS = 7
+FEWEST_PAIRS = 10
+"""Settled pairs below which agreement is not told: a few pairs say little, and one by one they would say too much."""
+
+
+def report(store: Store, me: Person, *, now: float) -> MyWork:
+    """Everything of one instant. A day begins at the server's midnight, as on the annotators' desks."""
+    with reading(store) as db:
+        given = my_work.judgements(db, me.annotator_id, final_before=now - CORRECTION_S)
+        skips = my_work.skips(db, me.annotator_id)
+    today = datetime.fromtimestamp(now).date()
+    days = [(today - timedelta(days=n)).isoformat() for n in range(DAYS)]  # the newest first
+    first = Counter(datetime.fromtimestamp(one.at).date().isoformat() for one in given if one.is_first)
+    standing = [one for one in given if one.stands]
+    measured = [one.active_ms for one in standing if one.active_ms]
+    grades = Counter(one.grade for one in standing)
+    settled = [one for one in standing if one.relevance is not None]
+    return MyWork(
+        today=first[days[0]],
+        week=sum(first[day] for day in days[:WEEK_DAYS]),
+        in_all=len(standing),
+        simulated=sum(one.simulated for one in standing),
+        days=tuple((day, first[day]) for day in reversed(days)),
+        active_s=sum(one.active_ms for one in given) / 1000,
+        median_s=median(measured) / 1000 if measured else None,
+        grades=(grades[0], grades[1], grades[2], grades[3], grades[4]),
+        skips=skips,
+        settled=len(settled),
+        agreement=_agreement(settled) if len(settled) >= FEWEST_PAIRS else None,
+    )
+
+
+def _agreement(settled: Sequence[GivenHere]) -> Agreement:
+    apart = [abs(one.grade - one.relevance) for one in settled if one.relevance is not None]
+    return Agreement(
+        pairs=len(settled),
+        equal=apart.count(0) / len(apart),
+        within_one=sum(steps <= 1 for steps in apart) / len(apart),
+        difference=fmean(one.grade - one.agreed for one in settled if one.agreed is not None),
+    )

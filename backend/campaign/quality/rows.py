@@ -1,0 +1,55 @@
+"""What one person did, for their own eyes: every grade they gave here, and what its pair came to. Reads only."""
+
+from typing import NamedTuple
+
+from sqlite_utils import Database
+
+from backend.ground.ids import AnnotatorId
+
+
+class GivenHere(NamedTuple):
+    """One judgement of the person; `relevance` and `agreed` only where the pair is settled for good."""
+
+    grade: int
+    at: float
+    active_ms: int
+    is_first: bool
+    stands: bool
+    simulated: bool
+    relevance: int | None
+    agreed: float | None
+
+
+def judgements(db: Database, me: AnnotatorId, *, final_before: float) -> list[GivenHere]:
+    """Every judgement this person made here, the oldest first.
+
+    Args:
+        db: the database.
+        me: whose.
+        final_before: a verdict is told only if all grades of its pair are older than this instant; so nobody
+            learns how others graded while a grade of that pair can still be taken back.
+    """
+    rows = db.conn.execute(
+        """
+        SELECT j.grade, j.graded_at, j.active_ms, j.revision = 1,
+          NOT EXISTS (SELECT 1 FROM judgement n
+            WHERE n.pair_id = j.pair_id AND n.seat_no = j.seat_no AND n.revision = j.revision + 1),
+          j.simulated, c.relevance,
+          CASE c.verdict WHEN 'consensus' THEN c.mean ELSE c.relevance END
+        FROM judgement j
+        LEFT JOIN consensus c ON c.pair_id = j.pair_id AND c.verdict IN ('consensus', 'adjudicated')
+          AND NOT EXISTS (SELECT 1 FROM judgement o WHERE o.pair_id = j.pair_id AND o.graded_at > :final)
+        WHERE j.annotator_id = :me AND j.imported = 0
+        ORDER BY j.graded_at
+        """,
+        {"me": me, "final": final_before},
+    )
+    return [GivenHere(r[0], r[1], r[2], bool(r[3]), bool(r[4]), bool(r[5]), r[6], r[7]) for r in rows]
+
+
+def skips(db: Database, me: AnnotatorId) -> int:
+    """How many skips of this person stand."""
+    count: int = db.conn.execute(
+        "SELECT count(*) FROM skip WHERE annotator_id = ? AND lifted_at IS NULL", [me]
+    ).fetchone()[0]
+    return count

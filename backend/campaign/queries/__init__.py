@@ -1,0 +1,1 @@
+"""The queries and their splits."""

@@ -1,0 +1,262 @@
+"""Freeze a release: graded truth, pseudo training sets, raw annotations and a manifest with hashes.
+
+*Reads* everything. *Writes* one folder (complete or not at all), a release row and an event.
+
+Names of people never leave the project: raw annotations carry their numbers.
+"""
+
+import csv
+import hashlib
+import io
+import shutil
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from backend import __version__
+from backend.campaign.candidates import pseudo_train
+from backend.campaign.corpus import rows as corpus
+from backend.campaign.judging.rows import judgements
+from backend.campaign.judging.rules import RULE_VERSION
+from backend.campaign.nouns import Split, Verdict
+from backend.campaign.project.folder import Project
+from backend.campaign.queries import rows as queries
+from backend.campaign.release import rows as releases
+from backend.campaign.review import status
+from backend.campaign.review.model import PairReview
+from backend.campaign.review.rows import reviews
+from backend.encoders.sentence import Encoder
+from backend.ground.errors import ProjectError
+from backend.ground.ids import AnnotatorId, QueryId
+from backend.store import events
+from backend.store.connection import reading, writing
+from backend.store.events import EventKind
+
+PAIR_COLUMNS = (
+    *("pair_id", "query_id", "split", "query", "video_name", "start", "end", "duration", "caption"),
+    *("rank", "similarity", "verdict", "relevance", "mean"),
+)
+RAW_COLUMNS = (
+    *("pair_id", "worker", "relevance", "round", "graded_at", "active_ms", "elapsed_ms", "contexts", "simulated"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseReport:
+    """What a release holds. `left_out` are validation and test queries without any settled pair."""
+
+    folder: Path
+    files: tuple[str, ...]
+    val_queries: int
+    test_queries: int
+    moments: int
+    left_out: int
+    unsettled: int
+    simulated: int
+
+
+def export_tvr_ranking(
+    project: Project,
+    encoder: Encoder,
+    out: Path,
+    *,
+    now: float,
+    by: AnnotatorId | None = None,
+    progress: Callable[[str, int, int], None] | None = None,
+) -> ReleaseReport:
+    """Write a release in the form of TVR-Ranking.
+
+    Args:
+        project: the project.
+        encoder: the encoder of the candidate lists, for the pseudo training sets.
+        out: folder to make; it must not exist, or be empty.
+        now: seconds since 1970, written into the manifest.
+        by: the lead who asked for it.
+        progress: called with (what is done, done, all).
+
+    Raises:
+        ProjectError: nothing is settled yet, or `out` is not empty.
+    """
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise ProjectError(f"{out} exists already and is not empty: a release never overwrites, choose another folder")
+    # Before the snapshot of the judgements, because this may take long.
+    lists = pseudo_train.training_lists(project, encoder, top=max(pseudo_train.TOPS), progress=progress)
+    with reading(project.store) as db:
+        settled = reviews.settled_pairs(db)
+        if not settled:
+            raise ProjectError("no pair is settled yet: a release needs at least one relevance")
+        all_pairs = reviews.all_pairs(db)
+        standing = list(judgements.all_standing(db))
+        asked = queries.query_rows(db, (Split.VAL, Split.TEST))
+        details = corpus.moment_details(db)
+        durations = corpus.video_durations(db)
+        counts = status.counts(project)
+    by_span = {(m.video, m.start_s, m.end_s): pseudo_train.moment_document(m) for m in details.values()}
+    by_query: dict[QueryId, list[PairReview]] = {}
+    for pair in settled:
+        by_query.setdefault(pair.query_id, []).append(pair)
+    truth: dict[Split, list[dict[str, Any]]] = {Split.VAL: [], Split.TEST: []}
+    for query in asked:
+        if query.query_id in by_query:
+            truth[query.split].append(
+                {
+                    "query_id": query.query_id,
+                    "query": query.text,
+                    "relevant_moment": [
+                        {
+                            "pair_id": pair.pair_id,
+                            **by_span[pair.video, pair.start_s, pair.end_s],
+                            "similarity": round(pair.similarity, 6),
+                            "relevance": pair.relevance,
+                        }
+                        for pair in by_query[query.query_id]
+                    ],
+                }
+            )
+    files: dict[str, bytes] = {f"{split.value}.json": _json(documents) for split, documents in truth.items()}
+    for top in pseudo_train.TOPS:
+        files[f"train_top{top:02d}.json"] = _json(pseudo_train.documents(project, lists, top))
+    files["video_corpus.json"] = _json(
+        {name: [duration_s, index] for index, (name, duration_s) in enumerate(sorted(durations.items()))}
+    )
+    files["raw_annotation.csv"] = _csv(RAW_COLUMNS, standing)
+    splits = {query.query_id: query.split for query in asked}
+    files["raw_query_moment_pair.csv"] = _csv(PAIR_COLUMNS, _pair_rows(all_pairs, splits, durations))
+    files["README.md"] = _card(project, counts, truth, len(settled)).encode()
+    manifest = {
+        "name": project.name,
+        "format": "tvr-ranking",
+        "created_at": _instant(now),
+        "reelrank": __version__,
+        "schema": counts["schema"],
+        "rule_version": RULE_VERSION,
+        "encoder": counts["encoder"],
+        "counts": counts,
+        "simulated_judgements": counts["simulated"],
+        "queries_without_settled_pair": [q.query_id for q in asked if q.query_id not in by_query],
+        "files": {name: hashlib.sha256(data).hexdigest() for name, data in sorted(files.items())},
+    }
+    files["manifest.json"] = _json(manifest)
+    _write_folder(out, files)
+    digest = hashlib.sha256(files["manifest.json"]).hexdigest()
+    with writing(project.store) as db:
+        releases.add(db, files["manifest.json"].decode(), digest, at=now, by=by)
+        events.record(
+            db, EventKind.RELEASED, at=now, actor=by, subject=f"release:{digest[:12]}", payload={"sha256": digest}
+        )
+    return ReleaseReport(
+        folder=out,
+        files=tuple(sorted(files)),
+        val_queries=len(truth[Split.VAL]),
+        test_queries=len(truth[Split.TEST]),
+        moments=len(settled),
+        left_out=len(asked) - len(by_query),
+        unsettled=counts["pairs"]["open"] + counts["pairs"]["escalated"],
+        simulated=counts["simulated"],
+    )
+
+
+def write_training_sets(
+    project: Project,
+    encoder: Encoder,
+    out: Path,
+    tops: Sequence[int],
+    *,
+    progress: Callable[[str, int, int], None] | None = None,
+) -> list[Path]:
+    """Write only the pseudo training sets, one `train_topNN.json` a size; the files written.
+
+    Raises:
+        ProjectError: there are no training queries, or a file exists already.
+    """
+    lists = pseudo_train.training_lists(project, encoder, top=max(tops), progress=progress)
+    if not lists:
+        raise ProjectError("there are no training queries: run `reelrank queries` first, with more captions than drawn")
+    paths = [out / f"train_top{top:02d}.json" for top in tops]
+    if there := [str(path) for path in paths if path.exists()]:
+        raise ProjectError(f"{', '.join(there)} exists already: choose another folder")
+    out.mkdir(parents=True, exist_ok=True)
+    for top, path in zip(tops, paths, strict=True):
+        path.write_bytes(_json(pseudo_train.documents(project, lists, top)))
+    return paths
+
+
+def _pair_rows(
+    pairs: list[PairReview], splits: dict[QueryId, Split], durations: dict[str, float]
+) -> list[tuple[object, ...]]:
+    return [
+        (
+            *(p.pair_id, p.query_id, splits[p.query_id].value, p.query, p.video, p.start_s, p.end_s),
+            *(durations[p.video], p.caption, p.rank, round(p.similarity, 6), p.verdict.value, p.relevance, p.mean),
+        )
+        for p in pairs
+    ]
+
+
+def _card(project: Project, counts: dict[str, Any], truth: dict[Split, list[dict[str, Any]]], settled: int) -> str:
+    """The dataset card: what a reader of the folder must know."""
+    spread = Counter(
+        moment["relevance"]
+        for documents in truth.values()
+        for query in documents
+        for moment in query["relevant_moment"]
+    )
+    simulated = (
+        f"\n> **Simulated judgements.** {counts['simulated']} of the {counts['judgements']} grades were made up by "
+        "the demo, not given by people. Do not use this release as ground truth.\n"
+        if counts["simulated"]
+        else ""
+    )
+    return f"""# {project.name}: graded ground truth for ranked video moment retrieval
+{simulated}
+Made with ReelRank {__version__}. Candidates chosen by `{counts["encoder"]}`; consensus rule `{RULE_VERSION}`.
+
+| | |
+| --- | ---: |
+| validation queries | {len(truth[Split.VAL])} |
+| test queries | {len(truth[Split.TEST])} |
+| training queries (pseudo labels) | {counts["queries"]["train"]} |
+| pairs with a relevance | {settled} |
+| pairs discarded (no consensus) | {counts["pairs"][Verdict.DISCARDED]} |
+| grades | {counts["judgements"]} |
+| relevance 0 / 1 / 2 / 3 / 4 | {" / ".join(str(spread.get(grade, 0)) for grade in range(5))} |
+
+`val.json` and `test.json` hold the graded moments of each query, relevance 0 (unrelated, confirmed) to 4 (exact);
+`train_top*.json` the most similar moments of each training query with the similarity as weight;
+`video_corpus.json` every video with its duration in seconds and an index; `raw_annotation.csv` every grade that
+counts, `raw_query_moment_pair.csv` every pair that was judged. `manifest.json` has the SHA-256 of each file.
+"""
+
+
+def _write_folder(out: Path, files: dict[str, bytes]) -> None:
+    """All files or none: written beside the target, then renamed into place."""
+    part = out.with_name(out.name + ".part")
+    shutil.rmtree(part, ignore_errors=True)
+    part.mkdir(parents=True)
+    for name, data in files.items():
+        (part / name).write_bytes(data)
+    if out.exists():
+        out.rmdir()  # empty, checked before
+    part.rename(out)
+
+
+def _json(value: object) -> bytes:
+    return msgspec.json.format(msgspec.json.encode(value), indent=1) + b"\n"
+
+
+def _csv(columns: tuple[str, ...], rows: list[Any]) -> bytes:
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(rows)
+    return text.getvalue().encode()
+
+
+def _instant(at: float) -> str:
+    """UTC, to the second."""
+    return datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds")

@@ -1,0 +1,1 @@
+"""What leads read and decide."""

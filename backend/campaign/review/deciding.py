@@ -1,0 +1,76 @@
+"""The lead's acts: open a batch, decide about a pair.
+
+*Reads* everything before. *Writes* batches, pairs, seats, adjudications, events.
+"""
+
+from backend.campaign.candidates.rows import lists
+from backend.campaign.judging import consensus
+from backend.campaign.judging.rows import judgements
+from backend.campaign.nouns import Person, require_lead
+from backend.campaign.review.rows import reviews
+from backend.ground.errors import ProjectError
+from backend.ground.ids import PairKey, QueryId
+from backend.store import events
+from backend.store.connection import Store, writing
+from backend.store.events import EventKind
+
+
+def open_next_batch(store: Store, person: Person, query_id: QueryId, *, batch_size: int, now: float) -> int:
+    """Open the next batch of a query; the number of new pairs.
+
+    Raises:
+        NotAllowed: not a lead.
+        ProjectError: the open batches are not settled yet, or the candidate list ends here.
+    """
+    require_lead(person)
+    with writing(store) as db:
+        found = reviews.query_reviews(db, batch_size, query_id)
+        if not found:
+            raise ProjectError(f"there is no query {query_id} with candidates: look it up on the page Queries")
+        query = found[0]
+        number = query.batches_open + 1
+        if not query.more_candidates:
+            why = (
+                f"{query.pairs - query.settled} of its pairs are not settled yet"
+                if query.settled < query.pairs
+                else "its candidate list ends here"
+            )
+            raise ProjectError(f"batch {number} of query {query_id} cannot be opened: {why}")
+        pairs = lists.open_batch(db, query_id, number, batch_size, at=now, by=person.annotator_id)
+        events.record(
+            db,
+            EventKind.BATCH_OPENED,
+            at=now,
+            actor=person.annotator_id,
+            subject=f"query:{query_id}",
+            payload={"number": number, "pairs": pairs},
+        )
+    return pairs
+
+
+def adjudicate(store: Store, person: Person, key: PairKey, relevance: int, reason: str, *, now: float) -> None:
+    """Record a lead's decision on a pair. It overrides the rule and erases nothing; the newest one counts.
+
+    Raises:
+        NotAllowed: not a lead.
+        ProjectError: no such pair, no reason, or not a relevance.
+    """
+    require_lead(person)
+    if not reason.strip():
+        raise ProjectError("a decision needs a reason: write one sentence about why")
+    if relevance not in range(5):
+        raise ProjectError(f"{relevance} is not a relevance: choose 0 to 4")
+    with writing(store) as db:
+        pair = judgements.pair_by_key(db, key)
+        if pair is None:
+            raise ProjectError("there is no such pair (any more): reload the page")
+        judgements.add_adjudication(db, pair.pair_id, person.annotator_id, relevance, reason.strip(), at=now)
+        consensus.settle(store, pair.pair_id, person, now=now)
+        events.record(
+            db,
+            EventKind.ADJUDICATED,
+            at=now,
+            actor=person.annotator_id,
+            subject=f"pair:{pair.pair_id}",
+            payload={"relevance": relevance, "reason": reason.strip()},
+        )

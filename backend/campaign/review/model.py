@@ -1,0 +1,124 @@
+"""What leads read, as values."""
+
+from dataclasses import dataclass
+
+from backend.campaign.judging.model import SkipKind
+from backend.campaign.nouns import Split, Verdict
+from backend.ground.ids import PairId, PairKey, QueryId
+
+
+@dataclass(frozen=True, slots=True)
+class GivenGrade:
+    """A standing grade of a pair, as the lead sees it. `round` is 1 for seats 1-2, 2 for seats 3-4."""
+
+    annotator: str
+    grade: int
+    round: int
+    at: float
+    active_ms: int
+    too_fast: bool = False
+    """Given in less time than the clip can be seen in; see `backend.campaign.quality.rules.pace`."""
+
+
+@dataclass(frozen=True, slots=True)
+class GivenSkip:
+    """Somebody's skip of a pair that still stands, as the lead sees it."""
+
+    annotator: str
+    kind: SkipKind
+    reason: str
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class PairReview:
+    """One pair with everything that led to its verdict, for the lead."""
+
+    pair: PairKey
+    pair_id: PairId
+    query_id: QueryId
+    query: str
+    video: str
+    start_s: float
+    end_s: float
+    caption: str
+    rank: int
+    similarity: float
+    verdict: Verdict
+    relevance: int | None
+    mean: float | None
+    grades: tuple[GivenGrade, ...]
+    reason: str = ""
+    """Why a lead decided so."""
+    fault: str = ""
+    """Why the clip cannot be shown."""
+    skips: tuple[GivenSkip, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class QueryReview:
+    """One query on the lead's page.
+
+    `relevances` are those of batch 1 in rank order, None where undecided; the last five decide about batch 2.
+    """
+
+    query_id: QueryId
+    query: str
+    split: Split
+    pairs: int
+    settled: int
+    escalated: int
+    discarded: int
+    grades: int
+    relevances: tuple[int | None, ...]
+    batches_open: int
+    more_candidates: bool
+    """Whether a further batch exists and may be opened now (batch 1 settled)."""
+
+    @property
+    def last_five(self) -> tuple[int | None, ...]:
+        """Relevances of the five lowest-ranked candidates of batch 1 (ranks 16-20)."""
+        return self.relevances[-5:]
+
+
+@dataclass(frozen=True, slots=True)
+class DayCount:
+    """Judgements of one local day (`2026-03-14`): those made here by people, and simulated ones beside them."""
+
+    day: str
+    judgements: int
+    simulated: int
+
+
+@dataclass(frozen=True, slots=True)
+class PersonPace:
+    """How much one annotator judged since midnight, and in the last seven days."""
+
+    name: str
+    today: int
+    week: int
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How fast the work goes. Nothing here counts imported or simulated judgements, unless its name says so."""
+
+    needed: int
+    """Grades until every open or escalated pair that can be handed out has all its seats judged."""
+    held: int
+    """Pairs in people's hands now."""
+    days: tuple[DayCount, ...]
+    """The last 30 local days, the oldest first."""
+    people: tuple[PersonPace, ...]
+    """Annotators who may work, the busiest first."""
+    imported: int
+    """Judgements of earlier campaigns."""
+    a_day: float
+    """Judgements a day, over the last seven days."""
+
+    @property
+    def days_left(self) -> float | None:
+        """Days until nothing is needed any more, at the pace of the last seven days; None without any pace."""
+        if not self.needed:
+            return 0.0
+        return self.needed / self.a_day if self.a_day else None

@@ -1,0 +1,228 @@
+"""What a lead looks at: queries, pairs, counts. Reads only; every number a screen shows comes from here."""
+
+from collections import defaultdict
+from collections.abc import Mapping
+from typing import Any
+
+from sqlite_utils import Database
+
+from backend.campaign.judging.model import SkipKind
+from backend.campaign.nouns import Split, Verdict
+from backend.campaign.quality.rules.pace import too_fast
+from backend.campaign.review.model import GivenGrade, GivenSkip, PairReview, QueryReview
+from backend.ground.ids import PairId, PairKey, QueryId
+
+_AT_ONCE = 500
+"""Pairs asked for in one statement."""
+
+
+def pair_counts(db: Database) -> dict[str, int]:
+    """Pairs by state; the six numbers add up to all pairs.
+
+    `blocked` pairs are those whose clip cannot be shown and which were not settled before that was found out.
+    """
+    pairs: int = db.conn.execute("SELECT count(*) FROM pair").fetchone()[0]
+    found = dict(db.conn.execute("SELECT verdict, count(*) FROM consensus GROUP BY verdict").fetchall())
+    # Few clips are broken, so what they change is counted by itself.
+    blocked = dict(
+        db.conn.execute(
+            "SELECT coalesce(c.verdict, 'open') AS state, count(*) FROM clip_fault f JOIN pair p USING (moment_id) "
+            "LEFT JOIN consensus c USING (pair_id) GROUP BY state HAVING state IN ('open', 'escalated')"
+        ).fetchall()
+    )
+    found["open"] = pairs - sum(found.values())
+    counts = {verdict.value: found.get(verdict, 0) - blocked.get(verdict, 0) for verdict in Verdict}
+    return {**counts, "blocked": sum(blocked.values())}
+
+
+def judgement_counts(db: Database) -> tuple[int, int]:
+    """(grades that count, how many of them are simulated): every judged seat has one, from its first revision on."""
+    row = db.conn.execute("SELECT count(*), coalesce(sum(simulated), 0) FROM judgement WHERE revision = 1").fetchone()
+    return row[0], row[1]
+
+
+def annotator_count(db: Database) -> int:
+    """How many annotators there are (leads not counted)."""
+    count: int = db.conn.execute("SELECT count(*) FROM annotator WHERE role = 'annotator'").fetchone()[0]
+    return count
+
+
+def query_reviews(db: Database, batch_size: int, query_id: QueryId | None = None) -> list[QueryReview]:
+    """Every query with an open batch, in judging order; or the one asked for."""
+    only = "AND p.query_id = :query" if query_id is not None else ""
+    values = {"size": batch_size, "query": query_id}
+    relevances: dict[int, list[int | None]] = defaultdict(list)
+    for row in db.conn.execute(
+        "SELECT p.query_id, c.relevance FROM pair p LEFT JOIN consensus c USING (pair_id) "
+        f"WHERE p.rank <= :size {only} ORDER BY p.query_id, p.rank",
+        values,
+    ):
+        relevances[row[0]].append(row[1])
+    rows = db.conn.execute(
+        f"""
+        SELECT q.query_id, q.text, q.split, count(*) AS pairs, sum(p.settled) AS settled, sum(p.escalated) AS escalated,
+          sum(p.discarded) AS discarded, sum(p.blocked) AS blocked, sum(p.grades) AS grades,
+          (SELECT count(*) FROM batch b WHERE b.query_id = q.query_id) AS batches,
+          (SELECT max(rank) FROM candidate k WHERE k.query_id = q.query_id) AS last_rank
+        FROM query q JOIN (
+          SELECT p.query_id, coalesce(c.verdict IN ('consensus', 'discarded', 'adjudicated'), 0) AS settled,
+            c.verdict IS 'escalated' AS escalated, c.verdict IS 'discarded' AS discarded,
+            f.moment_id IS NOT NULL AND coalesce(c.verdict, 'open') IN ('open', 'escalated') AS blocked,
+            (SELECT count(*) FROM seat s WHERE s.pair_id = p.pair_id AND s.annotator_id IS NOT NULL
+              AND s.lease_until IS NULL) AS grades
+          FROM pair p LEFT JOIN consensus c USING (pair_id) LEFT JOIN clip_fault f USING (moment_id)
+          WHERE p.query_id IS NOT NULL {only}
+        ) AS p USING (query_id) GROUP BY q.query_id ORDER BY q.position
+        """,
+        values,
+    )
+    return [
+        QueryReview(
+            query_id=QueryId(r["query_id"]),
+            query=r["text"],
+            split=Split(r["split"]),
+            pairs=r["pairs"],
+            settled=r["settled"],
+            escalated=r["escalated"],
+            discarded=r["discarded"],
+            grades=r["grades"],
+            relevances=tuple(relevances[r["query_id"]]),
+            batches_open=r["batches"],
+            # An imported campaign has pairs, but no list from which more could be handed out.
+            more_candidates=(r["last_rank"] or 0) > r["batches"] * batch_size
+            and r["settled"] + r["blocked"] == r["pairs"],
+        )
+        for r in rows
+    ]
+
+
+def pairs_of_query(db: Database, query_id: QueryId) -> list[PairReview]:
+    """All pairs of a query's open batches, in rank order."""
+    return _pair_reviews(db, "p.query_id = :query ORDER BY p.rank", {"query": query_id})
+
+
+def disagreements(db: Database) -> list[PairReview]:
+    """Escalated, discarded and adjudicated pairs, the newest grade first."""
+    return _pair_reviews(
+        db,
+        "p.pair_id IN (SELECT pair_id FROM consensus WHERE verdict IN ('escalated', 'discarded', 'adjudicated')) "
+        "ORDER BY (SELECT max(graded_at) FROM judgement j WHERE j.pair_id = p.pair_id) DESC, p.pair_id",
+        {},
+    )
+
+
+def blocked(db: Database) -> list[PairReview]:
+    """Pairs whose clip cannot be shown; `fault` says why."""
+    return _pair_reviews(db, "f.moment_id IS NOT NULL ORDER BY f.reported_at DESC, p.pair_id", {})
+
+
+def skipped(db: Database) -> list[PairReview]:
+    """Pairs with a standing skip, the newest first."""
+    return _pair_reviews(
+        db,
+        "p.pair_id IN (SELECT pair_id FROM skip WHERE lifted_at IS NULL) ORDER BY "
+        "(SELECT max(skip_id) FROM skip k WHERE k.pair_id = p.pair_id AND k.lifted_at IS NULL) DESC",
+        {},
+    )
+
+
+def settled_pairs(db: Database) -> list[PairReview]:
+    """Every pair that has a relevance, by query and rank: what a release holds."""
+    return _pair_reviews(db, "c.relevance IS NOT NULL ORDER BY q.position, p.rank", {})
+
+
+def settled_moments(db: Database, split: Split) -> list[tuple[int, str, float, float, int]]:
+    """(query id, video, start, end, relevance) of the settled pairs of a split, in the order of a release."""
+    return [
+        tuple(row)
+        for row in db.conn.execute(
+            "SELECT p.query_id, v.name, m.start_s, m.end_s, c.relevance FROM consensus c JOIN pair p USING (pair_id) "
+            "JOIN query q USING (query_id) JOIN moment m USING (moment_id) JOIN video v USING (video_id) "
+            "WHERE c.relevance IS NOT NULL AND q.split = ? ORDER BY q.position, p.rank",
+            [split.value],
+        )
+    ]
+
+
+def any_settled(db: Database, split: Split) -> bool:
+    """Whether a pair of this split has a relevance."""
+    return bool(
+        db.conn.execute(
+            "SELECT EXISTS (SELECT 1 FROM consensus c JOIN pair p USING (pair_id) JOIN query q USING (query_id) "
+            "WHERE c.relevance IS NOT NULL AND q.split = ?)",
+            [split.value],
+        ).fetchone()[0]
+    )
+
+
+def all_pairs(db: Database) -> list[PairReview]:
+    """Every pair handed out, by pair id."""
+    return _pair_reviews(db, "TRUE ORDER BY p.pair_id", {})
+
+
+def _pair_reviews(db: Database, where: str, values: dict[str, Any]) -> list[PairReview]:
+    """Pairs that fulfil a condition, with their standing grades."""
+    rows = db.conn.execute(
+        "SELECT p.pair_id, p.pair_key, p.query_id, q.text AS query, v.name AS video, m.start_s, m.end_s, p.rank, "
+        "p.similarity, coalesce(c.verdict, 'open') AS verdict, c.relevance, c.mean, "
+        "coalesce(f.reason, '') AS fault, coalesce((SELECT reason FROM adjudication a "
+        "  WHERE a.pair_id = p.pair_id ORDER BY revision DESC LIMIT 1), '') AS reason, "
+        "(SELECT k.text FROM caption k WHERE k.moment_id = p.moment_id AND k.kind = 'published' "
+        "  ORDER BY k.caption_id LIMIT 1) AS caption "
+        "FROM pair p JOIN query q USING (query_id) JOIN moment m USING (moment_id) JOIN video v USING (video_id) "
+        "LEFT JOIN consensus c USING (pair_id) LEFT JOIN clip_fault f USING (moment_id) "
+        f"WHERE {where}",
+        values,
+    ).fetchall()
+    grades = _grades(db, {row["pair_id"]: row["end_s"] - row["start_s"] for row in rows})
+    skips = _skips(db)
+    return [
+        PairReview(
+            pair=PairKey(r["pair_key"]),
+            pair_id=PairId(r["pair_id"]),
+            query_id=QueryId(r["query_id"]),
+            query=r["query"],
+            video=r["video"],
+            start_s=r["start_s"],
+            end_s=r["end_s"],
+            caption=r["caption"],
+            rank=r["rank"],
+            similarity=r["similarity"],
+            verdict=Verdict(r["verdict"]),
+            relevance=r["relevance"],
+            mean=r["mean"],
+            grades=tuple(grades.get(r["pair_id"], ())),
+            reason=r["reason"],
+            fault=r["fault"],
+            skips=tuple(skips.get(r["pair_id"], ())),
+        )
+        for r in rows
+    ]
+
+
+def _grades(db: Database, duration_s: Mapping[int, float]) -> dict[int, list[GivenGrade]]:
+    """Standing grades of pairs whose clips last so long, in seat order."""
+    found: dict[int, list[GivenGrade]] = defaultdict(list)
+    ids = list(duration_s)
+    for at in range(0, len(ids), _AT_ONCE):
+        wanted = ids[at : at + _AT_ONCE]
+        for r in db.conn.execute(
+            "SELECT s.pair_id, a.name, s.grade, s.seat_no, s.graded_at, s.active_ms, s.elapsed_ms FROM standing s "
+            f"JOIN annotator a USING (annotator_id) WHERE s.pair_id IN ({', '.join('?' * len(wanted))}) "
+            "ORDER BY s.pair_id, s.seat_no",
+            wanted,
+        ):
+            hasty = r[6] is not None and too_fast(min(r[5], r[6]), duration_s[r[0]])
+            found[r[0]].append(GivenGrade(r[1], r[2], 1 if r[3] <= 2 else 2, r[4], r[5], hasty))
+    return found
+
+
+def _skips(db: Database) -> dict[int, list[GivenSkip]]:
+    """All standing skips by pair, in the order of skipping; there are few."""
+    found: dict[int, list[GivenSkip]] = defaultdict(list)
+    for r in db.conn.execute(
+        "SELECT k.pair_id, a.name, k.kind, k.reason, k.skipped_at FROM skip k JOIN annotator a USING (annotator_id) "
+        "WHERE k.lifted_at IS NULL ORDER BY k.skip_id"
+    ):
+        found[r[0]].append(GivenSkip(r[1], SkipKind(r[2]), r[3], r[4]))
+    return found

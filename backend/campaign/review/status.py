@@ -1,0 +1,40 @@
+"""Where the project stands: the counts of every screen and of `reelrank status`, from one place.
+
+*Reads* everything, *writes* nothing.
+"""
+
+from typing import Any
+
+from backend.campaign.candidates.rows import lists
+from backend.campaign.corpus import rows as corpus
+from backend.campaign.judging.rows import skips
+from backend.campaign.project.folder import Project
+from backend.campaign.queries import rows as queries
+from backend.campaign.review.rows import reviews
+from backend.store import connection
+from backend.store.connection import reading
+
+
+def counts(project: Project) -> dict[str, Any]:
+    """Counts per stage and status, all of one instant; `pairs` adds up to all pairs.
+
+    `judgements` are the grades that count (a corrected grade counts once), `simulated` those of them that the
+    demo made up, `skipped` the pairs at which somebody's skip stands.
+    """
+    with reading(project.store) as db:
+        videos, moments, captions = corpus.counts(db)
+        judgements, simulated = reviews.judgement_counts(db)
+        return {
+            "videos": videos,
+            "moments": moments,
+            "captions": captions,
+            "queries": queries.split_counts(db),
+            "batches": lists.batch_counts(db),
+            "pairs": reviews.pair_counts(db),
+            "judgements": judgements,
+            "simulated": simulated,
+            "skipped": skips.pair_count(db),
+            "annotators": reviews.annotator_count(db),
+            "encoder": lists.encoder_of_candidates(db),
+            "schema": connection.schema_level(project.store),
+        }

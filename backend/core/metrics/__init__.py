@@ -1,1 +1,0 @@
-"""Measures for ranked video moment retrieval, one small module each."""

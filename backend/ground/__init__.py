@@ -1,0 +1,1 @@
+"""What both products stand on: refusals, ids, spans of time, text files, worker processes."""

@@ -1,0 +1,183 @@
+"""Text files that people hand in: bytes to text, and CSV text to columns, with every problem named."""
+
+import csv
+import io
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TypeVar
+
+from backend.ground.errors import InputError, Problem
+
+LARGEST = 2**53
+"""Every reader of JSON keeps whole numbers up to here."""
+
+_Value = TypeVar("_Value")
+
+
+@dataclass(frozen=True, slots=True)
+class CsvTable:
+    """The wanted columns of a CSV file, all of one length.
+
+    `rows` holds the line of the file at which each record starts, counting from 1 with the header: what an
+    editor shows. `problems` are the records that could not be read and are therefore not in the columns.
+    """
+
+    columns: dict[str, Sequence[str]]
+    rows: Sequence[int]
+    problems: list[Problem]
+
+    def values(
+        self, name: str, read: Callable[[str], _Value | None], *, needed: bool = False
+    ) -> tuple[list[_Value | None], list[tuple[int, str]]]:
+        """A column as values, each distinct text read once.
+
+        Args:
+            name: the column.
+            read: gives the value of a cell, None if it is no such value.
+            needed: whether a blank cell is wrong, too.
+
+        Returns:
+            The values (None where a cell is blank or wrong, or the table lacks the column), and the row and text of
+            each wrong cell.
+        """
+        cells = self.columns.get(name)
+        if cells is None:
+            return [None] * len(self.rows), []
+        values = {text: read(text) for text in set(cells)}
+        bad = {text for text, value in values.items() if value is None and (needed or text.strip())}
+        wrong = [(row, text) for row, text in zip(self.rows, cells, strict=True) if text in bad] if bad else []
+        return [values[text] for text in cells], wrong
+
+
+def decode_text(data: bytes, file: str) -> str:
+    r"""The text of a UTF-8 file, with or without a byte order mark.
+
+    Raises:
+        InputError: Not UTF-8 (names the row and byte), or nothing but white space.
+
+    >>> decode_text(b"caf\xe9", "a.csv")
+    Traceback (most recent call last):
+    ...
+    backend.ground.errors.InputError: a.csv, row 1: the byte at offset 3 (0xe9) is not UTF-8; save the file as UTF-8
+    """
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        # `utf-8-sig` counts from after the mark; the plain codec counts from the first byte of the file.
+        offset = error.start + (len(data) - len(error.object))
+        row = data.count(b"\n", 0, offset) + 1
+        message = f"the byte at offset {offset} (0x{data[offset]:02x}) is not UTF-8; save the file as UTF-8"
+        raise InputError.single(file, message, row) from None
+    if not text.strip():
+        raise InputError.single(file, "the file is empty")
+    return text
+
+
+def read_csv(data: bytes, file: str, required: Sequence[str], optional: Sequence[str] = ()) -> CsvTable:
+    r"""Read a CSV file with a header; blank lines and columns that nobody asked for are ignored.
+
+    Cells are kept as they are, white space included. Columns may come in any order; an optional column that the
+    file lacks is missing from `columns` too.
+
+    Raises:
+        InputError: Not UTF-8, empty, or a header without a required column or with one twice. Records of a wrong
+            width are not raised but returned, so that the caller can report them with its own findings.
+
+    >>> table = read_csv(b"worker,pair_id,note\nann,p1,\n\nbob\n", "raw.csv", ["pair_id", "worker"])
+    >>> table.columns, table.rows
+    ({'pair_id': ('p1',), 'worker': ('ann',)}, [2])
+    >>> [str(problem) for problem in table.problems]
+    ['raw.csv, row 4: 1 column where the header has 3']
+    """
+    # Strict, or an unclosed quote would swallow the rest of the file as one cell.
+    reader = csv.reader(io.StringIO(decode_text(data, file), newline=""), strict=True)
+    records: list[list[str]] = []
+    rows: list[int] = []
+    problems: list[Problem] = []
+    header: list[str] = []
+    line = 1
+    try:
+        for header in reader:
+            line = reader.line_num + 1
+            if header:
+                break
+        wanted = _find_columns(header, file, required, optional)
+        for record in reader:
+            if len(record) == len(header):
+                records.append(record)
+                rows.append(line)
+            elif record:
+                problems.append(Problem(file, line, _width_message(len(record), len(header))))
+            line = reader.line_num + 1
+    except csv.Error as error:
+        # The reader cannot find the next record after this; the rows below it stay unread.
+        problems.append(Problem(file, line, f"not readable as CSV from here on: {error}"))
+    if not records and not problems:
+        raise InputError.single(file, "the file has a header but no rows")
+    if not records:
+        raise InputError(problems)
+    columns = list(zip(*records, strict=True))
+    return CsvTable({name: columns[place] for name, place in wanted.items()}, rows, problems)
+
+
+def _find_columns(header: Sequence[str], file: str, required: Sequence[str], optional: Sequence[str]) -> dict[str, int]:
+    """Where each wanted column stands."""
+    problems = []
+    for name in [*required, *optional]:
+        if name in required and name not in header:
+            problems.append(Problem(file, 1, f"no column {name!r}; the header is {','.join(header)!r}"))
+        if header.count(name) > 1:
+            problems.append(Problem(file, 1, f"column {name!r} stands {header.count(name)} times in the header"))
+    if problems:
+        raise InputError(problems)
+    return {name: header.index(name) for name in [*required, *optional] if name in header}
+
+
+def _width_message(found: int, expected: int) -> str:
+    return f"{found} column{'' if found == 1 else 's'} where the header has {expected}"
+
+
+def whole(text: str) -> int | None:
+    """A whole number from 0 on, written the one way in which it is an identity.
+
+    >>> whole("7"), whole("07"), whole("7.0"), whole("-7")
+    (7, None, None, None)
+    """
+    if not (text.isascii() and text.isdigit()) or (text[0] == "0" and text != "0") or len(text) > len(str(LARGEST)):
+        return None
+    value = int(text)
+    return value if value <= LARGEST else None
+
+
+def number(text: str) -> float | None:
+    """A finite number."""
+    try:
+        value = math.nan if "_" in text else float(text)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None
+
+
+def instant(text: str) -> float | None:
+    """A time in ISO 8601 as seconds since 1970; one without a zone is UTC.
+
+    >>> instant("2026-09-21T14:13:20Z"), instant("2026-09-21T16:13:20+02:00"), instant("yesterday")
+    (1790000000.0, 1790000000.0, None)
+    """
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
+
+
+def stripped(text: str) -> str | None:
+    """A text without the white space around it, if there is any text."""
+    return text.strip() or None
+
+
+def not_blank(text: str) -> str | None:
+    """A text as it is, unless it is blank."""
+    return text if text.strip() else None

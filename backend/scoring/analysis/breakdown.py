@@ -1,0 +1,116 @@
+"""Groups of queries, so that a mean can be taken apart: by duration, show or relevance.
+
+Each query belongs to exactly one group of a breakdown.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from backend.ground.timespan import Floats
+from backend.scoring.matching.columns import HIGHEST_RELEVANCE, Indices, Truth
+
+DURATION_BOUNDS_S = (10.0, 30.0)
+"""Where QVHighlights' evaluation parts short, middle and long moments."""
+
+_TV_NAME = re.compile(r"^(?:(?P<show>.+?)_)?s\d+e\d+(?:-\d+)?(?:_|$)", re.IGNORECASE)
+_NONE = "no relevant moment"
+
+
+@dataclass(frozen=True, slots=True)
+class Breakdown:
+    """`group[i]` counts in `names`, for query i of the truth; a group without query is not named."""
+
+    by: str
+    note: str
+    names: tuple[str, ...]
+    group: Indices
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Queries in each group."""
+        return tuple(np.bincount(self.group, minlength=len(self.names)).tolist())
+
+    def means(self, query: Indices, values: Floats) -> tuple[Floats, Indices]:
+        """Mean of each group, NaN where none of its queries counts, and how many count.
+
+        Args:
+            query: the truth's query number of each column of `values`, shape (N,).
+            values: shape (keys, N).
+
+        Returns:
+            Means of shape (keys, groups), and counts of shape (groups,).
+        """
+        group = self.group[query]
+        counts = np.bincount(group, minlength=len(self.names))
+        means = np.full((len(values), len(self.names)), np.nan)
+        for number in np.flatnonzero(counts):
+            means[:, number] = values[:, group == number].mean(axis=1)
+        return means, counts.astype(np.int64)
+
+
+def show_of(video: str) -> str:
+    """The show of a video named as in TVR, `friends_s01e01_seg02_clip_00`: what stands before season and episode.
+
+    TVR names one show's videos without it (The Big Bang Theory): `no prefix`. Other names: `other`.
+
+    >>> show_of("friends_s01e16-17_seg02_clip_00"), show_of("s09e01_seg02_clip_14"), show_of("kitchen")
+    ('friends', 'no prefix', 'other')
+    """
+    found = _TV_NAME.match(video)
+    if found is None:
+        return "other"
+    return found["show"] or "no prefix"
+
+
+def break_down(by: str, truth: Truth, min_relevance: int = 1) -> Breakdown:
+    """Group a truth's queries; `by` is one of `BREAKDOWNS`."""
+    note, label, order = BREAKDOWNS[by](truth, min_relevance)
+    names = [name for name in order if name in set(label)]
+    place = {name: number for number, name in enumerate(names)}
+    return Breakdown(by, note, tuple(names), np.array([place[name] for name in label], dtype=np.int64))
+
+
+_Groups = tuple[str, list[str], list[str]]
+"""What the grouping is by, the group of each query, and all groups in the order of showing."""
+
+
+def _by_duration(truth: Truth, min_relevance: int) -> _Groups:
+    short, long = DURATION_BOUNDS_S
+    names = [f"short, < {short:g} s", f"medium, {short:g}-{long:g} s", f"long, > {long:g} s", _NONE]
+    relevant = truth.relevance >= min_relevance
+    query = truth.query[relevant]
+    count = np.bincount(query, minlength=len(truth.queries))
+    total = np.bincount(query, (truth.end_s - truth.start_s)[relevant], minlength=len(truth.queries))
+    label = []
+    for seconds, moments in zip(total.tolist(), count.tolist(), strict=True):
+        mean = seconds / moments if moments else 0.0
+        label.append(names[3 if not moments else 0 if mean < short else 1 if mean <= long else 2])
+    return "mean length of a query's relevant moments", label, names
+
+
+def _by_show(truth: Truth, min_relevance: int) -> _Groups:
+    label = []
+    for first, last in zip(truth.offsets[:-1].tolist(), truth.offsets[1:].tolist(), strict=True):
+        relevance = truth.relevance[first:last]
+        best = int(relevance.argmax()) if last > first else 0
+        relevant = last > first and relevance[best] >= min_relevance
+        label.append(show_of(truth.videos[truth.video[first + best]]) if relevant else _NONE)
+    return "show of a query's most relevant moment (the first of equals)", label, [*sorted({*label} - {_NONE}), _NONE]
+
+
+def _by_relevance(truth: Truth, min_relevance: int) -> _Groups:
+    highest = np.full(len(truth.queries), -1, dtype=np.int64)
+    np.maximum.at(highest, truth.query, truth.relevance.astype(np.int64))
+    names = [*(str(grade) for grade in range(HIGHEST_RELEVANCE, -1, -1)), "no moment"]
+    label = [str(grade) if grade >= 0 else "no moment" for grade in highest.tolist()]
+    return "highest relevance of a query's moments", label, names
+
+
+BREAKDOWNS: Mapping[str, Callable[[Truth, int], _Groups]] = {
+    "duration": _by_duration,
+    "show": _by_show,
+    "relevance": _by_relevance,
+}

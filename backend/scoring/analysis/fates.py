@@ -1,0 +1,136 @@
+"""What becomes of each relevant truth moment in a run: found in its place, found too low, or missed, and how.
+
+Ours, not a paper's. For a query's relevant truth moment g of relevance r, with K and mu of the analysis, the first
+that holds:
+
+    no predictions   the run has no prediction for the query
+    in place         a prediction of rank <= K takes g, at a rank that is at most the number of the query's moments
+                     of relevance >= r: an ideal ranking has a moment at least as relevant there
+    wrong rank       a prediction of rank <= K takes g, but further down than that
+    match taken      a prediction of rank <= K reaches mu with g, but was matched with another moment
+    wrong time       a prediction of rank <= K lies in g's video, but none reaches mu with g
+    wrong video      no prediction of rank <= K lies in g's video
+
+The last two and `no predictions` are the moments that were never found. If all moments of a query are in place
+and K covers them, its NDCG@K is 1, and the other way round. With fewer ranks than moments some must be missed:
+read the shares at a K that has room.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+
+from backend.scoring.analysis.meeting import Meeting
+from backend.scoring.matching.columns import HIGHEST_RELEVANCE, Indices, Truth
+from backend.scoring.scores import AnswerKey
+
+
+class Fate(StrEnum):
+    """What became of a relevant truth moment; exactly one holds."""
+
+    IN_PLACE = "in place"
+    WRONG_RANK = "wrong rank"
+    TAKEN = "match taken"
+    WRONG_TIME = "wrong time"
+    WRONG_VIDEO = "wrong video"
+    NO_PREDICTIONS = "no predictions"
+
+
+FATES = tuple(Fate)
+MEANINGS = {
+    Fate.IN_PLACE: "found, at a rank where an ideal ranking has a moment at least as relevant",
+    Fate.WRONG_RANK: "right moment, wrong rank: found, but further down",
+    Fate.TAKEN: "a prediction reaches it, but was matched with another moment",
+    Fate.WRONG_TIME: "right video, wrong time: no prediction in its video reaches it",
+    Fate.WRONG_VIDEO: "no prediction lies in its video",
+    Fate.NO_PREDICTIONS: "the run has no prediction for the query",
+}
+
+NEVER_FOUND = (Fate.WRONG_TIME, Fate.WRONG_VIDEO, Fate.NO_PREDICTIONS)
+
+
+@dataclass(frozen=True, slots=True)
+class Missed:
+    """A truth moment as an example of its fate: position in the truth, and where its prediction stands (0: none)."""
+
+    fate: Fate
+    moment: int
+    rank: int
+    iou: float
+    """Highest IoU of a prediction with it, NaN where none lies in its video."""
+
+
+@dataclass(frozen=True, slots=True)
+class FateCounts:
+    """How many relevant truth moments met which fate; `counts` has shape (len(FATES), 5), by relevance 0-4."""
+
+    k: int
+    mu: float
+    counts: Indices
+    examples: tuple[Missed, ...]
+
+    @property
+    def moments(self) -> int:
+        """All relevant truth moments."""
+        return int(self.counts.sum())
+
+    def total(self, *fates: Fate) -> int:
+        """Moments of these fates, over all relevances."""
+        return int(sum(self.counts[FATES.index(fate)].sum() for fate in fates))
+
+
+def places(truth: Truth) -> Indices:
+    """How many moments of the same query are at least as relevant as each moment, shape (T,).
+
+    >>> from backend.scoring.files.entries import parse_truth_mapping
+    >>> moments = [{"video": "v", "start": 0, "end": 1, "relevance": r} for r in (2, 4, 2, 0)]
+    >>> places(parse_truth_mapping({"q": moments})).tolist()
+    [3, 1, 3, 4]
+    """
+    query, relevance = truth.query, truth.relevance.astype(np.int64)
+    table = np.zeros((len(truth.queries), HIGHEST_RELEVANCE + 1), dtype=np.int64)
+    np.add.at(table, (query, relevance), 1)
+    at_least = table[:, ::-1].cumsum(axis=1)[:, ::-1]
+    return np.asarray(at_least[query, relevance], dtype=np.int64)
+
+
+def fates(key: AnswerKey, found: Meeting, min_relevance: int = 1) -> Indices:
+    """Each truth moment's place in `FATES`, shape (T,); -1 for moments of relevance below `min_relevance`."""
+    truth = key.truth
+    answered = np.zeros(len(truth.queries), dtype=bool)
+    answered[found.query] = True
+    conditions = (
+        (Fate.NO_PREDICTIONS, ~answered[truth.query]),
+        (Fate.IN_PLACE, (found.taken_at > 0) & (found.taken_at <= places(truth))),
+        (Fate.WRONG_RANK, found.taken_at > 0),
+        (Fate.TAKEN, found.reached),
+        (Fate.WRONG_TIME, ~np.isnan(found.near_iou)),
+    )
+    fate = np.select(
+        [condition for _, condition in conditions],
+        [FATES.index(name) for name, _ in conditions],
+        default=FATES.index(Fate.WRONG_VIDEO),
+    )
+    return np.where(truth.relevance >= min_relevance, fate, -1).astype(np.int64)
+
+
+def count_fates(key: AnswerKey, found: Meeting, min_relevance: int = 1, examples: int = 3) -> FateCounts:
+    """Count the fates by relevance, with the worst `examples` of each: the most relevant, then in the truth's order.
+
+    A wrong rank is worse the further down it is, a wrong time the less it overlaps.
+    """
+    truth = key.truth
+    fate, relevance = fates(key, found, min_relevance), truth.relevance.astype(np.int64)
+    counts = np.zeros((len(FATES), HIGHEST_RELEVANCE + 1), dtype=np.int64)
+    relevant = np.flatnonzero(fate >= 0)
+    np.add.at(counts, (fate[relevant], relevance[relevant]), 1)
+    shown: list[Missed] = []
+    for number, name in enumerate(FATES):
+        if name is Fate.IN_PLACE:
+            continue
+        members = np.flatnonzero(fate == number)
+        severity = np.nan_to_num(found.near_iou[members]) - found.taken_at[members]
+        for moment in members[np.lexsort((severity, -relevance[members]))][:examples].tolist():
+            shown.append(Missed(name, moment, int(found.taken_at[moment]), float(found.near_iou[moment])))
+    return FateCounts(found.k, found.mu, counts, tuple(shown))

@@ -1,0 +1,1 @@
+"""Files of truths and runs, from their bytes to columns."""

@@ -1,0 +1,212 @@
+"""Decoded truth and run files into columns, carefully: this is the path that finds and names every fault.
+
+`fast` reads the same files in a tenth of the time and gives up at the first doubt; then it is this module's turn.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from backend.ground.errors import InputError, Problem
+from backend.scoring.files.entries import (
+    Group,
+    Names,
+    first_doubled,
+    mapping_groups,
+    name_only,
+    resolver,
+    run_of,
+    short,
+    truth_of,
+)
+from backend.scoring.files.words import (
+    QUERY,
+    RUN,
+    TASK_VIDEOS,
+    TASKS,
+    TRUTH,
+    VIDEO,
+    Kind,
+    is_tvr_release,
+    names_in,
+    pick,
+)
+from backend.scoring.matching.columns import QueryKey, Run, Truth, row_problem
+
+
+def parse_truth(document: object, file: str) -> Truth:
+    """Truth from a decoded list of queries or moments, or from the objects of a file with one a line.
+
+    Raises:
+        InputError: with every entry that is not of that shape, or whose query id occurred before.
+    """
+    if isinstance(document, Mapping) and pick(QUERY, document):
+        document = [document]
+    if not isinstance(document, list):
+        raise InputError.single(file, "a truth file is a list of queries with `relevant_moment`")
+    groups, names = _groups(document, TRUTH, file)
+    return truth_of(groups, file, names, name_only)
+
+
+def parse_run(document: object, file: str, videos: Mapping[int, str] | None) -> Run:
+    """A run from one of its decoded formats; `videos` names the videos that rows give by index.
+
+    Raises:
+        InputError: with every row that is not of that shape, or whose index `videos` lacks.
+    """
+    if isinstance(document, Mapping):
+        query = pick(QUERY, document)
+        if query and not isinstance(document[query], (list, dict)):
+            document = [document]
+        elif any(key in document for key in (*TASKS, TASK_VIDEOS)):
+            document, videos = _task(document, file, videos)
+        else:
+            groups = mapping_groups(document, file)
+            return run_of(groups, file, _names_of(groups, RUN), resolver(videos))
+    if not isinstance(document, list):
+        raise InputError.single(file, "a run is an object of queries, or a list of queries with `predictions`")
+    groups, names = _groups(document, RUN, file)
+    return run_of(groups, file, names, resolver(videos))
+
+
+def parse_video_map(document: object, file: str) -> dict[int, str]:
+    """`index -> name` from a decoded `{name: [duration, index]}`."""
+    if not isinstance(document, Mapping):
+        raise InputError.single(file, "a video map is an object `name -> [duration, index]`")
+    pairs = {
+        name: value[1] if isinstance(value, list) and len(value) == 2 else None for name, value in document.items()
+    }
+    return _names_by_index(pairs, file, "[duration, index]")
+
+
+def _names_by_index(pairs: Mapping[str, object], file: str, shape: str) -> dict[int, str]:
+    names: dict[int, str] = {}
+    problems = []
+    for row, (name, index) in enumerate(pairs.items(), start=1):
+        if type(index) is not int:
+            problems.append(Problem(file, row, f"video {short(name)} does not map to {shape}"))
+        elif names.setdefault(index, name) != name:
+            message = f"index {index} names both {short(names[index])} and {short(name)}"
+            problems.append(Problem(file, row, message))
+    if problems:
+        raise InputError(problems)
+    return names
+
+
+def _task(
+    document: Mapping[str, Any], file: str, videos: Mapping[int, str] | None
+) -> tuple[object, Mapping[int, str] | None]:
+    """The wanted task of one of TVR's own prediction files, and the names of its videos, which it brings along."""
+    task = pick(TASKS, document)
+    if task is None:
+        raise InputError.single(file, "has predictions for neither VCMR nor SVMR")
+    if TASK_VIDEOS in document:
+        indices = document[TASK_VIDEOS]
+        if not isinstance(indices, Mapping):
+            raise InputError.single(file, f"`{TASK_VIDEOS}` is not an object `name -> index`")
+        if twice := first_doubled([indices], tuple(indices)):
+            raise InputError.single(file, f"`{TASK_VIDEOS}` has {short(twice)} twice")
+        videos = _names_by_index(indices, file, "an index")
+    if not isinstance(document[task], list):
+        raise InputError.single(file, f"`{task}` is not a list of queries with `predictions`")
+    return document[task], videos
+
+
+def _groups(document: list[object], kind: Kind, file: str) -> tuple[list[Group], Names]:
+    """The rows of each query, and how rows that are objects call their fields; None stands for an empty line."""
+    entries = [entry for entry in document if isinstance(entry, Mapping)]
+    for field in (kind.items, kind.windows):
+        if any(field in entry for entry in entries):
+            groups = _nested(document, field, file)
+            if field == kind.windows:
+                return _windows(groups, document, kind, file), kind.usual
+            return groups, _names_of(groups, kind)
+    groups = _flat(document, file)
+    if kind is TRUTH and entries and is_tvr_release(entries[0]):
+        for group in groups:
+            group.items = [{"relevance": 1, **item} if isinstance(item, dict) else item for item in group.items]
+        return groups, Names("vid_name", ("ts",), "relevance")
+    return groups, _names_of(groups, kind)
+
+
+def _names_of(groups: list[Group], kind: Kind) -> Names:
+    """The first row that is an object decides for all."""
+    first = next((item for group in groups for item in group.items if isinstance(item, Mapping)), {})
+    return names_in(first, kind)
+
+
+def _nested(document: list[object], field: str, file: str) -> list[Group]:
+    groups, problems = [], []
+    for row, entry in enumerate(document, start=1):
+        if entry is None:
+            continue
+        query, fault = _query_of(entry, (field,))
+        items = entry.get(field) if isinstance(entry, Mapping) else None
+        if fault:
+            problems.append(Problem(file, row, fault))
+        elif not isinstance(items, list):
+            problems.append(Problem(file, row, f"query {short(query)} has no list `{field}`"))
+        else:
+            groups.append(Group(query, row, items))
+    if problems:
+        raise InputError(problems)
+    return groups
+
+
+def _flat(document: list[object], file: str) -> list[Group]:
+    """Entries that are one moment each, gathered by query."""
+    groups: dict[str, Group] = {}
+    problems = []
+    for row, entry in enumerate(document, start=1):
+        if entry is None:
+            continue
+        query, fault = _query_of(entry, ())
+        if fault:
+            problems.append(Problem(file, row, fault))
+            continue
+        group = groups.setdefault(str(query), Group(query, row, [], []))
+        group.items.append(entry)
+        if group.rows is not None:
+            group.rows.append(row)
+    if problems:
+        raise InputError(problems)
+    return list(groups.values())
+
+
+def _query_of(entry: object, fields: tuple[str, ...]) -> tuple[object, str | None]:
+    """An entry's query id, and what is wrong with it."""
+    if not isinstance(entry, Mapping):
+        return None, "is not an object with a `query_id`"
+    word = pick(QUERY, entry)
+    if word is None or entry[word] is None:
+        return None, "has no `query_id`"
+    if twice := first_doubled([entry], (*QUERY, *fields)):
+        return None, f"has the field `{twice}` twice"
+    return entry[word], None
+
+
+def _windows(groups: list[Group], document: list[object], kind: Kind, file: str) -> list[Group]:
+    """QVHighlights: windows of the one video that its entry names, as rows of the usual shape."""
+    problems = []
+    length, shape = (2, "[start, end]") if kind is TRUTH else (3, "[start, end, score]")
+    for group in groups:
+        entry = document[group.row - 1]
+        word = pick(VIDEO, entry) if isinstance(entry, Mapping) else None
+        if not isinstance(entry, Mapping) or word is None:
+            problems.append(Problem(file, group.row, f"query {short(group.query)} has no `vid`"))
+            continue
+        if twice := first_doubled([entry], VIDEO):
+            problems.append(Problem(file, group.row, f"has the field `{twice}` twice"))
+            continue
+        items: list[object] = []
+        for number, window in enumerate(group.items, start=1):
+            if not (isinstance(window, list) and len(window) == length):
+                query: QueryKey = str(group.query)
+                problems.append(row_problem(file, group.row, query, number, f"is not {shape}"))
+            elif kind is TRUTH:
+                items.append({"video_name": entry[word], "timestamp": window, "relevance": 1})
+            else:
+                items.append([entry[word], *window])
+        group.items = items
+    if problems:
+        raise InputError(problems)
+    return groups

@@ -1,0 +1,125 @@
+"""Truth and run files into columns, near the speed of the parser alone; None at the first doubt.
+
+One look for where each entry is, one typed decode of each, one pass over each column. The types are those of the first
+entry, and whatever does not fit them (another shape, a wrong value, a key that stands twice) is left to `documents`,
+which knows how to tell of it.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from backend.ground.timespan import Floats
+from backend.scoring.files.counting import count_byte, count_keys
+from backend.scoring.files.entries import NameVideo, name_only, resolver
+from backend.scoring.files.layout import Doubt, Layout, entry_type, layout_of
+from backend.scoring.files.moments import Columns
+from backend.scoring.files.text import Form
+from backend.scoring.files.words import RUN, TASK_VIDEOS, TASKS, TRUTH, Kind, pick
+from backend.scoring.matching.columns import QueryKey, Run, Truth
+
+_ENTRIES = 2_000
+"""Entries decoded together: what they take fits the processor's cache better than a file does."""
+_ESCAPED_LETTER = re.compile(rb"\\u00[2-7]")
+"""Could hide a key from being counted."""
+
+
+def truth(content: bytes, file: str, form: Form) -> Truth | None:
+    """Truth of a checked file, or None if `documents` has to look at it."""
+    try:
+        spans, value = _read(content, file, form, TRUTH, name_only)
+    except _GIVE_UP:
+        return None
+    return Truth(**spans, relevance=value)
+
+
+def run(content: bytes, file: str, form: Form, videos: Mapping[int, str] | None) -> Run | None:
+    """A run of a checked file, or None if `documents` has to look at it."""
+    try:
+        if form is Form.DOCUMENT and re.match(rb'\s*\{\s*"(VCMR|SVMR|VR|video2idx)"', content):
+            content, videos = _task(content)
+        spans, value = _read(content, file, form, RUN, resolver(videos))
+    except _GIVE_UP:
+        return None
+    return Run(**spans, score=value)
+
+
+_GIVE_UP = (Doubt, msgspec.MsgspecError, ValueError, TypeError, LookupError, OverflowError, RecursionError)
+
+
+def _task(content: bytes) -> tuple[bytes, Mapping[int, str]]:
+    """The wanted task of TVR's own prediction files, and the names of its videos."""
+    parts = msgspec.json.decode(content, type=dict[str, msgspec.Raw])
+    task = pick(TASKS, parts)
+    if task is None or any(content.count(b'"%s"' % key.encode()) > 1 for key in parts):
+        raise Doubt
+    indices = json.loads(bytes(parts[TASK_VIDEOS]), object_pairs_hook=list)
+    names = {index: name for name, index in indices if type(index) is int}
+    if not len(names) == len(indices) == len(set(names.values())):
+        raise Doubt
+    return bytes(parts[task]), names
+
+
+def _read(content: bytes, file: str, form: Form, kind: Kind, name: NameVideo) -> tuple[dict[str, Any], Floats]:
+    if b"\\" in content and _ESCAPED_LETTER.search(content):
+        raise Doubt
+    layout = layout_of(content, kind)
+    raws, queries = _entries(content, form, layout)
+    read = msgspec.json.Decoder(entry_type(layout, kind)).decode
+    columns = Columns(layout, queries)
+    for begin in range(0, len(raws), _ENTRIES):
+        columns.add([read(raw) for raw in raws[begin : begin + _ENTRIES]])
+    _require_each_once(content, layout, len(raws), columns.moments)
+    found = columns.by_query() if layout.flat else columns.as_listed()
+    if len(set(map(str, found.queries))) != len(found.queries) or any(not str(q).strip() for q in found.queries):
+        raise Doubt
+    return found.spans(file, name), found.value
+
+
+def _entries(content: bytes, form: Form, layout: Layout) -> tuple[list[msgspec.Raw], list[QueryKey]]:
+    """The bytes of each entry, and the queries where these are the keys of entries.
+
+    Decoded all together, large files would fill the memory many times over, and that is slower than looking twice.
+    """
+    if layout.query is None:
+        mapping = msgspec.json.decode(content, type=dict[str, msgspec.Raw])
+        return list(mapping.values()), list(mapping)
+    if form is Form.LINES:
+        lines = msgspec.json.Decoder(msgspec.Raw).decode_lines(content)
+        _require_one_a_line(content, len(lines))
+        return lines, []
+    return msgspec.json.decode(content, type=list[msgspec.Raw]), []
+
+
+def _require_one_a_line(content: bytes, entries: int) -> None:
+    """The parser does not mind two values in a line, or a value or nothing over many: rows would be wrong then."""
+    joints = content.count(b"}\n{") or content.count(b"}\r\n{")
+    if joints != entries - 1 or count_byte(content, b"\n") != entries - (not content.endswith(b"\n")):
+        raise Doubt
+
+
+def _require_each_once(content: bytes, layout: Layout, entries: int, moments: int) -> None:
+    """The parser keeps the last of a key that stands twice, and says nothing: so the keys are counted.
+
+    More than there should be means a key twice, or a text that looks like a key: in both cases a doubt. Fewer there
+    cannot be, because every entry was found to have its keys.
+    """
+    names = layout.names.all[: -1 if layout.relevant else None] if layout.names else ()
+    wanted = dict.fromkeys(names, moments)
+    wanted |= {key: entries for key in (layout.query, layout.items, layout.video) if key}
+    paired = layout.names is None or len(layout.names.times) == 1
+    lists = (layout.query is not None) + (entries if layout.items or layout.query is None else 0) + moments * paired
+    # A bracket for every list: as many as there should be, so no key of a list stands twice, even with an empty list.
+    brackets = count_byte(content, b"[")
+    if brackets == lists and layout.names and paired:
+        del wanted[layout.names.times[0]]
+    if brackets == lists and layout.items:
+        del wanted[layout.items]
+    if brackets != lists and layout.query is None:
+        raise Doubt
+    for key, count in count_keys(content, list(wanted)).items():
+        if count != wanted[key] and content.count(b'"%s"' % key.encode()) != wanted[key]:
+            raise Doubt

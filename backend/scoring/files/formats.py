@@ -1,0 +1,67 @@
+"""Truth and run files, from their bytes to columns: `truth_file`, `run_file`, `video_map_file`.
+
+Every form is read twice over: `fast` at nearly the speed of the parser (with `layout`, `moments` and `counting`), and,
+where it has any doubt, `documents` with `text`, which find and name every fault. CSV is for `tables`, the words of all
+forms are in `words`.
+"""
+
+from collections.abc import Mapping
+
+from backend.scoring.files import documents, fast, tables, text
+from backend.scoring.files.text import Form
+from backend.scoring.matching.columns import Run, Truth
+
+__all__ = ["run_file", "truth_file", "video_map_file"]
+
+
+def truth_file(content: bytes, file: str) -> Truth:
+    r"""Truth of TVR-Ranking, QVHighlights or TVR, or generic CSV or JSONL; the content tells which.
+
+    Args:
+        content: the bytes of the file, unpacked.
+        file: its name, for messages.
+
+    Raises:
+        InputError: with everything in it that is not of its shape, and its row.
+
+    >>> truth = truth_file(b'{"query_id": 5, "video": "v1", "start": 0, "end": 9.5, "relevance": 4}\n', "t.jsonl")
+    >>> truth.queries, truth.videos, truth.end_s.tolist(), truth.relevance.tolist()
+    ((5,), ('v1',), [9.5], [4.0])
+    """
+    content = text.checked(content, file)
+    form = text.form_of(content, file)
+    if form is Form.CSV:
+        return tables.truth_table(content, file)
+    found = fast.truth(content, file, form)
+    return documents.parse_truth(_decoded(content, file, form), file) if found is None else found
+
+
+def run_file(content: bytes, file: str, videos: Mapping[int, str] | None = None) -> Run:
+    """A run in any of the forms of the product, of TVR's or QVHighlights' predictions, or generic CSV or JSONL.
+
+    Args:
+        content: the bytes of the file, unpacked.
+        file: its name, for messages.
+        videos: names of the videos that rows give by index.
+
+    Raises:
+        InputError: with everything in it that is not of its shape, and its row.
+
+    >>> run_file(b'{"5": [["v1", 0, 9.5, 0.7], ["v2", 3, 4, 0.2]]}', "run.json").score.tolist()
+    [0.7, 0.2]
+    """
+    content = text.checked(content, file)
+    form = text.form_of(content, file)
+    if form is Form.CSV:
+        return tables.run_table(content, file, videos)
+    found = fast.run(content, file, form, videos)
+    return documents.parse_run(_decoded(content, file, form), file, videos) if found is None else found
+
+
+def video_map_file(content: bytes, file: str) -> dict[int, str]:
+    """`index -> name` of a map `{name: [duration, index]}`."""
+    return documents.parse_video_map(text.document(text.checked(content, file), file), file)
+
+
+def _decoded(content: bytes, file: str, form: Form) -> object:
+    return text.lines(content, file) if form is Form.LINES else text.document(content, file)

@@ -1,0 +1,138 @@
+"""What a truth or run file looks like, by its first entry: the keys it uses, and the types to decode it with."""
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from backend.scoring.files.entries import Names
+from backend.scoring.files.words import QUERY, RUN, TRUTH, VIDEO, Kind, is_tvr_release, names_in, pick
+
+_PEEKS = (1 << 14, 1 << 21)
+"""So many bytes are looked at for the first entry, and so many if it does not end there."""
+_MAPPING = re.compile(r'\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\[')
+"""An object of lists: queries, unless it is an entry whose first field happens to be a list."""
+_ENTRY = re.compile(r'\{\s*"(?:predictions|pred_\w+|timestamp|ts)"')
+
+
+class Doubt(Exception):
+    """Something is not as the fast way needs it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """What a file looks like, by its first entry.
+
+    `query` and `items` are the keys of an entry's id and list; `items` is None where an entry is a moment itself.
+    `video` is the key of the video that an entry names for all its windows. `names` are the keys of a moment that
+    is an object, None where it is a list.
+    """
+
+    query: str | None
+    items: str | None
+    names: Names | None
+    video: str | None = None
+    relevant: bool = False
+    """Moments come without relevance because all of them are relevant."""
+
+    @property
+    def flat(self) -> bool:
+        """Whether entries are moments, each of which names its query."""
+        return self.query is not None and self.items is None
+
+
+class _Times(msgspec.Struct, array_like=True, gc=False, forbid_unknown_fields=True):
+    start: float
+    end: float
+
+
+class _Listed(msgspec.Struct, array_like=True, gc=False, forbid_unknown_fields=True):
+    video: int | str
+    start: float
+    end: float
+    value: float
+
+
+class _Window(msgspec.Struct, array_like=True, gc=False, forbid_unknown_fields=True):
+    start: float
+    end: float
+    value: float
+
+
+def layout_of(content: bytes, kind: Kind) -> Layout:
+    """Look at the first entry alone.
+
+    Raises:
+        Doubt: there is none within a reasonable length.
+    """
+    for size in _PEEKS:
+        try:
+            return _by_first_entry(content[:size].decode("utf-8", "ignore").strip(), kind)
+        except json.JSONDecodeError:
+            continue
+    raise Doubt
+
+
+def _by_first_entry(text: str, kind: Kind) -> Layout:
+    decoder = json.JSONDecoder()
+    if text[0] == "[":
+        first, _ = decoder.raw_decode(text[1:].lstrip())
+    elif kind is RUN and (opening := _MAPPING.match(text)) and not _ENTRY.match(text):
+        items, _ = decoder.raw_decode(text, opening.end() - 1)
+        return Layout(None, None, _row_names(items, kind))
+    else:
+        first, _ = decoder.raw_decode(text)
+    query = pick(QUERY, first)
+    if query is None:
+        raise Doubt
+    if kind.items in first:
+        return Layout(query, kind.items, _row_names(first[kind.items], kind))
+    if kind.windows in first:
+        return Layout(query, kind.windows, None, video=pick(VIDEO, first), relevant=kind is TRUTH)
+    if kind is TRUTH and is_tvr_release(first):
+        return Layout(query, None, Names("vid_name", ("ts",), "relevance"), relevant=True)
+    return Layout(query, None, names_in(first, kind))
+
+
+def _row_names(items: list[object], kind: Kind) -> Names | None:
+    """The keys of moments that are objects, None if they are lists."""
+    if items and isinstance(items[0], dict):
+        return names_in(items[0], kind)
+    return kind.usual if kind is TRUTH else None
+
+
+def entry_type(layout: Layout, kind: Kind) -> Any:
+    """What msgspec is to make of an entry: `items` and perhaps `query` and `video`, or a moment, or a list of these.
+
+    A moment has `video`, unless its entry does, `start` and `end` or `times` of both, and `value`, unless all are
+    relevant.
+    """
+    moment = _moment_type(layout, kind)
+    if layout.flat:
+        return moment
+    moments: Any = list[moment]  # type: ignore[valid-type]
+    if layout.query is None:
+        return moments
+    fields: list[tuple[str, Any]] = [("query", int | str), ("items", moments)]
+    keys = {"query": layout.query, "items": layout.items}
+    if layout.video:
+        fields.append(("video", int | str))
+        keys["video"] = layout.video
+    return msgspec.defstruct("Entry", fields, rename={field: key for field, key in keys.items() if key})
+
+
+def _moment_type(layout: Layout, kind: Kind) -> Any:
+    if layout.names is None:
+        if layout.video is None:
+            return _Listed
+        return _Times if kind is TRUTH else _Window
+    fields: list[tuple[str, Any]] = [("video", int | str)]
+    fields += [("times", _Times)] if len(layout.names.times) == 1 else [("start", float), ("end", float)]
+    fields += [] if layout.relevant else [("value", float)]
+    keys = dict(zip([field for field, _ in fields], layout.names.all, strict=not layout.relevant))
+    if layout.query and layout.flat:
+        fields.append(("query", int | str))
+        keys["query"] = layout.query
+    return msgspec.defstruct("Moment", fields, rename=keys, gc=False)

@@ -1,0 +1,147 @@
+"""Truth and runs as CSV with a header, one moment a line."""
+
+import csv
+import io
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from backend.ground.errors import InputError, Problem
+from backend.ground.text_files import decode_text, number, read_csv, stripped, whole
+from backend.scoring.files.entries import Group, Names, name_only, resolver, run_of, truth_of
+from backend.scoring.files.words import END, QUERY, RANK, RUN, START, TRUTH, VIDEO, Kind
+from backend.scoring.matching.columns import Run, Truth
+
+NAMES = Names("video", ("start", "end"), "value")
+
+
+@dataclass(frozen=True, slots=True)
+class _Header:
+    """Which columns of a file hold what; `rank` is None if it has none."""
+
+    query: str
+    video: str
+    start: str
+    end: str
+    value: str
+    rank: str | None
+
+
+@dataclass(slots=True)
+class _Lines:
+    """The lines of one query."""
+
+    query: object
+    row: int
+    items: list[object]
+    rows: list[int]
+
+
+def truth_table(content: bytes, file: str) -> Truth:
+    r"""Truth with the columns query_id, video, start, end, relevance, or other usual words for these.
+
+    Raises:
+        InputError: with every line that is wrong.
+
+    >>> truth_table(b"query_id,video,start,end,relevance\n5,v1,0,9.5,4\n", "truth.csv").relevance
+    array([4.])
+    """
+    groups = _groups(content, file, TRUTH)
+    for group in groups:
+        group.items = [dict(zip(NAMES.all, cells, strict=True)) for cells in cast("list[list[object]]", group.items)]
+    return truth_of(groups, file, NAMES, name_only)
+
+
+def run_table(content: bytes, file: str, videos: Mapping[int, str] | None) -> Run:
+    r"""A run with the columns query_id, video, start, end, score, and perhaps rank, which then decides the order.
+
+    Raises:
+        InputError: with every line that is wrong.
+
+    >>> run_table(b"query_id,rank,video,start,end,score\n5,2,v1,0,9,.1\n5,1,v2,3,4,.2\n", "run.csv", None).videos
+    ('v2', 'v1')
+    """
+    groups = _groups(content, file, RUN)
+    if videos is not None:
+        # A cell does not say whether it is a name or an index: with a map, a number is an index.
+        for group in groups:
+            for cells in cast("list[list[object]]", group.items):
+                index = whole(str(cells[0]))
+                cells[0] = cells[0] if index is None else index
+    return run_of(groups, file, NAMES, resolver(videos))
+
+
+def _groups(content: bytes, file: str, kind: Kind) -> list[Group]:
+    header = _header(content, file, kind)
+    needed = (header.query, header.video, header.start, header.end, header.value)
+    table = read_csv(content, file, needed, () if header.rank is None else (header.rank,))
+    problems = list(table.problems)
+
+    def column(name: str, what: str, read: Callable[[str], object]) -> Sequence[object]:
+        values, wrong = table.values(name, read, needed=True)
+        problems.extend(Problem(file, row, f"column {name!r} holds {text!r}, not {what}") for row, text in wrong)
+        return values
+
+    queries = column(header.query, "a query id", stripped)
+    columns = [column(header.video, "the name of a video", stripped)]
+    columns += [column(name, "a number", number) for name in (header.start, header.end, header.value)]
+    ranks = column(header.rank, "a rank such as 1", whole) if header.rank else None
+    if problems:
+        raise InputError(sorted(problems, key=lambda problem: problem.row or 0))
+    groups: dict[object, _Lines] = {}
+    for query, row, *cells in zip(queries, table.rows, *columns, strict=True):
+        group = groups.setdefault(query, _Lines(query, row, [], []))
+        group.items.append(cells)
+        group.rows.append(row)
+    if ranks is not None:
+        _sort(groups, table.rows, cast("Sequence[int]", ranks), file)
+    return [Group(found.query, found.row, found.items, found.rows) for found in groups.values()]
+
+
+def _sort(groups: Mapping[object, _Lines], rows: Sequence[int], ranks: Sequence[int], file: str) -> None:
+    """Bring the rows of each query into the order of their ranks."""
+    rank_of = dict(zip(rows, ranks, strict=True))
+    problems = []
+    for query, group in groups.items():
+        seen: dict[int, int] = {}
+        for row in group.rows:
+            if (first := seen.setdefault(rank_of[row], row)) != row:
+                problems.append(Problem(file, row, f"query {query} has rank {rank_of[row]} in row {first} already"))
+        order = sorted(range(len(group.rows)), key=lambda place: rank_of[group.rows[place]])
+        group.items = [group.items[place] for place in order]
+        group.rows = [group.rows[place] for place in order]
+    if problems:
+        raise InputError(problems)
+
+
+def _header(content: bytes, file: str, kind: Kind) -> _Header:
+    """Find the columns; the one word that the header has for each."""
+    records = csv.reader(io.StringIO(decode_text(content, file), newline=""))
+    try:
+        cells = next(record for record in records if record)
+    except (csv.Error, StopIteration):
+        cells = []
+    problems = []
+
+    def find(words: Sequence[str], *, needed: bool = True) -> str:
+        found = [word for word in words if word in cells]
+        if needed and not found:
+            shown = ", ".join(repr(word) for word in words)
+            problems.append(
+                Problem(file, 1, f"no column {shown.replace(', ', ' or ')}; the header is {','.join(cells)!r}")
+            )
+        if len(found) > 1:
+            problems.append(Problem(file, 1, f"both {found[0]!r} and {found[1]!r} are columns; keep one of them"))
+        return found[0] if found else ""
+
+    header = _Header(
+        find(QUERY),
+        find(VIDEO),
+        find(START),
+        find(END),
+        find(kind.value),
+        find((RANK,), needed=False) or None if kind is RUN else None,
+    )
+    if problems:
+        raise InputError(problems)
+    return header

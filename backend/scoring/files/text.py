@@ -1,0 +1,235 @@
+"""The text of truth and run files: which form it has, and JSON decoded entry by entry, so that a fault has a row.
+
+JSON leaves open, or programs write in spite of it, what must not pass in silence here: a key that stands twice, NaN
+and Infinity, numbers too large for any reader. Such values decode to `Doubled` and `NotANumber`, and whoever uses
+them refuses them; fields that nobody reads may hold anything.
+"""
+
+import csv
+import json
+import math
+import re
+from collections import Counter
+from enum import StrEnum
+from typing import Any, cast
+
+from backend.ground.errors import InputError, Problem
+from backend.scoring.files.entries import Doubled, NotANumber, short
+from backend.scoring.files.words import QUERY, TASKS, pick
+
+BLANK = " \t\r\n"
+_MARK = b"\xef\xbb\xbf"
+_INK = re.compile(rb"[^ \t\r\n]")
+
+
+class Form(StrEnum):
+    """How a file is laid out."""
+
+    DOCUMENT = "document"
+    LINES = "lines"
+    CSV = "csv"
+
+
+def checked(content: bytes, file: str) -> bytes:
+    """The content without its byte order mark, if it is text in UTF-8.
+
+    Raises:
+        InputError: it is empty, or not UTF-8 (with the line).
+    """
+    if content.startswith(_MARK):  # `removeprefix` would copy in any case
+        content = content[len(_MARK) :]
+    if not _INK.search(content):
+        raise InputError.single(file, "is empty")
+    if not content.isascii():
+        try:
+            content.decode("utf-8")
+        except UnicodeDecodeError as error:
+            line = content.count(b"\n", 0, error.start) + 1
+            raise InputError.single(file, "is not UTF-8 text from here on; save it as UTF-8", line) from None
+    return content
+
+
+def form_of(content: bytes, file: str) -> Form:
+    r"""How a file is laid out, by its first two lines.
+
+    >>> form_of(b'{"5": [["v", 0, 9, 1.5]]}', "run.json"), form_of(b'{"qid": 5}\n{"qid": 6}', "run.json")
+    (<Form.DOCUMENT: 'document'>, <Form.LINES: 'lines'>)
+    >>> form_of(b"query_id,video,start,end,score\n5,v,0,9,1.5\n", "run")
+    <Form.CSV: 'csv'>
+    """
+    found = _INK.search(content)
+    start = found.start() if found else 0
+    end = content.find(b"\n", start)
+    if end < 0:
+        end = len(content)
+    opening, last = content[start : start + 1], content[max(start, end - 80) : end].rstrip()[-1:]
+    if opening == b"{":
+        found = _INK.search(content, end)
+        following = found[0] if found else b""
+        if following == b"{" and last not in b":[,":
+            return Form.LINES
+        if last == b"}" and following and following not in b",]}":
+            return Form.LINES
+        return Form.DOCUMENT
+    if opening == b"[":
+        return Form.DOCUMENT
+    header = _cells(content[start : min(end, start + 10_000)])
+    if file.lower().endswith((".csv", ".csv.gz")) or any(word in header for word in QUERY):
+        return Form.CSV
+    return Form.DOCUMENT
+
+
+def document(content: bytes, file: str) -> object:
+    """A decoded JSON document.
+
+    Raises:
+        InputError: not JSON, or a key of the outermost object stands twice; the row is the entry of the outermost
+            list or object, from 1.
+    """
+    reader = _Reader(content.decode("utf-8"), file)
+    found, end = reader.entries(reader.blank(0))
+    if reader.blank(end) < len(reader.text):
+        raise reader.fault("has text after its end", reader.blank(end), None)
+    return found
+
+
+def lines(content: bytes, file: str) -> list[object]:
+    """The decoded lines of a file with a JSON value a line; None stands for an empty line.
+
+    Raises:
+        InputError: with every line that is not JSON.
+    """
+    documents: list[object] = []
+    problems: list[Problem] = []
+    for row, line in enumerate(content.decode("utf-8").split("\n"), start=1):
+        reader = _Reader(line, file)
+        begin = reader.blank(0)
+        if begin == len(line):
+            documents.append(None)
+            continue
+        try:
+            value, end = reader.value(begin, row)
+            if reader.blank(end) < len(line):
+                raise reader.fault("has text after its end", reader.blank(end), row)
+            documents.append(value)
+        except InputError as error:
+            problems += error.problems
+    if problems:
+        raise InputError(problems)
+    return documents
+
+
+class _Reader:
+    """Decodes one text."""
+
+    def __init__(self, text: str, file: str) -> None:
+        self.text = text
+        self.file = file
+
+    def fault(self, message: str, position: int, row: int | None) -> InputError:
+        line = self.text.count("\n", 0, position) + 1
+        column = position - self.text.rfind("\n", 0, position)
+        # The row of a line of a file is that line already.
+        place = f"column {column}" if "\n" not in self.text else f"line {line}, column {column}"
+        return InputError.single(self.file, f"is not JSON: {message} ({place})", row)
+
+    def blank(self, position: int) -> int:
+        """Where the text goes on after white space."""
+        while position < len(self.text) and self.text[position] in BLANK:
+            position += 1
+        return position
+
+    def value(self, position: int, row: int | None) -> tuple[object, int]:
+        """A value that begins here, and where it ends."""
+        try:
+            return cast("tuple[object, int]", _DECODER.raw_decode(self.text, position))
+        except json.JSONDecodeError as error:
+            raise self.fault(error.msg, error.pos, row) from None
+        except RecursionError:
+            raise self.fault("nested too deep", position, row) from None
+
+    def entries(self, position: int) -> tuple[object, int]:
+        """A list or object that begins here, decoded one entry after another, so that a fault has a row."""
+        if self.text[position : position + 1] not in ("[", "{"):
+            return self.value(position, None)
+        close = "]" if self.text[position] == "[" else "}"
+        members: dict[str, object] = {}
+        items: list[object] = []
+        rows: dict[str, int] = {}
+        problems: list[Problem] = []
+        twice: set[str] = set()
+        position = self.blank(position + 1)
+        row = 1
+        while self.text[position : position + 1] != close or row > 1:
+            if close == "}":
+                key, position = self._key(position, row)
+                if (first := rows.setdefault(key, row)) != row:
+                    twice.add(key)
+                    problems.append(Problem(self.file, row, f"{short(key)} was already given in row {first}"))
+                # The tasks of TVR's own files: their rows are the entries of the list, not those of the file.
+                nested = self.text[position : position + 1] == "[" and key in TASKS
+                members[key], position = self.entries(position) if nested else self.value(position, row)
+            else:
+                value, position = self.value(position, row)
+                items.append(value)
+            position = self.blank(position)
+            if self.text[position : position + 1] == close:
+                break
+            if self.text[position : position + 1] != ",":
+                raise self.fault(f"a comma or {close} is missing", position, row)
+            position = self.blank(position + 1)
+            row += 1
+        word = pick(QUERY, members)
+        if problems and word and not isinstance(members[word], (list, dict)):
+            # An entry that stands alone: its keys are fields, and whoever reads them tells of those that matter.
+            return _doubled(members, frozenset(twice)), position + 1
+        if problems:
+            raise InputError(problems)
+        return (members if close == "}" else items), position + 1
+
+    def _key(self, position: int, row: int) -> tuple[str, int]:
+        if self.text[position : position + 1] != '"':
+            raise self.fault("a key in double quotes is missing", position, row)
+        key, position = self.value(position, row)
+        position = self.blank(position)
+        if self.text[position : position + 1] != ":":
+            raise self.fault("a colon is missing", position, row)
+        return str(key), self.blank(position + 1)
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) == len(pairs):
+        return found
+    counts = Counter(key for key, _ in pairs)
+    return _doubled(found, frozenset(key for key, count in counts.items() if count > 1))
+
+
+def _doubled(found: dict[str, Any], twice: frozenset[str]) -> Doubled:
+    doubled = Doubled(found)
+    doubled.twice = twice
+    return doubled
+
+
+def _whole(text: str) -> int | NotANumber:
+    try:
+        return int(text)
+    except ValueError:  # more digits than Python turns into a number
+        return NotANumber()
+
+
+def _decimal(text: str) -> float | NotANumber:
+    value = float(text)
+    return value if math.isfinite(value) else NotANumber()
+
+
+_DECODER = json.JSONDecoder(
+    object_pairs_hook=_object, parse_int=_whole, parse_float=_decimal, parse_constant=lambda _: NotANumber()
+)
+
+
+def _cells(line: bytes) -> list[str]:
+    try:
+        return [cell.strip() for cell in next(iter(csv.reader([line.decode("utf-8")])), [])]
+    except csv.Error:
+        return []

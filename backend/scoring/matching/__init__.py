@@ -1,0 +1,1 @@
+"""Truth and runs as columns, and which prediction meets which moment."""

@@ -1,0 +1,128 @@
+"""Ground truth and runs as columns of numbers: what readers hand to the measures.
+
+Values may still be wrong here (an end before its start): which of them matter is for the conventions of an
+evaluation to say, so `span_problems` lists them and nothing is refused.
+"""
+
+from dataclasses import dataclass, fields, replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from backend.ground.errors import Problem
+from backend.ground.timespan import Floats
+
+Indices = NDArray[np.int64]
+QueryKey = int | str
+"""A query id as its file writes it; ids are compared as text."""
+HIGHEST_RELEVANCE = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Spans:
+    """N moments grouped by query, as columns.
+
+    `queries[i]` owns the moments `offsets[i]:offsets[i + 1]` in file order; `video` counts in `videos`; `row`
+    is each moment's place in its file (the entry, or the line of a .jsonl file), from 1; `number` its place
+    among its query's moments, from 1.
+    """
+
+    file: str
+    queries: tuple[QueryKey, ...]
+    query_rows: tuple[int, ...]
+    offsets: Indices
+    videos: tuple[str, ...]
+    video: Indices
+    start_s: Floats
+    end_s: Floats
+    row: Indices
+    number: Indices
+
+    @property
+    def query(self) -> Indices:
+        """Query number of each moment, shape (N,)."""
+        return np.repeat(np.arange(len(self.queries)), np.diff(self.offsets))
+
+    def take(self, chosen: Indices) -> Self:
+        """Only the moments at these positions, in this order; the order must not mix queries."""
+        sizes = np.bincount(self.query[chosen], minlength=len(self.queries))
+        values = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "offsets"}
+        columns: dict[str, Any] = {
+            name: value[chosen] for name, value in values.items() if isinstance(value, np.ndarray)
+        }
+        return replace(self, offsets=offsets_of(sizes), **columns)
+
+    def groups_of_equals(self) -> tuple[Indices, Indices]:
+        """Moments sorted so that equal spans of one query and video meet, and where each such group begins."""
+        columns = (self.query * len(self.videos) + self.video, self.start_s, self.end_s)
+        order = order_within(columns[0], self.end_s)
+        order = order[order_within(columns[0][order], self.start_s[order])]
+        fresh = np.zeros(len(order), dtype=bool)
+        fresh[:1] = True
+        for column in columns:
+            fresh[1:] |= column[order][1:] != column[order][:-1]
+        return order, np.flatnonzero(fresh)
+
+    def problem(self, position: int, message: str) -> Problem:
+        """A problem with the moment at `position`, naming its file, row, query and place there."""
+        query = self.queries[int(self.query[position])]
+        return row_problem(self.file, int(self.row[position]), query, int(self.number[position]), message)
+
+    def span_problems(self) -> dict[int, str]:
+        """What is wrong with a moment's times, by position."""
+        with np.errstate(invalid="ignore"):
+            good = np.isfinite(self.start_s) & np.isfinite(self.end_s)
+            good &= (self.start_s >= 0) & (self.end_s > self.start_s)
+        return {int(i): _span_message(float(self.start_s[i]), float(self.end_s[i])) for i in np.flatnonzero(~good)}
+
+
+@dataclass(frozen=True, slots=True)
+class Truth(Spans):
+    """Ground truth; `relevance` has shape (N,) and should be a whole number 0-4."""
+
+    relevance: Floats
+
+    def relevance_problems(self) -> dict[int, str]:
+        """What is wrong with a moment's relevance, by position."""
+        rel = self.relevance
+        good = (rel == np.rint(rel)) & (rel >= 0) & (rel <= HIGHEST_RELEVANCE)
+        return {int(i): f"relevance {rel[i]:g} is not one of 0, 1, 2, 3, 4" for i in np.flatnonzero(~good)}
+
+
+@dataclass(frozen=True, slots=True)
+class Run(Spans):
+    """A system's ranked predictions; `score` has shape (N,)."""
+
+    score: Floats
+
+
+def order_within(groups: Indices, values: Floats | Indices) -> Indices:
+    """Positions sorted by group (below 2**53), then by value; equals keep their order.
+
+    Where the groups are nearly in order already, as in files, this takes a small part of the time of `np.lexsort`.
+
+    >>> order_within(np.array([0, 1, 0]), np.array([2.0, 0.0, 1.0])).tolist()
+    [2, 0, 1]
+    """
+    both = np.empty(len(groups), dtype=np.complex128)  # sorted by real, then by imaginary part
+    both.real, both.imag = groups, values
+    return np.argsort(both, kind="stable")
+
+
+def offsets_of(sizes: Indices) -> Indices:
+    """Where each group begins, and the end: 0 and the running sums."""
+    return np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(sizes)])
+
+
+def row_problem(file: str, row: int, query: QueryKey, number: int, message: str) -> Problem:
+    """A problem with the `number`-th moment of a query."""
+    return Problem(file, row, f"query {query}, moment {number}: {message}")
+
+
+def _span_message(start_s: float, end_s: float) -> str:
+    if not (np.isfinite(start_s) and np.isfinite(end_s)):
+        return f"[{start_s}, {end_s}] is not two finite times"
+    if start_s < 0:
+        return f"start {start_s} is before the video begins"
+    return f"end {end_s} is not after start {start_s}"

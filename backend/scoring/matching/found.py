@@ -1,0 +1,81 @@
+"""What the ranked predictions of some queries found in the truth: all that a measure reads."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from backend.ground.timespan import Flags, Floats
+from backend.scoring.matching.columns import Indices
+from backend.scoring.matching.discount import Gain
+from backend.scoring.matching.matching import Pairs, beginnings, settle_pairs
+
+
+@dataclass(frozen=True)
+class Found:
+    """P predictions of Q queries, sorted by query, then rank.
+
+    `query` (0..Q-1) and `rank` (from 0) have shape (P,). `pairs` are the couples of a prediction and a truth
+    moment of the same query and video, `relevance` is that of the truth moments. `ideal` has shape
+    (cut-offs, Q): the DCG of the best ranking of each query's truth. `strict` belongs to NDCG alone.
+    """
+
+    queries: int
+    query: Indices
+    rank: Indices
+    pairs: Pairs
+    relevance: Indices
+    ideal: Floats
+    gain: Gain
+    strict: bool
+    min_relevance: int
+
+    def taken(self, mu: tuple[float, ...]) -> list[tuple[Indices, Indices]]:
+        """For each mu, the predictions that take a truth moment one-to-one, and the relevance of each."""
+        settled = settle_pairs(self.pairs, mu, strict=self.strict)
+        return [(prediction, self.relevance[truth]) for prediction, truth in settled]
+
+    @cached_property
+    def iou(self) -> Floats:
+        """r(k): IoU of each prediction with its best relevant truth moment, 0 where there is none, shape (P,)."""
+        best = np.zeros(len(self.query))
+        prediction = self._relevant.prediction
+        if len(prediction):
+            first = beginnings(prediction)
+            best[prediction[first]] = np.maximum.reduceat(self._relevant.iou.values, first)
+        return best
+
+    def reaches(self, theta: float, *, strict: bool) -> Flags:
+        """Whether r(k) >= theta, or r(k) > theta where `strict`, of each prediction, shape (P,)."""
+        known = self._reaches.get((theta, strict))
+        if known is None:
+            # What meets nothing has r(k) = 0.
+            known = np.full(len(self.query), theta < 0 if strict else theta <= 0)
+            known[self._relevant.prediction[self._relevant.iou.reach(theta, strict=strict)]] = True
+            self._reaches[theta, strict] = known
+        return known
+
+    def first_rank(self, flags: Flags) -> Floats:
+        """Lowest rank of a flagged prediction of each query, infinite where there is none, shape (Q,)."""
+        first = np.full(self.queries, np.inf)
+        flagged = np.flatnonzero(flags)
+        flagged = flagged[beginnings(self.query[flagged])]
+        first[self.query[flagged]] = self.rank[flagged]
+        return first
+
+    def total(self, values: Floats, k: int) -> Floats:
+        """Sum of `values`, shape (P,), over the first k ranks of each query, shape (Q,)."""
+        return np.bincount(self.query, values * (self.rank < k), minlength=self.queries).astype(np.float64, copy=False)
+
+    @cached_property
+    def size(self) -> Indices:
+        """How many predictions each query has, shape (Q,)."""
+        return np.bincount(self.query, minlength=self.queries)
+
+    @cached_property
+    def _relevant(self) -> Pairs:
+        return self.pairs.take(self.relevance[self.pairs.truth] >= self.min_relevance)
+
+    @cached_property
+    def _reaches(self) -> dict[tuple[float, bool], Flags]:
+        return {}

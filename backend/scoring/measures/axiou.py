@@ -1,0 +1,42 @@
+"""AxIoU@K: the mean over ranks of the best IoU so far.
+
+    AxIoU@K = 1/K * sum over k = 1..K of max(r(1), ..., r(k))
+
+Source: Togashi et al., AxIoU, CVPR 2022, equation 10. The only one of the paper's measures that satisfies both of
+its axioms: a redundant prediction changes nothing (INV-k), a better best one always counts (MON-k). It is
+R@K,theta averaged over all theta and over all cut-offs up to K. r(j) is the IoU of the j-th prediction with the
+best truth moment of its query and video that has at least `min_relevance`.
+
+Edge cases: a list shorter than K carries its running maximum on; a query without prediction or relevant moment
+has 0.
+
+Worked example: IoUs .2, .6, .4 have the running maxima .2, .6, .6, so 1.4/3; carried on to K = 5, 2.6/5.
+
+>>> from backend.scoring.evaluate import evaluate
+>>> truth = {"q": [{"video": "v", "start": 0, "end": 10, "relevance": 1}]}
+>>> run = {"q": [["v", 0, 2, 0.9], ["v", 0, 6, 0.8], ["v", 0, 4, 0.7]]}
+>>> evaluate(truth, run, measures=["axiou"], k=[3, 5])["mean"]
+{'axiou@3': 0.4666666666666666, 'axiou@5': 0.5199999999999999}
+"""
+
+import numpy as np
+
+from backend.ground.timespan import Floats
+from backend.scoring.matching.found import Found
+from backend.scoring.measure import Measure
+
+
+def compute(found: Found, cutoffs: tuple[int, ...], _: tuple[float, ...]) -> Floats:
+    """AxIoU of each cut-off and query, in [0, 1]."""
+    # NumPy orders complex numbers by their real, then their imaginary parts: the maximum begins anew with each query.
+    best = np.maximum.accumulate(found.query + 1j * found.iou).imag
+    last = np.zeros(found.queries)
+    ends = np.cumsum(found.size) - 1
+    last[found.size > 0] = best[ends[found.size > 0]]
+    values = np.zeros((len(cutoffs), 1, found.queries))
+    for k, row in zip(cutoffs, values[:, 0], strict=True):
+        row[:] = (found.total(best, k) + np.maximum(k - found.size, 0) * last) / k
+    return values
+
+
+MEASURE = Measure("axiou", None, compute)

@@ -1,0 +1,34 @@
+"""DCG@K: the discounted sum of IoUs.
+
+    DCG@K = sum over k = 1..K of g(r(k)) / log2(k + 1),  g(r) = r (`linear`) or 2**r - 1 (`exp2`)
+
+Source: Togashi et al., AxIoU, CVPR 2022, equation 7. Not normalised, so it may exceed 1. r(k) is the IoU of the
+k-th prediction with the best truth moment of its query and video that has at least `min_relevance`; several
+predictions may meet the same moment. This is not the numerator of NDCG@K, IoU>=mu, whose gains are relevances.
+
+Edge cases: a list shorter than K adds nothing; a query without relevant moment has 0.
+
+Worked example: IoUs .2, .6, .4 give .2/1 + .6/log2(3) + .4/2.
+
+>>> from backend.scoring.evaluate import evaluate
+>>> truth = {"q": [{"video": "v", "start": 0, "end": 10, "relevance": 1}]}
+>>> run = {"q": [["v", 0, 2, 0.9], ["v", 0, 6, 0.8], ["v", 0, 4, 0.7]]}
+>>> evaluate(truth, run, measures=["dcg"], k=[1, 3])["mean"]
+{'dcg@1': 0.2, 'dcg@3': 0.7785578521428744}
+"""
+
+import numpy as np
+
+from backend.ground.timespan import Floats
+from backend.scoring.matching.discount import discounted
+from backend.scoring.matching.found import Found
+from backend.scoring.measure import Measure
+
+
+def compute(found: Found, cutoffs: tuple[int, ...], _: tuple[float, ...]) -> Floats:
+    """DCG of each cut-off and query, at least 0."""
+    gains = found.iou if found.gain == "linear" else np.exp2(found.iou) - 1.0
+    return discounted(found.query, found.rank, gains, found.queries, cutoffs)[:, None]
+
+
+MEASURE = Measure("dcg", None, compute, highest=None)

@@ -1,0 +1,80 @@
+"""NDCG@K, IoU>=mu: how well the ranking of found moments agrees with their graded relevance.
+
+    DCG@K  = sum over ranks k = 1..K of gain(rel_k) / log2(k + 1)
+    NDCG@K = DCG@K of the run / DCG@K of the ideal ranking
+
+Source: Liang et al., TVR-Ranking, section 4. rel_k is the relevance of the truth moment that the prediction at
+rank k takes (see `matching`), 0 where it takes none. The ideal ranking holds the K highest relevances of the
+query's whole truth, matched or not. The paper's gain is the relevance itself (`linear`); the published
+evaluator's is 2**rel - 1 (`exp2`).
+
+Edge cases: a query without relevant moment has ideal DCG 0 and NDCG 0; fewer than K predictions add nothing.
+
+Worked example (the paper's Figure 2): the predictions [10, 30), [9, 29), [50, 70) of video v1 take truth moments
+of relevance 2, 4, 2; the ideal order is 4, 2, 2, so (2 + 4/log2(3) + 2/2) / (4 + 2/log2(3) + 2/2).
+
+>>> from backend.scoring.evaluate import evaluate
+>>> moments = [("v1", 12, 19, 4), ("v2", 0, 10, 2), ("v1", 20, 28, 2), ("v1", 50, 60, 2)]
+>>> truth = {"q": [dict(zip(("video", "start", "end", "relevance"), moment)) for moment in moments]}
+>>> run = {"q": [["v1", 10, 30, 0.9], ["v1", 9, 29, 0.8], ["v1", 50, 70, 0.7]]}
+>>> evaluate(truth, run, measures=["ndcg"], k=[3], mu=[0.3])["mean"]
+{'ndcg@3,0.3': 0.8821211986607034}
+>>> evaluate(truth, run, preset="official", k=[3], mu=[0.3])["mean"]
+{'ndcg@3,0.3': 0.7592076495650287}
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from backend.ground.timespan import Floats
+from backend.scoring.matching.columns import Indices, order_within
+from backend.scoring.matching.discount import Gain, discounted
+from backend.scoring.matching.found import Found
+from backend.scoring.measure import Measure
+
+
+def compute(found: Found, cutoffs: tuple[int, ...], mus: tuple[float, ...]) -> Floats:
+    """NDCG of each cut-off, mu and query, in [0, 1]."""
+    sums = [
+        dcg(found.query[hit], found.rank[hit], relevance, found.queries, cutoffs, found.gain)
+        for hit, relevance in found.taken(mus)
+    ]
+    dcgs = np.stack(sums, axis=1)
+    return ratio(dcgs, np.broadcast_to(found.ideal[:, None], dcgs.shape))
+
+
+def dcg(query: Indices, rank: Indices, relevance: Indices, queries: int, cutoffs: Sequence[int], gain: Gain) -> Floats:
+    """Discounted cumulative gain, shape (cut-offs, queries); columns as `discounted` has them."""
+    gains = relevance.astype(np.float64) if gain == "linear" else np.ldexp(1.0, relevance) - 1.0
+    return discounted(query, rank, gains, queries, cutoffs)
+
+
+def ideal_dcg(query: Indices, relevance: Indices, queries: int, cutoffs: Sequence[int], gain: Gain) -> Floats:
+    """DCG of each query's truth in its best order, shape (cut-offs, queries).
+
+    >>> ideal_dcg(np.array([0, 0, 1]), np.array([2, 4, 3]), 3, [1], "linear").tolist()
+    [[4.0, 3.0, 0.0]]
+    """
+    order = order_within(query, -relevance)
+    return dcg(query[order], ranks_within(query[order], queries), relevance[order], queries, cutoffs, gain)
+
+
+def ratio(found: Floats, ideal: Floats) -> Floats:
+    """`found / ideal`, both of one shape; 0 where the ideal is 0. In [0, 1]."""
+    result = np.zeros(found.shape)
+    np.divide(found, ideal, out=result, where=ideal > 0)
+    return result
+
+
+def ranks_within(query: Indices, queries: int) -> Indices:
+    """Rank of each moment within its query, counting from 0; `query` is sorted.
+
+    >>> ranks_within(np.array([0, 0, 2]), 3).tolist()
+    [0, 1, 0]
+    """
+    size = np.bincount(query, minlength=queries)
+    return np.arange(len(query)) - np.repeat(np.cumsum(size) - size, size)
+
+
+MEASURE = Measure("ndcg", "mu", compute)

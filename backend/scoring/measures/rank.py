@@ -1,0 +1,33 @@
+"""Rank n@m: whether one of the n best predictions overlaps a relevant moment by at least m.
+
+    Rank K@theta = 1 if r(k) >= theta for some k <= K, otherwise 0
+
+Source: Yang et al., MVMR, CIKM 2024, as most of the field counts "R@n, IoU=m"; AxIoU's R@K,theta (`recall` here)
+asks for more than theta. r(k) is the IoU of the k-th prediction with the best truth moment of its query and
+video that has at least `min_relevance`; several predictions may meet the same moment.
+
+Edge cases: an IoU of exactly theta is a hit; a query without relevant moment has 0.
+
+Worked example: IoUs .2, .6, .5 reach .6 at rank 2.
+
+>>> from backend.scoring.evaluate import evaluate
+>>> truth = {"q": [{"video": "v", "start": 0, "end": 10, "relevance": 1}]}
+>>> run = {"q": [["v", 0, 2, 0.9], ["v", 0, 6, 0.8], ["v", 0, 5, 0.7]]}
+>>> evaluate(truth, run, measures=["rank"], k=[1, 2], theta=[0.5, 0.6])["mean"]
+{'rank@1,0.5': 0.0, 'rank@1,0.6': 0.0, 'rank@2,0.5': 1.0, 'rank@2,0.6': 1.0}
+"""
+
+import numpy as np
+
+from backend.ground.timespan import Floats
+from backend.scoring.matching.found import Found
+from backend.scoring.measure import Measure
+
+
+def compute(found: Found, cutoffs: tuple[int, ...], thetas: tuple[float, ...]) -> Floats:
+    """Rank of each cut-off, theta and query: 0 or 1."""
+    first = np.stack([found.first_rank(found.reaches(theta, strict=False)) for theta in thetas])
+    return np.stack([(first < k).astype(np.float64) for k in cutoffs])
+
+
+MEASURE = Measure("rank", "theta", compute)

@@ -1,0 +1,232 @@
+"""Where the paper and the published evaluator of TVR-Ranking differ, as named options in two presets.
+
+`paper` is the formula of the paper: linear gain, IoU >= mu, exact arithmetic, every query of the truth counts.
+`official` is the published function bit for bit: gain 2**rel - 1, IoU > mu, float64, an average over the
+queries that the run holds. An option given explicitly overrides its preset.
+"""
+
+import math
+import operator
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Literal, SupportsIndex, TypedDict
+
+from backend.ground.errors import InputError, Problem
+from backend.scoring import measures as family
+from backend.scoring.matching.columns import HIGHEST_RELEVANCE
+from backend.scoring.matching.discount import Gain
+from backend.scoring.measure import Measure
+
+Preset = Literal["paper", "official"]
+DEFAULT_K = (10, 20, 40)
+DEFAULT_MU = (0.3, 0.5, 0.7)
+_HIGHEST_K = 2**53
+"""Up to here float64 holds every whole number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Conventions:
+    """Every choice that can change a number; docs/metrics.md says why each exists."""
+
+    gain: Gain
+    iou_compare: Literal["ge", "gt"]
+    arithmetic: Literal["exact", "float64"]
+    zero_relevance: Literal["absorb", "drop"]
+    """`absorb`: a truth moment of relevance 0 takes a prediction; `drop`: it is not there."""
+    missing: Literal["zero", "skip", "error"]
+    """A truth query that the run lacks; an empty list of predictions is not missing and counts 0."""
+    unknown: Literal["error", "ignore"]
+    """A query of the run that the truth lacks."""
+    no_relevant: Literal["zero", "skip"]
+    """A query whose truth has no relevance above 0."""
+    order: Literal["file", "score"]
+    duplicates: Literal["keep", "merge_max"]
+    """A truth moment given twice; `merge_max` keeps the first with the higher relevance."""
+    dedupe_predictions: bool
+    """Keep only the best-ranked of equal predictions."""
+    invalid: Literal["error", "skip", "zero"]
+    """Moments that no video can hold (end not after start, negative, not finite), mu outside (0, 1]:
+    `skip` leaves such moments out, `zero` computes on, which gives them IoU 0 (except negative times,
+    which overlap as usual); both let any finite mu pass."""
+
+
+class Options(TypedDict, total=False):
+    """`Conventions` as keyword arguments; None, like absence, means the preset's value."""
+
+    gain: str | None
+    iou_compare: str | None
+    arithmetic: str | None
+    zero_relevance: str | None
+    missing: str | None
+    unknown: str | None
+    no_relevant: str | None
+    order: str | None
+    duplicates: str | None
+    dedupe_predictions: bool | None
+    invalid: str | None
+
+
+PRESETS: Mapping[str, Conventions] = {
+    "paper": Conventions(
+        gain="linear",
+        iou_compare="ge",
+        arithmetic="exact",
+        zero_relevance="absorb",
+        missing="zero",
+        unknown="error",
+        no_relevant="zero",
+        order="file",
+        duplicates="keep",
+        dedupe_predictions=False,
+        invalid="error",
+    ),
+    "official": Conventions(
+        gain="exp2",
+        iou_compare="gt",
+        arithmetic="float64",
+        zero_relevance="absorb",
+        missing="skip",
+        unknown="error",
+        no_relevant="zero",
+        order="file",
+        duplicates="keep",
+        dedupe_predictions=False,
+        invalid="zero",
+    ),
+}
+
+OPTION_VALUES: Mapping[str, tuple[str | bool, ...]] = {
+    "gain": ("linear", "exp2"),
+    "iou_compare": ("ge", "gt"),
+    "arithmetic": ("exact", "float64"),
+    "zero_relevance": ("absorb", "drop"),
+    "missing": ("zero", "skip", "error"),
+    "unknown": ("error", "ignore"),
+    "no_relevant": ("zero", "skip"),
+    "order": ("file", "score"),
+    "duplicates": ("keep", "merge_max"),
+    "dedupe_predictions": (False, True),
+    "invalid": ("error", "skip", "zero"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """One evaluation's preset, measures, cut-offs and thresholds, all checked."""
+
+    preset: str
+    k: tuple[int, ...]
+    mu: tuple[float, ...]
+    conventions: Conventions
+    theta: tuple[float, ...]
+    min_relevance: int
+    """What counts as relevant for measures without graded relevance."""
+    measures: tuple[str, ...]
+
+    def thresholds(self, measure: Measure) -> tuple[float, ...]:
+        """The thresholds that a measure is computed at, none where it takes none."""
+        return {"mu": self.mu, "theta": self.theta, None: ()}[measure.threshold]
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Names of the values, such as `ndcg@K,mu` and `axiou@K`: measure by measure, then K by K."""
+        return tuple(
+            measure.key(k, threshold)
+            for measure in map(family.MEASURES.__getitem__, self.measures)
+            for k in self.k
+            for threshold in self.thresholds(measure) or (None,)
+        )
+
+    @property
+    def changed(self) -> dict[str, str | bool | int]:
+        """The options whose value is not the preset's, or not the usual one."""
+        usual = asdict(PRESETS[self.preset])
+        changed = {name: value for name, value in asdict(self.conventions).items() if value != usual[name]}
+        if self.min_relevance != 1:
+            changed["min_relevance"] = self.min_relevance
+        return changed
+
+
+def settle(
+    preset: str,
+    k: Iterable[SupportsIndex],
+    mu: Iterable[float],
+    options: Options,
+    *,
+    theta: Iterable[float] = DEFAULT_MU,
+    min_relevance: int = 1,
+    measures: Iterable[str] | None = None,
+) -> Settings:
+    """Check what a caller asked for and fill the rest from the preset.
+
+    `measures` defaults to all of them in preset `paper`, and to NDCG alone in `official`, because the published
+    function has no other; those asked for there follow its other conventions (gain, arithmetic, missing queries).
+
+    Raises:
+        InputError: naming every preset, option, measure, K, mu, theta or min_relevance that cannot be used.
+    """
+    if preset not in PRESETS:
+        raise InputError.single("preset", f"{preset!r} is not one of {', '.join(PRESETS)}")
+    problems = []
+    given = {name: value for name, value in options.items() if value is not None}
+    for name, value in given.items():
+        allowed = OPTION_VALUES.get(name)
+        if allowed is None:
+            problems.append(Problem(name, None, f"no such option; there are {', '.join(OPTION_VALUES)}"))
+        elif value not in allowed:
+            problems.append(Problem(name, None, f"{value!r} is not one of {', '.join(map(str, allowed))}"))
+    if problems:
+        raise InputError(problems)
+    conventions: Conventions = replace(PRESETS[preset], **given)  # type: ignore[arg-type]  # checked just above
+    cutoffs = _cutoffs(k, problems)
+    strict = conventions.invalid == "error"
+    thresholds = _thresholds("mu", mu, strict, problems)
+    thetas = _thresholds("theta", theta, strict, problems)
+    if isinstance(min_relevance, bool) or min_relevance not in range(1, HIGHEST_RELEVANCE + 1):
+        problems.append(Problem("min_relevance", None, f"{min_relevance!r} is not one of 1, 2, 3, 4"))
+    names = _measures(preset, measures, problems)
+    if problems:
+        raise InputError(problems)
+    return Settings(preset, cutoffs, thresholds, conventions, thetas, min_relevance, names)
+
+
+def _measures(preset: str, asked: Iterable[str] | None, problems: list[Problem]) -> tuple[str, ...]:
+    if asked is None:
+        return tuple(family.MEASURES) if preset == "paper" else ("ndcg",)
+    names = tuple(dict.fromkeys(asked))
+    known = ", ".join(family.MEASURES)
+    problems += [
+        Problem("measures", None, f"{name!r} is not one of {known}") for name in names if name not in family.MEASURES
+    ]
+    if not names:
+        problems.append(Problem("measures", None, f"give at least one of {known}"))
+    return names
+
+
+def _cutoffs(values: Iterable[SupportsIndex], problems: list[Problem]) -> tuple[int, ...]:
+    found = []
+    for value in values:
+        try:
+            found.append(operator.index(value))
+        except TypeError:
+            problems.append(Problem("k", None, f"{value!r} is not a whole number"))
+    problems += [Problem("k", None, f"{value} is not at least 1") for value in found if value < 1]
+    problems += [Problem("k", None, f"{value} is more than any list holds") for value in found if value > _HIGHEST_K]
+    if not found and not problems:
+        problems.append(Problem("k", None, "give at least one cut-off, such as 10"))
+    return tuple(dict.fromkeys(found))
+
+
+def _thresholds(name: str, values: Iterable[float], strict: bool, problems: list[Problem]) -> tuple[float, ...]:
+    found = []
+    for value in values:
+        try:
+            found.append(float(value))
+        except (TypeError, ValueError):
+            problems.append(Problem(name, None, f"{value!r} is not a number"))
+    for value in found:
+        if not math.isfinite(value) or (strict and not 0 < value <= 1):
+            problems.append(Problem(name, None, f"{value!r} is not in (0, 1]"))
+    if not found and not problems:
+        problems.append(Problem(name, None, "give at least one threshold, such as 0.5"))
+    return tuple(dict.fromkeys(found))

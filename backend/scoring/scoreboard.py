@@ -1,0 +1,302 @@
+"""Score many runs against one graded ground truth, and keep what is needed to explain the scores.
+
+Reads: truth, run and video map files. Writes: nothing.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, SupportsIndex, TypeVar, Unpack
+
+import numpy as np
+
+from backend.ground.errors import InputError, Problem
+from backend.ground.timespan import Floats
+from backend.scoring.analysis.breakdown import Breakdown, break_down
+from backend.scoring.analysis.cases import Case, build_case
+from backend.scoring.analysis.fates import FATES, NEVER_FOUND, FateCounts, count_fates
+from backend.scoring.analysis.meeting import Meeting, meet
+from backend.scoring.files.reading import read_run, read_truth, read_videos
+from backend.scoring.matching.columns import Indices, QueryKey, Run, Truth
+from backend.scoring.presets import DEFAULT_K, DEFAULT_MU, Options, Preset, Settings, settle
+from backend.scoring.scores import AnswerKey, RankedRun, prepare_run, prepare_truth, score
+
+Progress = Callable[[str, int, int], None]
+_Value = TypeVar("_Value")
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredRun:
+    """One run: `values` has shape (len(settings.keys), N) for the N queries that count; `query` numbers them."""
+
+    name: str
+    file: str
+    ranked: RankedRun
+    query: Indices
+    values: Floats
+    means: dict[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Scoreboard:
+    """All runs of one evaluation."""
+
+    settings: Settings
+    key: AnswerKey
+    runs: tuple[ScoredRun, ...]
+    warnings: tuple[str, ...]
+
+    @property
+    def queries(self) -> tuple[QueryKey, ...]:
+        """The truth's queries, which numbers count in."""
+        return self.key.truth.queries
+
+    @property
+    def focus(self) -> str:
+        """The measure that a page is sorted by: NDCG (else the first) at the middle of the cut-offs and thresholds."""
+        keys = self.settings.keys
+        k, mu = self.middle
+        middle = f"ndcg@{k},{mu!r}"
+        return middle if middle in keys else keys[0]
+
+    @property
+    def middle(self) -> tuple[int, float]:
+        """The cut-off and the threshold in the middle of those asked for."""
+        return _middle(self.settings.k), _middle(self.settings.mu)
+
+    def missing(self, run: ScoredRun) -> list[QueryKey]:
+        """Ids of the truth's queries that a run lacks."""
+        return [self.queries[i] for i in run.ranked.missing]
+
+    def shared(self, key: str) -> tuple[Indices, Floats]:
+        """One measure of all runs on the queries that count for each of them: (Q,) and (runs, Q)."""
+        row = self.settings.keys.index(key)
+        shared = self.runs[0].query
+        for run in self.runs[1:]:
+            shared = np.intersect1d(shared, run.query)
+        shared = np.sort(shared)
+        values = np.empty((len(self.runs), len(shared)))
+        for number, run in enumerate(self.runs):
+            order = np.argsort(run.query)
+            values[number] = run.values[row, order[np.searchsorted(run.query[order], shared)]]
+        return shared, values
+
+    def meeting(self, run: ScoredRun, k: int | None = None, mu: float | None = None) -> Meeting:
+        """Who takes whom, at the highest K and the middle mu unless told otherwise."""
+        at = max(self.settings.k) if k is None else k
+        return meet(self.key, run.ranked, self.settings, at, self.middle[1] if mu is None else mu)
+
+    def fates(self, run: ScoredRun, k: int | None = None, mu: float | None = None) -> FateCounts:
+        """The error analysis of a run."""
+        return count_fates(self.key, self.meeting(run, k, mu), self.settings.min_relevance)
+
+    def cases(self, queries: Iterable[int], k: int | None = None, mu: float | None = None) -> list[Case]:
+        """These queries (numbers of the truth) as all runs answer them."""
+        meetings = {run.name: (run.ranked, self.meeting(run, k, mu)) for run in self.runs}
+        return [build_case(query, self.key, meetings, self.settings.min_relevance) for query in queries]
+
+    def breakdown(self, by: str) -> Breakdown:
+        """The truth's queries in groups."""
+        return break_down(by, self.key.truth, self.settings.min_relevance)
+
+    def summary(self, by: Sequence[str] = (), *, errors: bool = False) -> dict[str, Any]:
+        """What `reelrank evaluate --json` prints; see `evaluate_files`."""
+        breakdowns = [self.breakdown(name) for name in by]
+        runs = []
+        for run in self.runs:
+            missing = self.missing(run)
+            entry: dict[str, Any] = {
+                "name": run.name,
+                "queries": len(self.queries) - len(missing),
+                "counted": len(run.query),
+                "missing": missing,
+                "measures": run.means,
+            }
+            if breakdowns:
+                entry["by"] = {part.by: self._groups(part, run) for part in breakdowns}
+            if errors:
+                entry["errors"] = self._errors(self.fates(run))
+            runs.append(entry)
+        return {
+            "preset": self.settings.preset,
+            "options": self.settings.changed,
+            "focus": self.focus,
+            "truth": {"queries": len(self.queries), "moments": len(self.key.truth.video)},
+            "runs": runs,
+            "warnings": list(self.warnings),
+        }
+
+    def per_query(self) -> Iterable[tuple[str, QueryKey, bool, dict[str, float]]]:
+        """(run, query, whether the run lacks it, values) of every query that counts."""
+        for run in self.runs:
+            lacking = set(run.ranked.missing.tolist())
+            for number, values in zip(run.query.tolist(), run.values.T.tolist(), strict=True):
+                named = dict(zip(self.settings.keys, values, strict=True))
+                yield run.name, self.queries[number], number in lacking, named
+
+    def _groups(self, part: Breakdown, run: ScoredRun) -> dict[str, Any]:
+        means, counts = part.means(run.query, run.values)
+        groups = {}
+        for number, name in enumerate(part.names):
+            named = zip(self.settings.keys, means[:, number].tolist(), strict=True) if counts[number] else ()
+            groups[name] = {"queries": int(counts[number]), "measures": dict(named)}
+        return {"note": part.note, "groups": groups}
+
+    def _errors(self, found: FateCounts) -> dict[str, Any]:
+        truth = self.key.truth
+        return {
+            "k": found.k,
+            "mu": found.mu,
+            "moments": found.moments,
+            "counts": {fate.value: found.total(fate) for fate in FATES},
+            "never_found": found.total(*NEVER_FOUND),
+            "by_relevance": {
+                fate.value: {str(grade): int(n) for grade, n in enumerate(row) if grade >= self.settings.min_relevance}
+                for fate, row in zip(FATES, found.counts, strict=True)
+            },
+            "examples": [
+                {
+                    "class": missed.fate.value,
+                    "query": truth.queries[int(truth.query[missed.moment])],
+                    "video": truth.videos[truth.video[missed.moment]],
+                    "start": float(truth.start_s[missed.moment]),
+                    "end": float(truth.end_s[missed.moment]),
+                    "relevance": int(truth.relevance[missed.moment]),
+                    "rank": missed.rank or None,
+                    "iou": None if np.isnan(missed.iou) else missed.iou,
+                }
+                for missed in found.examples
+            ],
+        }
+
+
+def score_runs(
+    truth: Truth,
+    runs: Mapping[str, Run],
+    settings: Settings,
+    *,
+    progress: Progress | None = None,
+) -> Scoreboard:
+    """Score runs, by name, that are columns already.
+
+    Raises:
+        InputError: with the problems of the truth and of all runs; nothing is scored then.
+    """
+    problems: list[Problem] = []
+    key = None
+    try:
+        key = prepare_truth(truth, settings)
+    except InputError as error:
+        problems += error.problems
+    prepared = {}
+    for name, run in runs.items():
+        try:
+            if key is not None:
+                prepared[name] = prepare_run(run, key, settings)
+        except InputError as error:
+            problems += error.problems
+    if problems or key is None:
+        raise InputError(problems)
+    warnings = [*key.warnings, *(warning for ranked in prepared.values() for warning in ranked.warnings)]
+    scored = []
+    for number, (name, ranked) in enumerate(prepared.items(), start=1):
+        scores = score(key, ranked, settings)
+        if not scores.queries:
+            warnings.append(f"{ranked.run.file}: no query counts, so there is no mean")
+        query = np.array([key.query_number[str(query)] for query in scores.queries], dtype=np.int64)
+        scored.append(ScoredRun(name, ranked.run.file, ranked, query, scores.values, scores.mean(settings)))
+        if progress:
+            progress("scoring", number, len(prepared))
+    return Scoreboard(settings, key, tuple(scored), tuple(warnings))
+
+
+def score_files(
+    truth_path: Path,
+    run_paths: Sequence[Path],
+    *,
+    videos: Path | None = None,
+    preset: Preset = "paper",
+    k: Iterable[SupportsIndex] = DEFAULT_K,
+    mu: Iterable[float] = DEFAULT_MU,
+    theta: Iterable[float] = DEFAULT_MU,
+    min_relevance: int = 1,
+    measures: Iterable[str] | None = None,
+    progress: Progress | None = None,
+    **options: Unpack[Options],
+) -> Scoreboard:
+    """Score run files against a truth file. A run is named as its file, or by its path where two files share a name.
+
+    Args:
+        truth_path: the truth.
+        run_paths: the runs.
+        videos: `name -> [duration, index]`, for runs that give videos by index.
+        preset: `paper` or `official`.
+        k: rank cut-offs.
+        mu: IoU thresholds of graded measures.
+        theta: IoU thresholds of measures without grades.
+        min_relevance: what counts as relevant where relevance is not graded.
+        measures: their names; all in preset `paper`, `ndcg` in `official` where not given.
+        progress: called with (what is done, done, all).
+        **options: see `backend.api.evaluate`.
+
+    Raises:
+        InputError: with the problems of all files; nothing is scored then.
+    """
+    settings = settle(preset, k, mu, options, theta=theta, min_relevance=min_relevance, measures=measures)
+    problems: list[Problem] = []
+    truth = names = None
+    try:
+        truth = read_truth(truth_path)
+    except InputError as error:
+        problems += error.problems
+    try:
+        names = None if videos is None else read_videos(videos)
+    except InputError as error:
+        raise InputError([*problems, *error.problems]) from None
+    runs = {}
+    for number, (name, path) in enumerate(zip(_names(run_paths), run_paths, strict=True), start=1):
+        try:
+            runs[name] = read_run(path, names)
+        except InputError as error:
+            problems += error.problems
+        if progress:
+            progress("reading runs", number, len(run_paths))
+    if truth is None:
+        raise InputError(problems)
+    try:
+        board = score_runs(truth, runs, settings, progress=progress)
+    except InputError as error:
+        place = {str(path): number for number, path in enumerate((truth_path, *run_paths))}
+        found = sorted([*problems, *error.problems], key=lambda problem: place.get(problem.file, len(place)))
+        raise InputError(found) from None
+    if problems:
+        raise InputError(problems)
+    return board
+
+
+def evaluate_files(truth_path: Path, run_paths: Sequence[Path], **asked: Any) -> dict[str, Any]:
+    """Score run files: the object that `reelrank evaluate --json` prints; takes what `score_files` takes.
+
+    Returns:
+        `{"preset", "options", "focus", "truth": {"queries", "moments"}, "runs": [{"name", "queries", "counted",
+        "missing", "measures"}], "warnings"}`: `options` are those that differ from the preset, `missing` the ids of
+        truth queries that the run lacks, as the truth file writes them, `queries` how many of them it has, `counted`
+        how many its means are of.
+
+    Raises:
+        InputError: with the problems of all files; nothing is scored then.
+    """
+    return score_files(truth_path, run_paths, **asked).summary()
+
+
+def _names(paths: Sequence[Path]) -> list[str]:
+    stems = [path.stem for path in paths]
+    names = [path.stem if stems.count(path.stem) == 1 else str(path) for path in paths]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise InputError([Problem(name, None, "is given twice") for name in twice])
+    return names
+
+
+def _middle(values: tuple[_Value, ...]) -> _Value:
+    return values[len(values) // 2]

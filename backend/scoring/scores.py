@@ -1,0 +1,255 @@
+"""Apply an evaluation's conventions to truth and run columns, and compute all its values.
+
+`prepare_truth` once, `prepare_run` and `score` for every run.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import TypeVar
+
+import numpy as np
+
+from backend.ground.errors import InputError, Problem
+from backend.ground.timespan import Flags, Floats
+from backend.scoring import measures as family
+from backend.scoring.matching.columns import Indices, QueryKey, Run, Spans, Truth
+from backend.scoring.matching.found import Found
+from backend.scoring.matching.matching import TruthIndex, index_truth, pair_up
+from backend.scoring.measures.ndcg import ideal_dcg
+from backend.scoring.presets import Settings
+
+AnySpans = TypeVar("AnySpans", bound=Spans)
+
+_CHUNK = 200_000
+"""Predictions looked at together: bounds the memory, and the arrays of the official size stay in the cache."""
+_LISTED = 10
+"""Ids that a message names before it only counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerKey:
+    """Truth ready to be scored against; `ideal` has shape (len(k), queries)."""
+
+    truth: Truth
+    index: TruthIndex
+    ideal: Floats
+    has_relevant: Flags
+    query_number: dict[str, int]
+    video_number: dict[str, int]
+    warnings: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RankedRun:
+    """A run's predictions in rank order, cut at the highest K, of queries that the truth knows.
+
+    `truth_query` is the truth's number of each of the run's queries, -1 for those ignored; `truth_video` that
+    of each prediction's video; `missing` numbers the truth queries that the run lacks.
+    """
+
+    run: Run
+    truth_query: Indices
+    truth_video: Indices
+    missing: Indices
+    warnings: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """`values` has shape (len(settings.keys), len(queries)), each in [0, 1] except those of DCG@K."""
+
+    queries: tuple[QueryKey, ...]
+    values: Floats
+
+    def mean(self, settings: Settings) -> dict[str, float]:
+        """Mean over the queries, by key; NumPy's pairwise sum, as in the published evaluator.
+
+        Empty where no query counts, as there: 0 would be a result, and there is none.
+        """
+        if not self.queries:
+            return {}
+        return {key: float(np.mean(row)) for key, row in zip(settings.keys, self.values, strict=True)}
+
+
+def prepare_truth(truth: Truth, settings: Settings) -> AnswerKey:
+    """Check, clean and sort the truth.
+
+    Raises:
+        InputError: with every moment that the conventions do not let pass, or where there is no query.
+    """
+    options = settings.conventions
+    if not truth.queries:
+        raise InputError.single(truth.file, "holds no query")
+    must = truth.relevance_problems()
+    truth, warnings = _admit(truth, truth.span_problems(), must, settings)
+    order, first = truth.groups_of_equals()
+    if repeated := len(order) - len(first):
+        if options.duplicates == "merge_max":
+            highest = np.maximum.reduceat(truth.relevance[order], first)
+            kept = np.argsort(order[first])
+            truth = replace(truth.take(order[first][kept]), relevance=highest[kept])
+        else:
+            warnings.append(f"{truth.file}: {repeated} moments repeat another of the same query; all were kept")
+    query, relevance = truth.query, truth.relevance.astype(np.int64)
+    has_relevant = np.bincount(query[relevance > 0], minlength=len(truth.queries)) > 0
+    if not has_relevant.all():
+        ids = _ids(truth, np.flatnonzero(~has_relevant))
+        done = "count 0" if options.no_relevant == "zero" else "were left out"
+        warnings.append(f"{truth.file}: queries without relevant moment {done}: {ids}")
+    able = np.flatnonzero((relevance > 0) | (options.zero_relevance == "absorb"))
+    index = index_truth(
+        query[able],
+        truth.video[able],
+        truth.start_s[able],
+        truth.end_s[able],
+        relevance[able],
+        # One more than the truth has, for whatever other videos a run names.
+        videos=len(truth.videos) + 1,
+    )
+    return AnswerKey(
+        truth,
+        index,
+        ideal_dcg(query, relevance, len(truth.queries), settings.k, options.gain),
+        has_relevant,
+        {str(query): number for number, query in enumerate(truth.queries)},
+        {video: number for number, video in enumerate(truth.videos)},
+        tuple(warnings),
+    )
+
+
+def prepare_run(run: Run, key: AnswerKey, settings: Settings) -> RankedRun:
+    """Check a run and bring it into rank order.
+
+    Raises:
+        InputError: with every prediction and query that the conventions do not let pass.
+    """
+    options = settings.conventions
+    problems = []
+    truth_query = np.array([key.query_number.get(str(query), -1) for query in run.queries], dtype=np.int64)
+    unknown = np.flatnonzero(truth_query < 0)
+    if options.unknown == "error":
+        problems = [
+            Problem(run.file, run.query_rows[i], f"query {run.queries[i]} is not in the truth") for i in unknown
+        ]
+    missing = np.setdiff1d(np.arange(len(key.truth.queries)), truth_query)
+    if options.missing == "error":
+        problems += [Problem(run.file, None, f"query {key.truth.queries[i]} is missing") for i in missing]
+    must = {}
+    if options.order == "score":
+        must = {int(i): "the score is not a number" for i in np.flatnonzero(np.isnan(run.score))}
+    try:
+        run, warnings = _admit(run, run.span_problems(), must, settings)
+    except InputError as error:
+        problems += error.problems
+    if problems:
+        raise InputError(problems)
+    if len(unknown):
+        warnings.append(f"{run.file}: queries that the truth lacks were ignored: {_ids(run, unknown)}")
+        run = run.take(np.flatnonzero(truth_query[run.query] >= 0))
+    if options.order == "score":
+        run = run.take(np.lexsort((-run.score, run.query)))
+    elif disordered := len(np.unique(run.query[1:][_rises(run)])):
+        warnings.append(
+            f"{run.file}: the scores of {disordered} queries do not fall; file order was used (order=score sorts)"
+        )
+    if options.dedupe_predictions:
+        order, first = run.groups_of_equals()
+        run = run.take(np.sort(order[first]))
+    other = len(key.video_number)
+    video_of = np.array([key.video_number.get(video, other) for video in run.videos], dtype=np.int64)
+    if len(video_of) and (video_of == other).all():
+        warnings.append(f"{run.file}: none of its videos is in the truth; do the names agree?")
+    within = _rank(run) < max(settings.k)
+    if not within.all():
+        run = run.take(np.flatnonzero(within))
+    return RankedRun(run, truth_query, video_of[run.video], missing, tuple(warnings))
+
+
+def score(key: AnswerKey, ranked: RankedRun, settings: Settings) -> Scores:
+    """All values of all queries that count: those of the run in its order, then missing ones as zeros."""
+    options = settings.conventions
+    known = np.flatnonzero(ranked.truth_query >= 0)
+    of_truth = ranked.truth_query[known]
+    values = np.hstack([_values(key, ranked, chunk, settings) for chunk in _chunks(ranked.run)])[:, known]
+    if options.missing == "zero":
+        of_truth = np.concatenate([of_truth, ranked.missing])
+        values = np.hstack([values, np.zeros((len(values), len(ranked.missing)))])
+    if options.no_relevant == "skip":
+        relevant = key.has_relevant[of_truth]
+        of_truth, values = of_truth[relevant], values[:, relevant]
+    return Scores(tuple(key.truth.queries[i] for i in of_truth), values)
+
+
+def _chunks(run: Run) -> list[slice]:
+    """Neighbouring queries that together have about `_CHUNK` predictions; at least one chunk, also of nothing."""
+    first = np.searchsorted(run.offsets[:-1], np.arange(_CHUNK, len(run.video), _CHUNK))
+    edges = [0, *np.unique(first).tolist(), len(run.queries)]
+    return [slice(low, high) for low, high in pairwise(edges)]
+
+
+def _values(key: AnswerKey, ranked: RankedRun, chunk: slice, settings: Settings) -> Floats:
+    """All values of a chunk of the run's queries, shape (len(settings.keys), queries of the chunk)."""
+    options, run = settings.conventions, ranked.run
+    truth_query = ranked.truth_query[chunk]
+    offsets = run.offsets[chunk.start : chunk.stop + 1]
+    rows = slice(int(offsets[0]), int(offsets[-1]))
+    size = np.diff(offsets)
+    query = np.repeat(np.arange(len(truth_query)), size)
+    pairs = pair_up(
+        key.index,
+        truth_query[query],
+        ranked.truth_video[rows],
+        run.start_s[rows],
+        run.end_s[rows],
+        exact=options.arithmetic == "exact",
+    )
+    found = Found(
+        queries=len(truth_query),
+        query=query,
+        rank=np.arange(len(query)) - np.repeat(offsets[:-1] - offsets[0], size),
+        pairs=pairs,
+        relevance=key.index.relevance,
+        ideal=key.ideal[:, truth_query],
+        gain=options.gain,
+        strict=options.iou_compare == "gt",
+        min_relevance=settings.min_relevance,
+    )
+    chosen = [family.MEASURES[name] for name in settings.measures]
+    values = [measure.compute(found, settings.k, settings.thresholds(measure)) for measure in chosen]
+    return np.concatenate([value.reshape(value.shape[0] * value.shape[1], -1) for value in values])
+
+
+def _admit(
+    spans: AnySpans, times: dict[int, str], must: dict[int, str], settings: Settings
+) -> tuple[AnySpans, list[str]]:
+    """Refuse, leave out or let pass moments with problems; `must` cannot be computed on whatever the option."""
+    invalid = settings.conventions.invalid
+    refused = {"error": times | must, "skip": {}, "zero": must}[invalid]
+    if refused:
+        raise InputError([spans.problem(i, message) for i, message in sorted(refused.items())])
+    bad = sorted({*times, *must})
+    if not bad:
+        return spans, []
+    done = "were left out" if invalid == "skip" else "were kept as they are"
+    first = spans.problem(bad[0], (times | must)[bad[0]])
+    warnings = [f"{spans.file}: {len(bad)} impossible moments {done}; the first: {first}"]
+    if invalid == "zero":
+        return spans, warnings
+    return spans.take(np.setdiff1d(np.arange(len(spans.video)), bad)), warnings
+
+
+def _rank(run: Run) -> Indices:
+    return np.arange(len(run.video)) - np.repeat(run.offsets[:-1], np.diff(run.offsets))
+
+
+def _rises(run: Run) -> Flags:
+    """Where a score is above the one before it in the same query, shape (N - 1,)."""
+    same = run.query[1:] == run.query[:-1]
+    return np.asarray(same & (run.score[1:] > run.score[:-1]), dtype=bool)
+
+
+def _ids(spans: Spans, numbers: Iterable[int]) -> str:
+    ids = [str(spans.queries[i]) for i in numbers]
+    more = f" and {len(ids) - _LISTED} more" if len(ids) > _LISTED else ""
+    return ", ".join(ids[:_LISTED]) + more

@@ -1,0 +1,171 @@
+"""How sure a scoreboard is: intervals, comparisons with a baseline, runs that cannot be told apart.
+
+Reads and writes nothing; the statistics are those of `core.metrics.statistics`.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from backend.ground.errors import InputError
+from backend.ground.timespan import Floats
+from backend.scoring.scoreboard import Scoreboard
+from backend.scoring.statistics.resampling import (
+    RESAMPLES,
+    Comparison,
+    bootstrap_means,
+    compare,
+    indistinct_groups,
+    percentile_interval,
+)
+
+APART = 0.05
+"""Runs with a Holm-adjusted p below this are told apart."""
+_SHOWN = (
+    ("difference", "difference"),
+    ("difference_low", "low"),
+    ("difference_high", "high"),
+    ("p", "p"),
+    ("p_holm", "p_holm"),
+    ("p_t", "p_t"),
+    ("wins", "wins"),
+    ("ties", "ties"),
+    ("losses", "losses"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Sureness:
+    """What is asked of the statistics."""
+
+    baseline: str | None = None
+    """The run that the others are compared with; None: intervals only."""
+    resamples: int = RESAMPLES
+    seed: int = 0
+
+
+def check(board: Scoreboard, asked: Sureness) -> None:
+    """Refuse what cannot be computed.
+
+    Raises:
+        InputError: for a baseline that is no run, or too few resamples.
+    """
+    names = [run.name for run in board.runs]
+    if asked.baseline is not None and asked.baseline not in names:
+        raise InputError.single("baseline", f"{asked.baseline!r} is not one of {', '.join(names)}")
+    if asked.resamples < 1:
+        raise InputError.single("resamples", f"{asked.resamples} is not at least 1")
+    if asked.seed < 0:
+        raise InputError.single("seed", f"{asked.seed} is below 0")
+
+
+def add_statistics(
+    summary: dict[str, Any],
+    board: Scoreboard,
+    asked: Sureness,
+    *,
+    keys: Sequence[str] | None = None,
+    progress: Callable[[str, int, int], None] | None = None,
+) -> None:
+    """Add to a scoreboard's summary what `asked` names, for these measures (all, if None).
+
+    Every run gets `intervals` (`{measure: {"low", "high"}}`, 95 % percentile bootstrap over the queries that count
+    for it) and, with a baseline, every other run `comparison` (`{measure: {"difference", ...}}`, the run minus the
+    baseline, over the queries that count for all runs; Holm over the comparisons of a measure). The summary gets
+    `baseline`, and `statistics` with the level, resamples, seed, number of queries compared, and in `groups` the
+    runs that cannot be told apart by the measure in focus, Holm over all pairs.
+
+    Raises:
+        InputError: see `check`.
+    """
+    check(board, asked)
+    chosen = list(board.settings.keys) if keys is None else list(keys)
+    queries, values = _shared(board, chosen)
+    options = {"resamples": asked.resamples, "seed": asked.seed}
+    steps = iter(range(1, 4))
+
+    def told() -> None:
+        if progress:
+            progress("resampling queries", next(steps), 3)
+
+    alike = all(len(run.query) == queries for run in board.runs)
+    if queries:
+        together = _intervals(values, asked) if alike else None
+        for number, (run, entry) in enumerate(zip(board.runs, summary["runs"], strict=True)):
+            if together is not None:
+                low, high = (side[:, number] for side in together)
+            elif run.values.shape[1]:
+                rows = [board.settings.keys.index(key) for key in chosen]
+                low, high = _intervals(run.values[rows][:, np.argsort(run.query)], asked)
+            else:
+                continue
+            entry["intervals"] = {key: {"low": float(low[n]), "high": float(high[n])} for n, key in enumerate(chosen)}
+    told()
+    names = [run.name for run in board.runs]
+    if asked.baseline is not None and queries:
+        base = names.index(asked.baseline)
+        others = [number for number in range(len(names)) if number != base]
+        found = compare(values, [(other, base) for other in others], **options)
+        for at, other in enumerate(others):
+            summary["runs"][other]["comparison"] = {key: _shown(found[n][at]) for n, key in enumerate(chosen)}
+    told()
+    summary["baseline"] = asked.baseline
+    summary["statistics"] = {
+        "level": 0.95,
+        "resamples": asked.resamples,
+        "seed": asked.seed,
+        "queries": queries,
+        "groups": _groups(board, options) if queries else [],
+    }
+    summary["statistics"]["notes"] = _notes(summary, board)
+    told()
+
+
+def _shared(board: Scoreboard, keys: Sequence[str]) -> tuple[int, Floats]:
+    """How many queries count for all runs, and their values, shape (keys, runs, queries)."""
+    parts = [board.shared(key) for key in keys]
+    return len(parts[0][0]), np.stack([values for _, values in parts])
+
+
+def _intervals(values: Floats, asked: Sureness) -> tuple[Floats, Floats]:
+    return percentile_interval(bootstrap_means(values, resamples=asked.resamples, seed=asked.seed))
+
+
+def _groups(board: Scoreboard, options: dict[str, int]) -> list[list[str]]:
+    """Runs, best first, in the largest groups of which no two are told apart by the measure in focus."""
+    _, values = board.shared(board.focus)
+    order = np.argsort(-values.mean(axis=1), kind="stable")
+    pairs = list(combinations(range(len(order)), 2))
+    if not pairs:
+        return []
+    found = compare(values[order][None], pairs, **options)[0]
+    apart = [pair for pair, one in zip(pairs, found, strict=True) if one.p_holm is not None and one.p_holm < APART]
+    names = [board.runs[number].name for number in order]
+    return [[names[i] for i in group] for group in indistinct_groups(len(names), apart)]
+
+
+def _shown(found: Comparison) -> dict[str, float | int | None]:
+    return {name: getattr(found, field) for name, field in _SHOWN}
+
+
+def _notes(summary: dict[str, Any], board: Scoreboard) -> list[str]:
+    """How to read the statistics, in words, with everything needed to compute them again."""
+    facts = summary["statistics"]
+    notes = [
+        f"Intervals: 95 %, percentile bootstrap over queries, {facts['resamples']:,} resamples, seed {facts['seed']}."
+    ]
+    if summary["baseline"] is not None:
+        notes.append(
+            f"Differences: run minus {summary['baseline']}, paired over the {facts['queries']:,} queries that count "
+            f"for every run; p by sign-flip randomisation ({facts['resamples']:,} flips; all, up to 20 queries), "
+            "adjusted by Holm over the comparisons of a measure; the paired t-test beside it, not adjusted."
+        )
+    groups = [", ".join(group) for group in facts["groups"] if len(group) > 1]
+    if groups:
+        notes.append(f"Not told apart by {board.focus} (Holm over all pairs, p < {APART}): {'; '.join(groups)}.")
+    elif len(board.runs) > 1:
+        notes.append(f"All runs are told apart by {board.focus} (Holm over all pairs, p < {APART}).")
+    return notes

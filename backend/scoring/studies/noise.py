@@ -1,0 +1,148 @@
+"""Label noise: how far imprecise moment boundaries in the truth move a measure.
+
+A noisy test set replaces every truth moment by the medians of five drawn starts and five drawn ends, as if five
+people had marked it. Over many noisy sets, a system's error under a measure is the root mean square of its noisy
+means around its mean on the truth as given. Source of `exp_length`: AxIoU (Togashi et al., CVPR 2022), section
+6: start ~ N(t_s, sigma^2), length ~ Exp(mean = true length). Even without start noise that model leaves a mean
+IoU of about .61 with the true moment, so `gaussian_ends`, which is ours and in no paper, moves both ends by
+N(0, sigma^2) and nothing else.
+
+Noisy moments stay within their video and after their start, and are whole milliseconds, like annotations.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from backend.ground.timespan import Floats
+from backend.scoring.matching.columns import Run, Truth
+from backend.scoring.presets import Settings
+from backend.scoring.scores import prepare_run, prepare_truth, score
+from backend.scoring.studies.study import Cell, Table
+from backend.scoring.studies.units import generator_of, run_units
+
+Noise = Literal["exp_length", "gaussian_ends"]
+NAMED: dict[Noise, str] = {"exp_length": "exp_length", "gaussian_ends": "gaussian_ends (ours)"}
+SETS = 100
+DRAWS = 5
+MEAN_OF_SYSTEMS = "mean of systems"
+_SHORTEST_MS = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class NoiseModel:
+    """`sigma_s` is the standard deviation of a drawn boundary, in seconds."""
+
+    kind: Noise
+    sigma_s: float
+    draws: int = DRAWS
+
+
+@dataclass(frozen=True, slots=True)
+class NoisySet:
+    """One unit of work: noisy set `number` under a model. All models share the random numbers of a number."""
+
+    seed: int
+    number: int
+    model: NoiseModel
+
+
+@dataclass(frozen=True, slots=True)
+class NoiseInputs:
+    """What all noisy sets read; `duration_s` has one entry for each moment of the truth, infinite where unknown."""
+
+    truth: Truth
+    runs: tuple[Run, ...]
+    settings: Settings
+    measures: tuple[int, ...]
+    duration_s: Floats
+
+
+def label_noise(
+    inputs: NoiseInputs,
+    table: Table,
+    models: Sequence[NoiseModel],
+    *,
+    sets: int = SETS,
+    seed: int = 0,
+    jobs: int = 1,
+    progress: Callable[[int, int], None] | None = None,
+) -> list[dict[str, Cell]]:
+    """RMSE of every system's means under noise, and their mean over systems: a row for each model, measure, system."""
+    units = [NoisySet(seed, number, model) for model in models for number in range(sets)]
+    found = np.array(run_units(noisy_means, inputs, units, jobs=jobs, progress=progress))
+    reference = table.means
+    rows: list[dict[str, Cell]] = []
+    for n, model in enumerate(models):
+        errors = rmse(found[n * sets : (n + 1) * sets], reference)
+        for measure, true, error in zip(table.measures, reference, errors, strict=True):
+            systems = [*zip(table.systems, true, error, strict=True), (MEAN_OF_SYSTEMS, true.mean(), error.mean())]
+            rows += [
+                {
+                    "noise": model.kind,
+                    "sigma_s": model.sigma_s,
+                    "measure": measure,
+                    "system": system,
+                    "mean": float(mean),
+                    "rmse": float(value),
+                }
+                for system, mean, value in systems
+            ]
+    return rows
+
+
+def rmse(noisy: Floats, reference: Floats) -> Floats:
+    """Root of the mean, over the first axis of `noisy`, of (noisy - reference) squared.
+
+    >>> float(rmse(np.array([[0.25], [0.75]]), np.array([0.5]))[0])
+    0.25
+    """
+    return np.asarray(np.sqrt(np.mean((noisy - reference) ** 2, axis=0)), dtype=np.float64)
+
+
+def noisy_means(inputs: NoiseInputs, unit: NoisySet) -> Floats:
+    """Means of all systems on one noisy set, shape (measures, systems)."""
+    truth = inputs.truth
+    start_s, end_s = noisy_spans(
+        truth.start_s, truth.end_s, inputs.duration_s, unit.model, generator_of(unit.seed, unit.number)
+    )
+    settings = inputs.settings
+    key = prepare_truth(replace(truth, start_s=start_s, end_s=end_s), settings)
+    means = [score(key, prepare_run(run, key, settings), settings).values.mean(axis=1) for run in inputs.runs]
+    return np.array(means).T[list(inputs.measures)]
+
+
+def noisy_spans(
+    start_s: Floats, end_s: Floats, duration_s: Floats, model: NoiseModel, generator: np.random.Generator
+) -> tuple[Floats, Floats]:
+    """Noisy starts and ends of N moments, in seconds, 0 <= start < end <= duration.
+
+    Args:
+        start_s: true starts, shape (N,).
+        end_s: true ends, shape (N,).
+        duration_s: of each moment's video, shape (N,); infinite where unknown.
+        model: which noise.
+        generator: its random numbers.
+    """
+    shape = (model.draws, len(start_s))
+    starts = start_s + model.sigma_s * generator.standard_normal(shape)
+    if model.kind == "exp_length":
+        ends = starts + (end_s - start_s) * generator.standard_exponential(shape)
+    else:
+        ends = end_s + model.sigma_s * generator.standard_normal(shape)
+    # A video shorter than the shortest moment keeps room for it all the same.
+    last_ms = np.maximum(np.floor(duration_s * 1000), _SHORTEST_MS)
+    start_ms = np.clip(np.rint(np.median(starts, axis=0) * 1000), 0, last_ms - _SHORTEST_MS)
+    end_ms = np.minimum(np.maximum(np.rint(np.median(ends, axis=0) * 1000), start_ms + _SHORTEST_MS), last_ms)
+    return start_ms / 1000, end_ms / 1000
+
+
+def durations(truth: Truth, known_s: Mapping[str, float]) -> Floats:
+    """Duration of each truth moment's video, shape (N,), in seconds, infinite where it is not known.
+
+    A moment that ends after its video's known duration makes that the duration: noise does not repair truth.
+    """
+    of_video = np.array([known_s.get(video, np.inf) for video in truth.videos], dtype=np.float64)
+    return np.maximum(of_video[truth.video], truth.end_s)

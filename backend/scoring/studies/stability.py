@@ -1,0 +1,110 @@
+"""Stability: how well a measure agrees with itself about the order of systems, from one set of queries to another.
+
+For growing n, draw two sets of n queries, rank the systems on each by their means, and take Kendall's tau-b of
+the two rankings; mean and variance over many trials. Source: AxIoU (Togashi et al., CVPR 2022), section 6 and
+appendix. The two sets are disjoint while 2n does not exceed the queries; beyond, or where asked, they are
+drawn independently of each other (each without replacement).
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from backend.ground.timespan import Floats
+from backend.scoring.studies.kendall import tau_b
+from backend.scoring.studies.study import Cell, Table
+from backend.scoring.studies.units import chunks, generator_of, run_units
+
+SubsetPairs = Literal["disjoint", "independent"]
+TRIALS = 5_000
+_CELLS = 500_000
+"""Trials x queries of one unit of work."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trials:
+    """One unit of work: `count` trials of two sets of `size` queries; `number` and `size` make its seed."""
+
+    seed: int
+    size: int
+    number: int
+    count: int
+    disjoint: bool
+
+
+def default_sizes(queries: int) -> list[int]:
+    """Six sizes from 10 to half the queries, each about the same factor above the last; fewer where they coincide.
+
+    >>> default_sizes(500)
+    [10, 19, 36, 69, 131, 250]
+    >>> default_sizes(4)
+    [1, 2]
+    """
+    half = max(1, queries // 2)
+    start = 10 if half >= 20 else 1
+    return sorted({int(size) for size in np.rint(np.geomspace(start, half, 6))})
+
+
+def stability(
+    table: Table,
+    sizes: Sequence[int],
+    *,
+    trials: int = TRIALS,
+    subset_pairs: SubsetPairs = "disjoint",
+    seed: int = 0,
+    jobs: int = 1,
+    progress: Callable[[int, int], None] | None = None,
+) -> list[dict[str, Cell]]:
+    """Mean and variance (ddof 0) of a measure's tau-b with itself: one row for each measure and size.
+
+    Trials in which a measure ties all systems on a set have no tau-b; `undefined` counts them.
+    """
+    queries = table.values.shape[2]
+    step = max(1, _CELLS // queries)
+    units = [
+        Trials(seed, size, number, count, subset_pairs == "disjoint" and 2 * size <= queries)
+        for size in sizes
+        for number, count in enumerate(chunks(trials, step))
+    ]
+    found = run_units(self_agreement, table.values, units, jobs=jobs, progress=progress)
+    rows: list[dict[str, Cell]] = []
+    for size in sizes:
+        here = [n for n, unit in enumerate(units) if unit.size == size]
+        taus = np.hstack([found[n] for n in here])
+        for measure, tau in zip(table.measures, taus, strict=True):
+            defined = tau[~np.isnan(tau)]
+            rows.append(
+                {
+                    "measure": measure,
+                    "size": size,
+                    "subset_pairs": "disjoint" if units[here[0]].disjoint else "independent",
+                    "trials": trials,
+                    "undefined": len(tau) - len(defined),
+                    "mean": float(defined.mean()) if len(defined) else None,
+                    "variance": float(defined.var()) if len(defined) else None,
+                    "reason": "" if len(defined) else "every trial ties all systems",
+                }
+            )
+    return rows
+
+
+def self_agreement(values: Floats, trials: Trials) -> Floats:
+    """tau-b of each trial, shape (measures, trials), NaN where undefined; `values` as in `Table`."""
+    measures, systems, queries = values.shape
+    generator = generator_of(trials.seed, trials.size, trials.number)
+    numbers = np.tile(np.arange(queries), (trials.count, 1))
+    shuffled = generator.permuted(numbers, axis=1)
+    first = shuffled[:, : trials.size]
+    if trials.disjoint:
+        second = shuffled[:, trials.size : 2 * trials.size]
+    else:
+        second = generator.permuted(numbers, axis=1)[:, : trials.size]
+    columns = values.reshape(-1, queries).T
+    means = []
+    for chosen in (first, second):
+        member = np.zeros((trials.count, queries))
+        np.put_along_axis(member, chosen, 1.0, axis=1)
+        means.append((member @ columns / trials.size).reshape(trials.count, measures, systems))
+    return tau_b(*means).T

@@ -1,0 +1,64 @@
+"""What studies read and what they hand back."""
+
+from dataclasses import dataclass
+
+from backend.ground.timespan import Floats
+
+_COUNTED = {
+    "queries": "queries",
+    "test_queries": "test queries",
+    "trials": "trials a size",
+    "sets": "noisy sets",
+    "draws": "draws a boundary",
+}
+
+Cell = str | int | float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Values of every query, by measure and system: `values` has shape (measures, systems, queries), each >= 0."""
+
+    measures: tuple[str, ...]
+    systems: tuple[str, ...]
+    values: Floats
+
+    @property
+    def means(self) -> Floats:
+        """Mean over the queries, shape (measures, systems)."""
+        means: Floats = self.values.mean(axis=2)
+        return means
+
+
+@dataclass(frozen=True, slots=True)
+class Study:
+    """One table of results: `rows` share their columns; an undefined value is None and its `reason` says why.
+
+    `choices` is what the numbers depend on: preset, options, queries, systems, seed and the like.
+    """
+
+    name: str
+    choices: dict[str, object]
+    rows: list[dict[str, Cell]]
+    warnings: list[str]
+
+    @property
+    def description(self) -> str:
+        """The choices as one line, to stand beside the numbers.
+
+        >>> Study("ties", {"preset": "paper", "options": {"gain": "exp2"}, "systems": ["a", "b"]}, [], []).description
+        'preset paper, gain=exp2; 2 systems'
+        """
+        parts: list[str] = []
+        for name, value in self.choices.items():
+            if name == "options" and isinstance(value, dict):
+                parts[-1] += "".join(f", {option}={choice}" for option, choice in value.items())
+            elif name == "systems" and isinstance(value, list):
+                parts.append(f"{len(value)} systems")
+            elif name in _COUNTED and isinstance(value, int):
+                parts.append(f"{value:,} {_COUNTED[name]}")
+            elif isinstance(value, list):
+                parts.append(f"{name} {', '.join(map(str, value))}")
+            else:
+                parts.append(f"{name.replace('_', ' ')} {value}")
+        return "; ".join(parts)

@@ -1,0 +1,578 @@
+"""A backend.api that lives in memory: the same names and types, a small made-up project, no store, no video.
+
+`install(monkeypatch)` puts it in front of `backend.api`; a name of it that `backend.api` lacks is an error, so
+that the two cannot drift apart.
+"""
+
+import sys
+import types
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from backend.campaign.exam.results import ExamPerson
+from backend.campaign.exam.rows import Exam
+from backend.campaign.exam.rows import Place as ExamItem
+from backend.campaign.exam.setting import ExamReport
+from backend.campaign.exam.taking import Act
+from backend.campaign.guideline.rows import Example
+from backend.campaign.judging.model import (
+    Desk,
+    DeskItem,
+    DeskState,
+    GradeEvent,
+    Receipt,
+    ReceiptStatus,
+    SkipEvent,
+    SkipKind,
+)
+from backend.campaign.nouns import Person, Role, Split, Verdict
+from backend.campaign.people.model import PersonReview
+from backend.campaign.quality.model import Agreement, MyWork
+from backend.campaign.release.rows import ReleaseRow
+from backend.campaign.review.model import DayCount, GivenGrade, GivenSkip, PairReview, PersonPace, Progress, QueryReview
+from backend.ground.errors import NotAllowed, ProjectError, SignInRefused, StoreUnavailable, VideoUnreadable
+from backend.ground.ids import AnnotatorId, PairId, PairKey, QueryId
+
+NOON = 1_760_000_000.0
+PASSWORD = "correct horse"
+BROKEN, CRASHING = PairKey("broken"), PairKey("crashing")
+
+
+WORK = MyWork(
+    today=12,
+    week=214,
+    in_all=1340,
+    simulated=0,
+    days=tuple((f"2025-09-{n:02d}", 10 * n) for n in range(1, 31)),
+    active_s=11_220.0,
+    median_s=6.5,
+    grades=(134, 201, 335, 402, 268),
+    skips=7,
+    settled=1204,
+    agreement=Agreement(1204, equal=0.6, within_one=0.95, difference=-0.25),
+)
+
+
+@dataclass(frozen=True)
+class ClipJob:
+    """What `cut_clip` needs; picklable."""
+
+    pair: PairKey
+    path: Path
+    before_s: float = 0.0
+    after_s: float = 0.0
+
+
+@dataclass
+class Project:
+    """Everything the fake knows; tests read and change it freely."""
+
+    folder: Path
+    name: str = "Sitcom moments"
+    people: dict[str, Person] = field(default_factory=dict)
+    sessions: dict[str, str] = field(default_factory=dict)
+    invitations: dict[str, str] = field(default_factory=dict)
+    desk: Desk = field(default_factory=lambda: Desk(DeskState.NOTHING, (), None, 0, 0))
+    graded: dict[str, GradeEvent] = field(default_factory=dict)
+    reported: list[tuple[PairKey, str]] = field(default_factory=list)
+    queries: list[QueryReview] = field(default_factory=list)
+    pairs: dict[QueryId, list[PairReview]] = field(default_factory=dict)
+    blocked: list[PairReview] = field(default_factory=list)
+    skips: dict[str, SkipEvent] = field(default_factory=dict)
+    skipped: list[PairReview] = field(default_factory=list)
+    examples: list[Example] = field(default_factory=list)
+    exam: Exam | None = None
+    exam_items: list[ExamItem] = field(default_factory=list)
+    examined: dict[str, ExamPerson] = field(default_factory=dict)
+    exam_asked: list[tuple[object, ...]] = field(default_factory=list)
+    unavailable: str = ""
+    work: MyWork = field(default_factory=lambda: WORK)
+    progress: Progress = field(default_factory=lambda: Progress(0, 0, (), (), 0, 0.0))
+    status: dict[str, Any] = field(default_factory=dict)
+
+
+PROJECTS: dict[Path, Project] = {}
+
+
+def open_project(folder: Path) -> Project:
+    if folder not in PROJECTS:
+        raise ProjectError(f"{folder} holds no ReelRank project; make one with: reelrank init {folder}")
+    return PROJECTS[folder]
+
+
+def _require_store(project: Project) -> None:
+    if project.unavailable:
+        raise StoreUnavailable(project.unavailable)
+
+
+def sign_in(project: Project, name: str, password: str, *, now: float) -> str:
+    _require_store(project)
+    if name not in project.people or password != PASSWORD:
+        raise SignInRefused("Name or password is wrong.")
+    token = f"token-of-{name}"
+    project.sessions[token] = name
+    return token
+
+
+def person_for(project: Project, token: str, *, now: float) -> Person | None:
+    if project.unavailable == "not even to be read":
+        raise StoreUnavailable(project.unavailable)
+    person = project.people.get(project.sessions.get(token, ""))
+    return None if person is None or person.suspended else person
+
+
+def sign_out(project: Project, token: str, *, now: float) -> None:
+    project.sessions.pop(token, None)
+
+
+def sign_out_everywhere(project: Project, token: str, *, now: float) -> None:
+    name = project.sessions[token]
+    project.sessions = {other: who for other, who in project.sessions.items() if who != name}
+
+
+def change_password(project: Project, token: str, old: str, new: str, *, now: float) -> str:
+    _require_store(project)
+    if old != PASSWORD:
+        raise SignInRefused("The present password is wrong.")
+    if new == old:
+        raise ProjectError("the new password is the present one: choose another")
+    name = project.sessions[token]
+    sign_out_everywhere(project, token, now=now)
+    project.sessions[f"new-token-of-{name}"] = name
+    return f"new-token-of-{name}"
+
+
+def new_invitation(project: Project, lead: Person, annotator_id: AnnotatorId, *, now: float) -> tuple[Person, str]:
+    _require_store(project)
+    person = next(person for person in project.people.values() if person.annotator_id == annotator_id)
+    project.invitations = {token: name for token, name in project.invitations.items() if name != person.name}
+    project.invitations[f"again-{person.name}"] = person.name
+    return person, f"again-{person.name}"
+
+
+def my_work(project: Project, person: Person, *, now: float) -> MyWork:
+    return project.work
+
+
+def invited(project: Project, invitation: str, *, now: float) -> Person | None:
+    return project.people.get(project.invitations.get(invitation, ""))
+
+
+def accept_invitation(project: Project, invitation: str, password: str, *, now: float) -> str:
+    _require_store(project)
+    name = project.invitations.pop(invitation, None)
+    if name is None:
+        raise SignInRefused("This invitation was used already.")
+    return sign_in(project, name, PASSWORD, now=now)
+
+
+def desk(project: Project, person: Person, *, now: float) -> Desk:
+    _require_store(project)
+    return project.desk
+
+
+def record_grades(project: Project, person: Person, events: Sequence[GradeEvent], *, now: float) -> list[Receipt]:
+    receipts = []
+    for event in events:
+        if 0 <= event.grade <= 4:
+            project.graded[event.key] = event
+            receipts.append(Receipt(event.key, ReceiptStatus.SAVED))
+        else:
+            receipts.append(Receipt(event.key, ReceiptStatus.REFUSED, "A grade is 0 to 4."))
+    return receipts
+
+
+def exchange(
+    project: Project, person: Person, grades: Sequence[GradeEvent], skips: Sequence[SkipEvent], *, now: float
+) -> tuple[list[Receipt], Desk]:
+    _require_store(project)
+    receipts = record_grades(project, person, grades, now=now)
+    for event in skips:
+        project.skips[event.key] = event
+        receipts.append(Receipt(event.key, ReceiptStatus.SAVED))
+    return receipts, project.desk
+
+
+def skipped(project: Project) -> list[PairReview]:
+    return project.skipped
+
+
+def offer_again(project: Project, lead: Person, pair: PairKey, *, now: float) -> int:
+    _require_store(project)
+    people = sum(len(found.skips) for found in project.skipped if found.pair == pair)
+    project.skipped = [found for found in project.skipped if found.pair != pair]
+    return people
+
+
+def progress(project: Project, *, now: float) -> Progress:
+    return project.progress
+
+
+def backup_now(project: Project, lead: Person, *, now: float) -> Path:
+    _require_store(project)
+    path = project.folder / "backups" / "copy.db"
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(bytes(2_400_000))
+    return path
+
+
+def clip_for(project: Project, person: Person, pair: PairKey, *, context: bool = False) -> ClipJob:
+    held = {item.pair for item in project.desk.items}
+    if person.role is not Role.LEAD and pair not in held:
+        raise NotAllowed("This pair is not on your desk.")
+    if context:
+        return ClipJob(pair, project.folder / "clips" / f"{pair}-around.mp4", 1.25, 2.0)
+    return ClipJob(pair, project.folder / "clips" / f"{pair}.mp4")
+
+
+def cut_clip(job: ClipJob) -> Path:
+    if job.pair == BROKEN:
+        raise VideoUnreadable("friends_s01.mp4 is not a video file")
+    if job.pair == CRASHING:
+        import os
+
+        os._exit(7)
+    job.path.parent.mkdir(parents=True, exist_ok=True)
+    with (job.path.parent / "cuts.log").open("a") as log:
+        log.write(f"{job.pair}\n")
+    sample = job.path.parents[1] / "sample.mp4"
+    job.path.write_bytes(sample.read_bytes() if sample.exists() else bytes(range(256)) * 40)
+    return job.path
+
+
+def report_clip(project: Project, person: Person, pair: PairKey, reason: str, *, now: float) -> None:
+    project.reported.append((pair, reason))
+
+
+def examples_chosen(project: Project) -> list[Example]:
+    return project.examples
+
+
+def examples(project: Project) -> list[Example]:
+    return [example for example in project.examples if example.showing]
+
+
+def choose_example(project: Project, person: Person, pair: PairKey, grade: int, note: str, *, now: float) -> None:
+    _require_store(project)
+    if not note.strip():
+        raise ProjectError("an example needs a note")
+    project.examples = [example for example in project.examples if example.grade != grade]
+    project.examples.append(Example(len(note), grade, pair, "Two people argue in a kitchen", note, True))
+
+
+def withdraw_example(project: Project, person: Person, grade: int, *, now: float) -> None:
+    _require_store(project)
+    project.examples = [example for example in project.examples if example.grade != grade]
+
+
+def example_clip(project: Project, grade: int, version: int | None = None) -> ClipJob:
+    _require_store(project)
+    for example in examples(project):
+        if example.grade == grade and version in (None, example.version):
+            return ClipJob(example.pair, project.folder / "clips" / f"{example.pair}.mp4")
+    raise ProjectError("there is no such example")
+
+
+def moment_clip(project: Project, person: Person, video: str, start_s: float, end_s: float) -> ClipJob:
+    _require_store(project)
+    if person.role is not Role.LEAD:
+        raise NotAllowed("only leads may do this")
+    if video != "friends_s01":
+        raise VideoUnreadable(f"the project has no file of the video {video}")
+    return ClipJob(PairKey("moment"), project.folder / "clips" / f"{start_s}-{end_s}.mp4")
+
+
+def exam_act(project: Project, person: Person, act: Act, *, now: float) -> Desk:
+    _require_store(project)
+    project.exam_asked.append((act.value, person.name))
+    return project.desk
+
+
+def exam_held(project: Project) -> Exam | None:
+    return project.exam
+
+
+def exam_items(project: Project) -> list[ExamItem]:
+    return project.exam_items
+
+
+def exam_results(project: Project) -> list[ExamPerson]:
+    return list(project.examined.values())
+
+
+def my_exam(project: Project, person: Person) -> ExamPerson:
+    return project.examined.get(person.name, ExamPerson(person, None, "", ()))
+
+
+def set_exam(
+    project: Project,
+    lead: Person | None,
+    *,
+    queries: int,
+    pairs: int,
+    seed: int,
+    most_missed: float,
+    newcomers_only: bool,
+    now: float,
+) -> ExamReport:
+    _require_store(project)
+    items = queries * pairs - 1
+    project.exam = Exam(1, NOON, lead.name if lead else None, "settled pairs", seed, most_missed, items, queries, items)
+    return ExamReport(items, queries, (items, 0, 0, 0, 0), most_missed, 2 if newcomers_only else 0)
+
+
+def end_exam(project: Project, lead: Person | None, *, now: float) -> bool:
+    _require_store(project)
+    project.exam = None
+    return True
+
+
+def explain_exam_item(project: Project, lead: Person, item_id: int, explanation: str, *, now: float) -> None:
+    _require_store(project)
+    project.exam_asked.append(("explain", item_id, explanation))
+
+
+def grant_retake(project: Project, lead: Person | None, annotator_id: AnnotatorId, *, now: float) -> None:
+    _require_store(project)
+    project.exam_asked.append(("retake", annotator_id))
+
+
+def exempt_from_exam(
+    project: Project, lead: Person | None, annotator_id: AnnotatorId, reason: str, *, now: float
+) -> None:
+    _require_store(project)
+    if not reason.strip():
+        raise ProjectError("an exemption needs a reason: write one sentence about why")
+    project.exam_asked.append(("exempt", annotator_id, reason))
+
+
+def list_releases(project: Project) -> list[ReleaseRow]:
+    return [ReleaseRow(1, NOON, "ab" * 32)]
+
+
+def restore_clip(project: Project, person: Person, pair: PairKey, *, now: float) -> None:
+    _require_store(project)
+    project.blocked = [found for found in project.blocked if found.pair != pair]
+
+
+def list_queries(project: Project) -> list[QueryReview]:
+    return project.queries
+
+
+def query_pairs(project: Project, query_id: QueryId) -> list[PairReview]:
+    return project.pairs.get(query_id, [])
+
+
+def disagreements(project: Project) -> list[PairReview]:
+    wanted = (Verdict.ESCALATED, Verdict.DISCARDED)
+    return [pair for pairs in project.pairs.values() for pair in pairs if pair.verdict in wanted]
+
+
+def blocked(project: Project) -> list[PairReview]:
+    return project.blocked
+
+
+def open_batch(project: Project, person: Person, query_id: QueryId, *, now: float) -> int:
+    for position, review in enumerate(project.queries):
+        if review.query_id == query_id and review.more_candidates:
+            project.queries[position] = replace(review, batches_open=2, more_candidates=False)
+            return 20
+    raise ProjectError(f"Query {query_id} has no further batch.")
+
+
+def adjudicate(project: Project, person: Person, pair: PairKey, relevance: int, reason: str, *, now: float) -> None:
+    _require_store(project)
+    for pairs in project.pairs.values():
+        for position, review in enumerate(pairs):
+            if review.pair == pair:
+                pairs[position] = replace(review, verdict=Verdict.ADJUDICATED, relevance=relevance, reason=reason)
+
+
+def list_people(project: Project, *, now: float | None = None) -> list[PersonReview]:
+    return [
+        PersonReview(
+            person,
+            name not in project.invitations.values(),
+            judgements=120 * index,
+            last_at=NOON if index else None,
+            today=10 * index,
+            active_s=5.25 if index == 1 else None,
+            too_fast=3 if index == 1 else 0,
+            skips=2 if index == 2 else 0,
+        )
+        for index, (name, person) in enumerate(project.people.items())
+    ]
+
+
+def add_person(project: Project, name: str, role: Role, *, now: float) -> str:
+    if name in project.people:
+        raise ProjectError(f"There is a person called {name} already; choose another name.")
+    project.people[name] = Person(AnnotatorId(len(project.people) + 1), name, Role(role))
+    project.invitations[f"invite-{name}"] = name
+    return f"invite-{name}"
+
+
+def suspend(project: Project, lead: Person, annotator_id: AnnotatorId, suspended: bool, *, now: float) -> None:
+    _require_store(project)
+    for name, person in project.people.items():
+        if person.annotator_id == annotator_id:
+            project.people[name] = replace(person, suspended=suspended)
+
+
+def status_counts(project: Project) -> dict[str, Any]:
+    return project.status
+
+
+def export_zip(project: Project, person: Person, *, now: float) -> Path:
+    path = project.folder / "releases" / "release-001.zip"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(b"PK\x05\x06" + bytes(18))
+    return path
+
+
+NAMES = tuple(
+    name
+    for name, thing in list(globals().items())
+    if isinstance(thing, types.FunctionType) and thing.__module__ == __name__ and not name.startswith("_")
+)
+
+
+def install(monkeypatch: Any) -> None:
+    """Puts the fake functions into `backend.api` for one test (or makes a module of that name)."""
+    try:
+        import backend.api as real
+    except ImportError:
+        import backend
+
+        real = types.ModuleType("backend.api")
+        monkeypatch.setitem(sys.modules, "backend.api", real)
+        monkeypatch.setattr(backend, "api", real, raising=False)
+        for name in (*NAMES, "Project", "ClipJob"):
+            setattr(real, name, globals()[name])
+        return
+    for name in NAMES:
+        monkeypatch.setattr(real, name, globals()[name])
+
+
+def made_up(folder: Path) -> Project:
+    """A project with two annotators, a lead, three queries in three situations and some trouble."""
+    project = Project(folder)
+    for number, (name, role) in enumerate(
+        [("Lea", Role.LEAD), ("Ana", Role.ANNOTATOR), ("Ben", Role.ANNOTATOR), ("Cem", Role.ANNOTATOR)], 1
+    ):
+        project.people[name] = Person(AnnotatorId(number), name, role)
+        project.sessions[f"token-of-{name}"] = name
+    project.people["Cem"] = replace(project.people["Cem"], suspended=True)
+    project.desk = Desk(
+        DeskState.READY,
+        tuple(DeskItem(PairKey(f"pair{n}"), "A woman puts a cup down", n, 20, 8.2) for n in (7, 8)),
+        None,
+        today=6,
+        in_all=106,
+    )
+    add_query(project, "A woman puts a cup on the table and leaves", [4, 4, 3, 4, 2, 3, 3, 1, 4, 3] * 2, True)
+    add_query(project, "Two people argue in a kitchen", [4, 3, 2, 2, 1, 0, 0, 1, 0, 0] * 2, True)
+    add_query(project, "A man opens a door and laughs", [4, None, 3, None, 2, 1, None, 0, 0, None] * 2, False)
+    project.blocked = [
+        replace(
+            project.pairs[QueryId(1)][0],
+            pair=PairKey("blocked"),
+            fault="friends_s03e07.mp4 is incomplete (its index is missing): copy it again",
+        )
+    ]
+    project.skipped = [
+        replace(
+            project.pairs[QueryId(3)][1],
+            pair=PairKey("skipped"),
+            skips=(
+                GivenSkip("Ana", SkipKind.CANNOT_JUDGE, "too <b>dark</b>", NOON),
+                GivenSkip("Cem", SkipKind.SKIP, "would rather not judge it", NOON + 60),
+            ),
+        )
+    ]
+    project.progress = Progress(
+        needed=1200,
+        held=5,
+        days=tuple(DayCount(f"2025-09-{n:02d}", n, 0) for n in range(1, 31)),
+        people=(PersonPace("Ana", 30, 420), PersonPace("Ben", 0, 210), PersonPace("Dee", 0, 0)),
+        imported=227_808,
+        a_day=100.0,
+    )
+    project.status = {
+        "videos": 120,
+        "moments": 900,
+        "captions": 900,
+        "queries": {"val": 1, "test": 2, "train": 640},
+        "batches": {"1": 3, "2": 0},
+        "pairs": {
+            "open": 6,
+            "escalated": 2,
+            "consensus": 49,
+            "discarded": 2,
+            "adjudicated": 1,
+            "blocked": 1,
+        },
+        "judgements": 1204,
+        "annotators": 3,
+        "encoder": "all-MiniLM-L6-v2",
+        "schema": 1,
+        "simulated": 0,
+    }
+    PROJECTS[folder] = project
+    return project
+
+
+def add_query(project: Project, text: str, relevances: list[int | None], settled: bool) -> None:
+    """One query of 20 pairs; an unknown relevance becomes escalated or discarded, in turn."""
+    query_id = QueryId(len(project.queries) + 1)
+    pairs: list[PairReview] = []
+    for rank, relevance in enumerate(relevances, 1):
+        number = PairId(query_id * 100 + rank)
+        if relevance is not None:
+            verdict = Verdict.CONSENSUS
+            grades = (_given("Ana", relevance, 1), _given("Ben", min(relevance + rank % 2, 4), 1))
+        elif rank % 3:
+            verdict, grades = Verdict.ESCALATED, (_given("Ana", 0, 1), _given("Ben", 4, 1))
+        else:
+            verdict = Verdict.DISCARDED
+            grades = (_given("Ana", 0, 1), _given("Ben", 4, 1), _given("Dee", 0, 2), _given("Eli", 3, 2))
+        pairs.append(
+            PairReview(
+                PairKey(f"key{number}"),
+                number,
+                query_id,
+                text,
+                f"friends_s01e{rank:02d}",
+                63.47 + rank,
+                77.42 + rank,
+                f"Phoebe puts her cup down ({rank})",
+                rank,
+                0.9 - rank / 50,
+                verdict,
+                relevance,
+                None if relevance is None else relevance + rank % 2 / 2,
+                grades,
+            )
+        )
+    project.pairs[query_id] = pairs
+    project.queries.append(
+        QueryReview(
+            query_id,
+            text,
+            (Split.VAL, Split.TEST, Split.TEST)[query_id % 3],
+            pairs=len(pairs),
+            settled=sum(pair.verdict in (Verdict.CONSENSUS, Verdict.DISCARDED) for pair in pairs),
+            escalated=sum(pair.verdict is Verdict.ESCALATED for pair in pairs),
+            discarded=sum(pair.verdict is Verdict.DISCARDED for pair in pairs),
+            grades=sum(len(pair.grades) for pair in pairs),
+            relevances=tuple(relevances),
+            batches_open=1,
+            more_candidates=settled,
+        )
+    )
+
+
+def _given(name: str, grade: int, seat_round: int) -> GivenGrade:
+    return GivenGrade(name, grade, seat_round, NOON + 60 * grade, 4200 + 900 * grade)

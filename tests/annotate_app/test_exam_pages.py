@@ -1,0 +1,183 @@
+"""The exam on the pages of leads (Exam, People) and annotators (My work), against the fake api."""
+
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+sys.path.insert(0, str(Path(__file__).parent))
+import fake_api
+from backend.campaign.exam.model import ExamPhase
+from backend.campaign.exam.results import ExamAttempt, ExamPerson, Missed
+from backend.campaign.exam.rows import Exam, Place
+from backend.campaign.exam.rules import mark
+from backend.ground.ids import PairId, PairKey, QueryId
+
+Open = Callable[..., AppTest]
+ANSWERS = [(0, 4), (1, 4), (4, 4), (2, 2), (2, 2), (1, 1), (0, 0), (0, 0), (3, 3)]
+MISSED = (
+    Missed(PairKey("key101"), QueryId(1), "A <i>cup</i>", 0, 4, "The <b>whole</b> action is there.", 3),
+    Missed(PairKey("key102"), QueryId(1), "Two people argue", 1, 4, "", None),
+)
+FAILED = ExamAttempt(
+    1, fake_api.NOON, fake_api.NOON, 9, 9, mark(ANSWERS, 20), ((0, 2), (0, 1), (0, 2), (0, 1), (2, 3)), MISSED
+)
+
+
+@pytest.fixture
+def project(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> fake_api.Project:
+    fake_api.install(monkeypatch)
+    return fake_api.made_up(tmp_path)
+
+
+@pytest.fixture
+def held(project: fake_api.Project) -> fake_api.Project:
+    """An exam that Ana failed, Ben has not begun, and Cem need not take."""
+    project.exam = Exam(1, fake_api.NOON, "Lea", "settled pairs", 7, 20.0, 9, 2, 8)
+    project.exam_items = [
+        Place(
+            *(5, QueryId(1), "A woman puts a cup on the table and leaves", PairId(101), PairKey("key101"), 8.0, 4),
+            *("", False, None, None),
+        )
+    ]
+    people = project.people
+    project.examined = {
+        "Ana": ExamPerson(people["Ana"], ExamPhase.FAILED, "", (FAILED,)),
+        "Ben": ExamPerson(people["Ben"], ExamPhase.FIRST, "", ()),
+        "Cem": ExamPerson(people["Cem"], ExamPhase.EXEMPT, "wrote the *guideline*", ()),
+    }
+    return project
+
+
+@pytest.fixture
+def open_page(monkeypatch: pytest.MonkeyPatch, project: fake_api.Project) -> Open:
+    """Opens one page as somebody, as if their browser sent the cookie."""
+    from annotate_app.session import auth
+
+    def opened(page: str, who: str = "Lea") -> AppTest:
+        monkeypatch.setenv(auth.PROJECT_VARIABLE, str(project.folder))
+        monkeypatch.setattr(auth, "token", lambda: f"token-of-{who}")
+
+        def script(page: str) -> None:
+            import importlib
+
+            importlib.import_module(f"annotate_app.screens.{page}").page()
+
+        app = AppTest.from_function(script, args=(page,), default_timeout=10).run()
+        assert not app.exception
+        return app
+
+    return opened
+
+
+def words(app: AppTest) -> str:
+    kinds = ("title", "subheader", "markdown", "caption", "info", "warning", "error", "success", "text")
+    written = [element.value for kind in kinds for element in app.get(kind)]
+    written += [expander.label for expander in app.expander]
+    return "\n".join([*written, *(element.proto.body for element in app.get("html"))]).replace("\\", "")
+
+
+def test_without_an_exam_the_lead_sets_one(open_page: Open, project: fake_api.Project) -> None:
+    app = open_page("exam")
+    assert "This project has no exam: everybody may judge at once." in words(app)
+    assert not app.tabs
+    app.number_input(key="exam_queries").set_value(2)
+    app.number_input(key="exam_pairs").set_value(5)
+    app.number_input(key="exam_most").set_value(12.5)
+    app.checkbox(key="exam_newcomers").check()
+    app.button[0].click().run()
+    assert project.exam is not None
+    assert (project.exam.items, project.exam.most_missed, project.exam.set_by) == (9, 12.5, "Lea")
+    assert "The exam has 9 pairs of 2 queries. 2 persons exempted." in words(app)
+    assert "at most 12.5 % of the grades may differ by more than 1" in words(app)
+
+
+def test_the_lead_sees_why_somebody_failed_and_grants_a_retake(open_page: Open, held: fake_api.Project) -> None:
+    app = open_page("exam")
+    said = words(app)
+    assert "from settled pairs, seed 7" in said
+    assert "1 pair left out because the clip cannot be shown." in said
+    assert "Attempt 1: missed 2 of 9 (22.2 %, at most 20 %)." in said
+    assert "9 Oct 2025, 08:53: failed" in said
+    assert "<td>2 of 3</td>" in said
+    assert "The &lt;b&gt;whole&lt;/b&gt; action is there." in said
+    assert "<td>not yet</td>" in said
+    assert "Exempt: wrote the *guideline*" in said
+    assert [app.button(key=f"exam-retake-{number}").disabled for number in (2, 3, 4)] == [False, True, False]
+    app.button(key="exam-retake-2").click().run()
+    assert held.exam_asked == [("retake", 2)]
+
+
+def test_an_exemption_without_a_reason_is_refused_in_words(open_page: Open, held: fake_api.Project) -> None:
+    app = open_page("exam")
+    (button,) = [button for button in app.button if button.form_id == "exam-exempt-3"]
+    button.click().run()
+    assert "an exemption needs a reason" in words(app)
+    app.text_input(key="exam-reason-3").set_value("knows the films")
+    (button,) = [button for button in app.button if button.form_id == "exam-exempt-3"]
+    button.click().run()
+    assert held.exam_asked == [("exempt", 3, "knows the films")]
+
+
+def test_an_item_is_explained_by_the_lead(open_page: Open, held: fake_api.Project) -> None:
+    app = open_page("exam")
+    assert app.selectbox(key="exam_item").options == [
+        "4 · A woman puts a cup on the table and leaves · missed 1× · not explained"
+    ]
+    app.text_area(key="exam-text-5").set_value("The cup is put down in full view.")
+    (button,) = [button for button in app.button if button.form_id == "exam-explain-5"]
+    button.click().run()
+    assert held.exam_asked == [("explain", 5, "The cup is put down in full view.")]
+
+
+def test_the_exam_is_ended(open_page: Open, held: fake_api.Project) -> None:
+    app = open_page("exam")
+    app.button(key="exam-off").click().run()
+    assert held.exam is None
+    assert "This project has no exam" in words(app)
+
+
+def test_trouble_with_the_database_is_said(open_page: Open, held: fake_api.Project) -> None:
+    app = open_page("exam")
+    held.unavailable = "The disk is full."
+    app.button(key="exam-off").click().run()
+    assert "The disk is full." in words(app)
+    assert held.exam is not None
+
+
+def test_the_page_is_for_leads(open_page: Open) -> None:
+    assert "This page is for leads." in words(open_page("exam", "Ana"))
+
+
+def test_people_shows_where_everybody_stands(open_page: Open, held: fake_api.Project) -> None:
+    said = words(open_page("people"))
+    for badge in ("exam: failed", "exam: not begun", "exam: exempt"):
+        assert badge in said
+    held.exam = None
+    assert "exam:" not in words(open_page("people"))
+
+
+def test_my_work_shows_attempts_score_and_misses(open_page: Open, held: fake_api.Project) -> None:
+    again = replace(FAILED, number=2, result=mark([(4, 4), (1, 1), (0, 0)], 20), missed=(), by_grade=((0, 1),) * 5)
+    held.examined["Ana"] = replace(held.examined["Ana"], phase=ExamPhase.PASSED, attempts=(FAILED, again))
+    said = words(open_page("my_work", "Ana"))
+    assert "You passed." in said
+    assert "Attempt 1, 9 Oct 2025, 08:53: failed, missed 2 of 9 (22.2 %, at most 20 %)" in said
+    assert "Attempt 2, 9 Oct 2025, 08:53: passed, missed 0 of 3 (0 %, at most 20 %)" in said
+    assert "Kappa 1.00, quadratic 1.00 (n = 3)." in said
+    assert "A &lt;i&gt;cup&lt;/i&gt;" in said
+
+
+def test_my_work_of_somebody_who_has_not_graded_yet_tells_of_the_exam(open_page: Open, held: fake_api.Project) -> None:
+    held.work = replace(held.work, in_all=0)
+    assert "You did not pass. Your lead annotator sees it" in words(open_page("my_work", "Ana"))
+    assert "The exam comes before your first pair" in words(open_page("my_work", "Ben"))
+
+
+def test_a_kappa_that_is_undefined_says_why() -> None:
+    from annotate_app.widgets import wording
+
+    assert wording.kappas(mark([(2, 2)], 20)) == "Kappa is undefined: both gave one and the same grade throughout."

@@ -1,0 +1,273 @@
+"""The lead's page "Leaderboard" over a real project: what it shows, what it keeps, what it refuses."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from backend import api
+from backend.campaign.nouns import Role
+from support import NOW, Judging
+
+Open = Callable[..., AppTest]
+HOSTILE = "<img src=x onerror=alert(1)> **run** :material/bug_report:"
+PASSWORD = "a long password"
+PARTS = ("Ranking", "Charts", "Groups", "Errors", "Cases", "Runs")
+
+
+@pytest.fixture
+def open_page(monkeypatch: pytest.MonkeyPatch, judging: Judging) -> Open:
+    """Opens the page as a lead who is signed in, or as somebody else."""
+    from annotate_app.session import auth
+
+    api.add_person_with_password(judging.project, "Leo", Role.LEAD, PASSWORD, now=NOW)
+    api.add_person_with_password(judging.project, "Ada", Role.ANNOTATOR, PASSWORD, now=NOW)
+    monkeypatch.setenv(auth.PROJECT_VARIABLE, str(judging.project.folder))
+    monkeypatch.setattr("time.time", lambda: NOW)
+
+    def opened(who: str = "Leo") -> AppTest:
+        token = api.sign_in(judging.project, who, PASSWORD, now=NOW)
+        monkeypatch.setattr(auth, "token", lambda: token)
+
+        def script() -> None:
+            from annotate_app.screens import leaderboard
+
+            leaderboard.page()
+
+        app = AppTest.from_function(script, default_timeout=60).run()
+        assert not app.exception
+        return app
+
+    return opened
+
+
+@pytest.fixture
+def settled(judging: Judging) -> Judging:
+    """The pairs of all queries are settled by two equal grades each."""
+    for n, pair in enumerate(judging.pairs()):
+        for who in (0, 1):
+            judging.grade(who, pair.pair, n % 5)
+    return judging
+
+
+@pytest.fixture
+def board(settled: Judging, tmp_path: Path) -> Judging:
+    """Two runs that answer every query, and one that answers none of them."""
+    run = candidates(settled)
+    write(tmp_path / "good.json", run)
+    write(tmp_path / "back.json", {query: moments[::-1] for query, moments in run.items()})
+    write(tmp_path / "elsewhere.json", {"99999": [["v", 0, 1, 1]]})
+    for name, file in (("good", "good"), (HOSTILE, "back"), ("elsewhere", "elsewhere")):
+        api.add_run(settled.project, tmp_path / f"{file}.json", name=name, now=NOW)
+    return settled
+
+
+def candidates(judging: Judging) -> dict[str, list[list[object]]]:
+    found: dict[str, list[list[object]]] = {}
+    for query in api.list_queries(judging.project):
+        pairs = sorted(api.query_pairs(judging.project, query.query_id), key=lambda pair: -(pair.relevance or 0))
+        found[str(query.query_id)] = [[p.video, p.start_s, p.end_s, 1.0] for p in pairs]
+    return found
+
+
+def write(path: Path, document: object) -> Path:
+    path.write_text(json.dumps(document))
+    return path
+
+
+def words(app: AppTest) -> str:
+    """Everything that is said, with Markdown's escapes in it."""
+    kinds = ("title", "subheader", "markdown", "caption", "info", "warning", "error", "success", "text")
+    return "\n".join(str(element.value) for kind in kinds for element in app.get(kind))
+
+
+def part(app: AppTest, name: str) -> AppTest:
+    app.segmented_control(key="board_part").set_value(name).run()
+    assert not app.exception
+    return app
+
+
+def submit(app: AppTest) -> AppTest:
+    (button,) = [button for button in app.button if button.form_id == "board_form"]
+    button.click().run()
+    assert not app.exception
+    return app
+
+
+def test_without_truth_and_run_the_page_says_how_to_begin(open_page: Open) -> None:
+    app = open_page()
+    assert "no pair of a validation or test query is settled, and no ground truth is kept" in words(app)
+    assert "No run is kept yet." in words(app)
+    assert not app.selectbox
+    assert app.file_uploader(key="board_file")
+
+
+def test_without_a_run_only_the_run_is_asked_for(open_page: Open, settled: Judging) -> None:
+    app = open_page()
+    assert "No run is kept yet." in words(app)
+    assert "Nothing can be scored yet" not in words(app)
+
+
+def test_annotators_read_nothing_of_it(open_page: Open, board: Judging) -> None:
+    app = open_page("Ada")
+    assert "This page is for leads." in words(app)
+    assert not app.dataframe
+    assert "good" not in words(app)
+
+
+def test_the_ranking_stands_under_its_preset_and_options(open_page: Open, board: Judging) -> None:
+    app = open_page()
+    assert "settled val: preset paper, unknown=ignore; 2 queries, 40 moments" in words(app).replace("\\", "")
+    ranked = app.dataframe[0].value
+    assert list(ranked["Run"]) == ["good", HOSTILE]
+    assert list(ranked["Place"]) == [1, 2]
+    assert ranked["Mean ndcg@20,0.5"][0] == 1, "the run is the truth by falling relevance"
+    scores = api.score_kept_runs(board.project, "settled val").scores
+    assert scores is not None
+    assert ranked["Mean ndcg@20,0.5"][1] == scores.runs[1].means["ndcg@20,0.5"]
+    assert list(ranked["Win / tie / loss"]) == ["baseline", "0 / 0 / 2"]
+    assert ranked["Difference"].isna().tolist() == [True, False]
+    app.selectbox(key="board_baseline").set_value(HOSTILE).run()
+    assert list(app.dataframe[0].value["Win / tie / loss"]) == ["2 / 0 / 0", "baseline"]
+
+
+def test_a_run_that_does_not_fit_is_named_with_its_reason(open_page: Open, board: Judging) -> None:
+    app = open_page()
+    assert [text.value.replace("\\", "") for text in app.warning] == [
+        "**elsewhere** is not compared: none of its 1 queries is in this truth"
+    ]
+    assert "**elsewhere** · **not compared**" in words(part(app, "Runs"))
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_every_part_opens_and_a_hostile_name_stays_text(open_page: Open, board: Judging, name: str) -> None:
+    app = part(open_page(), name)
+    said = words(app)
+    assert "<img" not in said.replace("\\<img", "")
+    assert "**run**" not in said
+    assert "preset paper" in said
+
+
+@pytest.mark.parametrize("by", ["duration", "show", "relevance"])
+def test_groups_hold_every_query_once(open_page: Open, board: Judging, by: str) -> None:
+    app = part(open_page(), "Groups")
+    app.selectbox(key="board_by").set_value(by).run()
+    assert app.dataframe[0].value["Queries"].sum() == 2
+
+
+def test_errors_are_shares_of_all_relevant_moments(open_page: Open, board: Judging) -> None:
+    app = part(open_page(), "Errors")
+    shares = app.dataframe[0].value
+    assert list(shares.index) == ["good", HOSTILE]
+    assert shares.sum(axis=1).tolist() == pytest.approx([1, 1])
+    assert shares.loc["good", "in place"] == 1
+
+
+def test_cases_offer_every_query_with_its_words_and_two_runs(open_page: Open, board: Judging) -> None:
+    app = part(open_page(), "Cases")
+    texts = {q.query for q in api.list_queries(board.project) if q.split.value == "val"}
+    query = app.selectbox(key="board_query")
+    assert {option.partition(" (")[0] for option in query.options} == texts
+    assert all("(where runs differ)" in option for option in query.options)
+    app.selectbox(key="board_second").set_value(HOSTILE).run()
+    assert not app.exception
+
+
+def test_another_preset_is_another_ranking_and_says_so(open_page: Open, board: Judging) -> None:
+    app = open_page()
+    paper = app.dataframe[0].value["Mean ndcg@20,0.5"].tolist()
+    app.selectbox(key="board_preset").set_value("Official").run()
+    assert "settled val: preset official, unknown=ignore" in words(app).replace("\\", "")
+    official = app.dataframe[0].value["Mean ndcg@20,0.5"].tolist()
+    assert official[0] == paper[0] == 1
+    assert official[1] != paper[1]
+    for name in PARTS:
+        part(app, name)
+
+
+def test_runs_without_a_query_in_common_are_ranked_and_not_compared(
+    open_page: Open, settled: Judging, tmp_path: Path
+) -> None:
+    """Preset official counts only what a run predicts; two runs may share nothing."""
+    for number, (query, moments) in enumerate(list(candidates(settled).items())[:2]):
+        api.add_run(settled.project, write(tmp_path / f"{number}.json", {query: moments}), now=NOW)
+    app = open_page()
+    app.selectbox(key="board_preset").set_value("Official").run()
+    assert not app.exception
+    for name in PARTS:
+        part(app, name)
+
+
+def test_a_new_run_and_a_new_grade_are_seen_at_the_next_look(open_page: Open, board: Judging, tmp_path: Path) -> None:
+    app = open_page()
+    api.add_run(board.project, tmp_path / "back.json", name="third", now=NOW)
+    assert len(app.run().dataframe[0].value) == 3
+    before = app.dataframe[0].value["Mean ndcg@20,0.5"].tolist()
+    pair = next(p for p in board.pairs() if p.relevance == 4)
+    board.grade(2, pair.pair, 0)
+    api.adjudicate(board.project, board.lead, pair.pair, 0, "another cup", now=NOW)
+    assert app.run().dataframe[0].value["Mean ndcg@20,0.5"].tolist() != before
+
+
+def test_a_file_with_problems_is_refused_with_its_rows_and_nothing_is_kept(open_page: Open, board: Judging) -> None:
+    app = part(open_page(), "Runs")
+    broken = {"5": [["v", 0, 1, 1], ["v", 3, 2, 1]], "6": [["v", -1, 2, 1]]}
+    app.file_uploader(key="board_file").set_value(("mine_*.json", json.dumps(broken).encode(), "application/json"))
+    submit(app)
+    (said,) = [error.value.replace("\\", "") for error in app.error]
+    assert "mine_*.json, row 1: query 5, moment 2" in said
+    assert "mine_*.json, row 2: query 6, moment 1" in said
+    assert "/tmp" not in said
+    assert len(api.list_runs(board.project)) == 3
+
+
+def test_a_good_file_is_kept_by_the_lead_under_the_given_name(open_page: Open, settled: Judging) -> None:
+    app = open_page()
+    content = json.dumps(candidates(settled)).encode()
+    app.file_uploader(key="board_file").set_value(("mine.json", content, "application/json"))
+    app.text_input(key="board_name").set_value("  the best  ")
+    submit(app)
+    (kept,) = api.list_runs(settled.project)
+    assert (kept.name, kept.file, kept.added_by, kept.queries) == ("the best", "mine.json", "Leo", 3)
+    assert "Kept the best: 3 queries, 60 moments." in [toast.value for toast in app.toast]
+    assert app.dataframe[0].value["Run"].tolist() == ["the best"]
+
+
+def test_a_run_of_numbered_videos_needs_the_map(open_page: Open, settled: Judging) -> None:
+    app = open_page()
+    run = {query: [[7, *rest] for _, *rest in moments] for query, moments in candidates(settled).items()}
+    app.file_uploader(key="board_file").set_value(("mine.json", json.dumps(run).encode(), "application/json"))
+    submit(app)
+    assert api.list_runs(settled.project) == []
+    app.file_uploader(key="board_file").set_value(("mine.json", json.dumps(run).encode(), "application/json"))
+    app.file_uploader(key="board_videos").set_value(("map.json", b'{"v0": [60.0, 7]}', "application/json"))
+    submit(app)
+    assert not app.error
+    assert api.load_run(settled.project, "mine").videos == ("v0",)
+
+
+def test_a_ground_truth_is_kept_and_can_be_chosen(open_page: Open, board: Judging) -> None:
+    app = part(open_page(), "Runs")
+    truth = [{"query_id": 99999, "relevant_moment": [{"video_name": "v", "timestamp": [0, 1], "relevance": 2}]}]
+    app.file_uploader(key="board_file").set_value(("old.json", json.dumps(truth).encode(), "application/json"))
+    app.segmented_control(key="board_kind").set_value("Ground truth")
+    submit(app)
+    assert app.selectbox(key="board_truth").options == ["settled val", "settled test", "old"]
+    app.selectbox(key="board_truth").set_value("old").run()
+    assert not app.exception
+    part(app, "Ranking")
+    assert app.dataframe[0].value["Run"].tolist() == ["elsewhere"]
+
+
+def test_without_a_file_the_form_asks_for_one(open_page: Open, settled: Judging) -> None:
+    assert [error.value for error in submit(open_page()).error] == ["Choose a file first."]
+
+
+def test_a_removed_run_is_gone_from_list_and_ranking(open_page: Open, board: Judging) -> None:
+    app = part(open_page(), "Runs")
+    app.button(key="remove-1").click().run()
+    assert not app.exception
+    assert [run.name for run in api.list_runs(board.project)] == ["good", "elsewhere"]
+    assert part(app, "Ranking").dataframe[0].value["Run"].tolist() == ["good"]

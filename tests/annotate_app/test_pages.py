@@ -1,0 +1,580 @@
+"""The lead's pages as a person reads them, against the fake api, and the rules behind their sentences."""
+
+import itertools
+import sys
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+sys.path.insert(0, str(Path(__file__).parent))
+import annotate_app
+import fake_api
+from backend.campaign.judging.rules import decide
+from backend.campaign.nouns import Role, Verdict
+from backend.campaign.review.model import DayCount, GivenGrade, PersonPace
+from backend.ground.errors import StoreUnavailable
+from backend.ground.ids import QueryId
+
+Open = Callable[..., AppTest]
+
+
+@pytest.fixture
+def project(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> fake_api.Project:
+    fake_api.install(monkeypatch)
+    return fake_api.made_up(tmp_path)
+
+
+@pytest.fixture
+def open_page(monkeypatch: pytest.MonkeyPatch, project: fake_api.Project) -> Open:
+    """Opens one page as somebody, as if their browser sent the cookie."""
+    from annotate_app.session import auth
+
+    def opened(page: str, who: str = "Lea", **query: str) -> AppTest:
+        monkeypatch.setenv(auth.PROJECT_VARIABLE, str(project.folder))
+        monkeypatch.setattr(auth, "token", lambda: f"token-of-{who}")
+
+        def script(page: str) -> None:
+            import importlib
+
+            importlib.import_module(f"annotate_app.screens.{page}").page()
+
+        app = AppTest.from_function(script, args=(page,), default_timeout=10)
+        for name, value in query.items():
+            app.query_params[name] = value
+        app.run()
+        assert not app.exception
+        return app
+
+    return opened
+
+
+def sentences(app: AppTest) -> list[str]:
+    kinds = ("title", "subheader", "markdown", "caption", "info", "warning", "error", "success", "text")
+    return [element.value for kind in kinds for element in app.get(kind)]
+
+
+def html(app: AppTest) -> str:
+    return "".join(element.proto.body for element in app.get("html"))
+
+
+PAGES = ("queries", "progress", "disagreements", "people", "release")
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_has_the_heading_of_its_name(open_page: Open, page: str) -> None:
+    assert [title.value for title in open_page(page).title] == [page.capitalize()]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_annotators_are_told_why_they_see_nothing(open_page: Open, page: str) -> None:
+    app = open_page(page, "Ana")
+    assert sentences(app) == ["This page is for leads. You are signed in as Ana (annotator)."]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_who_was_signed_out_is_shown_the_way_back(open_page: Open, page: str) -> None:
+    app = open_page(page, "nobody")
+    assert sentences(app) == []
+    assert "You are signed out." in html(app)
+    assert 'href="/session/sign-in"' in html(app)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_simulated_judgements_are_labelled(open_page: Open, project: fake_api.Project, page: str) -> None:
+    assert not any("Simulated" in text for text in sentences(open_page(page)))
+    project.status["simulated"] = 1204
+    assert any("**Simulated judgements**: 1,204 of the 1,204" in text for text in sentences(open_page(page)))
+
+
+@pytest.mark.parametrize("where", ["at the door", "in the page"])
+def test_a_database_that_cannot_be_read_is_said_in_words(
+    project: fake_api.Project, where: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from annotate_app.session import auth
+    from backend import api
+
+    monkeypatch.setenv(auth.PROJECT_VARIABLE, str(project.folder))
+    monkeypatch.setattr(auth, "token", lambda: "token-of-Lea")
+    if where == "at the door":
+        project.unavailable = "not even to be read"
+    else:
+
+        def refuse(project: fake_api.Project) -> Any:
+            raise StoreUnavailable("not even to be read")
+
+        monkeypatch.setattr(api, "list_queries", refuse)
+    app = AppTest.from_file(str(Path(annotate_app.__file__).with_name("main.py")), default_timeout=10).run()
+    assert not app.exception
+    assert [error.value for error in app.error] == ["not even to be read"]
+
+
+@pytest.mark.parametrize(
+    ("page", "button"),
+    [
+        ("disagreements", "restore-blocked"),
+        ("people", "suspend-2"),
+        ("progress", "back_up"),
+    ],
+)
+def test_a_button_that_meets_a_full_disk_says_so(
+    open_page: Open, project: fake_api.Project, page: str, button: str
+) -> None:
+    app = open_page(page)
+    project.unavailable = "The disk is full: make room."
+    app.button(key=button).click().run()
+    assert not app.exception
+    assert [error.value for error in app.error] == ["The disk is full: make room."]
+
+
+@pytest.mark.parametrize(
+    ("page", "button"), [("disagreements", "restore-blocked"), ("people", "suspend-2"), ("progress", "back_up")]
+)
+def test_a_button_of_somebody_who_is_no_lead_any_more_does_nothing(
+    open_page: Open, project: fake_api.Project, page: str, button: str
+) -> None:
+    app = open_page(page)
+    project.people["Lea"] = replace(project.people["Lea"], role=Role.ANNOTATOR)
+    app.button(key=button).click().run()
+    assert len(project.blocked) == 1
+    assert not project.people["Ana"].suspended
+    assert not (project.folder / "backups").exists()
+
+
+# The rule in words
+
+
+def graded(project: fake_api.Project, *grades: int) -> Any:
+    given = tuple(GivenGrade(f"A{seat}", grade, 1, fake_api.NOON, 4000) for seat, grade in enumerate(grades))
+    decision = decide(grades)
+    pair = project.pairs[QueryId(1)][0]
+    return replace(pair, grades=given, verdict=decision.verdict, relevance=decision.relevance, mean=decision.mean)
+
+
+@pytest.mark.parametrize(
+    ("grades", "sentence"),
+    [
+        ((), "None of two grades so far."),
+        ((3,), "One of two grades so far."),
+        ((3, 4), "3 and 4 differ by at most 1; their mean 3.5, half up, is 4."),
+        ((2, 2), "2 and 2 differ by at most 1; their mean is 2."),
+        (
+            (0, 4, 2, 3),
+            "Without the lowest (0) and the highest (4) of four grades, 2 and 3 differ by at most 1; "
+            "their mean 2.5, half up, is 3.",
+        ),
+        (
+            (0, 4),
+            "The first two grades differ by more than 1, so two further annotators grade it: two still to come.",
+        ),
+        (
+            (0, 4, 0, 3),
+            "Without the lowest and the highest of the four grades, 0 and 3 remain. "
+            "They differ by more than 1: there is no consensus.",
+        ),
+    ],
+)
+def test_why_a_pair_has_its_verdict(project: fake_api.Project, grades: tuple[int, ...], sentence: str) -> None:
+    from annotate_app.widgets import wording
+
+    assert wording.why(graded(project, *grades)) == sentence
+
+
+def test_the_sentence_ends_with_the_relevance_of_the_rule_for_all_grades(project: fake_api.Project) -> None:
+    from annotate_app.widgets import wording
+
+    for count in (2, 4):
+        for grades in itertools.product(range(5), repeat=count):
+            pair = graded(project, *grades)
+            if pair.verdict is Verdict.CONSENSUS:
+                assert wording.why(pair).endswith(f"is {pair.relevance}."), grades
+
+
+# Progress
+
+
+def test_progress_shows_the_counts_of_status_and_what_is_left(open_page: Open) -> None:
+    app = open_page("progress")
+    shown = html(app)
+    for count, words in ((49, "consensus"), (1, "decided by a lead"), (2, "discarded"), (2, "escalated"), (6, "open")):
+        assert f"<b>{count}</b> {words}" in shown
+    assert "61 pairs: 49 consensus, 1 decided by a lead, 2 discarded, 2 escalated, 6 open, 1 blocked" in shown
+    assert {metric.label: metric.value for metric in app.metric} == {
+        "Grades still needed": "1,200",
+        "Forecast": "about 12 days",
+        "Judgements a day": "100",
+        "Pairs in people's hands": "5",
+    }
+    assert "Without 227,808 imported from earlier campaigns." in sentences(app)
+
+
+def test_progress_shows_who_judged_how_much(open_page: Open) -> None:
+    app = open_page("progress")
+    assert "<td>Ana</td><td>30</td><td><span class='rr-pace' style='--share:1.000'>420</span>" in html(app)
+    assert "<td>Ben</td><td>0</td><td><span class='rr-pace' style='--share:0.500'>210</span>" in html(app)
+    assert "Dee" not in html(app)
+    assert "One other judged nothing in the last 7 days." in sentences(app)
+
+
+@pytest.mark.parametrize(
+    ("needed", "a_day", "words"),
+    [
+        (1200, 100.0, "about 12 days"),
+        (1201, 100.0, "about 13 days"),
+        (100, 100.0, "about 1 day"),
+        (60, 100.0, "less than a day"),
+        (60, 0.0, "no judgements in the last week"),
+        (0, 0.0, "nothing is left"),
+    ],
+)
+def test_the_forecast_in_words(project: fake_api.Project, needed: int, a_day: float, words: str) -> None:
+    from annotate_app.screens.progress import forecast
+
+    assert forecast(replace(project.progress, needed=needed, a_day=a_day)) == words
+
+
+def test_progress_of_a_project_without_work_says_what_to_do(open_page: Open, project: fake_api.Project) -> None:
+    project.progress = replace(project.progress, people=(), days=(), imported=0)
+    project.status["pairs"] = dict.fromkeys(project.status["pairs"], 0)
+    app = open_page("progress")
+    assert "No pair has been handed out yet." in html(app)
+    told = [info.value for info in app.info]
+    assert told[0].startswith("Nobody has judged anything in the last 30 days.")
+    assert told[1].startswith("There is no annotator yet.")
+    project.progress = replace(project.progress, people=(PersonPace("Ana", 0, 0),))
+    assert open_page("progress").info[1].value == "Nobody has judged anything in the last 7 days."
+
+
+def test_bars_of_simulated_judgements_are_told_apart(open_page: Open, project: fake_api.Project) -> None:
+    from annotate_app.screens.progress import left_out
+
+    def told(judgements: int, simulated: int) -> list[str]:
+        return left_out(replace(project.progress, imported=0, days=(DayCount("2025-10-09", judgements, simulated),)))
+
+    assert told(3, 0) == []
+    assert told(3, 40) == ["Without 40 simulated ones."]
+    assert told(0, 40) == ["All 40 of them are simulated; people have judged nothing in these 30 days."]
+
+
+def test_a_backup_is_made_and_offered_with_size_and_time(open_page: Open, project: fake_api.Project) -> None:
+    app = open_page("progress")
+    assert len(app.get("download_button")) == 0
+    app.button(key="back_up").click().run()
+    assert (project.folder / "backups" / "copy.db").is_file()
+    assert len(app.get("download_button")) == 1
+    assert any(text.startswith("backups/copy.db, 2.4 MB, made ") for text in sentences(app))
+    (project.folder / "backups" / "copy.db").unlink()
+    app.run()
+    assert len(app.get("download_button")) == 0
+    assert "backups/copy.db is gone from the project's folder." in sentences(app)
+
+
+# Queries
+
+
+def test_queries_shows_the_counts_of_status(open_page: Open) -> None:
+    shown = {metric.label: metric.value for metric in open_page("queries").metric}
+    assert shown == {
+        "Judgements": "1,204",
+        "Pairs settled": "52 of 61",
+        "Escalated": "2",
+        "Discarded": "2",
+        "People": "3",
+    }
+
+
+@pytest.mark.parametrize(
+    ("last_five", "settled", "more", "sentence"),
+    [
+        ((3, 1, 4, 3, 3), 20, True, "Four of the last five are graded 3 or more: a second batch is likely to find"),
+        ((3, 3, 3, 0, 0), 20, True, "Three of the last five are graded 3 or more: a second batch is likely"),
+        ((3, 0, 0, 4, 0), 20, True, "Two of the last five are graded 3 or more: a second batch may find a few"),
+        ((0, 0, 0, 4, 0), 20, True, "One of the last five is graded 3 or more: a second batch may find a few"),
+        ((2, 2, 2, 2, 2), 20, True, "None of the last five is graded 3 or more: a second batch is unlikely"),
+        ((4, 4, 4, None, None), 17, False, "Two of the last five are not settled yet."),
+        ((4, 4, 4, 4, None), 19, False, "One of the last five is not settled yet."),
+        ((None, 4, 4, 4, 0), 20, True, "Three of the last five are graded 3 or more"),
+    ],
+)
+def test_what_the_last_five_suggest(
+    project: fake_api.Project, last_five: tuple[int | None, ...], settled: int, more: bool, sentence: str
+) -> None:
+    from annotate_app.screens.queries import suggestion
+
+    review = replace(project.queries[0], relevances=(4,) * 15 + last_five, settled=settled, more_candidates=more)
+    assert suggestion(review).startswith(sentence)
+
+
+def test_the_query_in_the_url_is_shown(open_page: Open) -> None:
+    assert open_page("queries").subheader.len == 0
+    app = open_page("queries", query="2")
+    assert app.subheader[0].value == "Two people argue in a kitchen"
+    assert app.selectbox(key="queries_box").value == 2
+    assert html(app).count("rr-last") == 5
+    assert open_page("queries", query="nonsense").subheader.len == 0
+    assert open_page("queries", query="999").subheader.len == 0
+
+
+def test_a_pairs_table_tells_the_rule(open_page: Open, project: fake_api.Project) -> None:
+    shown = open_page("queries", query="1").dataframe[1].value
+    assert shown["Rule"][1] == "4 and 4 differ by at most 1; their mean is 4."
+
+
+def test_a_chosen_pair_shows_its_grades_and_the_rule(
+    open_page: Open, project: fake_api.Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # AppTest cannot choose a row of a table, so the table says it was chosen.
+    import streamlit as st
+
+    real = st.dataframe
+
+    def chosen(*args: Any, key: str = "", **more: Any) -> Any:
+        event = real(*args, key=key, **more)
+        return {"selection": {"rows": [2]}} if key == "pairs-1" else event
+
+    monkeypatch.setattr(st, "dataframe", chosen)
+    app = open_page("queries", query="1")
+    assert "3 and 4 differ by at most 1; their mean 3.5, half up, is 4." in " ".join(sentences(app)).replace("\\", "")
+    assert "<span class='rr-grade rr-r3'>3</span>" in html(app)
+
+
+def test_choosing_a_query_writes_the_url(open_page: Open) -> None:
+    app = open_page("queries")
+    app.selectbox(key="queries_box").select(3).run()
+    assert app.query_params["query"] == "3"
+    assert app.subheader[0].value == "A man opens a door and laughs"
+
+
+def test_batch_2_opens_once(open_page: Open, project: fake_api.Project) -> None:
+    app = open_page("queries", query="1")
+    assert any(text.startswith("Four of the last five are graded 3 or more") for text in sentences(app))
+    app.button(key="open_batch").click().run()
+    assert app.success[0].value == "Batch 2 is open: 20 pairs went to the annotators."
+    assert project.queries[0].batches_open == 2
+    assert app.button(key="open_batch").disabled
+
+
+def test_batch_2_says_why_it_cannot_be_opened(open_page: Open) -> None:
+    app = open_page("queries", query="3")
+    assert app.button(key="open_batch").disabled
+    assert any("pairs are not settled yet." in caption.value for caption in app.caption)
+
+
+def test_a_project_without_candidates_says_what_to_do(open_page: Open, project: fake_api.Project) -> None:
+    project.queries.clear()
+    assert open_page("queries").info[0].value.startswith("No query has candidates yet.")
+
+
+# Disagreements
+
+
+def pairs_of(project: fake_api.Project, verdict: Verdict) -> list[Any]:
+    return [pair for pair in project.pairs[QueryId(3)] if pair.verdict is verdict]
+
+
+def test_a_card_tells_the_grades_and_the_rule(open_page: Open) -> None:
+    app = open_page("disagreements")
+    shown = " ".join(sentences(app)).replace("\\", "")
+    assert "The first two grades differ by more than 1, so two further annotators grade it: two still to come." in shown
+    assert "0 and 3 remain. They differ by more than 1: there is no consensus." in shown
+    assert "Dee" in html(app)
+
+
+def test_names_can_be_hidden(open_page: Open) -> None:
+    app = open_page("disagreements")
+    app.checkbox(key="dis_hide").check().run()
+    assert "Annotator 4" in html(app)
+    assert not any(name in html(app) for name in ("Ana", "Ben", "Dee", "Eli"))
+
+
+def test_a_decision_needs_a_relevance_and_a_reason(open_page: Open, project: fake_api.Project) -> None:
+    pair = pairs_of(project, Verdict.ESCALATED)[0].pair
+    app = open_page("disagreements")
+    button = f"FormSubmitter:decide-{pair}-Decide"
+    app.button(key=button).click().run()
+    assert app.error[0].value == "Please choose a relevance from 0 to 4."
+    app.segmented_control(key=f"relevance-{pair}").select(4)
+    app.text_input(key=f"reason-{pair}").input("   ")
+    app.button(key=button).click().run()
+    assert app.error[0].value == "Please give a reason: it is kept with the decision."
+    assert not pairs_of(project, Verdict.ADJUDICATED)
+    app.text_input(key=f"reason-{pair}").input("The whole action is there.")
+    app.button(key=button).click().run()
+    assert app.toast[0].value == "Decided: relevance 4."
+    (decided,) = pairs_of(project, Verdict.ADJUDICATED)
+    assert (decided.pair, decided.relevance, decided.reason) == (pair, 4, "The whole action is there.")
+    assert f"relevance-{pair}" not in [control.key for control in app.segmented_control]
+
+
+def test_grades_that_came_too_fast_are_marked(open_page: Open, project: fake_api.Project) -> None:
+    assert "too fast" not in html(open_page("disagreements"))
+    pairs = project.pairs[QueryId(3)]
+    at = pairs.index(pairs_of(project, Verdict.ESCALATED)[0])
+    first, second = pairs[at].grades
+    pairs[at] = replace(pairs[at], grades=(first, replace(second, too_fast=True, active_ms=900)))
+    shown = html(open_page("disagreements"))
+    assert shown.count("too fast") == 1
+    assert "0.9 s <span class='rr-fast'" in shown
+
+
+def skipped_page(open_page: Open) -> AppTest:
+    app = open_page("disagreements")
+    app.segmented_control(key="dis_show").select("Skipped").run()
+    return app
+
+
+def test_skipped_pairs_are_listed_with_kind_reason_and_person(open_page: Open) -> None:
+    app = skipped_page(open_page)
+    shown = html(app)
+    assert "<td>Ana</td><td>cannot be judged</td><td>too &lt;b&gt;dark&lt;/b&gt;</td>" in shown
+    assert "<td>Cem</td><td>would rather not</td>" in shown
+    assert "to the 2 people who skipped it" in sentences(app)
+    app.checkbox(key="dis_hide").check().run()
+    assert "Cem" not in html(app)
+    assert "too &lt;b&gt;dark" in html(app)
+
+
+def test_a_skipped_pair_is_offered_again(open_page: Open, project: fake_api.Project) -> None:
+    app = skipped_page(open_page)
+    app.button(key="offer-skipped").click().run()
+    assert app.toast[0].value == "Offered again to 2 who skipped it."
+    assert project.skipped == []
+    assert app.success[0].value == "Nothing was skipped, or all of it was offered again."
+    assert len(project.blocked) == 1, "other clips stay blocked"
+
+
+def test_offering_a_blocked_pair_again_shows_its_clip_again(open_page: Open, project: fake_api.Project) -> None:
+    project.skipped[0] = replace(project.skipped[0], pair=project.blocked[0].pair)
+    app = skipped_page(open_page)
+    assert "to the 2 people who skipped it, and show the clip again" in sentences(app)
+    app.button(key="offer-blocked").click().run()
+    assert (project.skipped, project.blocked) == ([], [])
+
+
+def test_a_failed_offer_says_why_at_its_pair(open_page: Open, project: fake_api.Project) -> None:
+    app = skipped_page(open_page)
+    project.unavailable = "The disk is full: make room."
+    app.button(key="offer-skipped").click().run()
+    assert [error.value for error in app.error] == ["The disk is full: make room."]
+    assert len(project.skipped) == 1
+
+
+def test_a_skipped_pair_can_be_decided(open_page: Open, project: fake_api.Project) -> None:
+    app = skipped_page(open_page)
+    assert "FormSubmitter:decide-skipped-Decide" in [button.key for button in app.button]
+
+
+def test_ten_pairs_a_page(open_page: Open, project: fake_api.Project) -> None:
+    fake_api.add_query(project, "Another", [None] * 20, False)
+    app = open_page("disagreements")
+    cards = [button.key for button in app.button if "decide-" in str(button.key)]
+    assert len(cards) == 10
+    everything = len(fake_api.disagreements(project))
+    app.session_state["dis_page"] = -(-everything // 10)
+    app.run()
+    rest = [button.key for button in app.button if "decide-" in str(button.key)]
+    assert len(rest) == (everything % 10 or 10)
+    assert not set(rest) & set(cards)
+
+
+def test_blocked_clips_are_listed_with_their_reason(open_page: Open) -> None:
+    app = open_page("disagreements")
+    reason = "friends\\_s03e07\\.mp4 is incomplete \\(its index is missing\\)\\: copy it again"
+    assert any(reason in text.value for text in app.markdown)
+    button = next(button for button in app.button if str(button.key).startswith("restore-"))
+    button.click().run()
+    assert any("None: every clip" in text.value for text in app.caption)
+
+
+def test_nothing_to_decide_is_said(open_page: Open, project: fake_api.Project) -> None:
+    project.pairs.clear()
+    assert open_page("disagreements").success[0].value == "Nothing to decide: no pair is in this list."
+
+
+# People
+
+
+def test_somebody_new_gets_a_link_that_is_shown_once(open_page: Open, project: fake_api.Project) -> None:
+    app = open_page("people")
+    app.text_input(key="new_name").input("Fay")
+    app.selectbox(key="new_role").select("lead")
+    app.button(key="FormSubmitter:add_person-Add and invite").click().run()
+    assert project.people["Fay"].role is Role.LEAD
+    assert app.code[0].value.endswith("/session/invitation/invite-Fay")
+    assert "**Send this link to Fay**" in sentences(app)
+    assert app.run().code.len == 0
+
+
+def test_a_row_tells_how_much_and_how_fast_a_person_works(open_page: Open) -> None:
+    shown = html(open_page("people"))
+    row = {"Judgements": "120", "Today": "10", "Median active": "5.2 s", "Too fast": "3 (2.5%)", "Skips": "0"}
+    assert "".join(f"<div><dt>{label}</dt><dd>{value}</dd></div>" for label, value in row.items()) in shown
+    assert "<dt>Median active</dt><dd>not measured</dd>" in shown
+    assert shown.count("<dl") == 3, "the lead does not grade"
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"), [(" ", "Please give a name"), ("Ana", "There is a person called Ana already")]
+)
+def test_a_name_that_cannot_be(open_page: Open, name: str, sentence: str) -> None:
+    app = open_page("people")
+    app.text_input(key="new_name").input(name)
+    app.button(key="FormSubmitter:add_person-Add and invite").click().run()
+    assert app.error[0].value.startswith(sentence)
+    assert app.code.len == 0
+
+
+def test_suspending_and_reinstating(open_page: Open, project: fake_api.Project) -> None:
+    app = open_page("people")
+    assert [app.button(key=f"suspend-{number}").label for number in (1, 2, 4)] == [
+        "Suspend",
+        "Suspend",
+        "Reinstate",
+    ]
+    assert app.button(key="suspend-1").disabled, "nobody locks themselves out"
+    app.button(key="suspend-2").click().run()
+    assert project.people["Ana"].suspended
+    assert app.button(key="suspend-2").label == "Reinstate"
+
+
+def test_an_invitation_leads_to_the_address_the_lead_uses() -> None:
+    from annotate_app.screens.people import invitation_url
+
+    url = invitation_url("https://grade.example.org:8443/people?x=1", "abc")
+    assert url == "https://grade.example.org:8443/session/invitation/abc"
+
+
+# Release
+
+
+def test_what_a_release_would_leave_out(open_page: Open) -> None:
+    texts = open_page("release").warning[0].value.split("  \n")[1:]
+    assert texts[0] == ("8 pairs are not settled yet (6 open, 2 escalated). A release made now leaves them out.")
+    assert texts[1].startswith("2 pairs are discarded")
+    assert texts[2] == "1 pair is blocked, because the clip cannot be shown."
+
+
+def test_earlier_releases_are_listed_by_their_hash(open_page: Open) -> None:
+    assert list(open_page("release").table[0].value["SHA-256 of its manifest"]) == ["ab" * 32]
+
+
+def test_making_and_downloading_a_release(
+    open_page: Open, project: fake_api.Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from annotate_app.server import export_worker
+
+    future: Future[Path] = Future()
+    monkeypatch.setattr(export_worker, "start", lambda folder, person, now: future)
+    app = open_page("release")
+    app.button(key="make_release").click().run()
+    assert app.button(key="make_release").disabled, "one at a time"
+    assert app.info[0].value.startswith("The release is being made.")
+    future.set_result(export_worker.make(project.folder, project.people["Lea"], fake_api.NOON))
+    app.run()
+    assert app.success[0].value == "The release is ready: release-001.zip, 0.0 MB."
+    assert len(app.get("download_button")) == 1
+    assert not app.button(key="make_release").disabled

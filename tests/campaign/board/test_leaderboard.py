@@ -1,0 +1,269 @@
+"""The leaderboard of kept runs: the same scores as from files, honest about what it leaves out, never out of date."""
+
+import gzip
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from backend import api
+from backend.campaign.board import leaderboard
+from backend.campaign.demo import building as demo
+from backend.ground.errors import InputError, ProjectError
+from support import NOW, Judging
+
+Keep = Callable[..., api.Kept]
+
+
+@pytest.fixture
+def settled(judging: Judging) -> Judging:
+    """Every pair of all three queries but each third is settled by two equal grades."""
+    for n, pair in enumerate(judging.pairs()):
+        if n % 3:
+            for who in (0, 1):
+                judging.grade(who, pair.pair, n % 5)
+    return judging
+
+
+@pytest.fixture
+def keep(judging: Judging, tmp_path: Path) -> Keep:
+    """Keeps a run that a test writes down, `{query: [[video, start, end, score], ...]}`."""
+
+    def kept(name: str, run: object) -> api.Kept:
+        path = tmp_path / "run.json"
+        path.write_text(json.dumps(run))
+        return api.add_run(judging.project, path, name=name, now=NOW)
+
+    return kept
+
+
+def candidates(judging: Judging, split: str | None = None, *, backwards: bool = False) -> dict[str, list[list[object]]]:
+    """A run: the candidates of each query by rank, or the other way round."""
+    found: dict[str, list[list[object]]] = {}
+    for query in api.list_queries(judging.project):
+        if split in (None, query.split.value):
+            pairs = api.query_pairs(judging.project, query.query_id)
+            ordered = pairs[::-1] if backwards else pairs
+            found[str(query.query_id)] = [[p.video, p.start_s, p.end_s + 0.4, 1 / n] for n, p in enumerate(ordered, 1)]
+    return found
+
+
+@pytest.mark.parametrize("preset", ["paper", "official"])
+def test_scores_are_those_of_the_release_and_the_run_file(
+    settled: Judging, keep: Keep, tmp_path: Path, preset: str
+) -> None:
+    for name, backwards in (("forth", False), ("back", True)):
+        run = candidates(settled, backwards=backwards)
+        keep(name, run)
+        (tmp_path / f"{name}.json").write_text(json.dumps(run))
+    api.export_release(settled.project, tmp_path / "release", now=NOW)
+    for split in ("val", "test"):
+        board = api.score_kept_runs(settled.project, f"settled {split}", preset=preset)
+        assert board.scores is not None
+        ours = board.scores.summary()
+        files = [tmp_path / "forth.json", tmp_path / "back.json"]
+        theirs = api.score_files(
+            tmp_path / "release" / f"{split}.json", files, preset=preset, unknown="ignore"
+        ).summary()
+        assert ours["truth"]["queries"] == {"val": 2, "test": 1}[split]
+        assert ours["runs"] == theirs["runs"]
+        assert ours["runs"][0]["measures"] != ours["runs"][1]["measures"]
+
+
+def test_a_truth_is_named_once_it_has_something_to_score_against(judging: Judging, tmp_path: Path) -> None:
+    assert api.truth_names(judging.project) == []
+    with pytest.raises(ProjectError, match="no pair of a val query is settled yet"):
+        api.score_kept_runs(judging.project, "settled val")
+    (test,) = [query for query in api.list_queries(judging.project) if query.split.value == "test"]
+    pair = api.query_pairs(judging.project, test.query_id)[0].pair
+    for who in (0, 1):
+        judging.grade(who, pair, 3)
+    assert api.truth_names(judging.project) == ["settled test"]
+    truth = [{"query_id": 1, "relevant_moment": [{"video_name": "v", "timestamp": [0, 1], "relevance": 2}]}]
+    (tmp_path / "val.json").write_text(json.dumps(truth))
+    # A kept truth cannot pass for what the project says itself.
+    for name in ("settled val", "last year"):
+        api.add_truth(judging.project, tmp_path / "val.json", name=name, now=NOW)
+    assert api.truth_names(judging.project) == ["settled test", "last year"]
+    for call in (api.score_kept_runs, api.leaderboard_version):
+        with pytest.raises(ProjectError, match="no ground truth called next year is kept"):
+            call(judging.project, "next year")
+
+
+def test_queries_beyond_the_truth_are_ignored_and_the_option_says_so(settled: Judging, keep: Keep) -> None:
+    keep("both splits", candidates(settled))
+    keep("val only", candidates(settled, "val"))
+    board = api.score_kept_runs(settled.project, "settled val")
+    assert board.scores is not None
+    assert board.left_out == {}
+    summary = board.scores.summary()
+    assert "unknown=ignore" in api.score_sentence(summary)
+    assert summary["options"] == {"unknown": "ignore"}
+    assert summary["runs"][0]["measures"] == summary["runs"][1]["measures"]
+    assert ["both splits: queries that the truth lacks were ignored" in text for text in summary["warnings"]] == [True]
+
+
+def test_a_run_that_cannot_be_scored_is_left_out_with_its_reason(settled: Judging, keep: Keep) -> None:
+    keep("good", candidates(settled))
+    keep("test only", candidates(settled, "test"))
+    board = api.score_kept_runs(settled.project, "settled val")
+    assert board.scores is not None
+    assert [run.name for run in board.scores.runs] == ["good"]
+    assert board.left_out == {"test only": "none of its 1 queries is in this truth"}
+    assert [source.name for source in board.inputs.sources if source.what == "run"] == ["good (run.json)"]
+
+    half = dict(list(candidates(settled, "val").items())[:1])
+    keep("half", half)
+    strict = leaderboard.leaderboard(settled.project, "settled val", missing="error")
+    (other,) = set(candidates(settled, "val")) - set(half)
+    assert strict.left_out["half"] == f"half: query {other} is missing"
+    assert strict.left_out.keys() == {"half", "test only"}
+
+    api.remove_run(settled.project, "good", now=NOW)
+    api.remove_run(settled.project, "half", now=NOW)
+    assert api.score_kept_runs(settled.project, "settled val").scores is None
+
+
+def test_an_option_that_does_not_exist_is_refused(settled: Judging) -> None:
+    with pytest.raises(InputError, match="gain: 'cubic' is not one of linear, exp2"):
+        leaderboard.leaderboard(settled.project, "settled val", gain="cubic")
+
+
+def test_the_version_changes_with_whatever_changes_the_leaderboard(
+    settled: Judging, keep: Keep, tmp_path: Path
+) -> None:
+    def version() -> str:
+        return api.leaderboard_version(settled.project, "settled val")
+
+    first = version()
+    keep("a", candidates(settled))
+    second = version()
+    keep("b", candidates(settled, backwards=True))
+    third = version()
+    assert version() == third
+    api.remove_run(settled.project, "b", now=NOW)
+    assert version() == second
+    assert len({first, second, third}) == 3
+
+    pair = next(p for p in settled.pairs() if p.relevance is None)
+    settled.grade(0, pair.pair, 0)
+    assert version() == second, "a grade that settles nothing changes nothing"
+    settled.grade(1, pair.pair, 4)
+    settled.grade(2, pair.pair, 2)
+    before = version()
+    api.adjudicate(settled.project, settled.lead, pair.pair, 3, "the cup is hers", now=NOW)
+    adjudicated = version()
+    assert adjudicated != before
+    api.adjudicate(settled.project, settled.lead, pair.pair, 1, "it is not", now=NOW + 1)
+    assert version() not in (before, adjudicated)
+
+
+def test_another_truth_under_the_same_name_is_another_version(settled: Judging, tmp_path: Path) -> None:
+    """The moments may be equal and the words of the queries not: the page shows both."""
+    seen = set()
+    for text in ("A cup falls", "A cup is dropped"):
+        moments = [{"video_name": "v", "timestamp": [0, 1], "relevance": 2}]
+        (tmp_path / "val.json").write_text(json.dumps([{"query_id": 1, "query": text, "relevant_moment": moments}]))
+        api.add_truth(settled.project, tmp_path / "val.json", now=NOW)
+        seen.add(api.leaderboard_version(settled.project, "val"))
+        api.remove_truth(settled.project, "val", now=NOW)
+    assert len(seen) == 2
+
+
+def test_every_query_that_counts_is_offered_once_and_those_where_runs_differ_first(
+    settled: Judging, keep: Keep
+) -> None:
+    run = candidates(settled, "val")
+    first, second = run
+    keep("whole", run)
+    keep("half", {first: run[first], second: run[second][::-1]})
+    board = api.score_kept_runs(settled.project, "settled val")
+    assert board.scores is not None
+    offered = api.notable_queries(board.scores)
+    assert board.scores.queries[next(iter(offered))] == int(second)
+    assert sorted(offered) == [0, 1]
+    assert offered[board.scores.queries.index(int(second))] == "differ"
+
+
+def test_under_skip_only_queries_that_all_runs_answer_are_offered(settled: Judging, keep: Keep) -> None:
+    run = candidates(settled, "val")
+    first, second = run
+    keep("one", {first: run[first]})
+    alone = api.score_kept_runs(settled.project, "settled val", preset="official").scores
+    assert alone is not None
+    assert [alone.queries[n] for n in api.notable_queries(alone)] == [int(first)]
+    keep("other", {second: run[second]})
+    both = api.score_kept_runs(settled.project, "settled val", preset="official").scores
+    assert both is not None
+    assert api.notable_queries(both) == {}
+
+
+@pytest.mark.parametrize("name", ["val.json", "val.json.gz"])
+def test_a_kept_truth_brings_its_texts_and_its_report(settled: Judging, keep: Keep, tmp_path: Path, name: str) -> None:
+    run = candidates(settled)
+    truth = [
+        {
+            "query_id": 7,
+            "query": "A cup falls",
+            "relevant_moment": [{"video_name": v, "timestamp": [s, e], "relevance": 4} for v, s, e, _ in moments],
+        }
+        for moments in list(run.values())[:1]
+    ]
+    content = json.dumps(truth).encode()
+    (tmp_path / name).write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
+    api.add_truth(settled.project, tmp_path / name, name="last year", now=NOW)
+    keep("mine", {"7": next(iter(run.values()))})
+    keep("candidates", run)
+    board = api.score_kept_runs(settled.project, "last year")
+    assert board.scores is not None
+    assert dict(board.inputs.facts.texts) == {"7": "A cup falls"}
+    assert set(board.left_out) == {"candidates"}
+    assert board.scores.runs[0].means["ndcg@10,0.5"] == 1
+    page = api.report_page(board.scores, board.inputs, made=datetime(2026, 1, 2, tzinfo=UTC), asked=api.Sureness(None))
+    for told in ("A cup falls", f"last year ({name})", "mine (run.json)", "unknown=ignore"):
+        assert told in page
+    (kept,) = api.list_truths(settled.project)
+    assert kept.sha256 in page
+
+
+def test_the_projects_own_truth_has_its_queries_texts_and_lengths(settled: Judging, keep: Keep) -> None:
+    keep("mine", candidates(settled))
+    board = api.score_kept_runs(settled.project, "settled val")
+    val = {q.query_id: q.query for q in api.list_queries(settled.project) if q.split.value == "val"}
+    assert dict(board.inputs.facts.texts) == {str(number): text for number, text in val.items()}
+    assert board.inputs.facts.durations["v0"] == 60
+    assert [source.what for source in board.inputs.sources] == ["truth", "run"]
+    assert board.inputs.truth == f"settled pairs of {settled.project.name}, val queries"
+
+
+def test_a_leaderboard_comes_back_from_a_backup(settled: Judging, keep: Keep, tmp_path: Path) -> None:
+    keep("mine", candidates(settled))
+    before = api.leaderboard_version(settled.project, "settled val")
+    api.backup(settled.project, tmp_path / "copy.db")
+    api.remove_run(settled.project, "mine", now=NOW)
+    settled.project.store.close()
+    api.restore(settled.project.folder, tmp_path / "copy.db", now=NOW)
+    again = api.open_project(settled.project.folder)
+    assert api.leaderboard_version(again, "settled val") == before
+    scores = api.score_kept_runs(again, "settled val").scores
+    assert scores is not None
+    assert [run.name for run in scores.runs] == ["mine"]
+
+
+def test_the_runs_of_the_demo_lose_what_they_were_made_to_lose(settled: Judging) -> None:
+    demo.keep_runs(settled.project, now=NOW)
+    kept = api.list_runs(settled.project)
+    assert [(run.name, run.queries, run.moments) for run in kept] == [
+        ("similarity (demo)", 3, 60),
+        ("similarity, loose boundaries (demo)", 3, 60),
+        ("any order (demo)", 3, 60),
+    ]
+    scores = api.score_kept_runs(settled.project, "settled val").scores
+    assert scores is not None
+    close, loose, shuffled = (run.means for run in scores.runs)
+    # All three hold the same candidates, which are the truth's own moments; only `loose` has other boundaries.
+    assert close["recall@20,0.7"] == shuffled["recall@20,0.7"] == 1
+    assert loose["axiou@20"] < close["axiou@20"]
+    assert close["ndcg@20,0.5"] != shuffled["ndcg@20,0.5"]

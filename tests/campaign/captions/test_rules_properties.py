@@ -1,0 +1,66 @@
+"""Rewriting is idempotent, leaves no name of the cast, and touches nothing but names."""
+
+import unicodedata
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from backend.campaign.captions.rules import names_in, rewrite, unknown_names
+
+NAMES = [
+    "Ann",
+    "Ann Lee",
+    "Lee",
+    "Ross",
+    "O'Neil",
+    "Dr. Who",
+    "Mary-Ann",
+    "Zoë",
+    "Анна",
+    "सीमा",
+    "瑞秋",
+    "joey",
+    "Captain",
+]
+PHRASES = ["a woman", "a man", "an old man", "the caretaker", "someone", "two girls", "a actor"]
+casts = st.dictionaries(st.sampled_from(NAMES), st.sampled_from(PHRASES))
+OTHERS = [
+    *["Annabel", "ann", "the", "a", "an upset", "A", "Mr.", "Dr", "sits", "a woman", "瑞", "\u0301"],
+    *[". ", "! ", '"', "'", "-", ", ", "\n", "’", " ", "  "],
+]
+pieces = st.sampled_from([*NAMES, *(name + "'s" for name in NAMES), *OTHERS])
+texts = st.one_of(
+    st.lists(pieces).map(" ".join),
+    st.lists(pieces).map("".join),
+    st.text(),
+)
+
+
+@given(texts, casts)
+def test_rewriting_twice_is_rewriting_once(text: str, cast: dict[str, str]) -> None:
+    once = rewrite(text, cast)
+    assert rewrite(once, cast) == once
+    assert names_in(once, cast, ()) == ()
+
+
+@given(texts, casts)
+def test_a_text_without_names_of_the_cast_is_left_alone(text: str, cast: dict[str, str]) -> None:
+    if not names_in(text, cast, ()):
+        assert rewrite(text, cast) == unicodedata.normalize("NFC", text)
+
+
+@given(st.lists(st.sampled_from(["Ann", "Lee", "Ross", "Zoë"]), min_size=1, max_size=8))
+def test_as_many_people_remain_as_there_were(names: list[str]) -> None:
+    """Commas keep the names apart; a first mention is `a` or `another`, a repeated one `the`."""
+    words = rewrite(", ".join(names), dict.fromkeys(names, "a man")).split(", ")
+    assert len(words) == len(names)
+    first = [word for word in words if not word.lower().startswith("the ")]
+    assert len(first) == len(set(names))
+    assert len({word.lower() for word in first}) == len(first)
+
+
+@given(st.lists(texts, max_size=5), casts)
+def test_unknown_names_are_found_again_in_the_texts(many: list[str], cast: dict[str, str]) -> None:
+    unknown = unknown_names(many, cast)
+    found = {name for text in many for name in names_in(text, cast, unknown)}
+    assert unknown.keys() <= found | set(cast)

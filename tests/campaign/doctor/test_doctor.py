@@ -1,0 +1,320 @@
+"""The doctor finds nothing in a project that people worked in, and exactly what was broken in one that was broken."""
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from backend import api
+from backend.campaign.candidates.rows import agenda
+from backend.campaign.doctor import examining as doctor
+from backend.campaign.judging.model import SkipEvent, SkipKind
+from backend.campaign.nouns import Verdict
+from backend.ground.ids import PairKey
+from backend.media.clips import SAFE_AGE_S, clip_job, with_context
+from backend.store import connection
+from support import NOW, Judging
+
+LATER = NOW + 60.0
+
+
+@dataclass
+class Worked:
+    """A project with something of everything: verdicts of every kind, a correction, a skip, a fault, a release."""
+
+    judging: Judging
+    video: Path
+
+    @property
+    def project(self) -> api.Project:
+        return self.judging.project
+
+    def found(self, *, repair: bool = False) -> dict[str, doctor.Finding]:
+        report = api.doctor(self.project, now=LATER, repair=repair)
+        return {finding.check: finding for finding in report.findings}
+
+
+@pytest.fixture
+def worked(judging: Judging) -> Worked:
+    pairs = [pair.pair for pair in judging.pairs()]
+    for n, key in enumerate(pairs[:20]):
+        judging.grade(0, key, n % 5)
+        judging.grade(1, key, n * 2 % 5)
+    escalated = [pair.pair for pair in judging.pairs() if pair.verdict is Verdict.ESCALATED]
+    for key, grades in zip(escalated[:3], ((4, 4), (0, 4), (2,)), strict=True):
+        for who, grade in zip((2, 3), grades, strict=False):
+            judging.grade(who, key, grade)
+    judging.grade(0, pairs[20], 1)
+    judging.grade(0, pairs[20], 3)  # taken back
+    project = judging.project
+    api.adjudicate(project, judging.lead, PairKey(escalated[3]), 2, "seen it", now=NOW)
+    api.report_clip(project, judging.annotators[0], PairKey(pairs[41]), "damaged index", now=NOW)
+    skip = SkipEvent(PairKey(pairs[42]), SkipKind.CANNOT_JUDGE, "too dark", "skip-1")
+    api.record_skips(project, judging.annotators[0], [skip], now=NOW)
+    for person in judging.annotators[:3]:
+        api.desk(project, person, now=NOW)
+    api.export_release(project, project.folder / "release", now=NOW)
+    video = project.folder / "v.mp4"
+    video.touch()
+    project.store.db.conn.execute(
+        "UPDATE video SET path = 'v.mp4', fps_num = 25, fps_den = 1, width_px = 64, height_px = 48, has_audio = 0, "
+        "sha256 = 'ab' WHERE video_id <= 3"
+    )
+    return Worked(judging, video)
+
+
+@contextmanager
+def unguarded(worked: Worked) -> Iterator[sqlite3.Connection]:
+    """The database as another program would have it: no references looked at, no record append-only."""
+    with closing(sqlite3.connect(worked.project.store.path, isolation_level=None)) as db:
+        triggers = db.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
+        for name, _ in triggers:
+            db.execute(f"DROP TRIGGER {name}")
+        yield db
+        for _, sql in triggers:
+            db.execute(sql)
+
+
+def one(db: sqlite3.Connection, sql: str) -> int:
+    value: int = db.execute(sql).fetchone()[0]
+    return value
+
+
+SETTLED = "SELECT min(pair_id) FROM consensus WHERE verdict = 'consensus'"
+ESCALATED = "SELECT max(pair_id) FROM consensus WHERE verdict = 'escalated'"
+UNTOUCHED = (
+    "SELECT max(pair_id) FROM pair WHERE NOT EXISTS (SELECT 1 FROM seat s WHERE s.pair_id = pair.pair_id "
+    "AND s.annotator_id IS NOT NULL) AND NOT EXISTS (SELECT 1 FROM clip_fault f WHERE f.moment_id = pair.moment_id)"
+)
+
+
+def test_a_project_that_people_worked_in_is_well(worked: Worked) -> None:
+    verdicts = {pair.verdict for pair in worked.judging.pairs()}
+    assert verdicts == set(Verdict)
+    report = api.doctor(worked.project, now=LATER)
+    assert report.findings == ()
+    assert report.well
+    assert len(report.checks) == len(set(report.checks)) == len(doctor.CHECKS)
+
+
+@pytest.mark.parametrize(
+    ("break_it", "found"),
+    [
+        ("DROP INDEX seat_claims", {"schema"}),
+        ("DROP TABLE invitation", {"schema"}),
+        (
+            "INSERT INTO skip (pair_id, annotator_id, kind, reason, skipped_at, event_key, lifted_at) "
+            "VALUES (1, 999, 'skip', 'x', 1, 'k', 2)",
+            {"references"},
+        ),
+        (
+            f"UPDATE seat SET annotator_id = 2, claim_no = 99 WHERE seat_no = 2 AND pair_id = ({UNTOUCHED})",
+            {"judged seats"},
+        ),
+        (f"UPDATE seat SET lease_until = {LATER} WHERE seat_no = 1 AND pair_id = ({SETTLED})", {"grades"}),
+        (
+            f"UPDATE seat SET annotator_id = NULL, claim_no = NULL WHERE seat_no = 1 AND pair_id = ({SETTLED})",
+            {"references", "grades"},
+        ),
+        (f"DELETE FROM seat WHERE seat_no = 2 AND pair_id = ({UNTOUCHED})", {"number of seats"}),
+        (f"UPDATE seat SET seat_no = 3 WHERE seat_no = 2 AND pair_id = ({UNTOUCHED})", {"number of seats"}),
+        (f"INSERT INTO seat (pair_id, seat_no) SELECT ({UNTOUCHED}), 3", {"number of seats"}),
+        (
+            f"INSERT INTO seat (pair_id, seat_no) SELECT pair_id, 3 FROM ({SETTLED.replace('min(pair_id)', 'pair_id')} "
+            "AND pair_id NOT IN (SELECT pair_id FROM seat WHERE seat_no = 3) LIMIT 1)",
+            {"number of seats"},
+        ),
+        (
+            f"DELETE FROM seat WHERE seat_no > 2 AND annotator_id IS NULL AND pair_id = ({ESCALATED})",
+            {"number of seats", "escalations"},
+        ),
+        (f"UPDATE seat SET repeat = 1 WHERE seat_no = 2 AND pair_id = ({SETTLED})", {"one person once"}),
+        (
+            f"INSERT INTO judgement (pair_id, seat_no, annotator_id, revision, grade, graded_at, event_key) "
+            f"SELECT pair_id, seat_no, annotator_id, 3, grade, 1, 'x' FROM judgement "
+            f"WHERE seat_no = 1 AND pair_id = ({SETTLED})",
+            {"revisions"},
+        ),
+        (
+            f"INSERT INTO skip (pair_id, annotator_id, kind, reason, skipped_at, event_key) "
+            f"SELECT pair_id, annotator_id, 'skip', 'x', 1, 'k' FROM seat WHERE seat_no = 1 AND pair_id = ({SETTLED})",
+            {"skips"},
+        ),
+        (
+            f"INSERT INTO event (at, kind, subject, payload) SELECT 1, 'escalated', 'pair:' || ({UNTOUCHED}), '{{}}'",
+            {"escalations"},
+        ),
+        (
+            f"UPDATE consensus SET relevance = (relevance + 1) % 5 WHERE pair_id = ({SETTLED})",
+            {"consensus"},
+        ),
+        (f"UPDATE consensus SET mean = mean + 0.5 WHERE pair_id = ({SETTLED})", {"consensus"}),
+        (f"UPDATE consensus SET rule_version = 'another' WHERE pair_id = ({SETTLED})", {"consensus"}),
+        ("UPDATE consensus SET relevance = 1 WHERE verdict = 'adjudicated'", {"consensus"}),
+        (f"DELETE FROM consensus WHERE pair_id = ({SETTLED})", {"consensus"}),
+        ("DELETE FROM agenda WHERE batch_id = 2", {"agenda"}),
+        ("UPDATE agenda SET nearest = 4 WHERE batch_id = 2", {"agenda"}),
+        ("UPDATE agenda SET position = position + 1 WHERE batch_id = 2", {"agenda"}),
+        (
+            f"UPDATE seat SET lease_until = {LATER + 3600} WHERE rowid = "
+            "(SELECT min(rowid) FROM seat WHERE lease_until IS NOT NULL)",
+            {"leases"},
+        ),
+        ("UPDATE video SET path = 'gone.mp4' WHERE video_id = 1", {"videos"}),
+        ("""UPDATE "release" SET manifest = replace(manifest, '60', '61')""", {"releases"}),
+    ],
+)
+def test_what_is_broken_is_found_and_nothing_else(worked: Worked, break_it: str, found: set[str]) -> None:
+    with unguarded(worked) as db:
+        assert db.execute(break_it).rowcount in (1, -1)  # -1: a statement about the schema
+    findings = worked.found()
+    assert set(findings) == found
+    assert all(finding.count == 1 and len(finding.examples) == 1 for finding in findings.values())
+
+
+def test_a_person_at_both_seats_of_a_pair_is_found(worked: Worked) -> None:
+    with unguarded(worked) as db:
+        db.execute("DROP INDEX seat_person")
+        pair = one(db, UNTOUCHED)
+        db.execute(f"UPDATE seat SET annotator_id = 2, lease_until = {LATER} WHERE pair_id = {pair}")
+    findings = worked.found()
+    assert set(findings) == {"schema", "one person once"}
+    assert findings["one person once"].examples == (f"pair {pair}, annotator 2",)
+
+
+def test_a_second_grade_of_one_person_is_allowed_where_it_was_imported(worked: Worked) -> None:
+    with unguarded(worked) as db:
+        db.execute("INSERT INTO pair (pair_id, pair_key) VALUES (900, 'by number')")
+        for seat, repeat in ((1, 0), (2, 1)):
+            db.execute(
+                "INSERT INTO seat (pair_id, seat_no, annotator_id, repeat) VALUES (900, ?, 2, ?)", (seat, repeat)
+            )
+            db.execute(
+                "INSERT INTO judgement (pair_id, seat_no, annotator_id, revision, grade, graded_at, event_key, "
+                "imported) VALUES (900, ?, 2, 1, 3, 1, ?, 1)",
+                (seat, f"import:{seat}"),
+            )
+        db.execute("INSERT INTO consensus VALUES (900, 'consensus', 3, 3.0, 'tvr-ranking-1')")
+    assert worked.found() == {}
+
+
+def test_the_trigger_that_keeps_records_is_missed(worked: Worked) -> None:
+    worked.project.store.db.conn.execute("DROP TRIGGER judgement_no_update")
+    assert worked.found()["schema"].examples == ("trigger judgement_no_update",)
+
+
+def test_only_the_first_few_are_named_and_all_are_counted(worked: Worked) -> None:
+    with unguarded(worked) as db:
+        db.execute("UPDATE consensus SET rule_version = 'another'")
+        pairs = [row[0] for row in db.execute("SELECT pair_id FROM consensus ORDER BY pair_id")]
+    finding = worked.found()["consensus"]
+    assert finding.count == len(pairs) > doctor.EXAMPLES
+    assert finding.examples == tuple(f"pair {pair}" for pair in pairs[: doctor.EXAMPLES])
+
+
+def test_an_index_that_does_not_match_its_table_is_found_though_the_database_opens(worked: Worked) -> None:
+    """SQLite's full check; the one at every opening leaves indexes out."""
+    path = worked.project.store.path
+    worked.project.store.close()
+    entry = "SELECT type, name, tbl_name, rootpage, sql FROM sqlite_master WHERE name = 'event_subject'"
+    for act in ("hide", "write", "show"):
+        with closing(sqlite3.connect(path, isolation_level=None)) as db:
+            db.execute("PRAGMA writable_schema = 1")
+            if act == "hide":
+                row = db.execute(entry).fetchone()
+                db.execute("DELETE FROM sqlite_master WHERE name = 'event_subject'")
+            elif act == "write":
+                db.execute("INSERT INTO event (at, kind, subject, payload) VALUES (1, 'x', 'y', '{}')")
+            else:
+                db.execute(
+                    "INSERT INTO sqlite_master (type, name, tbl_name, rootpage, sql) VALUES (?, ?, ?, ?, ?)", row
+                )
+    report = api.doctor(api.open_project(worked.project.folder), now=LATER)
+    assert [finding.check for finding in report.findings] == ["database"]
+    assert "missing from index event_subject" in report.findings[0].examples[0]
+
+
+def put(path: Path, age_s: float) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.touch()
+    os.utime(path, (LATER - age_s, LATER - age_s))
+    return path
+
+
+def test_clips_of_no_moment_and_what_was_never_finished_are_found_and_removed(worked: Worked) -> None:
+    clips = worked.project.clips
+    moment = worked.project.store.db.conn.execute("SELECT start_s, end_s FROM moment WHERE video_id = 1").fetchone()
+    job = clip_job(clips, worked.video, moment[0], moment[1], "ab")
+    wanted = [
+        put(job.path, 10 * SAFE_AGE_S),
+        put(with_context(job, 60.0).path, 10 * SAFE_AGE_S),
+        put(clips / "being-cut.mp4.7.7.part", 1),
+    ]
+    orphans = [
+        put(clips / f"{'0' * 40}.mp4", 10 * SAFE_AGE_S),
+        put(clips / "left.mp4.7.7.part", 2 * SAFE_AGE_S),
+        put(clip_job(clips, worked.video, moment[0], moment[1] + 1, "ab").path, 1),
+        put(clip_job(clips, worked.video, moment[0], moment[1], "the video before").path, 1),
+    ]
+    finding = worked.found()["clips"]
+    assert set(finding.examples) == {path.name for path in orphans}
+    assert worked.found(repair=True)["clips"].repaired
+    assert sorted(clips.iterdir()) == sorted(wanted)
+    assert worked.found() == {}
+
+
+def test_a_video_is_missed_only_while_somebody_must_see_it(worked: Worked) -> None:
+    worked.video.unlink()
+    assert worked.found()["videos"].count == 3
+    project = worked.project
+    with connection.writing(project.store) as db:
+        db.conn.execute("DELETE FROM seat WHERE annotator_id IS NULL OR lease_until IS NOT NULL")
+    assert "videos" not in worked.found()
+
+
+SOURCE = ("judgement", "adjudication", "event", "seat", "skip", "clip_fault", "pair", '"release"')
+
+
+def contents(worked: Worked, tables: tuple[str, ...]) -> list[list[tuple[object, ...]]]:
+    db = worked.project.store.db.conn
+    return [[tuple(row) for row in db.execute(f"SELECT * FROM {table} ORDER BY 1, 2")] for table in tables]
+
+
+@pytest.mark.parametrize(
+    "break_it",
+    [
+        "DELETE FROM consensus",
+        "UPDATE consensus SET verdict = 'discarded', relevance = NULL, mean = NULL",
+        "INSERT INTO consensus SELECT pair_id, 'discarded', NULL, NULL, 'x' FROM pair WHERE pair_id NOT IN "
+        "(SELECT pair_id FROM consensus)",
+        "DELETE FROM agenda",
+        "UPDATE agenda SET nearest = 4",
+    ],
+)
+def test_repair_makes_what_is_derived_anew_and_leaves_the_record_alone(worked: Worked, break_it: str) -> None:
+    derived, source = contents(worked, ("consensus", "agenda")), contents(worked, SOURCE)
+    worked.project.store.db.conn.execute(break_it)
+    if "consensus" in break_it:
+        with connection.writing(worked.project.store) as db:
+            agenda.rebuild(db)  # it follows a wrong consensus, and must follow the right one again
+    report = api.doctor(worked.project, now=LATER, repair=True)
+    assert report.findings
+    assert report.well
+    assert contents(worked, ("consensus", "agenda")) == derived
+    assert contents(worked, SOURCE) == source
+    assert worked.found() == {}
+
+
+def test_repair_does_not_touch_what_people_did(worked: Worked) -> None:
+    with unguarded(worked) as db:
+        db.execute(f"UPDATE seat SET lease_until = {LATER} WHERE seat_no = 1 AND pair_id = ({SETTLED})")
+        db.execute("DELETE FROM agenda")
+    source = contents(worked, SOURCE)
+    report = api.doctor(worked.project, now=LATER, repair=True)
+    assert {finding.check: finding.repaired for finding in report.findings} == {"grades": False, "agenda": True}
+    assert not report.well
+    assert contents(worked, SOURCE) == source

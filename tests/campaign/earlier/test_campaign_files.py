@@ -1,0 +1,150 @@
+"""Reading the two files of an earlier campaign: what they say, and every way in which they may be wrong."""
+
+import csv
+import io
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from backend.campaign.earlier.rules.campaign_files import EarlierCampaign, read_campaign
+
+RAW = b"pair_id,worker,relevance\n1,4,3\n"
+HEADER = "pair_id,query,video_name,similarity,timestamp"
+PAIRS = HEADER + "\n"
+
+
+def read(raw: str | bytes = RAW, pairs: str | None = None) -> EarlierCampaign:
+    data = raw if isinstance(raw, bytes) else raw.encode()
+    return read_campaign(data, "raw.csv", None if pairs is None else pairs.encode(), "pairs.csv")
+
+
+def problems(raw: str | bytes = RAW, pairs: str | None = None) -> list[str]:
+    return [str(problem) for problem in read(raw, pairs).problems]
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 3), st.sampled_from("abc"), st.integers(0, 4)), min_size=1, max_size=14).filter(
+        lambda rows: all(sum(row[0] == pair for row in rows) <= 4 for pair in range(4))
+    )
+)
+def test_rows_of_a_pair_take_its_seats_in_file_order_and_a_worker_again_is_a_repeat(
+    rows: list[tuple[int, str, int]],
+) -> None:
+    text = io.StringIO()
+    csv.writer(text).writerows([("pair_id", "worker", "relevance"), *rows])
+    found = {grade.row: grade for grade in read(text.getvalue()).grades}
+    for n, (pair, worker, grade) in enumerate(rows):
+        before = [other for other in rows[:n] if other[0] == pair]
+        here = found[n + 2]
+        assert (here.pair_id, here.worker, here.grade) == (pair, worker, grade)
+        assert here.seat_no == len(before) + 1
+        assert here.repeat == any(other[1] == worker for other in before)
+
+
+def test_the_first_round_sits_down_first_wherever_it_stands() -> None:
+    found = read("pair_id,worker,relevance,round\n5,c,2,2\n5,a,0,1\n5,b,4,1\n5,d,2,2\n").grades
+    assert [(grade.worker, grade.seat_no) for grade in found] == [("a", 1), ("b", 2), ("c", 3), ("d", 4)]
+
+
+def test_further_columns_are_read_and_blank_ones_are_unknown() -> None:
+    found = read(
+        "elapsed_ms,pair_id,worker,relevance,graded_at,active_ms,contexts,simulated\n"
+        "9000,1,a,3,2026-09-21T14:13:20Z,4000,2,1\n,1,b,3,,,,\n"
+    ).grades
+    assert [tuple(grade)[-5:] for grade in found] == [
+        (1_790_000_000.0, 4000, 9000, 2, True),
+        (None, None, None, None, False),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("pair_id,worker\n1,2\n", "row 1: no column 'relevance'; the header is 'pair_id,worker'"),
+        ("pair_id,worker,relevance\n1,2,5\n", "row 2: relevance is '5', not one of 0, 1, 2, 3, 4"),
+        ("pair_id,worker,relevance\n01,2,3\n", "row 2: pair_id is '01', not a whole number from 0 on"),
+        ("pair_id,worker,relevance\n-1,2,3\n", "row 2: pair_id is '-1', not a whole number from 0 on"),
+        (f"pair_id,worker,relevance\n{2**53 + 1},2,3\n", f"row 2: pair_id is '{2**53 + 1}', not a whole number"),
+        ("pair_id,worker,relevance\n1,ann,3\n1,Ann,3\n", "row 3: worker 'Ann' differs from 'ann' by case only"),
+        ("pair_id,worker,relevance,round\n1,2,3,3\n", "row 2: round is '3', not 1 or 2"),
+        ("pair_id,worker,relevance,round\n1,2,3,2\n", "row 2: round is 2, but this is grade 1 of pair 1"),
+        ("pair_id,worker,relevance,graded_at\n1,2,3,soon\n", "row 2: graded_at is 'soon', not a time such as"),
+        ("pair_id,worker,relevance,active_ms\n1,2,3,1.5\n", "row 2: active_ms is '1.5', not a whole number of"),
+        ("pair_id,worker,relevance,simulated\n1,2,3,yes\n", "row 2: simulated is 'yes', not 0 or 1"),
+        ("pair_id,worker,relevance\n" + "1,2,3\n" * 5, "row 6: pair '1' has more than 4 grades"),
+    ],
+)
+def test_a_wrong_cell_of_the_raw_annotations_is_named(text: str, expected: str) -> None:
+    found = problems(text)
+    assert len(found) == 1
+    assert found[0].startswith(f"raw.csv, {expected}")
+
+
+@pytest.mark.parametrize(
+    ("header", "rows", "expected"),
+    [
+        ("pair_id,query,video_name,similarity", "1,q,v,.5", "row 1: no column 'timestamp', and not both 'start'"),
+        ("pair_id,query,video_name,similarity,start", "1,q,v,.5,1", "row 1: no column 'timestamp', and not both"),
+        (HEADER, '1,q,v,.5,"[2, 1]"', "row 2: end 1.0 is not after start 2.0"),
+        (HEADER, '1,q,v,.5,"[-1, 1]"', "row 2: start -1.0 is negative"),
+        (HEADER, "1,q,v,.5,7", "row 2: timestamp is '7', not [start, end] in seconds"),
+        (HEADER, '1,q,v,.5,"[1, 2, 3]"', "row 2: timestamp is '[1, 2, 3]', not [start, end] in seconds"),
+        (HEADER, '1,q,v,nan,"[1, 2]"', "row 2: similarity is 'nan', not a number"),
+        (HEADER, '1, ,v,.5,"[1, 2]"', "row 2: query is ' ', not a text"),
+        (HEADER, '1,q,,.5,"[1, 2]"', "row 2: video_name is '', not a name"),
+        (HEADER, ',q,v,.5,"[1, 2]"', "row 2: pair_id is '', not a whole number from 0 on"),
+        (HEADER, '1,q,v,.5,"[1, 2]"\n1,q,v,.5,"[2, 3]"', "row 3: pair 1 stands in row 2 already"),
+        (HEADER, '1,q,v,.5,"[1, 2]"\n2, q,v,.5,"[1.0, 2]"', "row 3: this query and moment stand in row 2 already"),
+        (HEADER + ",split", '1,q,v,.5,"[1, 2]",train', "row 2: split is 'train', not val or test"),
+        (
+            HEADER + ",split",
+            '1,q,v,.5,"[1, 2]",val\n2,q,v,.5,"[2, 3]",test',
+            "row 3: this query is in split test here and",
+        ),
+        (HEADER + ",rank", '1,q,v,.5,"[1, 2]",0', "row 2: rank is '0', not a whole number from 1 on"),
+        (HEADER + ",rank", '1,q,v,.5,"[1, 2]",', "row 2: rank is '', not a whole number from 1 on"),
+        (HEADER + ",rank", '1,q,v,.5,"[1, 2]",4\n2,q,v,.5,"[2, 3]",4', "row 3: rank 4 of this query stands in row 2"),
+        (
+            HEADER + ",query_id",
+            '1,q,v,.5,"[1, 2]",4\n2,q,v,.5,"[2, 3]",5',
+            "row 3: this query has the number 5 here and 4",
+        ),
+        (HEADER + ",query_id", '1,q,v,.5,"[1, 2]",4\n2,p,v,.5,"[2, 3]",4', "row 3: query 4 has another text in row 2"),
+        (HEADER + ",duration", '1,q,v,.5,"[1, 2]",0', "row 2: duration is '0', not a positive number of seconds"),
+        (
+            HEADER + ",duration",
+            '1,q,v,.5,"[1, 2]",9\n2,q,v,.5,"[2, 3]",8',
+            "row 3: video 'v' lasts 8.0 s here and 9.0 s",
+        ),
+    ],
+)
+def test_a_wrong_cell_of_the_pairs_is_named(header: str, rows: str, expected: str) -> None:
+    found = problems(pairs=f"{header}\n{rows}\n")
+    assert len(found) == 1
+    assert found[0].startswith(f"pairs.csv, {expected}")
+
+
+def test_problems_of_both_files_are_told_together() -> None:
+    assert problems("pair_id,worker,relevance\n1,2,9\nx,2,1\n", PAIRS + '1,q,v,x,"[1, 2]"\n') == [
+        "raw.csv, row 2: relevance is '9', not one of 0, 1, 2, 3, 4",
+        "raw.csv, row 3: pair_id is 'x', not a whole number from 0 on",
+        "pairs.csv, row 2: similarity is 'x', not a number",
+    ]
+    assert problems(b"\xff", "") == [
+        "raw.csv, row 1: the byte at offset 0 (0xff) is not UTF-8; save the file as UTF-8",
+        "pairs.csv: the file is empty",
+    ]
+
+
+def test_without_ranks_similarity_makes_them_and_equal_ones_keep_the_order_of_the_file() -> None:
+    rows = [(1, "q", 0.2), (2, "p", 0.9), (3, "q", 0.7), (4, "q", 0.2), (5, "q", 0.9)]
+    text = PAIRS + "".join(f'{n},{query},v,{similarity},"[{n}, {n}.5]"\n' for n, query, similarity in rows)
+    assert {pair.pair_id: pair.rank for pair in read(pairs=text).pairs} == {5: 1, 3: 2, 1: 3, 4: 4, 2: 1}
+
+
+def test_a_moment_is_the_same_as_timestamp_and_as_start_and_end() -> None:
+    stamp = read(pairs=PAIRS + '1,q,v,.5,"[63.47, 77.42]"\n').pairs
+    columns = read(pairs="pair_id,query,video_name,similarity,start,end\n1,q,v,.5,63.47,77.42\n").pairs
+    assert stamp == columns
+    assert stamp[0].span == ("v", 63.47, 77.42)

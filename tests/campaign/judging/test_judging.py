@@ -1,0 +1,366 @@
+"""From a claim to a verdict: what annotators meet, and what becomes of their grades."""
+
+import pytest
+
+from backend import api
+from backend.campaign.judging import assignments, consensus
+from backend.campaign.judging.judgements import CORRECTION_S, GONE, LOCKED
+from backend.campaign.judging.model import DeskState, GradeEvent, Receipt, ReceiptStatus, SkipEvent, SkipKind
+from backend.campaign.judging.skips import GRADED
+from backend.campaign.nouns import Verdict
+from backend.ground.errors import NotAllowed
+from backend.ground.ids import PairKey
+from support import NOW, Judging
+
+LEASE_S = 15 * 60
+
+
+def desk_keys(judging: Judging, who: int, at: float = NOW) -> list[PairKey]:
+    return [item.pair for item in api.desk(judging.project, judging.annotators[who], now=at).items]
+
+
+def grade_all(judging: Judging, who: int, grade: int = 3) -> int:
+    """Grade whatever comes until the desk is empty."""
+    count = 0
+    while items := api.desk(judging.project, judging.annotators[who], now=NOW).items:
+        judging.grade(who, items[0].pair, grade)
+        count += 1
+    return count
+
+
+def test_a_desk_holds_seven_pairs_of_one_query_and_counts_them(judging: Judging) -> None:
+    desk = api.desk(judging.project, judging.annotators[0], now=NOW)
+    assert desk.state is DeskState.READY
+    assert [(item.position, item.total) for item in desk.items] == [(n, 20) for n in range(1, 8)]
+    assert len({item.query for item in desk.items}) == 1
+
+
+def test_asking_again_gives_the_same_pairs(judging: Judging) -> None:
+    assert desk_keys(judging, 0) == desk_keys(judging, 0, NOW + 60)
+
+
+def test_two_annotators_meet_a_query_in_different_orders_neither_by_rank(judging: Judging) -> None:
+    ranks = {pair.pair: pair.rank for pair in judging.pairs()}
+    first, second = desk_keys(judging, 0), desk_keys(judging, 1)
+    assert [ranks[key] for key in first] != sorted(ranks[key] for key in first)
+    assert [ranks[key] for key in second] != sorted(ranks[key] for key in second)
+    assert first != second
+
+
+def test_a_query_is_finished_before_another_is_begun(judging: Judging) -> None:
+    held = desk_keys(judging, 0)
+    first = judging.state(held[0]).query
+    judging.grade(1, next(pair.pair for pair in judging.pairs() if pair.query != first), 3)  # nearer to completion now
+    for key in held:
+        judging.grade(0, key, 3)
+    assert {judging.state(key).query for key in desk_keys(judging, 0)} == {first}
+
+
+def test_two_people_share_a_query_and_a_third_begins_another(judging: Judging) -> None:
+    queries = [{judging.state(key).query for key in desk_keys(judging, who)} for who in range(3)]
+    assert queries[0] == queries[1] != queries[2]
+
+
+def test_a_third_takes_only_the_disagreements_of_a_query_at_which_two_others_sit(judging: Judging) -> None:
+    key = desk_keys(judging, 0)[0]
+    desk_keys(judging, 1)
+    judging.grade(0, key, 0)
+    judging.grade(1, key, 4)
+    third = desk_keys(judging, 2)
+    assert third[0] == key
+    assert judging.state(key).query not in {judging.state(other).query for other in third[1:]}
+
+
+def test_when_nothing_else_is_left_a_third_joins_two_others(judging: Judging) -> None:
+    for who in (0, 1):
+        while len(keys := desk_keys(judging, who)) == 7 and api.status_counts(judging.project)["judgements"] < 95:
+            judging.grade(who, keys[0], 3)
+    held = {judging.state(key).query for who in (0, 1) for key in desk_keys(judging, who)}
+    third = {judging.state(key).query for key in desk_keys(judging, 2)}
+    assert third
+    assert third <= held
+
+
+def test_two_people_grade_every_pair_and_the_third_finds_nothing(judging: Judging) -> None:
+    assert grade_all(judging, 0) == 60
+    assert grade_all(judging, 1) == 60
+    desk = api.desk(judging.project, judging.annotators[2], now=NOW)
+    assert (desk.state, desk.items) == (DeskState.FINISHED, ())
+    assert {pair.verdict for pair in judging.pairs()} == {Verdict.CONSENSUS}
+
+
+def test_what_others_hold_is_waited_for_and_comes_back_when_their_lease_ends(judging: Judging) -> None:
+    grade_all(judging, 0)
+    while api.desk(judging.project, judging.annotators[1], now=NOW).in_all < 54:
+        judging.grade(1, desk_keys(judging, 1)[0], 3)
+    assert len(desk_keys(judging, 1)) == 6
+    desk = api.desk(judging.project, judging.annotators[2], now=NOW)
+    assert (desk.state, desk.waiting) == (DeskState.WAITING, 6)
+    assert len(desk_keys(judging, 2, NOW + LEASE_S + 1)) == 6
+
+
+def test_a_disagreement_goes_to_two_others_first_and_is_settled_by_four(judging: Judging) -> None:
+    key = desk_keys(judging, 0)[0]
+    judging.grade(0, key, 0)
+    judging.grade(1, key, 4)
+    assert judging.state(key).verdict is Verdict.ESCALATED
+    assert key not in desk_keys(judging, 0)
+    assert key not in desk_keys(judging, 1)
+    assert desk_keys(judging, 2)[0] == key
+    judging.grade(2, key, 2)
+    assert judging.state(key).verdict is Verdict.ESCALATED
+    judging.grade(3, key, 3)
+    settled = judging.state(key)
+    assert (settled.verdict, settled.mean, settled.relevance) == (Verdict.CONSENSUS, 2.5, 3)
+    assert [grade.round for grade in settled.grades] == [1, 1, 2, 2]
+
+
+def test_four_grades_without_a_middle_are_discarded(judging: Judging) -> None:
+    key = judging.pairs()[0].pair
+    for who, grade in enumerate((0, 4, 1, 4)):
+        judging.grade(who, key, grade)
+    assert (judging.state(key).verdict, judging.state(key).relevance) == (Verdict.DISCARDED, None)
+
+
+def test_the_same_key_press_sent_three_times_is_one_judgement(judging: Judging) -> None:
+    key = judging.pairs()[0].pair
+    for _ in range(3):
+        assert judging.grade(0, key, 3, key="press-1").status is ReceiptStatus.SAVED
+    assert api.status_counts(judging.project)["judgements"] == 1
+
+
+def test_a_key_press_of_somebody_else_or_for_another_pair_is_not_taken_for_this_one(judging: Judging) -> None:
+    first, second = (pair.pair for pair in judging.pairs()[:2])
+    judging.grade(0, first, 3, key="press-1")
+    for who, pair in ((1, first), (0, second)):
+        assert judging.grade(who, pair, 2, key="press-1").status is ReceiptStatus.REFUSED
+    assert api.status_counts(judging.project)["judgements"] == 1
+
+
+def test_a_late_repetition_of_an_unchanged_grade_does_not_overrule_the_grade_after_it(judging: Judging) -> None:
+    key = judging.pairs()[0].pair
+    for grade, press in ((4, "a"), (4, "b"), (2, "c"), (4, "b")):
+        assert judging.grade(0, key, grade, key=press).status is ReceiptStatus.SAVED
+    assert [grade.grade for grade in judging.state(key).grades] == [2]
+
+
+def test_undo_keeps_both_grades_and_the_new_one_counts(judging: Judging) -> None:
+    key = desk_keys(judging, 0)[0]
+    judging.grade(0, key, 1)
+    previous = api.desk(judging.project, judging.annotators[0], now=NOW).previous
+    assert previous is not None
+    assert (previous.pair, previous.grade, previous.position) == (key, 1, 1)
+    judging.grade(0, key, 4)
+    assert [grade.grade for grade in judging.state(key).grades] == [4]
+    rows = judging.project.store.db.conn.execute("SELECT revision, grade FROM judgement ORDER BY revision").fetchall()
+    assert [tuple(row) for row in rows] == [(1, 1), (2, 4)]
+
+
+def test_the_deciding_grade_may_be_taken_back_until_somebody_goes_on_from_it(judging: Judging) -> None:
+    key = judging.pairs()[0].pair
+    judging.grade(0, key, 0)
+    judging.grade(1, key, 4)
+    assert judging.grade(1, key, 1).status is ReceiptStatus.SAVED  # a slip of the finger
+    state = judging.state(key)
+    assert (state.verdict, state.relevance) == (Verdict.CONSENSUS, 1)
+    assert judging.project.store.db.conn.execute("SELECT count(*) FROM seat WHERE seat_no > 2").fetchone()[0] == 0
+
+
+def test_a_settled_pair_is_locked_for_everybody_else(judging: Judging) -> None:
+    key = judging.pairs()[0].pair
+    judging.grade(0, key, 3)
+    judging.grade(1, key, 3)
+    refused = judging.grade(0, key, 1)
+    assert (refused.status, refused.message) == (ReceiptStatus.REFUSED, LOCKED)
+    assert judging.grade(1, key, 1, at=NOW + CORRECTION_S + 1).message == LOCKED
+    kept = judging.project.store.db.conn.execute("SELECT payload FROM event WHERE kind = 'grade_refused'").fetchall()
+    assert len(kept) == 2
+    assert judging.state(key).relevance == 3
+
+
+def test_an_escalated_pair_is_locked_once_a_third_person_sits_down(judging: Judging) -> None:
+    key = desk_keys(judging, 0)[0]
+    judging.grade(0, key, 0)
+    judging.grade(1, key, 4)
+    assert desk_keys(judging, 2)[0] == key
+    assert judging.grade(1, key, 0).message == LOCKED
+
+
+def test_the_third_and_the_fourth_person_may_take_back_a_slip_too(judging: Judging) -> None:
+    key = judging.pairs()[0].pair
+    for who, grade in enumerate((0, 4, 0, 0)):
+        judging.grade(who, key, grade)
+    assert judging.grade(2, key, 4).message == LOCKED  # the fourth has gone on from the third
+    assert judging.grade(3, key, 4).status is ReceiptStatus.SAVED
+    assert judging.state(key).verdict is Verdict.DISCARDED
+    another = judging.pairs()[1].pair
+    for who, grade in enumerate((0, 4, 0)):
+        judging.grade(who, another, grade)
+    assert judging.grade(2, another, 4).status is ReceiptStatus.SAVED
+
+
+def test_a_late_save_counts_while_the_seat_is_free_and_is_refused_in_words_when_it_is_gone(judging: Judging) -> None:
+    held = desk_keys(judging, 0)
+    late = NOW + LEASE_S + 1
+    assert judging.grade(0, held[0], 2, at=late).status is ReceiptStatus.SAVED
+    api.sign_out(judging.project, "no session", now=late)
+    # Both places at held[1] are taken and judged by others in the meantime.
+    judging.project.store.db.conn.execute("UPDATE seat SET annotator_id=NULL, lease_until=NULL WHERE lease_until > 0")
+    judging.grade(1, held[1], 3)
+    judging.grade(2, held[1], 3)
+    refused = judging.grade(0, held[1], 0, key="late", at=late)
+    assert (refused.status, refused.message) == (ReceiptStatus.REFUSED, GONE)
+    assert judging.grade(0, held[1], 0, key="late", at=late).message == GONE
+    kept = judging.project.store.db.conn.execute("SELECT count(*) FROM event WHERE kind='grade_refused'").fetchone()
+    assert kept[0] == 1
+
+
+@pytest.mark.parametrize("grade", [-1, 5])
+def test_what_is_not_a_grade_is_refused(judging: Judging, grade: int) -> None:
+    assert "is not a grade" in judging.grade(0, judging.pairs()[0].pair, grade).message
+
+
+def test_an_unknown_pair_is_refused(judging: Judging) -> None:
+    assert "not in the project" in judging.grade(0, "nonsense", 3).message
+
+
+def test_leads_neither_grade_nor_have_a_desk(judging: Judging) -> None:
+    with pytest.raises(NotAllowed):
+        api.desk(judging.project, judging.lead, now=NOW)
+    with pytest.raises(NotAllowed):
+        api.record_grades(judging.project, judging.lead, [], now=NOW)
+
+
+def test_a_broken_clip_leaves_every_desk_and_is_listed_for_the_lead(judging: Judging) -> None:
+    key = desk_keys(judging, 0)[0]
+    api.report_clip(judging.project, judging.annotators[0], key, "damaged index", now=NOW)
+    assert key not in desk_keys(judging, 0)
+    assert key not in desk_keys(judging, 1)
+    assert {pair.pair for pair in api.blocked(judging.project)} >= {key}
+    assert api.blocked(judging.project)[0].fault == "damaged index"
+    counts = api.status_counts(judging.project)["pairs"]
+    assert counts["blocked"] >= 1
+    assert sum(counts.values()) == 60
+    with pytest.raises(NotAllowed):
+        api.restore_clip(judging.project, judging.annotators[0], key, now=NOW)
+    api.restore_clip(judging.project, judging.lead, key, now=NOW)
+    assert api.blocked(judging.project) == []
+    assert api.status_counts(judging.project)["pairs"]["blocked"] == 0
+
+
+def skip(judging: Judging, who: int, pair: PairKey, kind: SkipKind = SkipKind.SKIP, key: str = "skip-1") -> Receipt:
+    event = SkipEvent(pair, kind, "I know these people", key)
+    return api.record_skips(judging.project, judging.annotators[who], [event], now=NOW)[0]
+
+
+def test_a_skipped_pair_goes_back_counts_as_no_grade_and_stands_on_the_leads_list(judging: Judging) -> None:
+    key = desk_keys(judging, 0)[0]
+    assert skip(judging, 0, key).status is ReceiptStatus.SAVED
+    assert key not in desk_keys(judging, 0)
+    assert key in grade_what_is_offered(judging, 1)
+    assert (judging.state(key).verdict, [grade.grade for grade in judging.state(key).grades]) == (Verdict.OPEN, [3])
+    [listed] = api.skipped(judging.project)
+    assert [(s.annotator, s.kind, s.reason) for s in listed.skips] == [("Anna", SkipKind.SKIP, "I know these people")]
+
+
+def grade_what_is_offered(judging: Judging, who: int) -> set[PairKey]:
+    """Every pair a person is offered, all graded 3."""
+    offered: set[PairKey] = set()
+    while keys := desk_keys(judging, who):
+        assert keys[0] not in offered
+        offered.add(keys[0])
+        judging.grade(who, keys[0], 3)
+    return offered
+
+
+def test_the_same_skip_sent_three_times_is_one_row(judging: Judging) -> None:
+    key = desk_keys(judging, 0)[0]
+    assert {skip(judging, 0, key).status for _ in range(3)} == {ReceiptStatus.SAVED}
+    assert judging.project.store.db.conn.execute("SELECT count(*) FROM skip").fetchone()[0] == 1
+
+
+def test_a_skip_that_arrives_again_after_it_was_taken_back_stays_taken_back(judging: Judging) -> None:
+    key = desk_keys(judging, 0)[0]
+    skip(judging, 0, key)
+    judging.grade(0, key, 2)
+    assert skip(judging, 0, key).status is ReceiptStatus.SAVED
+    assert api.skipped(judging.project) == []
+
+
+def test_a_skip_with_the_key_of_another_is_refused(judging: Judging) -> None:
+    first, second = desk_keys(judging, 0)[:2]
+    skip(judging, 0, first)
+    assert skip(judging, 0, second).status is ReceiptStatus.REFUSED
+    assert second in desk_keys(judging, 0)
+
+
+def test_nobody_is_offered_a_pair_they_skipped_until_the_lead_offers_it_again(judging: Judging) -> None:
+    key = desk_keys(judging, 0)[0]
+    skip(judging, 0, key, SkipKind.CANNOT_JUDGE)
+    assert key not in grade_what_is_offered(judging, 0)
+    desk = api.desk(judging.project, judging.annotators[0], now=NOW)
+    assert (desk.state, desk.skipped) == (DeskState.FINISHED, 1)
+    assert api.status_counts(judging.project)["skipped"] == 1
+    with pytest.raises(NotAllowed):
+        api.offer_again(judging.project, judging.annotators[1], key, now=NOW)
+    assert api.offer_again(judging.project, judging.lead, key, now=NOW) == 1
+    assert desk_keys(judging, 0) == [key]
+    assert api.skipped(judging.project) == []
+
+
+def test_a_grade_after_a_skip_takes_the_skip_back(judging: Judging) -> None:
+    key = desk_keys(judging, 0)[0]
+    skip(judging, 0, key)
+    assert judging.grade(0, key, 2).status is ReceiptStatus.SAVED
+    assert api.skipped(judging.project) == []
+    refused = skip(judging, 0, key, key="skip-2")
+    assert (refused.status, refused.message) == (ReceiptStatus.REFUSED, GRADED)
+
+
+def test_the_newest_reason_of_a_person_stands(judging: Judging) -> None:
+    key = desk_keys(judging, 0)[0]
+    skip(judging, 0, key)
+    skip(judging, 0, key, SkipKind.CANNOT_JUDGE, key="skip-2")
+    assert [given.kind for given in api.skipped(judging.project)[0].skips] == [SkipKind.CANNOT_JUDGE]
+
+
+def test_a_clip_reported_as_broken_by_a_skip_is_blocked_for_everybody(judging: Judging) -> None:
+    key = desk_keys(judging, 0)[0]
+    skip(judging, 0, key, SkipKind.BROKEN_CLIP)
+    [blocked] = [pair for pair in api.blocked(judging.project) if pair.pair == key]
+    assert blocked.fault == "Reported from the desk: I know these people"
+    assert key not in grade_what_is_offered(judging, 1)
+
+
+def test_a_suspended_person_holds_no_seat(judging: Judging) -> None:
+    desk_keys(judging, 0)
+    api.suspend(judging.project, judging.lead, judging.annotators[0].annotator_id, True, now=NOW)
+    assert judging.project.store.db.conn.execute("SELECT count(*) FROM seat WHERE lease_until > 0").fetchone()[0] == 0
+
+
+def test_an_exchange_commits_each_grade_before_it_fills_the_desk(
+    judging: Judging, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key = desk_keys(judging, 0)[0]
+
+    def broken(*_: object, **__: object) -> None:
+        raise RuntimeError
+
+    monkeypatch.setattr(assignments, "desk", broken)
+    with pytest.raises(RuntimeError):
+        api.exchange(judging.project, judging.annotators[0], [GradeEvent(key, 3, "k")], [], now=NOW)
+    assert [grade.grade for grade in judging.state(key).grades] == [3]
+
+
+def test_consensus_can_be_dropped_and_rebuilt_to_the_same_rows(judging: Judging) -> None:
+    pairs = judging.pairs()
+    for n, pair in enumerate(pairs[:25]):
+        judging.grade(0, pair.pair, n % 5)
+        judging.grade(1, pair.pair, (n * 2) % 5)
+    api.adjudicate(judging.project, judging.lead, pairs[1].pair, 0, "seen it", now=NOW)
+    connection = judging.project.store.db.conn
+    before = [tuple(row) for row in connection.execute("SELECT * FROM consensus ORDER BY pair_id")]
+    connection.execute("DELETE FROM consensus")
+    consensus.rebuild(judging.project.store)
+    assert [tuple(row) for row in connection.execute("SELECT * FROM consensus ORDER BY pair_id")] == before
+    assert len(before) == 25

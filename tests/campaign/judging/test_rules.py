@@ -1,0 +1,51 @@
+"""The consensus rule on cases worked by hand."""
+
+import pytest
+
+from backend.campaign.judging.rules import Decision, decide
+from backend.campaign.nouns import Grade, Verdict
+
+
+@pytest.mark.parametrize(
+    ("grades", "verdict"),
+    [
+        ([], Verdict.OPEN),
+        ([4], Verdict.OPEN),
+        ([0, 2], Verdict.ESCALATED),
+        ([0, 2, 1], Verdict.ESCALATED),  # the third of four
+        ([2, 2, 2], Verdict.ESCALATED),  # even if the three agree: the rule waits for the fourth
+        ([0, 0, 2, 2], Verdict.DISCARDED),
+        ([0, 4, 1, 3], Verdict.DISCARDED),
+    ],
+)
+def test_without_consensus_there_is_neither_relevance_nor_mean(grades: list[int], verdict: Verdict) -> None:
+    assert decide(grades) == Decision(verdict, relevance=None, mean=None)
+
+
+@pytest.mark.parametrize(
+    ("grades", "relevance", "mean"),
+    [
+        ([0, 1], 1, 0.5),  # half up; round() would give 0
+        ([2, 3], 3, 2.5),  # half up; round() would give 2
+        ([3, 4], 4, 3.5),
+        ([4, 4], 4, 4.0),
+        ([0, 4, 2, 2], 2, 2.0),
+        ([0, 2, 2, 3], 2, 2.0),  # the mean of all four would be 1.75
+        ([0, 4, 4, 3], 4, 3.5),
+        ([0, 3, 0, 1], 1, 0.5),
+        ([4, 4, 0, 3], 4, 3.5),  # the first two agree, and the four are trimmed all the same
+    ],
+)
+def test_consensus(grades: list[int], relevance: int, mean: float) -> None:
+    found = decide(grades)
+    assert (found.relevance, found.mean) == (relevance, mean)
+
+
+def test_grades_of_the_model_are_grades() -> None:
+    assert decide([Grade.WELL, Grade.EXACTLY]) == decide([3, 4])
+
+
+@pytest.mark.parametrize("grades", [[5, 4], [-1, 0], [1, 2, 3, 4, 4]])
+def test_what_is_not_up_to_four_grades_is_refused(grades: list[int]) -> None:
+    with pytest.raises(ValueError, match=r"not a valid Grade|at most 4"):
+        decide(grades)

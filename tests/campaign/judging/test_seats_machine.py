@@ -1,0 +1,495 @@
+"""Everything that people can do to seats, in any order: what must hold afterwards is counted by hand from the tables.
+
+Twelve pairs (two queries over the same six moments), five annotators, a lead, and a clock that may go back. What the
+rules say is written here a second time, in plain loops over the rows.
+"""
+
+import dataclasses
+import json
+import os
+import shutil
+import tempfile
+from collections import Counter, defaultdict
+from collections.abc import Callable
+from itertools import count
+from math import floor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import Phase, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+
+from backend import api
+from backend.campaign.candidates.rows import agenda
+from backend.campaign.judging import assignments
+from backend.campaign.judging.model import Desk, DeskState, GradeEvent, Receipt, ReceiptStatus, SkipEvent, SkipKind
+from backend.campaign.nouns import Person, Role
+from backend.campaign.people import accounts as people
+from backend.encoders import sentence
+from backend.ground.ids import PairKey
+from support import MOMENTS, NOW, WordEncoder
+
+EXAMPLES = int(os.environ.get("REELRANK_EXAMPLES", "150"))
+LEASE_S = 15 * 60.0
+SLACK_S = 60.0
+"""A lease may have been renewed that long ago."""
+QUEUE = 7
+SETTLED = ("consensus", "discarded", "adjudicated")
+
+WHO = st.integers(0, 4)
+PAIR = st.integers(0, 11)
+GRADE = st.sampled_from((0, 1, 2, 3, 4, 0, 4))
+
+
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The project as every example finds it."""
+    folder = tmp_path_factory.mktemp("machine")
+    lines = [
+        json.dumps({"video": m.video, "start": m.start_s, "end": m.end_s, "caption": m.caption, "duration": 60})
+        for m in MOMENTS[:6]
+    ]
+    (folder / "moments.jsonl").write_text("\n".join(lines))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sentence, "load", lambda spec: WordEncoder())
+        project = api.init_project(folder / "project", encoder="minilm")
+        api.import_corpus(project, folder / "moments.jsonl", "jsonl", now=NOW)
+        api.draw_queries(project, val=1, test=1, seed=5, now=NOW)
+        api.choose_candidates(project, now=NOW)
+    people.add(project.store, "Lea", Role.LEAD, now=NOW)
+    for name in ("Anna", "Boris", "Carla", "Dev", "Eve"):
+        people.add(project.store, name, Role.ANNOTATOR, now=NOW)
+    project.store.db.conn.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    project.store.close()
+    return folder / "project"
+
+
+def by_the_rule(grades: list[int]) -> tuple[str, int | None, float | None]:
+    """Verdict, relevance and mean of the grades of a pair."""
+    if len(grades) < 2:
+        return "open", None, None
+    middle = sorted(grades)
+    if len(grades) == 4:
+        middle = middle[1:3]
+    if len(grades) == 3 or (len(grades) == 2 and middle[1] - middle[0] > 1):
+        return "escalated", None, None
+    if middle[1] - middle[0] > 1:
+        return "discarded", None, None
+    mean = sum(middle) / 2
+    return "consensus", floor(mean + 0.5), mean
+
+
+@dataclasses.dataclass
+class Tables:
+    """The rows as they are, by pair number."""
+
+    seats: dict[int, dict[int, tuple[int | None, float | None]]]
+    """Seat number: (who, until when)."""
+    standing: dict[int, dict[int, int]]
+    """Person: grade of the newest revision."""
+    judgements: list[tuple[int, int, int, int]]
+    """(pair, seat, person, revision), in the order of writing."""
+    verdicts: dict[int, tuple[str, int | None, float | None]]
+    blocked: set[int]
+    skips: set[tuple[int, int]]
+    """(pair, person) that stand."""
+
+    def held_by(self, me: int) -> set[int]:
+        """Pairs in somebody's hands that can be shown."""
+        return {
+            pair
+            for pair, seats in self.seats.items()
+            if pair not in self.blocked and any(who == me and until is not None for who, until in seats.values())
+        }
+
+    def wanted_from(self, me: int) -> set[int]:
+        """Pairs this person may grade, has not got, and that lack a grade; others may hold them."""
+        return {
+            pair
+            for pair, seats in self.seats.items()
+            if pair not in self.blocked
+            and self.verdicts.get(pair, ("open",))[0] not in SETTLED
+            and (pair, me) not in self.skips
+            and all(who != me for who, _ in seats.values())
+            and any(who is None or until is not None for who, until in seats.values())
+        }
+
+    def open_to(self, me: int, now: float) -> set[int]:
+        """Those of them with a place to sit down at this instant."""
+        return {
+            pair
+            for pair in self.wanted_from(me)
+            if any(who is None or (until is not None and until < now) for who, until in self.seats[pair].values())
+        }
+
+
+class Campaign(RuleBasedStateMachine):
+    """The acts of five annotators and a lead on one small project."""
+
+    def __init__(self, template: Path) -> None:
+        super().__init__()
+        self.folder = Path(tempfile.mkdtemp(dir=template.parent))
+        self.project = api.open_project(Path(shutil.copytree(template, self.folder / "project")))
+        self.sql = self.project.store.db.conn
+        self.sql.execute("PRAGMA synchronous = 0")  # nobody pulls the plug here
+        rows = self.sql.execute("SELECT pair_id, pair_key, moment_id FROM pair ORDER BY pair_id").fetchall()
+        self.pair_ids = [row[0] for row in rows]
+        self.keys = {row[0]: PairKey(row[1]) for row in rows}
+        self.pair_of = {key: pair for pair, key in self.keys.items()}
+        self.moment_of = {row[0]: row[2] for row in rows}
+        found = self.sql.execute("SELECT annotator_id, name, role FROM annotator ORDER BY annotator_id").fetchall()
+        self.lead, *self.people = [Person(row[0], row[1], Role(row[2])) for row in found]
+        self.now = NOW
+        self.presses = count()
+        self.grades: dict[int, dict[int, int]] = defaultdict(dict)
+        self.rows = 0
+        self.decided: dict[int, int] = {}
+        self.skips: set[tuple[int, int]] = set()
+        self.blocked: set[int] = set()
+        self.refused: set[str] = set()
+        self.sent: list[tuple[Person, GradeEvent | SkipEvent, Receipt]] = []
+        self.desks: dict[int, tuple[PairKey, ...]] = defaultdict(tuple)
+        self.promised: dict[tuple[int, int], float] = {}
+        self.last: dict[int, int] = {}
+
+    def teardown(self) -> None:
+        self.project.store.close()
+        shutil.rmtree(self.folder)
+
+    # Acts of annotators
+
+    @initialize(who=WHO)
+    def somebody_begins(self, who: int) -> None:
+        self.asks_for_the_desk(who)
+
+    @rule(who=WHO)
+    def asks_for_the_desk(self, who: int) -> None:
+        self.look(self.people[who], lambda person: api.desk(self.project, person, now=self.now))
+
+    @rule(who=WHO, nth=st.integers(0, 2), grade=GRADE)
+    def grades_what_lies_on_the_desk(self, who: int, nth: int, grade: int) -> None:
+        if nth < len(self.desks[who]):
+            self.grade(self.people[who], self.desks[who][nth], grade)
+
+    @rule(who=WHO, grade=GRADE)
+    def grades_and_goes_on(self, who: int, grade: int) -> None:
+        """As the browser does it."""
+        if not self.desks[who]:
+            return
+        event = GradeEvent(self.desks[who][0], grade, f"press-{next(self.presses)}")
+        receipts: list[Receipt] = []
+
+        def exchange(person: Person) -> Desk:
+            found, desk = api.exchange(self.project, person, [event], [], now=self.now)
+            receipts.extend(found)
+            return desk
+
+        self.take(self.people[who], event, lambda: self.look(self.people[who], exchange) or receipts[0])
+
+    @rule(who=WHO, pair=PAIR, grade=GRADE)
+    def grades_any_pair(self, who: int, pair: int, grade: int) -> None:
+        """Late saves, corrections, and what nobody asked for."""
+        self.grade(self.people[who], self.keys[self.pair_ids[pair]], grade)
+
+    @rule(pair=PAIR, grades=st.lists(GRADE, min_size=2, max_size=5), slip=st.none() | GRADE)
+    def several_grade_one_pair(self, pair: int, grades: list[int], slip: int | None) -> None:
+        """One after the other; the last one perhaps presses a wrong key first."""
+        *others, last = zip(self.people, grades, strict=False)
+        for person, grade in (*others, *([(last[0], slip)] if slip is not None else []), last):
+            self.grade(person, self.keys[self.pair_ids[pair]], grade)
+
+    @rule(who=WHO, grade=GRADE)
+    def takes_back_the_last_grade(self, who: int, grade: int) -> None:
+        if who in self.last:
+            self.grade(self.people[who], self.keys[self.last[who]], grade)
+
+    @rule(who=WHO, pair=PAIR, kind=st.sampled_from(SkipKind))
+    def skips_a_pair(self, who: int, pair: int, kind: SkipKind) -> None:
+        self.skip(self.people[who], self.keys[self.pair_ids[pair]], kind)
+
+    @rule(who=WHO, kind=st.sampled_from((SkipKind.SKIP, SkipKind.CANNOT_JUDGE)))
+    def skips_what_lies_on_the_desk(self, who: int, kind: SkipKind) -> None:
+        if self.desks[who]:
+            self.skip(self.people[who], self.desks[who][0], kind)
+
+    @rule(who=WHO)
+    def signs_out(self, who: int) -> None:
+        me = self.people[who].annotator_id
+        assignments.sign_off(self.project.store, self.people[who], now=self.now)
+        self.promised = {seat: until for seat, until in self.promised.items() if seat[1] != me}
+        assert not any(
+            person == me and until is not None
+            for seats in self.tables().seats.values()
+            for person, until in seats.values()
+        )
+
+    @precondition(lambda self: self.sent)
+    @rule(data=st.data())
+    def sends_an_event_again(self, data: st.DataObject) -> None:
+        person, event, receipt = data.draw(st.sampled_from(self.sent[-12:]))
+        before = self.everything()
+        assert self.hand_in(person, event).status is receipt.status
+        assert self.everything() == before
+
+    @precondition(lambda self: any(receipt.status is ReceiptStatus.SAVED for _, _, receipt in self.sent))
+    @rule(data=st.data(), who=WHO, pair=PAIR)
+    def sends_a_key_of_another_press(self, data: st.DataObject, who: int, pair: int) -> None:
+        owner, event, _ = data.draw(st.sampled_from(self.sent[-12:]))
+        key = self.keys[self.pair_ids[pair]]
+        if not isinstance(event, GradeEvent) or (owner == self.people[who] and event.pair == key):
+            return
+        stored = self.sql.execute("SELECT count(*) FROM judgement WHERE event_key = ?", [event.key]).fetchone()[0]
+        if stored:
+            receipt = self.hand_in(self.people[who], dataclasses.replace(event, pair=key))
+            assert receipt.status is ReceiptStatus.REFUSED
+            self.refused.add(f"{key}:{event.key}")
+
+    # Acts of the lead, and of time
+
+    @rule(pair=PAIR)
+    def lead_offers_a_pair_again(self, pair: int) -> None:
+        mine = {skip for skip in self.skips if skip[0] == self.pair_ids[pair]}
+        assert api.offer_again(self.project, self.lead, self.keys[self.pair_ids[pair]], now=self.now) == len(mine)
+        self.skips -= mine
+
+    @precondition(lambda self: self.blocked)
+    @rule(data=st.data())
+    def lead_hands_a_broken_clip_out_again(self, data: st.DataObject) -> None:
+        pair = data.draw(st.sampled_from(sorted(self.blocked)))
+        api.restore_clip(self.project, self.lead, self.keys[pair], now=self.now)
+        self.blocked -= self.of_the_moment(pair)
+
+    @rule(pair=PAIR)
+    def a_clip_cannot_be_shown(self, pair: int) -> None:
+        api.report_clip(self.project, self.people[0], self.keys[self.pair_ids[pair]], "damaged", now=self.now)
+        self.block(self.pair_ids[pair])
+
+    @rule(pair=PAIR, relevance=st.integers(0, 4))
+    def lead_decides(self, pair: int, relevance: int) -> None:
+        api.adjudicate(self.project, self.lead, self.keys[self.pair_ids[pair]], relevance, "looked at it", now=self.now)
+        self.decided[self.pair_ids[pair]] = relevance
+
+    @rule(seconds=st.sampled_from((1.0, 50.0, 400.0, LEASE_S + 1, 3600.0)))
+    def time_passes(self, seconds: float) -> None:
+        self.now += seconds
+        self.promised = {seat: until for seat, until in self.promised.items() if until >= self.now}
+
+    @rule(seconds=st.sampled_from((30.0, 3600.0)))
+    def the_clock_is_set_back(self, seconds: float) -> None:
+        self.now -= seconds
+
+    # What must hold at every step
+
+    @invariant()
+    def the_tables_say_what_was_done(self) -> None:
+        tables = self.tables()
+        assert {pair: grades for pair, grades in self.grades.items() if grades} == tables.standing
+        assert len(tables.judgements) == self.rows
+        assert tables.skips == self.skips
+        assert tables.blocked == self.blocked
+        refusals = self.sql.execute("SELECT subject, payload FROM event WHERE kind = 'grade_refused'").fetchall()
+        logged = [f"{self.keys[int(row[0][5:])]}:{json.loads(row[1])['event_key']}" for row in refusals]
+        assert sorted(logged) == sorted(self.refused)
+
+    @invariant()
+    def seats_hold(self) -> None:
+        tables = self.tables()
+        judged = defaultdict(list)
+        for pair, seat_no, person, revision in tables.judgements:
+            judged[pair, seat_no, person].append(revision)
+        assert all(revisions == list(range(1, len(revisions) + 1)) for revisions in judged.values())
+        seats_with_a_grade = set()
+        for pair, seats in tables.seats.items():
+            first_two = [tables.standing[pair][who] for n, (who, until) in seats.items() if n < 3 and who and not until]
+            apart = len(first_two) == 2 and abs(first_two[0] - first_two[1]) > 1
+            assert sorted(seats) == ([1, 2, 3, 4] if apart else [1, 2])
+            sitting = [who for who, _ in seats.values() if who is not None]
+            assert len(sitting) == len(set(sitting))
+            assert not any((pair, who) in tables.skips for who in sitting)
+            seats_with_a_grade |= {(pair, n, who) for n, (who, until) in seats.items() if who and until is None}
+            assert pair not in tables.blocked or all(until is None for _, until in seats.values())
+        assert seats_with_a_grade == set(judged)
+        log = Counter(row[0] for row in self.sql.execute("SELECT kind FROM event"))
+        assert log["escalated"] - log["de_escalated"] == sum(len(seats) == 4 for seats in tables.seats.values())
+
+    @invariant()
+    def consensus_is_what_the_rule_says(self) -> None:
+        tables = self.tables()
+        for pair in self.pair_ids:
+            expected = by_the_rule(list(tables.standing.get(pair, {}).values()))
+            if pair in self.decided:
+                expected = "adjudicated", self.decided[pair], expected[2]
+            assert tables.verdicts.get(pair, ("open", None, None)) == expected
+
+    @invariant()
+    def the_agenda_lists_what_is_wanted(self) -> None:
+        tables = self.tables()
+        nearest: dict[int, int] = {}
+        for pair, batch in self.sql.execute("SELECT pair_id, batch_id FROM pair"):
+            lacking = [n for n, (who, until) in tables.seats[pair].items() if who is None or until is not None]
+            settled = tables.verdicts.get(pair, ("open",))[0] in SETTLED
+            if lacking and not settled and pair not in tables.blocked:
+                nearest[batch] = max(min(lacking), nearest.get(batch, 0))
+        stored = sorted(tuple(row) for row in self.sql.execute("SELECT batch_id, nearest, position FROM agenda"))
+        assert {row[0]: row[1] for row in stored} == nearest
+        assert sorted(tuple(row) for row in self.sql.execute(agenda.ROWS.format(where="TRUE"))) == stored
+
+    @invariant()
+    def counts_add_up(self) -> None:
+        tables = self.tables()
+        counts = api.status_counts(self.project)
+        states = Counter(
+            verdict
+            if (verdict := tables.verdicts.get(pair, ("open",))[0]) in SETTLED or pair not in tables.blocked
+            else "blocked"
+            for pair in self.pair_ids
+        )
+        assert {state: n for state, n in counts["pairs"].items() if n} == dict(states)
+        assert counts["judgements"] == sum(len(grades) for grades in tables.standing.values())
+
+    # How acts are done and noted down
+
+    def grade(self, person: Person, key: PairKey, grade: int) -> None:
+        event = GradeEvent(key, grade, f"press-{next(self.presses)}")
+        self.take(person, event, lambda: self.hand_in(person, event))
+
+    def take(self, person: Person, event: GradeEvent, act: Callable[[], Receipt]) -> None:
+        """Do it, and compare the receipt with the rows."""
+        pair, me = self.pair_of[event.pair], person.annotator_id
+        before = self.tables()
+        receipt = act()
+        new = self.sql.execute("SELECT count(*) FROM judgement").fetchone()[0] - len(before.judgements)
+        assert new == (receipt.status is ReceiptStatus.SAVED)
+        promised = self.promised.pop((pair, me), None)
+        if receipt.status is ReceiptStatus.SAVED:
+            self.grades[pair][me] = event.grade
+            self.skips.discard((pair, me))
+            self.last[self.people.index(person)] = pair
+        else:
+            self.refused.add(f"{event.pair}:{event.key}")
+            assert promised is None, (
+                f"the seat was this person's, and the grade was refused: {receipt.message}; {before.seats[pair]}; {me}"
+            )
+        self.rows += new
+        self.sent.append((person, event, receipt))
+
+    def skip(self, person: Person, key: PairKey, kind: SkipKind) -> None:
+        event = SkipEvent(key, kind, "because", f"press-{next(self.presses)}")
+        pair, me = self.pair_of[key], person.annotator_id
+        receipt = self.hand_in(person, event)
+        assert (receipt.status is ReceiptStatus.REFUSED) == (me in self.grades[pair])
+        if receipt.status is ReceiptStatus.SAVED:
+            self.skips.add((pair, me))
+            self.promised.pop((pair, me), None)
+            if kind is SkipKind.BROKEN_CLIP:
+                self.block(pair)
+        before = self.everything()
+        assert self.hand_in(person, event).status is receipt.status
+        assert self.everything() == before
+
+    def hand_in(self, person: Person, event: GradeEvent | SkipEvent) -> Receipt:
+        if isinstance(event, GradeEvent):
+            return api.record_grades(self.project, person, [event], now=self.now)[0]
+        return api.record_skips(self.project, person, [event], now=self.now)[0]
+
+    def look(self, person: Person, ask: Callable[[Person], Desk]) -> None:
+        """Ask for a desk, and see that it is what this person must get."""
+        me = person.annotator_id
+        exchanged = self.tables()
+        desk = ask(person)
+        after = self.tables()
+        got = {self.pair_of[item.pair] for item in desk.items}
+        leases = [until for seats in after.seats.values() for _, until in seats.values() if until is not None]
+        assert all(until <= self.now + LEASE_S for until in leases), "a lease from before the clock was set back"
+        assert len(got) == len(desk.items) <= QUEUE
+        assert got == after.held_by(me)
+        assert not any(me in after.standing.get(pair, {}) or (pair, me) in after.skips for pair in got)
+        assert desk.in_all == sum(me in grades for grades in after.standing.values())
+        for pair, who in list(self.promised):
+            if who == me and me not in after.standing.get(pair, {}):
+                assert pair in got, "the seat was this person's, and is not on the desk"
+        # What was there to be had (a grade handed in at the same moment only makes it less or more by its own pair).
+        left = after.open_to(me, self.now)
+        assert len(got) == QUEUE or not left
+        waiting = after.wanted_from(me) - left
+        if got:
+            assert desk.state is DeskState.READY
+            fresh = got - exchanged.held_by(me)
+            assert fresh <= exchanged.open_to(me, self.now) | {
+                p for p in fresh if len(after.seats[p]) != len(exchanged.seats[p])
+            }
+        elif waiting:
+            assert (desk.state, desk.waiting) == (DeskState.WAITING, len(waiting))
+        else:
+            assert desk.state is DeskState.FINISHED
+        if desk.previous is not None:
+            pair = self.pair_of[desk.previous.pair]
+            assert after.standing[pair][me] == desk.previous.grade
+        self.desks[self.people.index(person)] = tuple(item.pair for item in desk.items)
+        # No lease is longer than one from now on: else the clock was set back.
+        self.promised = {seat: min(until, self.now + LEASE_S - SLACK_S) for seat, until in self.promised.items()}
+        self.promised |= {(pair, me): self.now + LEASE_S - SLACK_S for pair in got}
+
+    def block(self, pair: int) -> None:
+        self.blocked |= self.of_the_moment(pair)
+        self.promised = {seat: until for seat, until in self.promised.items() if seat[0] not in self.blocked}
+
+    def of_the_moment(self, pair: int) -> set[int]:
+        return {other for other in self.pair_ids if self.moment_of[other] == self.moment_of[pair]}
+
+    def tables(self) -> Tables:
+        seats: dict[int, dict[int, tuple[int | None, float | None]]] = defaultdict(dict)
+        for pair, n, who, until in self.sql.execute("SELECT pair_id, seat_no, annotator_id, lease_until FROM seat"):
+            seats[pair][n] = (who, until)
+        judgements, standing = [], defaultdict[int, dict[int, int]](dict)
+        for pair, n, who, revision, grade in self.sql.execute(
+            "SELECT pair_id, seat_no, annotator_id, revision, grade FROM judgement ORDER BY judgement_id"
+        ):
+            judgements.append((pair, n, who, revision))
+            standing[pair][who] = grade
+        verdicts = {
+            row[0]: tuple(row)[1:]
+            for row in self.sql.execute("SELECT pair_id, verdict, relevance, mean FROM consensus")
+        }
+        moments = {row[0] for row in self.sql.execute("SELECT moment_id FROM clip_fault")}
+        blocked = {pair for pair, moment in self.moment_of.items() if moment in moments}
+        skips = {
+            tuple(row) for row in self.sql.execute("SELECT pair_id, annotator_id FROM skip WHERE lifted_at IS NULL")
+        }
+        return Tables(seats, dict(standing), judgements, verdicts, blocked, skips)
+
+    def everything(self) -> list[Any]:
+        """Every row of every table that an act may change."""
+        names = ("seat", "judgement", "consensus", "skip", "clip_fault", "adjudication", "agenda", "event")
+        return [[tuple(row) for row in self.sql.execute(f"SELECT * FROM {name}")] for name in names]
+
+
+def test_no_order_of_acts_breaks_a_seat_a_grade_or_a_verdict(template: Path) -> None:
+    run_state_machine_as_test(
+        lambda: Campaign(template),
+        settings=settings(
+            max_examples=EXAMPLES,
+            stateful_step_count=40,
+            deadline=None,
+            derandomize="REELRANK_EXAMPLES" not in os.environ,
+            print_blob=True,
+            database=None,
+            phases=(Phase.generate,),
+        ),
+    )
+
+
+def test_two_in_the_rule_agree_with_the_paper() -> None:
+    """The rule of this file against the worked examples of the annotation protocol."""
+    assert by_the_rule([2, 3]) == ("consensus", 3, 2.5)
+    assert by_the_rule([0, 2, 1, 4]) == ("consensus", 2, 1.5)
+    assert by_the_rule([0, 4, 1, 3])[0] == "discarded"

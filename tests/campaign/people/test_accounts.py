@@ -1,0 +1,145 @@
+"""Passwords, links and sessions of people who are here already, against the rows of the database."""
+
+import json
+import sqlite3
+
+import pytest
+
+from backend import api
+from backend.campaign.nouns import Person
+from backend.ground.errors import NotAllowed, ProjectError, SignInRefused
+from support import NOW, Judging
+
+OLD, NEW = "the old password", "the new password"
+
+
+@pytest.fixture
+def anna(judging: Judging) -> Person:
+    """Somebody with a password."""
+    person = judging.annotators[0]
+    _, link = api.new_invitation(judging.project, judging.lead, person.annotator_id, now=NOW)
+    api.sign_out(judging.project, api.accept_invitation(judging.project, link, OLD, now=NOW), now=NOW)
+    return person
+
+
+def sessions(judging: Judging) -> int:
+    with sqlite3.connect(judging.project.folder / "reelrank.db") as db:
+        return int(db.execute("SELECT count(*) FROM session").fetchone()[0])
+
+
+def events(judging: Judging, kind: str) -> list[tuple[int, str, dict[str, int]]]:
+    with sqlite3.connect(judging.project.folder / "reelrank.db") as db:
+        rows = db.execute("SELECT actor, subject, payload FROM event WHERE kind = ? ORDER BY event_id", [kind])
+        return [(actor, subject, json.loads(payload)) for actor, subject, payload in rows]
+
+
+def test_who_knows_the_password_may_change_it_and_goes_on_alone(judging: Judging, anna: Person) -> None:
+    project = judging.project
+    here, elsewhere = (api.sign_in(project, anna.name, OLD, now=NOW) for _ in range(2))
+    going_on = api.change_password(project, here, OLD, NEW, now=NOW)
+    assert api.person_for(project, going_on, now=NOW) == anna
+    assert api.person_for(project, here, now=NOW) is None, "a stolen copy of the old cookie is worth nothing"
+    assert api.person_for(project, elsewhere, now=NOW) is None
+    with pytest.raises(SignInRefused):
+        api.sign_in(project, anna.name, OLD, now=NOW)
+    assert api.sign_in(project, anna.name, NEW, now=NOW)
+    with sqlite3.connect(project.folder / "reelrank.db") as db:
+        stored = db.execute("SELECT password_hash FROM annotator WHERE name = ?", [anna.name]).fetchone()[0]
+    assert stored.startswith("$argon2id$")
+    assert len(events(judging, "password_set")) == 2
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "refusal", "sentence"),
+    [
+        ("not the password", NEW, SignInRefused, "The present password is wrong."),
+        (OLD, "short", ProjectError, "at least 8 characters"),
+        (OLD, OLD, ProjectError, "choose another"),
+    ],
+)
+def test_a_password_is_not_changed_otherwise(
+    judging: Judging, anna: Person, old: str, new: str, refusal: type[Exception], sentence: str
+) -> None:
+    session = api.sign_in(judging.project, anna.name, OLD, now=NOW)
+    with pytest.raises(refusal, match=sentence):
+        api.change_password(judging.project, session, old, new, now=NOW)
+    assert api.person_for(judging.project, session, now=NOW) == anna
+    assert api.sign_in(judging.project, anna.name, OLD, now=NOW)
+
+
+def test_a_session_that_is_over_changes_no_password(judging: Judging, anna: Person) -> None:
+    session = api.sign_in(judging.project, anna.name, OLD, now=NOW)
+    api.suspend(judging.project, judging.lead, anna.annotator_id, True, now=NOW)
+    with pytest.raises(SignInRefused, match="signed out"):
+        api.change_password(judging.project, session, OLD, NEW, now=NOW)
+
+
+def test_a_suspension_while_the_password_is_hashed_wins(
+    judging: Judging, anna: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from backend.campaign.people import accounts as people
+
+    session = api.sign_in(judging.project, anna.name, OLD, now=NOW)
+    hashing = people._hash
+
+    def meanwhile(password: str) -> str:
+        api.suspend(judging.project, judging.lead, anna.annotator_id, True, now=NOW)
+        return hashing(password)
+
+    monkeypatch.setattr(people, "_hash", meanwhile)
+    with pytest.raises(SignInRefused, match="signed out"):
+        api.change_password(judging.project, session, OLD, NEW, now=NOW)
+    assert sessions(judging) == 0
+
+
+def test_signing_out_everywhere_ends_all_sessions_and_gives_the_seats_back(judging: Judging, anna: Person) -> None:
+    project = judging.project
+    here, elsewhere = (api.sign_in(project, anna.name, OLD, now=NOW) for _ in range(2))
+    api.desk(project, anna, now=NOW)
+    other = api.accept_invitation(project, api.add_person(project, "Zoe", anna.role, now=NOW), OLD, now=NOW)
+    api.sign_out_everywhere(project, here, now=NOW)
+    assert [api.person_for(project, token, now=NOW) for token in (here, elsewhere)] == [None, None]
+    assert api.person_for(project, other, now=NOW) is not None
+    with sqlite3.connect(project.folder / "reelrank.db") as db:
+        assert db.execute("SELECT count(*) FROM seat WHERE lease_until IS NOT NULL").fetchone() == (0,)
+    told = (anna.annotator_id, f"annotator:{anna.annotator_id}", {"sessions": 2})
+    assert events(judging, "signed_out_everywhere") == [told]
+    api.sign_out_everywhere(project, here, now=NOW)  # once more, by an old page: nothing happens
+    assert events(judging, "signed_out_everywhere") == [told]
+
+
+def test_a_new_link_makes_older_ones_void_and_leaves_the_password_until_it_is_used(
+    judging: Judging, anna: Person
+) -> None:
+    project = judging.project
+    first, second = (api.new_invitation(project, judging.lead, anna.annotator_id, now=NOW)[1] for _ in range(2))
+    assert api.invited(project, first, now=NOW) is None
+    assert api.invited(project, second, now=NOW) == anna
+    session = api.sign_in(project, anna.name, OLD, now=NOW)
+    api.accept_invitation(project, second, NEW, now=NOW)
+    assert api.person_for(project, session, now=NOW) is None
+    with pytest.raises(SignInRefused):
+        api.sign_in(project, anna.name, OLD, now=NOW)
+    subject = f"annotator:{anna.annotator_id}"
+    assert events(judging, "invited")[1:] == [
+        (judging.lead.annotator_id, subject, {"replaced": 0}),
+        (judging.lead.annotator_id, subject, {"replaced": 1}),
+    ]
+
+
+def test_a_link_in_a_mail_is_void_once_the_password_was_changed(judging: Judging, anna: Person) -> None:
+    _, link = api.new_invitation(judging.project, judging.lead, anna.annotator_id, now=NOW)
+    session = api.sign_in(judging.project, anna.name, OLD, now=NOW)
+    api.change_password(judging.project, session, OLD, NEW, now=NOW)
+    assert api.invited(judging.project, link, now=NOW) is None
+
+
+def test_only_leads_make_links_and_only_for_people_who_may_come(judging: Judging, anna: Person) -> None:
+    project, lead = judging.project, judging.lead
+    with pytest.raises(NotAllowed):
+        api.new_invitation(project, judging.annotators[1], anna.annotator_id, now=NOW)
+    with pytest.raises(ProjectError, match="no person 999"):
+        api.new_invitation(project, lead, 999, now=NOW)  # type: ignore[arg-type]
+    api.suspend(project, lead, anna.annotator_id, True, now=NOW)
+    with pytest.raises(ProjectError, match="reinstate"):
+        api.new_invitation(project, lead, anna.annotator_id, now=NOW)

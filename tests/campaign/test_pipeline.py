@@ -1,0 +1,263 @@
+"""From an annotation file to a release: what each stage takes, refuses and writes."""
+
+import csv
+import hashlib
+import json
+from pathlib import Path
+
+import pytest
+
+from backend import api
+from backend.campaign.nouns import Role
+from backend.ground.errors import InputError, NotAllowed, ProjectError
+from support import MOMENTS, NOW, Judging
+
+
+def importing(project: api.Project, tmp_path: Path, text: str, **options: object) -> api.ImportReport:
+    (tmp_path / "more.jsonl").write_text(text)
+    return api.import_corpus(project, tmp_path / "more.jsonl", "jsonl", now=NOW, **options)  # type: ignore[arg-type]
+
+
+def line(**change: object) -> str:
+    return json.dumps({"video": "new", "start": 1, "end": 2, "caption": "A cat.", "duration": 9, **change}) + "\n"
+
+
+def test_import_counts_what_is_new_and_taking_a_file_twice_adds_nothing(
+    corpus_project: api.Project, tmp_path: Path
+) -> None:
+    counts = api.status_counts(corpus_project)
+    assert (counts["videos"], counts["moments"], counts["captions"]) == (6, 48, 48)
+    again = importing(corpus_project, tmp_path, (tmp_path / "moments.jsonl").read_text())
+    assert (again.videos, again.moments, again.captions) == (0, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (line() + line(end=0.5), "more.jsonl, row 2: end 0.5 is not after start 1"),
+        (line() + line(start=20, end=30), "more.jsonl, row 2: start 20.0 is outside the video"),
+        (line(video="v0", duration=500), "row 1: video v0 lasts 500.0 s here, but 60.0 s in the project"),
+        (line(duration=None), "row 1: video new has no duration: add a duration, or name the folder"),
+        (line(id=7) + line(id=7, start=3, end=4), "row 2"),
+    ],
+)
+def test_a_bad_row_is_named_and_nothing_is_taken(
+    corpus_project: api.Project, tmp_path: Path, text: str, message: str
+) -> None:
+    before = api.status_counts(corpus_project)
+    with pytest.raises(InputError) as refusal:
+        importing(corpus_project, tmp_path, text)
+    assert message in str(refusal.value)
+    assert api.status_counts(corpus_project) == before
+
+
+def test_an_id_that_means_another_moment_already_is_refused(corpus_project: api.Project, tmp_path: Path) -> None:
+    importing(corpus_project, tmp_path, line(id="a1"))
+    with pytest.raises(InputError, match="row 1: id a1 is in the project already, for another moment"):
+        importing(corpus_project, tmp_path, line(id="a1", start=4, end=5))
+
+
+def test_a_missing_and_a_false_video_file_are_refused_with_their_rows(
+    corpus_project: api.Project, tmp_path: Path
+) -> None:
+    videos = tmp_path / "videos"
+    videos.mkdir()
+    (videos / "fake.mp4").write_text("not a video")
+    with pytest.raises(InputError) as refusal:
+        importing(corpus_project, tmp_path, line(video="fake") + line(video="gone"), videos=videos)
+    assert "row 1: " in str(refusal.value)
+    assert "fake.mp4 is not a video file" in str(refusal.value)
+    assert "row 2: gone: no video file in" in str(refusal.value)
+
+
+def test_rewriting_uses_the_cast_and_makes_waiting_ones_known(corpus_project: api.Project) -> None:
+    settings = corpus_project.folder / "reelrank.toml"
+    words = {"Anna": "a woman", "Boris": "a man", "Carla": "a woman"}
+    with settings.open("a") as file:
+        file.writelines(f'"{name}" = "{generic}"\n' for name, generic in words.items())
+    project = api.open_project(corpus_project.folder)
+    (project.folder / "more.jsonl").write_text(line(caption="Then Dev waves at Dev."))
+    api.import_corpus(project, project.folder / "more.jsonl", "jsonl", now=NOW)
+    report = api.rewrite_captions(project, now=NOW)
+    assert dict(report.unknown).keys() == {"Dev"}
+    assert (report.accepted, report.waiting) == (36, 13)
+    assert all("a name is left: Dev" in reason for _, _, reason in api.waiting_rewrites(project))
+    api.draw_queries(project, val=3, test=0, seed=1, now=NOW)
+    texts = [row[0] for row in project.store.db.conn.execute("SELECT text FROM query")]
+    assert not any(name in text for name in (*words, "Dev") for text in texts)
+    with pytest.raises(ProjectError, match="fixed from then on"):
+        api.rewrite_captions(project, now=NOW)
+
+
+def test_a_person_decides_on_what_waits_and_the_rules_leave_it_alone(
+    corpus_project: api.Project, tmp_path: Path
+) -> None:
+    importing(
+        corpus_project, tmp_path, line(caption=" Then Dev waves at Dev. ") + line(start=4, end=5, caption="Rain.")
+    )
+    waiting = api.waiting_rewrites(api.open_project(corpus_project.folder))
+    assert waiting == []
+    api.rewrite_captions(corpus_project, now=NOW)
+    before = len(api.waiting_rewrites(corpus_project))
+    decisions = tmp_path / "waiting.csv"
+    decisions.write_text("caption,rewrite,why it waits\nThen Dev waves at Dev.,A man waves.,x\nNobody.,Somebody.,\n")
+    with pytest.raises(InputError, match=r"waiting\.csv, row 3: no rewrite of this caption waits"):
+        api.accept_rewrites(corpus_project, decisions, now=NOW)
+    assert len(api.waiting_rewrites(corpus_project)) == before
+    decisions.write_text("caption,rewrite\nThen Dev waves at Dev.,A man waves.\n")
+    assert api.accept_rewrites(corpus_project, decisions, now=NOW) == 1
+    assert api.rewrite_captions(corpus_project, now=NOW).captions == 50
+    connection = corpus_project.store.db.conn
+    texts = [row[0] for row in connection.execute("SELECT text FROM caption WHERE kind='rewritten' AND accepted = 1")]
+    assert texts.count("A man waves.") == 1
+    assert len(api.waiting_rewrites(corpus_project)) == before - 1
+
+
+def test_the_same_seed_draws_the_same_queries_and_splits_share_no_text(judging: Judging) -> None:
+    connection = judging.project.store.db.conn
+    splits = connection.execute("SELECT split, count(*), count(DISTINCT text) FROM query GROUP BY split").fetchall()
+    assert {tuple(row) for row in splits} == {("val", 2, 2), ("test", 1, 1), ("train", 45, 45)}
+    drawn = [row[0] for row in connection.execute("SELECT text FROM query WHERE split <> 'train' ORDER BY position")]
+    assert len({*drawn}) == 3
+    with pytest.raises(ProjectError, match="fixed once drawn"):
+        api.draw_queries(judging.project, val=1, test=0, seed=9, now=NOW)
+
+
+def test_more_queries_than_texts_are_refused(corpus_project: api.Project) -> None:
+    with pytest.raises(ProjectError, match="only 48 distinct caption texts"):
+        api.draw_queries(corpus_project, val=40, test=9, seed=1, now=NOW)
+
+
+def test_forty_candidates_are_kept_and_twenty_opened(judging: Judging) -> None:
+    rows = judging.project.store.db.conn.execute(
+        "SELECT query_id, count(*), min(rank), max(rank), count(DISTINCT moment_id) FROM candidate GROUP BY query_id"
+    ).fetchall()
+    assert [tuple(row)[1:] for row in rows] == [(40, 1, 40, 40)] * 3
+    assert [pair.rank for pair in judging.pairs()] == list(range(1, 21)) * 3
+    # The moment whose caption is the query itself is the most similar one.
+    assert all(pair.query == pair.caption for pair in judging.pairs() if pair.rank == 1)
+    with pytest.raises(ProjectError, match="made with words-64"):
+        api.choose_candidates(judging.project, now=NOW)
+
+
+def settle_everything(judging: Judging) -> None:
+    for n, pair in enumerate(judging.pairs()):
+        judging.grade(0, pair.pair, n % 5)
+        judging.grade(1, pair.pair, n % 5)
+
+
+def test_the_second_batch_waits_until_the_first_is_settled(judging: Judging) -> None:
+    query = api.list_queries(judging.project)[0]
+    with pytest.raises(ProjectError, match="20 of its pairs are not settled yet"):
+        api.open_batch(judging.project, judging.lead, query.query_id, now=NOW)
+    settle_everything(judging)
+    with pytest.raises(NotAllowed, match="only leads"):
+        api.open_batch(judging.project, judging.annotators[0], query.query_id, now=NOW)
+    assert api.open_batch(judging.project, judging.lead, query.query_id, now=NOW) == 20
+    assert [pair.rank for pair in api.query_pairs(judging.project, query.query_id)] == list(range(1, 41))
+    assert api.status_counts(judging.project)["batches"] == {"1": 3, "2": 1}
+    review = api.list_queries(judging.project)[0]
+    assert (len(review.relevances), review.last_five, review.more_candidates) == (20, (0, 1, 2, 3, 4), False)
+
+
+def test_a_decision_of_the_lead_overrides_and_erases_nothing(judging: Judging) -> None:
+    key = judging.pairs()[0].pair
+    for who, grade in enumerate((0, 4, 0, 4)):
+        judging.grade(who, key, grade)
+    with pytest.raises(ProjectError, match="needs a reason"):
+        api.adjudicate(judging.project, judging.lead, key, 2, "  ", now=NOW)
+    api.adjudicate(judging.project, judging.lead, key, 2, "half of it is there", now=NOW)
+    api.adjudicate(judging.project, judging.lead, key, 3, "seen again", now=NOW)
+    state = judging.state(key)
+    assert (state.verdict, state.relevance, state.reason, len(state.grades)) == ("adjudicated", 3, "seen again", 4)
+    assert api.status_counts(judging.project)["pairs"]["adjudicated"] == 1
+
+
+def test_a_release_is_complete_hashed_and_scores_itself(judging: Judging, tmp_path: Path) -> None:
+    with pytest.raises(ProjectError, match="no pair is settled yet"):
+        api.export_release(judging.project, tmp_path / "r", now=NOW)
+    settle_everything(judging)
+    key = judging.pairs()[3].pair
+    judging.grade(1, key, 0)  # 3 and 0: escalated, so left out
+    out = tmp_path / "release"
+    report = api.export_release(judging.project, out, now=NOW)
+    assert (report.val_queries, report.test_queries, report.moments, report.unsettled) == (2, 1, 59, 1)
+
+    manifest = json.loads((out / "manifest.json").read_text())
+    assert {name: hashlib.sha256((out / name).read_bytes()).hexdigest() for name in manifest["files"]} == manifest[
+        "files"
+    ]
+    assert set(manifest["files"]) == {path.name for path in out.iterdir()} - {"manifest.json"}
+
+    val = json.loads((out / "val.json").read_text())
+    moment = val[0]["relevant_moment"][0]
+    source = next(m for m in MOMENTS if m.caption == moment["caption"])
+    assert moment["timestamp"] == [source.start_s, source.end_s]
+    assert (moment["video_name"], moment["duration"], moment["relevance"]) == (source.video, 60.0, 0)
+
+    raw = list(csv.DictReader((out / "raw_annotation.csv").open()))
+    assert len(raw) == api.status_counts(judging.project)["judgements"] == 120
+    assert not any(person.name in (out / "raw_annotation.csv").read_text() for person in judging.annotators)
+    assert api.summarise_raw(out / "raw_annotation.csv")["consensus"] == 59
+
+    train = json.loads((out / "train_top20.json").read_text())
+    assert len(train) == 45
+    assert {len(query["relevant_moment"]) for query in train} == {20}
+    assert not {q["query"] for q in train} & {q["query"] for q in val}
+    assert train[0]["relevant_moment"][0]["caption"] == train[0]["query"]
+
+    run = {
+        str(query["query_id"]): [
+            [m["video_name"], *m["timestamp"], m["relevance"]]
+            for m in sorted(query["relevant_moment"], key=lambda m: -m["relevance"])
+        ]
+        for query in val
+    }
+    (tmp_path / "perfect.json").write_text(json.dumps(run))
+    scored = api.evaluate_files(out / "val.json", [tmp_path / "perfect.json"])
+    measures = scored["runs"][0]["measures"]
+    assert {value for key, value in measures.items() if key.startswith(("ndcg", "rank", "recall", "axiou"))} == {1.0}
+
+    with pytest.raises(ProjectError, match="never overwrites"):
+        api.export_release(judging.project, out, now=NOW)
+
+
+def test_people_are_invited_once_and_suspended_at_once(judging: Judging) -> None:
+    project = judging.project
+    token = api.add_person(project, "Zoe", Role.ANNOTATOR, now=NOW)
+    with pytest.raises(ProjectError, match="somebody named zoe"):
+        api.add_person(project, "zoe", Role.LEAD, now=NOW)
+    with pytest.raises(ProjectError, match="at least 8"):
+        api.accept_invitation(project, token, "short", now=NOW)
+    session = api.accept_invitation(project, token, "long enough", now=NOW)
+    zoe = api.person_for(project, session, now=NOW)
+    assert zoe is not None
+    assert zoe.name == "Zoe"
+    with pytest.raises(PermissionError, match="used up"):
+        api.accept_invitation(project, token, "long enough", now=NOW)
+    with pytest.raises(PermissionError, match="Name or password is wrong"):
+        api.sign_in(project, "Zoe", "wrong password", now=NOW)
+    with pytest.raises(PermissionError, match="Name or password is wrong"):
+        api.sign_in(project, "Nobody", "long enough", now=NOW)
+    api.suspend(project, judging.lead, zoe.annotator_id, True, now=NOW)
+    assert api.person_for(project, session, now=NOW) is None
+    with pytest.raises(PermissionError, match="suspended"):
+        api.sign_in(project, "Zoe", "long enough", now=NOW)
+    everything = "".join(project.store.db.conn.iterdump())
+    assert token not in everything
+    assert session not in everything
+    assert "long enough" not in everything
+
+
+def test_signing_out_returns_the_seats(judging: Judging) -> None:
+    anna = judging.annotators[0]
+    token = api.add_person(judging.project, "Yan", Role.ANNOTATOR, now=NOW)
+    session = api.accept_invitation(judging.project, token, "long enough", now=NOW)
+    yan = api.person_for(judging.project, session, now=NOW)
+    assert yan is not None
+    assert yan != anna
+    assert len(api.desk(judging.project, yan, now=NOW).items) == 7
+    api.sign_out(judging.project, session, now=NOW)
+    held = judging.project.store.db.conn.execute("SELECT count(*) FROM seat WHERE lease_until IS NOT NULL").fetchone()
+    assert held[0] == 0
+    assert api.person_for(judging.project, session, now=NOW) is None

@@ -1,0 +1,169 @@
+"""The folder of clips: one cut for each clip whoever asks, nothing half-made, the least recently used go first."""
+
+import multiprocessing
+import os
+import pickle
+import threading
+from pathlib import Path
+from unittest.mock import patch
+
+import pytest
+
+from backend.ground.errors import VideoUnreadable
+from backend.media import clips
+from backend.media.clips import ClipJob, CutReport, clip_job, ensure, with_context
+
+NOW = 1_000_000_000.0
+JOB = {"source": Path("a.mp4"), "start_s": 1.0, "end_s": 2.0, "identity": "abc"}
+
+
+class Scissors:
+    """Stands in for `cut`: writes so many bytes, and notes every cut in a file that processes share."""
+
+    def __init__(self, log: Path, size: int = 100, seconds: float = 0.0) -> None:
+        self.log, self.size, self.seconds = log, size, seconds
+
+    def __call__(self, source: Path, start_s: float, end_s: float, out: Path) -> CutReport:
+        with self.log.open("a") as log:
+            log.write(f"{os.getpid()} {start_s}\n")
+        threading.Event().wait(self.seconds)
+        out.write_bytes(b"x" * self.size)
+        return CutReport(1, end_s - start_s, ())
+
+    def cuts(self) -> int:
+        return len(self.log.read_text().splitlines()) if self.log.exists() else 0
+
+
+def test_equal_requests_have_one_file_and_different_ones_their_own(tmp_path: Path) -> None:
+    def name(**changes: object) -> str:
+        return clip_job(tmp_path, **{**JOB, **changes}).path.name  # type: ignore[arg-type]
+
+    assert name() == name(source=Path("moved/a.mp4")) == name(start_s=1) == name(max_cache_bytes=5)
+    different = {name(), name(start_s=1.0000001), name(end_s=2.5), name(start_s=1.0, end_s=12.0), name(identity="abd")}
+    assert len(different) == 5
+    with patch.object(clips, "PROFILE", "another"):
+        assert name() not in different
+
+
+def test_a_job_can_be_sent_to_another_process(tmp_path: Path) -> None:
+    job = clip_job(tmp_path, Path("a.mp4"), 1.0, 2.0, "abc")
+    assert pickle.loads(pickle.dumps(job)) == job
+    with pytest.raises(AttributeError):
+        job.start_s = 3.0  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    ("moment", "video_s", "span", "around"),
+    [
+        ((10.0, 14.0), 60.0, (8.0, 16.0), (2.0, 2.0)),
+        ((0.5, 4.0), 60.0, (0.0, 6.0), (0.5, 2.0)),
+        ((50.0, 59.25), 60.0, (48.0, 60.0), (2.0, 0.75)),
+        ((0.0, 60.0), 60.0, (0.0, 60.0), (0.0, 0.0)),
+        ((50.0, 61.0), 60.0, (48.0, 61.0), (2.0, 0.0)),  # annotated past the end that was measured
+    ],
+)
+def test_context_is_two_seconds_on_either_side_within_the_video(
+    moment: tuple[float, float], video_s: float, span: tuple[float, float], around: tuple[float, float], tmp_path: Path
+) -> None:
+    job = clip_job(tmp_path, Path("a.mp4"), *moment, "abc", 5)
+    wide = with_context(job, video_s)
+    assert (wide.start_s, wide.end_s) == span
+    assert (wide.before_s, wide.after_s) == around
+    assert (wide.source, wide.identity, wide.max_cache_bytes, wide.path.parent) == (Path("a.mp4"), "abc", 5, tmp_path)
+    assert (wide.path == job.path) == (span == moment)
+    assert (job.before_s, job.after_s) == (0.0, 0.0)
+
+
+def test_a_clip_is_cut_once_and_then_only_marked_as_used(tmp_path: Path) -> None:
+    job = clip_job(tmp_path / "clips", **JOB)  # type: ignore[arg-type]
+    scissors = Scissors(tmp_path / "log")
+    with patch.object(clips, "cut", scissors):
+        for at in (NOW, NOW + 50):
+            assert ensure(job, lambda at=at: at) == job.path
+            assert job.path.stat().st_mtime == at
+    assert scissors.cuts() == 1
+    assert [path.name for path in (tmp_path / "clips").iterdir()] == [job.path.name]
+
+
+def _ask(job: ClipJob, scissors: Scissors, gate: "multiprocessing.synchronize.Barrier") -> None:
+    gate.wait()
+    with patch.object(clips, "cut", scissors):
+        assert ensure(job).read_bytes() == b"x" * scissors.size
+
+
+def test_four_processes_asking_at_once_cut_once(tmp_path: Path) -> None:
+    jobs = [clip_job(tmp_path / "clips", Path("a.mp4"), float(start), 9.0, "abc") for start in (0, 0, 0, 0, 5)]
+    context = multiprocessing.get_context("fork")
+    gate, scissors = context.Barrier(len(jobs)), Scissors(tmp_path / "log", seconds=0.3)
+    processes = [context.Process(target=_ask, args=(job, scissors, gate)) for job in jobs]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join(20)
+    assert [process.exitcode for process in processes] == [0] * len(jobs)
+    starts = sorted(line.split()[1] for line in (tmp_path / "log").read_text().splitlines())
+    assert starts == ["0.0", "5.0"]
+    assert {path.suffix for path in (tmp_path / "clips").iterdir()} == {".mp4"}
+
+
+def test_threads_asking_at_once_cut_once(tmp_path: Path) -> None:
+    job = clip_job(tmp_path / "clips", **JOB)  # type: ignore[arg-type]
+    scissors = Scissors(tmp_path / "log", seconds=0.05)
+    with patch.object(clips, "cut", scissors):
+        threads = [threading.Thread(target=ensure, args=(job,)) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(20)
+    assert scissors.cuts() == 1
+
+
+def test_a_failed_cut_leaves_nothing_and_may_be_tried_again(tmp_path: Path) -> None:
+    source = tmp_path / "a.mp4"
+    source.write_text("not a video")
+    job = clip_job(tmp_path / "clips", source, 1.0, 2.0, "abc")
+    for _ in range(2):
+        with pytest.raises(VideoUnreadable, match="is not a video file"):
+            ensure(job)
+    assert list((tmp_path / "clips").iterdir()) == []
+
+
+def test_the_least_recently_used_go_first_and_only_as_many_as_needed(tmp_path: Path) -> None:
+    with patch.object(clips, "cut", Scissors(tmp_path / "log", size=100)):
+        jobs = [clip_job(tmp_path / "clips", Path("a.mp4"), float(start), 9.0, "abc", 300) for start in range(4)]
+        for age, job in zip((4000, 3000, 2000), jobs, strict=False):
+            ensure(job, lambda age=age: NOW - age)
+        ensure(jobs[0], lambda: NOW - 1000)  # used again: now the second is the oldest
+        ensure(jobs[3], lambda: NOW)
+    assert [job.path.exists() for job in jobs] == [True, False, True, True]
+
+
+def test_what_may_be_on_a_screen_stays_whatever_the_size(tmp_path: Path) -> None:
+    with patch.object(clips, "cut", Scissors(tmp_path / "log", size=100)):
+        jobs = [clip_job(tmp_path / "clips", Path("a.mp4"), float(start), 9.0, "abc", 50) for start in range(3)]
+        ensure(jobs[0], lambda: NOW - 700)
+        ensure(jobs[1], lambda: NOW - 500)
+        ensure(jobs[2], lambda: NOW)
+    assert [job.path.exists() for job in jobs] == [False, True, True]
+
+
+def test_what_a_killed_process_left_is_swept_when_it_is_old(tmp_path: Path) -> None:
+    old, young = tmp_path / "x.mp4.1.2.part", tmp_path / "y.mp4.1.2.part"
+    for path, age in ((old, 700), (young, 500)):
+        path.touch()
+        os.utime(path, (NOW - age, NOW - age))
+    with patch.object(clips, "cut", Scissors(tmp_path.parent / "log")):
+        ensure(clip_job(tmp_path, **JOB), lambda: NOW)  # type: ignore[arg-type]
+    assert (old.exists(), young.exists()) == (False, True)
+
+
+def test_a_lock_of_a_killed_process_holds_nobody_up(tmp_path: Path) -> None:
+    job = clip_job(tmp_path, **JOB)  # type: ignore[arg-type]
+    job.path.with_suffix(".lock").touch()
+    with patch.object(clips, "cut", Scissors(tmp_path.parent / "log")):
+        assert ensure(job).exists()
+
+
+def test_a_real_clip_comes_out(shared: Path, tmp_path: Path) -> None:
+    source = shared / "data" / "videos" / "bottles.mp4"
+    assert ensure(clip_job(tmp_path, source, 3.0, 3.5, "sha")).stat().st_size > 1000

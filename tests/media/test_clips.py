@@ -1,0 +1,339 @@
+"""Clips hold exactly the frames of the moment.
+
+Every picture of the sources made here carries its own number in black and white blocks, so that what a clip
+holds is read off its pixels; for real videos the reference is a decoding of the whole file.
+"""
+
+from collections.abc import Callable, Iterable
+from fractions import Fraction
+from pathlib import Path
+
+import av
+import cv2
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from backend.ground.errors import InputError, VideoUnreadable
+from backend.media.clips import clip_job, cut, with_context
+
+BITS, BLOCK = 8, 16
+Picture = NDArray[np.uint8]
+
+
+def numbered(number: int, width: int = BITS * BLOCK, height: int = 48) -> Picture:
+    picture = np.full((height, width, 3), 90, dtype=np.uint8)
+    for bit in range(BITS):
+        picture[:BLOCK, bit * BLOCK : (bit + 1) * BLOCK] = 255 * (number >> bit & 1)
+    return picture
+
+
+def number_of(picture: Picture, scale: float = 1.0) -> int:
+    block = BLOCK * scale
+    at = [int((bit + 0.5) * block) for bit in range(BITS)]
+    return sum(int(picture[int(block / 2), x] > 127) << bit for bit, x in enumerate(at))
+
+
+def tones(times: NDArray[np.float64]) -> NDArray[np.float64]:
+    """A sound that never repeats itself, defined at any time."""
+    random = np.random.default_rng(7)
+    frequency, phase = random.uniform(80, 1800, 24), random.uniform(0, 6, 24)
+    return np.sin(2 * np.pi * np.outer(times, frequency) + phase).sum(axis=1) / 30
+
+
+def write_source(
+    path: Path,
+    ticks: Iterable[int],
+    base: Fraction,
+    draw: Callable[[int], Picture] = numbered,
+    codec: str = "libx264",
+    options: dict[str, str] | None = None,
+    sound: tuple[str, int, float] | None = None,
+) -> Path:
+    """A video whose frame i is shown at `ticks[i] * base`; `sound` is codec, rate and seconds."""
+    ticks = list(ticks)
+    with av.open(str(path), "w") as out:
+        stream = out.add_stream(codec, rate=25, options=options or {"crf": "12", "bf": "3", "g": "250"})
+        first = draw(0)
+        stream.width, stream.height = first.shape[1], first.shape[0]
+        stream.pix_fmt = "yuv444p" if first.shape[1] % 2 else "yuv420p"
+        stream.codec_context.time_base = base
+        if sound:
+            kind, rate, seconds = sound
+            audio = out.add_stream(kind, rate=rate, layout="mono")
+            wave = tones(np.arange(int(rate * seconds)) / rate)
+            if kind == "aac":
+                frame = av.AudioFrame.from_ndarray(wave[None].astype(np.float32), format="fltp", layout="mono")
+            else:
+                samples = (wave[None] * 32767).astype(np.int16)
+                frame = av.AudioFrame.from_ndarray(samples, format="s16", layout="mono")
+            frame.sample_rate, frame.pts, frame.time_base = rate, 0, Fraction(1, rate)
+        for number, tick in enumerate(ticks):
+            picture = av.VideoFrame.from_ndarray(draw(number), format="rgb24")
+            picture.pts, picture.time_base = tick, base
+            out.mux(stream.encode(picture))
+        out.mux(stream.encode(None))
+        if sound:
+            out.mux(audio.encode(frame))
+            out.mux(audio.encode(None))
+    return path
+
+
+def contents(path: Path) -> tuple[list[Fraction], list[Picture]]:
+    """Times and pictures, upright and grey, of all frames that can be decoded, from the beginning."""
+    times, pictures = [], []
+    with av.open(str(path)) as container:
+        stream = max(container.streams.video, key=lambda stream: stream.width * stream.height)
+        for packet in container.demux(stream):
+            try:
+                frames = stream.codec_context.decode(packet)
+            except av.FFmpegError:
+                continue
+            for frame in frames:
+                assert frame.pts is not None
+                times.append(frame.pts * stream.time_base)
+                pictures.append(np.rot90(frame.to_ndarray(format="gray"), frame.rotation // 90))
+    return times, pictures
+
+
+IRREGULAR = [0, 40, 41, 160, 400, 433, 467, 500, 533, 700, 1201, 1234, 1267, 1300, 1900, 1933, 1967, 2000, 2033, 2500]
+SPANS = [(0.0, 0.5), (0.4, 1.3), (0.5, 0.533), (0.467, 1.967), (1.2, 1.201), (1.9, 2.4), (1.901, 2.6), (0.0, 2.5)]
+
+
+@pytest.mark.parametrize("suffix", [".mp4", ".mkv"])
+@pytest.mark.parametrize(
+    "options",
+    [{"bf": "3", "g": "250"}, {"bf": "3", "x264-params": "open-gop=1:keyint=6:min-keyint=6:scenecut=0"}],
+    ids=["long groups", "open groups"],
+)
+def test_variable_rate_is_cut_and_spaced_exactly(tmp_path: Path, suffix: str, options: dict[str, str]) -> None:
+    source = write_source(tmp_path / f"a{suffix}", IRREGULAR, Fraction(1, 1000), options={"crf": "12", **options})
+    for start_s, end_s in SPANS:
+        start, end = Fraction(str(start_s)), Fraction(str(end_s))
+        wanted = [number for number, tick in enumerate(IRREGULAR) if start <= Fraction(tick, 1000) < end]
+        if not wanted:  # (1.2, 1.201) holds none: the frame visible at 1.2 s is that of 0.7 s
+            wanted = [IRREGULAR.index(700)]
+        report = cut(source, start_s, end_s, tmp_path / "clip.mp4")
+        times, pictures = contents(tmp_path / "clip.mp4")
+        assert [number_of(picture) for picture in pictures] == wanted
+        assert times == [Fraction(IRREGULAR[n] - IRREGULAR[wanted[0]], 1000) for n in wanted]
+        assert report.frames == len(wanted)
+
+
+@pytest.mark.parametrize("fps", [Fraction(25), Fraction(30000, 1001), Fraction(24000, 1001), Fraction(3)])
+def test_constant_rate_is_cut_exactly_at_written_times_and_at_frame_times(tmp_path: Path, fps: Fraction) -> None:
+    source = write_source(tmp_path / "a.mp4", range(75), 1 / fps)
+    # The last two begin at the double nearest to a frame's time, which may lie to either side of it.
+    spans = [(0.2, 2.2), (1.0, 1.4), (float(11 / fps), float(23 / fps)), (float(13 / fps), float(14 / fps))]
+    for start_s, end_s in spans:
+        wanted = [n for n in range(75) if start_s <= float(n / fps) < end_s] or [int(Fraction(start_s) * fps)]
+        cut(source, start_s, end_s, tmp_path / "clip.mp4")
+        times, pictures = contents(tmp_path / "clip.mp4")
+        assert [number_of(picture) for picture in pictures] == wanted
+        assert times == [(n - wanted[0]) / fps for n in wanted]
+
+
+def test_a_decimal_time_means_the_decimal_number(tmp_path: Path) -> None:
+    source = write_source(tmp_path / "a.mp4", range(75), Fraction(1, 25))
+    assert Fraction(2.2) > Fraction(11, 5)  # a comparison with the double itself would lose frame 55
+    cut(source, 2.2, 2.4, tmp_path / "clip.mp4")
+    assert [number_of(picture) for picture in contents(tmp_path / "clip.mp4")[1]] == [55, 56, 57, 58, 59]
+
+
+def test_the_last_frame_is_shown_to_the_end_of_the_moment(tmp_path: Path) -> None:
+    source = write_source(tmp_path / "a.mp4", range(75), Fraction(1, 25))
+    report = cut(source, 1.0, 1.93, tmp_path / "clip.mp4")
+    assert report.duration_s == pytest.approx(0.93, abs=1e-4)
+    with av.open(str(tmp_path / "clip.mp4")) as clip:
+        stream = clip.streams.video[0]
+        assert stream.start_time == 0
+        assert float(stream.duration * stream.time_base) == pytest.approx(report.duration_s, abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("name", "sound"),
+    [("a.mkv", ("pcm_s16le", 44_100, 3.0)), ("a.mp4", ("aac", 48_000, 3.0)), ("a.mkv", ("pcm_s16le", 16_000, 3.0))],
+)
+def test_sound_is_that_of_the_moment_within_an_aac_frame(
+    tmp_path: Path, name: str, sound: tuple[str, int, float]
+) -> None:
+    source = write_source(tmp_path / name, range(90), Fraction(1, 30), sound=sound)
+    for start_s, end_s in [(0.0, 1.0), (1.1, 2.7), (2.0, 2.9)]:
+        cut(source, start_s, end_s, tmp_path / "clip.mp4")
+        first_s = float(Fraction(-int(-Fraction(str(start_s)) * 30 // 1), 30))
+        with av.open(str(tmp_path / "clip.mp4")) as clip:
+            frames = list(clip.decode(audio=0))
+        heard = np.concatenate([frame.to_ndarray().mean(axis=0) for frame in frames])
+        began = int(frames[0].pts)
+        assert (began + len(heard)) / 48_000 == pytest.approx(end_s - first_s, abs=1024 / 48_000)
+        window = heard[4096:16_384]
+        around = np.arange(-2000, len(window) + 2000) + began + 4096
+        likeness = np.correlate(tones(first_s + around / 48_000), window, "valid")
+        shift = int(np.argmax(likeness)) - 2000
+        assert abs(shift) <= 1024
+        assert np.corrcoef(window, tones(first_s + (around[2000:-2000] + shift) / 48_000))[0, 1] > 0.9
+
+
+def test_a_moment_after_the_sound_is_silent_and_complete(tmp_path: Path) -> None:
+    source = write_source(tmp_path / "a.mkv", range(90), Fraction(1, 30), sound=("pcm_s16le", 16_000, 1.0))
+    assert cut(source, 2.0, 2.5, tmp_path / "clip.mp4").frames == 15
+    with av.open(str(tmp_path / "clip.mp4")) as clip:
+        assert not clip.streams.audio
+
+
+def turned(path: Path, quarter_turns: int, width: int, height: int) -> None:
+    """Tell players to turn the picture clockwise, in the matrix of the track header (ISO 14496-12, 8.3.2)."""
+    matrices = {
+        1: (0, 1, -1, 0, height, 0),
+        2: (-1, 0, 0, -1, width, height),
+        3: (0, -1, 1, 0, 0, width),
+    }
+    a, b, c, d, x, y = matrices[quarter_turns]
+    fixed = [a << 16, b << 16, 0, c << 16, d << 16, 0, x << 16, y << 16, 1 << 30]
+    data = bytearray(path.read_bytes())
+    at = data.index(b"tkhd") + 44
+    data[at : at + 36] = b"".join(value.to_bytes(4, signed=True) for value in fixed)
+    path.write_bytes(data)
+
+
+@pytest.mark.parametrize("quarter_turns", [1, 2, 3])
+def test_rotated_recordings_stand_upright(tmp_path: Path, quarter_turns: int) -> None:
+    source = write_source(
+        tmp_path / "a.mp4",
+        range(30),
+        Fraction(1, 30),
+        lambda n: np.ascontiguousarray(np.rot90(numbered(n), quarter_turns)),
+    )
+    stored = contents(source)[1][0].shape
+    turned(source, quarter_turns, stored[1], stored[0])
+    cut(source, 0.5, 0.7, tmp_path / "clip.mp4")
+    pictures = contents(tmp_path / "clip.mp4")[1]
+    assert [number_of(picture) for picture in pictures] == [15, 16, 17, 18, 19, 20]
+    assert pictures[0].shape == (48, 128)
+    reader = cv2.VideoCapture(str(source))  # turns pictures by itself
+    seen = [reader.read()[1] for _ in range(16)][-1]
+    assert np.abs(pictures[0].astype(int) - cv2.cvtColor(seen, cv2.COLOR_BGR2GRAY)).mean() < 6
+
+
+def test_odd_sizes_lose_a_line_and_no_sharpness(tmp_path: Path) -> None:
+    source = write_source(tmp_path / "a.mp4", range(10), Fraction(1, 25), lambda n: numbered(n, 129, 49))
+    cut(source, 0.0, 0.4, tmp_path / "clip.mp4")
+    pictures = contents(tmp_path / "clip.mp4")[1]
+    assert pictures[0].shape == (48, 128)
+    assert [number_of(picture) for picture in pictures] == list(range(10))
+
+
+def test_large_pictures_shrink_to_720_lines(tmp_path: Path) -> None:
+    source = write_source(
+        tmp_path / "a.mp4",
+        range(3),
+        Fraction(1, 25),
+        lambda n: numbered(n, 1920, 1080),
+        options={"preset": "ultrafast"},
+    )
+    cut(source, 0.0, 0.12, tmp_path / "clip.mp4")
+    pictures = contents(tmp_path / "clip.mp4")[1]
+    assert pictures[0].shape == (720, 1280)
+    assert [number_of(picture, 720 / 1080) for picture in pictures] == [0, 1, 2]
+
+
+def test_past_the_end_is_shown_to_the_end_with_a_warning_and_after_it_refused(tmp_path: Path) -> None:
+    source = write_source(tmp_path / "a.mp4", range(50), Fraction(1, 25))
+    assert cut(source, 1.0, 2.03, tmp_path / "clip.mp4").warnings == ()
+    report = cut(source, 1.5, 3.0, tmp_path / "clip.mp4")
+    assert (report.frames, report.duration_s) == (12, pytest.approx(0.48))
+    assert report.warnings == ("the video ends at 2.0 s, before the moment does at 3.0 s",)
+    before = (tmp_path / "clip.mp4").read_bytes()
+    with pytest.raises(VideoUnreadable, match=r"^a\.mp4 ends at 2\.0 s; the moment 15\.0-19\.0 s lies after it$"):
+        cut(source, 15, 19, tmp_path / "clip.mp4")
+    assert (tmp_path / "clip.mp4").read_bytes() == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.mp4", "clip.mp4"]
+
+
+@pytest.mark.parametrize("span", [(3.0, 3.0), (3.0, 2.0), (-1.0, 2.0), (float("nan"), 2.0), (0.0, float("inf"))])
+def test_what_is_no_span_of_time_is_refused(tmp_path: Path, span: tuple[float, float]) -> None:
+    with pytest.raises(InputError, match="is not a span of time"):
+        cut(tmp_path / "a.mp4", *span, tmp_path / "clip.mp4")
+
+
+def test_damage_inside_is_counted_and_placed(tmp_path: Path) -> None:
+    def noise(number: int) -> Picture:
+        return np.random.default_rng(number).integers(0, 255, (96, 128, 3), dtype=np.uint8)
+
+    source = write_source(tmp_path / "a.mp4", range(50), Fraction(1, 25), noise, options={"bf": "0", "g": "10"})
+    with av.open(str(source)) as container:
+        places = {
+            packet.pts: (packet.pos, packet.size) for packet in container.demux(video=0) if packet.pts is not None
+        }
+        base = container.streams.video[0].time_base
+    data = bytearray(source.read_bytes())
+    for number in (22, 23):
+        at, size = places[int(Fraction(number, 25) / base)]
+        data[at : at + size] = bytes(size)  # 22 and 23 of 50 frames overwritten
+    source.write_bytes(data)
+    report = cut(source, 0.4, 1.2, tmp_path / "clip.mp4")
+    assert report.warnings == ("damaged near 0.9 s: 18 of 20 frames",)
+    assert report.frames == len(contents(tmp_path / "clip.mp4")[0]) >= 18
+    assert cut(source, 1.2, 2.0, tmp_path / "clip.mp4").warnings == ()
+    with pytest.raises(VideoUnreadable, match=r"a\.mp4 is damaged: none of the 2 frames"):
+        cut(source, 0.88, 0.96, tmp_path / "clip.mp4")
+
+
+@pytest.mark.parametrize(
+    ("name", "span"),
+    [
+        ("mirror_workers.mp4", (5.6, 8.2)),
+        ("silent_film.mp4", (8.7, 9.6)),
+        ("edge/timecode_25fps.mp4", (7.2, 9.0)),
+        ("edge/av1.mkv", (1.24, 2.3)),
+        ("edge/hevc.mp4", (0.25, 0.81)),
+        ("edge/rotated90.mov", (0.03, 0.1)),
+        ("edge/corrupted.mp4", (2.5, 3.6)),
+    ],
+)
+def test_real_videos_match_a_decoding_of_the_whole_file(
+    shared: Path, tmp_path: Path, name: str, span: tuple[float, float]
+) -> None:
+    source, clip = shared / "data" / "videos" / name, tmp_path / "clip.mp4"
+    report = cut(source, *span, clip)
+    times, pictures = contents(source)
+    start, end = (Fraction(str(second)) for second in span)
+    wanted = [n for n, time in enumerate(times) if start <= time < end]
+    clip_times, clip_pictures = contents(clip)
+    assert clip_times == [times[n] - times[wanted[0]] for n in wanted]
+    assert bool(report.warnings) == (name == "edge/corrupted.mp4")
+    for n, picture in zip(wanted, clip_pictures, strict=True):
+        # 1 to 4 grey levels are lost in encoding, up to 8 in the damaged picture; another frame differs by more.
+        assert np.abs(pictures[n].astype(int) - picture).mean() < (12 if report.warnings else 5)
+    reader = cv2.VideoCapture(str(clip))
+    assert sum(reader.read()[0] for _ in range(len(wanted) + 5)) == len(wanted)
+
+
+def test_clips_are_what_browsers_play(tmp_path: Path) -> None:
+    source = write_source(tmp_path / "a.mkv", range(60), Fraction(1, 30), sound=("pcm_s16le", 44_100, 2.0))
+    cut(source, 0.0, 2.0, tmp_path / "clip.mp4")
+    data = (tmp_path / "clip.mp4").read_bytes()
+    assert data.index(b"moov") < data.index(b"mdat")  # plays before all of it has arrived
+    with av.open(str(tmp_path / "clip.mp4")) as clip:
+        picture, sound = clip.streams.video[0].codec_context, clip.streams.audio[0].codec_context
+        assert (picture.name, picture.pix_fmt, sound.name) == ("h264", "yuv420p", "aac")
+        keys = [n for n, packet in enumerate(clip.demux(video=0)) if packet.is_keyframe and packet.size]
+    assert max(np.diff([*keys, 60])) <= 25
+
+
+@pytest.mark.parametrize(("start_s", "end_s"), [(2.2, 2.4), (0.53, 1.0), (2.51, 4.57), (4.0, 5.9)])
+def test_the_moment_lies_in_its_context_where_the_job_says(start_s: float, end_s: float, tmp_path: Path) -> None:
+    source = write_source(tmp_path / "source.mp4", range(150), Fraction(1, 25))
+    wide = with_context(clip_job(tmp_path, source, start_s, end_s, "abc"), 6.0)
+    cut(source, start_s, end_s, tmp_path / "narrow.mp4")
+    cut(source, wide.start_s, wide.end_s, tmp_path / "wide.mp4")
+    times, pictures = contents(tmp_path / "wide.mp4")
+    ends = float(times[-1]) + 1 / 25 - wide.after_s
+    inside = [
+        number_of(picture)
+        for time, picture in zip(times, pictures, strict=True)
+        if wide.before_s - 0.01 <= time < ends - 0.01
+    ]
+    assert inside == [number_of(picture) for picture in contents(tmp_path / "narrow.mp4")[1]]
+    assert inside == [number for number in range(150) if start_s <= number / 25 < end_s]
+    assert len(pictures) > len(inside)

@@ -1,0 +1,154 @@
+"""Recall, Rank, AP, DCG and AxIoU against plain loops, and what must hold whatever the data."""
+
+import math
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from backend.scoring import scores as scoring
+from backend.scoring.evaluate import evaluate
+from backend.scoring.measures import MEASURES
+from retrieval import data, plain_iou
+
+K = (1, 2, 3, 10)
+THETA = (0.3, 0.5, 1.0)
+OPTIONS = st.fixed_dictionaries(
+    {
+        "gain": st.sampled_from(["linear", "exp2"]),
+        "arithmetic": st.sampled_from(["exact", "float64"]),
+        "missing": st.sampled_from(["zero", "skip"]),
+        "min_relevance": st.integers(1, 4),
+    }
+)
+
+
+def plain_values(moments, rows, options):
+    """One query's values, by the text of the definitions and nothing shared with the code under test."""
+    exact, least = options["arithmetic"], options["min_relevance"]
+    r = []
+    for row in rows:
+        good = [m for m in moments if m["video"] == row[0] and m["relevance"] >= least]
+        r.append(max([plain_iou(row, m, exact) for m in good], default=0))
+    values = {}
+    for k in K:
+        padded = (r + [0] * k)[:k]
+        gains = [float(x) if options["gain"] == "linear" else 2.0 ** float(x) - 1 for x in padded]
+        values[f"dcg@{k}"] = math.fsum(gain / math.log2(place + 1) for place, gain in enumerate(gains, 1))
+        values[f"axiou@{k}"] = float(sum(Fraction(max(padded[:j])) for j in range(1, k + 1)) / k)
+        for theta in THETA:
+            level = Fraction(repr(theta)) if exact == "exact" else theta
+            hits = [x > level for x in padded]
+            values[f"recall@{k},{theta}"] = float(any(hits))
+            values[f"rank@{k},{theta}"] = float(any(x >= level for x in padded))
+            values[f"ap@{k},{theta}"] = float(sum(Fraction(sum(hits[:j]), j) for j in range(1, k + 1)) / k)
+    return values
+
+
+def others(truth, run, **options):
+    return evaluate(truth, run, k=K, theta=THETA, measures=[name for name in MEASURES if name != "ndcg"], **options)
+
+
+@settings(max_examples=150, deadline=None)
+@given(data(), OPTIONS)
+def test_the_fast_way_equals_the_plain_loops(given_data, options):
+    truth, run = given_data
+    expected = {query: plain_values(truth[query], rows, options) for query, rows in run.items()}
+    if options["missing"] == "zero":
+        expected |= {query: plain_values([], [], options) for query in truth if query not in run}
+    result = others(truth, run, **options)
+    assert result["per_query"].keys() == expected.keys()
+    for query, values in expected.items():
+        assert result["per_query"][query] == pytest.approx(values, abs=1e-12)
+        for key, value in values.items():
+            if key.startswith(("recall", "rank")):
+                assert result["per_query"][query][key] == value
+
+
+@settings(max_examples=75, deadline=None)
+@given(data(invalid=True), st.sampled_from(["exact", "float64"]))
+def test_impossible_moments_overlap_nothing_where_invalid_is_zero(given_data, arithmetic):
+    truth, run = given_data
+    options = {"arithmetic": arithmetic, "min_relevance": 1, "gain": "linear"}
+    result = others(truth, run, invalid="zero", **options)["per_query"]
+    for query, rows in run.items():
+        assert result[query] == pytest.approx(plain_values(truth[query], rows, options), abs=1e-12)
+
+
+@settings(max_examples=75, deadline=None)
+@given(data())
+def test_values_stay_within_the_bounds_that_their_measure_states(given_data):
+    for row in evaluate(*given_data, k=K)["per_query"].values():
+        for key, value in row.items():
+            highest = MEASURES[key.partition("@")[0]].highest
+            assert 0 <= value <= (math.inf if highest is None else highest + 1e-12)
+
+
+@settings(max_examples=50, deadline=None)
+@given(data(), st.randoms(use_true_random=False))
+def test_the_order_of_the_queries_changes_no_value(given_data, random):
+    truth, run = given_data
+    mixed = {query: run[query] for query in random.sample(list(run), len(run))}
+    shuffled = {query: truth[query] for query in random.sample(list(truth), len(truth))}
+    assert evaluate(shuffled, mixed)["per_query"] == evaluate(truth, run)["per_query"]
+
+
+@settings(max_examples=50, deadline=None)
+@given(data(), st.integers(0, 20))
+def test_a_prediction_of_another_video_at_the_end_changes_nothing(given_data, start):
+    truth, run = given_data
+    longer = {query: [*rows, ["elsewhere", start, start + 5, -1]] for query, rows in run.items()}
+    before = others(truth, run)["per_query"]
+    for query, row in others(truth, longer)["per_query"].items():
+        assert row == pytest.approx(before[query], abs=1e-12)
+
+
+@settings(max_examples=50, deadline=None)
+@given(data())
+def test_irrelevant_truth_changes_no_ungraded_measure(given_data):
+    truth, run = given_data
+    extra = {"video": "a", "start": 0, "end": 12, "relevance": 0}
+    assert others({query: [extra, *moments] for query, moments in truth.items()}, run) == others(truth, run)
+
+
+@settings(max_examples=50, deadline=None)
+@given(data())
+def test_what_can_only_grow_with_k_grows(given_data):
+    # AP may fall with K, NDCG may too; AxIoU is a mean of running maxima, which do not fall.
+    for row in others(*given_data)["per_query"].values():
+        for name in ("recall", "rank", "dcg", "axiou"):
+            by_threshold = {}
+            for key, value in row.items():
+                if key.startswith(name + "@"):
+                    by_threshold.setdefault(key.partition(",")[2], []).append(value)
+            for values in by_threshold.values():
+                assert all(later >= earlier - 1e-12 for earlier, later in pairwise(values))
+
+
+@settings(max_examples=50, deadline=None)
+@given(data())
+def test_axiou_is_recall_averaged_over_theta_and_cut_offs(given_data):
+    # As AxIoU derives itself: the integral of R@k,theta over theta is the best IoU of the first k.
+    truth, run = given_data
+    thetas = [n / 50 for n in range(1, 51)]
+    cutoffs = (1, 2, 3, 4)
+    result = evaluate(truth, run, k=cutoffs, theta=thetas, measures=["recall", "axiou"])["per_query"]
+    for row in result.values():
+        mean = np.mean([row[f"recall@{k},{theta}"] for k in cutoffs for theta in thetas])
+        assert row["axiou@4"] == pytest.approx(mean, abs=1 / 50 + 1e-9)
+
+
+@settings(max_examples=50, deadline=None)
+@given(data(), st.integers(1, 3))
+def test_chunks_change_nothing(given_data, size):
+    truth, run = given_data
+    whole = evaluate(truth, run)
+    before = scoring._CHUNK
+    try:
+        scoring._CHUNK = size
+        assert evaluate(truth, run) == whole
+    finally:
+        scoring._CHUNK = before

@@ -1,0 +1,243 @@
+"""Studies on made-up values: against plain loops, SciPy and simulation."""
+
+import itertools
+import operator
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from backend.scoring.files.entries import parse_run_mapping, parse_truth_mapping
+from backend.scoring.presets import settle
+from backend.scoring.studies import kendall, noise, selection, stability, theory
+from backend.scoring.studies.study import Table
+from backend.scoring.studies.units import run_units
+
+RNG = np.random.default_rng(2)
+MEASURES, SYSTEMS, QUERIES = 3, 5, 24
+TABLE = Table(
+    tuple("xyz"),
+    tuple("abcde"),
+    np.concatenate(
+        [
+            RNG.random((1, SYSTEMS, QUERIES)) + np.linspace(0, 0.4, SYSTEMS)[None, :, None],
+            RNG.integers(0, 2, (1, SYSTEMS, QUERIES)).astype(float),
+            np.full((1, SYSTEMS, QUERIES), 0.25),
+        ]
+    ),
+)
+
+
+def test_agreement_is_the_matrix_of_kendalls_tau_with_reasons() -> None:
+    rows = kendall.agreement(TABLE)
+    assert [(row["first"], row["second"]) for row in rows] == list(itertools.product("xyz", repeat=2))
+    for row in rows:
+        i, j = "xyz".index(str(row["first"])), "xyz".index(str(row["second"]))
+        if 2 in (i, j):
+            assert row["tau_b"] is None
+            assert row["reason"] == "z ties all systems"
+        else:
+            assert row["tau_b"] == pytest.approx(stats.kendalltau(TABLE.means[i], TABLE.means[j]).statistic, abs=1e-12)
+
+
+def test_one_mean_summed_in_another_order_is_a_tie() -> None:
+    assert kendall.pair_signs(np.array([0.1 + 0.2, 0.3])).tolist() == [0]
+
+
+def subsets(size: int, disjoint: bool) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
+    """All pairs of sets of `size` of five queries."""
+    sets = list(itertools.combinations(range(5), size))
+    return [(a, b) for a in sets for b in sets if not (disjoint and set(a) & set(b))]
+
+
+@pytest.mark.parametrize(
+    ("size", "subset_pairs"), [(1, "disjoint"), (2, "disjoint"), (2, "independent"), (4, "disjoint")]
+)
+def test_stability_is_the_mean_over_all_pairs_of_subsets(size: int, subset_pairs: stability.SubsetPairs) -> None:
+    """Of five queries all pairs of sets can be listed; two disjoint sets of four there are none, so any two."""
+    small = Table(TABLE.measures, TABLE.systems, TABLE.values[:, :, :5])
+    rows = stability.stability(small, [size], trials=20_000, subset_pairs=subset_pairs, seed=3)
+    disjoint = subset_pairs == "disjoint" and size < 3
+    assert {row["subset_pairs"] for row in rows} == {"disjoint" if disjoint else "independent"}
+    for values, row in zip(small.values[:2], rows, strict=False):
+        taus = np.array(
+            [
+                stats.kendalltau(*(values[:, list(chosen)].sum(axis=1).round(9) for chosen in pair)).statistic
+                for pair in subsets(size, disjoint)
+            ]
+        )
+        defined = taus[~np.isnan(taus)]
+        assert row["mean"] == pytest.approx(defined.mean(), abs=0.02)
+        assert row["variance"] == pytest.approx(defined.var(), abs=0.02)
+        assert int(str(row["undefined"])) / 20_000 == pytest.approx(np.isnan(taus).mean(), abs=0.02)
+
+
+def test_a_measure_that_ties_all_systems_has_no_stability() -> None:
+    row = stability.stability(TABLE, [6], trials=50)[2]
+    assert (row["mean"], row["variance"], row["undefined"]) == (None, None, 50)
+    assert row["reason"] == "every trial ties all systems"
+
+
+def test_all_queries_twice_agree_perfectly() -> None:
+    row = stability.stability(TABLE, [QUERIES], trials=20)[0]
+    assert (row["mean"], row["variance"]) == (1, 0)
+
+
+def test_stability_does_not_depend_on_the_number_of_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stability, "_CELLS", 10 * QUERIES)
+    alone = stability.stability(TABLE, [3, 8], trials=55, seed=4)
+    shared_out = stability.stability(TABLE, [3, 8], trials=55, seed=4, jobs=2)
+    assert alone == shared_out
+    assert alone != stability.stability(TABLE, [3, 8], trials=55, seed=5)
+
+
+def test_units_of_one_size_do_not_repeat_each_other() -> None:
+    first, second = (stability.self_agreement(TABLE.values, stability.Trials(0, 4, n, 30, True)) for n in (0, 1))
+    assert not np.array_equal(first, second, equal_nan=True)
+
+
+def test_a_size_has_the_same_trials_whatever_other_sizes_there_are() -> None:
+    assert stability.stability(TABLE, [3, 8], trials=40)[3:] == stability.stability(TABLE, [8], trials=40)
+
+
+# Work of other processes is a function that they can import, wherever the tests were started: one of Python's own.
+def test_a_failing_unit_fails_the_study() -> None:
+    with pytest.raises(ZeroDivisionError):
+        run_units(operator.truediv, 1, [1, 0, 2], jobs=2)
+
+
+def test_units_come_back_in_order_and_progress_is_told() -> None:
+    told: list[tuple[int, int]] = []
+    found = run_units(operator.truediv, 4, [4, 2, 1], jobs=2, progress=lambda done, total: told.append((done, total)))
+    assert found == [1, 2, 4]
+    assert told == [(1, 3), (2, 3), (3, 3)]
+
+
+def spans(model: noise.NoiseModel, length_s: float = 10.0, many: int = 200_000) -> tuple[np.ndarray, np.ndarray]:
+    start = np.full(many, 1000.0)
+    endless = np.full(many, np.inf)
+    return noise.noisy_spans(start, start + length_s, endless, model, np.random.default_rng(8))
+
+
+def test_exp_length_without_start_noise_leaves_the_mean_iou_of_its_design() -> None:
+    """The median of five exponentials is the third of five order statistics; its mean IoU by quadrature is .61."""
+    x = np.linspace(1e-6, 20, 400_001)
+    density = 30 * (1 - np.exp(-x)) ** 2 * np.exp(-x) ** 3
+    expected = float(np.trapezoid(density * np.minimum(x, 1 / x), x))
+    start, end = spans(noise.NoiseModel("exp_length", 0.0))
+    assert (start == 1000).all()
+    length = end - start
+    assert np.mean(np.minimum(length, 10) / np.maximum(length, 10)) == pytest.approx(expected, abs=0.003)
+    assert expected == pytest.approx(0.61, abs=0.005)
+
+
+def test_gaussian_ends_scatter_as_medians_of_five() -> None:
+    """The variance of the median of five standard normals is 0.2868 (Harter and Balakrishnan, order statistics)."""
+    start, end = spans(noise.NoiseModel("gaussian_ends", 0.5))
+    for moved in (start - 1000, end - 1010):
+        assert moved.mean() == pytest.approx(0, abs=0.005)
+        assert moved.var() == pytest.approx(0.25 * 0.2868, rel=0.02)
+
+
+def test_no_noise_is_no_change() -> None:
+    start, end = spans(noise.NoiseModel("gaussian_ends", 0.0), many=3)
+    assert start.tolist() == [1000.0] * 3
+    assert end.tolist() == [1010.0] * 3
+
+
+@pytest.mark.parametrize("kind", ["exp_length", "gaussian_ends"])
+def test_noisy_moments_stay_in_their_video_and_after_their_start(kind: noise.Noise) -> None:
+    rng = np.random.default_rng(5)
+    duration = rng.uniform(0.02, 30, 20_000)
+    start = rng.uniform(0, duration - 0.01)
+    end = rng.uniform(start + 0.005, duration)
+    noisy_start, noisy_end = noise.noisy_spans(start, end, duration, noise.NoiseModel(kind, 5.0), rng)
+    assert (noisy_start >= 0).all()
+    assert (noisy_end > noisy_start).all()
+    assert (noisy_end <= duration).all()
+    assert (np.rint(noisy_start * 1000) / 1000 == noisy_start).all()
+
+
+def noise_inputs() -> tuple[noise.NoiseInputs, Table]:
+    rng = np.random.default_rng(6)
+    truth = {
+        f"q{q}": [
+            {"video": f"v{n % 3}", "start": float(s), "end": float(s) + 8, "relevance": int(rng.integers(0, 5))}
+            for n, s in enumerate(rng.integers(0, 50, 5))
+        ]
+        for q in range(6)
+    }
+    runs = [
+        parse_run_mapping({q: [[m["video"], m["start"] + shift, m["end"], 1.0] for m in ms] for q, ms in truth.items()})
+        for shift in (0.0, 3.0)
+    ]
+    settings = settle("paper", [3], [0.5, 0.8], {})
+    columns = parse_truth_mapping(truth)
+    inputs = noise.NoiseInputs(columns, tuple(runs), settings, (0, 1), np.full(len(columns.video), 60.0))
+    silent = noise.noisy_means(inputs, noise.NoisySet(0, 0, noise.NoiseModel("gaussian_ends", 0.0)))
+    return inputs, Table(settings.keys[:2], ("exact", "shifted"), silent[:, :, None])
+
+
+def test_label_noise_is_the_error_of_the_noisy_means() -> None:
+    inputs, table = noise_inputs()
+    model = noise.NoiseModel("gaussian_ends", 2.0)
+    rows = noise.label_noise(inputs, table, [noise.NoiseModel("gaussian_ends", 0.0), model], sets=7, seed=2)
+    quiet, noisy = rows[:6], rows[6:]
+    assert all(row["rmse"] == 0 for row in quiet)
+    sets = [noise.noisy_means(inputs, noise.NoisySet(2, number, model)) for number in range(7)]
+    for measure in range(2):
+        errors = [
+            (sum((one[measure, system] - table.means[measure, system]) ** 2 for one in sets) / 7) ** 0.5
+            for system in range(2)
+        ]
+        found = [row["rmse"] for row in noisy[3 * measure : 3 * measure + 3]]
+        assert np.allclose(found, [*errors, sum(errors) / 2], rtol=0, atol=1e-12)
+        assert min(errors) > 0
+
+
+def test_label_noise_does_not_depend_on_the_number_of_jobs() -> None:
+    inputs, table = noise_inputs()
+    models = [noise.NoiseModel("exp_length", 1.0)]
+    assert noise.label_noise(inputs, table, models, sets=4) == noise.label_noise(inputs, table, models, sets=4, jobs=2)
+
+
+def test_a_moment_beyond_its_videos_known_end_keeps_its_own() -> None:
+    truth = parse_truth_mapping(
+        {"q": [{"video": v, "start": 1, "end": 9, "relevance": 1} for v in ("long", "short", "unknown")]}
+    )
+    assert noise.durations(truth, {"long": 20.0, "short": 8.0}).tolist() == [20.0, 9.0, np.inf]
+
+
+def test_model_selection_gives_the_z_of_what_was_selected() -> None:
+    """Validation: x selects b, y ties a and c. Test means of x: 1, 2, 3 (z of b is 0); of y: 0, 0, 3."""
+    validation = Table(("x", "y"), tuple("abc"), np.array([[[0.1], [0.9], [0.5]], [[0.4], [0.2], [0.4]]]))
+    test = Table(("x", "y"), tuple("abc"), np.array([[[1.0], [2.0], [3.0]], [[0.0], [0.0], [3.0]]]))
+    rows = {(r["validation_measure"], r["test_measure"]): r for r in selection.model_selection(validation, test)}
+    assert rows["x", "x"]["selected"] == "b"
+    assert rows["x", "x"]["z"] == pytest.approx(0)
+    assert rows["x", "y"]["z"] == pytest.approx(-1 / 2**0.5)
+    assert rows["y", "x"]["selected"] == "a; c"
+    assert rows["y", "x"]["z"] == pytest.approx(0)
+    assert rows["y", "y"]["z"] == pytest.approx((2**0.5 - 1 / 2**0.5) / 2)
+
+
+def test_one_mean_summed_in_another_order_is_selected_too() -> None:
+    assert selection.selected(np.array([0.1 + 0.2, 0.3, 0.2])) == [0, 1]
+
+
+def test_the_closed_forms_are_those_of_a_simulation() -> None:
+    rng = np.random.default_rng(0)
+    for r, theta, gamma in ((0.45, 0.5, 0.1), (0.5, 0.5, 0.2), (0.8, 0.7, 0.1)):
+        seen = rng.normal(r, gamma, 400_000)
+        hit, truth = seen >= theta, float(r >= theta)
+        error = theory.recall_error(np.array(r), np.array(theta), np.array(gamma))
+        assert float(error.squared_bias) == pytest.approx((hit.mean() - truth) ** 2, abs=0.003)
+        assert float(error.variance) == pytest.approx(hit.var(), abs=0.003)
+        assert float(error.mse) == pytest.approx(((hit - truth) ** 2).mean(), abs=0.003)
+        assert float(theory.axiou_error(np.array(gamma)).mse) == pytest.approx(((seen - r) ** 2).mean(), rel=0.02)
+
+
+def test_a_curve_has_one_axiou_and_a_recall_for_each_theta() -> None:
+    rows = theory.closed_forms([0.3, 0.5], [0.1], steps=3)
+    assert [row["measure"] for row in rows] == ["recall@1,0.3"] * 3 + ["recall@1,0.5"] * 3 + ["axiou@1"] * 3
+    assert [row["r"] for row in rows[:3]] == [0, 0.5, 1]

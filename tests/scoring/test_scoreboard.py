@@ -1,0 +1,66 @@
+"""A scoreboard compares runs query by query, whatever the order of their files."""
+
+import json
+import math
+from pathlib import Path
+
+import pytest
+
+from backend import api
+from backend.ground.errors import InputError
+from scored import QUERIES, write_files
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[Path, list[Path]]:
+    truth, runs = write_files(tmp_path)
+    good = json.loads(runs[0].read_text())
+    (tmp_path / "backwards.json").write_text(json.dumps(dict(reversed(good.items()))))
+    return truth, [*runs, tmp_path / "backwards.json"]
+
+
+def test_one_run_in_another_order_of_queries_differs_from_itself_nowhere(files: tuple[Path, list[Path]]) -> None:
+    board = api.score_files(*files, k=[5])
+    for key in board.settings.keys:
+        queries, values = board.shared(key)
+        assert len(queries) == QUERIES
+        assert values[0].tolist() == values[3].tolist()
+    summary = board.summary()
+    api.add_statistics(summary, board, api.Sureness("good", resamples=200))
+    for found in summary["runs"][3]["comparison"].values():
+        assert (found["difference"], found["difference_low"]) == (0, 0)
+        assert (found["wins"], found["losses"], found["p"]) == (0, 0, 1)
+    assert summary["runs"][0]["intervals"] == summary["runs"][3]["intervals"]
+
+
+def test_runs_are_compared_over_the_queries_that_count_for_all(files: tuple[Path, list[Path]]) -> None:
+    board = api.score_files(*files, k=[5], missing="skip")
+    queries, values = board.shared("ndcg@5,0.5")
+    assert [board.queries[i] for i in queries] == [f"q{n}" for n in range(2, QUERIES)]
+    each = {(run, query): named["ndcg@5,0.5"] for run, query, _, named in board.per_query()}
+    for run, row in zip(board.runs, values, strict=True):
+        assert row.tolist() == [each[run.name, board.queries[i]] for i in queries]
+    assert {run.name: len(run.query) for run in board.runs}["good"] == QUERIES
+
+
+def test_the_sign_flip_p_of_few_queries_is_the_share_of_all_sign_patterns(files: tuple[Path, list[Path]]) -> None:
+    board = api.score_files(*files, k=[5], measures=["ndcg"])
+    summary = board.summary()
+    api.add_statistics(summary, board, api.Sureness("poor", resamples=100))
+    _, values = board.shared("ndcg@5,0.3")
+    gaps = (values[0] - values[1]).tolist()
+    sums = [
+        abs(math.fsum(-gap if pattern >> i & 1 else gap for i, gap in enumerate(gaps))) for pattern in range(2**QUERIES)
+    ]
+    expected = sum(value >= abs(math.fsum(gaps)) - 1e-9 for value in sums) / len(sums)
+    assert summary["runs"][0]["comparison"]["ndcg@5,0.3"]["p"] == pytest.approx(expected, abs=1e-12)
+
+
+def test_problems_of_all_files_come_together(files: tuple[Path, list[Path]], tmp_path: Path) -> None:
+    (tmp_path / "unknown.json").write_text('{"nobody": [["v", 0, 1, 1]]}')
+    (tmp_path / "broken.json").write_text("{")
+    with pytest.raises(InputError) as refused:
+        api.score_files(files[0], [*files[1], tmp_path / "unknown.json", tmp_path / "broken.json"])
+    text = str(refused.value)
+    assert "broken.json" in text
+    assert "query nobody is not in the truth" in text
