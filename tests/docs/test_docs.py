@@ -64,5 +64,21 @@ def test_a_decision_has_context_choice_and_price(document: Path) -> None:
     assert text.startswith(f"# {int(document.stem[:3])}. ")
 
 
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_paths_lead_somewhere(document: Path) -> None:
+    named = re.findall(r"`((?:backend|annotate_app|tests|tools|assets|docs)/[\w./-]*)`", document.read_text("utf-8"))
+    assert document.name == "CHANGELOG.md" or [path for path in named if not (ROOT / path).exists()] == []
+
+
+def test_the_map_fits_one_screen_and_shows_every_room() -> None:
+    drawn = (ROOT / "docs/concepts.md").read_text(encoding="utf-8").split("```")[1]
+    assert drawn.count("\n") < 40
+    rooms = [f.parent for package in ("backend", "annotate_app") for f in (ROOT / package).glob("*/__init__.py")]
+    rooms += [
+        f.parent for product in ("scoring", "campaign") for f in (ROOT / "backend" / product).glob("*/__init__.py")
+    ]
+    assert [str(room.relative_to(ROOT)) for room in rooms if f"{room.name}/" not in drawn] == []
+
+
 def test_the_citation_names_this_version() -> None:
     assert f"version: {__version__}" in (ROOT / "CITATION.cff").read_text()

@@ -105,7 +105,7 @@ def version(project: Project, truth: str) -> str:
 def notable_queries(scores: Scoreboard) -> dict[int, str]:
     """Numbers of the queries that count for all runs, those worth a look first, with the kind that makes them so.
 
-    Kinds are those of `core.metrics.cases.notable`; an empty text marks the others, which follow in the truth's order.
+    Kinds are those of `analysis.cases.notable`; an empty text marks the others, which follow in the truth's order.
     """
     queries, values = scores.shared(scores.focus)
     if not len(queries):

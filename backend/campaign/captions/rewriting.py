@@ -2,7 +2,7 @@
 
 *Reads* published captions. *Writes* rewritten captions and one event. A rewrite is accepted if its similarity to
 the original is at least `MIN_SIMILARITY` and no person's name is left in it; otherwise it waits for a person,
-who adds the missing name to `[cast]` in reelrank.toml and runs the stage again, or decides by hand.
+who adds the missing name to `[cast]` in reelrank.toml and runs the command again, or decides by hand.
 """
 
 from collections import Counter

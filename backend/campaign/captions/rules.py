@@ -1,6 +1,6 @@
 """Imprecise captions by rule: names of people become generic words, and nothing else changes.
 
-Pure text work for the stage of the same purpose; whether a rewrite is good enough (similarity to its source, no
+Pure text work for `rewriting`; whether a rewrite is good enough (similarity to its source, no
 name left) is decided there. The rules, in force under `RULES_VERSION`:
 
 1.  The cast says what each name becomes: `{"Rachel": "a woman"}`. Longer names win (`Rachel Green` over `Rachel`),

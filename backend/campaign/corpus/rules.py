@@ -1,6 +1,6 @@
-"""Annotation files of stage 1: the bytes of one file to captioned moments, or a refusal naming every problem.
+"""Annotation files: the bytes of one file to captioned moments, or a refusal naming every problem.
 
-Reads no disk and writes nothing; the corpus stage stores what comes out. A format is one parser here and one
+Reads no disk and writes nothing; `importing` stores what comes out. A format is one parser here and one
 case in `parse`. Each line is checked by itself and then against the others; a file with any problem is refused
 as a whole, whatever types were asked for.
 """

@@ -1,6 +1,6 @@
 """What the import of an earlier campaign asks of the project and adds to it, in bulk.
 
-Every function belongs to one transaction of the stage `earlier_judgements`. Rows come as iterables, because there
+Every function belongs to one transaction of `judgements`, beside this. Rows come as iterables, because there
 are hundreds of thousands of them.
 """
 

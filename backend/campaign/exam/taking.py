@@ -1,7 +1,7 @@
 """The qualification exam as somebody takes it: it comes before any pair, and none of it is a judgement.
 
-*Reads* exams, pairs. *Writes* exam_attempt, exam_answer, events. What leads do about it is the next stage's business
-(`exam_lead`). The key and its explanation leave this module only for attempts that were handed in.
+*Reads* exams, pairs. *Writes* exam_attempt, exam_answer, events. What leads do about it is the business
+of `setting`. The key and its explanation leave this module only for attempts that were handed in.
 """
 
 import re

@@ -1,7 +1,7 @@
 """Accept a grade, or a correction of one, from the person who sits at the pair.
 
-*Reads* seats. *Writes* judgements, seats, events. What the grades mean together is the next stage's business
-(`consensus`), which calls `accept` inside its own transaction.
+*Reads* seats. *Writes* judgements, seats, events. What the grades mean together is the business of
+`consensus`, which calls `accept` inside its own transaction.
 """
 
 from backend.campaign.judging.model import DeskItem, GradeEvent

@@ -1,6 +1,6 @@
 """How sure a scoreboard is: intervals, comparisons with a baseline, runs that cannot be told apart.
 
-Reads and writes nothing; the statistics are those of `core.metrics.statistics`.
+Reads and writes nothing; the statistics are those of `resampling`.
 """
 
 from collections.abc import Callable, Sequence

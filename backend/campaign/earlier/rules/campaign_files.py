@@ -1,6 +1,6 @@
 """The two files of an earlier campaign: its raw annotations, and what each of its pairs is.
 
-Reads no disk and no project; the stage `earlier_judgements` compares what comes out with the project and stores it.
+Reads no disk and no project; `judgements` compares what comes out with the project and stores it.
 Nothing is raised here: what is wrong is collected, so that the problems of both files and those that only the
 project knows of are told together.
 

@@ -1,0 +1,59 @@
+"""The contracts of the layout break when they are crossed: each is crossed once in a copy, and must say so."""
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+CROSSED = {
+    "Imports go one way": ("backend/scoring/tables.py", "import backend.api.lead"),
+    "The features of a campaign are ordered": (
+        "backend/campaign/captions/rewriting.py",
+        "import backend.campaign.release.export",
+    ),
+    "Scoring knows no campaign, no database, no video, no model": ("backend/scoring/evaluate.py", "import pandas"),
+    "Rules are pure": ("backend/campaign/judging/rules.py", "import datetime"),
+    "SQL in rows and in the store": ("backend/campaign/judging/consensus.py", "import sqlite_utils"),
+    "Pages and tools use the api, not the machinery": (
+        "annotate_app/screens/queries.py",
+        "import backend.store.connection",
+    ),
+    "The back end does not know its front end": ("backend/cli/output.py", "import streamlit"),
+    "Pictures in media, models in encoders": ("backend/campaign/review/status.py", "import av"),
+    "The front end is layered": ("annotate_app/session/auth.py", "import annotate_app.widgets.look"),
+    "No import cycles": ("backend/ground/errors.py", "import backend.ground.text_files"),
+}
+
+
+@pytest.fixture(scope="module")
+def verdicts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """KEPT or BROKEN of every contract, in a copy of the code in which every one is crossed."""
+    copy = tmp_path_factory.mktemp("crossed")
+    for package in ("annotate_app", "backend"):
+        shutil.copytree(ROOT / package, copy / package, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "pyproject.toml", copy)
+    for file, line in CROSSED.values():
+        path = copy / file
+        path.write_text(f"{path.read_text(encoding='utf-8')}\n{line}\n", encoding="utf-8")
+    command = "from importlinter.cli import lint_imports_command; lint_imports_command()"
+    done = subprocess.run(
+        [sys.executable, "-c", command, "--no-cache"],
+        cwd=copy,
+        env={"PYTHONPATH": str(copy), "PATH": "", "COLUMNS": "200"},
+        capture_output=True,
+        text=True,
+    )
+    return dict(re.findall(r"^(\S.*) (KEPT|BROKEN)(?: \(.*\))?$", done.stdout, re.MULTILINE)) or {"": done.stderr}
+
+
+@pytest.mark.parametrize("contract", CROSSED)
+def test_a_contract_breaks_when_it_is_crossed(verdicts: dict[str, str], contract: str) -> None:
+    assert verdicts[contract] == "BROKEN"
+
+
+def test_every_contract_is_crossed_here(verdicts: dict[str, str]) -> None:
+    assert set(verdicts) == set(CROSSED)
