@@ -27,6 +27,8 @@ try:
 except ReelRankError as refusal:
     sys.exit(f"ReelRank: {refusal}")
 
+for name in api.__all__:  # at the start, not while the first person waits for a page
+    getattr(api, name)
 clips: ClipWorker[api.ClipJob] = ClipWorker(api.cut_clip)
 
 

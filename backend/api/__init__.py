@@ -1,144 +1,153 @@
 """The surface of ReelRank: everything the front end, the command line and other programs may call.
 
+Every name is imported at its first use: whoever wants a score loads no database.
+
 Functions take an opened `Project` first. `now` is seconds since 1970, always given by the caller. Refusals are
 `ReelRankError`s with a text for the person; anything else is a bug.
 """
 
-from backend.api.campaigns import import_judgements
-from backend.api.desk import (
-    clip_for,
-    desk,
-    exam_act,
-    exchange,
-    record_grades,
-    record_skips,
-    report_clip,
-    restore_clip,
-)
-from backend.api.exam import (
-    end_exam,
-    exam_held,
-    exam_items,
-    exam_results,
-    exempt_from_exam,
-    explain_exam_item,
-    grant_retake,
-    my_exam,
-    set_exam,
-    set_exam_from_file,
-)
-from backend.api.examples import choose_example, example_clip, examples, examples_chosen, withdraw_example
-from backend.api.lead import (
-    adjudicate,
-    blocked,
-    disagreements,
-    list_queries,
-    offer_again,
-    open_batch,
-    query_pairs,
-    skipped,
-)
-from backend.api.leaderboard import (
-    board_pictures,
-    leaderboard_version,
-    notable_queries,
-    score_kept_runs,
-    truth_names,
-    videos_with_file,
-)
-from backend.api.moments import moment_clip
-from backend.api.my_work import my_work
-from backend.api.people import (
-    accept_invitation,
-    accept_invitation_as,
-    add_person,
-    add_person_with_password,
-    change_password,
-    invited,
-    list_people,
-    new_invitation,
-    person_for,
-    sign_in,
-    sign_in_as,
-    sign_out,
-    sign_out_everywhere,
-    suspend,
-)
-from backend.api.progress import backup_now, progress
-from backend.api.projects import (
-    accept_rewrites,
-    build_demo,
-    choose_candidates,
-    choose_encoder,
-    demo_people,
-    draw_queries,
-    export_release,
-    export_zip,
-    import_corpus,
-    init_project,
-    list_releases,
-    open_project,
-    rewrite_captions,
-    status_counts,
-    summarise_raw,
-    waiting_rewrites,
-    write_pseudo_train,
-)
-from backend.api.reports import report_page
-from backend.api.runs import (
-    add_run,
-    add_truth,
-    list_runs,
-    list_truths,
-    load_run,
-    load_truth,
-    remove_run,
-    remove_truth,
-    truth_of_project,
-)
-from backend.api.studies import (
-    Study,
-    StudyInputs,
-    agreement_study,
-    model_selection_study,
-    noise_study,
-    stability_study,
-    theory_study,
-    ties_study,
-    write_study,
-)
-from backend.api.upkeep import backup, doctor, migrate, restore
-from backend.campaign.board.leaderboard import Leaderboard
-from backend.campaign.board.rows import Kept
-from backend.campaign.candidates.choosing import CandidateReport
-from backend.campaign.captions.rewriting import RewriteReport
-from backend.campaign.corpus.importing import ImportReport
-from backend.campaign.doctor.examining import DoctorReport, Finding
-from backend.campaign.earlier.judgements import JudgementsReport
-from backend.campaign.exam.results import ExamAttempt, ExamPerson, Missed
-from backend.campaign.exam.rows import Exam
-from backend.campaign.exam.rows import Place as ExamItem
-from backend.campaign.exam.setting import ExamReport
-from backend.campaign.exam.taking import Act as ExamAct
-from backend.campaign.guideline.rows import Example
-from backend.campaign.people.accounts import PASSWORD_LENGTH, SESSION_S
-from backend.campaign.project.folder import Project
-from backend.campaign.queries.drawing import QueryReport
-from backend.campaign.release.export import ReleaseReport
-from backend.campaign.release.rows import ReleaseRow
-from backend.media.clips import ClipJob, CutReport, cut
-from backend.media.clips import ensure as cut_clip
-from backend.scoring.analysis.cases import Case
-from backend.scoring.analysis.fates import MEANINGS as FATE_MEANINGS
-from backend.scoring.evaluate import evaluate
-from backend.scoring.files.facts import Inputs, file_inputs
-from backend.scoring.presets import OPTION_VALUES as EVALUATION_OPTIONS
-from backend.scoring.scoreboard import Scoreboard, evaluate_files, score_files, score_runs
-from backend.scoring.statistics.sureness import Sureness, add_statistics
-from backend.scoring.tables import SCORE_FORMATS, group_tables, per_query_csv, standings
-from backend.scoring.tables import sentence as score_sentence
-from backend.scoring.tables import table as score_table
-from backend.store.upkeep import Restored
+from typing import TYPE_CHECKING
+
+from backend.ground import lazy
+
+if TYPE_CHECKING:
+    from backend.api.annotator import (
+        clip_for,
+        desk,
+        exam_act,
+        exchange,
+        my_work,
+        record_grades,
+        record_skips,
+        report_clip,
+        restore_clip,
+    )
+    from backend.api.campaigns import import_judgements
+    from backend.api.exam import (
+        end_exam,
+        exam_held,
+        exam_items,
+        exam_results,
+        exempt_from_exam,
+        explain_exam_item,
+        grant_retake,
+        my_exam,
+        set_exam,
+        set_exam_from_file,
+    )
+    from backend.api.guideline import choose_example, example_clip, examples, examples_chosen, withdraw_example
+    from backend.api.lead import (
+        adjudicate,
+        blocked,
+        disagreements,
+        list_queries,
+        offer_again,
+        open_batch,
+        query_pairs,
+        skipped,
+    )
+    from backend.api.leaderboard import (
+        board_pictures,
+        leaderboard_version,
+        notable_queries,
+        score_kept_runs,
+        truth_names,
+        videos_with_file,
+    )
+    from backend.api.moments import moment_clip
+    from backend.api.pace import backup_now, progress
+    from backend.api.people import (
+        accept_invitation,
+        accept_invitation_as,
+        add_person,
+        add_person_with_password,
+        change_password,
+        invited,
+        list_people,
+        new_invitation,
+        person_for,
+        sign_in,
+        sign_in_as,
+        sign_out,
+        sign_out_everywhere,
+        suspend,
+    )
+    from backend.api.projects import (
+        accept_rewrites,
+        build_demo,
+        choose_candidates,
+        choose_encoder,
+        demo_people,
+        draw_queries,
+        export_release,
+        export_zip,
+        import_corpus,
+        init_project,
+        list_releases,
+        open_project,
+        rewrite_captions,
+        status_counts,
+        summarise_raw,
+        waiting_rewrites,
+        write_pseudo_train,
+    )
+    from backend.api.reports import report_page
+    from backend.api.runs import (
+        add_run,
+        add_truth,
+        list_runs,
+        list_truths,
+        load_run,
+        load_truth,
+        remove_run,
+        remove_truth,
+        truth_of_project,
+    )
+    from backend.api.studies import (
+        Study,
+        StudyInputs,
+        agreement_study,
+        model_selection_study,
+        noise_study,
+        stability_study,
+        theory_study,
+        ties_study,
+        write_study,
+    )
+    from backend.api.upkeep import backup, doctor, migrate, restore
+    from backend.campaign.board.leaderboard import Leaderboard
+    from backend.campaign.board.rows import Kept
+    from backend.campaign.candidates.choosing import CandidateReport
+    from backend.campaign.captions.rewriting import RewriteReport
+    from backend.campaign.corpus.importing import ImportReport
+    from backend.campaign.doctor.examining import DoctorReport, Finding
+    from backend.campaign.earlier.judgements import JudgementsReport
+    from backend.campaign.exam.results import ExamAttempt, ExamPerson, Missed
+    from backend.campaign.exam.rows import Exam
+    from backend.campaign.exam.rows import Place as ExamItem
+    from backend.campaign.exam.setting import ExamReport
+    from backend.campaign.exam.taking import Act as ExamAct
+    from backend.campaign.guideline.rows import Example
+    from backend.campaign.people.accounts import PASSWORD_LENGTH, SESSION_S
+    from backend.campaign.project.folder import Project
+    from backend.campaign.queries.drawing import QueryReport
+    from backend.campaign.release.export import ReleaseReport
+    from backend.campaign.release.rows import ReleaseRow
+    from backend.media.clips import ClipJob, CutReport, cut
+    from backend.media.clips import ensure as cut_clip
+    from backend.scoring.analysis.cases import Case
+    from backend.scoring.analysis.fates import MEANINGS as FATE_MEANINGS
+    from backend.scoring.evaluate import evaluate
+    from backend.scoring.files.facts import Inputs, file_inputs
+    from backend.scoring.presets import OPTION_VALUES as EVALUATION_OPTIONS
+    from backend.scoring.scoreboard import Scoreboard, evaluate_files, score_files, score_runs
+    from backend.scoring.statistics.sureness import Sureness, add_statistics
+    from backend.scoring.tables import SCORE_FORMATS, group_tables, per_query_csv, standings
+    from backend.scoring.tables import sentence as score_sentence
+    from backend.scoring.tables import table as score_table
+    from backend.store.upkeep import Restored
+else:
+    __getattr__, __dir__ = lazy.names(__name__, __file__)
 
 __all__ = [
     "EVALUATION_OPTIONS",

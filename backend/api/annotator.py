@@ -1,4 +1,4 @@
-"""The annotator's desk: what to grade next, taking grades, clips."""
+"""The annotator's pages: the desk with its clips, taking grades, My work."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -14,6 +14,8 @@ from backend.campaign.judging.rows import seats as seat_rows
 from backend.campaign.judging.rows import skips as skip_rows
 from backend.campaign.nouns import Person, Role
 from backend.campaign.project.folder import Project
+from backend.campaign.quality import my_work as own_work
+from backend.campaign.quality.model import MyWork
 from backend.ground.errors import NotAllowed, VideoUnreadable
 from backend.ground.ids import PairKey
 from backend.media.clips import ClipJob, clip_job, with_context
@@ -101,6 +103,11 @@ def report_clip(project: Project, person: Person, pair: PairKey, reason: str, *,
 def restore_clip(project: Project, person: Person, pair: PairKey, *, now: float) -> None:
     """A lead hands a blocked pair out again."""
     blocking.restore_clip(project.store, person, pair, now=now)
+
+
+def my_work(project: Project, person: Person, *, now: float) -> MyWork:
+    """What this person did: counts, time, how their grades spread; agreement over settled pairs only."""
+    return own_work.report(project.store, person, now=now)
 
 
 def _take_grade(project: Project, person: Person, event: GradeEvent, *, now: float) -> Receipt:
