@@ -18,10 +18,11 @@ CROSSED = {
     "Scoring knows no campaign, no database, no video, no model": ("backend/scoring/evaluate.py", "import pandas"),
     "Rules are pure": ("backend/campaign/judging/rules.py", "import datetime"),
     "SQL in rows and in the store": ("backend/campaign/judging/consensus.py", "import sqlite_utils"),
-    "Pages and tools use the api, not the machinery": (
+    "Pages and commands use the api, and values": (
         "annotate_app/screens/queries.py",
-        "import backend.store.connection",
+        "import backend.campaign.review.deciding",
     ),
+    "Nobody reads rows but the campaign and the gate": ("backend/cli/exam.py", "import backend.campaign.exam.rows"),
     "The back end does not know its front end": ("backend/cli/output.py", "import streamlit"),
     "Pictures in media, models in encoders": ("backend/campaign/review/status.py", "import av"),
     "The front end is layered": ("annotate_app/session/auth.py", "import annotate_app.widgets.look"),
