@@ -1,7 +1,10 @@
 """What tests share besides fixtures: a small made-up project and an encoder that needs no model."""
 
+import random
 import secrets
+import socket
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import blake2b
 
@@ -36,6 +39,15 @@ MOMENTS = [
     for n in range(48)
 ]
 NOW = 1_790_000_000.0
+
+
+def free_port() -> int:
+    """A port of this machine that nothing holds, and that no connection made meanwhile is given by itself."""
+    while True:
+        port = random.randrange(20_000, 32_000)  # systems give higher ones to outgoing connections
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
 @dataclass

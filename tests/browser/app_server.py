@@ -1,7 +1,6 @@
 """A real `reelrank serve` for browser tests: starts, dies when told to, comes back on the same port; its sign-in."""
 
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -9,6 +8,8 @@ import urllib.request
 from pathlib import Path
 
 from playwright.sync_api import Page
+
+from support import free_port
 
 START_S = 90.0
 
@@ -19,9 +20,7 @@ class AppServer:
     def __init__(self, project: Path, log: Path) -> None:
         self.project = project
         self.log = log
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port: int = probe.getsockname()[1]
+        self.port = free_port()
         self.process: subprocess.Popen[bytes] | None = None
 
     @property

@@ -14,7 +14,7 @@ from backend.campaign.judging import consensus
 from backend.cli import service
 from backend.encoders import sentence
 from backend.store import connection
-from support import WordEncoder
+from support import WordEncoder, free_port
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "assets" / "example"
@@ -65,6 +65,8 @@ def test_the_pipeline_of_the_readme_runs(
     for name, seconds in (("kitchen", 14), ("hall", 12), ("street", 15), ("garden", 6)):
         write_video(tmp_path / "my-videos" / f"{name}.mp4", seconds)
     for line in pipeline():
+        if " serve " in line:
+            line += f" --port {free_port()}"  # the one it has by itself may be taken, by the demo for instance
         for long, short in SMALLER.items():
             line = line.replace(long, short)
         if " rewrite " in line:
