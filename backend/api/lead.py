@@ -11,7 +11,7 @@ from backend.ground.ids import PairKey, QueryId
 
 def list_queries(project: Project) -> list[QueryReview]:
     """Every query with an open batch, in judging order."""
-    return reviews.query_reviews(project.store.db, project.settings.batch_size)
+    return reviews.query_reviews(project.store.db)
 
 
 def query_pairs(project: Project, query_id: QueryId) -> list[PairReview]:
@@ -41,7 +41,7 @@ def offer_again(project: Project, lead: Person, pair: PairKey, *, now: float) ->
 
 def open_batch(project: Project, person: Person, query_id: QueryId, *, now: float) -> int:
     """Open the next batch of a query; the number of new pairs."""
-    return review.open_next_batch(project.store, person, query_id, batch_size=project.settings.batch_size, now=now)
+    return review.open_next_batch(project.store, person, query_id, now=now)
 
 
 def adjudicate(project: Project, person: Person, pair: PairKey, relevance: int, reason: str, *, now: float) -> None:

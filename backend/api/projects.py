@@ -124,13 +124,9 @@ def draw_queries(project: Project, *, val: int, test: int, seed: int, now: float
 def choose_candidates(
     project: Project, *, batch_size: int | None = None, now: float, progress: Progress | None = None
 ) -> CandidateReport:
-    """Embed, search, store the candidate lists, open batch 1 of every query."""
-    if batch_size is not None and batch_size != project.settings.batch_size:
-        candidates.require_no_lists(project)
-        project = projects.set_batch_size(project, batch_size)
-    return candidates.choose(
-        project, _encoder(project), batch_size=project.settings.batch_size, now=now, progress=progress
-    )
+    """Embed, search, store the candidate lists, open batch 1 of every query; `batch_size` is 20 or 40."""
+    candidates.require_no_lists(project)
+    return candidates.choose(project, _encoder(project), batch_size=batch_size, now=now, progress=progress)
 
 
 def write_pseudo_train(

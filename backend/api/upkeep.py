@@ -2,12 +2,14 @@
 
 from pathlib import Path
 
-from backend.campaign.candidates.rows import agenda
+from backend.campaign.candidates.rows import agenda, lists
 from backend.campaign.doctor import examining as stage
 from backend.campaign.doctor.examining import DoctorReport
 from backend.campaign.project import folder as projects
+from backend.campaign.project import rows as facts
 from backend.campaign.project.folder import Project
 from backend.store import upkeep
+from backend.store.connection import Database
 from backend.store.upkeep import Restored
 
 
@@ -22,8 +24,21 @@ def restore(folder: Path, file: Path, *, now: float) -> Restored:
 
 
 def migrate(folder: Path) -> tuple[list[str], Path | None]:
-    """Bring the database of a project up to date; (migrations applied, copy of the old state)."""
-    return upkeep.migrate(folder / projects.DATABASE_FILE, derive=agenda.rebuild)
+    """Bring a project up to date; (migrations applied, copy of the old state).
+
+    The batch size of an old `reelrank.toml` goes into the database, where no batch shows another one.
+    """
+    size = projects.old_batch_size(folder)
+
+    def derive(db: Database) -> None:
+        if size is not None and not lists.any_batch(db):
+            facts.set_batch_size(db, size)
+        agenda.rebuild(db)
+
+    done = upkeep.migrate(folder / projects.DATABASE_FILE, derive=derive)
+    if size is not None:
+        projects.retire_batch_size(folder)
+    return done
 
 
 def doctor(project: Project, *, now: float, repair: bool = False) -> DoctorReport:

@@ -11,7 +11,57 @@ from backend.ground.errors import NotAllowed
 from backend.ground.ids import AnnotatorId
 
 Relevance = int
-"""Consensus of a pair, 0 (unrelated) to 4 (exact)."""
+"""Consensus of a pair, a grade of the campaign's scale."""
+
+
+@dataclass(frozen=True, slots=True)
+class GradeMeaning:
+    """One grade as people see it.
+
+    `label` fits on a button, `meaning` below it, `detail` in the guideline; `example` says in words what a clip of
+    this grade shows.
+    """
+
+    grade: int
+    label: str
+    meaning: str
+    detail: str
+    example: str
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """The grades of a campaign, from 0 (the least relevant) upwards without a gap.
+
+    >>> scale = Scale((GradeMeaning(0, "No", "", "", ""), GradeMeaning(1, "Yes", "", "", "")))
+    >>> scale.grades, scale.highest, scale.words, 2 in scale
+    (range(0, 2), 1, '0 to 1', False)
+    """
+
+    meanings: tuple[GradeMeaning, ...]
+
+    def __post_init__(self) -> None:
+        if [meaning.grade for meaning in self.meanings] != list(self.grades) or len(self.meanings) < 2:
+            raise ValueError("a scale has two grades or more, counting up from 0")
+
+    def __contains__(self, grade: object) -> bool:
+        """Whether this is a grade that may be given."""
+        return grade in self.grades
+
+    @property
+    def grades(self) -> range:
+        """All grades, the lowest first."""
+        return range(len(self.meanings))
+
+    @property
+    def highest(self) -> int:
+        """The best grade."""
+        return len(self.meanings) - 1
+
+    @property
+    def words(self) -> str:
+        """The whole scale in a sentence: `0 to 4`."""
+        return f"0 to {self.highest}"
 
 
 class Grade(IntEnum):

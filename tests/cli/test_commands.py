@@ -140,11 +140,11 @@ def test_users_are_added_by_link_or_by_password(reelrank: Run, judging: Judging)
 
 def test_settings_that_are_not_understood_name_the_file(reelrank: Run, judging: Judging) -> None:
     settings = judging.project.folder / "reelrank.toml"
-    settings.write_text(settings.read_text().replace("batch_size = 20", "batch_size = 25"))
+    settings.write_text(settings.read_text().replace("lease_minutes = 15", "lease_minutes = -1"))
     code, _, err = reelrank("status", judging.project.folder)
     assert code == 1
     assert "reelrank.toml" in err
-    assert "batch_size" in err
+    assert "lease_minutes" in err
 
 
 def test_the_real_raw_annotations_reproduce_the_paper(reelrank: Run, shared: Path) -> None:

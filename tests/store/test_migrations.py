@@ -10,7 +10,7 @@ from backend import api
 from backend.campaign.candidates.rows import agenda
 from backend.campaign.doctor import rows as invariants
 from backend.campaign.project.folder import TEMPLATE
-from backend.ground.errors import SchemaOutOfDate, StoreUnavailable
+from backend.ground.errors import InputError, SchemaOutOfDate, StoreUnavailable
 from backend.store import connection, upkeep
 from backend.store.connection import Database
 from backend.store.schema import migrations
@@ -28,7 +28,9 @@ class Cut(Exception):
 def old(tmp_path: Path) -> Path:
     """A project folder with that database."""
     (tmp_path / "reelrank.toml").write_text(
-        TEMPLATE.format(name='"old"', encoder='"minilm"', encoder_kind='"minilm"', cast="")
+        TEMPLATE.format(name='"old"', encoder='"minilm"', encoder_kind='"minilm"', cast="").replace(
+            "\nlease_minutes", "\nbatch_size = 40\nlease_minutes"
+        )
     )
     (tmp_path / "videos").mkdir()
     (tmp_path / "videos" / "v0.mp4").touch()
@@ -76,7 +78,7 @@ def test_every_table_of_the_old_database_has_rows(old: Path) -> None:
 def test_an_older_database_is_not_opened(old: Path) -> None:
     with pytest.raises(
         SchemaOutOfDate,
-        match=r"older schema \(m002_campaign, m003_desk, m004_identity, m005_exam, m006_runs missing\): ",
+        match=r"older schema \(m002_campaign, m003_desk, m004_identity, m005_exam, m006_runs, m007_campaign missing\)",
     ):
         api.open_project(old)
 
@@ -114,6 +116,43 @@ def test_a_migrated_project_is_well_and_goes_on(old: Path) -> None:
     assert [tuple(row)[1] for row in held] == [4, 1]
     carla = next(row.person for row in api.list_people(project) if row.person.name == "Carla")
     assert api.desk(project, carla, now=NOW + 5000).items
+
+
+@pytest.mark.parametrize(
+    ("told", "opened", "expected"), [(40, 20, 20), (20, 40, 40), (40, None, 40), (20, None, 20), (None, None, 20)]
+)
+def test_the_batch_size_of_the_settings_moves_into_the_database_unless_the_batches_show_another(
+    tmp_path: Path, told: int | None, opened: int | None, expected: int
+) -> None:
+    settings = tmp_path / "reelrank.toml"
+    said = "" if told is None else f"batch_size = {told}\n"
+    settings.write_text(f'name = "old"\nencoder = "minilm"\nencoder_kind = "minilm"\n{said}[cast]\n"Al" = "a man"\n')
+    if opened is None:
+        store = connection.Store(tmp_path / "reelrank.db")
+        migrations.apply(store.db, stop_before="m007_campaign")
+        store.close()
+    else:
+        with closing(sqlite3.connect(tmp_path / "reelrank.db")) as db:
+            db.executescript(M001.read_text())
+            db.execute("UPDATE pair SET rank = ? WHERE rank = 20", [opened])
+            db.commit()
+    api.migrate(tmp_path)
+    project = api.open_project(tmp_path)
+    assert project.campaign.batch_size == expected
+    assert project.settings.cast == {"Al": "a man"}
+    remark = (
+        "# The batch size stands in the database now; `reelrank candidates --batch-size` sets it before lists exist."
+    )
+    assert settings.read_text().splitlines()[3:-2] == [remark] * (told is not None)
+
+
+def test_a_batch_size_that_none_can_be_is_refused_before_anything_is_migrated(old: Path) -> None:
+    settings = old / "reelrank.toml"
+    settings.write_text(settings.read_text().replace("batch_size = 40", "batch_size = 25"))
+    with pytest.raises(InputError, match=r"reelrank\.toml: batch_size is 25: write 20 or 40"):
+        api.migrate(old)
+    with pytest.raises(SchemaOutOfDate):
+        api.open_project(old)
 
 
 def test_a_migration_that_fails_half_way_leaves_the_old_database_and_can_be_run_again(

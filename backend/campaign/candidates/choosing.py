@@ -13,6 +13,7 @@ from backend.campaign.candidates.rows.lists import CandidateRow
 from backend.campaign.captions import rows as caption_rows
 from backend.campaign.corpus import rows as corpus
 from backend.campaign.nouns import Split
+from backend.campaign.project import rows as facts
 from backend.campaign.project.folder import MAX_CANDIDATES, Project
 from backend.campaign.queries import rows as queries
 from backend.campaign.queries.rows import QueryRow
@@ -47,7 +48,7 @@ def choose(
     project: Project,
     encoder: Encoder,
     *,
-    batch_size: int,
+    batch_size: int | None = None,
     now: float,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> CandidateReport:
@@ -56,7 +57,7 @@ def choose(
     Args:
         project: the project.
         encoder: the sentence encoder; its identity is stored with every list.
-        batch_size: candidates a batch, 20 or 40.
+        batch_size: candidates a batch from now on, 20 or 40; None leaves it as it is.
         now: seconds since 1970.
         progress: called with (what is done, done, all).
 
@@ -67,11 +68,14 @@ def choose(
     asked = queries.query_rows(store.db, (Split.VAL, Split.TEST))
     if not asked:
         raise ProjectError("there are no queries yet: run `reelrank queries` first")
-    require_no_lists(project)
     found, split_ties = search(project, encoder, asked, MAX_CANDIDATES, progress=progress)
     with writing(store) as db:
+        require_no_lists(project)  # here, because another process may have made some in the meantime
+        if batch_size is not None:
+            facts.set_batch_size(db, batch_size)
+        campaign = facts.campaign(db)
         lists.add_candidates(db, found, encoder.identity)
-        pairs = sum(lists.open_batch(db, query.query_id, 1, batch_size, at=now, by=None) for query in asked)
+        pairs = sum(lists.open_batch(db, campaign, query.query_id, 1, at=now, by=None) for query in asked)
         events.record(
             db,
             EventKind.CANDIDATES_CHOSEN,

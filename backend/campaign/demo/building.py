@@ -72,7 +72,7 @@ def build(folder: Path, *, now: float, progress: Progress) -> Project:
         project, encoder, now=now, progress=lambda done, total: progress("rewriting captions", done, total)
     )
     queries.draw(project, val=VAL_QUERIES, test=TEST_QUERIES, seed=SEED, now=now)
-    candidates.choose(project, encoder, batch_size=project.settings.batch_size, now=now, progress=progress)
+    candidates.choose(project, encoder, now=now, progress=progress)
     for name in (LEAD, *ANNOTATORS):
         person = people.add(project.store, name, Role.LEAD if name == LEAD else Role.ANNOTATOR, now=now)
         people.set_password(project.store, person, PASSWORD, now=now)
@@ -90,7 +90,7 @@ def simulate(project: Project, *, now: float, progress: Progress) -> int:
         people.add(store, f"Simulated annotator {n}", Role.ANNOTATOR, now=now, simulated=True) for n in range(1, 5)
     ]
     rng = random.Random(SEED)
-    asked = reviews.query_reviews(store.db, project.settings.batch_size)
+    asked = reviews.query_reviews(store.db)
     asked = asked[: round(len(asked) * SIMULATED_SHARE)]
     total = 0
     for done, query in enumerate(asked, start=1):
@@ -104,7 +104,7 @@ def keep_runs(project: Project, *, now: float) -> None:
     rng = random.Random(SEED)
     lengths = corpus_rows.video_durations(project.store.db)
     by_similarity: dict[str, list[list[Any]]] = {}
-    for query in reviews.query_reviews(project.store.db, project.settings.batch_size):
+    for query in reviews.query_reviews(project.store.db):
         pairs = reviews.pairs_of_query(project.store.db, query.query_id)
         by_similarity[str(query.query_id)] = [[p.video, p.start_s, p.end_s, p.similarity] for p in pairs]
 

@@ -30,6 +30,7 @@ from backend.campaign.judging.rows.seats import SECOND_ROUND_SEATS
 from backend.campaign.judging.rules import decide
 from backend.campaign.nouns import Person, Role, Verdict
 from backend.campaign.people import rows as people
+from backend.campaign.project import rows as facts
 from backend.campaign.project.folder import Project
 from backend.ground.errors import InputError, Problem, ProjectError
 from backend.ground.ids import AnnotatorId
@@ -154,7 +155,7 @@ class _Import:
 
     def run(self, digest: str) -> JudgementsReport:
         """Add everything, bring what is derived up to date, and say what was done."""
-        batch_size = self.project.settings.batch_size
+        batch_size = facts.campaign(self.db).batch_size
         added = earlier_pairs.add(self.db, self.campaign, self.known, batch_size=batch_size, now=self.now)
         by_number = sorted(self.graded - self.described - self.known.keys())
         new = [*added.pairs, *map(NewPair, by_number)]

@@ -1,18 +1,27 @@
-"""A project is a folder: `reelrank.toml` (settings a person may edit), `reelrank.db`, and `cache/` (disposable)."""
+"""A project is a folder: `reelrank.toml` (settings a person may edit), `reelrank.db`, and `cache/` (disposable).
+
+The file keeps what may change any day. What the campaign is (batch size, scale, rule, seats) stands in the database.
+"""
 
 import re
+import shutil
+import tomllib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 
+from backend.campaign.project import rows
+from backend.campaign.project.model import Campaign
 from backend.ground.errors import InputError, ProjectError
 from backend.store import connection
-from backend.store.connection import Store
+from backend.store.connection import Store, reading
+from backend.store.files import arriving
 
 SETTINGS_FILE = "reelrank.toml"
 DATABASE_FILE = "reelrank.db"
+BATCH_SIZES = (20, 40)
 MAX_CANDIDATES = 40
 """At most this many candidates a query (TVR-Ranking): one batch of 40, or two of 20."""
 
@@ -25,9 +34,6 @@ encoder = {encoder}
 # How its vectors are made: "sup" or "unsup" (SimCSE with and without supervision), or "minilm".
 encoder_kind = {encoder_kind}
 
-# How many candidates of a query are judged together: 20 (a second batch of 20 may follow) or 40.
-batch_size = 20
-
 # For how long a pair is kept for the person who has it on the desk.
 lease_minutes = 15
 
@@ -36,13 +42,17 @@ lease_minutes = 15
 {cast}"""
 
 
+BATCH_SIZE = "batch_size"
+"""Stood in the file before the database had a row for it."""
+MOVED = "# The batch size stands in the database now; `reelrank candidates --batch-size` sets it before lists exist."
+
+
 class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What `reelrank.toml` may say."""
 
     name: str
     encoder: str
     encoder_kind: Literal["sup", "unsup", "minilm"]
-    batch_size: Literal[20, 40] = 20
     lease_minutes: Annotated[float, msgspec.Meta(gt=0)] = 15
     cast: dict[str, str] = {}
 
@@ -59,6 +69,12 @@ class Project:
     def name(self) -> str:
         """What people call it."""
         return self.settings.name
+
+    @property
+    def campaign(self) -> Campaign:
+        """What the campaign is, read anew: another process may have written it a moment ago."""
+        with reading(self.store) as db:
+            return rows.campaign(db)
 
     @property
     def embeddings(self) -> Path:
@@ -91,18 +107,16 @@ def create(folder: Path, *, encoder: str, encoder_kind: str, cast: dict[str, str
         raise ProjectError(f"{folder} is a project already: choose another folder, or go on with this one")
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / SETTINGS_FILE).write_text(
-            TEMPLATE.format(
-                name=_toml(folder.resolve().name),
-                encoder=_toml(encoder),
-                encoder_kind=_toml(encoder_kind),
-                cast="".join(f"{_toml(name)} = {_toml(words)}\n" for name, words in (cast or {}).items())
-                or '# "Rachel" = "a woman"\n',
-            ),
-            encoding="utf-8",
-        )
     except OSError as error:
         raise ProjectError(f"cannot write to {folder}: {error.strerror}") from error
+    text = TEMPLATE.format(
+        name=_toml(folder.resolve().name),
+        encoder=_toml(encoder),
+        encoder_kind=_toml(encoder_kind),
+        cast="".join(f"{_toml(name)} = {_toml(words)}\n" for name, words in (cast or {}).items())
+        or '# "Rachel" = "a woman"\n',
+    )
+    _write(folder / SETTINGS_FILE, text)
     try:
         connection.create(folder / DATABASE_FILE).close()  # an idle connection counts as use
     except BaseException:
@@ -126,39 +140,73 @@ def open_project(folder: Path) -> Project:
 def read_settings(folder: Path) -> Settings:
     """Read and check `reelrank.toml`."""
     path = folder / SETTINGS_FILE
+    if BATCH_SIZE in _read(path):
+        message = f"{BATCH_SIZE} stands in the database now: take the line out, or run `reelrank migrate {folder}`"
+        raise InputError.single(path, message)
     try:
         return msgspec.toml.decode(path.read_bytes(), type=Settings)
-    except FileNotFoundError as error:
-        raise ProjectError(f"{folder} has no {SETTINGS_FILE}: restore it, or run `reelrank init` elsewhere") from error
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except msgspec.DecodeError as error:
         raise InputError.single(path, str(error)) from error
 
 
 def set_encoder(project: Project, encoder: str, kind: str) -> Project:
     """Write another encoder into `reelrank.toml`."""
-    return _set(project, {"encoder": _toml(encoder), "encoder_kind": _toml(kind)})
-
-
-def set_batch_size(project: Project, batch_size: int) -> Project:
-    """Write another batch size into `reelrank.toml`."""
-    return _set(project, {"batch_size": str(batch_size)})
-
-
-def _set(project: Project, values: dict[str, str]) -> Project:
-    """Change top-level lines of `reelrank.toml`, leaving every other line as the person wrote it."""
-    path = project.folder / SETTINGS_FILE
-    lines = path.read_text(encoding="utf-8").splitlines()
-    for key, value in values.items():
-        line = f"{key} = {value}"
-        places = [n for n, old in enumerate(lines) if re.match(rf"{key}\s*=", old)]
-        if places:
-            lines[places[0]] = line
-        else:
-            lines.insert(0, line)
-    text = "\n".join(lines) + "\n"
-    msgspec.toml.decode(text, type=Settings)  # never write what cannot be read back
-    path.write_text(text, encoding="utf-8")
+    lines = {"encoder": f"encoder = {_toml(encoder)}", "encoder_kind": f"encoder_kind = {_toml(kind)}"}
+    _replace(project.folder, lines)
     return open_project(project.folder)
+
+
+def old_batch_size(folder: Path) -> int | None:
+    """The batch size in a `reelrank.toml` of before it stood in the database; None if it says none.
+
+    Raises:
+        InputError: it is no batch size, or the file cannot be read as TOML.
+    """
+    path = folder / SETTINGS_FILE
+    if not path.exists():
+        return None
+    size: object = _read(path).get(BATCH_SIZE)
+    if size not in (None, *BATCH_SIZES):
+        raise InputError.single(path, f"{BATCH_SIZE} is {size}: write 20 or 40")
+    return size if isinstance(size, int) else None
+
+
+def retire_batch_size(folder: Path) -> None:
+    """Put a remark in the place of the batch size in `reelrank.toml`; the database has it now."""
+    _replace(folder, {BATCH_SIZE: MOVED})
+
+
+def _replace(folder: Path, lines: dict[str, str]) -> None:
+    """Write these lines in the place of those that set a key, leaving every other line as the person wrote it."""
+    path = folder / SETTINGS_FILE
+    there = path.read_text(encoding="utf-8").splitlines()
+    for key, line in lines.items():
+        places = [n for n, old in enumerate(there) if re.match(rf"{key}\s*=", old)]
+        if places:
+            there[places[0]] = line
+        else:
+            there.insert(0, line)
+    text = "\n".join(there) + "\n"
+    msgspec.toml.decode(text, type=Settings)  # never write what cannot be read back
+    _write(path, text)
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        hint = f"{path.parent} has no {SETTINGS_FILE}: restore it, or run `reelrank init` elsewhere"
+        raise ProjectError(hint) from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError.single(path, str(error)) from error
+
+
+def _write(path: Path, text: str) -> None:
+    """Whole or not at all: a server may read the file at this moment, and the power may fail."""
+    with arriving(path) as part:
+        part.write_text(text, encoding="utf-8")
+        if path.exists():
+            shutil.copymode(path, part)
 
 
 def _toml(text: str) -> str:

@@ -7,6 +7,7 @@ from backend.campaign.candidates.rows import lists
 from backend.campaign.judging import consensus
 from backend.campaign.judging.rows import judgements
 from backend.campaign.nouns import Person, require_lead
+from backend.campaign.project import rows as facts
 from backend.campaign.review.rows import reviews
 from backend.ground.errors import ProjectError
 from backend.ground.ids import PairKey, QueryId
@@ -15,7 +16,7 @@ from backend.store.connection import Store, writing
 from backend.store.events import EventKind
 
 
-def open_next_batch(store: Store, person: Person, query_id: QueryId, *, batch_size: int, now: float) -> int:
+def open_next_batch(store: Store, person: Person, query_id: QueryId, *, now: float) -> int:
     """Open the next batch of a query; the number of new pairs.
 
     Raises:
@@ -24,7 +25,7 @@ def open_next_batch(store: Store, person: Person, query_id: QueryId, *, batch_si
     """
     require_lead(person)
     with writing(store) as db:
-        found = reviews.query_reviews(db, batch_size, query_id)
+        found = reviews.query_reviews(db, query_id)
         if not found:
             raise ProjectError(f"there is no query {query_id} with candidates: look it up on the page Queries")
         query = found[0]
@@ -36,7 +37,7 @@ def open_next_batch(store: Store, person: Person, query_id: QueryId, *, batch_si
                 else "its candidate list ends here"
             )
             raise ProjectError(f"batch {number} of query {query_id} cannot be opened: {why}")
-        pairs = lists.open_batch(db, query_id, number, batch_size, at=now, by=person.annotator_id)
+        pairs = lists.open_batch(db, facts.campaign(db), query_id, number, at=now, by=person.annotator_id)
         events.record(
             db,
             EventKind.BATCH_OPENED,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from sqlite_utils import Database
 
 from backend.campaign.candidates.rows import agenda
+from backend.campaign.project.model import Campaign
 from backend.ground.ids import AnnotatorId, BatchId, MomentId, QueryId
 
 FIRST_ROUND_SEATS = (1, 2)
@@ -36,8 +37,10 @@ def encoder_of_candidates(db: Database) -> str | None:
     return row[0] if row else None
 
 
-def open_batch(db: Database, query_id: QueryId, number: int, size: int, *, at: float, by: AnnotatorId | None) -> int:
-    """Hand out candidates of ranks (number-1)*size+1 .. number*size: their pairs, with two free seats each.
+def open_batch(
+    db: Database, campaign: Campaign, query_id: QueryId, number: int, *, at: float, by: AnnotatorId | None
+) -> int:
+    """Hand out candidates of ranks (number-1)*size+1 .. number*size: their pairs, with the first free seats each.
 
     Returns:
         The number of new pairs (0 if the candidate list ends before).
@@ -47,6 +50,7 @@ def open_batch(db: Database, query_id: QueryId, number: int, size: int, *, at: f
         [query_id, number, at, by],
     )
     batch_id = BatchId(int(cursor.lastrowid or 0))
+    size = campaign.batch_size
     chosen = db.conn.execute(
         "SELECT moment_id, rank, similarity, encoder FROM candidate "
         "WHERE query_id = ? AND rank > ? AND rank <= ? ORDER BY rank",
@@ -70,7 +74,7 @@ def open_batch(db: Database, query_id: QueryId, number: int, size: int, *, at: f
     )
     db.conn.executemany(
         "INSERT INTO seat (pair_id, seat_no) SELECT pair_id, ? FROM pair WHERE batch_id = ?",
-        ((seat_no, batch_id) for seat_no in FIRST_ROUND_SEATS),
+        ((seat_no, batch_id) for seat_no in range(1, campaign.seats + 1)),
     )
     agenda.refresh(db, batch_id)
     return len(chosen)

@@ -47,14 +47,14 @@ def annotator_count(db: Database) -> int:
     return count
 
 
-def query_reviews(db: Database, batch_size: int, query_id: QueryId | None = None) -> list[QueryReview]:
+def query_reviews(db: Database, query_id: QueryId | None = None) -> list[QueryReview]:
     """Every query with an open batch, in judging order; or the one asked for."""
     only = "AND p.query_id = :query" if query_id is not None else ""
-    values = {"size": batch_size, "query": query_id}
+    values = {"query": query_id}
     relevances: dict[int, list[int | None]] = defaultdict(list)
     for row in db.conn.execute(
         "SELECT p.query_id, c.relevance FROM pair p LEFT JOIN consensus c USING (pair_id) "
-        f"WHERE p.rank <= :size {only} ORDER BY p.query_id, p.rank",
+        f"WHERE p.rank <= (SELECT batch_size FROM campaign) {only} ORDER BY p.query_id, p.rank",
         values,
     ):
         relevances[row[0]].append(row[1])
@@ -63,6 +63,7 @@ def query_reviews(db: Database, batch_size: int, query_id: QueryId | None = None
         SELECT q.query_id, q.text, q.split, count(*) AS pairs, sum(p.settled) AS settled, sum(p.escalated) AS escalated,
           sum(p.discarded) AS discarded, sum(p.blocked) AS blocked, sum(p.grades) AS grades,
           (SELECT count(*) FROM batch b WHERE b.query_id = q.query_id) AS batches,
+          (SELECT count(*) FROM batch b WHERE b.query_id = q.query_id) * (SELECT batch_size FROM campaign) AS opened,
           (SELECT max(rank) FROM candidate k WHERE k.query_id = q.query_id) AS last_rank
         FROM query q JOIN (
           SELECT p.query_id, coalesce(c.verdict IN ('consensus', 'discarded', 'adjudicated'), 0) AS settled,
@@ -89,8 +90,7 @@ def query_reviews(db: Database, batch_size: int, query_id: QueryId | None = None
             relevances=tuple(relevances[r["query_id"]]),
             batches_open=r["batches"],
             # An imported campaign has pairs, but no list from which more could be handed out.
-            more_candidates=(r["last_rank"] or 0) > r["batches"] * batch_size
-            and r["settled"] + r["blocked"] == r["pairs"],
+            more_candidates=(r["last_rank"] or 0) > r["opened"] and r["settled"] + r["blocked"] == r["pairs"],
         )
         for r in rows
     ]

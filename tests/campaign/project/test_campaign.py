@@ -1,0 +1,101 @@
+"""What a campaign is stands in one row, which every act reads anew; what may change any day stands in a file."""
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from backend import api
+from backend.campaign.candidates.rows.lists import FIRST_ROUND_SEATS
+from backend.campaign.judging.rows.seats import SECOND_ROUND_SEATS
+from backend.campaign.judging.rules import RULE_VERSION
+from backend.campaign.nouns import Role
+from backend.campaign.people import accounts as people
+from backend.campaign.project import folder as projects
+from backend.ground.errors import InputError, ProjectError, StoreUnavailable
+from support import NOW, PEOPLE, Judging
+
+
+def test_a_new_project_is_a_campaign_like_that_of_tvr_ranking(corpus_project: api.Project) -> None:
+    campaign = corpus_project.campaign
+    assert (campaign.batch_size, campaign.tolerance, campaign.rule_version) == (20, 1, RULE_VERSION)
+    assert [meaning.label for meaning in campaign.scale.meanings] == [
+        "Unrelated",
+        "Touches",
+        "Partly",
+        "Well",
+        "Exactly",
+    ]
+    assert (campaign.seats, campaign.further_seats) == (len(FIRST_ROUND_SEATS), len(SECOND_ROUND_SEATS))
+    assert (campaign.exam.queries, campaign.exam.pairs, campaign.exam.most_missed) == (10, 10, 20.0)
+    assert (campaign.gold.on, campaign.gold.share) == (False, 0.05)
+
+
+def test_a_running_server_sees_the_batch_size_that_another_process_set(corpus_project: api.Project) -> None:
+    """`serve`, then `candidates --batch-size 40` elsewhere, then "Open batch 2": it raised an IntegrityError."""
+    served = api.open_project(corpus_project.folder)
+    api.draw_queries(corpus_project, val=1, test=0, seed=5, now=NOW)
+    api.choose_candidates(api.open_project(corpus_project.folder), batch_size=40, now=NOW)
+    lead = people.add(served.store, "Lea", Role.LEAD, now=NOW)
+    judging = Judging(served, lead, [people.add(served.store, name, Role.ANNOTATOR, now=NOW) for name in PEOPLE[:2]])
+    for pair in judging.pairs():
+        for who in (0, 1):
+            assert judging.grade(who, pair.pair, 2).status == "saved"
+    with pytest.raises(ProjectError, match=r"^batch 2 of query \d+ cannot be opened: its candidate list ends here$"):
+        api.open_batch(served, lead, judging.pairs()[0].query_id, now=NOW)
+    (query,) = api.list_queries(served)
+    assert len(query.relevances) == 40
+    assert not query.more_candidates
+
+
+def test_the_batch_size_is_not_changed_once_lists_exist(judging: Judging) -> None:
+    with pytest.raises(ProjectError, match="the candidate lists exist already"):
+        api.choose_candidates(judging.project, batch_size=40, now=NOW)
+    assert judging.project.campaign.batch_size == 20
+
+
+def test_the_scale_is_fixed_once_somebody_has_graded(judging: Judging) -> None:
+    db = judging.project.store.db.conn
+    db.execute("UPDATE scale SET label = 'Nothing' WHERE grade = 0")
+    assert judging.project.campaign.scale.meanings[0].label == "Nothing"
+    judging.grade(0, judging.pairs()[0].pair, 3)
+    for change in (
+        "UPDATE scale SET label = 'Something' WHERE grade = 0",
+        "DELETE FROM scale WHERE grade = 4",
+        "INSERT INTO scale VALUES (5, 'More', '', '', '')",
+    ):
+        with pytest.raises(sqlite3.IntegrityError, match="the scale is fixed once somebody has graded"):
+            db.execute(change)
+    with pytest.raises(sqlite3.IntegrityError, match="a project is one campaign"):
+        db.execute("DELETE FROM campaign")
+
+
+def test_a_batch_size_in_the_settings_is_refused_with_what_to_do(corpus_project: api.Project) -> None:
+    folder = corpus_project.folder
+    settings = folder / "reelrank.toml"
+    settings.write_text("batch_size = 40\n" + settings.read_text())
+    with pytest.raises(InputError, match=r"batch_size stands in the database now: take the line out, or run `reelrank"):
+        api.open_project(folder)
+    assert api.migrate(folder) == ([], None)
+    assert api.open_project(folder).campaign.batch_size == 20
+
+
+def test_settings_that_cannot_be_written_to_the_end_stay_as_they_were(
+    corpus_project: api.Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The disk fills up half way: the file was half a file from then on, and the project could not be opened."""
+    settings = corpus_project.folder / "reelrank.toml"
+    before = settings.read_text()
+
+    def half(path: Path, data: str, **options: str) -> int:
+        with path.open("w", **options) as file:
+            file.write(data[: len(data) // 2])
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "write_text", half)
+        with pytest.raises(StoreUnavailable, match=r"reelrank\.toml cannot be written \(No space left on device\)"):
+            projects.set_encoder(corpus_project, "my/model", "sup")
+    assert settings.read_text() == before
+    assert not list(corpus_project.folder.glob("*.part*"))
+    assert projects.set_encoder(corpus_project, "my/model", "sup").settings.encoder == "my/model"
