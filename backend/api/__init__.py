@@ -140,7 +140,8 @@ if TYPE_CHECKING:
     from backend.scoring.evaluate import evaluate
     from backend.scoring.files.facts import Inputs, file_inputs
     from backend.scoring.presets import OPTION_VALUES as EVALUATION_OPTIONS
-    from backend.scoring.scoreboard import Scoreboard, evaluate_files, score_files, score_runs
+    from backend.scoring.scoreboard import Scoreboard, score_runs
+    from backend.scoring.scored_files import evaluate_files, score_files
     from backend.scoring.statistics.sureness import Sureness, add_statistics
     from backend.scoring.tables import SCORE_FORMATS, group_tables, per_query_csv, standings
     from backend.scoring.tables import sentence as score_sentence

@@ -183,6 +183,8 @@ def _print_scores(summary: dict[str, Any]) -> None:
             shown = ", ".join(str(query) for query in run["missing"][:10])
             more = " ..." if len(run["missing"]) > 10 else ""
             say(f"{run['name']}: {len(run['missing'])} queries without predictions: {shown}{more}")
+    for note in summary.get("notes", ()):
+        say(f"Note: {note}")
     for warning in summary["warnings"]:
         say(f"Warning: {warning}")
 

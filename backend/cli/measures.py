@@ -247,7 +247,7 @@ def theory(
     out: Out = None,
     json: Json = False,
 ) -> None:
-    """Squared bias, variance and MSE of R@1,theta and AxIoU@1 under Gaussian noise, in closed form.
+    """Squared bias, variance and MSE of R@1, IoU>=theta and AxIoU@1 under Gaussian noise, in closed form.
 
     Example: reelrank measures theory --theta 0.5 --gamma 0.1
     """

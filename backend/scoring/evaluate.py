@@ -49,7 +49,7 @@ def evaluate(
         preset: `paper` or `official`; gives every option below that is None.
         k: rank cut-offs, whole numbers from 1.
         mu: IoU thresholds of NDCG, in (0, 1].
-        theta: IoU thresholds of measures without graded relevance (recall, rank, ap), in (0, 1].
+        theta: IoU thresholds of measures without graded relevance (recall, recall_gt, axiou_ap), in (0, 1].
         order: rank predictions as they stand (`file`) or by falling score, stable (`score`).
         missing: a truth query that the run lacks counts 0 (`zero`; preset `paper`), is left out of the mean
             (`skip`; preset `official`) or is refused (`error`).
@@ -63,12 +63,14 @@ def evaluate(
         duplicates: equal truth moments: `keep` or `merge_max`.
         dedupe_predictions: drop later ones of equal predictions of a query.
         invalid: impossible moments, mu outside (0, 1]: `error`, `skip` them, or `zero` (see `Conventions`).
-        measures: names of measures; all in preset `paper`, `ndcg` alone in `official` where not given.
+        measures: names of measures (`rank` stands for `recall`, `ap` for `axiou_ap`); all in preset `paper`, `ndcg`
+            alone in `official` where not given.
 
     Returns:
-        Values keyed `ndcg@K,mu`, `recall@K,theta`, `rank@K,theta`, `ap@K,theta`, `axiou@K` and `dcg@K`, such as
-        `ndcg@10,0.3`, in 0..1 except DCG, which is not normalised. `per_query` has the queries of the run in its order,
-        then the missing ones if they count; `mean` is NumPy's mean of them in that order, `{}` if none counts.
+        Values keyed `ndcg@K,mu`, `recall@K,theta` (IoU >= theta), `recall_gt@K,theta` (>), `axiou_ap@K,theta` (>),
+        `axiou@K` and `dcg@K`, such as `ndcg@10,0.3`, in 0..1 except DCG, which is not normalised. `per_query` has the
+        queries of the run in its order, then the missing ones if they count; `mean` is NumPy's mean of them in that
+        order, `{}` if none counts.
 
     Raises:
         InputError: naming `truth` or `run` and the row, or the option, for all that is wrong.

@@ -122,10 +122,14 @@ class Settings:
     min_relevance: int
     """What counts as relevant for measures without graded relevance."""
     measures: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+    """What to tell of names that were asked for, where a measure is called otherwise."""
 
     def thresholds(self, measure: Measure) -> tuple[float, ...]:
         """The thresholds that a measure is computed at, none where it takes none."""
-        return {"mu": self.mu, "theta": self.theta, None: ()}[measure.threshold]
+        if measure.threshold is None:
+            return ()
+        return self.mu if measure.threshold.values == "mu" else self.theta
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -184,23 +188,25 @@ def settle(
     thetas = _thresholds("theta", theta, strict, problems)
     if isinstance(min_relevance, bool) or min_relevance not in range(1, HIGHEST_RELEVANCE + 1):
         problems.append(Problem("min_relevance", None, f"{min_relevance!r} is not one of 1, 2, 3, 4"))
-    names = _measures(preset, measures, problems)
+    names, notes = _measures(preset, measures, problems)
     if problems:
         raise InputError(problems)
-    return Settings(preset, cutoffs, thresholds, conventions, thetas, min_relevance, names)
+    return Settings(preset, cutoffs, thresholds, conventions, thetas, min_relevance, names, notes)
 
 
-def _measures(preset: str, asked: Iterable[str] | None, problems: list[Problem]) -> tuple[str, ...]:
+def _measures(
+    preset: str, asked: Iterable[str] | None, problems: list[Problem]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
     if asked is None:
-        return tuple(family.MEASURES) if preset == "paper" else ("ndcg",)
-    names = tuple(dict.fromkeys(asked))
+        return (tuple(family.MEASURES) if preset == "paper" else ("ndcg",)), ()
+    names, notes = family.proper_names(asked)
     known = ", ".join(family.MEASURES)
     problems += [
         Problem("measures", None, f"{name!r} is not one of {known}") for name in names if name not in family.MEASURES
     ]
     if not names:
         problems.append(Problem("measures", None, f"give at least one of {known}"))
-    return names
+    return names, notes
 
 
 def _cutoffs(values: Iterable[SupportsIndex], problems: list[Problem]) -> tuple[int, ...]:

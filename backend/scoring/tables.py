@@ -9,6 +9,9 @@ import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from backend.scoring.measure import Measure
+from backend.scoring.views import naming
+
 _LATEX = {
     "\\": r"\textbackslash{}",
     "{": r"\{",
@@ -24,8 +27,6 @@ _LATEX = {
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
 }
-_TITLES = {"ndcg": "NDCG", "recall": "R", "ap": "AP", "rank": "Rank", "dcg": "DCG", "axiou": "AxIoU"}
-_THRESHOLD = {"ndcg": r"\mu", "recall": r"\theta", "ap": r"\theta", "rank": r"\theta"}
 _STATISTICS = ("low", "high")
 _COMPARISON = ("difference", "difference_low", "difference_high", "p", "p_holm", "p_t", "wins", "ties", "losses")
 
@@ -100,7 +101,7 @@ def to_latex(summary: Mapping[str, Any]) -> str:
     families: dict[str, list[str]] = {}
     for key in _keys(summary):
         families.setdefault(key.split("@")[0], []).append(key)
-    blocks = [_latex_block(summary, family, keys) for family, keys in families.items()]
+    blocks = [_latex_block(summary, keys) for keys in families.values()]
     marked = (
         f" Daggers: difference to {_tex(summary['baseline'])} with $p < .05$ (sign-flip randomisation, Holm)."
         if summary.get("baseline")
@@ -208,21 +209,22 @@ def _markdown(text: str) -> str:
     return " ".join(text.split())
 
 
-def _latex_block(summary: Mapping[str, Any], family: str, keys: Sequence[str]) -> str:
+def _latex_block(summary: Mapping[str, Any], keys: Sequence[str]) -> str:
     runs = summary["runs"]
     parts = [key.split("@")[1].split(",") for key in keys]
     cutoffs: dict[str, int] = {}
     for cutoff, *_ in parts:
         cutoffs[cutoff] = cutoffs.get(cutoff, 0) + 1
-    title = _TITLES.get(family, _tex(family))
+    named = naming.named(summary, keys)
+    measure, iou_compare = named[keys[0]].measure, named[keys[0]].iou_compare
+    heads = {cutoff: _title(measure, cutoff, iou_compare) for cutoff in cutoffs}
     head = " & ".join(
-        f"\\multicolumn{{{width}}}{{c}}{{{title}@{cutoff}}}" if width > 1 else f"{title}@{cutoff}"
+        f"\\multicolumn{{{width}}}{{c}}{{{heads[cutoff]}}}" if width > 1 else heads[cutoff]
         for cutoff, width in cutoffs.items()
     )
     lines = [f"  \\begin{{tabular}}{{l{'r' * len(keys)}}}", r"    \toprule", f"    & {head} \\\\"]
-    if any(len(part) > 1 for part in parts):
-        symbol = _THRESHOLD.get(family, r"\theta")
-        lines.append("    Run & " + " & ".join(f"${symbol}={part[1]}$" for part in parts) + r" \\")
+    if measure.threshold:
+        lines.append("    Run & " + " & ".join(f"${measure.threshold.tex}={part[1]}$" for part in parts) + r" \\")
     lines.append(r"    \midrule")
     best = {key: max((run["measures"][key] for run in runs if key in run["measures"]), default=None) for key in keys}
     for run in runs:
@@ -232,6 +234,15 @@ def _latex_block(summary: Mapping[str, Any], family: str, keys: Sequence[str]) -
             cells.append(f"\\textbf{{{text}}}" if value is not None and value == best[key] and len(runs) > 1 else text)
         lines.append(f"    {_tex(run['name'])} & " + " & ".join(cells) + r" \\")
     return "\n".join([*lines, r"    \bottomrule", r"  \end{tabular}"])
+
+
+def _title(measure: Measure, cutoff: str, iou_compare: str) -> str:
+    r"""Such as `R@10, IoU$\geq\theta$`."""
+    title = f"{_tex(measure.short)}@{cutoff}"
+    if measure.threshold:
+        sign = {">=": r"\geq", ">": ">"}[measure.threshold.sign(iou_compare)]
+        title += f", IoU${sign}{measure.threshold.tex}$"
+    return f"{title} ({_tex(measure.source)})" if measure.source else title
 
 
 def _tex(text: str) -> str:

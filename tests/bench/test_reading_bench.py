@@ -28,7 +28,7 @@ PEAK = """
 import resource, sys, time
 from pathlib import Path
 from backend.scoring.files.reading import read_run, read_truth
-from backend.scoring.scoreboard import evaluate_files
+from backend.scoring.scored_files import evaluate_files
 truth, run = Path(sys.argv[1]), Path(sys.argv[2])
 start = time.perf_counter()
 {work}

@@ -116,6 +116,6 @@ def test_the_examples_give_what_their_page_promises(
         run(command, monkeypatch)
     out = capsys.readouterr().out
     assert out.count("0.8821") == 2  # JSON and CSV
-    assert re.findall(r"rank@\d,0.5 +([\d.]+)", out)[-2:] == ["0.0000", "1.0000"]
+    assert re.findall(r"recall@\d,0.5 +([\d.]+)", out)[-2:] == ["0.0000", "1.0000"]
     assert "3 in consensus, 1 discarded" in out
     assert "relevances 0 / 1 / 2 / 3 / 4: 0 / 0 / 2 / 0 / 1" in out

@@ -11,7 +11,7 @@ from backend.ground.errors import InputError
 from backend.scoring.evaluate import evaluate
 from backend.scoring.files.reading import read_run, read_truth, read_videos
 from backend.scoring.presets import OPTION_VALUES, PRESETS
-from backend.scoring.scoreboard import evaluate_files
+from backend.scoring.scored_files import evaluate_files
 
 NAN = math.nan
 
@@ -130,10 +130,10 @@ class TestOptions:
             assert set(OPTION_VALUES) == set(preset.__dataclass_fields__)
 
     def test_keys_print_mu_as_the_golden_files_do(self):
-        measures = ["recall", "ndcg", "dcg", "recall"]
+        measures = ["recall_gt", "ndcg", "dcg", "recall_gt"]
         keys = evaluate({"q": [moment()]}, {}, k=[10, 1, 10], mu=[1, 0.30, 0.5], theta=[0.7], measures=measures)["mean"]
         assert list(keys) == [
-            *("recall@10,0.7", "recall@1,0.7"),
+            *("recall_gt@10,0.7", "recall_gt@1,0.7"),
             *(f"ndcg@{k},{mu}" for k in (10, 1) for mu in ("1.0", "0.3", "0.5")),
             *("dcg@10", "dcg@1"),
         ]
@@ -159,8 +159,8 @@ class TestRefusals:
             ({"mu": ["half"]}, "mu: 'half' is not a number"),
             ({"theta": [2]}, "theta: 2.0 is not in (0, 1]"),
             ({"min_relevance": 0}, "min_relevance: 0 is not one of 1, 2, 3, 4"),
-            ({"measures": ["mrr"]}, "measures: 'mrr' is not one of ndcg, ap, rank, recall, axiou, dcg"),
-            ({"measures": []}, "measures: give at least one of ndcg, ap, rank, recall, axiou, dcg"),
+            ({"measures": ["mrr"]}, "measures: 'mrr' is not one of ndcg, axiou_ap, recall, recall_gt, axiou, dcg"),
+            ({"measures": []}, "measures: give at least one of ndcg, axiou_ap, recall, recall_gt, axiou, dcg"),
         ],
     )
     def test_what_cannot_be_computed_is_refused_by_name(self, arguments, message):
@@ -373,7 +373,14 @@ class TestFiles:
         run = write(tmp_path / "mine.json", {"5": [["a", 0, 10, 1]], "six": []})
         result = evaluate_files(truth, [run], k=[1], mu=[0.5])
         measures = result["runs"][0]["measures"]
-        assert {key.partition("@")[0] for key in measures} == {"ndcg", "ap", "rank", "recall", "axiou", "dcg"}
+        assert {key.partition("@")[0] for key in measures} == {
+            "ndcg",
+            "axiou_ap",
+            "recall",
+            "recall_gt",
+            "axiou",
+            "dcg",
+        }
         assert set(measures.values()) == {1 / 3}
         assert result == {
             "preset": "paper",

@@ -22,12 +22,12 @@ def cases(shared):
 
 
 def named(values, gain, iou_compare):
-    """The values of one variant, as `evaluate` names them: recall and AP are strict, Rank is not, whatever is asked."""
+    """The values of one variant, as `evaluate` names them: recall is never strict, the AxIoU ones always are."""
     prefixes = {
         f"ndcg[{gain},{iou_compare}]": "ndcg",
-        "recall[gt]": "recall",
-        "ap[gt]": "ap",
-        "rank": "rank",
+        "recall[gt]": "recall_gt",
+        "ap[gt]": "axiou_ap",
+        "rank": "recall",
         f"dcg[{gain}]": "dcg",
         "axiou": "axiou",
     }

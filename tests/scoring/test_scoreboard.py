@@ -64,3 +64,18 @@ def test_problems_of_all_files_come_together(files: tuple[Path, list[Path]], tmp
     text = str(refused.value)
     assert "broken.json" in text
     assert "query nobody is not in the truth" in text
+
+
+def test_the_focus_is_the_middle_whatever_the_order_of_the_cut_offs(files: tuple[Path, list[Path]]) -> None:
+    board = api.score_files(*files, k=[40, 10, 20], mu=[0.7, 0.3, 0.5])
+    assert board.middle == (20, 0.5)
+    assert board.focus == "ndcg@20,0.5"
+    # What was asked for first still stands first.
+    assert board.settings.keys[0] == "ndcg@40,0.7"
+
+
+def test_names_of_other_papers_are_scored_under_ours_with_a_note(files: tuple[Path, list[Path]]) -> None:
+    summary = api.evaluate_files(*files, k=[5], theta=[0.5], measures=["rank", "ap", "recall"])
+    assert list(summary["runs"][0]["measures"]) == ["recall@5,0.5", "axiou_ap@5,0.5"]
+    assert [note.partition(":")[0] for note in summary["notes"]] == ["rank is called recall", "ap is called axiou_ap"]
+    assert "notes" not in api.evaluate_files(*files, k=[5], measures=["recall"])

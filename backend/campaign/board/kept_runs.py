@@ -23,6 +23,8 @@ from backend.store.connection import reading, writing
 from backend.store.events import EventKind
 
 LONGEST_NAME = 100
+OWN_TRUTHS = {"settled val": Split.VAL, "settled test": Split.TEST}
+"""Names of the truths that are not kept: what the project's own pairs say just now."""
 _ADDED = {Shelf.TRUTHS: EventKind.TRUTH_ADDED, Shelf.RUNS: EventKind.RUN_ADDED}
 _REMOVED = {Shelf.TRUTHS: EventKind.TRUTH_REMOVED, Shelf.RUNS: EventKind.RUN_REMOVED}
 _WORD = {Shelf.TRUTHS: "ground truth", Shelf.RUNS: "run"}
@@ -40,7 +42,7 @@ def add_truth(project: Project, path: Path, *, name: str | None = None, by: Pers
 
     Raises:
         InputError: with everything that is wrong with the file, impossible moments included; nothing is kept then.
-        ProjectError: the name is taken, blank or too long.
+        ProjectError: the name is taken, blank, too long or that of the project's own settled pairs.
         NotAllowed: not a lead.
     """
     return _add(project, Shelf.TRUTHS, path, truth_file, name, by, now, {})
@@ -153,6 +155,8 @@ def _add(
     if by is not None:
         require_lead(by)
     name = _proper(path.name.removesuffix(".gz").rpartition(".")[0] or path.name if name is None else name)
+    if shelf is Shelf.TRUTHS and name in OWN_TRUTHS:
+        raise ProjectError(f"{name} is what the project's own settled pairs are called: give another --name")
     _require_free(runs.listed(project.store.db, shelf), shelf, name)
     packed = bytes_of(path)
     found = read(unpack(packed, path.name), path.name)

@@ -14,7 +14,6 @@ from backend.campaign.board import kept_runs
 from backend.campaign.board import rows as kept_rows
 from backend.campaign.board.rows import Kept, Shelf
 from backend.campaign.corpus import rows as corpus
-from backend.campaign.nouns import Split
 from backend.campaign.project.folder import Project
 from backend.campaign.queries import rows as queries
 from backend.campaign.review.rows import reviews
@@ -26,9 +25,6 @@ from backend.scoring.presets import DEFAULT_K, DEFAULT_MU, Options, Preset, Sett
 from backend.scoring.scoreboard import Scoreboard, score_runs
 from backend.scoring.scores import AnswerKey, prepare_run, prepare_truth
 from backend.store.connection import reading
-
-OWN_TRUTHS = {"settled val": Split.VAL, "settled test": Split.TEST}
-"""Names of the truths that are not kept: what the project's own pairs say just now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +40,8 @@ class Leaderboard:
 def truth_names(project: Project) -> list[str]:
     """Truths to score against: the project's own splits that have settled pairs, then kept ones."""
     with reading(project.store) as db:
-        own = [name for name, split in OWN_TRUTHS.items() if reviews.any_settled(db, split)]
-        return own + [kept.name for kept in kept_rows.listed(db, Shelf.TRUTHS) if kept.name not in OWN_TRUTHS]
+        own = [name for name, split in kept_runs.OWN_TRUTHS.items() if reviews.any_settled(db, split)]
+        return own + list(_by_choice(kept_rows.listed(db, Shelf.TRUTHS)))
 
 
 def leaderboard(
@@ -88,17 +84,18 @@ def version(project: Project, truth: str) -> str:
         ProjectError: there is no such truth.
     """
     with reading(project.store) as db:
-        kept = {shelf: [(one.name, one.sha256, one.added_at) for one in kept_rows.listed(db, shelf)] for shelf in Shelf}
-    digest = hashlib.sha256(repr(kept[Shelf.RUNS]).encode())
-    if truth in OWN_TRUTHS:
+        runs = [(one.name, one.sha256, one.added_at) for one in kept_rows.listed(db, Shelf.RUNS)]
+        kept = _by_choice(kept_rows.listed(db, Shelf.TRUTHS)).get(truth)
+    digest = hashlib.sha256(repr(runs).encode())
+    if truth in kept_runs.OWN_TRUTHS:
         columns = _truth(project, truth)
         digest.update(repr((columns.queries, columns.videos)).encode())
         for column in (columns.offsets, columns.video, columns.start_s, columns.end_s, columns.relevance):
             digest.update(column.tobytes())
     else:
         # What is kept never changes; another file may be kept under its name, with other words of the same queries.
-        found = [one for one in kept[Shelf.TRUTHS] if one[0] == truth]
-        digest.update(repr(found or _truth(project, truth)).encode())
+        facts = (kept.name, kept.sha256, kept.added_at) if kept else _truth(project, truth)
+        digest.update(repr(facts).encode())
     return digest.hexdigest()
 
 
@@ -127,17 +124,37 @@ def _unfit(run: Run, key: AnswerKey, settings: Settings) -> str:
 
 
 def _truth(project: Project, name: str) -> Truth:
-    split = OWN_TRUTHS.get(name)
-    return kept_runs.load_truth(project, name) if split is None else kept_runs.truth_of_project(project, split)
+    split = kept_runs.OWN_TRUTHS.get(name)
+    if split is not None:
+        return kept_runs.truth_of_project(project, split)
+    with reading(project.store) as db:
+        kept = _by_choice(kept_rows.listed(db, Shelf.TRUTHS)).get(name)
+    return kept_runs.load_truth(project, kept.name if kept else name)
+
+
+def _by_choice(kept: Sequence[Kept]) -> dict[str, Kept]:
+    """The kept truths by the names that they are chosen by: their own, but for names of the project's own truths.
+
+    Such names are refused now; a file that was kept under one before is still there to score against.
+    """
+    taken = {one.name for one in kept} | {*kept_runs.OWN_TRUTHS}
+    named = {}
+    for one in kept:
+        name = one.name
+        if name in kept_runs.OWN_TRUTHS:
+            while name in taken:
+                name += " (kept)"
+        named[name] = one
+    return named
 
 
 def _inputs(project: Project, truth: str, runs: Sequence[Kept]) -> Inputs:
     with reading(project.store) as db:
         durations = corpus.video_durations(db)
-        split = OWN_TRUTHS.get(truth)
+        split = kept_runs.OWN_TRUTHS.get(truth)
         if split is None:
-            texts = kept_rows.texts(db, Shelf.TRUTHS, truth)
-            kept = next(one for one in kept_rows.listed(db, Shelf.TRUTHS) if one.name == truth)
+            kept = _by_choice(kept_rows.listed(db, Shelf.TRUTHS))[truth]
+            texts = kept_rows.texts(db, Shelf.TRUTHS, kept.name)
             source = Source("truth", f"{kept.name} ({kept.file})", None, kept.sha256)
         else:
             texts = {str(query.query_id): query.text for query in queries.query_rows(db, (split,))}

@@ -1,7 +1,7 @@
 """The measures, one file each: a file here that defines `MEASURE` is all that a new one needs."""
 
 import pkgutil
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from importlib import import_module
 
 from backend.scoring.measure import Measure
@@ -11,14 +11,30 @@ def find_measures() -> Mapping[str, Measure]:
     """The measures of the files beside this one, by name: graded relevance first, then those with theta.
 
     >>> list(find_measures())
-    ['ndcg', 'ap', 'rank', 'recall', 'axiou', 'dcg']
+    ['ndcg', 'axiou_ap', 'recall', 'recall_gt', 'axiou', 'dcg']
     """
     modules = [import_module(f"{__name__}.{module.name}") for module in pkgutil.iter_modules(__path__)]
     kinds = ("mu", "theta", None)
     found: list[Measure] = sorted(
-        (module.MEASURE for module in modules), key=lambda measure: (kinds.index(measure.threshold), measure.name)
+        (module.MEASURE for module in modules),
+        key=lambda one: (kinds.index(one.threshold.values if one.threshold else None), one.name),
     )
     return {measure.name: measure for measure in found}
 
 
 MEASURES = find_measures()
+
+
+def proper_names(asked: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The names of measures asked for, each once and under its own name, and what to tell about those that were not.
+
+    A name of no measure is passed on as it is.
+
+    >>> names, notes = proper_names(["ndcg", "rank", "recall"])
+    >>> names, [note.partition(":")[0] for note in notes]
+    (('ndcg', 'recall'), ['rank is called recall'])
+    """
+    own = {other: (measure.name, note) for measure in MEASURES.values() for other, note in measure.also.items()}
+    given = dict.fromkeys(asked)
+    names = dict.fromkeys(own[name][0] if name in own else name for name in given)
+    return tuple(names), tuple(own[name][1] for name in given if name in own)

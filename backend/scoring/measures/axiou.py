@@ -39,4 +39,4 @@ def compute(found: Found, cutoffs: tuple[int, ...], _: tuple[float, ...]) -> Flo
     return values
 
 
-MEASURE = Measure("axiou", None, compute)
+MEASURE = Measure("axiou", "AxIoU", None, compute, "mean over the ranks of the best IoU so far")

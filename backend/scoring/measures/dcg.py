@@ -31,4 +31,4 @@ def compute(found: Found, cutoffs: tuple[int, ...], _: tuple[float, ...]) -> Flo
     return discounted(found.query, found.rank, gains, found.queries, cutoffs)[:, None]
 
 
-MEASURE = Measure("dcg", None, compute, highest=None)
+MEASURE = Measure("dcg", "DCG", None, compute, "discounted sum of IoUs, not normalised", "AxIoU eq. 7", highest=None)

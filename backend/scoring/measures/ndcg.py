@@ -31,7 +31,7 @@ from backend.ground.timespan import Floats
 from backend.scoring.matching.columns import Indices, order_within
 from backend.scoring.matching.discount import Gain, discounted
 from backend.scoring.matching.found import Found
-from backend.scoring.measure import Measure
+from backend.scoring.measure import Measure, Threshold
 
 
 def compute(found: Found, cutoffs: tuple[int, ...], mus: tuple[float, ...]) -> Floats:
@@ -77,4 +77,10 @@ def ranks_within(query: Indices, queries: int) -> Indices:
     return np.arange(len(query)) - np.repeat(np.cumsum(size) - size, size)
 
 
-MEASURE = Measure("ndcg", "mu", compute)
+MEASURE = Measure(
+    "ndcg",
+    "NDCG",
+    Threshold("mu", None, "mu"),
+    compute,
+    "how well the ranking of found moments agrees with their graded relevance",
+)

@@ -1,33 +1,46 @@
-"""R@K,theta: whether one of the K best predictions overlaps a relevant moment by more than theta.
+"""R@K, IoU>=theta: whether one of the K best predictions overlaps a relevant moment by at least theta.
 
-    R@K,theta = 1 if r(k) > theta for some k <= K, otherwise 0
+    R@K,theta = 1 if r(k) >= theta for some k <= K, otherwise 0
 
-Source: Togashi et al., AxIoU, CVPR 2022, equation 1 (their appendix C writes >=, which is `rank` here). r(k) is
-the IoU of the k-th prediction with the best truth moment of its query and video that has at least
-`min_relevance`; several predictions may meet the same moment.
+Source: what the evaluators of TVR, QVHighlights, Charades-STA and ActivityNet Captions print as "R@K, IoU=theta",
+and Yang et al., MVMR, CIKM 2024, as "Rank n@m" (so `rank` may be asked for too). AxIoU's equation 1, which asks for
+more than theta, is `recall_gt`. r(k) is the IoU of the k-th prediction with the best truth moment of its query and
+video that has at least `min_relevance`; several predictions may meet the same moment.
 
-Edge cases: an IoU of exactly theta is a miss; a query without relevant moment has 0.
+Edge cases: an IoU of exactly theta is a hit; a query without relevant moment has 0.
 
-Worked example: IoUs .2, .6, .5 reach beyond .5 at rank 2, not at rank 1.
+Worked example: IoUs .2, .6, .5 reach .6 at rank 2.
 
 >>> from backend.scoring.evaluate import evaluate
 >>> truth = {"q": [{"video": "v", "start": 0, "end": 10, "relevance": 1}]}
 >>> run = {"q": [["v", 0, 2, 0.9], ["v", 0, 6, 0.8], ["v", 0, 5, 0.7]]}
 >>> evaluate(truth, run, measures=["recall"], k=[1, 2], theta=[0.5, 0.6])["mean"]
-{'recall@1,0.5': 0.0, 'recall@1,0.6': 0.0, 'recall@2,0.5': 1.0, 'recall@2,0.6': 0.0}
+{'recall@1,0.5': 0.0, 'recall@1,0.6': 0.0, 'recall@2,0.5': 1.0, 'recall@2,0.6': 1.0}
 """
 
 import numpy as np
 
 from backend.ground.timespan import Floats
 from backend.scoring.matching.found import Found
-from backend.scoring.measure import Measure
+from backend.scoring.measure import Measure, Threshold
 
 
 def compute(found: Found, cutoffs: tuple[int, ...], thetas: tuple[float, ...]) -> Floats:
     """R of each cut-off, theta and query: 0 or 1."""
-    first = np.stack([found.first_rank(found.reaches(theta, strict=True)) for theta in thetas])
+    return hits(found, cutoffs, thetas, strict=False)
+
+
+def hits(found: Found, cutoffs: tuple[int, ...], thetas: tuple[float, ...], *, strict: bool) -> Floats:
+    """Whether one of the first K predictions reaches theta, or exceeds it where `strict`."""
+    first = np.stack([found.first_rank(found.reaches(theta, strict=strict)) for theta in thetas])
     return np.stack([(first < k).astype(np.float64) for k in cutoffs])
 
 
-MEASURE = Measure("recall", "theta", compute)
+MEASURE = Measure(
+    "recall",
+    "R",
+    Threshold("theta", ">="),
+    compute,
+    "share of queries of which one of the K best predictions overlaps a relevant moment so far",
+    also={"rank": "rank is called recall: Rank n@m of MVMR is R@K, IoU>=theta"},
+)

@@ -189,7 +189,7 @@ def _theory(study: Study) -> alt.TopLevelMixin:
             for gamma in _distinct(study, "gamma")
         ]
         rows.append(alt.hconcat(*panels))
-    title = "R@1,theta and AxIoU@1 when IoU is seen with Gaussian noise"
+    title = "R@1, IoU>=theta and AxIoU@1 when IoU is seen with Gaussian noise"
     return alt.vconcat(*rows).properties(title=_title(study, title))
 
 

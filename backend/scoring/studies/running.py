@@ -1,69 +1,20 @@
 """Studies of measures on truth and run files: agreement, stability, noise, ties, model selection, theory.
 
-Reads: truth, run and video map files. Writes: a folder of a study's figures (PNG, SVG) and data (CSV).
+Reads: truth, run and video map files. Writes: nothing.
 """
 
-import csv
-import io
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import SupportsIndex
+from collections.abc import Callable, Sequence
 
-import msgspec
 import numpy as np
 
 from backend.ground.errors import InputError, Problem
-from backend.scoring.files.reading import read_run, read_truth, read_videos
-from backend.scoring.matching.columns import Run
-from backend.scoring.presets import DEFAULT_K, DEFAULT_MU, Options, Preset, Settings, settle
-from backend.scoring.scores import AnswerKey, prepare_run, prepare_truth, score
+from backend.scoring.presets import DEFAULT_MU
 from backend.scoring.studies import kendall, noise, selection, theory
+from backend.scoring.studies.inputs import StudyInputs, durations_of, read_and_score
 from backend.scoring.studies.stability import TRIALS, SubsetPairs, default_sizes, stability
-from backend.scoring.studies.study import Study, Table
+from backend.scoring.studies.study import Study
 
 Progress = Callable[[str, int, int], None]
-
-
-@dataclass(frozen=True, slots=True)
-class StudyInputs:
-    """What is scored and how: as for `evaluate_files`, but of each run its name and file.
-
-    `measures` keeps only the measures whose names begin with one of these texts, such as `ndcg@10`. Systems are
-    compared on the same queries, so `missing` is `zero` in both presets and may not be `skip`.
-    """
-
-    truth: Path
-    runs: Mapping[str, Path]
-    videos: Path | None = None
-    preset: Preset = "paper"
-    k: Iterable[SupportsIndex] = DEFAULT_K
-    mu: Iterable[float] = DEFAULT_MU
-    theta: Iterable[float] = DEFAULT_MU
-    measures: Sequence[str] = ()
-    options: Options = field(default_factory=Options)
-
-
-@dataclass(frozen=True, slots=True)
-class _Scored:
-    """Everything read, checked and scored; `kept` numbers the measures of the table among `settings.keys`."""
-
-    key: AnswerKey
-    runs: tuple[Run, ...]
-    settings: Settings
-    kept: tuple[int, ...]
-    table: Table
-    warnings: list[str]
-
-    def choices(self, **more: object) -> dict[str, object]:
-        """What the numbers depend on, the preset first."""
-        return {
-            "preset": self.settings.preset,
-            "options": self.settings.changed,
-            "queries": self.table.values.shape[2],
-            "systems": list(self.table.systems),
-            **more,
-        }
 
 
 def agreement_study(inputs: StudyInputs) -> Study:
@@ -72,7 +23,7 @@ def agreement_study(inputs: StudyInputs) -> Study:
     Raises:
         InputError: with the problems of all files; so do all studies.
     """
-    scored = _scored(inputs)
+    scored = read_and_score(inputs)
     return Study("agreement", scored.choices(), kendall.agreement(scored.table), scored.warnings)
 
 
@@ -87,7 +38,7 @@ def stability_study(
     progress: Progress | None = None,
 ) -> Study:
     """Self-agreement of measures on pairs of random sets of queries; `sizes` None means `default_sizes`."""
-    scored = _scored(inputs)
+    scored = read_and_score(inputs)
     queries = scored.table.values.shape[2]
     chosen = list(dict.fromkeys(sizes)) if sizes is not None else default_sizes(queries)
     wrong = [Problem("sizes", None, f"{size} is not from 1 to the {queries} queries") for size in chosen]
@@ -124,9 +75,9 @@ def noise_study(
     _not_negative(seed=seed, **{f"sigma {sigma}": sigma for sigma in sigmas_s})
     if not sigmas_s:
         raise InputError.single("sigma", "give at least one, such as 1")
-    scored = _scored(inputs)
+    scored = read_and_score(inputs)
     truth, warnings = scored.key.truth, list(scored.warnings)
-    known_s = {} if inputs.videos is None else _durations(inputs.videos)
+    known_s = {} if inputs.videos is None else durations_of(inputs.videos)
     unknown = sum(video not in known_s for video in truth.videos)
     if unknown:
         warnings.append(f"the durations of {unknown} of the truth's {len(truth.videos)} videos are not known "
@@ -148,7 +99,7 @@ def noise_study(
 
 def ties_study(inputs: StudyInputs) -> Study:
     """The share of queries that a measure gives one value for all systems."""
-    scored = _scored(inputs)
+    scored = read_and_score(inputs)
     return Study("ties", scored.choices(), selection.tied_queries(scored.table), scored.warnings)
 
 
@@ -158,7 +109,7 @@ def model_selection_study(validation: StudyInputs, test: StudyInputs) -> Study:
     found = []
     for inputs in (validation, test):
         try:
-            found.append(_scored(inputs))
+            found.append(read_and_score(inputs))
         except InputError as error:
             problems += error.problems
     if problems:
@@ -181,120 +132,6 @@ def theory_study(thetas: Sequence[float] = DEFAULT_MU, gammas: Sequence[float] =
     thetas, gammas = list(dict.fromkeys(thetas)), list(dict.fromkeys(gammas))
     rows = theory.closed_forms(thetas, gammas)
     return Study("theory", {"theta": thetas, "gamma": gammas}, rows, [])
-
-
-def write_study(study: Study, folder: Path) -> list[Path]:
-    """Write `NAME.csv`, `NAME.png` and `NAME.svg` into a folder, which is made; earlier ones are replaced.
-
-    Every row of the CSV repeats the study's choices, so that no number is without them.
-
-    Raises:
-        InputError: the folder cannot be written.
-    """
-    # Charts take as long to load as everything else together; the desk and most commands need none.
-    from backend.scoring.drawing import save
-    from backend.scoring.studies import figures as charts
-
-    chart = charts.draw(study)
-    paths = [folder / f"{study.name}{ending}" for ending in (".csv", ".png", ".svg")]
-    waiting = [path.with_name(f".{path.stem}.part{path.suffix}") for path in paths]
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        try:
-            waiting[0].write_text(_csv(study), encoding="utf-8", newline="")
-            save(chart, waiting[1])
-            save(chart, waiting[2])
-            for part, path in zip(waiting, paths, strict=True):
-                part.replace(path)
-        finally:
-            for part in waiting:
-                part.unlink(missing_ok=True)
-    except OSError as error:
-        raise InputError.single(folder, f"cannot be written: {error.strerror}") from None
-    return paths
-
-
-def _scored(inputs: StudyInputs) -> _Scored:
-    """Read everything, tell all problems at once, and score: values by measure, system and query of the truth."""
-    if inputs.options.get("missing") == "skip":
-        raise InputError.single("missing", "systems are compared on the same queries: zero or error, not skip")
-    options = inputs.options.copy()
-    if options.get("missing") is None:
-        options["missing"] = "zero"
-    settings = settle(inputs.preset, inputs.k, inputs.mu, options, theta=inputs.theta)
-    kept = _kept(settings.keys, inputs.measures)
-    names = None if inputs.videos is None else read_videos(inputs.videos)
-    problems: list[Problem] = []
-    if len(inputs.runs) < 2:
-        problems.append(Problem("runs", None, "a study compares systems: give at least two runs"))
-    key = None
-    try:
-        key = prepare_truth(read_truth(inputs.truth), settings)
-    except InputError as error:
-        problems += error.problems
-    runs = []
-    ranked = []
-    for path in inputs.runs.values():
-        try:
-            runs.append(read_run(path, names))
-            if key is not None:
-                ranked.append(prepare_run(runs[-1], key, settings))
-        except InputError as error:
-            problems += error.problems
-    if problems or key is None:
-        raise InputError(problems)
-    scores = [score(key, run, settings) for run in ranked]
-    order = [{query: n for n, query in enumerate(found.queries)} for found in scores]
-    queries = [query for query in key.truth.queries if query in order[0]]
-    if not queries:
-        raise InputError.single(inputs.truth, "no query counts, so there is nothing to compare")
-    values = np.array(
-        [found.values[:, [at[query] for query in queries]] for found, at in zip(scores, order, strict=True)]
-    ).transpose(1, 0, 2)[list(kept)]
-    table = Table(tuple(settings.keys[n] for n in kept), tuple(inputs.runs), np.ascontiguousarray(values))
-    warnings = [*key.warnings, *(warning for run in ranked for warning in run.warnings)]
-    return _Scored(key, tuple(runs), settings, kept, table, warnings)
-
-
-def _kept(keys: Sequence[str], beginnings: Sequence[str]) -> tuple[int, ...]:
-    unused = [text for text in beginnings if not any(key.startswith(text) for key in keys)]
-    if unused:
-        known = ", ".join(keys)
-        raise InputError([Problem("measure", None, f"none begins with {text!r}; there are {known}") for text in unused])
-    return tuple(n for n, key in enumerate(keys) if not beginnings or key.startswith(tuple(beginnings)))
-
-
-def _durations(path: Path) -> dict[str, float]:
-    """Seconds of each video of a map file that `read_videos` has accepted."""
-    problems = []
-    known_s = {}
-    for row, (name, (seconds, _)) in enumerate(
-        msgspec.json.decode(path.read_bytes().lstrip(b"\xef\xbb\xbf")).items(), 1
-    ):
-        if isinstance(seconds, int | float) and not isinstance(seconds, bool) and seconds > 0:
-            known_s[name] = float(seconds)
-        else:
-            problems.append(Problem(str(path), row, f"video {name!r}: {seconds!r} is not a duration in seconds"))
-    if problems:
-        raise InputError(problems)
-    return known_s
-
-
-def _csv(study: Study) -> str:
-    flat = {name: _text(value) for name, value in study.choices.items() if name != "systems"}
-    text = io.StringIO()
-    writer = csv.DictWriter(text, [*study.rows[0], *(name for name in flat if name not in study.rows[0])])
-    writer.writeheader()
-    writer.writerows(flat | row for row in study.rows)
-    return text.getvalue()
-
-
-def _text(value: object) -> str:
-    if isinstance(value, Mapping):
-        return "; ".join(f"{name}={choice}" for name, choice in value.items())
-    if isinstance(value, list):
-        return "; ".join(map(str, value))
-    return str(value)
 
 
 def _named(progress: Progress | None, what: str) -> Callable[[int, int], None] | None:

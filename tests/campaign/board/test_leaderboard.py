@@ -9,9 +9,12 @@ from pathlib import Path
 import pytest
 
 from backend import api
-from backend.campaign.board import leaderboard
+from backend.campaign.board import leaderboard, rows
+from backend.campaign.board.rows import Shelf
 from backend.campaign.demo import building as demo
 from backend.ground.errors import InputError, ProjectError
+from backend.scoring.files.reading import read_truth
+from backend.store.connection import writing
 from support import NOW, Judging
 
 Keep = Callable[..., api.Kept]
@@ -84,12 +87,44 @@ def test_a_truth_is_named_once_it_has_something_to_score_against(judging: Judgin
     truth = [{"query_id": 1, "relevant_moment": [{"video_name": "v", "timestamp": [0, 1], "relevance": 2}]}]
     (tmp_path / "val.json").write_text(json.dumps(truth))
     # A kept truth cannot pass for what the project says itself.
-    for name in ("settled val", "last year"):
-        api.add_truth(judging.project, tmp_path / "val.json", name=name, now=NOW)
+    (tmp_path / "settled val.json").write_text(json.dumps(truth))
+    for path, name in (("val.json", "settled val"), ("val.json", " settled  test"), ("settled val.json", None)):
+        with pytest.raises(ProjectError, match="what the project's own settled pairs are called: give another --name"):
+            api.add_truth(judging.project, tmp_path / path, name=name, now=NOW)
+    api.add_truth(judging.project, tmp_path / "val.json", name="last year", now=NOW)
+    assert [kept.name for kept in api.list_truths(judging.project)] == ["last year"]
     assert api.truth_names(judging.project) == ["settled test", "last year"]
     for call in (api.score_kept_runs, api.leaderboard_version):
         with pytest.raises(ProjectError, match="no ground truth called next year is kept"):
             call(judging.project, "next year")
+
+
+def test_a_truth_kept_under_a_name_of_the_projects_own_is_reached_under_another(
+    settled: Judging, keep: Keep, tmp_path: Path
+) -> None:
+    """Older versions kept a file as "settled val"; it stood in the list of truths and could never be scored against."""
+    moments = next(iter(candidates(settled).values()))
+    truth = [
+        {"query_id": 7, "relevant_moment": [{"video_name": v, "timestamp": [s, e], "relevance": 4}]}
+        for v, s, e, _ in moments[:1]
+    ]
+    (tmp_path / "val.json").write_text(json.dumps(truth))
+    columns = read_truth(tmp_path / "val.json")
+    with writing(settled.project.store) as db:
+        for number, name in enumerate(("settled val", "settled val (kept)")):
+            rows.add(db, Shelf.TRUTHS, columns, name=name, sha256=f"{number:064}", texts={}, at=NOW, by=None)
+    keep("mine", {"7": moments})
+    shown = ["settled val", "settled test", "settled val (kept) (kept)", "settled val (kept)"]
+    assert api.truth_names(settled.project) == shown
+    own, kept = (api.score_kept_runs(settled.project, name) for name in (shown[0], shown[2]))
+    assert own.scores is None, "no pair of the project has query 7"
+    assert kept.scores is not None
+    assert kept.scores.queries == (7,)
+    assert kept.inputs.truth == f"settled val ({tmp_path / 'val.json'})"
+    versions = {api.leaderboard_version(settled.project, name) for name in shown}
+    assert len(versions) == len(shown)
+    api.remove_truth(settled.project, "settled val", now=NOW)
+    assert api.truth_names(settled.project) == ["settled val", "settled test", "settled val (kept)"]
 
 
 def test_queries_beyond_the_truth_are_ignored_and_the_option_says_so(settled: Judging, keep: Keep) -> None:

@@ -19,7 +19,7 @@ def compute(found, cutoffs, thresholds):
     """The IoU of the first prediction, at every cut-off."""
     return np.stack([np.bincount(found.query, found.iou * (found.rank == 0), found.queries)[None] for _ in cutoffs])
 
-MEASURE = Measure("first_iou", None, compute)
+MEASURE = Measure("first_iou", "First IoU", None, compute, "IoU of the first prediction")
 '''
 
 
@@ -44,7 +44,7 @@ def test_every_measure_explains_itself():
 
 
 def test_preset_paper_has_all_measures_and_official_the_published_one():
-    assert settle("paper", [1], [0.5], {}).measures == ("ndcg", "ap", "rank", "recall", "axiou", "dcg")
+    assert settle("paper", [1], [0.5], {}).measures == ("ndcg", "axiou_ap", "recall", "recall_gt", "axiou", "dcg")
     assert settle("official", [1], [0.5], {}).keys == ("ndcg@1,0.5",)
 
 
@@ -66,20 +66,20 @@ def test_a_moment_below_min_relevance_is_not_there_but_for_ndcg():
     mean = evaluate(truth, run_of(8), k=[1], mu=[0.9], theta=[0.9], min_relevance=2)["mean"]
     assert mean == {
         "ndcg@1,0.9": 0.5,
-        **{"ap@1,0.9": 0.0, "rank@1,0.9": 0.0, "recall@1,0.9": 0.0, "axiou@1": 0.8, "dcg@1": 0.8},
+        **{"axiou_ap@1,0.9": 0.0, "recall@1,0.9": 0.0, "recall_gt@1,0.9": 0.0, "axiou@1": 0.8, "dcg@1": 0.8},
     }
-    assert evaluate(truth, run_of(8), k=[1], theta=[0.9], min_relevance=1, measures=["recall", "axiou"])["mean"] == {
-        "recall@1,0.9": 1.0,
+    assert evaluate(truth, run_of(8), k=[1], theta=[0.9], min_relevance=1, measures=["recall_gt", "axiou"])["mean"] == {
+        "recall_gt@1,0.9": 1.0,
         "axiou@1": 1.0,
     }
 
 
 @pytest.mark.parametrize("arithmetic", ["exact", "float64"])
-def test_an_iou_of_exactly_theta_counts_for_rank_alone(arithmetic):
-    asked = {"k": [1], "theta": [0.5], "measures": ["recall", "ap", "rank"], "arithmetic": arithmetic}
+def test_an_iou_of_exactly_theta_counts_for_recall_alone(arithmetic):
+    asked = {"k": [1], "theta": [0.5], "measures": ["recall_gt", "axiou_ap", "recall"], "arithmetic": arithmetic}
     for compare in ("ge", "gt"):
         mean = evaluate(TRUTH, run_of(5), **asked, iou_compare=compare)["mean"]
-        assert mean == {"recall@1,0.5": 0.0, "ap@1,0.5": 0.0, "rank@1,0.5": 1.0}
+        assert mean == {"recall_gt@1,0.5": 0.0, "axiou_ap@1,0.5": 0.0, "recall@1,0.5": 1.0}
 
 
 def test_a_cut_off_far_beyond_the_list_costs_nothing():
@@ -87,33 +87,41 @@ def test_a_cut_off_far_beyond_the_list_costs_nothing():
     mean = evaluate(TRUTH, run_of(4, 8), k=[k], theta=[0.5], mu=[0.5])["mean"]
     assert mean[f"axiou@{k}"] == pytest.approx(0.8, abs=1e-8)
     # One hit, at rank 2: the harmonic sum 1/2 + ... + 1/K, over K.
-    assert mean[f"ap@{k},0.5"] == pytest.approx((math.log(k) + 0.5772156649015329 - 1) / k, rel=1e-9)
-    assert mean[f"recall@{k},0.5"] == mean[f"rank@{k},0.5"] == 1.0
+    assert mean[f"axiou_ap@{k},0.5"] == pytest.approx((math.log(k) + 0.5772156649015329 - 1) / k, rel=1e-9)
+    assert mean[f"recall_gt@{k},0.5"] == mean[f"recall@{k},0.5"] == 1.0
 
 
 def test_a_list_shorter_than_k_goes_on_with_its_maximum_or_with_misses():
-    mean = evaluate(TRUTH, run_of(2, 6), k=[4], theta=[0.5], measures=["axiou", "ap", "dcg"])["mean"]
+    mean = evaluate(TRUTH, run_of(2, 6), k=[4], theta=[0.5], measures=["axiou", "axiou_ap", "dcg"])["mean"]
     assert mean["axiou@4"] == pytest.approx((0.2 + 0.6 * 3) / 4, abs=1e-15)
-    assert mean["ap@4,0.5"] == pytest.approx((1 / 2 + 1 / 3 + 1 / 4) / 4, abs=1e-15)
+    assert mean["axiou_ap@4,0.5"] == pytest.approx((1 / 2 + 1 / 3 + 1 / 4) / 4, abs=1e-15)
     assert mean["dcg@4"] == pytest.approx(0.2 + 0.6 / math.log2(3), abs=1e-15)
 
 
 def test_hits_of_one_query_do_not_run_into_the_next():
     truth = {name: TRUTH["q"] for name in "abcd"}
     run = {"a": run_of(9, 9)["q"], "b": [], "c": run_of(1)["q"], "d": run_of(1, 9)["q"]}
-    result = evaluate(truth, run, k=[2], theta=[0.5], measures=["axiou", "ap", "recall"])["per_query"]
+    result = evaluate(truth, run, k=[2], theta=[0.5], measures=["axiou", "axiou_ap", "recall_gt"])["per_query"]
     assert [row["axiou@2"] for row in result.values()] == pytest.approx([0.9, 0, 0.1, 0.5])
-    assert [row["ap@2,0.5"] for row in result.values()] == [1, 0, 0, 0.25]
-    assert [row["recall@2,0.5"] for row in result.values()] == [1, 0, 0, 1]
+    assert [row["axiou_ap@2,0.5"] for row in result.values()] == [1, 0, 0, 0.25]
+    assert [row["recall_gt@2,0.5"] for row in result.values()] == [1, 0, 0, 1]
 
 
 def test_at_a_threshold_of_0_every_prediction_reaches_and_fillers_do_not():
-    asked = {"theta": [0.0], "invalid": "skip", "measures": ["recall", "rank", "ap"]}
+    asked = {"theta": [0.0], "invalid": "skip", "measures": ["recall_gt", "recall", "axiou_ap"]}
     elsewhere = {"q": [["other", 0, 5, 1]]}
-    assert evaluate(TRUTH, elsewhere, k=[2], **asked)["mean"] == {"recall@2,0.0": 0, "rank@2,0.0": 1, "ap@2,0.0": 0}
-    assert evaluate(TRUTH, {"q": []}, k=[2], **asked)["mean"] == {"recall@2,0.0": 0, "rank@2,0.0": 0, "ap@2,0.0": 0}
+    assert evaluate(TRUTH, elsewhere, k=[2], **asked)["mean"] == {
+        "recall_gt@2,0.0": 0,
+        "recall@2,0.0": 1,
+        "axiou_ap@2,0.0": 0,
+    }
+    assert evaluate(TRUTH, {"q": []}, k=[2], **asked)["mean"] == {
+        "recall_gt@2,0.0": 0,
+        "recall@2,0.0": 0,
+        "axiou_ap@2,0.0": 0,
+    }
 
 
 def test_a_name_given_as_text_is_refused():
     with pytest.raises(InputError, match="measures: 'a' is not one of ndcg"):
-        settle("paper", [1], [0.5], {}, measures="ap")
+        settle("paper", [1], [0.5], {}, measures="axiou_ap")

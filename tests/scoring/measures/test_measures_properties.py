@@ -42,9 +42,9 @@ def plain_values(moments, rows, options):
         for theta in THETA:
             level = Fraction(repr(theta)) if exact == "exact" else theta
             hits = [x > level for x in padded]
-            values[f"recall@{k},{theta}"] = float(any(hits))
-            values[f"rank@{k},{theta}"] = float(any(x >= level for x in padded))
-            values[f"ap@{k},{theta}"] = float(sum(Fraction(sum(hits[:j]), j) for j in range(1, k + 1)) / k)
+            values[f"recall_gt@{k},{theta}"] = float(any(hits))
+            values[f"recall@{k},{theta}"] = float(any(x >= level for x in padded))
+            values[f"axiou_ap@{k},{theta}"] = float(sum(Fraction(sum(hits[:j]), j) for j in range(1, k + 1)) / k)
     return values
 
 
@@ -64,7 +64,7 @@ def test_the_fast_way_equals_the_plain_loops(given_data, options):
     for query, values in expected.items():
         assert result["per_query"][query] == pytest.approx(values, abs=1e-12)
         for key, value in values.items():
-            if key.startswith(("recall", "rank")):
+            if key.startswith("recall"):
                 assert result["per_query"][query][key] == value
 
 
@@ -119,7 +119,7 @@ def test_irrelevant_truth_changes_no_ungraded_measure(given_data):
 def test_what_can_only_grow_with_k_grows(given_data):
     # AP may fall with K, NDCG may too; AxIoU is a mean of running maxima, which do not fall.
     for row in others(*given_data)["per_query"].values():
-        for name in ("recall", "rank", "dcg", "axiou"):
+        for name in ("recall_gt", "recall", "dcg", "axiou"):
             by_threshold = {}
             for key, value in row.items():
                 if key.startswith(name + "@"):
@@ -135,9 +135,9 @@ def test_axiou_is_recall_averaged_over_theta_and_cut_offs(given_data):
     truth, run = given_data
     thetas = [n / 50 for n in range(1, 51)]
     cutoffs = (1, 2, 3, 4)
-    result = evaluate(truth, run, k=cutoffs, theta=thetas, measures=["recall", "axiou"])["per_query"]
+    result = evaluate(truth, run, k=cutoffs, theta=thetas, measures=["recall_gt", "axiou"])["per_query"]
     for row in result.values():
-        mean = np.mean([row[f"recall@{k},{theta}"] for k in cutoffs for theta in thetas])
+        mean = np.mean([row[f"recall_gt@{k},{theta}"] for k in cutoffs for theta in thetas])
         assert row["axiou@4"] == pytest.approx(mean, abs=1 / 50 + 1e-9)
 
 

@@ -1,0 +1,145 @@
+"""What a study is of: truth and run files, read, checked and scored once.
+
+Reads: truth, run and video map files. Writes: nothing.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import SupportsIndex
+
+import msgspec
+import numpy as np
+
+from backend.ground.errors import InputError, Problem
+from backend.scoring.files.reading import read_run, read_truth, read_videos
+from backend.scoring.matching.columns import Run
+from backend.scoring.measures import MEASURES, proper_names
+from backend.scoring.presets import DEFAULT_K, DEFAULT_MU, Options, Preset, Settings, settle
+from backend.scoring.scores import AnswerKey, prepare_run, prepare_truth, score
+from backend.scoring.studies.study import Table
+
+
+@dataclass(frozen=True, slots=True)
+class StudyInputs:
+    """What is scored and how: as for `evaluate_files`, but of each run its name and file.
+
+    `measures` keeps only the measures whose names begin with one of these texts, such as `ndcg@10`; the
+    whole name of a measure, such as `recall`, means that measure alone. Systems are
+    compared on the same queries, so `missing` is `zero` in both presets and may not be `skip`.
+    """
+
+    truth: Path
+    runs: Mapping[str, Path]
+    videos: Path | None = None
+    preset: Preset = "paper"
+    k: Iterable[SupportsIndex] = DEFAULT_K
+    mu: Iterable[float] = DEFAULT_MU
+    theta: Iterable[float] = DEFAULT_MU
+    measures: Sequence[str] = ()
+    options: Options = field(default_factory=Options)
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """Everything read, checked and scored; `kept` numbers the measures of the table among `settings.keys`."""
+
+    key: AnswerKey
+    runs: tuple[Run, ...]
+    settings: Settings
+    kept: tuple[int, ...]
+    table: Table
+    warnings: list[str]
+
+    def choices(self, **more: object) -> dict[str, object]:
+        """What the numbers depend on, the preset first."""
+        return {
+            "preset": self.settings.preset,
+            "options": self.settings.changed,
+            "queries": self.table.values.shape[2],
+            "systems": list(self.table.systems),
+            **more,
+        }
+
+
+def read_and_score(inputs: StudyInputs) -> Scored:
+    """Read everything, tell all problems at once, and score: values by measure, system and query of the truth."""
+    if inputs.options.get("missing") == "skip":
+        raise InputError.single("missing", "systems are compared on the same queries: zero or error, not skip")
+    options = inputs.options.copy()
+    if options.get("missing") is None:
+        options["missing"] = "zero"
+    settings = settle(inputs.preset, inputs.k, inputs.mu, options, theta=inputs.theta)
+    beginnings, notes = _beginnings(inputs.measures)
+    kept = _kept(settings.keys, beginnings)
+    names = None if inputs.videos is None else read_videos(inputs.videos)
+    problems: list[Problem] = []
+    if len(inputs.runs) < 2:
+        problems.append(Problem("runs", None, "a study compares systems: give at least two runs"))
+    key = None
+    try:
+        key = prepare_truth(read_truth(inputs.truth), settings)
+    except InputError as error:
+        problems += error.problems
+    runs = []
+    ranked = []
+    for path in inputs.runs.values():
+        try:
+            runs.append(read_run(path, names))
+            if key is not None:
+                ranked.append(prepare_run(runs[-1], key, settings))
+        except InputError as error:
+            problems += error.problems
+    if problems or key is None:
+        raise InputError(problems)
+    scores = [score(key, run, settings) for run in ranked]
+    order = [{query: n for n, query in enumerate(found.queries)} for found in scores]
+    queries = [query for query in key.truth.queries if query in order[0]]
+    if not queries:
+        raise InputError.single(inputs.truth, "no query counts, so there is nothing to compare")
+    values = np.array(
+        [found.values[:, [at[query] for query in queries]] for found, at in zip(scores, order, strict=True)]
+    ).transpose(1, 0, 2)[list(kept)]
+    table = Table(tuple(settings.keys[n] for n in kept), tuple(inputs.runs), np.ascontiguousarray(values))
+    warnings = [*notes, *key.warnings, *(warning for run in ranked for warning in run.warnings)]
+    return Scored(key, tuple(runs), settings, kept, table, warnings)
+
+
+def _beginnings(texts: Sequence[str]) -> tuple[tuple[str, ...], list[str]]:
+    """What keys may begin with, and what to tell; a whole name means that measure alone: recall is not recall_gt.
+
+    >>> _beginnings(["recall", "rank@1", "ndcg@1", "nd"])[0]
+    ('recall@', 'recall@1', 'ndcg@1', 'nd')
+    """
+    found: list[str] = []
+    told: list[str] = []
+    for text in texts:
+        name, at, rest = text.partition("@")
+        (proper,), notes = proper_names([name])
+        found.append(f"{proper}@{rest}" if at or proper in MEASURES else text)
+        told += notes
+    return tuple(found), told
+
+
+def _kept(keys: Sequence[str], beginnings: Sequence[str]) -> tuple[int, ...]:
+    unused = [text for text in beginnings if not any(key.startswith(text) for key in keys)]
+    if unused:
+        known = ", ".join(keys)
+        raise InputError([Problem("measure", None, f"none begins with {text!r}; there are {known}") for text in unused])
+    return tuple(n for n, key in enumerate(keys) if not beginnings or key.startswith(tuple(beginnings)))
+
+
+def durations_of(path: Path) -> dict[str, float]:
+    """Seconds of each video of a map file that `read_videos` has accepted."""
+    problems = []
+    known_s = {}
+    for row, (name, (seconds, _)) in enumerate(
+        msgspec.json.decode(path.read_bytes().lstrip(b"\xef\xbb\xbf")).items(), 1
+    ):
+        if isinstance(seconds, int | float) and not isinstance(seconds, bool) and seconds > 0:
+            known_s[name] = float(seconds)
+        else:
+            problems.append(Problem(str(path), row, f"video {name!r}: {seconds!r} is not a duration in seconds"))
+    if problems:
+        raise InputError(problems)
+    return known_s

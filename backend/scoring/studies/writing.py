@@ -1,0 +1,60 @@
+"""A study as files to take along: its figure and its data.
+
+Writes: a folder of a study's figures (PNG, SVG) and data (CSV).
+"""
+
+import csv
+import io
+from collections.abc import Mapping
+from pathlib import Path
+
+from backend.ground.errors import InputError
+from backend.scoring.studies.study import Study
+
+
+def write_study(study: Study, folder: Path) -> list[Path]:
+    """Write `NAME.csv`, `NAME.png` and `NAME.svg` into a folder, which is made; earlier ones are replaced.
+
+    Every row of the CSV repeats the study's choices, so that no number is without them.
+
+    Raises:
+        InputError: the folder cannot be written.
+    """
+    # Charts take as long to load as everything else together; the desk and most commands need none.
+    from backend.scoring.drawing import save
+    from backend.scoring.studies import figures as charts
+
+    chart = charts.draw(study)
+    paths = [folder / f"{study.name}{ending}" for ending in (".csv", ".png", ".svg")]
+    waiting = [path.with_name(f".{path.stem}.part{path.suffix}") for path in paths]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            waiting[0].write_text(_csv(study), encoding="utf-8", newline="")
+            save(chart, waiting[1])
+            save(chart, waiting[2])
+            for part, path in zip(waiting, paths, strict=True):
+                part.replace(path)
+        finally:
+            for part in waiting:
+                part.unlink(missing_ok=True)
+    except OSError as error:
+        raise InputError.single(folder, f"cannot be written: {error.strerror}") from None
+    return paths
+
+
+def _csv(study: Study) -> str:
+    flat = {name: _text(value) for name, value in study.choices.items() if name != "systems"}
+    text = io.StringIO()
+    writer = csv.DictWriter(text, [*study.rows[0], *(name for name in flat if name not in study.rows[0])])
+    writer.writeheader()
+    writer.writerows(flat | row for row in study.rows)
+    return text.getvalue()
+
+
+def _text(value: object) -> str:
+    if isinstance(value, Mapping):
+        return "; ".join(f"{name}={choice}" for name, choice in value.items())
+    if isinstance(value, list):
+        return "; ".join(map(str, value))
+    return str(value)
