@@ -23,6 +23,8 @@ if TYPE_CHECKING:
         restore_clip,
     )
     from backend.api.campaigns import import_judgements
+    from backend.api.corpus import import_corpus
+    from backend.api.demo import build_demo, demo_people
     from backend.api.exam import (
         end_exam,
         exam_held,
@@ -55,6 +57,7 @@ if TYPE_CHECKING:
         videos_with_file,
     )
     from backend.api.moments import moment_clip
+    from backend.api.opening import open_project, status_counts
     from backend.api.pace import backup_now, progress
     from backend.api.people import (
         accept_invitation,
@@ -72,25 +75,20 @@ if TYPE_CHECKING:
         sign_out_everywhere,
         suspend,
     )
-    from backend.api.projects import (
+    from backend.api.pipeline import (
         accept_rewrites,
-        build_demo,
         choose_candidates,
         choose_encoder,
-        demo_people,
-        draw_queries,
         export_release,
         export_zip,
-        import_corpus,
         init_project,
         list_releases,
-        open_project,
         rewrite_captions,
-        status_counts,
         summarise_raw,
         waiting_rewrites,
         write_pseudo_train,
     )
+    from backend.api.queries import draw_queries
     from backend.api.reports import report_page
     from backend.api.runs import (
         add_run,

@@ -1,15 +1,20 @@
 """What comes into a project from earlier campaigns."""
 
+from collections.abc import Callable
 from pathlib import Path
 
-from backend.api.projects import Progress
 from backend.campaign.earlier import judgements as earlier_judgements
 from backend.campaign.earlier.judgements import JudgementsReport
 from backend.campaign.project.folder import Project
 
 
 def import_judgements(
-    project: Project, raw: Path, pairs: Path | None = None, *, now: float, progress: Progress | None = None
+    project: Project,
+    raw: Path,
+    pairs: Path | None = None,
+    *,
+    now: float,
+    progress: Callable[[str, int, int], None] | None = None,
 ) -> JudgementsReport:
     """Take the raw annotations of an earlier campaign, or nothing; see `backend.campaign.earlier.judgements`."""
     return earlier_judgements.import_judgements(project, raw, pairs, now=now, progress=progress)

@@ -64,7 +64,7 @@ def import_judgements(
         say(f"Note: worker {worker} has the number {number} here.")
 
 
-def _say_pairs(report: api.JudgementsReport, *, with_file: bool) -> None:
+def _say_pairs(report: "api.JudgementsReport", *, with_file: bool) -> None:
     """What was added, and what was there."""
     say(
         f"New: {report.people_added} people, {report.videos:,} videos, {report.moments:,} moments, "
@@ -79,7 +79,7 @@ def _say_pairs(report: api.JudgementsReport, *, with_file: bool) -> None:
         say(f"Note: {report.verdicts_that_differ:,} pairs have another verdict or relevance in the file than here.")
 
 
-def _say_verdicts(report: api.JudgementsReport) -> None:
+def _say_verdicts(report: "api.JudgementsReport") -> None:
     """How the pairs stand now."""
     without = report.pairs - report.consensus - report.adjudicated
     decided = f", {report.adjudicated:,} decided by a lead" if report.adjudicated else ""

@@ -124,7 +124,7 @@ def exempt(
     say(f"{name} may judge without the exam.")
 
 
-def _row(one: api.ExamPerson) -> tuple[object, ...]:
+def _row(one: "api.ExamPerson") -> tuple[object, ...]:
     attempt = one.attempts[-1] if one.attempts else None
     result = attempt.result if attempt else None
     figures: tuple[object, ...] = ("", "", "", "")
@@ -136,7 +136,7 @@ def _row(one: api.ExamPerson) -> tuple[object, ...]:
     return (one.person.name, one.phase.value if one.phase else "", len(one.attempts), *figures)
 
 
-def _annotator(project: api.Project, name: str) -> AnnotatorId:
+def _annotator(project: "api.Project", name: str) -> AnnotatorId:
     for row in api.list_people(project):
         if row.person.name.casefold() == name.casefold():
             return row.person.annotator_id

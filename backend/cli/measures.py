@@ -269,7 +269,7 @@ def _inputs(
     theta: str,
     option: list[str] | None,
     measure: list[str] | None,
-) -> api.StudyInputs:
+) -> "api.StudyInputs":
     return api.StudyInputs(
         truth,
         runs,
@@ -305,7 +305,7 @@ def _number(value: Any, form: str) -> str:
 
 
 def _matrix(
-    study: api.Study, fields: tuple[str, str, str], title: str, form: str
+    study: "api.Study", fields: tuple[str, str, str], title: str, form: str
 ) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     """A table of all pairs of measures, its columns numbered, as names would not fit: of the first few measures."""
     first, second, value = fields
@@ -318,7 +318,7 @@ def _matrix(
 
 
 def _finish(
-    study: api.Study, out: Path | None, json: bool, columns: tuple[Any, ...], rows: list[tuple[Any, ...]]
+    study: "api.Study", out: Path | None, json: bool, columns: tuple[Any, ...], rows: list[tuple[Any, ...]]
 ) -> None:
     """Write the folder, then print the study: as JSON, or as a table with its choices, reasons and files."""
     paths = api.write_study(study, out or Path("studies") / study.name)

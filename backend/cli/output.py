@@ -8,15 +8,9 @@ from pathlib import Path
 from typing import Annotated, NoReturn
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
-from rich.table import Table
 
 Dir = Annotated[Path, typer.Argument(metavar="DIR", help="The project folder.", show_default=False)]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
-
-stderr = Console(stderr=True, highlight=False, soft_wrap=True)
-stdout = Console(highlight=False, soft_wrap=True)
 
 
 def now() -> float:
@@ -38,13 +32,18 @@ def fail(message: str) -> NoReturn:
 @contextmanager
 def progress_bar() -> Iterator[Callable[[str, int, int], None]]:
     """A bar for each thing that is being done; silent when standard error is not a terminal."""
+    if not sys.stderr.isatty():
+        yield lambda what, done, total: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+
     with Progress(
         TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
         TimeRemainingColumn(elapsed_when_finished=True),
-        console=stderr,
-        disable=not sys.stderr.isatty(),
+        console=Console(stderr=True, highlight=False, soft_wrap=True),
     ) as bars:
         tasks: dict[str, TaskID] = {}
 
@@ -58,12 +57,15 @@ def progress_bar() -> Iterator[Callable[[str, int, int], None]]:
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
     """A plain table; every column but the first is set flush right."""
+    from rich.console import Console
+    from rich.table import Table
+
     grid = Table(box=None, pad_edge=False, header_style="bold")
     for n, column in enumerate(columns):
         grid.add_column(column, justify="left" if n == 0 else "right", overflow="fold")
     for row in rows:
         grid.add_row(*(str(cell) for cell in row))
-    stdout.print(grid)
+    Console(highlight=False, soft_wrap=True).print(grid)
 
 
 def numbers(text: str, convert: Callable[[str], float], option: str) -> list[float]:

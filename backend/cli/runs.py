@@ -100,7 +100,7 @@ def remove_run(folder: Dir, name: Kept) -> None:
     say(f"Removed {kept.name}, made of {kept.file}.")
 
 
-def _list(kept: list[api.Kept], json: bool) -> None:
+def _list(kept: "list[api.Kept]", json: bool) -> None:
     if json:
         say(msgspec.json.encode([asdict(one) for one in kept]).decode())
         return

@@ -13,9 +13,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from sqlite_utils import Database as Database
-
 from backend.ground.errors import ProjectError, SchemaOutOfDate, StoreUnavailable
+from backend.store.engine import Database as Database
 from backend.store.schema import migrations
 
 BUSY_TIMEOUT_S = 30.0
@@ -264,4 +263,5 @@ def _connect(path: Path) -> Database:
         actual = connection.execute(f"PRAGMA {name}").fetchone()[0]
         if actual != value:
             raise ProjectError(f"{path}: SQLite refused {name} = {value} (it is {actual})")
-    return Database(connection)
+    # Plugins are for the command line of sqlite-utils; looking for them reads every installed package.
+    return Database(connection, execute_plugins=False)

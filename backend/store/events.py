@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from enum import StrEnum
 
 import msgspec
-from sqlite_utils import Database
 
 from backend.ground.ids import AnnotatorId
+from backend.store.engine import Database
 
 
 class EventKind(StrEnum):

@@ -9,9 +9,8 @@ docs/schema.md is generated from here.
 
 from collections.abc import Iterable
 
-from sqlite_utils import Database, Migrations
-
 from backend.ground.errors import ProjectError
+from backend.store.engine import Database, Migrations
 
 migrations = Migrations("reelrank")
 

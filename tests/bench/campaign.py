@@ -9,8 +9,6 @@ from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 
-from sqlite_utils import Database
-
 from backend import api
 from backend.campaign.candidates.rows import agenda
 from backend.campaign.earlier.rules.raw_annotation import read_raw
@@ -18,6 +16,7 @@ from backend.campaign.judging import consensus
 from backend.campaign.nouns import Person, Role
 from backend.campaign.people import accounts as people
 from backend.store.connection import writing
+from backend.store.engine import Database
 
 BATCH = 20
 QUERIES, PAIRS, ROWS, WORKERS = 3281, 96_483, 227_808, 21

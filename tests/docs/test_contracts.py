@@ -17,7 +17,8 @@ CROSSED = {
     ),
     "Scoring knows no campaign, no database, no video, no model": ("backend/scoring/evaluate.py", "import pandas"),
     "Rules are pure": ("backend/campaign/judging/rules.py", "import datetime"),
-    "SQL in rows and in the store": ("backend/campaign/judging/consensus.py", "import sqlite_utils"),
+    "SQL in rows and in the store": ("backend/campaign/judging/consensus.py", "import sqlite3"),
+    "sqlite-utils is taken from the store's engine": ("backend/campaign/people/rows.py", "import sqlite_utils"),
     "Pages and commands use the api, and values": (
         "annotate_app/screens/queries.py",
         "import backend.campaign.review.deciding",

@@ -7,11 +7,11 @@ from enum import StrEnum
 from typing import Any
 
 import numpy as np
-from sqlite_utils import Database
 
 from backend.ground.errors import ProjectError
 from backend.ground.ids import AnnotatorId
 from backend.scoring.matching.columns import Run, Spans, Truth
+from backend.store.engine import Database
 
 _DTYPES = {"query_rows": "<i8", "offsets": "<i8", "video": "<i4", "start_s": "<f8", "end_s": "<f8", "row": "<i4"}
 _VALUE_DTYPE = "<f8"

@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sqlite_utils import Database
-
 from backend.campaign.corpus.rows import CaptionRow, captions_where
+from backend.store.engine import Database
 
 BY_HAND = "by-hand"
 """The rule version of rewrites that a person decided on."""

@@ -7,11 +7,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from sqlite_utils import Database
-
 from backend.campaign.corpus.rules import CaptionedMoment
 from backend.ground.ids import MomentId
 from backend.media.facts import VideoFacts
+from backend.store.engine import Database
 
 
 @dataclass(frozen=True, slots=True)

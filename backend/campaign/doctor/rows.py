@@ -5,10 +5,9 @@
 
 from collections.abc import Iterator, Mapping
 
-from sqlite_utils import Database
-
 from backend.campaign.candidates.rows import agenda
 from backend.ground.ids import PairId
+from backend.store.engine import Database
 from backend.store.schema import migrations
 
 JUDGED_WITHOUT_GRADE = """

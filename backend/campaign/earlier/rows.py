@@ -8,10 +8,9 @@ import secrets
 from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
-from sqlite_utils import Database
-
 from backend.campaign.earlier.rules.campaign_files import Span
 from backend.campaign.nouns import Person, Role, Split
+from backend.store.engine import Database
 from backend.store.events import EventKind
 
 ENCODER = "imported"

@@ -3,11 +3,10 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from sqlite_utils import Database
-
 from backend.campaign.exam.rules import Settled
 from backend.campaign.nouns import Person, Role
 from backend.ground.ids import AnnotatorId, PairId, PairKey, QueryId
+from backend.store.engine import Database
 
 
 @dataclass(frozen=True, slots=True)

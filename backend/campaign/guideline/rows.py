@@ -2,9 +2,8 @@
 
 from dataclasses import dataclass
 
-from sqlite_utils import Database
-
 from backend.ground.ids import AnnotatorId, PairId, PairKey
+from backend.store.engine import Database
 
 _CLIP_AND_VERDICT = (
     "JOIN moment m USING (moment_id) JOIN video v USING (video_id) "

@@ -4,13 +4,12 @@ import sqlite3
 from collections import Counter, defaultdict
 from statistics import median
 
-from sqlite_utils import Database
-
 from backend.campaign.nouns import Person, Role
 from backend.campaign.people.model import PersonReview
 from backend.campaign.quality.rules.pace import SHORTEST_MS, too_fast
 from backend.ground.errors import ProjectError
 from backend.ground.ids import AnnotatorId
+from backend.store.engine import Database
 
 
 def add(db: Database, name: str, role: Role, *, at: float, simulated: bool = False) -> Person:

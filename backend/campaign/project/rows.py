@@ -1,9 +1,8 @@
 """The row that says what the campaign is, and its scale."""
 
-from sqlite_utils import Database
-
 from backend.campaign.nouns import GradeMeaning, Scale
 from backend.campaign.project.model import Campaign, ExamSettings, GoldSettings
+from backend.store.engine import Database
 
 
 def campaign(db: Database) -> Campaign:

@@ -2,9 +2,8 @@
 
 from typing import NamedTuple
 
-from sqlite_utils import Database
-
 from backend.ground.ids import AnnotatorId
+from backend.store.engine import Database
 
 
 class GivenHere(NamedTuple):

@@ -3,10 +3,9 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from sqlite_utils import Database
-
 from backend.campaign.nouns import Split
 from backend.ground.ids import QueryId
+from backend.store.engine import Database
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,9 +2,8 @@
 
 from dataclasses import dataclass
 
-from sqlite_utils import Database
-
 from backend.ground.ids import AnnotatorId
+from backend.store.engine import Database
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,8 @@ Derived from seats and verdicts, like the consensus: one row a batch, so that fi
 two however many pairs there are. `refresh` makes the row of one batch anew after every act that may change it.
 """
 
-from sqlite_utils import Database
-
 from backend.ground.ids import BatchId, MomentId, PairId
+from backend.store.engine import Database
 
 # Lowest seat without a judgement of each pair that still wants one. Who holds it does not matter: a lease may end.
 _WANTING = """

@@ -4,11 +4,10 @@ import secrets
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from sqlite_utils import Database
-
 from backend.campaign.candidates.rows import agenda
 from backend.campaign.project.model import Campaign
 from backend.ground.ids import AnnotatorId, BatchId, MomentId, QueryId
+from backend.store.engine import Database
 
 FIRST_ROUND_SEATS = (1, 2)
 

@@ -4,11 +4,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from sqlite_utils import Database
-
 from backend.campaign.judging.rows.seats import Seat
 from backend.campaign.nouns import Verdict
 from backend.ground.ids import AnnotatorId, BatchId, MomentId, PairId, PairKey
+from backend.store.engine import Database
 
 
 @dataclass(frozen=True, slots=True)

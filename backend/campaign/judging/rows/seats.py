@@ -7,9 +7,8 @@ rows of a pair *are* its overlap, no count is ever compared with a limit.
 import sqlite3
 from dataclasses import dataclass
 
-from sqlite_utils import Database
-
 from backend.ground.ids import AnnotatorId, BatchId, PairId, PairKey, QueryId
+from backend.store.engine import Database
 
 SECOND_ROUND_SEATS = (3, 4)
 

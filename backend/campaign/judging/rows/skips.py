@@ -1,9 +1,8 @@
 """Skips: people's wishes not to judge a pair, with their reasons. Never grades."""
 
-from sqlite_utils import Database
-
 from backend.campaign.judging.model import SkipKind
 from backend.ground.ids import AnnotatorId, PairId
+from backend.store.engine import Database
 
 
 def event_owner(db: Database, key: str) -> tuple[PairId, AnnotatorId] | None:

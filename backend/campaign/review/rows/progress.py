@@ -4,9 +4,8 @@ Reads only. A judgement counts at its first revision: a corrected grade is no fu
 ones were not made here by people, so nothing that tells of pace counts them.
 """
 
-from sqlite_utils import Database
-
 from backend.campaign.review.model import DayCount, PersonPace
+from backend.store.engine import Database
 
 _BY_PEOPLE = "j.revision = 1 AND j.simulated = 0 AND j.imported = 0"
 

@@ -4,13 +4,12 @@ from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any
 
-from sqlite_utils import Database
-
 from backend.campaign.judging.model import SkipKind
 from backend.campaign.nouns import Split, Verdict
 from backend.campaign.quality.rules.pace import too_fast
 from backend.campaign.review.model import GivenGrade, GivenSkip, PairReview, QueryReview
 from backend.ground.ids import PairId, PairKey, QueryId
+from backend.store.engine import Database
 
 _AT_ONCE = 500
 """Pairs asked for in one statement."""

@@ -1,4 +1,4 @@
-"""Projects and their pipeline, from an empty folder to a release."""
+"""The pipeline, from an empty folder to a release, as far as it needs an encoder."""
 
 import shutil
 from collections.abc import Callable, Sequence
@@ -12,19 +12,13 @@ from backend.campaign.candidates.choosing import CandidateReport
 from backend.campaign.captions import rewriting as captions
 from backend.campaign.captions import rows as caption_rows
 from backend.campaign.captions.rewriting import RewriteReport
-from backend.campaign.corpus import importing as corpus
-from backend.campaign.corpus.importing import ImportReport
-from backend.campaign.demo import building as demo
 from backend.campaign.earlier.rules.raw_annotation import read_raw, summarise
 from backend.campaign.nouns import Person, require_lead
 from backend.campaign.project import folder as projects
 from backend.campaign.project.folder import Project
-from backend.campaign.queries import drawing as queries
-from backend.campaign.queries.drawing import QueryReport
 from backend.campaign.release import export
 from backend.campaign.release.export import ReleaseReport
 from backend.campaign.release.rows import ReleaseRow, all_releases
-from backend.campaign.review import status
 from backend.encoders import sentence
 from backend.encoders.sentence import DEFAULT_NAME, Encoder
 from backend.ground.errors import InputError
@@ -33,54 +27,10 @@ Progress = Callable[[str, int, int], None]
 """Called with (what is being done, done so far, all of it)."""
 
 
-def open_project(folder: Path) -> Project:
-    """Open a project folder; raises `ProjectError`, `SchemaOutOfDate` or `InputError` (settings)."""
-    return projects.open_project(folder)
-
-
 def init_project(folder: Path, *, encoder: str | None = None, kind: str | None = None) -> Project:
     """A new, empty project; the encoder is SimCSE from the model hub unless another is named."""
     spec = sentence.resolve(encoder or DEFAULT_NAME, kind)
     return projects.create(folder, encoder=spec.name, encoder_kind=spec.kind)
-
-
-def build_demo(folder: Path, *, judged: bool, now: float, progress: Progress) -> Project:
-    """The demo project, built if it is not there yet; `judged` adds simulated judgements, marked as such."""
-    if (folder / projects.DATABASE_FILE).exists():
-        project = open_project(folder)
-    else:
-        project = demo.build(folder, now=now, progress=progress)
-    if judged and not status.counts(project)["simulated"]:
-        demo.simulate(project, now=now, progress=progress)
-        demo.keep_runs(project, now=now)
-    return project
-
-
-def demo_people() -> tuple[str, Sequence[str], str]:
-    """(lead, annotators, everybody's password) of the demo project."""
-    return demo.LEAD, demo.ANNOTATORS, demo.PASSWORD
-
-
-def import_corpus(
-    project: Project,
-    file: Path,
-    format: str,  # noqa: A002 - the word of the public contract
-    *,
-    videos: Path | None = None,
-    types: frozenset[str] | None = None,
-    now: float,
-    progress: Progress | None = None,
-) -> ImportReport:
-    """Take an annotation file into the project, or nothing of it; see `backend.campaign.corpus.importing`."""
-    return corpus.import_file(
-        project,
-        file,
-        format,
-        videos=videos,
-        types=types,
-        now=now,
-        progress=(lambda done, total: progress("measuring videos", done, total)) if progress else None,
-    )
 
 
 def choose_encoder(project: Project, name: str, kind: str | None = None) -> Project:
@@ -114,11 +64,6 @@ def waiting_rewrites(project: Project) -> list[tuple[str, str, str]]:
 def accept_rewrites(project: Project, file: Path, *, now: float) -> int:
     """Take a person's decisions on waiting rewrites from a CSV file; how many were decided."""
     return captions.accept_by_hand(project, _read(file), file.name, now=now)
-
-
-def draw_queries(project: Project, *, val: int, test: int, seed: int, now: float) -> QueryReport:
-    """Draw validation and test queries; the rest trains."""
-    return queries.draw(project, val=val, test=test, seed=seed, now=now)
 
 
 def choose_candidates(
@@ -157,11 +102,6 @@ def export_zip(project: Project, person: Person, *, now: float) -> Path:
 def list_releases(project: Project) -> list[ReleaseRow]:
     """The releases made so far, the newest first."""
     return all_releases(project.store.db)
-
-
-def status_counts(project: Project) -> dict[str, Any]:
-    """The counts of `reelrank status --json`, equal to what the screens show."""
-    return status.counts(project)
 
 
 def summarise_raw(file: Path) -> dict[str, Any]:

@@ -1,0 +1,18 @@
+"""Opening a project and counting what is in it: what almost every command does, and some do nothing else."""
+
+from pathlib import Path
+from typing import Any
+
+from backend.campaign.project import folder as projects
+from backend.campaign.project.folder import Project
+from backend.campaign.review import status
+
+
+def open_project(folder: Path) -> Project:
+    """Open a project folder; raises `ProjectError`, `SchemaOutOfDate` or `InputError` (settings)."""
+    return projects.open_project(folder)
+
+
+def status_counts(project: Project) -> dict[str, Any]:
+    """The counts of `reelrank status --json`, equal to what the screens show."""
+    return status.counts(project)

@@ -1,0 +1,71 @@
+"""No command loads what it does not use; imports were most of the time of those that people wait for."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from backend import api
+from scored import write_files
+
+HEAVY = ["sqlite3", "sqlite_utils", "pandas", "numpy", "scipy", "altair", "av", "cv2", "faiss", "torch", "rich"]
+RUN = f"""
+import sys
+from backend import cli
+try:
+    cli.main()
+except SystemExit as leaving:
+    code = leaving.code or 0
+else:
+    code = 0
+sys.stderr.write(f"\\n{{[code, *(name for name in {HEAVY} if name in sys.modules)]!r}}")
+"""
+
+
+def loaded(*arguments: object) -> set[str]:
+    """What of the heavy modules a command has loaded that ends well."""
+    done = subprocess.run([sys.executable, "-c", RUN, *map(str, arguments)], capture_output=True, text=True, check=True)
+    code, *names = json.loads(done.stderr.splitlines()[-1].replace("'", '"'))
+    assert code == 0, done.stderr
+    return set(names)
+
+
+def test_help_loads_nothing() -> None:
+    assert loaded("--help") == set()
+
+
+@pytest.mark.parametrize(
+    ("command", "used"),
+    [
+        ("status DIR", {"rich"}),
+        ("status DIR --json", set()),
+        ("queries DIR --val 1 --test 1", set()),
+        ("users add DIR Zoe --role lead", set()),
+    ],
+)
+def test_a_command_loads_the_database_and_what_it_uses(
+    corpus_project: api.Project, command: str, used: set[str]
+) -> None:
+    arguments = [corpus_project.folder if word == "DIR" else word for word in command.split()]
+    assert loaded(*arguments) == {"sqlite3", "sqlite_utils", *used}
+
+
+def test_scoring_loads_no_database(tmp_path: Path) -> None:
+    truth, runs = write_files(tmp_path)
+    command = ["evaluate", "--truth", truth, "--run", runs[0], "--measure", "ndcg", "--json", "-"]
+    assert loaded(*command) == {"numpy"}
+
+
+def test_who_imports_pandas_after_the_store_has_all_of_it() -> None:
+    code = """
+import sys
+before = list(sys.meta_path)
+from backend.store.engine import Database
+assert "pandas" not in sys.modules and sys.meta_path == before
+import pandas
+from sqlite_utils import Database as Same
+assert Same is Database and pandas.DataFrame({"a": [1]}).a.sum() == 1
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
