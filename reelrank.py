@@ -1,0 +1,33 @@
+"""Score ranked video moment retrieval: the Python surface for whoever brings a truth and a run.
+
+    from reelrank import evaluate
+
+Nothing of a campaign is loaded: no database, no video, no model, no page; a name is imported at its first use.
+`backend.api` has the same functions, and those of campaigns.
+"""
+
+from typing import TYPE_CHECKING
+
+from backend import __version__
+from backend.ground import lazy
+
+if TYPE_CHECKING:
+    from backend.ground.errors import InputError
+    from backend.scoring.evaluate import Evaluation, evaluate
+    from backend.scoring.scoreboard import Scoreboard
+    from backend.scoring.scored_files import evaluate_files, score_files
+    from backend.scoring.statistics.sureness import Sureness, add_statistics
+else:
+    __getattr__, __dir__ = lazy.names(__name__, __file__)
+
+__all__ = [
+    "Evaluation",
+    "InputError",
+    "Scoreboard",
+    "Sureness",
+    "__version__",
+    "add_statistics",
+    "evaluate",
+    "evaluate_files",
+    "score_files",
+]
