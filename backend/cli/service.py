@@ -32,7 +32,7 @@ def demo(
     host: HostOption = "127.0.0.1",
     port: PortOption = 8501,
 ) -> None:
-    """Build the demo project, with videos that ReelRank renders itself, and serve it.
+    """Build the demo project from videos that travel with ReelRank, and serve it.
 
     Example: reelrank demo
     """

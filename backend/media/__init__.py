@@ -1,1 +1,1 @@
-"""Measuring videos, cutting exact clips, rendering the demo."""
+"""Measuring videos, cutting exact clips."""

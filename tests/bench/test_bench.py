@@ -11,10 +11,9 @@ import numpy as np
 import pytest
 
 from backend import api
+from backend.campaign.demo import clips
 from backend.encoders import sentence
 from backend.encoders.search import top_moments
-from backend.media import demo
-from backend.media.demo import render
 from bench.tables import table, timed
 
 pytestmark = pytest.mark.bench
@@ -74,9 +73,7 @@ def test_encoding() -> None:
 
 
 def test_clips(tmp_path: Path) -> None:
-    name = demo.VIDEOS[0]
-    source = tmp_path / f"{name}.mp4"
-    render.write_video(source, render.frames(render.scene(name)))
+    source = clips.folder() / "bedroom_morning.mp4"
 
     def decode() -> None:
         with av.open(str(source)) as container:

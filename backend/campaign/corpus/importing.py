@@ -10,7 +10,7 @@ from pathlib import Path
 
 from backend.campaign.corpus import rows as corpus
 from backend.campaign.corpus import rules as corpus_files
-from backend.campaign.corpus.rules import CaptionedMoment
+from backend.campaign.corpus.rules import CaptionedMoment, Parsed
 from backend.campaign.project.folder import Project
 from backend.ground.errors import InputError, Problem, VideoUnreadable
 from backend.media.facts import VideoFacts
@@ -61,32 +61,20 @@ def import_file(
     except OSError as error:
         raise InputError.single(file, f"cannot be read: {error.strerror}") from error
     parsed = corpus_files.parse(format, data, file.name, types)
-    return add_moments(
-        project,
-        parsed.moments,
-        lines=len(parsed.moments) + parsed.merged,
-        file=file.name,
-        format=format,
-        notes=parsed.notes,
-        videos=videos,
-        now=now,
-        progress=progress,
-    )
+    return _add(project, parsed, file.name, format, videos, now, progress)
 
 
-def add_moments(
+def _add(
     project: Project,
-    moments: list[CaptionedMoment],
-    *,
-    lines: int,
+    parsed: Parsed,
     file: str,
     format: str,  # noqa: A002 - the word of the public contract
-    notes: list[str],
     videos: Path | None,
     now: float,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Callable[[int, int], None] | None,
 ) -> ImportReport:
     """Add checked moments, after checking them against the project and the video files."""
+    moments = parsed.moments
     known = corpus.video_durations(project.store.db)
     problems = _clashes(project, moments, known, file)
     facts: dict[str, VideoFacts] = {}
@@ -141,7 +129,8 @@ def add_moments(
                 "captions": new_captions,
             },
         )
-    return ImportReport(lines, new_videos, new_moments, new_captions, len(facts), (*notes, *warnings))
+    lines = len(moments) + parsed.merged
+    return ImportReport(lines, new_videos, new_moments, new_captions, len(facts), (*parsed.notes, *warnings))
 
 
 def _clashes(project: Project, moments: list[CaptionedMoment], known: dict[str, float], file: str) -> list[Problem]:

@@ -1,10 +1,11 @@
-"""The demo project: videos that ReelRank renders itself, taken through every stage as a user would.
+"""The demo project: clips that travel with the code, taken through every stage as a user would.
 
-*Reads* nothing. *Writes* a whole project. With simulated judgements on request, which are marked as such in the
+*Reads* the kept clips. *Writes* a whole project. With simulated judgements on request, which are marked as such in the
 database, on every screen of the lead and in every release.
 """
 
 import random
+import shutil
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -17,6 +18,7 @@ from backend.campaign.candidates import choosing as candidates
 from backend.campaign.captions import rewriting as captions
 from backend.campaign.corpus import importing as corpus
 from backend.campaign.corpus import rows as corpus_rows
+from backend.campaign.demo import clips
 from backend.campaign.judging import consensus
 from backend.campaign.judging.model import GradeEvent
 from backend.campaign.judging.rows import judgements
@@ -42,29 +44,26 @@ Progress = Callable[[str, int, int], None]
 
 
 def build(folder: Path, *, now: float, progress: Progress) -> Project:
-    """Render, import, rewrite, draw, choose, and add people.
+    """Copy the clips, import, rewrite, draw, choose, and add people.
 
     Args:
         folder: a new project folder.
         now: seconds since 1970.
         progress: called with (what is done, done, all).
     """
-    # OpenCV draws the demo's videos; nothing that serves or grades needs it.
-    from backend.media import demo as theatre
-
     spec = sentence.resolve("minilm")
     encoder = sentence.load(spec)
-    videos = folder / "videos"
-    moments = theatre.render_corpus(videos, progress=lambda done, total: progress("rendering videos", done, total))
-    project = projects.create(folder, encoder=spec.name, encoder_kind=spec.kind, cast=theatre.CAST)
-    corpus.add_moments(
+    kept, videos = clips.folder(), folder / "videos"
+    videos.mkdir(parents=True, exist_ok=True)
+    for clip in kept.glob("*.mp4"):
+        shutil.copyfile(clip, videos / clip.name)
+    project = projects.create(folder, encoder=spec.name, encoder_kind=spec.kind, cast=clips.cast())
+    corpus.import_file(
         project,
-        moments,
-        lines=len(moments),
-        file="the demo's script",
-        format="demo",
-        notes=[],
+        kept / clips.MOMENTS,
+        "jsonl",
         videos=videos,
+        types=None,
         now=now,
         progress=lambda done, total: progress("measuring videos", done, total),
     )

@@ -2,11 +2,11 @@
 
 import math
 
-from backend.media.demo.body import Body, Target, Wobble
-from backend.media.demo.brush import Point
-from backend.media.demo.figure import HIP
-from backend.media.demo.stage import Prop
-from backend.media.demo.timeline import gliding
+from tools.draw_demo.body import Body, Target, Wobble
+from tools.draw_demo.brush import Point
+from tools.draw_demo.figure import HIP
+from tools.draw_demo.stage import Prop
+from tools.draw_demo.timeline import gliding
 
 _BOTH = ("near", "far")
 

@@ -2,8 +2,8 @@
 
 import math
 
-from backend.media.demo.brush import Brush, Point, blend, rgb, shade
-from backend.media.demo.cast import Look
+from tools.draw_demo.brush import Brush, Point, blend, rgb, shade
+from tools.draw_demo.cast import Look
 
 _EYE, _WHITE = rgb("#2d2a32"), rgb("#ffffff")
 

@@ -2,9 +2,9 @@
 
 import math
 
-from backend.media.demo.brush import Brush, Colour, rgb, shade
-from backend.media.demo.stage import Scene
-from backend.media.demo.timeline import Track, gliding, swing
+from tools.draw_demo.brush import Brush, Colour, rgb, shade
+from tools.draw_demo.stage import Scene
+from tools.draw_demo.timeline import Track, gliding, swing
 
 
 class Dog:

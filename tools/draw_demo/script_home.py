@@ -1,11 +1,11 @@
 """The videos that play indoors at home. Each function writes one scene from its first second to its last."""
 
-from backend.media.demo import combos, furniture, places, props
-from backend.media.demo.actor import Actor
-from backend.media.demo.brush import Brush, rgb
-from backend.media.demo.pet import Dog
-from backend.media.demo.stage import Scene
-from backend.media.demo.timeline import Track
+from tools.draw_demo import combos, furniture, places, props
+from tools.draw_demo.actor import Actor
+from tools.draw_demo.brush import Brush, rgb
+from tools.draw_demo.pet import Dog
+from tools.draw_demo.stage import Scene
+from tools.draw_demo.timeline import Track
 
 _COUNTER = 224.0
 

@@ -4,9 +4,9 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from backend.media.demo.brush import Brush, Point, shade
-from backend.media.demo.cast import Look
-from backend.media.demo.head import draw_back_hair, draw_head
+from tools.draw_demo.brush import Brush, Point, shade
+from tools.draw_demo.cast import Look
+from tools.draw_demo.head import draw_back_hair, draw_head
 
 # Lengths as shares of the body height.
 HIP, TORSO, NECK = 0.484, 0.275, 0.128

@@ -13,8 +13,8 @@ from typing import Protocol
 import cv2
 import numpy as np
 
-from backend.media.demo.brush import HEIGHT, OVERSAMPLING, WIDTH, Brush, Picture, Point
-from backend.media.demo.timeline import Track
+from tools.draw_demo.brush import HEIGHT, OVERSAMPLING, WIDTH, Brush, Picture, Point
+from tools.draw_demo.timeline import Track
 
 FPS = 25
 _TAIL_S = 0.8

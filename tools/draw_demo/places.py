@@ -1,7 +1,7 @@
 """Where the videos happen: painted once per video, behind everything that moves."""
 
-from backend.media.demo import furniture as f
-from backend.media.demo.brush import HEIGHT, WIDTH, Brush, Colour, rgb, shade
+from tools.draw_demo import furniture as f
+from tools.draw_demo.brush import HEIGHT, WIDTH, Brush, Colour, rgb, shade
 
 FLOOR = 262.0
 """Where wall and floor meet indoors."""

@@ -2,7 +2,7 @@
 
 import math
 
-from backend.media.demo.brush import Brush, Colour, rgb, shade
+from tools.draw_demo.brush import Brush, Colour, rgb, shade
 
 WOOD, DARK_WOOD = rgb("#b98352"), rgb("#8a5d3b")
 DAY = rgb("#bfe3ef")

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from backend.media.demo.brush import Colour, rgb
+from tools.draw_demo.brush import Colour, rgb
 
 
 @dataclass(frozen=True, slots=True)

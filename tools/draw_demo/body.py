@@ -3,12 +3,12 @@
 import math
 from collections.abc import Callable
 
-from backend.media.demo.brush import Brush, Point
-from backend.media.demo.cast import LOOKS
-from backend.media.demo.figure import ANKLE, HIP, Frame, Pose, arm, draw_figure, frame_of
-from backend.media.demo.head import head_radius
-from backend.media.demo.stage import Scene
-from backend.media.demo.timeline import Track, pulse, smooth, swing
+from tools.draw_demo.brush import Brush, Point
+from tools.draw_demo.cast import LOOKS
+from tools.draw_demo.figure import ANKLE, HIP, Frame, Pose, arm, draw_figure, frame_of
+from tools.draw_demo.head import head_radius
+from tools.draw_demo.stage import Scene
+from tools.draw_demo.timeline import Track, pulse, smooth, swing
 
 Target = Callable[[float], Point]
 Wobble = tuple[float, float, float]

@@ -1,10 +1,10 @@
 """The videos that play outdoors."""
 
-from backend.media.demo import combos, furniture, places, props
-from backend.media.demo.actor import Actor
-from backend.media.demo.brush import rgb
-from backend.media.demo.pet import Dog
-from backend.media.demo.stage import Scene
+from tools.draw_demo import combos, furniture, places, props
+from tools.draw_demo.actor import Actor
+from tools.draw_demo.brush import rgb
+from tools.draw_demo.pet import Dog
+from tools.draw_demo.stage import Scene
 
 _GRASS = 334.0
 

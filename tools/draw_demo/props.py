@@ -5,7 +5,7 @@ Every painter takes the brush, the thing's `level` (0 to 1: how full, how open, 
 
 import math
 
-from backend.media.demo.brush import Brush, Colour, blend, rgb, shade
+from tools.draw_demo.brush import Brush, Colour, blend, rgb, shade
 
 _WOOD, _STEEL, _PAPER = rgb("#a9774a"), rgb("#b9c1c9"), rgb("#fbf7ee")
 JUICE, WATER, COFFEE = rgb("#f4a93a"), rgb("#a9d8ee"), rgb("#6b4630")

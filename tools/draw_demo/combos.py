@@ -2,13 +2,13 @@
 
 import math
 
-from backend.media.demo import furniture, props
-from backend.media.demo.actor import Actor
-from backend.media.demo.body import Target, fixed
-from backend.media.demo.brush import Brush, Colour, Point
-from backend.media.demo.pet import Dog
-from backend.media.demo.stage import Light, Prop, Scene
-from backend.media.demo.timeline import Track, swing
+from tools.draw_demo import furniture, props
+from tools.draw_demo.actor import Actor
+from tools.draw_demo.body import Target, fixed
+from tools.draw_demo.brush import Brush, Colour, Point
+from tools.draw_demo.pet import Dog
+from tools.draw_demo.stage import Light, Prop, Scene
+from tools.draw_demo.timeline import Track, swing
 
 
 def turned(point: Point, angle: float) -> Point:

@@ -1,9 +1,9 @@
 """The videos that play at work and in the café."""
 
-from backend.media.demo import combos, furniture, places, props
-from backend.media.demo.actor import Actor
-from backend.media.demo.brush import rgb
-from backend.media.demo.stage import Scene
+from tools.draw_demo import combos, furniture, places, props
+from tools.draw_demo.actor import Actor
+from tools.draw_demo.brush import rgb
+from tools.draw_demo.stage import Scene
 
 
 def office_monday() -> Scene:
