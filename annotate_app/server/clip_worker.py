@@ -29,15 +29,6 @@ class Job(Protocol):
 J = TypeVar("J", bound=Job)
 
 
-def is_cut(job: Job) -> bool:
-    """Whether a clip is there; marks it as used, because the cache drops what was used least recently."""
-    try:
-        os.utime(job.path)
-    except FileNotFoundError:
-        return False
-    return True
-
-
 def _settle_in(_cut: object) -> None:
     """Runs in the worker when it starts; receiving `_cut` has imported what cutting needs."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which then stops the worker

@@ -1,14 +1,13 @@
 """The clips of the guideline's examples: for everybody who is signed in, and nothing of them but the moment itself."""
 
-import asyncio
 from collections.abc import Callable
 
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from annotate_app.server.clip_worker import ClipWorker, is_cut
+from annotate_app.server.clip_worker import ClipWorker
+from annotate_app.server.clips import FOR_AN_HOUR, clip_response, cut_clip, refused
 from backend import api
 from backend.ground.errors import ProjectError, StoreUnavailable, VideoUnreadable
 
@@ -34,25 +33,13 @@ class Examples:
         try:
             version = None if wanted is None else int(wanted)
         except ValueError:
-            return _none("this is not the number of an example")
+            return refused(404, "this is not the number of an example")
+        grade = request.path_params["grade"]
         try:
-            job, is_there = await run_in_threadpool(self._job, request.path_params["grade"], version)
-            if not is_there:
-                await asyncio.shield(self._clips.ask(job, urgent=True))
+            job = await cut_clip(self._clips, lambda: api.example_clip(self._project(), grade, version))
         except StoreUnavailable:
             raise  # the guard answers
         except (ProjectError, VideoUnreadable) as refusal:
-            return _none(str(refusal))
+            return refused(404, str(refusal))
         # What the address with a version gives never changes; without one it may be another clip tomorrow.
-        kept = "no-cache" if version is None else "private, max-age=3600"
-        return FileResponse(
-            job.path, media_type="video/mp4", headers={"Cache-Control": kept, "ETag": f'"{job.path.stem}"'}
-        )
-
-    def _job(self, grade: int, version: int | None) -> tuple[api.ClipJob, bool]:
-        job = api.example_clip(self._project(), grade, version)
-        return job, is_cut(job)
-
-
-def _none(message: str) -> Response:
-    return JSONResponse({"message": message}, 404)
+        return clip_response(job, "no-cache" if version is None else FOR_AN_HOUR)

@@ -10,15 +10,17 @@ import logging
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import TypeVar
 
 import msgspec
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from annotate_app.server.clip_worker import ClipWorker, is_cut
+from annotate_app.server.clip_worker import ClipWorker
+from annotate_app.server.clips import clip_response, cut_clip, look, refused
 from annotate_app.server.example_routes import Examples
 from annotate_app.server.moment_routes import Moments
 from annotate_app.session.bodies import MAX_JSON_BYTES, body
@@ -131,37 +133,28 @@ class Desks:
         person, pair = person_of(request), PairKey(request.path_params["pair"])
         context = request.query_params.get("context") == "1"
         try:
-            job, is_there = await run_in_threadpool(self._job, person, pair, context)
-            if not is_there:
-                await asyncio.shield(self._clips.ask(job, urgent=True))
+            job = await cut_clip(self._clips, lambda: api.clip_for(self._project(), person, pair, context=context))
         except NotAllowed as refusal:
-            return _refused(403, str(refusal))
+            return refused(403, str(refusal))
         except VideoUnreadable as error:
             if not context:
                 await self._report(person, pair, error)
-            return _refused(404, str(error))
-        # The name is a digest of the content; the default ETag is of the file's time, which using it changes.
-        headers = {"Cache-Control": "private, max-age=3600", "ETag": f'"{job.path.stem}"'}
-        if context:
-            headers |= {"X-ReelRank-Before": f"{job.before_s:.3f}", "X-ReelRank-After": f"{job.after_s:.3f}"}
-        return FileResponse(job.path, media_type="video/mp4", headers=headers)
-
-    def _job(self, person: Person, pair: PairKey, context: bool = False) -> tuple[api.ClipJob, bool]:
-        job = api.clip_for(self._project(), person, pair, context=context)
-        return job, is_cut(job)
+            return refused(404, str(error))
+        around = {"X-ReelRank-Before": f"{job.before_s:.3f}", "X-ReelRank-After": f"{job.after_s:.3f}"}
+        return clip_response(job, headers=around if context else None)
 
     async def _read(self, request: Request, kind: type[_Sent]) -> _Sent | Response:
         if request.headers.get("x-reelrank") != "1" or not is_own_page(request.headers):
-            return _refused(403, "This request did not come from a page of this server.")
+            return refused(403, "This request did not come from a page of this server.")
         if person_of(request).role is not Role.ANNOTATOR:
-            return _refused(403, "Only annotators have a desk.")
+            return refused(403, "Only annotators have a desk.")
         try:
             sent = msgspec.json.decode(await body(request, MAX_JSON_BYTES), type=kind)
         except msgspec.DecodeError as error:
-            return _refused(400, f"The request could not be read: {error}")
+            return refused(400, f"The request could not be read: {error}")
         if sent.person not in (None, person_of(request).annotator_id):
             # An old tab on a shared computer: its grades must not become those of whoever signed in since.
-            return _refused(401, f"{person_of(request).name} is signed in now. Sign in again to go on as yourself.")
+            return refused(401, f"{person_of(request).name} is signed in now. Sign in again to go on as yourself.")
         return sent
 
     def _answer(self, person: Person, receipts: Sequence[Receipt], desk: Desk[ExamDesk]) -> Response:
@@ -178,7 +171,7 @@ class Desks:
             found = []
             for pair in pairs:
                 try:
-                    job, is_there = self._job(person, pair)
+                    job, is_there = look(partial(api.clip_for, self._project(), person, pair))
                 except VideoUnreadable as error:
                     api.report_clip(self._project(), person, pair, str(error), now=self._clock())
                 except NotAllowed:
@@ -214,7 +207,3 @@ def own_routes(project: Callable[[], api.Project], clips: ClipWorker[api.ClipJob
         *Examples(project, clips).routes(),
         *Moments(project, clips).routes(),
     ]
-
-
-def _refused(status: int, message: str) -> Response:
-    return JSONResponse({"message": message}, status)

@@ -131,8 +131,9 @@ if TYPE_CHECKING:
     from backend.campaign.queries.drawing import QueryReport
     from backend.campaign.release.export import ReleaseReport
     from backend.campaign.release.rows import ReleaseRow
-    from backend.media.clips import ClipJob, CutReport, cut
     from backend.media.clips import ensure as cut_clip
+    from backend.media.cut import CutReport, cut
+    from backend.media.jobs import ClipJob, is_cut
     from backend.scoring.analysis.cases import Case
     from backend.scoring.analysis.fates import MEANINGS as FATE_MEANINGS
     from backend.scoring.evaluate import evaluate
@@ -232,6 +233,7 @@ __all__ = [
     "import_judgements",
     "init_project",
     "invited",
+    "is_cut",
     "leaderboard_version",
     "list_people",
     "list_queries",

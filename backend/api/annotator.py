@@ -18,7 +18,7 @@ from backend.campaign.quality import my_work as own_work
 from backend.campaign.quality.model import MyWork
 from backend.ground.errors import NotAllowed, VideoUnreadable
 from backend.ground.ids import PairKey
-from backend.media.clips import ClipJob, clip_job, with_context
+from backend.media.jobs import ClipJob, clip_job, with_context
 
 
 def desk(project: Project, person: Person, *, now: float) -> Desk[ExamDesk]:

@@ -9,7 +9,7 @@ from backend.campaign.nouns import Person
 from backend.campaign.project.folder import Project
 from backend.ground.errors import ProjectError, VideoUnreadable
 from backend.ground.ids import PairKey
-from backend.media.clips import ClipJob, clip_job
+from backend.media.jobs import ClipJob, clip_job
 
 
 def examples_chosen(project: Project) -> list[Example]:

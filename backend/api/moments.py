@@ -4,11 +4,14 @@ from backend.campaign.corpus import rows as corpus_rows
 from backend.campaign.nouns import Person, require_lead
 from backend.campaign.project.folder import Project
 from backend.ground.errors import VideoUnreadable
-from backend.media.clips import ClipJob, clip_job
+from backend.media.jobs import ClipJob, clip_job, predicted
 
 
 def moment_clip(project: Project, person: Person, video: str, start_s: float, end_s: float) -> ClipJob:
     """The clip of any moment of a video, for leads; what lies after the video's end is left out.
+
+    A moment of the project has the clip that annotators see; any other has one of its own kind, so that the doctor
+    knows it from a clip that nobody needs.
 
     Raises:
         NotAllowed: not a lead.
@@ -18,8 +21,11 @@ def moment_clip(project: Project, person: Person, video: str, start_s: float, en
     facts = corpus_rows.video_facts(project.store.db, video)
     if facts is None:
         raise VideoUnreadable(f"the project has no file of the video {video}")
+    source = project.file(facts.path)
+    if corpus_rows.is_moment(project.store.db, video, start_s, end_s):
+        return clip_job(project.clips, source, start_s, end_s, facts.sha256)
     if start_s >= facts.duration_s:
         raise VideoUnreadable(
             f"the moment begins at {start_s:.2f} s, after the video's end at {facts.duration_s:.2f} s"
         )
-    return clip_job(project.clips, project.file(facts.path), start_s, min(end_s, facts.duration_s), facts.sha256)
+    return predicted(clip_job(project.clips, source, start_s, min(end_s, facts.duration_s), facts.sha256))

@@ -79,13 +79,16 @@ def doctor(
     start = now()
     report = api.doctor(api.open_project(folder), now=start, repair=repair)
     if json:
-        say(msgspec.json.encode({"well": report.well, "checks": report.checks, "findings": report.findings}).decode())
+        told = {"well": report.well, "checks": report.checks, "findings": report.findings}
+        say(msgspec.json.encode({**told, "predicted_clips": report.predicted_clips}).decode())
     else:
         for finding in report.findings:
             examples = "; ".join(finding.examples)
             more = " ..." if finding.count > len(finding.examples) else ""
             say(f"{finding.check}: {finding.count} found: {examples}{more}")
             say(f"  Repaired. {finding.meaning}" if finding.repaired else f"  {finding.meaning}")
+        if report.predicted_clips:
+            say(f"cache/clips holds {report.predicted_clips:,} clips of predictions; they go when it is full.")
         found = f"{len(report.findings)} of them found something" if report.findings else "nothing found"
         say(f"{len(report.checks)} checks, {found} ({seconds(start)}).")
     raise typer.Exit(0 if report.well else 1)

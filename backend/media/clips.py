@@ -1,77 +1,14 @@
 """Keep moment clips in a folder: each is cut once, when first asked for, and the least recently used go first."""
 
 import fcntl
-import hashlib
 import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from pathlib import Path
 
-from backend.media.cut import PROFILE, CutReport, cut
-
-__all__ = ["DEFAULT_CACHE_BYTES", "ClipJob", "CutReport", "clip_job", "cut", "ensure", "with_context"]
-
-DEFAULT_CACHE_BYTES = 20 * 1024**3
-"""About 40,000 clips of 8 s."""
-
-CONTEXT_S = 2.0
-"""Seconds shown before and after a moment to whoever asks for its context."""
-
-SAFE_AGE_S = 600.0
-"""A clip used within so many seconds may be on somebody's screen and is never removed."""
-
-
-@dataclass(frozen=True, slots=True)
-class ClipJob:
-    """One clip to be had: plain values, so that it can be handed to another process.
-
-    `path` is where the finished clip lies; `identity` names the content of `source` (its sha256). `before_s` and
-    `after_s` are the parts of the span at its two ends that are context, not moment.
-    """
-
-    source: Path
-    identity: str
-    start_s: float
-    end_s: float
-    path: Path
-    max_cache_bytes: int
-    before_s: float = 0.0
-    after_s: float = 0.0
-
-
-def clip_job(
-    cache: Path,
-    source: Path,
-    start_s: float,
-    end_s: float,
-    identity: str,
-    max_cache_bytes: int = DEFAULT_CACHE_BYTES,
-) -> ClipJob:
-    """The job for the moment `[start_s, end_s)` in the folder `cache`, which holds clips and nothing else.
-
-    The file name is a digest of everything that decides the content, so equal names are equal clips, and a video
-    that was replaced is cut anew. `source` itself is not part of it: files may move.
-    """
-    start_s, end_s = float(start_s), float(end_s)
-    key = "\n".join([PROFILE, identity, repr(start_s), repr(end_s)])
-    name = hashlib.sha256(key.encode()).hexdigest()[:40] + ".mp4"
-    return ClipJob(source, identity, start_s, end_s, cache / name, max_cache_bytes)
-
-
-def with_context(job: ClipJob, video_s: float) -> ClipJob:
-    """The job for a moment's clip and up to `CONTEXT_S` on either side, within a video of `video_s` seconds.
-
-    A clip of its own: the moment's is neither cut anew nor replaced. Where a video's measured length ends before the
-    moment does, the moment keeps its end.
-    """
-    before_s = min(CONTEXT_S, job.start_s)
-    after_s = min(CONTEXT_S, max(0.0, video_s - job.end_s))
-    # Annotations are decimal: 2.2 - 2.0 is a little more than 0.2 in floats, which would leave out the frame at 0.2.
-    start_s, end_s = round(job.start_s - before_s, 6), round(job.end_s + after_s, 6)
-    wide = clip_job(job.path.parent, job.source, start_s, end_s, job.identity, job.max_cache_bytes)
-    return replace(wide, before_s=before_s, after_s=after_s)
+from backend.media.cut import cut
+from backend.media.jobs import SAFE_AGE_S, ClipJob, is_cut
 
 
 def ensure(job: ClipJob, now: Callable[[], float] = time.time) -> Path:
@@ -84,23 +21,14 @@ def ensure(job: ClipJob, now: Callable[[], float] = time.time) -> Path:
     Raises:
         VideoUnreadable: the moment cannot be shown; nothing is left behind, so asking again tries again.
     """
-    if not _touched(job.path, now()):
+    if not is_cut(job, now()):
         job.path.parent.mkdir(parents=True, exist_ok=True)
         with _locked(job.path.with_suffix(".lock")):
-            if not _touched(job.path, now()):
+            if not is_cut(job, now()):
                 cut(job.source, job.start_s, job.end_s, job.path)
-                _touched(job.path, now())
+                is_cut(job, now())
                 _evict(job.path, job.max_cache_bytes, now())
     return job.path
-
-
-def _touched(path: Path, at: float) -> bool:
-    """Mark a clip as used just now; False where it is not there."""
-    try:
-        os.utime(path, (at, at))
-    except FileNotFoundError:
-        return False
-    return True
 
 
 @contextmanager

@@ -22,9 +22,7 @@ from backend.media.decode import FrameSpan, TimedFrame, frame_interval_s, opened
 from backend.media.picture import PictureConverter
 from backend.media.sound import SAMPLE_RATE, sound_between
 
-PROFILE = "1: h264 veryfast crf 26, key frame every 25, at most 720 lines, aac 96k"
-"""Names how clips are made: change it with anything below, so that cached clips are cut anew."""
-
+# Whoever changes how clips are made changes `backend.media.jobs.PROFILE` too.
 _PICTURE_OPTIONS = {
     "preset": "veryfast",
     "crf": "26",

@@ -10,8 +10,10 @@ from unittest.mock import patch
 import pytest
 
 from backend.ground.errors import VideoUnreadable
-from backend.media import clips
-from backend.media.clips import ClipJob, CutReport, clip_job, ensure, with_context
+from backend.media import clips, jobs
+from backend.media.clips import ensure
+from backend.media.cut import CutReport
+from backend.media.jobs import ClipJob, clip_job, predicted, with_context
 
 NOW = 1_000_000_000.0
 JOB = {"source": Path("a.mp4"), "start_s": 1.0, "end_s": 2.0, "identity": "abc"}
@@ -41,7 +43,7 @@ def test_equal_requests_have_one_file_and_different_ones_their_own(tmp_path: Pat
     assert name() == name(source=Path("moved/a.mp4")) == name(start_s=1) == name(max_cache_bytes=5)
     different = {name(), name(start_s=1.0000001), name(end_s=2.5), name(start_s=1.0, end_s=12.0), name(identity="abd")}
     assert len(different) == 5
-    with patch.object(clips, "PROFILE", "another"):
+    with patch.object(jobs, "PROFILE", "another"):
         assert name() not in different
 
 
@@ -136,6 +138,16 @@ def test_the_least_recently_used_go_first_and_only_as_many_as_needed(tmp_path: P
         ensure(jobs[0], lambda: NOW - 1000)  # used again: now the second is the oldest
         ensure(jobs[3], lambda: NOW)
     assert [job.path.exists() for job in jobs] == [True, False, True, True]
+
+
+def test_clips_of_predictions_count_and_go_like_the_others(tmp_path: Path) -> None:
+    with patch.object(clips, "cut", Scissors(tmp_path / "log", size=100)):
+        made = [clip_job(tmp_path / "clips", Path("a.mp4"), float(start), 9.0, "abc", 200) for start in range(3)]
+        asked = [predicted(made[0]), made[1], predicted(made[2])]
+        for age, job in zip((3000, 2000, 1000), asked, strict=True):
+            ensure(job, lambda age=age: NOW - age)
+    assert [job.path.exists() for job in asked] == [False, True, True]
+    assert not made[0].path.exists()
 
 
 def test_what_may_be_on_a_screen_stays_whatever_the_size(tmp_path: Path) -> None:

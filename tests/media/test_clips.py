@@ -15,7 +15,8 @@ import pytest
 from numpy.typing import NDArray
 
 from backend.ground.errors import InputError, VideoUnreadable
-from backend.media.clips import clip_job, cut, with_context
+from backend.media.cut import cut
+from backend.media.jobs import clip_job, with_context
 
 BITS, BLOCK = 8, 16
 Picture = NDArray[np.uint8]

@@ -90,6 +90,15 @@ def set_video_facts(db: Database, facts: dict[str, VideoFacts]) -> None:
     )
 
 
+def is_moment(db: Database, video: str, start_s: float, end_s: float) -> bool:
+    """Whether the project has this very moment."""
+    found = db.conn.execute(
+        "SELECT 1 FROM moment JOIN video USING (video_id) WHERE name = ? AND start_s = ? AND end_s = ?",
+        [video, start_s, end_s],
+    )
+    return found.fetchone() is not None
+
+
 def video_facts(db: Database, name: str) -> VideoFacts | None:
     """What was measured of a video, None while its file is unknown."""
     row = db.conn.execute("SELECT * FROM video WHERE name = ? AND path IS NOT NULL", [name]).fetchone()

@@ -19,7 +19,7 @@ from backend.campaign.judging.rows.seats import SECOND_ROUND_SEATS
 from backend.campaign.judging.rules import RULE_VERSION, decide
 from backend.campaign.nouns import Verdict
 from backend.campaign.project.folder import Project
-from backend.media.clips import SAFE_AGE_S, clip_job, with_context
+from backend.media.jobs import PREDICTED, SAFE_AGE_S, clip_job, with_context
 from backend.store.connection import Database, reading, writing
 
 EXAMPLES = 5
@@ -42,10 +42,14 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class DoctorReport:
-    """What was looked at, and what was found. `well` when nothing is left to do."""
+    """What was looked at, and what was found. `well` when nothing is left to do.
+
+    `predicted_clips` in the cache show what runs predicted, not a moment of the project.
+    """
 
     checks: tuple[str, ...]
     findings: tuple[Finding, ...]
+    predicted_clips: int
 
     @property
     def well(self) -> bool:
@@ -72,8 +76,9 @@ def examine(project: Project, *, now: float, repair: bool = False) -> DoctorRepo
         repair: make consensus and agenda anew, and remove orphaned clips, where something was found there.
     """
     found = _look(project, CHECKS, now)
+    predicted_clips = len(_predicted(_clip_files(project)))
     if not repair:
-        return DoctorReport(_names(CHECKS), tuple(found.values()))
+        return DoctorReport(_names(CHECKS), tuple(found.values()), predicted_clips)
     mended = [check for check in CHECKS if check.name in found and check.repair]
     for check in mended:
         if check.repair:
@@ -83,7 +88,7 @@ def examine(project: Project, *, now: float, repair: bool = False) -> DoctorRepo
         Finding(f.check, f.count, f.examples, f.meaning, repaired=f.check not in left and f.check in _names(mended))
         for f in found.values()
     )
-    return DoctorReport(_names(CHECKS), findings)
+    return DoctorReport(_names(CHECKS), findings, predicted_clips)
 
 
 def _look(project: Project, checks: Sequence[Check], now: float) -> dict[str, Finding]:
@@ -131,11 +136,11 @@ def _consensus(project: Project, db: Database, now: float) -> Iterable[str]:
 
 
 def _orphaned_clips(project: Project, db: Database, now: float) -> Iterable[str]:
-    """Clips that no moment of the project has, and what a killed process left of one."""
-    files = {entry.name: entry for entry in os.scandir(project.clips)} if project.clips.is_dir() else {}
-    if not files:
+    """Clips that neither a moment of the project nor a prediction has, and what a killed process left of one."""
+    files = _clip_files(project)
+    known = set(_predicted(files))
+    if files.keys() <= known:
         return
-    known = set()
     for start_s, end_s, sha256, video_s in invariants.clips(db):
         job = clip_job(project.clips, Path(), start_s, end_s, sha256)
         known |= {job.path.name, with_context(job, video_s).path.name}
@@ -146,6 +151,15 @@ def _orphaned_clips(project: Project, db: Database, now: float) -> Iterable[str]
             continue
         if not unfinished:
             yield name
+
+
+def _clip_files(project: Project) -> dict[str, os.DirEntry[str]]:
+    return {entry.name: entry for entry in os.scandir(project.clips)} if project.clips.is_dir() else {}
+
+
+def _predicted(files: Iterable[str]) -> list[str]:
+    """The finished clips of what runs predicted: no moment has them, and they go when the cache is full."""
+    return [name for name in files if name.startswith(PREDICTED) and name.endswith(".mp4")]
 
 
 def _missing_videos(project: Project, db: Database, now: float) -> Iterable[str]:
@@ -261,7 +275,8 @@ CHECKS = (
     ),
     Check(
         "clips",
-        "Files in cache/clips belong to no moment of the project, or were never finished. --repair removes them.",
+        "Files in cache/clips belong to no moment of the project and to no prediction, or were never finished. "
+        "--repair removes them.",
         _orphaned_clips,
         _remove_clips,
     ),

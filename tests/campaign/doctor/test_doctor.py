@@ -15,7 +15,7 @@ from backend.campaign.doctor import examining as doctor
 from backend.campaign.judging.model import SkipEvent, SkipKind
 from backend.campaign.nouns import Verdict
 from backend.ground.ids import PairKey
-from backend.media.clips import SAFE_AGE_S, clip_job, with_context
+from backend.media.jobs import SAFE_AGE_S, clip_job, with_context
 from backend.store import connection
 from support import NOW, Judging
 
@@ -265,6 +265,25 @@ def test_clips_of_no_moment_and_what_was_never_finished_are_found_and_removed(wo
     assert worked.found(repair=True)["clips"].repaired
     assert sorted(clips.iterdir()) == sorted(wanted)
     assert worked.found() == {}
+
+
+def test_clips_that_a_lead_looks_at_on_the_leaderboard_are_no_orphans(worked: Worked) -> None:
+    """A nightly doctor failed after anybody had looked at Cases, and --repair deleted what was on the screen."""
+    name, start_s, end_s = worked.project.store.db.conn.execute(
+        "SELECT name, start_s, end_s FROM moment JOIN video USING (video_id) WHERE video_id = 1"
+    ).fetchone()
+    lead = worked.judging.lead
+    predicted = api.moment_clip(worked.project, lead, name, start_s + 0.25, end_s - 0.25)
+    truth = api.moment_clip(worked.project, lead, name, start_s, end_s)
+    held = [put(predicted.path, 1), put(truth.path, 1)]
+    put(predicted.path.with_name(predicted.path.name + ".7.7.part"), 2 * SAFE_AGE_S)  # whoever cut it was killed
+    assert worked.found()["clips"].examples == (predicted.path.name + ".7.7.part",)
+    report = api.doctor(worked.project, now=LATER, repair=True)
+    assert report.well
+    assert report.predicted_clips == 1
+    assert sorted(worked.project.clips.iterdir()) == sorted(held)
+    # The moment of a pair has one clip, whoever looks at it.
+    assert truth.path == clip_job(worked.project.clips, worked.video, start_s, end_s, "ab").path
 
 
 def test_a_video_is_missed_only_while_somebody_must_see_it(worked: Worked) -> None:

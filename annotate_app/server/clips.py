@@ -1,0 +1,45 @@
+"""A clip for whoever may see it: found, cut if it is not there yet, and sent whole or by Range."""
+
+import asyncio
+from collections.abc import Callable, Mapping
+
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import FileResponse, JSONResponse, Response
+
+from annotate_app.server.clip_worker import ClipWorker
+from backend import api
+
+FOR_AN_HOUR = "private, max-age=3600"
+"""For an address whose clip never changes; another person on the same computer has to ask again."""
+
+
+async def cut_clip(
+    clips: ClipWorker[api.ClipJob], find: Callable[[], api.ClipJob], *, urgent: bool = True
+) -> api.ClipJob:
+    """The clip that `find` names, once it is there; `find` reads the database, in a thread.
+
+    Raises:
+        VideoUnreadable: it cannot be cut. And whatever `find` raises.
+    """
+    job, is_there = await run_in_threadpool(look, find)
+    if not is_there:
+        await asyncio.shield(clips.ask(job, urgent=urgent))
+    return job
+
+
+def look(find: Callable[[], api.ClipJob]) -> tuple[api.ClipJob, bool]:
+    """A clip, and whether it is there already, which counts as using it."""
+    job = find()
+    return job, api.is_cut(job)
+
+
+def clip_response(job: api.ClipJob, kept: str = FOR_AN_HOUR, headers: Mapping[str, str] | None = None) -> Response:
+    """The answer with a clip that is there."""
+    # The name is a digest of the content; the default ETag is of the file's time, which using it changes.
+    told = {"Cache-Control": kept, "ETag": f'"{job.path.stem}"', **(headers or {})}
+    return FileResponse(job.path, media_type="video/mp4", headers=told)
+
+
+def refused(status: int, message: str) -> Response:
+    """Why there is none, in words for a person."""
+    return JSONResponse({"message": message}, status)
