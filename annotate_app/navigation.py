@@ -1,4 +1,4 @@
-"""Which pages a role gets. A page of another role exists only to say so; every page checks the role again."""
+"""Which pages a role gets. A page of another role exists only to say so; the gate decides, whatever page is open."""
 
 from collections.abc import Callable
 from functools import partial

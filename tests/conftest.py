@@ -61,6 +61,6 @@ def judging(corpus_project: api.Project) -> Judging:
     api.draw_queries(corpus_project, val=2, test=1, seed=5, now=NOW)
     api.choose_candidates(corpus_project, now=NOW)
     with connection.writing(corpus_project.store):
-        lead = people.add(corpus_project.store, "Lea", Role.LEAD, now=NOW)
-        annotators = [people.add(corpus_project.store, name, Role.ANNOTATOR, now=NOW) for name in PEOPLE]
+        lead = people.add(corpus_project.store, api.OPERATOR, "Lea", Role.LEAD, now=NOW)
+        annotators = [people.add(corpus_project.store, api.OPERATOR, name, Role.ANNOTATOR, now=NOW) for name in PEOPLE]
     return Judging(corpus_project, lead, annotators)

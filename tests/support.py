@@ -61,7 +61,9 @@ class Judging:
     def pairs(self) -> list[PairReview]:
         """Every pair, by query and rank."""
         return [
-            pair for query in api.list_queries(self.project) for pair in api.query_pairs(self.project, query.query_id)
+            pair
+            for query in api.list_queries(self.project, api.OPERATOR)
+            for pair in api.query_pairs(self.project, api.OPERATOR, query.query_id)
         ]
 
     def grade(self, who: int, pair: str, grade: int, *, at: float = NOW, key: str | None = None) -> Receipt:

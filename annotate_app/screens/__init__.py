@@ -1,1 +1,1 @@
-"""One screen a module; each has `page()`, and checks by itself who may see it."""
+"""One screen a module; each has `page()`, which asks the gate before it shows anything."""

@@ -16,4 +16,4 @@ def page() -> None:
     """
     person = auth.require(Role.ANNOTATOR)
     desk = api.desk(auth.project(), person, now=time.time())
-    player(asdict(desk), int(person.annotator_id))
+    player(asdict(desk), person)

@@ -24,8 +24,8 @@ _NOTHING = {_SKIPPED: "Nothing was skipped, or all of it was offered again."}
 
 def page() -> None:
     """Escalated, discarded, decided and skipped pairs, ten a page; below them the clips that cannot be shown."""
-    project, _, _ = look.lead_page("Disagreements")
-    lists, blocked, examples = _lists(project), api.blocked(project), api.examples_chosen(project)
+    project, lead, _ = look.lead_page("Disagreements")
+    lists, blocked, examples = _lists(project, lead), api.blocked(project, lead), api.examples_chosen(project, lead)
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         show = st.segmented_control(
             "Show",
@@ -89,12 +89,12 @@ def restore(pair: PairKey) -> None:
     st.session_state["blocked_problem"] = problem
 
 
-def _lists(project: api.Project) -> dict[str, list[PairReview]]:
+def _lists(project: api.Project, lead: Person) -> dict[str, list[PairReview]]:
     """What the page can show; of skipped pairs those first that still wait for a verdict."""
-    pairs = api.disagreements(project)
+    pairs = api.disagreements(project, lead)
     lists = {name: [pair for pair in pairs if pair.verdict in verdicts] for name, verdicts in _LISTS.items()}
     waits = (Verdict.OPEN, Verdict.ESCALATED)
-    lists[_SKIPPED] = sorted(api.skipped(project), key=lambda pair: pair.verdict not in waits)
+    lists[_SKIPPED] = sorted(api.skipped(project, lead), key=lambda pair: pair.verdict not in waits)
     return lists
 
 

@@ -19,13 +19,13 @@ _MAY_TAKE = (ExamPhase.FIRST, ExamPhase.ANSWERING, ExamPhase.ANSWERED)
 
 def page() -> None:
     """What is held; then people, items, and the form for another exam. Without an exam, the form alone."""
-    project, _, _ = look.lead_page("Exam")
+    project, lead, _ = look.lead_page("Exam")
     problem, done = st.session_state.pop("exam_problem", ""), st.session_state.pop("exam_done", "")
     if problem:
         st.error(problem)
     if done:
         st.success(done)
-    held = api.exam_held(project)
+    held = api.exam_held(project, lead)
     if held is None:
         st.markdown(
             "This project has no exam: everybody may judge at once. With an exam, annotators first grade pairs whose "
@@ -36,9 +36,9 @@ def page() -> None:
     _facts(held)
     people, items, another = st.tabs(["People", "Items", "Another exam, or none"])
     with people:
-        _people(api.exam_results(project))
+        _people(api.exam_results(project, lead))
     with items:
-        _items(project)
+        _items(project, lead)
     with another:
         st.markdown("Another exam takes the place of this one. Who passed before has passed; open attempts end.")
         _form()
@@ -172,11 +172,11 @@ def _told(one: api.ExamPerson) -> str:
     return f"Attempt {last.number}: {wording.exam_result(last.result)}."
 
 
-def _items(project: api.Project) -> None:
-    items = {item.item_id: item for item in api.exam_items(project)}
+def _items(project: api.Project, lead: Person) -> None:
+    items = {item.item_id: item for item in api.exam_items(project, lead)}
     missed = {item_id: 0 for item_id in items}
     keys = {item.pair_key: item_id for item_id, item in items.items()}
-    for one in (miss for person in api.exam_results(project) for at in person.attempts for miss in at.missed):
+    for one in (miss for person in api.exam_results(project, lead) for at in person.attempts for miss in at.missed):
         if one.pair in keys:
             missed[keys[one.pair]] += 1
     order = sorted(items, key=lambda item_id: (-missed[item_id], item_id))  # what is missed most wants words first
@@ -192,7 +192,7 @@ def _items(project: api.Project) -> None:
     item = items[chosen]
     clip, words = st.columns(2)
     with clip:
-        pair = next((p for p in api.query_pairs(project, item.query_id) if p.pair == item.pair_key), None)
+        pair = next((p for p in api.query_pairs(project, lead, item.query_id) if p.pair == item.pair_key), None)
         if pair is not None:
             review_clip(pair)
             st.caption(plain(wording.moment(pair)))

@@ -24,8 +24,8 @@ _MEANINGS = (
 
 def page() -> None:
     """What is compared, then its parts; without anything to compare, how to bring it."""
-    project, _, _ = look.lead_page("Leaderboard")
-    truths, runs = api.truth_names(project), api.list_runs(project)
+    project, lead, _ = look.lead_page("Leaderboard")
+    truths, runs = api.truth_names(project, lead), api.list_runs(project, lead)
     if problem := st.session_state.pop("board_problem", ""):
         st.error(problem)
     if not truths:
@@ -36,19 +36,19 @@ def page() -> None:
     if not runs:
         st.info("No run is kept yet. Add one below; it stays in the project.", icon=":material/upload_file:")
     if not (truths and runs):
-        _keeper(project, runs, {})
+        _keeper(project, lead, runs, {})
         return
     with st.container(horizontal=True):
         truth = st.selectbox("Ground truth", truths, key="board_truth")
         preset = st.selectbox("Preset", list(_PRESETS), key="board_preset", help=_MEANINGS)
     try:
-        version = api.leaderboard_version(project, truth)
-        board = _scored(project, str(project.folder), truth, _PRESETS[preset], version)
+        version = api.leaderboard_version(project, lead, truth)
+        board = _scored(project, lead, str(project.folder), truth, _PRESETS[preset], version)
     except ReelRankError as refusal:
         st.error(str(refusal))
-        _keeper(project, runs, {})
+        _keeper(project, lead, runs, {})
         return
-    _shown(project, runs, board, f"{project.folder}, {truth}, {preset}, {version}")
+    _shown(project, lead, runs, board, f"{project.folder}, {truth}, {preset}, {version}")
 
 
 def keep() -> None:
@@ -65,9 +65,9 @@ def keep() -> None:
         def act(project: api.Project, lead: Person) -> None:
             if kind == "Run":
                 videos = paths.get("videos")
-                kept = api.add_run(project, paths["file"], name=name, videos=videos, by=lead, now=time.time())
+                kept = api.add_run(project, lead, paths["file"], name=name, videos=videos, now=time.time())
             else:
-                kept = api.add_truth(project, paths["file"], name=name, by=lead, now=time.time())
+                kept = api.add_truth(project, lead, paths["file"], name=name, now=time.time())
             st.toast(f"Kept {kept.name}: {kept.queries:,} queries, {kept.moments:,} moments.", icon=":material/save:")
 
         problem = look.as_lead(act)
@@ -80,24 +80,24 @@ def keep() -> None:
 def remove(name: str) -> None:
     """Callback of a button: the run is kept no longer."""
     st.session_state["board_problem"] = look.as_lead(
-        lambda project, lead: api.remove_run(project, name, by=lead, now=time.time())
+        lambda project, lead: api.remove_run(project, lead, name, now=time.time())
     )
 
 
 @st.cache_resource(max_entries=16, show_spinner="Scoring")
 def _scored(
-    _project: api.Project, folder: str, truth: str, preset: Literal["paper", "official"], version: str
+    _project: api.Project, _lead: Person, folder: str, truth: str, preset: Literal["paper", "official"], version: str
 ) -> api.Leaderboard:
     """Kept until a run, or the truth, changes; everybody who looks shares it."""
-    return api.score_kept_runs(_project, truth, preset=preset)
+    return api.score_kept_runs(_project, _lead, truth, preset=preset)
 
 
-def _shown(project: api.Project, runs: Sequence[api.Kept], board: api.Leaderboard, version: str) -> None:
+def _shown(project: api.Project, lead: Person, runs: Sequence[api.Kept], board: api.Leaderboard, version: str) -> None:
     for name, why in board.left_out.items():
         st.warning(f"**{plain(name)}** is not compared: {plain(why)}", icon=":material/block:")
     scores = board.scores
     if scores is None:
-        _keeper(project, runs, board.left_out)
+        _keeper(project, lead, runs, board.left_out)
         return
     st.caption(f"{plain(board.truth)}: {plain(api.score_sentence(scores.summary()))}")
     part = st.segmented_control(
@@ -110,16 +110,16 @@ def _shown(project: api.Project, runs: Sequence[api.Kept], board: api.Leaderboar
     elif part == "Errors":
         board_view.errors(scores)
     elif part == "Cases":
-        board_view.cases(project, board, scores)
+        board_view.cases(project, lead, board, scores)
     elif part == "Runs":
-        _keeper(project, runs, board.left_out)
+        _keeper(project, lead, runs, board.left_out)
     else:
-        board_view.ranking(project, board, scores, version)
+        board_view.ranking(project, lead, board, scores, version)
         for warning in scores.warnings:
             st.caption(f":material/info: {plain(warning)}")
 
 
-def _keeper(project: api.Project, runs: Sequence[api.Kept], left_out: Mapping[str, str]) -> None:
+def _keeper(project: api.Project, lead: Person, runs: Sequence[api.Kept], left_out: Mapping[str, str]) -> None:
     """The kept runs with their facts, and the form that keeps another file."""
     for number, run in enumerate(runs):
         with st.container(horizontal=True, vertical_alignment="center", key=f"kept-{number}"):
@@ -129,7 +129,7 @@ def _keeper(project: api.Project, runs: Sequence[api.Kept], left_out: Mapping[st
             facts = f"{plain(run.file)} · {run.queries:,} queries, {run.moments:,} predictions · kept {when}{who}"
             st.markdown(f"**{plain(run.name)}**{note}  \n{facts} · sha256 `{run.sha256[:12]}`", width="stretch")
             st.button("Remove", key=f"remove-{number}", on_click=remove, args=(run.name,))
-    kept = api.list_truths(project)
+    kept = api.list_truths(project, lead)
     if kept:
         st.caption("Ground truths kept: " + ", ".join(plain(truth.name) for truth in kept))
     with st.form("board_form", clear_on_submit=True):

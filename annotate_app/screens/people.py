@@ -19,16 +19,17 @@ _FACTS = ("Judgements", "Today", "Median active", "Too fast", "Skips", "Last act
 
 def page() -> None:
     """The table of people with new link, suspend and reinstate, and the form that invites somebody."""
-    project, person, _ = look.lead_page("People")
+    project, lead, _ = look.lead_page("People")
     _invitation()
     # On a narrow screen every row carries its labels instead; see look.css.
     with st.container(key="people-head"):
         _, labels, _ = st.columns(_WIDTHS)
         cells = "".join(f"<span>{label}</span>" for label in _FACTS)
         labels.html(f"<div class='rr-facts rr-facts-head' aria-hidden='true'>{cells}</div>")
-    phases = {one.person.annotator_id: one.phase for one in api.exam_results(project)} if api.exam_held(project) else {}
-    for review in api.list_people(project, now=time.time()):
-        _row(review, person, phases.get(review.person.annotator_id))
+    examined = api.exam_results(project, lead) if api.exam_held(project, lead) else []
+    phases = {one.person.annotator_id: one.phase for one in examined}
+    for review in api.list_people(project, lead, now=time.time()):
+        _row(review, lead, phases.get(review.person.annotator_id))
     _add_form()
 
 
@@ -39,8 +40,8 @@ def add() -> None:
         st.session_state["people_problem"] = "Please give a name: people sign in with it."
         return
 
-    def act(project: api.Project, _lead: Person) -> None:
-        invitation = api.add_person(project, name, Role(st.session_state["new_role"]), now=time.time())
+    def act(project: api.Project, lead: Person) -> None:
+        invitation = api.add_person(project, lead, name, Role(st.session_state["new_role"]), now=time.time())
         st.session_state["new_name"] = ""
         st.session_state["invitation"] = (name, invitation_url(st.context.url or "", invitation))
 

@@ -29,8 +29,8 @@ _BAR = {
 
 def page() -> None:
     """Verdicts as one bar, the pace, the days, the people, the backup."""
-    project, _, counts = look.lead_page("Progress")
-    found = api.progress(project, now=time.time())
+    project, lead, counts = look.lead_page("Progress")
+    found = api.progress(project, lead, now=time.time())
     st.html(verdict_bar(counts["pairs"]))
     _metrics(found)
     days, people = st.columns([3, 2], gap="large")

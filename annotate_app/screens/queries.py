@@ -24,15 +24,15 @@ _SHOWN = ("All", "In work", "Batch 2 possible")
 
 def page() -> None:
     """Counts, the table of queries, and the selected one (`?query=ID`) in detail."""
-    project, _person, counts = look.lead_page("Queries")
+    project, lead, counts = look.lead_page("Queries")
     _metrics(counts)
-    reviews = api.list_queries(project)
+    reviews = api.list_queries(project, lead)
     if not reviews:
         st.info("No query has candidates yet. Make them with: reelrank candidates DIR")
         return
     chosen = _choose(reviews)
     if chosen is not None:
-        _detail(project, chosen)
+        _detail(project, lead, chosen)
 
 
 def suggestion(review: QueryReview) -> str:
@@ -167,7 +167,7 @@ def _table(reviews: Sequence[QueryReview]) -> pd.DataFrame:
     )
 
 
-def _detail(project: api.Project, review: QueryReview) -> None:
+def _detail(project: api.Project, lead: Person, review: QueryReview) -> None:
     st.subheader(review.query, anchor=False)
     kind, text = st.session_state.pop("queries_message", ("", ""))
     if text:
@@ -193,7 +193,7 @@ def _detail(project: api.Project, review: QueryReview) -> None:
         st.altair_chart(
             _distribution(review.relevances), height=240, alt="Bars: number of pairs for each relevance 0 to 4"
         )
-    _pairs(api.query_pairs(project, review.query_id), api.examples_chosen(project))
+    _pairs(api.query_pairs(project, lead, review.query_id), api.examples_chosen(project, lead))
 
 
 def _pairs(pairs: Sequence[PairReview], examples: Sequence[api.Example]) -> None:

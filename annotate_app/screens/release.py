@@ -20,7 +20,7 @@ _LOG = logging.getLogger(__name__)
 
 def page() -> None:
     """Counts and warnings, then the button, the wait and the download."""
-    project, _, counts = look.lead_page("Release")
+    project, lead, counts = look.lead_page("Release")
     pairs, queries = counts["pairs"], counts["queries"]
     held = pairs["consensus"] + pairs["adjudicated"]
     st.markdown("A release freezes what is agreed so far, with a manifest and a hash of every file.")
@@ -38,7 +38,7 @@ def page() -> None:
     if problem := st.session_state.pop("release_problem", ""):
         st.error(problem)
     _maker()
-    _earlier(api.list_releases(project))
+    _earlier(api.list_releases(project, lead))
 
 
 def warnings(counts: dict[str, Any]) -> list[str]:

@@ -8,6 +8,7 @@ from starlette.routing import BaseRoute, Route
 
 from annotate_app.server.clip_worker import ClipWorker
 from annotate_app.server.clips import FOR_AN_HOUR, clip_response, cut_clip, refused
+from annotate_app.session.guard import person_of
 from backend import api
 from backend.ground.errors import ProjectError, StoreUnavailable, VideoUnreadable
 
@@ -34,9 +35,9 @@ class Examples:
             version = None if wanted is None else int(wanted)
         except ValueError:
             return refused(404, "this is not the number of an example")
-        grade = request.path_params["grade"]
+        person, grade = person_of(request), request.path_params["grade"]
         try:
-            job = await cut_clip(self._clips, lambda: api.example_clip(self._project(), grade, version))
+            job = await cut_clip(self._clips, lambda: api.example_clip(self._project(), person, grade, version))
         except StoreUnavailable:
             raise  # the guard answers
         except (ProjectError, VideoUnreadable) as refusal:

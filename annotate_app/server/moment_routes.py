@@ -11,7 +11,7 @@ from annotate_app.server.clip_worker import ClipWorker
 from annotate_app.server.clips import clip_response, cut_clip, refused
 from annotate_app.session.guard import person_of
 from backend import api
-from backend.ground.errors import NotAllowed, VideoUnreadable
+from backend.ground.errors import VideoUnreadable
 
 
 class Moments:
@@ -41,7 +41,5 @@ class Moments:
 
         try:
             return clip_response(await cut_clip(self._clips, find, urgent=False))  # people at the desk go first
-        except NotAllowed as refusal:
-            return refused(403, str(refusal))
         except VideoUnreadable as error:
             return refused(404, str(error))

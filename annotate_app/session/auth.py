@@ -13,7 +13,7 @@ import streamlit as st
 
 from backend import api
 from backend.campaign.nouns import Person, Role
-from backend.ground.errors import ProjectError
+from backend.ground.errors import NotAllowed, ProjectError
 
 PROJECT_VARIABLE = "REELRANK_PROJECT"
 SESSION_COOKIE = "reelrank_session"
@@ -51,14 +51,16 @@ def current() -> Person | None:
 
 
 def require(role: Role) -> Person:
-    """The person signed in, if they have `role`; otherwise the page says why not and stops here."""
+    """The person signed in, if the gate lets them pass as a `role`; otherwise the page says why not and stops here."""
     person = current()
     if person is None:
         st.html(
             f'<p role="alert">You are signed out. <a href="{SIGN_IN_PATH}" target="_self">Sign in</a> to go on.</p>'
         )
         st.stop()
-    if person.role is not role:
+    gate = {Role.ANNOTATOR: api.annotator_of, Role.LEAD: api.lead_of}[role]
+    try:
+        return gate(project(), person)
+    except NotAllowed:
         st.warning(f"This page is for {_ROLE_WORDS[role]}. You are signed in as {person.name} ({person.role.value}).")
         st.stop()
-    return person

@@ -1,7 +1,8 @@
 """The guard in front of everything: nobody without a session gets past it, by http or by websocket.
 
 Wraps the whole ASGI app. Who passes is written into the request's scope, where the routes find it. Also adds
-the security headers to every answer, and answers with 503 and the reason when the database cannot be used.
+the security headers to every answer, and answers what the api refuses: with 403 what this person may not do, with
+503 and the reason when the database cannot be used.
 """
 
 import secrets
@@ -19,8 +20,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from annotate_app.session.auth import CSRF_COOKIE, SESSION_COOKIE, SIGN_IN_PATH
 from backend import api
-from backend.campaign.nouns import Person, Role
-from backend.ground.errors import StoreUnavailable
+from backend.campaign.nouns import Person
+from backend.ground.errors import NotAllowed, StoreUnavailable
 
 # Streamlit's own scripts, fonts and signs of life: the same bytes for everybody.
 _OPEN_PREFIXES = ("/session/", "/static/")
@@ -106,13 +107,14 @@ class Guard:
                 if person is None:
                     await self._refusal(connection)(scope, receive, send)
                     return
-                if path.startswith(_UPLOADS) and person.role is not Role.LEAD:
-                    await JSONResponse({"message": "Only leads may upload files."}, 403)(scope, receive, send)
-                    return
+                if path.startswith(_UPLOADS):
+                    await run_in_threadpool(api.lead_of, self._project(), person)
                 scope[_SCOPE_KEY] = person
             await self._app(scope, receive, send)
+        except NotAllowed as refusal:
+            await JSONResponse({"message": str(refusal)}, 403)(scope, receive, send)
         except StoreUnavailable as error:
-            # Raised before any answer has begun: the store is asked first, files are sent afterwards.
+            # Both are raised before any answer has begun: the store is asked first, files are sent afterwards.
             await _unavailable(path, str(error))(scope, receive, send)
 
     async def _websocket(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -13,6 +13,7 @@ import streamlit as st
 from annotate_app.widgets.case_view import case_view
 from annotate_app.widgets.pair_view import plain
 from backend import api
+from backend.campaign.nouns import Person
 
 _KINDS = {"differ": "where runs differ", "worst": "answered badly by all", "best": "answered well by all"}
 _BREAKDOWNS = {"duration": "Duration", "show": "Show", "relevance": "Highest relevance"}
@@ -20,7 +21,7 @@ _SHOWN = 10
 """Predictions of a run, and truth moments, that a case shows."""
 
 
-def ranking(project: api.Project, board: api.Leaderboard, scores: api.Scoreboard, version: str) -> None:
+def ranking(project: api.Project, lead: Person, board: api.Leaderboard, scores: api.Scoreboard, version: str) -> None:
     """Means with intervals, and every run against the baseline; files to take along. `version` names the scores."""
     names, keys = [run.name for run in scores.runs], scores.settings.keys
     with st.container(horizontal=True):
@@ -46,7 +47,7 @@ def ranking(project: api.Project, board: api.Leaderboard, scores: api.Scoreboard
     )
     for note in summary["statistics"]["notes"]:
         st.caption(plain(note))
-    _take_along(project, board, summary)
+    _take_along(project, lead, board, summary)
     with st.expander("All measures"):
         st.dataframe(pd.DataFrame({run["name"]: run["measures"] for run in summary["runs"]}), key="board_measures")
 
@@ -116,7 +117,7 @@ def errors(scores: api.Scoreboard) -> None:
             st.dataframe(pd.DataFrame(rows), hide_index=True, key="board_examples")
 
 
-def cases(project: api.Project, board: api.Leaderboard, scores: api.Scoreboard) -> None:
+def cases(project: api.Project, lead: Person, board: api.Leaderboard, scores: api.Scoreboard) -> None:
     """One query seen whole: its truth and what one or two runs predict, as clips."""
     names = [run.name for run in scores.runs]
     order = api.notable_queries(scores)
@@ -136,7 +137,7 @@ def cases(project: api.Project, board: api.Leaderboard, scores: api.Scoreboard) 
     (case,) = scores.cases([query], k, mu)
     text = board.inputs.facts.texts.get(str(case.query), f"Query {case.query}")
     st.markdown(f"#### {plain(text)}")
-    files = api.videos_with_file(project)
+    files = api.videos_with_file(project, lead)
     case_view(case_data(case, shown, files, scores), key=f"case-{query}-{mu}-{'-'.join(shown)}")
     st.caption(
         f"Matched at K = {k} and an IoU threshold of {mu:g}; the first {_SHOWN} predictions and moments, "
@@ -145,7 +146,7 @@ def cases(project: api.Project, board: api.Leaderboard, scores: api.Scoreboard) 
     )
 
 
-def _take_along(project: api.Project, board: api.Leaderboard, summary: Mapping[str, Any]) -> None:
+def _take_along(project: api.Project, lead: Person, board: api.Leaderboard, summary: Mapping[str, Any]) -> None:
     """Downloads; each is made when asked for."""
     scores = board.scores
     if scores is None:
@@ -154,7 +155,7 @@ def _take_along(project: api.Project, board: api.Leaderboard, summary: Mapping[s
     def report() -> str:
         made = datetime.fromtimestamp(time.time(), UTC)
         return api.report_page(
-            scores, board.inputs, made=made, asked=api.Sureness(summary["baseline"]), project=project
+            scores, board.inputs, made=made, asked=api.Sureness(summary["baseline"]), project=project, by=lead
         )
 
     files: dict[str, tuple[str, str, Callable[[], str]]] = {

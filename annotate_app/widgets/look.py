@@ -40,13 +40,13 @@ def header(project: api.Project, person: Person) -> None:
 
 
 def lead_page(title: str) -> tuple[api.Project, Person, dict[str, Any]]:
-    """Opens a lead's page: checks the role, writes the heading, warns about simulated judgements.
+    """Opens a lead's page: asks the gate, writes the heading, warns about simulated judgements.
 
     Returns the project, the lead, and the counts of `api.status_counts`.
     """
     person = auth.require(Role.LEAD)
     project = auth.project()
-    counts = api.status_counts(project)
+    counts = api.status_counts(project, person)
     st.title(title, anchor=False)
     simulated = counts.get("simulated", 0)
     if simulated:
@@ -66,9 +66,9 @@ def as_lead(act: Callable[[api.Project, Person], object]) -> str:
     """
     try:
         person = auth.current()
-        if person is None or person.role is not Role.LEAD:
+        if person is None:
             return "Only leads may do this. Sign in again as a lead."
-        act(auth.project(), person)
+        act(auth.project(), api.lead_of(auth.project(), person))
     except ReelRankError as refusal:
         return str(refusal)
     return ""

@@ -64,8 +64,10 @@ if TYPE_CHECKING:
         accept_invitation_as,
         add_person,
         add_person_with_password,
+        annotator_of,
         change_password,
         invited,
+        lead_of,
         list_people,
         new_invitation,
         person_for,
@@ -126,6 +128,7 @@ if TYPE_CHECKING:
     from backend.campaign.exam.setting import ExamReport
     from backend.campaign.exam.taking import Act as ExamAct
     from backend.campaign.guideline.rows import Example
+    from backend.campaign.nouns import OPERATOR, Operator
     from backend.campaign.people.accounts import PASSWORD_LENGTH, SESSION_S
     from backend.campaign.project.folder import Project
     from backend.campaign.queries.drawing import QueryReport
@@ -152,6 +155,7 @@ else:
 __all__ = [
     "EVALUATION_OPTIONS",
     "FATE_MEANINGS",
+    "OPERATOR",
     "PASSWORD_LENGTH",
     "SCORE_FORMATS",
     "SESSION_S",
@@ -174,6 +178,7 @@ __all__ = [
     "Kept",
     "Leaderboard",
     "Missed",
+    "Operator",
     "Project",
     "QueryReport",
     "ReleaseReport",
@@ -194,6 +199,7 @@ __all__ = [
     "add_truth",
     "adjudicate",
     "agreement_study",
+    "annotator_of",
     "backup",
     "backup_now",
     "blocked",
@@ -234,6 +240,7 @@ __all__ = [
     "init_project",
     "invited",
     "is_cut",
+    "lead_of",
     "leaderboard_version",
     "list_people",
     "list_queries",

@@ -12,7 +12,9 @@ from backend.campaign.judging.model import Desk, GradeEvent, Receipt, SkipEvent
 from backend.campaign.judging.rows import judgements as judgement_rows
 from backend.campaign.judging.rows import seats as seat_rows
 from backend.campaign.judging.rows import skips as skip_rows
-from backend.campaign.nouns import Person, Role
+from backend.campaign.judging.rows.judgements import PairRow
+from backend.campaign.nouns import Annotator, Lead, Person
+from backend.campaign.people import gate
 from backend.campaign.project.folder import Project
 from backend.campaign.quality import my_work as own_work
 from backend.campaign.quality.model import MyWork
@@ -23,25 +25,17 @@ from backend.media.jobs import ClipJob, clip_job, with_context
 
 def desk(project: Project, person: Person, *, now: float) -> Desk[ExamDesk]:
     """What this annotator grades next: renews and claims seats. The exam, where they have to pass it first."""
-    _require_annotator(person)
-    if examined := exam.desk(project.store, person, now=now):
-        return examined
-    lease_s = project.settings.lease_minutes * 60
-    found = assignments.desk(project.store, person, now=now, lease_s=lease_s)
-    return replace(found, previous=judgements.previous(project.store, person, now=now))
+    return _desk(project, gate.annotator_of(project.store, person), now=now)
 
 
 def record_grades(project: Project, person: Person, events: Sequence[GradeEvent], *, now: float) -> list[Receipt]:
     """Take grades in the order of giving; one receipt each. Sending an event again changes nothing."""
-    _require_annotator(person)
-    return [_take_grade(project, person, event, now=now) for event in events]
+    return _take_grades(project, gate.annotator_of(project.store, person), events, now=now)
 
 
 def record_skips(project: Project, person: Person, events: Sequence[SkipEvent], *, now: float) -> list[Receipt]:
     """Take skips, each with its reason; one receipt each. Sending an event again changes nothing."""
-    _require_annotator(person)
-    store = project.store
-    return [exam.refuse_skip(store, event) or skips.record_skip(store, person, event, now=now) for event in events]
+    return _take_skips(project, gate.annotator_of(project.store, person), events, now=now)
 
 
 def exchange(
@@ -55,15 +49,16 @@ def exchange(
         NotAllowed: leads have no desk.
         StoreUnavailable: the database cannot be written; what has no receipt may be sent again.
     """
-    receipts = record_grades(project, person, grades, now=now) + record_skips(project, person, skipped, now=now)
-    return receipts, desk(project, person, now=now)
+    annotator = gate.annotator_of(project.store, person)
+    receipts = _take_grades(project, annotator, grades, now=now) + _take_skips(project, annotator, skipped, now=now)
+    return receipts, _desk(project, annotator, now=now)
 
 
 def exam_act(project: Project, person: Person, act: ExamAct, *, now: float) -> Desk[ExamDesk]:
     """Begin the exam, hand it in, go on from its result; the fresh desk. At the wrong time it does nothing."""
-    _require_annotator(person)
-    exam.act(project.store, person, act, now=now)
-    return desk(project, person, now=now)
+    annotator = gate.annotator_of(project.store, person)
+    exam.act(project.store, annotator, act, now=now)
+    return _desk(project, annotator, now=now)
 
 
 def clip_for(project: Project, person: Person, pair: PairKey, *, context: bool = False) -> ClipJob:
@@ -77,16 +72,7 @@ def clip_for(project: Project, person: Person, pair: PairKey, *, context: bool =
         NotAllowed: not this person's pair.
         VideoUnreadable: the project does not know the video's file.
     """
-    item = exam.pair_behind(project.store, person, pair)
-    row = item or judgement_rows.pair_by_key(project.store.db, pair)
-    allowed = row is not None and (
-        item is not None
-        or person.role is Role.LEAD
-        or seat_rows.seat_of(project.store.db, row.pair_id, person.annotator_id) is not None
-        or skip_rows.skipped(project.store.db, row.pair_id, person.annotator_id)
-    )
-    if row is None or not allowed:
-        raise NotAllowed("this clip is not on your desk")
+    row = _shown(project, gate.signed_in(project.store, person), pair)
     facts = corpus_rows.video_facts(project.store.db, row.video)
     if facts is None:
         raise VideoUnreadable(f"{row.video}: no video file known; import the corpus again with --videos FOLDER")
@@ -95,31 +81,62 @@ def clip_for(project: Project, person: Person, pair: PairKey, *, context: bool =
 
 
 def report_clip(project: Project, person: Person, pair: PairKey, reason: str, *, now: float) -> None:
-    """This pair's clip cannot be shown: it is not handed out again, and the lead sees why."""
-    item = exam.pair_behind(project.store, person, pair)
-    blocking.block_clip(project.store, person, item.pair_key if item else pair, reason, now=now)
+    """This pair's clip cannot be shown: it is not handed out again, and the lead sees why.
+
+    Raises:
+        NotAllowed: not this person's pair.
+    """
+    reporter = gate.signed_in(project.store, person)
+    blocking.block_clip(project.store, reporter, _shown(project, reporter, pair).pair_key, reason, now=now)
 
 
-def restore_clip(project: Project, person: Person, pair: PairKey, *, now: float) -> None:
+def restore_clip(project: Project, lead: Person, pair: PairKey, *, now: float) -> None:
     """A lead hands a blocked pair out again."""
-    blocking.restore_clip(project.store, person, pair, now=now)
+    blocking.restore_clip(project.store, gate.lead_of(project.store, lead), pair, now=now)
 
 
 def my_work(project: Project, person: Person, *, now: float) -> MyWork:
     """What this person did: counts, time, how their grades spread; agreement over settled pairs only."""
-    return own_work.report(project.store, person, now=now)
+    return own_work.report(project.store, gate.annotator_of(project.store, person), now=now)
 
 
-def _take_grade(project: Project, person: Person, event: GradeEvent, *, now: float) -> Receipt:
+def _desk(project: Project, annotator: Annotator, *, now: float) -> Desk[ExamDesk]:
+    if examined := exam.desk(project.store, annotator, now=now):
+        return examined
+    lease_s = project.settings.lease_minutes * 60
+    found = assignments.desk(project.store, annotator, now=now, lease_s=lease_s)
+    return replace(found, previous=judgements.previous(project.store, annotator, now=now))
+
+
+def _shown(project: Project, person: Lead | Annotator, key: PairKey) -> PairRow:
+    """The pair behind a key, for somebody who may see its clip."""
+    item = exam.pair_behind(project.store, person, key)
+    pair = item or judgement_rows.pair_by_key(project.store.db, key)
+    allowed = pair is not None and (
+        item is not None
+        or isinstance(person, Lead)
+        or seat_rows.seat_of(project.store.db, pair.pair_id, person.annotator_id) is not None
+        or skip_rows.skipped(project.store.db, pair.pair_id, person.annotator_id)
+    )
+    if pair is None or not allowed:
+        raise NotAllowed("this clip is not on your desk")
+    return pair
+
+
+def _take_grades(project: Project, annotator: Annotator, events: Sequence[GradeEvent], *, now: float) -> list[Receipt]:
+    return [_take_grade(project, annotator, event, now=now) for event in events]
+
+
+def _take_skips(project: Project, annotator: Annotator, events: Sequence[SkipEvent], *, now: float) -> list[Receipt]:
+    store = project.store
+    return [exam.refuse_skip(store, event) or skips.record_skip(store, annotator, event, now=now) for event in events]
+
+
+def _take_grade(project: Project, annotator: Annotator, event: GradeEvent, *, now: float) -> Receipt:
     """An answer of the exam, a refusal until it is passed, or a judgement."""
     store = project.store
     return (
-        exam.record_answer(store, person, event, now=now)
-        or exam.hold_back(store, person, event, now=now)
-        or consensus.record_grade(store, person, event, now=now)
+        exam.record_answer(store, annotator, event, now=now)
+        or exam.hold_back(store, annotator, event, now=now)
+        or consensus.record_grade(store, annotator, event, now=now)
     )
-
-
-def _require_annotator(person: Person) -> None:
-    if person.role is not Role.ANNOTATOR:
-        raise NotAllowed("leads do not grade, so that their decisions stay independent: sign in as an annotator")

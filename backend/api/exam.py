@@ -7,25 +7,27 @@ from backend.campaign.exam import setting as exam_lead
 from backend.campaign.exam.results import ExamPerson
 from backend.campaign.exam.rows import Exam, Place
 from backend.campaign.exam.setting import MOST_MISSED, PAIRS, QUERIES, SEED, ExamReport
-from backend.campaign.nouns import Person
+from backend.campaign.nouns import Operator, Person
+from backend.campaign.people import gate
 from backend.campaign.project.folder import Project
 from backend.ground.ids import AnnotatorId
 
 
-def exam_held(project: Project) -> Exam | None:
+def exam_held(project: Project, by: Person | Operator) -> Exam | None:
     """The exam that annotators have to pass just now; None if there is none."""
+    gate.in_charge(project.store, by)
     return rows.held(project.store.db)
 
 
-def exam_items(project: Project) -> list[Place]:
-    """For leads: the items of the exam that is held, with their key and explanations."""
-    held = exam_held(project)
+def exam_items(project: Project, by: Person | Operator) -> list[Place]:
+    """The items of the exam that is held, with their key and explanations."""
+    held = exam_held(project, by)
     return rows.places(project.store.db, held.exam_id) if held else []
 
 
 def set_exam(
     project: Project,
-    lead: Person | None,
+    by: Person | Operator,
     *,
     queries: int = QUERIES,
     pairs: int = PAIRS,
@@ -34,10 +36,10 @@ def set_exam(
     newcomers_only: bool = False,
     now: float,
 ) -> ExamReport:
-    """Hold an exam of settled pairs; see `backend.campaign.exam.setting`. `lead` is None on the command line."""
+    """Hold an exam of settled pairs; see `backend.campaign.exam.setting`."""
     return exam_lead.set_from_settled(
         project.store,
-        lead,
+        gate.in_charge(project.store, by),
         queries=queries,
         pairs=pairs,
         seed=seed,
@@ -49,7 +51,7 @@ def set_exam(
 
 def set_exam_from_file(
     project: Project,
-    lead: Person | None,
+    by: Person | Operator,
     file: Path,
     *,
     most_missed: float = MOST_MISSED,
@@ -57,38 +59,40 @@ def set_exam_from_file(
     now: float,
 ) -> ExamReport:
     """Hold an exam with the key of a CSV file, or take nothing of it."""
+    lead = gate.in_charge(project.store, by)
     return exam_lead.set_from_file(
         project.store, lead, file, most_missed=most_missed, newcomers_only=newcomers_only, now=now
     )
 
 
-def end_exam(project: Project, lead: Person | None, *, now: float) -> bool:
+def end_exam(project: Project, by: Person | Operator, *, now: float) -> bool:
     """Hold no exam any more; whether one was held."""
-    return exam_lead.end(project.store, lead, now=now)
+    return exam_lead.end(project.store, gate.in_charge(project.store, by), now=now)
 
 
 def explain_exam_item(project: Project, lead: Person, item_id: int, explanation: str, *, now: float) -> None:
     """Write why the right grade of an item is right; told to people who missed it, after they handed in."""
-    exam_lead.explain(project.store, lead, item_id, explanation, now=now)
+    exam_lead.explain(project.store, gate.lead_of(project.store, lead), item_id, explanation, now=now)
 
 
-def grant_retake(project: Project, lead: Person | None, annotator_id: AnnotatorId, *, now: float) -> None:
+def grant_retake(project: Project, by: Person | Operator, annotator_id: AnnotatorId, *, now: float) -> None:
     """Let somebody take the exam once more."""
-    exam_lead.grant_retake(project.store, lead, annotator_id, now=now)
+    exam_lead.grant_retake(project.store, gate.in_charge(project.store, by), annotator_id, now=now)
 
 
 def exempt_from_exam(
-    project: Project, lead: Person | None, annotator_id: AnnotatorId, reason: str, *, now: float
+    project: Project, by: Person | Operator, annotator_id: AnnotatorId, reason: str, *, now: float
 ) -> None:
     """Let somebody judge without having passed, for a reason."""
-    exam_lead.exempt(project.store, lead, annotator_id, reason, now=now)
+    exam_lead.exempt(project.store, gate.in_charge(project.store, by), annotator_id, reason, now=now)
 
 
-def exam_results(project: Project) -> list[ExamPerson]:
-    """For leads: how every annotator stands, with their attempts and what they missed."""
+def exam_results(project: Project, by: Person | Operator) -> list[ExamPerson]:
+    """How every annotator stands, with their attempts and what they missed."""
+    gate.in_charge(project.store, by)
     return results.overview(project.store)
 
 
 def my_exam(project: Project, person: Person) -> ExamPerson:
     """How one annotator stands, for their own eyes."""
-    return results.of(project.store, person)
+    return results.of(project.store, gate.annotator_of(project.store, person))

@@ -5,31 +5,35 @@ from backend.campaign.guideline import examples as example_acts
 from backend.campaign.guideline import rows as example_rows
 from backend.campaign.guideline.rows import Example
 from backend.campaign.judging.rows import judgements as judgement_rows
-from backend.campaign.nouns import Person
+from backend.campaign.nouns import Operator, Person
+from backend.campaign.people import gate
 from backend.campaign.project.folder import Project
 from backend.ground.errors import ProjectError, VideoUnreadable
 from backend.ground.ids import PairKey
 from backend.media.jobs import ClipJob, clip_job
 
 
-def examples_chosen(project: Project) -> list[Example]:
-    """For leads: the example that stands for each grade, also one that does not show just now."""
+def examples_chosen(project: Project, by: Person | Operator) -> list[Example]:
+    """The example that stands for each grade, also one that does not show just now."""
+    gate.in_charge(project.store, by)
     return example_rows.standing(project.store.db)
 
 
-def examples(project: Project) -> list[Example]:
-    """What the guideline shows, in the order of the grades.
+def examples(project: Project, person: Person) -> list[Example]:
+    """What the guideline shows to everybody who is signed in, in the order of the grades.
 
     Left out: pairs that got another relevance since they were chosen, and pairs whose clip cannot be shown.
     """
-    return [example for example in examples_chosen(project) if example.showing]
+    gate.signed_in(project.store, person)
+    return [example for example in example_rows.standing(project.store.db) if example.showing]
 
 
-def example_clip(project: Project, grade: int, version: int | None = None) -> ClipJob:
+def example_clip(project: Project, person: Person, grade: int, version: int | None = None) -> ClipJob:
     """The clip of the example of a grade, for anybody who is signed in.
 
     Args:
         project: the project.
+        person: who asks.
         grade: 0 to 4.
         version: the choice it should belong to; None takes the present one.
 
@@ -37,20 +41,20 @@ def example_clip(project: Project, grade: int, version: int | None = None) -> Cl
         ProjectError: no such example is shown (any more).
         VideoUnreadable: the project does not know the video's file.
     """
-    for example in examples(project):
+    for example in examples(project, person):
         if example.grade == grade and version in (None, example.version):
             return _clip(project, example.pair)
     raise ProjectError(f"there is no such example of grade {grade} (any more): reload the page")
 
 
-def choose_example(project: Project, person: Person, pair: PairKey, grade: int, note: str, *, now: float) -> None:
+def choose_example(project: Project, lead: Person, pair: PairKey, grade: int, note: str, *, now: float) -> None:
     """A lead shows a settled pair, whose relevance is `grade`, as the example of it, with a note in their words."""
-    example_acts.choose(project.store, person, pair, grade, note, now=now)
+    example_acts.choose(project.store, gate.lead_of(project.store, lead), pair, grade, note, now=now)
 
 
-def withdraw_example(project: Project, person: Person, grade: int, *, now: float) -> None:
+def withdraw_example(project: Project, lead: Person, grade: int, *, now: float) -> None:
     """A lead takes back the example of a grade; the guideline then shows the one in words."""
-    example_acts.withdraw(project.store, person, grade, now=now)
+    example_acts.withdraw(project.store, gate.lead_of(project.store, lead), grade, now=now)
 
 
 def _clip(project: Project, key: PairKey) -> ClipJob:

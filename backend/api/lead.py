@@ -1,7 +1,8 @@
 """The lead's pages: queries, disagreements, decisions."""
 
 from backend.campaign.judging import skips
-from backend.campaign.nouns import Person
+from backend.campaign.nouns import Operator, Person
+from backend.campaign.people import gate
 from backend.campaign.project.folder import Project
 from backend.campaign.review import deciding as review
 from backend.campaign.review.model import PairReview, QueryReview
@@ -9,41 +10,46 @@ from backend.campaign.review.rows import reviews
 from backend.ground.ids import PairKey, QueryId
 
 
-def list_queries(project: Project) -> list[QueryReview]:
+def list_queries(project: Project, by: Person | Operator) -> list[QueryReview]:
     """Every query with an open batch, in judging order."""
+    gate.in_charge(project.store, by)
     return reviews.query_reviews(project.store.db)
 
 
-def query_pairs(project: Project, query_id: QueryId) -> list[PairReview]:
+def query_pairs(project: Project, by: Person | Operator, query_id: QueryId) -> list[PairReview]:
     """All pairs of a query's open batches, in rank order."""
+    gate.in_charge(project.store, by)
     return reviews.pairs_of_query(project.store.db, query_id)
 
 
-def disagreements(project: Project) -> list[PairReview]:
+def disagreements(project: Project, by: Person | Operator) -> list[PairReview]:
     """Escalated, discarded and adjudicated pairs, the newest grade first."""
+    gate.in_charge(project.store, by)
     return reviews.disagreements(project.store.db)
 
 
-def blocked(project: Project) -> list[PairReview]:
+def blocked(project: Project, by: Person | Operator) -> list[PairReview]:
     """Pairs whose clip cannot be shown, with the reason."""
+    gate.in_charge(project.store, by)
     return reviews.blocked(project.store.db)
 
 
-def skipped(project: Project) -> list[PairReview]:
+def skipped(project: Project, by: Person | Operator) -> list[PairReview]:
     """Pairs that somebody skipped or could not judge, with the reasons, the newest first."""
+    gate.in_charge(project.store, by)
     return reviews.skipped(project.store.db)
 
 
 def offer_again(project: Project, lead: Person, pair: PairKey, *, now: float) -> int:
     """Offer a pair again to everybody who skipped it; how many people that are."""
-    return skips.offer_again(project.store, lead, pair, now=now)
+    return skips.offer_again(project.store, gate.lead_of(project.store, lead), pair, now=now)
 
 
-def open_batch(project: Project, person: Person, query_id: QueryId, *, now: float) -> int:
+def open_batch(project: Project, lead: Person, query_id: QueryId, *, now: float) -> int:
     """Open the next batch of a query; the number of new pairs."""
-    return review.open_next_batch(project.store, person, query_id, now=now)
+    return review.open_next_batch(project.store, gate.lead_of(project.store, lead), query_id, now=now)
 
 
-def adjudicate(project: Project, person: Person, pair: PairKey, relevance: int, reason: str, *, now: float) -> None:
+def adjudicate(project: Project, lead: Person, pair: PairKey, relevance: int, reason: str, *, now: float) -> None:
     """Record a lead's decision on a pair, with its reason."""
-    review.adjudicate(project.store, person, pair, relevance, reason, now=now)
+    review.adjudicate(project.store, gate.lead_of(project.store, lead), pair, relevance, reason, now=now)

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from backend.campaign.board import leaderboard as boards
 from backend.campaign.board.leaderboard import Leaderboard
 from backend.campaign.corpus import rows as corpus
+from backend.campaign.nouns import Operator, Person
+from backend.campaign.people import gate
 from backend.campaign.project.folder import Project
 from backend.scoring.presets import Preset
 from backend.scoring.scoreboard import Scoreboard
@@ -16,18 +18,21 @@ if TYPE_CHECKING:
     from backend.scoring.report.parts import Picture
 
 
-def truth_names(project: Project) -> list[str]:
+def truth_names(project: Project, by: Person | Operator) -> list[str]:
     """What can be scored against: the project's own splits that have settled pairs, then kept truths."""
+    gate.in_charge(project.store, by)
     return boards.truth_names(project)
 
 
-def score_kept_runs(project: Project, truth: str, *, preset: Preset = "paper") -> Leaderboard:
+def score_kept_runs(project: Project, by: Person | Operator, truth: str, *, preset: Preset = "paper") -> Leaderboard:
     """All kept runs against one truth."""
+    gate.in_charge(project.store, by)
     return boards.leaderboard(project, truth, preset=preset)
 
 
-def leaderboard_version(project: Project, truth: str) -> str:
+def leaderboard_version(project: Project, by: Person | Operator, truth: str) -> str:
     """Changes whenever the leaderboard of this truth would."""
+    gate.in_charge(project.store, by)
     return boards.version(project, truth)
 
 
@@ -44,8 +49,9 @@ def board_pictures(scores: Scoreboard) -> list[Picture]:
     return report_parts.pictures(scores, scores.focus)
 
 
-def videos_with_file(project: Project) -> dict[str, float]:
+def videos_with_file(project: Project, by: Person | Operator) -> dict[str, float]:
     """Lengths in seconds of the videos whose file the project knows, by name."""
+    gate.in_charge(project.store, by)
     with reading(project.store) as db:
         without = set(corpus.videos_without_file(db))
         return {name: length for name, length in corpus.video_durations(db).items() if name not in without}

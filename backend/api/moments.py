@@ -1,13 +1,14 @@
 """Clips of moments that are no pairs: what the runs of a leaderboard predicted."""
 
 from backend.campaign.corpus import rows as corpus_rows
-from backend.campaign.nouns import Person, require_lead
+from backend.campaign.nouns import Person
+from backend.campaign.people import gate
 from backend.campaign.project.folder import Project
 from backend.ground.errors import VideoUnreadable
 from backend.media.jobs import ClipJob, clip_job, predicted
 
 
-def moment_clip(project: Project, person: Person, video: str, start_s: float, end_s: float) -> ClipJob:
+def moment_clip(project: Project, lead: Person, video: str, start_s: float, end_s: float) -> ClipJob:
     """The clip of any moment of a video, for leads; what lies after the video's end is left out.
 
     A moment of the project has the clip that annotators see; any other has one of its own kind, so that the doctor
@@ -17,7 +18,7 @@ def moment_clip(project: Project, person: Person, video: str, start_s: float, en
         NotAllowed: not a lead.
         VideoUnreadable: the project has no file of that video, or the moment begins after its end.
     """
-    require_lead(person)
+    gate.lead_of(project.store, lead)
     facts = corpus_rows.video_facts(project.store.db, video)
     if facts is None:
         raise VideoUnreadable(f"the project has no file of the video {video}")

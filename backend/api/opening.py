@@ -3,6 +3,8 @@
 from pathlib import Path
 from typing import Any
 
+from backend.campaign.nouns import Operator, Person
+from backend.campaign.people import gate
 from backend.campaign.project import folder as projects
 from backend.campaign.project.folder import Project
 from backend.campaign.review import status
@@ -13,6 +15,7 @@ def open_project(folder: Path) -> Project:
     return projects.open_project(folder)
 
 
-def status_counts(project: Project) -> dict[str, Any]:
+def status_counts(project: Project, by: Person | Operator) -> dict[str, Any]:
     """The counts of `reelrank status --json`, equal to what the screens show."""
+    gate.in_charge(project.store, by)
     return status.counts(project)

@@ -3,7 +3,8 @@
 from datetime import UTC, datetime
 from pathlib import Path
 
-from backend.campaign.nouns import Person, require_lead
+from backend.campaign.nouns import Operator, Person
+from backend.campaign.people import gate
 from backend.campaign.project.folder import Project
 from backend.campaign.review import progress as stage
 from backend.campaign.review.model import Progress
@@ -11,8 +12,9 @@ from backend.ground.errors import ProjectError
 from backend.store import upkeep
 
 
-def progress(project: Project, *, now: float) -> Progress:
+def progress(project: Project, by: Person | Operator, *, now: float) -> Progress:
     """Pace, what is still needed, and when it may be done; the counts by verdict are those of `status_counts`."""
+    gate.in_charge(project.store, by)
     return stage.report(project, now=now)
 
 
@@ -23,7 +25,7 @@ def backup_now(project: Project, lead: Person, *, now: float) -> Path:
         NotAllowed: not a lead.
         ProjectError: the copy cannot be made (the disk is full, the folder read-only); nothing is left behind.
     """
-    require_lead(lead)
+    gate.lead_of(project.store, lead)
     file = project.folder / "backups" / datetime.fromtimestamp(now, UTC).strftime("%Y%m%d-%H%M%S.db")
     try:
         file.parent.mkdir(exist_ok=True)

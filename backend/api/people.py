@@ -1,26 +1,25 @@
 """People: adding, inviting, signing in and out, suspending."""
 
 from backend.campaign.judging import assignments
-from backend.campaign.nouns import Person, Role, require_lead
+from backend.campaign.nouns import Annotator, Lead, Operator, Person, Role
 from backend.campaign.people import accounts as people
+from backend.campaign.people import gate
 from backend.campaign.people import rows as people_rows
 from backend.campaign.people.model import PersonReview
 from backend.campaign.project.folder import Project
 from backend.ground.ids import AnnotatorId
-from backend.store import connection
 
 
-def add_person(project: Project, name: str, role: Role, *, now: float) -> str:
+def add_person(project: Project, by: Person | Operator, name: str, role: Role, *, now: float) -> str:
     """Add somebody; a one-time invitation token with which they set their password."""
-    return people.invite(project.store, people.add(project.store, name, role, now=now), now=now)
+    return people.add_invited(project.store, gate.in_charge(project.store, by), name, role, now=now)
 
 
-def add_person_with_password(project: Project, name: str, role: Role, password: str, *, now: float) -> Person:
+def add_person_with_password(
+    project: Project, by: Person | Operator, name: str, role: Role, password: str, *, now: float
+) -> Person:
     """Add somebody whose password is known already, all or nothing (for scripts)."""
-    with connection.writing(project.store):
-        person = people.add(project.store, name, role, now=now)
-        people.set_password(project.store, person, password, now=now)
-    return person
+    return people.add_with_password(project.store, gate.in_charge(project.store, by), name, role, password, now=now)
 
 
 def sign_in(project: Project, name: str, password: str, *, now: float) -> str:
@@ -59,14 +58,23 @@ def change_password(project: Project, token: str, old: str, new: str, *, now: fl
     return people.change_password(project.store, token, old, new, now=now)
 
 
+def lead_of(project: Project, person: Person) -> Lead:
+    """This person, if they are a lead as things stand now; raises `NotAllowed`, with a sentence for them."""
+    return gate.lead_of(project.store, person)
+
+
+def annotator_of(project: Project, person: Person) -> Annotator:
+    """This person, if they are an annotator as things stand now; raises `NotAllowed`, with a sentence for them."""
+    return gate.annotator_of(project.store, person)
+
+
 def new_invitation(project: Project, lead: Person, annotator_id: AnnotatorId, *, now: float) -> tuple[Person, str]:
     """A new one-time link for somebody who is here already; their older ones become void.
 
     Returns:
         Whom it is for, and the token.
     """
-    require_lead(lead)
-    return people.new_invitation(project.store, lead, annotator_id, now=now)
+    return people.new_invitation(project.store, gate.lead_of(project.store, lead), annotator_id, now=now)
 
 
 def invited(project: Project, invitation: str, *, now: float) -> Person | None:
@@ -89,12 +97,12 @@ def sign_in_as(project: Project, issuer: str, subject: str, *, now: float) -> st
     return people.sign_in_as(project.store, issuer, subject, now=now)
 
 
-def list_people(project: Project, *, now: float | None = None) -> list[PersonReview]:
+def list_people(project: Project, by: Person | Operator, *, now: float | None = None) -> list[PersonReview]:
     """Everybody, with how much, how fast and when last they graded; `now` tells when today began."""
+    gate.in_charge(project.store, by)
     return people_rows.reviews(project.store.db, now)
 
 
 def suspend(project: Project, lead: Person, annotator_id: AnnotatorId, suspended: bool, *, now: float) -> None:
     """Suspend somebody or let them in again."""
-    require_lead(lead)
-    people.suspend(project.store, lead, annotator_id, suspended, now=now)
+    people.suspend(project.store, gate.lead_of(project.store, lead), annotator_id, suspended, now=now)

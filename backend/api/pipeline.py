@@ -13,7 +13,8 @@ from backend.campaign.captions import rewriting as captions
 from backend.campaign.captions import rows as caption_rows
 from backend.campaign.captions.rewriting import RewriteReport
 from backend.campaign.earlier.rules.raw_annotation import read_raw, summarise
-from backend.campaign.nouns import Person, require_lead
+from backend.campaign.nouns import Operator, Person
+from backend.campaign.people import gate
 from backend.campaign.project import folder as projects
 from backend.campaign.project.folder import Project
 from backend.campaign.release import export
@@ -82,25 +83,26 @@ def write_pseudo_train(
 
 
 def export_release(
-    project: Project, out: Path, *, by: Person | None = None, now: float, progress: Progress | None = None
+    project: Project, by: Person | Operator, out: Path, *, now: float, progress: Progress | None = None
 ) -> ReleaseReport:
     """Freeze a release of format tvr-ranking into a new folder."""
     return export.export_tvr_ranking(
-        project, _encoder(project), out, now=now, by=by.annotator_id if by else None, progress=progress
+        project, gate.in_charge(project.store, by), _encoder(project), out, now=now, progress=progress
     )
 
 
-def export_zip(project: Project, person: Person, *, now: float) -> Path:
+def export_zip(project: Project, lead: Person, *, now: float) -> Path:
     """A release as one zip under `releases/` of the project, for download by a lead."""
-    require_lead(person)
+    gate.lead_of(project.store, lead)
     name = datetime.fromtimestamp(now, UTC).strftime("release-%Y%m%d-%H%M%S")
     folder = project.folder / "releases" / name
-    export_release(project, folder, by=person, now=now)
+    export_release(project, lead, folder, now=now)
     return Path(shutil.make_archive(str(folder), "zip", root_dir=folder.parent, base_dir=name))
 
 
-def list_releases(project: Project) -> list[ReleaseRow]:
+def list_releases(project: Project, by: Person | Operator) -> list[ReleaseRow]:
     """The releases made so far, the newest first."""
+    gate.in_charge(project.store, by)
     return all_releases(project.store.db)
 
 

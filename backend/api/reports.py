@@ -3,7 +3,10 @@
 from collections.abc import Callable
 from datetime import datetime
 
+from backend.campaign.nouns import Operator, Person
+from backend.campaign.people import gate
 from backend.campaign.project.folder import Project
+from backend.ground.errors import NotAllowed
 from backend.scoring.files.facts import Inputs
 from backend.scoring.scoreboard import Scoreboard
 from backend.scoring.statistics.sureness import Sureness
@@ -16,12 +19,20 @@ def report_page(
     made: datetime,
     asked: Sureness | None = None,
     project: Project | None = None,
+    by: Person | Operator | None = None,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> str:
     """One self-contained HTML page of a scoreboard; see `backend.scoring.report.report`.
 
-    With a project, the cases show frames of the moments whose videos it has.
+    With a project, the cases show frames of the moments whose videos it has; `by` is who asks for them.
+
+    Raises:
+        NotAllowed: frames are for leads, and for whoever runs commands on the machine itself.
     """
+    if project is not None:
+        if by is None:
+            raise NotAllowed("frames of a project's videos are for its leads: say who asks")
+        gate.in_charge(project.store, by)
     # Charts take as long to load as everything else together; only a report needs them.
     from backend.campaign.board import strips as report_strips
     from backend.scoring.report import report

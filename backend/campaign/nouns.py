@@ -7,7 +7,6 @@ pixels. Instants (`at`, `until`) are seconds since 1970-01-01 UTC.
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 
-from backend.ground.errors import NotAllowed
 from backend.ground.ids import AnnotatorId
 
 Relevance = int
@@ -75,7 +74,7 @@ class Grade(IntEnum):
 
 
 class Role(StrEnum):
-    """What a person may do; every page and route checks it."""
+    """What a person may do; `backend.campaign.people.gate` decides by it, and nothing else."""
 
     ANNOTATOR = "annotator"
     LEAD = "lead"
@@ -113,7 +112,26 @@ class Person:
     suspended: bool = False
 
 
-def require_lead(person: Person) -> None:
-    """Refuse anybody but a lead."""
-    if person.role is not Role.LEAD:
-        raise NotAllowed(f"only leads may do this; {person.name} is signed in as {person.role}")
+class Lead(Person):
+    """A person whom `backend.campaign.people.gate` has just found to be a lead: it alone makes them."""
+
+    __slots__ = ()
+
+
+class Annotator(Person):
+    """A person whom `backend.campaign.people.gate` has just found to be an annotator: it alone makes them."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Operator:
+    """Who runs commands on the machine that holds the project, and could read and write its files anyway.
+
+    Nobody in the record: what an operator does names no person.
+    """
+
+    annotator_id: None = None
+
+
+OPERATOR = Operator()

@@ -128,6 +128,7 @@ def evaluate(
                 made=made,
                 asked=asked if baseline else None,
                 project=shown_from,
+                by=api.OPERATOR,
                 progress=progress,
             )
             _save(report, page)

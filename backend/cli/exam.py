@@ -48,12 +48,12 @@ def set_exam(
     project = api.open_project(folder)
     if key is not None:
         report = api.set_exam_from_file(
-            project, None, key, most_missed=most_missed, newcomers_only=newcomers_only, now=now()
+            project, api.OPERATOR, key, most_missed=most_missed, newcomers_only=newcomers_only, now=now()
         )
     else:
         report = api.set_exam(
             project,
-            None,
+            api.OPERATOR,
             queries=queries,
             pairs=pairs,
             seed=seed,
@@ -76,7 +76,7 @@ def status(folder: Dir, json: Json = False) -> None:
     Example: reelrank exam status my-project
     """
     project = api.open_project(folder)
-    held, people = api.exam_held(project), api.exam_results(project)
+    held, people = api.exam_held(project, api.OPERATOR), api.exam_results(project, api.OPERATOR)
     if json:
         say(msgspec.json.encode({"exam": held, "people": people}).decode())
         return
@@ -96,7 +96,7 @@ def off(folder: Dir) -> None:
 
     Example: reelrank exam off my-project
     """
-    ended = api.end_exam(api.open_project(folder), None, now=now())
+    ended = api.end_exam(api.open_project(folder), api.OPERATOR, now=now())
     say("The exam is over: everybody may judge." if ended else "Nothing to do: this project holds no exam.")
 
 
@@ -106,7 +106,7 @@ def retake(folder: Dir, name: Name) -> None:
     Example: reelrank exam retake my-project Ana
     """
     project = api.open_project(folder)
-    api.grant_retake(project, None, _annotator(project, name), now=now())
+    api.grant_retake(project, api.OPERATOR, _annotator(project, name), now=now())
     say(f"{name} may take the exam once more.")
 
 
@@ -120,7 +120,7 @@ def exempt(
     Example: reelrank exam exempt my-project Ana --reason "wrote the guideline"
     """
     project = api.open_project(folder)
-    api.exempt_from_exam(project, None, _annotator(project, name), reason, now=now())
+    api.exempt_from_exam(project, api.OPERATOR, _annotator(project, name), reason, now=now())
     say(f"{name} may judge without the exam.")
 
 
@@ -137,7 +137,7 @@ def _row(one: "api.ExamPerson") -> tuple[object, ...]:
 
 
 def _annotator(project: "api.Project", name: str) -> AnnotatorId:
-    for row in api.list_people(project):
+    for row in api.list_people(project, api.OPERATOR):
         if row.person.name.casefold() == name.casefold():
             return row.person.annotator_id
     fail(f"there is nobody named {name}: reelrank exam status lists the annotators")

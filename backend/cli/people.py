@@ -33,9 +33,9 @@ def add(
     project = api.open_project(folder)
     if password_stdin:
         password = sys.stdin.readline().rstrip("\r\n")
-        api.add_person_with_password(project, name, role, password, now=now())
+        api.add_person_with_password(project, api.OPERATOR, name, role, password, now=now())
         say(f"{name} may sign in as {role.value}.")
         return
-    token = api.add_person(project, name, role, now=now())
+    token = api.add_person(project, api.OPERATOR, name, role, now=now())
     say(f"Send {name} this link; it works once, for two weeks:")
     say(f"{url.rstrip('/')}/session/invitation/{token}")

@@ -199,7 +199,7 @@ def status(folder: Dir, json: Json = False) -> None:
 
     Example: reelrank status my-project --json
     """
-    counts = api.status_counts(api.open_project(folder))
+    counts = api.status_counts(api.open_project(folder), api.OPERATOR)
     if json:
         say(msgspec.json.encode(counts).decode())
         return
@@ -238,7 +238,7 @@ def export(
     """
     start = now()
     with progress_bar() as progress:
-        report = api.export_release(api.open_project(folder), out, now=start, progress=progress)
+        report = api.export_release(api.open_project(folder), api.OPERATOR, out, now=start, progress=progress)
     say(
         f"{report.folder}: {report.val_queries} validation and {report.test_queries} test queries with "
         f"{report.moments} graded moments; {len(report.files)} files ({seconds(start)})."

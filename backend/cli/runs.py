@@ -42,7 +42,7 @@ def add_truth(
     """
     with progress_bar() as report:
         report(f"reading {file.name}", 0, 1)
-        kept = api.add_truth(api.open_project(folder), file, name=name, now=now())
+        kept = api.add_truth(api.open_project(folder), api.OPERATOR, file, name=name, now=now())
         report(f"reading {file.name}", 1, 1)
     say(f"Kept {kept.name}: {kept.queries:,} queries, {kept.moments:,} graded moments.")
 
@@ -61,7 +61,7 @@ def add_run(
     """
     with progress_bar() as report:
         report(f"reading {file.name}", 0, 1)
-        kept = api.add_run(api.open_project(folder), file, name=name, videos=videos, now=now())
+        kept = api.add_run(api.open_project(folder), api.OPERATOR, file, name=name, videos=videos, now=now())
         report(f"reading {file.name}", 1, 1)
     say(f"Kept {kept.name}: {kept.queries:,} queries, {kept.moments:,} predictions.")
 
@@ -71,7 +71,7 @@ def list_truths(folder: Dir, json: Json = False) -> None:
 
     Example: reelrank truths list my-project
     """
-    _list(api.list_truths(api.open_project(folder)), json)
+    _list(api.list_truths(api.open_project(folder), api.OPERATOR), json)
 
 
 def list_runs(folder: Dir, json: Json = False) -> None:
@@ -79,7 +79,7 @@ def list_runs(folder: Dir, json: Json = False) -> None:
 
     Example: reelrank runs list my-project
     """
-    _list(api.list_runs(api.open_project(folder)), json)
+    _list(api.list_runs(api.open_project(folder), api.OPERATOR), json)
 
 
 def remove_truth(folder: Dir, name: Kept) -> None:
@@ -87,7 +87,7 @@ def remove_truth(folder: Dir, name: Kept) -> None:
 
     Example: reelrank truths remove my-project tvr-val
     """
-    kept = api.remove_truth(api.open_project(folder), name, now=now())
+    kept = api.remove_truth(api.open_project(folder), api.OPERATOR, name, now=now())
     say(f"Removed {kept.name}, made of {kept.file}.")
 
 
@@ -96,7 +96,7 @@ def remove_run(folder: Dir, name: Kept) -> None:
 
     Example: reelrank runs remove my-project conquer
     """
-    kept = api.remove_run(api.open_project(folder), name, now=now())
+    kept = api.remove_run(api.open_project(folder), api.OPERATOR, name, now=now())
     say(f"Removed {kept.name}, made of {kept.file}.")
 
 

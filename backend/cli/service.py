@@ -41,7 +41,7 @@ def demo(
     start = now()
     with progress_bar() as progress:
         project = api.build_demo(folder, judged=judged, now=start, progress=progress)
-    counts = api.status_counts(project)
+    counts = api.status_counts(project, api.OPERATOR)
     say(
         f"Demo project in {folder}: {counts['videos']} videos, {counts['moments']} moments, "
         f"{sum(counts['pairs'].values())} pairs to grade ({seconds(start)})."

@@ -27,7 +27,7 @@ from backend.campaign.judging.model import (
     SkipEvent,
     SkipKind,
 )
-from backend.campaign.nouns import Person, Role, Split, Verdict
+from backend.campaign.nouns import Operator, Person, Role, Split, Verdict
 from backend.campaign.people.model import PersonReview
 from backend.campaign.quality.model import Agreement, MyWork
 from backend.campaign.release.rows import ReleaseRow
@@ -123,6 +123,18 @@ def person_for(project: Project, token: str, *, now: float) -> Person | None:
     return None if person is None or person.suspended else person
 
 
+def lead_of(project: Project, person: Person) -> Person:
+    if person.role is not Role.LEAD:
+        raise NotAllowed("only leads may do this")
+    return person
+
+
+def annotator_of(project: Project, person: Person) -> Person:
+    if person.role is not Role.ANNOTATOR:
+        raise NotAllowed("leads do not grade")
+    return person
+
+
 def sign_out(project: Project, token: str, *, now: float) -> None:
     project.sessions.pop(token, None)
 
@@ -188,6 +200,7 @@ def exchange(
     project: Project, person: Person, grades: Sequence[GradeEvent], skips: Sequence[SkipEvent], *, now: float
 ) -> tuple[list[Receipt], Desk]:
     _require_store(project)
+    annotator_of(project, person)
     receipts = record_grades(project, person, grades, now=now)
     for event in skips:
         project.skips[event.key] = event
@@ -195,7 +208,7 @@ def exchange(
     return receipts, project.desk
 
 
-def skipped(project: Project) -> list[PairReview]:
+def skipped(project: Project, by: Person | Operator) -> list[PairReview]:
     return project.skipped
 
 
@@ -206,7 +219,7 @@ def offer_again(project: Project, lead: Person, pair: PairKey, *, now: float) ->
     return people
 
 
-def progress(project: Project, *, now: float) -> Progress:
+def progress(project: Project, by: Person | Operator, *, now: float) -> Progress:
     return project.progress
 
 
@@ -246,11 +259,11 @@ def report_clip(project: Project, person: Person, pair: PairKey, reason: str, *,
     project.reported.append((pair, reason))
 
 
-def examples_chosen(project: Project) -> list[Example]:
+def examples_chosen(project: Project, by: Person | Operator) -> list[Example]:
     return project.examples
 
 
-def examples(project: Project) -> list[Example]:
+def examples(project: Project, person: Person) -> list[Example]:
     return [example for example in project.examples if example.showing]
 
 
@@ -267,9 +280,9 @@ def withdraw_example(project: Project, person: Person, grade: int, *, now: float
     project.examples = [example for example in project.examples if example.grade != grade]
 
 
-def example_clip(project: Project, grade: int, version: int | None = None) -> ClipJob:
+def example_clip(project: Project, person: Person, grade: int, version: int | None = None) -> ClipJob:
     _require_store(project)
-    for example in examples(project):
+    for example in examples(project, person):
         if example.grade == grade and version in (None, example.version):
             return ClipJob(example.pair, project.folder / "clips" / f"{example.pair}.mp4")
     raise ProjectError("there is no such example")
@@ -277,8 +290,7 @@ def example_clip(project: Project, grade: int, version: int | None = None) -> Cl
 
 def moment_clip(project: Project, person: Person, video: str, start_s: float, end_s: float) -> ClipJob:
     _require_store(project)
-    if person.role is not Role.LEAD:
-        raise NotAllowed("only leads may do this")
+    lead_of(project, person)
     if video != "friends_s01":
         raise VideoUnreadable(f"the project has no file of the video {video}")
     return ClipJob(PairKey("moment"), project.folder / "clips" / f"{start_s}-{end_s}.mp4")
@@ -286,19 +298,20 @@ def moment_clip(project: Project, person: Person, video: str, start_s: float, en
 
 def exam_act(project: Project, person: Person, act: Act, *, now: float) -> Desk:
     _require_store(project)
+    annotator_of(project, person)
     project.exam_asked.append((act.value, person.name))
     return project.desk
 
 
-def exam_held(project: Project) -> Exam | None:
+def exam_held(project: Project, by: Person | Operator) -> Exam | None:
     return project.exam
 
 
-def exam_items(project: Project) -> list[ExamItem]:
+def exam_items(project: Project, by: Person | Operator) -> list[ExamItem]:
     return project.exam_items
 
 
-def exam_results(project: Project) -> list[ExamPerson]:
+def exam_results(project: Project, by: Person | Operator) -> list[ExamPerson]:
     return list(project.examined.values())
 
 
@@ -308,7 +321,7 @@ def my_exam(project: Project, person: Person) -> ExamPerson:
 
 def set_exam(
     project: Project,
-    lead: Person | None,
+    by: Person | Operator,
     *,
     queries: int,
     pairs: int,
@@ -319,11 +332,13 @@ def set_exam(
 ) -> ExamReport:
     _require_store(project)
     items = queries * pairs - 1
-    project.exam = Exam(1, NOON, lead.name if lead else None, "settled pairs", seed, most_missed, items, queries, items)
+    project.exam = Exam(
+        1, NOON, by.name if isinstance(by, Person) else None, "settled pairs", seed, most_missed, items, queries, items
+    )
     return ExamReport(items, queries, (items, 0, 0, 0, 0), most_missed, 2 if newcomers_only else 0)
 
 
-def end_exam(project: Project, lead: Person | None, *, now: float) -> bool:
+def end_exam(project: Project, by: Person | Operator, *, now: float) -> bool:
     _require_store(project)
     project.exam = None
     return True
@@ -334,13 +349,13 @@ def explain_exam_item(project: Project, lead: Person, item_id: int, explanation:
     project.exam_asked.append(("explain", item_id, explanation))
 
 
-def grant_retake(project: Project, lead: Person | None, annotator_id: AnnotatorId, *, now: float) -> None:
+def grant_retake(project: Project, by: Person | Operator, annotator_id: AnnotatorId, *, now: float) -> None:
     _require_store(project)
     project.exam_asked.append(("retake", annotator_id))
 
 
 def exempt_from_exam(
-    project: Project, lead: Person | None, annotator_id: AnnotatorId, reason: str, *, now: float
+    project: Project, by: Person | Operator, annotator_id: AnnotatorId, reason: str, *, now: float
 ) -> None:
     _require_store(project)
     if not reason.strip():
@@ -348,7 +363,7 @@ def exempt_from_exam(
     project.exam_asked.append(("exempt", annotator_id, reason))
 
 
-def list_releases(project: Project) -> list[ReleaseRow]:
+def list_releases(project: Project, by: Person | Operator) -> list[ReleaseRow]:
     return [ReleaseRow(1, NOON, "ab" * 32)]
 
 
@@ -357,20 +372,20 @@ def restore_clip(project: Project, person: Person, pair: PairKey, *, now: float)
     project.blocked = [found for found in project.blocked if found.pair != pair]
 
 
-def list_queries(project: Project) -> list[QueryReview]:
+def list_queries(project: Project, by: Person | Operator) -> list[QueryReview]:
     return project.queries
 
 
-def query_pairs(project: Project, query_id: QueryId) -> list[PairReview]:
+def query_pairs(project: Project, by: Person | Operator, query_id: QueryId) -> list[PairReview]:
     return project.pairs.get(query_id, [])
 
 
-def disagreements(project: Project) -> list[PairReview]:
+def disagreements(project: Project, by: Person | Operator) -> list[PairReview]:
     wanted = (Verdict.ESCALATED, Verdict.DISCARDED)
     return [pair for pairs in project.pairs.values() for pair in pairs if pair.verdict in wanted]
 
 
-def blocked(project: Project) -> list[PairReview]:
+def blocked(project: Project, by: Person | Operator) -> list[PairReview]:
     return project.blocked
 
 
@@ -390,7 +405,7 @@ def adjudicate(project: Project, person: Person, pair: PairKey, relevance: int, 
                 pairs[position] = replace(review, verdict=Verdict.ADJUDICATED, relevance=relevance, reason=reason)
 
 
-def list_people(project: Project, *, now: float | None = None) -> list[PersonReview]:
+def list_people(project: Project, by: Person | Operator, *, now: float | None = None) -> list[PersonReview]:
     return [
         PersonReview(
             person,
@@ -406,7 +421,7 @@ def list_people(project: Project, *, now: float | None = None) -> list[PersonRev
     ]
 
 
-def add_person(project: Project, name: str, role: Role, *, now: float) -> str:
+def add_person(project: Project, by: Person | Operator, name: str, role: Role, *, now: float) -> str:
     if name in project.people:
         raise ProjectError(f"There is a person called {name} already; choose another name.")
     project.people[name] = Person(AnnotatorId(len(project.people) + 1), name, Role(role))
@@ -421,7 +436,7 @@ def suspend(project: Project, lead: Person, annotator_id: AnnotatorId, suspended
             project.people[name] = replace(person, suspended=suspended)
 
 
-def status_counts(project: Project) -> dict[str, Any]:
+def status_counts(project: Project, by: Person | Operator) -> dict[str, Any]:
     return project.status
 
 

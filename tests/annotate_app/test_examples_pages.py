@@ -38,7 +38,7 @@ def decided(project: fake_api.Project, monkeypatch: pytest.MonkeyPatch) -> PairR
     pair = replace(
         project.pairs[QueryId(2)][5], verdict=Verdict.ADJUDICATED, relevance=3, reason="The *whole* quarrel is there."
     )
-    monkeypatch.setattr(api, "disagreements", lambda project: [pair])
+    monkeypatch.setattr(api, "disagreements", lambda project, by: [pair])
     return pair
 
 
@@ -133,7 +133,7 @@ def test_a_pair_without_a_relevance_or_a_clip_cannot_be_chosen(
     from backend import api
 
     for change in ({"relevance": None}, {"fault": "damaged"}):
-        monkeypatch.setattr(api, "disagreements", lambda project, change=change: [replace(decided, **change)])
+        monkeypatch.setattr(api, "disagreements", lambda project, by, change=change: [replace(decided, **change)])
         assert not [button for button in open_decided().button if button.label == "Show it"]
 
 

@@ -22,8 +22,8 @@ def open_page(monkeypatch: pytest.MonkeyPatch, judging: Judging) -> Open:
     """Opens the page as a lead who is signed in, or as somebody else."""
     from annotate_app.session import auth
 
-    api.add_person_with_password(judging.project, "Leo", Role.LEAD, PASSWORD, now=NOW)
-    api.add_person_with_password(judging.project, "Ada", Role.ANNOTATOR, PASSWORD, now=NOW)
+    api.add_person_with_password(judging.project, api.OPERATOR, "Leo", Role.LEAD, PASSWORD, now=NOW)
+    api.add_person_with_password(judging.project, api.OPERATOR, "Ada", Role.ANNOTATOR, PASSWORD, now=NOW)
     monkeypatch.setenv(auth.PROJECT_VARIABLE, str(judging.project.folder))
     monkeypatch.setattr("time.time", lambda: NOW)
 
@@ -60,14 +60,16 @@ def board(settled: Judging, tmp_path: Path) -> Judging:
     write(tmp_path / "back.json", {query: moments[::-1] for query, moments in run.items()})
     write(tmp_path / "elsewhere.json", {"99999": [["v", 0, 1, 1]]})
     for name, file in (("good", "good"), (HOSTILE, "back"), ("elsewhere", "elsewhere")):
-        api.add_run(settled.project, tmp_path / f"{file}.json", name=name, now=NOW)
+        api.add_run(settled.project, api.OPERATOR, tmp_path / f"{file}.json", name=name, now=NOW)
     return settled
 
 
 def candidates(judging: Judging) -> dict[str, list[list[object]]]:
     found: dict[str, list[list[object]]] = {}
-    for query in api.list_queries(judging.project):
-        pairs = sorted(api.query_pairs(judging.project, query.query_id), key=lambda pair: -(pair.relevance or 0))
+    for query in api.list_queries(judging.project, api.OPERATOR):
+        pairs = sorted(
+            api.query_pairs(judging.project, api.OPERATOR, query.query_id), key=lambda pair: -(pair.relevance or 0)
+        )
         found[str(query.query_id)] = [[p.video, p.start_s, p.end_s, 1.0] for p in pairs]
     return found
 
@@ -124,7 +126,7 @@ def test_the_ranking_stands_under_its_preset_and_options(open_page: Open, board:
     assert list(ranked["Run"]) == ["good", HOSTILE]
     assert list(ranked["Place"]) == [1, 2]
     assert ranked["Mean ndcg@20,0.5"][0] == 1, "the run is the truth by falling relevance"
-    scores = api.score_kept_runs(board.project, "settled val").scores
+    scores = api.score_kept_runs(board.project, api.OPERATOR, "settled val").scores
     assert scores is not None
     assert ranked["Mean ndcg@20,0.5"][1] == scores.runs[1].means["ndcg@20,0.5"]
     assert list(ranked["Win / tie / loss"]) == ["baseline", "0 / 0 / 2"]
@@ -167,7 +169,7 @@ def test_errors_are_shares_of_all_relevant_moments(open_page: Open, board: Judgi
 
 def test_cases_offer_every_query_with_its_words_and_two_runs(open_page: Open, board: Judging) -> None:
     app = part(open_page(), "Cases")
-    texts = {q.query for q in api.list_queries(board.project) if q.split.value == "val"}
+    texts = {q.query for q in api.list_queries(board.project, api.OPERATOR) if q.split.value == "val"}
     query = app.selectbox(key="board_query")
     assert {option.partition(" (")[0] for option in query.options} == texts
     assert all("(where runs differ)" in option for option in query.options)
@@ -192,7 +194,7 @@ def test_runs_without_a_query_in_common_are_ranked_and_not_compared(
 ) -> None:
     """Preset official counts only what a run predicts; two runs may share nothing."""
     for number, (query, moments) in enumerate(list(candidates(settled).items())[:2]):
-        api.add_run(settled.project, write(tmp_path / f"{number}.json", {query: moments}), now=NOW)
+        api.add_run(settled.project, api.OPERATOR, write(tmp_path / f"{number}.json", {query: moments}), now=NOW)
     app = open_page()
     app.selectbox(key="board_preset").set_value("Official").run()
     assert not app.exception
@@ -202,7 +204,7 @@ def test_runs_without_a_query_in_common_are_ranked_and_not_compared(
 
 def test_a_new_run_and_a_new_grade_are_seen_at_the_next_look(open_page: Open, board: Judging, tmp_path: Path) -> None:
     app = open_page()
-    api.add_run(board.project, tmp_path / "back.json", name="third", now=NOW)
+    api.add_run(board.project, api.OPERATOR, tmp_path / "back.json", name="third", now=NOW)
     assert len(app.run().dataframe[0].value) == 3
     before = app.dataframe[0].value["Mean ndcg@20,0.5"].tolist()
     pair = next(p for p in board.pairs() if p.relevance == 4)
@@ -220,7 +222,7 @@ def test_a_file_with_problems_is_refused_with_its_rows_and_nothing_is_kept(open_
     assert "mine_*.json, row 1: query 5, moment 2" in said
     assert "mine_*.json, row 2: query 6, moment 1" in said
     assert "/tmp" not in said
-    assert len(api.list_runs(board.project)) == 3
+    assert len(api.list_runs(board.project, api.OPERATOR)) == 3
 
 
 def test_a_good_file_is_kept_by_the_lead_under_the_given_name(open_page: Open, settled: Judging) -> None:
@@ -229,7 +231,7 @@ def test_a_good_file_is_kept_by_the_lead_under_the_given_name(open_page: Open, s
     app.file_uploader(key="board_file").set_value(("mine.json", content, "application/json"))
     app.text_input(key="board_name").set_value("  the best  ")
     submit(app)
-    (kept,) = api.list_runs(settled.project)
+    (kept,) = api.list_runs(settled.project, api.OPERATOR)
     assert (kept.name, kept.file, kept.added_by, kept.queries) == ("the best", "mine.json", "Leo", 3)
     assert "Kept the best: 3 queries, 60 moments." in [toast.value for toast in app.toast]
     assert app.dataframe[0].value["Run"].tolist() == ["the best"]
@@ -240,12 +242,12 @@ def test_a_run_of_numbered_videos_needs_the_map(open_page: Open, settled: Judgin
     run = {query: [[7, *rest] for _, *rest in moments] for query, moments in candidates(settled).items()}
     app.file_uploader(key="board_file").set_value(("mine.json", json.dumps(run).encode(), "application/json"))
     submit(app)
-    assert api.list_runs(settled.project) == []
+    assert api.list_runs(settled.project, api.OPERATOR) == []
     app.file_uploader(key="board_file").set_value(("mine.json", json.dumps(run).encode(), "application/json"))
     app.file_uploader(key="board_videos").set_value(("map.json", b'{"v0": [60.0, 7]}', "application/json"))
     submit(app)
     assert not app.error
-    assert api.load_run(settled.project, "mine").videos == ("v0",)
+    assert api.load_run(settled.project, api.OPERATOR, "mine").videos == ("v0",)
 
 
 def test_a_ground_truth_is_kept_and_can_be_chosen(open_page: Open, board: Judging) -> None:
@@ -269,5 +271,5 @@ def test_a_removed_run_is_gone_from_list_and_ranking(open_page: Open, board: Jud
     app = part(open_page(), "Runs")
     app.button(key="remove-1").click().run()
     assert not app.exception
-    assert [run.name for run in api.list_runs(board.project)] == ["good", "elsewhere"]
+    assert [run.name for run in api.list_runs(board.project, api.OPERATOR)] == ["good", "elsewhere"]
     assert part(app, "Ranking").dataframe[0].value["Run"].tolist() == ["good"]

@@ -104,7 +104,7 @@ def test_a_database_that_cannot_be_read_is_said_in_words(
         project.unavailable = "not even to be read"
     else:
 
-        def refuse(project: fake_api.Project) -> Any:
+        def refuse(project: fake_api.Project, by: object) -> Any:
             raise StoreUnavailable("not even to be read")
 
         monkeypatch.setattr(api, "list_queries", refuse)
@@ -473,7 +473,7 @@ def test_ten_pairs_a_page(open_page: Open, project: fake_api.Project) -> None:
     app = open_page("disagreements")
     cards = [button.key for button in app.button if "decide-" in str(button.key)]
     assert len(cards) == 10
-    everything = len(fake_api.disagreements(project))
+    everything = len(fake_api.disagreements(project, project.people["Lea"]))
     app.session_state["dis_page"] = -(-everything // 10)
     app.run()
     rest = [button.key for button in app.button if "decide-" in str(button.key)]

@@ -517,5 +517,5 @@ def test_a_clip_asked_twice_is_cut_once_and_the_awaited_one_goes_first(tmp_path:
 def test_only_leads_may_upload_files(client: TestClient) -> None:
     """Streamlit takes an upload before any page has asked for one; files may be large."""
     refused = signed_in(client, ANNOTATOR).put("/_stcore/upload_file/session/file", content=b"x")
-    assert (refused.status_code, refused.json()["message"]) == (403, "Only leads may upload files.")
+    assert (refused.status_code, refused.json()["message"]) == (403, "only leads may do this")
     assert signed_in(client, LEAD).put("/_stcore/upload_file/session/file", content=b"x").status_code != 403

@@ -133,7 +133,7 @@ def names_of_cookies(client: httpx.Client) -> set[str]:
 
 
 def test_an_invitation_binds_the_account_and_from_then_on_it_signs_in(server: AppServer, provider: Provider) -> None:
-    invitation = api.add_person(project(server), "Ana", Role.ANNOTATOR, now=time.time())
+    invitation = api.add_person(project(server), api.OPERATOR, "Ana", Role.ANNOTATOR, now=time.time())
     with browser(server) as client:
         there = client.get(link(client.get(f"/session/invitation/{invitation}")))
         assert urlsplit(str(there.url)).path == "/"
@@ -162,7 +162,7 @@ def test_an_account_that_nobody_here_has_is_refused_in_words(server: AppServer, 
 
 
 def test_a_used_invitation_binds_nobody(server: AppServer, provider: Provider) -> None:
-    invitation = api.add_person(project(server), "Ben", Role.ANNOTATOR, now=time.time())
+    invitation = api.add_person(project(server), api.OPERATOR, "Ben", Role.ANNOTATOR, now=time.time())
     api.accept_invitation(project(server), invitation, "long enough", now=time.time())
     provider.subject = "subject-2"
     with browser(server) as client:
@@ -174,8 +174,8 @@ def test_a_used_invitation_binds_nobody(server: AppServer, provider: Provider) -
 
 def test_a_suspended_person_does_not_come_in_by_another_door(server: AppServer) -> None:
     opened = project(server)
-    lead = api.add_person_with_password(opened, "Lea", Role.LEAD, "long enough", now=time.time())
-    ana = next(row.person for row in api.list_people(opened) if row.person.name == "Ana")
+    lead = api.add_person_with_password(opened, api.OPERATOR, "Lea", Role.LEAD, "long enough", now=time.time())
+    ana = next(row.person for row in api.list_people(opened, api.OPERATOR) if row.person.name == "Ana")
     api.suspend(opened, lead, ana.annotator_id, True, now=time.time())
     with browser(server) as client:
         page = client.get(link(client.get("/session/sign-in")))

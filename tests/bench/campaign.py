@@ -47,7 +47,9 @@ def full_project(folder: Path, rows: Rows) -> api.Project:
     with writing(project.store) as db:
         _corpus(db)
         workers = {
-            number: people.add(project.store, f"worker {number}", Role.ANNOTATOR, now=STARTED).annotator_id
+            number: people.add(
+                project.store, api.OPERATOR, f"worker {number}", Role.ANNOTATOR, now=STARTED
+            ).annotator_id
             for number in sorted({worker for _, worker, _ in rows})
         }
         known = sorted({pair for pair, _, _ in rows})
@@ -68,7 +70,7 @@ def lone_worker_project(folder: Path, done: int, left: int) -> tuple[api.Project
     project = api.init_project(folder, encoder="minilm")
     with writing(project.store) as db:
         _corpus(db)
-        person = people.add(project.store, "the tireless", Role.ANNOTATOR, now=STARTED)
+        person = people.add(project.store, api.OPERATOR, "the tireless", Role.ANNOTATOR, now=STARTED)
         _hand_out(db, range(1, (done + left) * BATCH + 1), [BATCH] * (done + left))
         _judge(db, [(pair, person.annotator_id, 3) for pair in range(1, done * BATCH + 1)])
         agenda.rebuild(db)
@@ -131,7 +133,9 @@ def take_in(folder: Path, raw: Path, pairs: Path | None) -> api.JudgementsReport
 def add_annotators(project: api.Project, count: int, name: str = "annotator") -> list[Person]:
     """People to simulate."""
     with writing(project.store):
-        return [people.add(project.store, f"{name} {n}", Role.ANNOTATOR, now=STARTED) for n in range(count)]
+        return [
+            people.add(project.store, api.OPERATOR, f"{name} {n}", Role.ANNOTATOR, now=STARTED) for n in range(count)
+        ]
 
 
 def _corpus(db: Database, moments: int = MOMENTS) -> None:

@@ -199,10 +199,10 @@ def test_whole_project(copied: Path, rows: campaign.Rows, tmp_path: Path) -> Non
 
     lines = [
         ["open the project", timed(lambda: api.open_project(copied))],
-        ["status counts", timed(lambda: api.status_counts(project))],
-        ["status counts again", timed(lambda: api.status_counts(project))],
-        ["the lead's queries", timed(lambda: api.list_queries(project))],
-        ["the lead's disagreements", timed(lambda: api.disagreements(project))],
+        ["status counts", timed(lambda: api.status_counts(project, api.OPERATOR))],
+        ["status counts again", timed(lambda: api.status_counts(project, api.OPERATOR))],
+        ["the lead's queries", timed(lambda: api.list_queries(project, api.OPERATOR))],
+        ["the lead's disagreements", timed(lambda: api.disagreements(project, api.OPERATOR))],
         ["consensus made anew", timed(lambda: consensus.rebuild(project.store))],
         ["backup", timed(lambda: api.backup(project, tmp_path / "backup.db"))],
         ["doctor", timed(lambda: api.doctor(project, now=NOW))],

@@ -124,8 +124,16 @@ def bytes_to_means(published: Callable[..., dict], truth: Path, run: Path) -> di
 def test_a_kept_run_is_read_faster_than_its_file(tmp_path: Path) -> None:
     truth, run = write(tmp_path, OFFICIAL)
     project = api.init_project(tmp_path / "project", encoder="minilm")
-    add = timed(lambda: (api.add_truth(project, truth, now=0.0), api.add_run(project, run, now=0.0)), 1)
-    load = timed(lambda: (api.load_truth(project, truth.stem), api.load_run(project, run.stem)))
+    add = timed(
+        lambda: (
+            api.add_truth(project, api.OPERATOR, truth, now=0.0),
+            api.add_run(project, api.OPERATOR, run, now=0.0),
+        ),
+        1,
+    )
+    load = timed(
+        lambda: (api.load_truth(project, api.OPERATOR, truth.stem), api.load_run(project, api.OPERATOR, run.stem))
+    )
     read = timed(lambda: (read_truth(truth), read_run(run)))
     table(
         "Truth and run of the official size, kept in a project",

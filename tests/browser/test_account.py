@@ -155,7 +155,9 @@ def test_a_session_that_ends_while_a_grade_is_on_its_way_keeps_the_grade(
 ) -> None:
     """Who was signed out in mid-grade reads so, loses nothing, and brings the grade after signing in again."""
     name = f"Annotator of the {ended_by}"
-    api.add_person_with_password(api.open_project(server.project), name, Role.ANNOTATOR, PASSWORD, now=time.time())
+    api.add_person_with_password(
+        api.open_project(server.project), api.OPERATOR, name, Role.ANNOTATOR, PASSWORD, now=time.time()
+    )
     [(number,)] = rows(server, "SELECT annotator_id FROM annotator WHERE name = ?", name)
     given = "SELECT grade, count(*) FROM judgement WHERE annotator_id = ? GROUP BY grade"
     page, other = enter(name), enter(LEAD if ended_by == "suspension" else name)

@@ -120,10 +120,12 @@ def build(folder: Path) -> api.Project:
     api.draw_queries(project, val=1, test=1, seed=5, now=now)
     api.choose_candidates(project, now=now)
     lead, other, another, _ = (
-        api.add_person_with_password(project, name, role, PASSWORD, now=now)
+        api.add_person_with_password(project, api.OPERATOR, name, role, PASSWORD, now=now)
         for name, role in ((LEAD, Role.LEAD), (OTHER, Role.ANNOTATOR), (ANOTHER, Role.ANNOTATOR), (ME, Role.ANNOTATOR))
     )
-    first, second = (api.query_pairs(project, query.query_id) for query in api.list_queries(project))
+    first, second = (
+        api.query_pairs(project, api.OPERATOR, query.query_id) for query in api.list_queries(project, api.OPERATOR)
+    )
 
     def grade(person: Person, pair: str, grade: int, nth: int) -> None:
         event = GradeEvent(pair, grade, f"{person.name}-{nth}", ACTIVE_MS + nth)  # type: ignore[arg-type]
@@ -134,7 +136,7 @@ def build(folder: Path) -> api.Project:
         grade(other, pair.pair, nth % 5, nth)
     for nth, pair in enumerate(first[:9]):
         grade(another, pair.pair, (nth % 5 + 3 * (nth % 3)) % 5, nth)  # every third pair alike, the others apart
-    disputed = [pair.pair for pair in api.disagreements(project)]
+    disputed = [pair.pair for pair in api.disagreements(project, api.OPERATOR)]
     assert len(disputed) >= 3
     api.adjudicate(project, lead, disputed[0], 2, "qqdecision: I looked twice", now=now + 100)
     skip = SkipEvent(second[0].pair, SkipKind.CANNOT_JUDGE, "qqskip: all too dark", "skip-1")
@@ -241,7 +243,7 @@ def cookie_of(marked: Marked, name: str) -> str:
 
 
 def person(marked: Marked, name: str) -> Person:
-    return next(row.person for row in api.list_people(marked.project) if row.person.name == name)
+    return next(row.person for row in api.list_people(marked.project, api.OPERATOR) if row.person.name == name)
 
 
 def a_clip(marked: Marked, more: str = "") -> tuple[str, bytes, bytes]:
@@ -480,7 +482,7 @@ def test_what_others_think_changes_nothing_on_a_desk(marked: Marked, tmp_path: P
     walks = []
     for folder in copies:
         project = api.open_project(folder)
-        newcomer = api.add_person_with_password(project, "Newcomer", Role.ANNOTATOR, PASSWORD, now=now)
+        newcomer = api.add_person_with_password(project, api.OPERATOR, "Newcomer", Role.ANNOTATOR, PASSWORD, now=now)
         desk, walk = api.desk(project, newcomer, now=now), []
         for step in range(60):
             walk.append(asdict(desk))

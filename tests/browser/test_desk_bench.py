@@ -105,14 +105,18 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> api.Project:
         project = api.build_demo(folder, judged=False, now=time.time(), progress=lambda *_: None)
     names = (*BROWSING, *(f"crowd{n}" for n in range(CROWD)))
     for name in names:
-        api.add_person_with_password(project, name, Role.ANNOTATOR, demo.PASSWORD, now=time.time())
+        api.add_person_with_password(project, api.OPERATOR, name, Role.ANNOTATOR, demo.PASSWORD, now=time.time())
     return project
 
 
 def cut_all(project: api.Project) -> int:
     """Have every clip of the project ready; how many there are."""
-    lead = next(row.person for row in api.list_people(project) if row.person.role is Role.LEAD)
-    pairs = [pair for query in api.list_queries(project) for pair in api.query_pairs(project, query.query_id)]
+    lead = next(row.person for row in api.list_people(project, api.OPERATOR) if row.person.role is Role.LEAD)
+    pairs = [
+        pair
+        for query in api.list_queries(project, api.OPERATOR)
+        for pair in api.query_pairs(project, api.OPERATOR, query.query_id)
+    ]
     jobs = {job.path: job for job in (api.clip_for(project, lead, pair.pair) for pair in pairs)}
     for job in jobs.values():
         api.cut_clip(job)

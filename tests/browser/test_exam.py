@@ -31,9 +31,9 @@ def server(tmp_path_factory: pytest.TempPathFactory, demo: Callable[..., Path]) 
     folder = tmp_path_factory.mktemp("exam")
     demo(folder / "project", judged=True)
     project = api.open_project(folder / "project")
-    api.set_exam(project, None, queries=2, pairs=3, seed=2, most_missed=40, now=time.time())
-    lead = next(row.person for row in api.list_people(project) if row.person.name == LEAD)
-    for item in api.exam_items(project):
+    api.set_exam(project, api.OPERATOR, queries=2, pairs=3, seed=2, most_missed=40, now=time.time())
+    lead = next(row.person for row in api.list_people(project, api.OPERATOR) if row.person.name == LEAD)
+    for item in api.exam_items(project, api.OPERATOR):
         api.explain_exam_item(project, lead, item.item_id, f"{WHY} ({item.item_id})", now=time.time())
     server = AppServer(folder / "project", folder / "server.log")
     server.start()
@@ -67,7 +67,7 @@ def person(server: AppServer, name: str) -> int:
 def right(server: AppServer, item: str, name: str) -> int:
     """The right grade of an item of somebody's exam, found by the moment that is cut for it."""
     project = api.open_project(server.project)
-    me = next(row.person for row in api.list_people(project) if row.person.name == name)
+    me = next(row.person for row in api.list_people(project, api.OPERATOR) if row.person.name == name)
     job = api.clip_for(project, me, PairKey(item))
     found = rows(
         server,
@@ -277,10 +277,10 @@ def test_an_exam_set_and_ended_in_the_middle_of_work_takes_no_clip_from_under_an
 ) -> None:
     """The pair on show is graded, then the exam comes; ended while somebody answers, work goes on at once."""
     name, project = ANNOTATORS[3], api.open_project(server.project)
-    api.end_exam(project, None, now=time.time())
+    api.end_exam(project, api.OPERATOR, now=time.time())
     page = enter(name)
     item_on_show(page)
-    api.set_exam(project, None, queries=1, pairs=3, seed=5, now=time.time())
+    api.set_exam(project, api.OPERATOR, queries=1, pairs=3, seed=5, now=time.time())
     press(page, "1")
     expect(page.get_by_test_id("saving")).to_have_attribute("data-unsaved", "0", timeout=30_000)
     expect(page.get_by_test_id("progress")).not_to_contain_text("Exam")
@@ -292,7 +292,7 @@ def test_an_exam_set_and_ended_in_the_middle_of_work_takes_no_clip_from_under_an
     page.keyboard.press("Enter")
     expect(page.get_by_test_id("progress")).to_have_text("Exam, 1 of 3")
     item_on_show(page)
-    api.end_exam(project, None, now=time.time())
+    api.end_exam(project, api.OPERATOR, now=time.time())
     press(page, "3")
     expect(page.get_by_role("alert")).to_contain_text("this exam is not held any more")
     expect(page.get_by_test_id("progress")).to_have_text(re.compile(r"^\d+ of \d+$"))

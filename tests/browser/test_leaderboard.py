@@ -24,7 +24,7 @@ def server(tmp_path_factory: pytest.TempPathFactory, demo: Callable[..., Path]) 
     folder = tmp_path_factory.mktemp("leaderboard")
     demo(folder / "project", judged=True)
     project = api.open_project(folder / "project")
-    api.add_run(project, write_run(folder / "hostile.json", project), name=HOSTILE, now=1_790_000_000)
+    api.add_run(project, api.OPERATOR, write_run(folder / "hostile.json", project), name=HOSTILE, now=1_790_000_000)
     server = AppServer(folder / "project", folder / "server.log")
     server.start()
     yield server
@@ -57,8 +57,8 @@ def enter(open_page: Callable[..., Page], server: AppServer) -> Iterator[Enter]:
 def write_run(path: Path, project: api.Project) -> Path:
     """Every query's candidates, the last first."""
     run = {}
-    for query in api.list_queries(project):
-        pairs = api.query_pairs(project, query.query_id)[::-1]
+    for query in api.list_queries(project, api.OPERATOR):
+        pairs = api.query_pairs(project, api.OPERATOR, query.query_id)[::-1]
         run[str(query.query_id)] = [[p.video, p.start_s, p.end_s, 1 / n] for n, p in enumerate(pairs, start=1)]
     path.write_text(json.dumps(run))
     return path
@@ -219,7 +219,7 @@ def test_a_run_is_kept_by_the_form_and_a_broken_one_refused_by_row(
     expect(page.get_by_text("broken.json").first).to_be_visible()
     page.get_by_role("button", name="Keep it").click()
     expect(page.get_by_role("alert").filter(has_text="broken.json, row 2: query 2, moment 1")).to_be_visible()
-    assert [run.name for run in api.list_runs(api.open_project(server.project))][-1] == "uploaded"
+    assert [run.name for run in api.list_runs(api.open_project(server.project), api.OPERATOR)][-1] == "uploaded"
 
 
 def test_the_report_downloads_as_one_file_that_needs_nothing_else(

@@ -25,7 +25,7 @@ def line(**change: object) -> str:
 def test_import_counts_what_is_new_and_taking_a_file_twice_adds_nothing(
     corpus_project: api.Project, tmp_path: Path
 ) -> None:
-    counts = api.status_counts(corpus_project)
+    counts = api.status_counts(corpus_project, api.OPERATOR)
     assert (counts["videos"], counts["moments"], counts["captions"]) == (6, 48, 48)
     again = importing(corpus_project, tmp_path, (tmp_path / "moments.jsonl").read_text())
     assert (again.videos, again.moments, again.captions) == (0, 0, 0)
@@ -44,11 +44,11 @@ def test_import_counts_what_is_new_and_taking_a_file_twice_adds_nothing(
 def test_a_bad_row_is_named_and_nothing_is_taken(
     corpus_project: api.Project, tmp_path: Path, text: str, message: str
 ) -> None:
-    before = api.status_counts(corpus_project)
+    before = api.status_counts(corpus_project, api.OPERATOR)
     with pytest.raises(InputError) as refusal:
         importing(corpus_project, tmp_path, text)
     assert message in str(refusal.value)
-    assert api.status_counts(corpus_project) == before
+    assert api.status_counts(corpus_project, api.OPERATOR) == before
 
 
 def test_an_id_that_means_another_moment_already_is_refused(corpus_project: api.Project, tmp_path: Path) -> None:
@@ -147,16 +147,16 @@ def settle_everything(judging: Judging) -> None:
 
 
 def test_the_second_batch_waits_until_the_first_is_settled(judging: Judging) -> None:
-    query = api.list_queries(judging.project)[0]
+    query = api.list_queries(judging.project, api.OPERATOR)[0]
     with pytest.raises(ProjectError, match="20 of its pairs are not settled yet"):
         api.open_batch(judging.project, judging.lead, query.query_id, now=NOW)
     settle_everything(judging)
     with pytest.raises(NotAllowed, match="only leads"):
         api.open_batch(judging.project, judging.annotators[0], query.query_id, now=NOW)
     assert api.open_batch(judging.project, judging.lead, query.query_id, now=NOW) == 20
-    assert [pair.rank for pair in api.query_pairs(judging.project, query.query_id)] == list(range(1, 41))
-    assert api.status_counts(judging.project)["batches"] == {"1": 3, "2": 1}
-    review = api.list_queries(judging.project)[0]
+    assert [pair.rank for pair in api.query_pairs(judging.project, api.OPERATOR, query.query_id)] == list(range(1, 41))
+    assert api.status_counts(judging.project, api.OPERATOR)["batches"] == {"1": 3, "2": 1}
+    review = api.list_queries(judging.project, api.OPERATOR)[0]
     assert (len(review.relevances), review.last_five, review.more_candidates) == (20, (0, 1, 2, 3, 4), False)
 
 
@@ -170,17 +170,17 @@ def test_a_decision_of_the_lead_overrides_and_erases_nothing(judging: Judging) -
     api.adjudicate(judging.project, judging.lead, key, 3, "seen again", now=NOW)
     state = judging.state(key)
     assert (state.verdict, state.relevance, state.reason, len(state.grades)) == ("adjudicated", 3, "seen again", 4)
-    assert api.status_counts(judging.project)["pairs"]["adjudicated"] == 1
+    assert api.status_counts(judging.project, api.OPERATOR)["pairs"]["adjudicated"] == 1
 
 
 def test_a_release_is_complete_hashed_and_scores_itself(judging: Judging, tmp_path: Path) -> None:
     with pytest.raises(ProjectError, match="no pair is settled yet"):
-        api.export_release(judging.project, tmp_path / "r", now=NOW)
+        api.export_release(judging.project, api.OPERATOR, tmp_path / "r", now=NOW)
     settle_everything(judging)
     key = judging.pairs()[3].pair
     judging.grade(1, key, 0)  # 3 and 0: escalated, so left out
     out = tmp_path / "release"
-    report = api.export_release(judging.project, out, now=NOW)
+    report = api.export_release(judging.project, api.OPERATOR, out, now=NOW)
     assert (report.val_queries, report.test_queries, report.moments, report.unsettled) == (2, 1, 59, 1)
 
     manifest = json.loads((out / "manifest.json").read_text())
@@ -196,7 +196,7 @@ def test_a_release_is_complete_hashed_and_scores_itself(judging: Judging, tmp_pa
     assert (moment["video_name"], moment["duration"], moment["relevance"]) == (source.video, 60.0, 0)
 
     raw = list(csv.DictReader((out / "raw_annotation.csv").open()))
-    assert len(raw) == api.status_counts(judging.project)["judgements"] == 120
+    assert len(raw) == api.status_counts(judging.project, api.OPERATOR)["judgements"] == 120
     assert not any(person.name in (out / "raw_annotation.csv").read_text() for person in judging.annotators)
     assert api.summarise_raw(out / "raw_annotation.csv")["consensus"] == 59
 
@@ -219,14 +219,14 @@ def test_a_release_is_complete_hashed_and_scores_itself(judging: Judging, tmp_pa
     assert {value for key, value in measures.items() if key.startswith(("ndcg", "recall", "axiou@"))} == {1.0}
 
     with pytest.raises(ProjectError, match="never overwrites"):
-        api.export_release(judging.project, out, now=NOW)
+        api.export_release(judging.project, api.OPERATOR, out, now=NOW)
 
 
 def test_people_are_invited_once_and_suspended_at_once(judging: Judging) -> None:
     project = judging.project
-    token = api.add_person(project, "Zoe", Role.ANNOTATOR, now=NOW)
+    token = api.add_person(project, api.OPERATOR, "Zoe", Role.ANNOTATOR, now=NOW)
     with pytest.raises(ProjectError, match="somebody named zoe"):
-        api.add_person(project, "zoe", Role.LEAD, now=NOW)
+        api.add_person(project, api.OPERATOR, "zoe", Role.LEAD, now=NOW)
     with pytest.raises(ProjectError, match="at least 8"):
         api.accept_invitation(project, token, "short", now=NOW)
     session = api.accept_invitation(project, token, "long enough", now=NOW)
@@ -251,7 +251,7 @@ def test_people_are_invited_once_and_suspended_at_once(judging: Judging) -> None
 
 def test_signing_out_returns_the_seats(judging: Judging) -> None:
     anna = judging.annotators[0]
-    token = api.add_person(judging.project, "Yan", Role.ANNOTATOR, now=NOW)
+    token = api.add_person(judging.project, api.OPERATOR, "Yan", Role.ANNOTATOR, now=NOW)
     session = api.accept_invitation(judging.project, token, "long enough", now=NOW)
     yan = api.person_for(judging.project, session, now=NOW)
     assert yan is not None

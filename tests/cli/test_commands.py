@@ -65,7 +65,7 @@ def test_status_json_is_json_alone_and_says_what_the_contract_names(reelrank: Ru
     assert set(counts["pairs"]) == {"open", "escalated", "consensus", "discarded", "adjudicated", "blocked"}
     assert sum(counts["pairs"].values()) == 60
     assert counts["judgements"] == 1
-    assert counts == api.status_counts(judging.project)
+    assert counts == api.status_counts(judging.project, api.OPERATOR)
 
 
 @pytest.mark.parametrize(
@@ -118,11 +118,11 @@ def test_a_bad_file_leaves_the_project_as_it_was(
     reelrank: Run, judging: Judging, tmp_path: Path, name: str, data: bytes, message: str
 ) -> None:
     (tmp_path / name).write_bytes(data)
-    before = api.status_counts(judging.project)
+    before = api.status_counts(judging.project, api.OPERATOR)
     code, _, err = reelrank("import", judging.project.folder, tmp_path / name, "--format", "jsonl")
     assert code == 1
     assert message in err
-    assert api.status_counts(judging.project) == before
+    assert api.status_counts(judging.project, api.OPERATOR) == before
 
 
 def test_users_are_added_by_link_or_by_password(reelrank: Run, judging: Judging) -> None:

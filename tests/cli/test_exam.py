@@ -60,9 +60,14 @@ def test_people_are_let_try_again_or_exempted(reelrank: Run, settled: Judging) -
     reelrank("exam", "set", folder, "--newcomers-only")
     assert "may take the exam already" in reelrank("exam", "retake", folder, name)[2]
     assert reelrank("exam", "exempt", folder, name.lower(), "--reason", "wrote it")[0] == 0
-    assert [one.phase for one in api.exam_results(settled.project)] == ["exempt", "exempt", "first", "exempt"]
+    assert [one.phase for one in api.exam_results(settled.project, api.OPERATOR)] == [
+        "exempt",
+        "exempt",
+        "first",
+        "exempt",
+    ]
     assert reelrank("exam", "retake", folder, name) == (0, f"{name} may take the exam once more.\n", "")
-    assert api.exam_results(settled.project)[3].phase == "first"
+    assert api.exam_results(settled.project, api.OPERATOR)[3].phase == "first"
     code, _, err = reelrank("exam", "retake", folder, "Zed")
     assert (code, "there is nobody named Zed" in err) == (1, True)
 
@@ -73,7 +78,7 @@ def test_a_key_is_read_from_a_file_or_refused_with_its_rows(reelrank: Run, settl
     key.write_text(f"pair_id,grade\n{pair},7\n")
     code, _, err = reelrank("exam", "set", folder, "--from", key)
     assert (code, "key.csv, row 2: grade is '7'" in err) == (1, True)
-    assert api.exam_held(settled.project) is None
+    assert api.exam_held(settled.project, api.OPERATOR) is None
     key.write_text(f"pair_id,grade\n{pair},4\n")
     code, out, _ = reelrank("exam", "set", folder, "--from", key)
     assert (code, "Exam of 1 pairs of 1 queries from the key of key.csv; 20 % may miss." in out) == (0, True)

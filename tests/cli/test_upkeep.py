@@ -198,7 +198,7 @@ def test_an_older_copy_is_restored_and_asks_for_migrate(reelrank: Run, judging: 
     assert code == 0
     assert f"reelrank migrate {folder}" in out
     assert reelrank("migrate", folder)[0] == 0
-    assert api.status_counts(api.open_project(folder))["judgements"] == 30
+    assert api.status_counts(api.open_project(folder), api.OPERATOR)["judgements"] == 30
 
 
 def test_a_copy_made_by_hand_brings_its_log(judging: Judging, tmp_path: Path) -> None:

@@ -88,11 +88,11 @@ def judge(project: api.Project) -> None:
 
     for name in ("Bo", "Cy"):
         with connection.writing(project.store):
-            person = people.add(project.store, name, Role.ANNOTATOR, now=1.0)
-        for query in api.list_queries(project):
-            for pair in api.query_pairs(project, query.query_id):
+            person = people.add(project.store, api.OPERATOR, name, Role.ANNOTATOR, now=1.0)
+        for query in api.list_queries(project, api.OPERATOR):
+            for pair in api.query_pairs(project, api.OPERATOR, query.query_id):
                 consensus.record_grade(project.store, person, GradeEvent(pair.pair, 3, name + pair.pair), now=2.0)
-    queries = [query.query_id for query in api.list_queries(project) if query.split == "val"]
+    queries = [query.query_id for query in api.list_queries(project, api.OPERATOR) if query.split == "val"]
     Path("run.json").write_text(str({str(query): [["kitchen", 1.0, 4.5, 1.0]] for query in queries}).replace("'", '"'))
 
 

@@ -70,7 +70,7 @@ class Life:
         self.chance = random.Random(f"{seed}-{number}")
         self.folder, self.number, self.now = folder, number, 1_790_000_000.0 + 60 * number
         self.project = api.open_project(folder / "project")
-        everybody = [row.person for row in api.list_people(self.project)]
+        everybody = [row.person for row in api.list_people(self.project, api.OPERATOR)]
         self.lead = next(person for person in everybody if person.role is Role.LEAD)
         self.people = {person.name: person for person in everybody if person.role is Role.ANNOTATOR}
         self.attempts = os.open(folder / "attempts", os.O_WRONLY | os.O_APPEND | os.O_CREAT)
@@ -113,13 +113,13 @@ class Life:
             self.submit(kind="skip", who=who, pair=items[0].pair, value=0)
 
     def decide(self, who: str) -> None:
-        for pair in self.chance.sample(found := api.disagreements(self.project), min(3, len(found))):
+        for pair in self.chance.sample(found := api.disagreements(self.project, api.OPERATOR), min(3, len(found))):
             key = self.note_attempt(kind="decision", who=self.lead.name, pair=pair.pair, value=2)
             api.adjudicate(self.project, self.lead, pair.pair, 2, key, now=self.now)
             self.note_receipt(key, "saved")
 
     def open(self, who: str) -> None:
-        ready = [query.query_id for query in api.list_queries(self.project) if query.more_candidates]
+        ready = [query.query_id for query in api.list_queries(self.project, api.OPERATOR) if query.more_candidates]
         if ready:
             query = self.chance.choice(ready)
             key = self.note_attempt(kind="batch", who=self.lead.name, pair=str(query), value=2)

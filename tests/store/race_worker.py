@@ -18,7 +18,7 @@ PATIENCE_S = 60.0
 
 def main(folder: str, name: str, seed: str) -> None:
     project = api.open_project(Path(folder))
-    person = next(row.person for row in api.list_people(project) if row.person.name == name)
+    person = next(row.person for row in api.list_people(project, api.OPERATOR) if row.person.name == name)
     chance = random.Random(seed)
     graded: set[PairKey] = set()
     refused, met_again, errors = 0, 0, []
@@ -39,7 +39,7 @@ def main(folder: str, name: str, seed: str) -> None:
                 graded.add(key)
             else:
                 # Others may still open further seats with their grades.
-                counts = api.status_counts(project)["pairs"]
+                counts = api.status_counts(project, api.OPERATOR)["pairs"]
                 if counts["open"] + counts["escalated"] == 0:
                     break
                 time.sleep(0.02)

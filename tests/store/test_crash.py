@@ -23,10 +23,10 @@ KILLS = 200
 def test_two_hundred_kills_lose_nothing_and_double_nothing(tmp_path: Path) -> None:
     project = campaign.open_project(tmp_path / "project", 46 * campaign.BATCH, moments=400)
     campaign.add_annotators(project, 6)
-    lead = people.add(project.store, "Lea", Role.LEAD, now=campaign.STARTED)
+    lead = people.add(project.store, api.OPERATOR, "Lea", Role.LEAD, now=campaign.STARTED)
     settled_before = set()
-    for query in api.list_queries(project)[:30]:  # so that there are batches to open
-        for pair in api.query_pairs(project, query.query_id):
+    for query in api.list_queries(project, api.OPERATOR)[:30]:  # so that there are batches to open
+        for pair in api.query_pairs(project, api.OPERATOR, query.query_id):
             api.adjudicate(project, lead, pair.pair, 1, f"before {pair.pair}", now=campaign.STARTED)
             settled_before.add(f"before {pair.pair}")
     project.store.close()
@@ -49,7 +49,7 @@ def test_two_hundred_kills_lose_nothing_and_double_nothing(tmp_path: Path) -> No
     refused = {line["key"] for line in receipts if line["status"] == "refused"}
     assert len(saved) > KILLS
     assert not saved & refused
-    names = {row.person.annotator_id: row.person.name for row in api.list_people(project)}
+    names = {row.person.annotator_id: row.person.name for row in api.list_people(project, api.OPERATOR)}
     stored: Counter[str] = Counter()
     for key, pair, who, grade in sql.execute(
         "SELECT event_key, pair_key, annotator_id, grade FROM judgement JOIN pair USING (pair_id)"

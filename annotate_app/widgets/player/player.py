@@ -12,6 +12,7 @@ import streamlit as st
 from annotate_app.session import auth
 from annotate_app.widgets.guideline import guideline
 from backend import api
+from backend.campaign.nouns import Person
 
 FOLDER = Path(__file__).parent
 SCRIPTS = (
@@ -52,7 +53,7 @@ def style() -> str:
 _mount = st.components.v2.component("reelrank_player", html=markup(), css=style(), js=script())
 
 
-def player(desk_json: dict[str, Any], person_id: int, key: str = "player") -> None:
+def player(desk_json: dict[str, Any], person: Person, key: str = "player") -> None:
     """Put the player on the page.
 
     Grades travel from the browser to `/desk/exchange`, never through Streamlit, so a rerun neither waits for a
@@ -60,9 +61,9 @@ def player(desk_json: dict[str, Any], person_id: int, key: str = "player") -> No
 
     Args:
         desk_json: the desk as `/desk/exchange` answers it, see the protocol in `player/sync.js`.
-        person_id: names the annotator's store of unsent grades in the browser, so that two people who share a
+        person: names the annotator's store of unsent grades in the browser, so that two people who share a
             computer never send each other's grades.
         key: Streamlit's name of this element.
     """
-    words = guideline(api.examples(auth.project()))
-    _mount(data={"desk": desk_json, "person": person_id, "guideline": words}, key=key)
+    words = guideline(api.examples(auth.project(), person))
+    _mount(data={"desk": desk_json, "person": int(person.annotator_id), "guideline": words}, key=key)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from backend.campaign.board import rows as runs
 from backend.campaign.board.rows import Kept, Shelf
-from backend.campaign.nouns import Person, Split, require_lead
+from backend.campaign.nouns import Lead, Operator, Split
 from backend.campaign.project.folder import Project
 from backend.campaign.review.rows import reviews
 from backend.ground.errors import InputError, ProjectError
@@ -30,62 +30,57 @@ _REMOVED = {Shelf.TRUTHS: EventKind.TRUTH_REMOVED, Shelf.RUNS: EventKind.RUN_REM
 _WORD = {Shelf.TRUTHS: "ground truth", Shelf.RUNS: "run"}
 
 
-def add_truth(project: Project, path: Path, *, name: str | None = None, by: Person | None = None, now: float) -> Kept:
+def add_truth(project: Project, by: Lead | Operator, path: Path, *, name: str | None = None, now: float) -> Kept:
     """Check a whole truth file and keep it.
 
     Args:
         project: the project.
+        by: who adds it.
         path: a truth file of any form.
         name: what to call it; None takes the name of the file without its ending.
-        by: the lead who adds it, None on the command line.
         now: seconds since 1970.
 
     Raises:
         InputError: with everything that is wrong with the file, impossible moments included; nothing is kept then.
         ProjectError: the name is taken, blank, too long or that of the project's own settled pairs.
-        NotAllowed: not a lead.
     """
     return _add(project, Shelf.TRUTHS, path, truth_file, name, by, now, {})
 
 
 def add_run(
     project: Project,
+    by: Lead | Operator,
     path: Path,
     *,
     name: str | None = None,
     videos: Path | None = None,
-    by: Person | None = None,
     now: float,
 ) -> Kept:
     """Check a whole run file and keep it.
 
     Args:
         project: the project.
+        by: who adds it.
         path: a run file of any form.
         name: what to call it; None takes the name of the file without its ending.
         videos: a map `name -> [duration, index]`, for a run that gives videos by index; kept are their names.
-        by: the lead who adds it, None on the command line.
         now: seconds since 1970.
 
     Raises:
         InputError: with everything that is wrong with the file, impossible moments included; nothing is kept then.
         ProjectError: the name is taken, blank or too long.
-        NotAllowed: not a lead.
     """
     names = None if videos is None else read_videos(videos)
     noted = {"videos": None if videos is None else hashlib.sha256(bytes_of(videos)).hexdigest()}
     return _add(project, Shelf.RUNS, path, lambda content, file: run_file(content, file, names), name, by, now, noted)
 
 
-def remove(project: Project, shelf: Shelf, name: str, *, by: Person | None = None, now: float) -> Kept:
+def remove(project: Project, by: Lead | Operator, shelf: Shelf, name: str, *, now: float) -> Kept:
     """Remove a kept truth or run as a whole; the event log keeps what it was.
 
     Raises:
         ProjectError: nothing of this name is kept.
-        NotAllowed: not a lead.
     """
-    if by is not None:
-        require_lead(by)
     with writing(project.store) as db:
         removed = runs.remove(db, shelf, name)
         if removed is None:
@@ -94,7 +89,7 @@ def remove(project: Project, shelf: Shelf, name: str, *, by: Person | None = Non
             db,
             _REMOVED[shelf],
             at=now,
-            actor=by.annotator_id if by else None,
+            actor=by.annotator_id,
             subject=f"{shelf}:{name}",
             payload={"name": name, "file": removed.file, "sha256": removed.sha256},
         )
@@ -148,12 +143,10 @@ def _add(
     path: Path,
     read: Callable[[bytes, str], Truth | Run],
     name: str | None,
-    by: Person | None,
+    by: Lead | Operator,
     now: float,
     noted: dict[str, str | None],
 ) -> Kept:
-    if by is not None:
-        require_lead(by)
     name = _proper(path.name.removesuffix(".gz").rpartition(".")[0] or path.name if name is None else name)
     if shelf is Shelf.TRUTHS and name in OWN_TRUTHS:
         raise ProjectError(f"{name} is what the project's own settled pairs are called: give another --name")
@@ -172,7 +165,7 @@ def _add(
             sha256=sha256,
             texts=texts,
             at=now,
-            by=by.annotator_id if by else None,
+            by=by.annotator_id,
         )
         kept = next(kept for kept in runs.listed(db, shelf) if kept.name == name)
         payload = {"name": name, "file": kept.file, "sha256": sha256, "queries": kept.queries, "moments": kept.moments}
@@ -180,7 +173,7 @@ def _add(
             db,
             _ADDED[shelf],
             at=now,
-            actor=by.annotator_id if by else None,
+            actor=by.annotator_id,
             subject=f"{shelf}:{name}",
             payload=payload | noted,
         )

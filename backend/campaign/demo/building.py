@@ -22,8 +22,9 @@ from backend.campaign.demo import clips
 from backend.campaign.judging import consensus
 from backend.campaign.judging.model import GradeEvent
 from backend.campaign.judging.rows import judgements
-from backend.campaign.nouns import Person, Role, Verdict
+from backend.campaign.nouns import OPERATOR, Annotator, Role, Verdict
 from backend.campaign.people import accounts as people
+from backend.campaign.people import gate
 from backend.campaign.project import folder as projects
 from backend.campaign.project.folder import Project
 from backend.campaign.queries import drawing as queries
@@ -73,8 +74,8 @@ def build(folder: Path, *, now: float, progress: Progress) -> Project:
     queries.draw(project, val=VAL_QUERIES, test=TEST_QUERIES, seed=SEED, now=now)
     candidates.choose(project, encoder, now=now, progress=progress)
     for name in (LEAD, *ANNOTATORS):
-        person = people.add(project.store, name, Role.LEAD if name == LEAD else Role.ANNOTATOR, now=now)
-        people.set_password(project.store, person, PASSWORD, now=now)
+        role = Role.LEAD if name == LEAD else Role.ANNOTATOR
+        people.add_with_password(project.store, OPERATOR, name, role, PASSWORD, now=now)
     return project
 
 
@@ -85,9 +86,11 @@ def simulate(project: Project, *, now: float, progress: Progress) -> int:
     noise of their own, so that agreement, disagreement, escalation and discards all occur.
     """
     store = project.store
-    crowd = [
-        people.add(store, f"Simulated annotator {n}", Role.ANNOTATOR, now=now, simulated=True) for n in range(1, 5)
-    ]
+    added = (
+        people.add(store, OPERATOR, f"Simulated annotator {n}", Role.ANNOTATOR, now=now, simulated=True)
+        for n in range(1, 5)
+    )
+    crowd = [gate.annotator_of(store, person) for person in added]
     rng = random.Random(SEED)
     asked = reviews.query_reviews(store.db)
     asked = asked[: round(len(asked) * SIMULATED_SHARE)]
@@ -125,10 +128,10 @@ def keep_runs(project: Project, *, now: float) -> None:
         for number, (name, run) in enumerate(runs.items(), start=1):
             file = Path(folder) / f"demo-run-{number}.json"
             file.write_bytes(msgspec.json.encode(run))
-            kept_runs.add_run(project, file, name=name, now=now)
+            kept_runs.add_run(project, OPERATOR, file, name=name, now=now)
 
 
-def _judge_query(project: Project, query_id: QueryId, crowd: list[Person], rng: random.Random, *, now: float) -> int:
+def _judge_query(project: Project, query_id: QueryId, crowd: list[Annotator], rng: random.Random, *, now: float) -> int:
     """Two simulated grades a pair, four where the first two disagree."""
     grades = 0
     for pair in reviews.pairs_of_query(project.store.db, query_id):

@@ -11,7 +11,7 @@ from backend.campaign.exam import taking
 from backend.campaign.exam.model import ExamPhase, ExamResult
 from backend.campaign.exam.rows import Attempt, Exam, Place
 from backend.campaign.exam.rules import misses
-from backend.campaign.nouns import Grade, Person
+from backend.campaign.nouns import Annotator, Grade, Person
 from backend.ground.ids import PairKey, QueryId
 from backend.store.connection import Database, Store, reading
 
@@ -63,7 +63,7 @@ def overview(store: Store) -> list[ExamPerson]:
         return [_stands(db, person, held) for person in exam.takers(db)]
 
 
-def of(store: Store, person: Person) -> ExamPerson:
+def of(store: Store, person: Annotator) -> ExamPerson:
     """How one annotator stands."""
     with reading(store) as db:
         return _stands(db, person, exam.held(db))

@@ -1,7 +1,7 @@
 """What leads do about the qualification exam: set it, explain it, end it, grant another attempt, exempt.
 
 *Reads* pairs, consensus, attempts. *Writes* exam, exam_item, exam_ruling, seats that nobody came back to,
-events. On the command line nobody is signed in: `lead` is None there.
+events.
 """
 
 from collections import Counter
@@ -16,7 +16,7 @@ from backend.campaign.exam.rows import Exam
 from backend.campaign.exam.rules import draw
 from backend.campaign.judging.judgements import CORRECTION_S
 from backend.campaign.judging.rows import seats
-from backend.campaign.nouns import Grade, Person, Role, require_lead
+from backend.campaign.nouns import Grade, Lead, Operator, Person, Role
 from backend.campaign.people import rows as people
 from backend.ground.errors import InputError, Problem, ProjectError
 from backend.ground.ids import AnnotatorId, PairId
@@ -46,7 +46,7 @@ class ExamReport:
 
 def set_from_settled(
     store: Store,
-    lead: Person | None,
+    lead: Lead | Operator,
     *,
     queries: int = QUERIES,
     pairs: int = PAIRS,
@@ -68,10 +68,9 @@ def set_from_settled(
         now: seconds since 1970.
 
     Raises:
-        NotAllowed: not a lead.
         ProjectError: there is no settled pair to ask, or a number makes no sense.
     """
-    _require(lead, most_missed)
+    _require_share(most_missed)
     if queries < 1 or pairs < 1:
         raise ProjectError("an exam needs at least one query and one pair of each")
     with writing(store) as db:
@@ -89,7 +88,7 @@ def set_from_settled(
 
 def set_from_file(
     store: Store,
-    lead: Person | None,
+    lead: Lead | Operator,
     file: Path,
     *,
     most_missed: float = MOST_MISSED,
@@ -101,11 +100,10 @@ def set_from_file(
     The pairs must be settled (a discarded one will do), so that nobody has to judge what the exam explains.
 
     Raises:
-        NotAllowed: not a lead.
         InputError: with every problem of the file; nothing of it was taken.
         ProjectError: the file cannot be read, or a number makes no sense.
     """
-    _require(lead, most_missed)
+    _require_share(most_missed)
     try:
         data = file.read_bytes()
     except OSError as error:
@@ -115,10 +113,8 @@ def set_from_file(
         return _set(db, lead, items, file.name, None, most_missed, newcomers_only, now)
 
 
-def end(store: Store, lead: Person | None, *, now: float) -> bool:
+def end(store: Store, lead: Lead | Operator, *, now: float) -> bool:
     """Hold no exam any more, so that everybody may judge; whether one was held. Attempts stay in the record."""
-    if lead is not None:
-        require_lead(lead)
     with writing(store) as db:
         exam_id = exam.end(db, at=now)
         if exam_id is not None:
@@ -126,46 +122,42 @@ def end(store: Store, lead: Person | None, *, now: float) -> bool:
     return exam_id is not None
 
 
-def grant_retake(store: Store, lead: Person | None, annotator_id: AnnotatorId, *, now: float) -> None:
+def grant_retake(store: Store, lead: Lead | Operator, annotator_id: AnnotatorId, *, now: float) -> None:
     """Let somebody take the exam that is held once more; it also takes an exemption back.
 
     Raises:
-        NotAllowed: not a lead.
         ProjectError: no such annotator, or they can take it as it is.
     """
     with writing(store) as db:
-        held, person = _person(db, lead, annotator_id)
+        held, person = _person(db, annotator_id)
         found = taking.standing(db, person, held)
         if found.phase in (ExamPhase.FIRST, ExamPhase.ANSWERING, ExamPhase.ANSWERED):
             raise ProjectError(f"{person.name} may take the exam already")
         after = found.attempt.number if found.attempt else 0
-        exam.rule(db, annotator_id, "retake", "", by=_id(lead), after_attempt=after, at=now)
+        exam.rule(db, annotator_id, "retake", "", by=lead.annotator_id, after_attempt=after, at=now)
         _tell(db, EventKind.EXAM_RETAKE, lead, f"annotator:{annotator_id}", {"after_attempt": after}, now)
 
 
-def exempt(store: Store, lead: Person | None, annotator_id: AnnotatorId, reason: str, *, now: float) -> None:
+def exempt(store: Store, lead: Lead | Operator, annotator_id: AnnotatorId, reason: str, *, now: float) -> None:
     """Let somebody judge without having passed, for a reason.
 
     Raises:
-        NotAllowed: not a lead.
         ProjectError: no such annotator, or no reason.
     """
     reason = _text(reason)
     if not reason:
         raise ProjectError("an exemption needs a reason: write one sentence about why")
     with writing(store) as db:
-        _, person = _person(db, lead, annotator_id)
+        _, person = _person(db, annotator_id)
         _exempt(db, lead, person.annotator_id, reason, now)
 
 
-def explain(store: Store, lead: Person, item_id: int, explanation: str, *, now: float) -> None:
+def explain(store: Store, lead: Lead, item_id: int, explanation: str, *, now: float) -> None:
     """Write, for who missed an item, why its grade is right; an empty text takes the explanation back.
 
     Raises:
-        NotAllowed: not a lead.
         ProjectError: no such item.
     """
-    require_lead(lead)
     explanation = _text(explanation)
     with writing(store) as db:
         pair_id = exam.explain(db, item_id, explanation)
@@ -177,7 +169,7 @@ def explain(store: Store, lead: Person, item_id: int, explanation: str, *, now: 
 
 def _set(
     db: Database,
-    lead: Person | None,
+    lead: Lead | Operator,
     items: Sequence[Item],
     source: str,
     seed: int | None,
@@ -190,7 +182,7 @@ def _set(
         _tell(db, EventKind.EXAM_ENDED, lead, f"exam:{replaced}", {"replaced": True}, now)
     for pair_id, _, _ in items:
         seats.free_lapsed(db, pair_id)  # nobody grades what the exam explains
-    exam_id = exam.add(db, items, at=now, by=_id(lead), source=source, seed=seed, most_missed=most_missed)
+    exam_id = exam.add(db, items, at=now, by=lead.annotator_id, source=source, seed=seed, most_missed=most_missed)
     veterans = exam.graded_before(db) if newcomers_only else []
     for annotator_id in veterans:
         _exempt(db, lead, annotator_id, HAD_GRADED, now)
@@ -232,9 +224,7 @@ def _read_items(db: Database, data: bytes, file: str, *, now: float) -> list[Ite
     return list(items.values())
 
 
-def _person(db: Database, lead: Person | None, annotator_id: AnnotatorId) -> tuple[Exam, Person]:
-    if lead is not None:
-        require_lead(lead)
+def _person(db: Database, annotator_id: AnnotatorId) -> tuple[Exam, Person]:
     held, person = exam.held(db), people.by_id(db, annotator_id)
     if held is None:
         raise ProjectError("this project has no exam just now")
@@ -243,16 +233,14 @@ def _person(db: Database, lead: Person | None, annotator_id: AnnotatorId) -> tup
     return held, person
 
 
-def _exempt(db: Database, lead: Person | None, annotator_id: AnnotatorId, reason: str, now: float) -> None:
+def _exempt(db: Database, lead: Lead | Operator, annotator_id: AnnotatorId, reason: str, now: float) -> None:
     attempt = exam.newest_attempt(db, annotator_id)
     after = attempt.number if attempt else 0
-    exam.rule(db, annotator_id, "exempt", reason, by=_id(lead), after_attempt=after, at=now)
+    exam.rule(db, annotator_id, "exempt", reason, by=lead.annotator_id, after_attempt=after, at=now)
     _tell(db, EventKind.EXAM_EXEMPTED, lead, f"annotator:{annotator_id}", {"reason": reason}, now)
 
 
-def _require(lead: Person | None, most_missed: float) -> None:
-    if lead is not None:
-        require_lead(lead)
+def _require_share(most_missed: float) -> None:
     if not 0 <= most_missed <= 100:
         raise ProjectError(f"{most_missed:g} is not a share of answers: give 0 to 100 percent")
 
@@ -268,11 +256,7 @@ def _text(text: str) -> str:
     return text
 
 
-def _id(lead: Person | None) -> AnnotatorId | None:
-    return lead.annotator_id if lead else None
-
-
 def _tell(
-    db: Database, kind: EventKind, lead: Person | None, subject: str, payload: Mapping[str, object], now: float
+    db: Database, kind: EventKind, lead: Lead | Operator, subject: str, payload: Mapping[str, object], now: float
 ) -> None:
-    events.record(db, kind, at=now, actor=_id(lead), subject=subject, payload=payload)
+    events.record(db, kind, at=now, actor=lead.annotator_id, subject=subject, payload=payload)

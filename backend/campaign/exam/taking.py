@@ -21,7 +21,7 @@ from backend.campaign.judging.assignments import QUEUE_LENGTH
 from backend.campaign.judging.model import Desk, DeskItem, DeskState, GradeEvent, Receipt, ReceiptStatus, SkipEvent
 from backend.campaign.judging.rows import judgements, seats
 from backend.campaign.judging.rows.judgements import PairRow
-from backend.campaign.nouns import Grade, Person
+from backend.campaign.nouns import Annotator, Grade, Person
 from backend.ground.ids import PairKey
 from backend.store import events
 from backend.store.connection import Database, Store, reading, writing
@@ -92,7 +92,7 @@ def result(places: Sequence[Place], attempt: Attempt) -> ExamResult:
     return mark([(place.own, place.right) for place in places if place.own is not None], attempt.most_missed)
 
 
-def desk(store: Store, person: Person, *, now: float) -> Desk[ExamDesk] | None:
+def desk(store: Store, person: Annotator, *, now: float) -> Desk[ExamDesk] | None:
     """The exam's desk; None for people who may judge pairs: no exam, passed, or exempt. Claims no seat."""
     me = person.annotator_id
     with reading(store) as db:
@@ -137,7 +137,7 @@ def desk(store: Store, person: Person, *, now: float) -> Desk[ExamDesk] | None:
     return Desk(state, tuple(items), previous, today, in_all, exam=facts)
 
 
-def act(store: Store, person: Person, what: Act, *, now: float) -> None:
+def act(store: Store, person: Annotator, what: Act, *, now: float) -> None:
     """Begin an attempt, hand it in, or go on from its result."""
     me = person.annotator_id
     with writing(store) as db:
@@ -162,7 +162,7 @@ def act(store: Store, person: Person, what: Act, *, now: float) -> None:
             exam.note_read(db, attempt.attempt_id, at=now)
 
 
-def record_answer(store: Store, person: Person, event: GradeEvent, *, now: float) -> Receipt | None:
+def record_answer(store: Store, person: Annotator, event: GradeEvent, *, now: float) -> Receipt | None:
     """Take an answer to an item of the exam; None if what was graded is none.
 
     Sending the same event again changes nothing. Before the attempt is handed in, a later answer replaces an earlier
@@ -205,7 +205,7 @@ def record_answer(store: Store, person: Person, event: GradeEvent, *, now: float
     return Receipt(event.key, ReceiptStatus.SAVED)
 
 
-def hold_back(store: Store, person: Person, event: GradeEvent, *, now: float) -> Receipt | None:
+def hold_back(store: Store, person: Annotator, event: GradeEvent, *, now: float) -> Receipt | None:
     """Refuse the grade of a pair by somebody who has to pass the exam first; None if it may be taken.
 
     Who sat down at the pair before the exam was set may still bring its grade. A refused one is kept in the log.

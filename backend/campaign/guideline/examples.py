@@ -8,7 +8,7 @@ from backend.campaign.guideline import rows as examples
 from backend.campaign.guideline.rows import Fitness
 from backend.campaign.judging.judgements import CORRECTION_S
 from backend.campaign.judging.rows import judgements, seats
-from backend.campaign.nouns import Person, require_lead
+from backend.campaign.nouns import Lead
 from backend.ground.errors import ProjectError
 from backend.ground.ids import PairKey
 from backend.store import events
@@ -18,24 +18,22 @@ from backend.store.events import EventKind
 LONGEST_NOTE = 200
 
 
-def choose(store: Store, person: Person, key: PairKey, grade: int, note: str, *, now: float) -> None:
+def choose(store: Store, lead: Lead, key: PairKey, grade: int, note: str, *, now: float) -> None:
     """Show a pair as the example of its relevance; the example that stood there before is withdrawn.
 
     Nobody can grade the pair any more from then on, so that the example gives nothing away.
 
     Args:
         store: the project's store.
-        person: a lead.
+        lead: who chooses it.
         key: the pair.
         grade: the relevance that the lead saw when they chose.
         note: why it deserves this grade, in the lead's words.
         now: seconds since 1970.
 
     Raises:
-        NotAllowed: not a lead.
         ProjectError: no note, or a pair that cannot be an example (yet).
     """
-    require_lead(person)
     note = " ".join(note.split())
     if not note:
         raise ProjectError("an example needs a note: say in one sentence why it deserves this grade")
@@ -50,24 +48,19 @@ def choose(store: Store, person: Person, key: PairKey, grade: int, note: str, *,
         _require_fit(examples.fitness(db, pair.pair_id), grade, now=now)
         seats.free_lapsed(db, pair.pair_id)
         replaced = examples.withdraw(db, grade, at=now)
-        examples.add(db, grade, pair.pair_id, note, person.annotator_id, at=now)
+        examples.add(db, grade, pair.pair_id, note, lead.annotator_id, at=now)
         events.record(
             db,
             EventKind.EXAMPLE_CHOSEN,
             at=now,
-            actor=person.annotator_id,
+            actor=lead.annotator_id,
             subject=f"pair:{pair.pair_id}",
             payload={"grade": grade, "note": note, "replaced": replaced},
         )
 
 
-def withdraw(store: Store, person: Person, grade: int, *, now: float) -> None:
-    """Show no example of a grade any more; nothing happens if none stands.
-
-    Raises:
-        NotAllowed: not a lead.
-    """
-    require_lead(person)
+def withdraw(store: Store, lead: Lead, grade: int, *, now: float) -> None:
+    """Show no example of a grade any more; nothing happens if none stands."""
     with writing(store) as db:
         pair_id = examples.withdraw(db, grade, at=now)
         if pair_id is not None:
@@ -75,7 +68,7 @@ def withdraw(store: Store, person: Person, grade: int, *, now: float) -> None:
                 db,
                 EventKind.EXAMPLE_WITHDRAWN,
                 at=now,
-                actor=person.annotator_id,
+                actor=lead.annotator_id,
                 subject=f"pair:{pair_id}",
                 payload={"grade": grade},
             )

@@ -16,7 +16,7 @@ from backend.campaign.candidates.rows import lists
 from backend.campaign.candidates.rows.lists import FIRST_ROUND_SEATS
 from backend.campaign.judging.model import Desk, DeskItem, DeskState
 from backend.campaign.judging.rows import judgements, seats, skips
-from backend.campaign.nouns import Person
+from backend.campaign.nouns import Annotator, Person
 from backend.ground.ids import AnnotatorId, PairId
 from backend.store import events
 from backend.store.connection import Store, writing
@@ -45,12 +45,12 @@ def order(pairs: Sequence[tuple[PairId, int]], me: AnnotatorId) -> list[PairId]:
     return [pair for pair, _ in sorted(pairs, key=place)]
 
 
-def desk(store: Store, person: Person, *, now: float, lease_s: float) -> Desk[Any]:
+def desk(store: Store, person: Annotator, *, now: float, lease_s: float) -> Desk[Any]:
     """Fill this person's desk: renew what they hold, claim more up to `QUEUE_LENGTH`, and say how far they are.
 
     Args:
         store: the project's store.
-        person: an annotator.
+        person: whose desk.
         now: seconds since 1970.
         lease_s: how long a seat is kept without a sign of life.
     """

@@ -5,14 +5,14 @@
 
 from backend.campaign.candidates.rows import agenda
 from backend.campaign.judging.rows import judgements, seats
-from backend.campaign.nouns import Person, require_lead
+from backend.campaign.nouns import Annotator, Lead
 from backend.ground.ids import PairKey
 from backend.store import events
 from backend.store.connection import Store, writing
 from backend.store.events import EventKind
 
 
-def block_clip(store: Store, person: Person, key: PairKey, reason: str, *, now: float) -> None:
+def block_clip(store: Store, person: Lead | Annotator, key: PairKey, reason: str, *, now: float) -> None:
     """This pair's clip cannot be shown: it is never handed out again, the seats at it go back, the lead sees why."""
     with writing(store) as db:
         pair = judgements.pair_by_key(db, key)
@@ -31,19 +31,12 @@ def block_clip(store: Store, person: Person, key: PairKey, reason: str, *, now: 
         )
 
 
-def restore_clip(store: Store, person: Person, key: PairKey, *, now: float) -> None:
-    """The clip may be shown again (the video was repaired, or the report was a mistake).
-
-    Raises:
-        NotAllowed: not a lead.
-    """
-    require_lead(person)
+def restore_clip(store: Store, lead: Lead, key: PairKey, *, now: float) -> None:
+    """The clip may be shown again (the video was repaired, or the report was a mistake)."""
     with writing(store) as db:
         pair = judgements.pair_by_key(db, key)
         if pair is None:
             return
         judgements.remove_fault(db, pair.moment_id)
         agenda.refresh_moment(db, pair.moment_id)
-        events.record(
-            db, EventKind.CLIP_RESTORED, at=now, actor=person.annotator_id, subject=f"moment:{pair.moment_id}"
-        )
+        events.record(db, EventKind.CLIP_RESTORED, at=now, actor=lead.annotator_id, subject=f"moment:{pair.moment_id}")

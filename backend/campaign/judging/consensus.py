@@ -11,7 +11,7 @@ from backend.campaign.judging import judgements as grading
 from backend.campaign.judging.model import GradeEvent, Receipt, ReceiptStatus
 from backend.campaign.judging.rows import judgements, seats
 from backend.campaign.judging.rules import RULE_VERSION, Decision, decide
-from backend.campaign.nouns import Person, Verdict
+from backend.campaign.nouns import Annotator, Person, Verdict
 from backend.ground.errors import ReelRankError
 from backend.ground.ids import PairId
 from backend.store import events
@@ -19,7 +19,7 @@ from backend.store.connection import Database, Store, writing
 from backend.store.events import EventKind
 
 
-def record_grade(store: Store, person: Person, event: GradeEvent, *, now: float, simulated: bool = False) -> Receipt:
+def record_grade(store: Store, person: Annotator, event: GradeEvent, *, now: float, simulated: bool = False) -> Receipt:
     """Take a grade and settle its pair, as one transaction: `saved` means committed, with all that follows.
 
     A grade that cannot count is refused in words and kept in the event log.

@@ -7,7 +7,7 @@
 from backend.campaign.judging.model import DeskItem, GradeEvent
 from backend.campaign.judging.rows import judgements, seats, skips
 from backend.campaign.judging.rows.judgements import PairRow, Standing
-from backend.campaign.nouns import Grade, Person, Verdict
+from backend.campaign.nouns import Annotator, Grade, Verdict
 from backend.ground.errors import PairLocked, ReelRankError, SeatUnavailable
 from backend.store import events
 from backend.store.connection import Store, reading, writing
@@ -21,7 +21,7 @@ GONE = "this pair went back to the queue and others have taken it; your grade is
 
 
 def accept(
-    store: Store, person: Person, pair: PairRow, event: GradeEvent, *, now: float, simulated: bool = False
+    store: Store, person: Annotator, pair: PairRow, event: GradeEvent, *, now: float, simulated: bool = False
 ) -> bool:
     """Store one grade; sending the same event again changes nothing.
 
@@ -81,7 +81,7 @@ def accept(
     return True
 
 
-def correctable(store: Store, person: Person, pair: PairRow, earlier: Standing, *, now: float) -> bool:
+def correctable(store: Store, person: Annotator, pair: PairRow, earlier: Standing, *, now: float) -> bool:
     """Whether a person may change the grade they gave.
 
     Never one of an earlier campaign: its record is closed. Else always while the pair is open; afterwards only for
@@ -99,7 +99,7 @@ def correctable(store: Store, person: Person, pair: PairRow, earlier: Standing, 
         return not seats.gone_on_from(db, pair.pair_id, person.annotator_id)
 
 
-def refuse(store: Store, person: Person, pair: PairRow, event: GradeEvent, why: str, *, now: float) -> None:
+def refuse(store: Store, person: Annotator, pair: PairRow, event: GradeEvent, why: str, *, now: float) -> None:
     """Keep a grade that cannot count in the event log, so that nothing anybody typed is lost."""
     with writing(store) as db:
         if judgements.refusal_known(db, pair.pair_id, event.key) is None:
@@ -113,7 +113,7 @@ def refuse(store: Store, person: Person, pair: PairRow, event: GradeEvent, why: 
             )
 
 
-def previous(store: Store, person: Person, *, now: float) -> DeskItem | None:
+def previous(store: Store, person: Annotator, *, now: float) -> DeskItem | None:
     """The pair this person graded last, if they may still correct it."""
     with reading(store) as db:
         last = judgements.last_graded(db, person.annotator_id)

@@ -6,7 +6,7 @@
 from backend.campaign.judging import blocking
 from backend.campaign.judging.model import Receipt, ReceiptStatus, SkipEvent, SkipKind
 from backend.campaign.judging.rows import judgements, seats, skips
-from backend.campaign.nouns import Person, require_lead
+from backend.campaign.nouns import Annotator, Lead
 from backend.ground.ids import PairKey
 from backend.store import events
 from backend.store.connection import Store, writing
@@ -17,7 +17,7 @@ USED = "this key press was stored for another pair or person already: skip the p
 LONGEST_REASON = 200
 
 
-def record_skip(store: Store, person: Person, event: SkipEvent, *, now: float) -> Receipt:
+def record_skip(store: Store, person: Annotator, event: SkipEvent, *, now: float) -> Receipt:
     """Take a skip; sending the same one again changes nothing.
 
     The pair is not offered to this person again, unless a lead says so. A grade of theirs that still arrives (they
@@ -51,13 +51,8 @@ def record_skip(store: Store, person: Person, event: SkipEvent, *, now: float) -
     return Receipt(event.key, ReceiptStatus.SAVED)
 
 
-def offer_again(store: Store, lead: Person, key: PairKey, *, now: float) -> int:
-    """Offer a pair again to everybody who skipped it; how many people that are.
-
-    Raises:
-        NotAllowed: not a lead.
-    """
-    require_lead(lead)
+def offer_again(store: Store, lead: Lead, key: PairKey, *, now: float) -> int:
+    """Offer a pair again to everybody who skipped it; how many people that are."""
     with writing(store) as db:
         pair = judgements.pair_by_key(db, key)
         lifted = skips.lift(db, pair.pair_id, None, at=now) if pair else 0

@@ -12,7 +12,7 @@ from argon2 import PasswordHasher
 from argon2.exceptions import VerifyMismatchError
 
 from backend.campaign.judging.rows import seats
-from backend.campaign.nouns import Person, Role
+from backend.campaign.nouns import Lead, Operator, Person, Role
 from backend.campaign.people import rows as people
 from backend.ground.errors import ProjectError, SignInRefused
 from backend.ground.ids import AnnotatorId
@@ -27,7 +27,7 @@ PASSWORD_LENGTH = 8
 WRONG = "Name or password is wrong."
 
 
-def add(store: Store, name: str, role: Role, *, now: float, simulated: bool = False) -> Person:
+def add(store: Store, by: Lead | Operator, name: str, role: Role, *, now: float, simulated: bool = False) -> Person:
     """A new person, without a password yet.
 
     Raises:
@@ -39,22 +39,40 @@ def add(store: Store, name: str, role: Role, *, now: float, simulated: bool = Fa
             db,
             EventKind.PERSON_ADDED,
             at=now,
-            actor=None,
+            actor=by.annotator_id,
             subject=f"annotator:{person.annotator_id}",
             payload={"name": person.name, "role": role.value},
         )
     return person
 
 
-def invite(store: Store, person: Person, *, now: float) -> str:
-    """A one-time token with which the person sets a password, good for two weeks."""
+def add_invited(store: Store, by: Lead | Operator, name: str, role: Role, *, now: float) -> str:
+    """A new person, and a one-time token with which they set a password, good for two weeks: both, or neither.
+
+    Raises:
+        ProjectError: the name is empty or taken.
+    """
     token = secrets.token_urlsafe(24)
     with writing(store) as db:
+        person = add(store, by, name, role, now=now)
         people.add_invitation(db, person.annotator_id, _digest(token), until=now + INVITATION_S)
     return token
 
 
-def new_invitation(store: Store, lead: Person, annotator_id: AnnotatorId, *, now: float) -> tuple[Person, str]:
+def add_with_password(store: Store, by: Lead | Operator, name: str, role: Role, password: str, *, now: float) -> Person:
+    """A new person whose password is known already (setting up by script): both, or neither.
+
+    Raises:
+        ProjectError: the name is empty or taken, or the password is too short.
+    """
+    hashed = _hash(password)  # slow on purpose, so before the transaction
+    with writing(store):
+        person = add(store, by, name, role, now=now)
+        _set_hash(store, person, hashed, now=now)
+    return person
+
+
+def new_invitation(store: Store, lead: Lead, annotator_id: AnnotatorId, *, now: float) -> tuple[Person, str]:
     """A new one-time link for somebody who is here already (a forgotten password, a lost link).
 
     Links made before become void. The password and the sessions stay until the new link is used.
@@ -180,15 +198,6 @@ def change_password(store: Store, session: str, old: str, new: str, *, now: floa
         return _new_session(store, person, now=now)
 
 
-def set_password(store: Store, person: Person, password: str, *, now: float) -> None:
-    """Set a password directly (setting up by script); all sessions of the person end.
-
-    Raises:
-        ProjectError: it is too short.
-    """
-    _set_hash(store, person, _hash(password), now=now)
-
-
 def sign_in(store: Store, name: str, password: str, *, now: float) -> str:
     """Check name and password; a session token, of which only the hash is kept.
 
@@ -236,7 +245,7 @@ def sign_out_everywhere(store: Store, person: Person, *, now: float) -> None:
         )
 
 
-def suspend(store: Store, lead: Person, annotator_id: AnnotatorId, suspended: bool, *, now: float) -> None:
+def suspend(store: Store, lead: Lead, annotator_id: AnnotatorId, suspended: bool, *, now: float) -> None:
     """Suspend somebody (their sessions end and their seats go back at once) or let them in again.
 
     Raises:

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from statistics import fmean, median
 
 from backend.campaign.judging.judgements import CORRECTION_S
-from backend.campaign.nouns import Person
+from backend.campaign.nouns import Annotator
 from backend.campaign.quality import rows as my_work
 from backend.campaign.quality.model import Agreement, MyWork
 from backend.campaign.quality.rows import GivenHere
@@ -22,7 +22,7 @@ FEWEST_PAIRS = 10
 """Settled pairs below which agreement is not told: a few pairs say little, and one by one they would say too much."""
 
 
-def report(store: Store, me: Person, *, now: float) -> MyWork:
+def report(store: Store, me: Annotator, *, now: float) -> MyWork:
     """Everything of one instant. A day begins at the server's midnight, as on the annotators' desks."""
     with reading(store) as db:
         given = my_work.judgements(db, me.annotator_id, final_before=now - CORRECTION_S)

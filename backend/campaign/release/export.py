@@ -23,7 +23,7 @@ from backend.campaign.candidates import pseudo_train
 from backend.campaign.corpus import rows as corpus
 from backend.campaign.judging.rows import judgements
 from backend.campaign.judging.rules import RULE_VERSION
-from backend.campaign.nouns import Split, Verdict
+from backend.campaign.nouns import Lead, Operator, Split, Verdict
 from backend.campaign.project.folder import Project
 from backend.campaign.queries import rows as queries
 from backend.campaign.release import rows as releases
@@ -32,7 +32,7 @@ from backend.campaign.review.model import PairReview
 from backend.campaign.review.rows import reviews
 from backend.encoders.sentence import Encoder
 from backend.ground.errors import ProjectError
-from backend.ground.ids import AnnotatorId, QueryId
+from backend.ground.ids import QueryId
 from backend.store import events
 from backend.store.connection import reading, writing
 from backend.store.events import EventKind
@@ -62,21 +62,21 @@ class ReleaseReport:
 
 def export_tvr_ranking(
     project: Project,
+    by: Lead | Operator,
     encoder: Encoder,
     out: Path,
     *,
     now: float,
-    by: AnnotatorId | None = None,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> ReleaseReport:
     """Write a release in the form of TVR-Ranking.
 
     Args:
         project: the project.
+        by: who asks for it.
         encoder: the encoder of the candidate lists, for the pseudo training sets.
         out: folder to make; it must not exist, or be empty.
         now: seconds since 1970, written into the manifest.
-        by: the lead who asked for it.
         progress: called with (what is done, done, all).
 
     Raises:
@@ -145,9 +145,14 @@ def export_tvr_ranking(
     _write_folder(out, files)
     digest = hashlib.sha256(files["manifest.json"]).hexdigest()
     with writing(project.store) as db:
-        releases.add(db, files["manifest.json"].decode(), digest, at=now, by=by)
+        releases.add(db, files["manifest.json"].decode(), digest, at=now, by=by.annotator_id)
         events.record(
-            db, EventKind.RELEASED, at=now, actor=by, subject=f"release:{digest[:12]}", payload={"sha256": digest}
+            db,
+            EventKind.RELEASED,
+            at=now,
+            actor=by.annotator_id,
+            subject=f"release:{digest[:12]}",
+            payload={"sha256": digest},
         )
     return ReleaseReport(
         folder=out,

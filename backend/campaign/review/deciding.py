@@ -6,7 +6,7 @@
 from backend.campaign.candidates.rows import lists
 from backend.campaign.judging import consensus
 from backend.campaign.judging.rows import judgements
-from backend.campaign.nouns import Person, require_lead
+from backend.campaign.nouns import Lead
 from backend.campaign.project import rows as facts
 from backend.campaign.review.rows import reviews
 from backend.ground.errors import ProjectError
@@ -16,14 +16,12 @@ from backend.store.connection import Store, writing
 from backend.store.events import EventKind
 
 
-def open_next_batch(store: Store, person: Person, query_id: QueryId, *, now: float) -> int:
+def open_next_batch(store: Store, lead: Lead, query_id: QueryId, *, now: float) -> int:
     """Open the next batch of a query; the number of new pairs.
 
     Raises:
-        NotAllowed: not a lead.
         ProjectError: the open batches are not settled yet, or the candidate list ends here.
     """
-    require_lead(person)
     with writing(store) as db:
         found = reviews.query_reviews(db, query_id)
         if not found:
@@ -37,26 +35,24 @@ def open_next_batch(store: Store, person: Person, query_id: QueryId, *, now: flo
                 else "its candidate list ends here"
             )
             raise ProjectError(f"batch {number} of query {query_id} cannot be opened: {why}")
-        pairs = lists.open_batch(db, facts.campaign(db), query_id, number, at=now, by=person.annotator_id)
+        pairs = lists.open_batch(db, facts.campaign(db), query_id, number, at=now, by=lead.annotator_id)
         events.record(
             db,
             EventKind.BATCH_OPENED,
             at=now,
-            actor=person.annotator_id,
+            actor=lead.annotator_id,
             subject=f"query:{query_id}",
             payload={"number": number, "pairs": pairs},
         )
     return pairs
 
 
-def adjudicate(store: Store, person: Person, key: PairKey, relevance: int, reason: str, *, now: float) -> None:
+def adjudicate(store: Store, lead: Lead, key: PairKey, relevance: int, reason: str, *, now: float) -> None:
     """Record a lead's decision on a pair. It overrides the rule and erases nothing; the newest one counts.
 
     Raises:
-        NotAllowed: not a lead.
         ProjectError: no such pair, no reason, or not a relevance.
     """
-    require_lead(person)
     if not reason.strip():
         raise ProjectError("a decision needs a reason: write one sentence about why")
     if relevance not in range(5):
@@ -65,13 +61,13 @@ def adjudicate(store: Store, person: Person, key: PairKey, relevance: int, reaso
         pair = judgements.pair_by_key(db, key)
         if pair is None:
             raise ProjectError("there is no such pair (any more): reload the page")
-        judgements.add_adjudication(db, pair.pair_id, person.annotator_id, relevance, reason.strip(), at=now)
-        consensus.settle(store, pair.pair_id, person, now=now)
+        judgements.add_adjudication(db, pair.pair_id, lead.annotator_id, relevance, reason.strip(), at=now)
+        consensus.settle(store, pair.pair_id, lead, now=now)
         events.record(
             db,
             EventKind.ADJUDICATED,
             at=now,
-            actor=person.annotator_id,
+            actor=lead.annotator_id,
             subject=f"pair:{pair.pair_id}",
             payload={"relevance": relevance, "reason": reason.strip()},
         )

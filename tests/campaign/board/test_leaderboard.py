@@ -37,7 +37,7 @@ def keep(judging: Judging, tmp_path: Path) -> Keep:
     def kept(name: str, run: object) -> api.Kept:
         path = tmp_path / "run.json"
         path.write_text(json.dumps(run))
-        return api.add_run(judging.project, path, name=name, now=NOW)
+        return api.add_run(judging.project, api.OPERATOR, path, name=name, now=NOW)
 
     return kept
 
@@ -45,9 +45,9 @@ def keep(judging: Judging, tmp_path: Path) -> Keep:
 def candidates(judging: Judging, split: str | None = None, *, backwards: bool = False) -> dict[str, list[list[object]]]:
     """A run: the candidates of each query by rank, or the other way round."""
     found: dict[str, list[list[object]]] = {}
-    for query in api.list_queries(judging.project):
+    for query in api.list_queries(judging.project, api.OPERATOR):
         if split in (None, query.split.value):
-            pairs = api.query_pairs(judging.project, query.query_id)
+            pairs = api.query_pairs(judging.project, api.OPERATOR, query.query_id)
             ordered = pairs[::-1] if backwards else pairs
             found[str(query.query_id)] = [[p.video, p.start_s, p.end_s + 0.4, 1 / n] for n, p in enumerate(ordered, 1)]
     return found
@@ -61,9 +61,9 @@ def test_scores_are_those_of_the_release_and_the_run_file(
         run = candidates(settled, backwards=backwards)
         keep(name, run)
         (tmp_path / f"{name}.json").write_text(json.dumps(run))
-    api.export_release(settled.project, tmp_path / "release", now=NOW)
+    api.export_release(settled.project, api.OPERATOR, tmp_path / "release", now=NOW)
     for split in ("val", "test"):
-        board = api.score_kept_runs(settled.project, f"settled {split}", preset=preset)
+        board = api.score_kept_runs(settled.project, api.OPERATOR, f"settled {split}", preset=preset)
         assert board.scores is not None
         ours = board.scores.summary()
         files = [tmp_path / "forth.json", tmp_path / "back.json"]
@@ -76,27 +76,27 @@ def test_scores_are_those_of_the_release_and_the_run_file(
 
 
 def test_a_truth_is_named_once_it_has_something_to_score_against(judging: Judging, tmp_path: Path) -> None:
-    assert api.truth_names(judging.project) == []
+    assert api.truth_names(judging.project, api.OPERATOR) == []
     with pytest.raises(ProjectError, match="no pair of a val query is settled yet"):
-        api.score_kept_runs(judging.project, "settled val")
-    (test,) = [query for query in api.list_queries(judging.project) if query.split.value == "test"]
-    pair = api.query_pairs(judging.project, test.query_id)[0].pair
+        api.score_kept_runs(judging.project, api.OPERATOR, "settled val")
+    (test,) = [query for query in api.list_queries(judging.project, api.OPERATOR) if query.split.value == "test"]
+    pair = api.query_pairs(judging.project, api.OPERATOR, test.query_id)[0].pair
     for who in (0, 1):
         judging.grade(who, pair, 3)
-    assert api.truth_names(judging.project) == ["settled test"]
+    assert api.truth_names(judging.project, api.OPERATOR) == ["settled test"]
     truth = [{"query_id": 1, "relevant_moment": [{"video_name": "v", "timestamp": [0, 1], "relevance": 2}]}]
     (tmp_path / "val.json").write_text(json.dumps(truth))
     # A kept truth cannot pass for what the project says itself.
     (tmp_path / "settled val.json").write_text(json.dumps(truth))
     for path, name in (("val.json", "settled val"), ("val.json", " settled  test"), ("settled val.json", None)):
         with pytest.raises(ProjectError, match="what the project's own settled pairs are called: give another --name"):
-            api.add_truth(judging.project, tmp_path / path, name=name, now=NOW)
-    api.add_truth(judging.project, tmp_path / "val.json", name="last year", now=NOW)
-    assert [kept.name for kept in api.list_truths(judging.project)] == ["last year"]
-    assert api.truth_names(judging.project) == ["settled test", "last year"]
+            api.add_truth(judging.project, api.OPERATOR, tmp_path / path, name=name, now=NOW)
+    api.add_truth(judging.project, api.OPERATOR, tmp_path / "val.json", name="last year", now=NOW)
+    assert [kept.name for kept in api.list_truths(judging.project, api.OPERATOR)] == ["last year"]
+    assert api.truth_names(judging.project, api.OPERATOR) == ["settled test", "last year"]
     for call in (api.score_kept_runs, api.leaderboard_version):
         with pytest.raises(ProjectError, match="no ground truth called next year is kept"):
-            call(judging.project, "next year")
+            call(judging.project, api.OPERATOR, "next year")
 
 
 def test_a_truth_kept_under_a_name_of_the_projects_own_is_reached_under_another(
@@ -115,22 +115,22 @@ def test_a_truth_kept_under_a_name_of_the_projects_own_is_reached_under_another(
             rows.add(db, Shelf.TRUTHS, columns, name=name, sha256=f"{number:064}", texts={}, at=NOW, by=None)
     keep("mine", {"7": moments})
     shown = ["settled val", "settled test", "settled val (kept) (kept)", "settled val (kept)"]
-    assert api.truth_names(settled.project) == shown
-    own, kept = (api.score_kept_runs(settled.project, name) for name in (shown[0], shown[2]))
+    assert api.truth_names(settled.project, api.OPERATOR) == shown
+    own, kept = (api.score_kept_runs(settled.project, api.OPERATOR, name) for name in (shown[0], shown[2]))
     assert own.scores is None, "no pair of the project has query 7"
     assert kept.scores is not None
     assert kept.scores.queries == (7,)
     assert kept.inputs.truth == f"settled val ({tmp_path / 'val.json'})"
-    versions = {api.leaderboard_version(settled.project, name) for name in shown}
+    versions = {api.leaderboard_version(settled.project, api.OPERATOR, name) for name in shown}
     assert len(versions) == len(shown)
-    api.remove_truth(settled.project, "settled val", now=NOW)
-    assert api.truth_names(settled.project) == ["settled val", "settled test", "settled val (kept)"]
+    api.remove_truth(settled.project, api.OPERATOR, "settled val", now=NOW)
+    assert api.truth_names(settled.project, api.OPERATOR) == ["settled val", "settled test", "settled val (kept)"]
 
 
 def test_queries_beyond_the_truth_are_ignored_and_the_option_says_so(settled: Judging, keep: Keep) -> None:
     keep("both splits", candidates(settled))
     keep("val only", candidates(settled, "val"))
-    board = api.score_kept_runs(settled.project, "settled val")
+    board = api.score_kept_runs(settled.project, api.OPERATOR, "settled val")
     assert board.scores is not None
     assert board.left_out == {}
     summary = board.scores.summary()
@@ -143,7 +143,7 @@ def test_queries_beyond_the_truth_are_ignored_and_the_option_says_so(settled: Ju
 def test_a_run_that_cannot_be_scored_is_left_out_with_its_reason(settled: Judging, keep: Keep) -> None:
     keep("good", candidates(settled))
     keep("test only", candidates(settled, "test"))
-    board = api.score_kept_runs(settled.project, "settled val")
+    board = api.score_kept_runs(settled.project, api.OPERATOR, "settled val")
     assert board.scores is not None
     assert [run.name for run in board.scores.runs] == ["good"]
     assert board.left_out == {"test only": "none of its 1 queries is in this truth"}
@@ -156,9 +156,9 @@ def test_a_run_that_cannot_be_scored_is_left_out_with_its_reason(settled: Judgin
     assert strict.left_out["half"] == f"half: query {other} is missing"
     assert strict.left_out.keys() == {"half", "test only"}
 
-    api.remove_run(settled.project, "good", now=NOW)
-    api.remove_run(settled.project, "half", now=NOW)
-    assert api.score_kept_runs(settled.project, "settled val").scores is None
+    api.remove_run(settled.project, api.OPERATOR, "good", now=NOW)
+    api.remove_run(settled.project, api.OPERATOR, "half", now=NOW)
+    assert api.score_kept_runs(settled.project, api.OPERATOR, "settled val").scores is None
 
 
 def test_an_option_that_does_not_exist_is_refused(settled: Judging) -> None:
@@ -170,7 +170,7 @@ def test_the_version_changes_with_whatever_changes_the_leaderboard(
     settled: Judging, keep: Keep, tmp_path: Path
 ) -> None:
     def version() -> str:
-        return api.leaderboard_version(settled.project, "settled val")
+        return api.leaderboard_version(settled.project, api.OPERATOR, "settled val")
 
     first = version()
     keep("a", candidates(settled))
@@ -178,7 +178,7 @@ def test_the_version_changes_with_whatever_changes_the_leaderboard(
     keep("b", candidates(settled, backwards=True))
     third = version()
     assert version() == third
-    api.remove_run(settled.project, "b", now=NOW)
+    api.remove_run(settled.project, api.OPERATOR, "b", now=NOW)
     assert version() == second
     assert len({first, second, third}) == 3
 
@@ -201,9 +201,9 @@ def test_another_truth_under_the_same_name_is_another_version(settled: Judging, 
     for text in ("A cup falls", "A cup is dropped"):
         moments = [{"video_name": "v", "timestamp": [0, 1], "relevance": 2}]
         (tmp_path / "val.json").write_text(json.dumps([{"query_id": 1, "query": text, "relevant_moment": moments}]))
-        api.add_truth(settled.project, tmp_path / "val.json", now=NOW)
-        seen.add(api.leaderboard_version(settled.project, "val"))
-        api.remove_truth(settled.project, "val", now=NOW)
+        api.add_truth(settled.project, api.OPERATOR, tmp_path / "val.json", now=NOW)
+        seen.add(api.leaderboard_version(settled.project, api.OPERATOR, "val"))
+        api.remove_truth(settled.project, api.OPERATOR, "val", now=NOW)
     assert len(seen) == 2
 
 
@@ -214,7 +214,7 @@ def test_every_query_that_counts_is_offered_once_and_those_where_runs_differ_fir
     first, second = run
     keep("whole", run)
     keep("half", {first: run[first], second: run[second][::-1]})
-    board = api.score_kept_runs(settled.project, "settled val")
+    board = api.score_kept_runs(settled.project, api.OPERATOR, "settled val")
     assert board.scores is not None
     offered = api.notable_queries(board.scores)
     assert board.scores.queries[next(iter(offered))] == int(second)
@@ -226,11 +226,11 @@ def test_under_skip_only_queries_that_all_runs_answer_are_offered(settled: Judgi
     run = candidates(settled, "val")
     first, second = run
     keep("one", {first: run[first]})
-    alone = api.score_kept_runs(settled.project, "settled val", preset="official").scores
+    alone = api.score_kept_runs(settled.project, api.OPERATOR, "settled val", preset="official").scores
     assert alone is not None
     assert [alone.queries[n] for n in api.notable_queries(alone)] == [int(first)]
     keep("other", {second: run[second]})
-    both = api.score_kept_runs(settled.project, "settled val", preset="official").scores
+    both = api.score_kept_runs(settled.project, api.OPERATOR, "settled val", preset="official").scores
     assert both is not None
     assert api.notable_queries(both) == {}
 
@@ -248,10 +248,10 @@ def test_a_kept_truth_brings_its_texts_and_its_report(settled: Judging, keep: Ke
     ]
     content = json.dumps(truth).encode()
     (tmp_path / name).write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
-    api.add_truth(settled.project, tmp_path / name, name="last year", now=NOW)
+    api.add_truth(settled.project, api.OPERATOR, tmp_path / name, name="last year", now=NOW)
     keep("mine", {"7": next(iter(run.values()))})
     keep("candidates", run)
-    board = api.score_kept_runs(settled.project, "last year")
+    board = api.score_kept_runs(settled.project, api.OPERATOR, "last year")
     assert board.scores is not None
     assert dict(board.inputs.facts.texts) == {"7": "A cup falls"}
     assert set(board.left_out) == {"candidates"}
@@ -259,14 +259,14 @@ def test_a_kept_truth_brings_its_texts_and_its_report(settled: Judging, keep: Ke
     page = api.report_page(board.scores, board.inputs, made=datetime(2026, 1, 2, tzinfo=UTC), asked=api.Sureness(None))
     for told in ("A cup falls", f"last year ({name})", "mine (run.json)", "unknown=ignore"):
         assert told in page
-    (kept,) = api.list_truths(settled.project)
+    (kept,) = api.list_truths(settled.project, api.OPERATOR)
     assert kept.sha256 in page
 
 
 def test_the_projects_own_truth_has_its_queries_texts_and_lengths(settled: Judging, keep: Keep) -> None:
     keep("mine", candidates(settled))
-    board = api.score_kept_runs(settled.project, "settled val")
-    val = {q.query_id: q.query for q in api.list_queries(settled.project) if q.split.value == "val"}
+    board = api.score_kept_runs(settled.project, api.OPERATOR, "settled val")
+    val = {q.query_id: q.query for q in api.list_queries(settled.project, api.OPERATOR) if q.split.value == "val"}
     assert dict(board.inputs.facts.texts) == {str(number): text for number, text in val.items()}
     assert board.inputs.facts.durations["v0"] == 60
     assert [source.what for source in board.inputs.sources] == ["truth", "run"]
@@ -275,27 +275,27 @@ def test_the_projects_own_truth_has_its_queries_texts_and_lengths(settled: Judgi
 
 def test_a_leaderboard_comes_back_from_a_backup(settled: Judging, keep: Keep, tmp_path: Path) -> None:
     keep("mine", candidates(settled))
-    before = api.leaderboard_version(settled.project, "settled val")
+    before = api.leaderboard_version(settled.project, api.OPERATOR, "settled val")
     api.backup(settled.project, tmp_path / "copy.db")
-    api.remove_run(settled.project, "mine", now=NOW)
+    api.remove_run(settled.project, api.OPERATOR, "mine", now=NOW)
     settled.project.store.close()
     api.restore(settled.project.folder, tmp_path / "copy.db", now=NOW)
     again = api.open_project(settled.project.folder)
-    assert api.leaderboard_version(again, "settled val") == before
-    scores = api.score_kept_runs(again, "settled val").scores
+    assert api.leaderboard_version(again, api.OPERATOR, "settled val") == before
+    scores = api.score_kept_runs(again, api.OPERATOR, "settled val").scores
     assert scores is not None
     assert [run.name for run in scores.runs] == ["mine"]
 
 
 def test_the_runs_of_the_demo_lose_what_they_were_made_to_lose(settled: Judging) -> None:
     demo.keep_runs(settled.project, now=NOW)
-    kept = api.list_runs(settled.project)
+    kept = api.list_runs(settled.project, api.OPERATOR)
     assert [(run.name, run.queries, run.moments) for run in kept] == [
         ("similarity (demo)", 3, 60),
         ("similarity, loose boundaries (demo)", 3, 60),
         ("any order (demo)", 3, 60),
     ]
-    scores = api.score_kept_runs(settled.project, "settled val").scores
+    scores = api.score_kept_runs(settled.project, api.OPERATOR, "settled val").scores
     assert scores is not None
     close, loose, shuffled = (run.means for run in scores.runs)
     # All three hold the same candidates, which are the truth's own moments; only `loose` has other boundaries.

@@ -17,7 +17,7 @@ def built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> api.Project:
 
 
 def test_the_demo_has_the_kept_clips_and_captions_and_asks_for_240_pairs(built: api.Project) -> None:
-    counts = api.status_counts(built)
+    counts = api.status_counts(built, api.OPERATOR)
     assert (counts["videos"], counts["moments"], sum(counts["pairs"].values())) == (16, 96, 240)
     assert counts["simulated"] == 0
     assert built.settings.cast == clips.cast()

@@ -52,12 +52,12 @@ def worked(judging: Judging) -> Worked:
     judging.grade(0, pairs[20], 3)  # taken back
     project = judging.project
     api.adjudicate(project, judging.lead, PairKey(escalated[3]), 2, "seen it", now=NOW)
-    api.report_clip(project, judging.annotators[0], PairKey(pairs[41]), "damaged index", now=NOW)
+    api.report_clip(project, judging.lead, PairKey(pairs[41]), "damaged index", now=NOW)
     skip = SkipEvent(PairKey(pairs[42]), SkipKind.CANNOT_JUDGE, "too dark", "skip-1")
     api.record_skips(project, judging.annotators[0], [skip], now=NOW)
     for person in judging.annotators[:3]:
         api.desk(project, person, now=NOW)
-    api.export_release(project, project.folder / "release", now=NOW)
+    api.export_release(project, api.OPERATOR, project.folder / "release", now=NOW)
     video = project.folder / "v.mp4"
     video.touch()
     project.store.db.conn.execute(

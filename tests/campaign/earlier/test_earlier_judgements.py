@@ -69,7 +69,7 @@ def test_a_release_imported_and_exported_again_has_the_same_bytes(
     judging: Judging, tmp_path: Path, empty: api.Project, with_corpus: bool
 ) -> None:
     judge_some(judging)
-    api.export_release(judging.project, tmp_path / "first", now=NOW)
+    api.export_release(judging.project, api.OPERATOR, tmp_path / "first", now=NOW)
     if with_corpus:
         api.import_corpus(empty, tmp_path / "moments.jsonl", "jsonl", now=NOW)
     raw, pairs = "raw_annotation.csv", "raw_query_moment_pair.csv"
@@ -78,7 +78,7 @@ def test_a_release_imported_and_exported_again_has_the_same_bytes(
     assert (report.videos, report.moments) == (
         (0, 0) if with_corpus else (6, len({p.start_s for p in judging.pairs()}))
     )
-    api.export_release(empty, tmp_path / "second", now=LATER)
+    api.export_release(empty, api.OPERATOR, tmp_path / "second", now=LATER)
     for name in (raw, pairs):
         assert (tmp_path / "second" / name).read_bytes() == (tmp_path / "first" / name).read_bytes()
     for split in ("val.json", "test.json"):
@@ -96,7 +96,7 @@ def test_a_decision_of_a_lead_does_not_travel_and_the_report_says_so(
 ) -> None:
     judge_some(judging)
     api.adjudicate(judging.project, judging.lead, judging.pairs()[5].pair, 1, "seen it", now=NOW)
-    api.export_release(judging.project, tmp_path / "first", now=NOW)
+    api.export_release(judging.project, api.OPERATOR, tmp_path / "first", now=NOW)
     files = [tmp_path / "first" / name for name in ("raw_annotation.csv", "raw_query_moment_pair.csv")]
     assert api.import_judgements(empty, *files, now=LATER).verdicts_that_differ == 1
 
@@ -118,8 +118,8 @@ def test_pairs_without_description_are_numbers_with_judged_seats_only(empty: api
     assert rows(empty, "SELECT DISTINCT imported, active_ms, elapsed_ms, graded_at FROM judgement") == [
         (1, 0, None, NOW)
     ]
-    assert api.list_queries(empty) == []
-    assert api.status_counts(empty)["pairs"]["escalated"] == 2
+    assert api.list_queries(empty, api.OPERATOR) == []
+    assert api.status_counts(empty, api.OPERATOR)["pairs"]["escalated"] == 2
 
 
 def test_grades_of_pairs_known_by_number_are_in_a_release_but_not_in_its_truth(
@@ -128,7 +128,7 @@ def test_grades_of_pairs_known_by_number_are_in_a_release_but_not_in_its_truth(
     judging.grade(0, judging.pairs()[0].pair, 3)
     judging.grade(1, judging.pairs()[0].pair, 3)
     take(judging.project, RAW + "7000,71,2\n7000,72,2\n")
-    report = api.export_release(judging.project, tmp_path / "release", now=NOW)
+    report = api.export_release(judging.project, api.OPERATOR, tmp_path / "release", now=NOW)
     assert report.moments == 1
     raw = (tmp_path / "release" / "raw_annotation.csv").read_text()
     assert [line.split(",")[:4] for line in raw.splitlines()[-2:]] == [
@@ -156,14 +156,14 @@ def test_people_go_on_where_the_campaign_stopped(empty: api.Project) -> None:
     seats = rows(empty, "SELECT pair_id, count(*), count(annotator_id) FROM seat GROUP BY 1")
     assert seats == [(0, 2, 2), (1, 4, 2), (2, 2, 1), (3, 2, 0), (4, 2, 0)]
     with connection.writing(empty.store):
-        zoe = people.add(empty.store, "Zoe", Role.ANNOTATOR, now=NOW)
+        zoe = people.add(empty.store, api.OPERATOR, "Zoe", Role.ANNOTATOR, now=NOW)
     key_of = {PairKey(str(key)): number for key, number in rows(empty, "SELECT pair_key, pair_id FROM pair")}
     items = api.desk(empty, zoe, now=LATER).items
     assert key_of[items[0].pair] == 1, "the disagreement first"
     assert sorted(key_of[item.pair] for item in items) == [1, 2, 3, 4]
     worker_1 = Person(AnnotatorId(1), "worker 1", Role.ANNOTATOR)
     assert sorted(key_of[item.pair] for item in api.desk(empty, worker_1, now=LATER).items) == [3, 4]
-    assert [query.pairs for query in api.list_queries(empty)] == [5]
+    assert [query.pairs for query in api.list_queries(empty, api.OPERATOR)] == [5]
 
 
 def test_the_caption_of_a_query_is_its_own_words_else_that_of_the_most_similar_moment(empty: api.Project) -> None:
@@ -206,7 +206,7 @@ def test_a_pair_of_the_project_gets_the_grades_and_whoever_holds_it_is_told(judg
     receipt = judging.grade(0, held, 1)
     assert receipt.status is ReceiptStatus.REFUSED
     assert held not in {item.pair for item in api.desk(judging.project, judging.annotators[0], now=NOW).items}
-    assert api.status_counts(judging.project)["judgements"] == 2
+    assert api.status_counts(judging.project, api.OPERATOR)["judgements"] == 2
 
 
 def test_the_same_pair_may_be_described_again_and_further_ones_are_added(judging: Judging) -> None:
@@ -227,7 +227,7 @@ def test_what_contradicts_the_project_is_refused_with_its_row(judging: Judging) 
     judging.grade(0, first.pair, 3)
     training = rows(project, "SELECT text FROM query WHERE split = 'train'")[0][0]
     with connection.writing(project.store):
-        people.add(project.store, "Worker 66", Role.LEAD, now=NOW)
+        people.add(project.store, api.OPERATOR, "Worker 66", Role.LEAD, now=NOW)
     take(project, RAW + "800,71,2\n")
     span = f"[{second.start_s}, {second.end_s}]"
     found = refusal(
@@ -259,7 +259,7 @@ def test_what_contradicts_the_project_is_refused_with_its_row(judging: Judging) 
 
 def test_a_query_of_another_split_is_refused(judging: Judging) -> None:
     pair = judging.pairs()[0]
-    split = next(query.split for query in api.list_queries(judging.project) if query.query == pair.query)
+    split = next(query.split for query in api.list_queries(judging.project, api.OPERATOR) if query.query == pair.query)
     other = "test" if split == "val" else "val"
     pairs = f'pair_id,query,video_name,similarity,timestamp,split\n900,{pair.query},v1,0.5,"[50, 51]",{other}\n'
     assert refusal(judging.project, RAW + "900,71,3\n", pairs) == [
@@ -324,7 +324,7 @@ def test_an_import_leaves_one_event_and_people_judged_by_a_program_are_marked(em
         [1],
     )
     assert rows(empty, "SELECT annotator_id, simulated FROM annotator") == [(1, 1), (2, 0)]
-    assert api.status_counts(empty)["simulated"] == 3
+    assert api.status_counts(empty, api.OPERATOR)["simulated"] == 3
 
 
 CAMPAIGN = st.lists(st.tuples(st.integers(0, 6), st.integers(1, 4), st.integers(0, 4)), min_size=1, max_size=24).filter(
@@ -388,7 +388,7 @@ def test_candidates_are_not_chosen_beside_those_of_an_imported_campaign(empty: a
 
 def test_an_imported_grade_is_not_corrected_here(empty: api.Project) -> None:
     take(empty, RAW + "1,4,3\n", PAIRS + '1,7,A man sits.,v1,"[1, 2]",60,A man sits.,1.0\n')
-    worker = next(row.person for row in api.list_people(empty) if row.person.name == "worker 4")
+    worker = next(row.person for row in api.list_people(empty, api.OPERATOR) if row.person.name == "worker 4")
     assert api.desk(empty, worker, now=NOW).previous is None
     key = PairKey(rows(empty, "SELECT pair_key FROM pair")[0][0])
     [receipt] = api.record_grades(empty, worker, [GradeEvent(key, 0, "k")], now=NOW)

@@ -120,23 +120,23 @@ def look_again(judging: Judging) -> Desk:
 
 
 def test_a_project_has_no_exam_until_a_lead_sets_one(judging: Judging) -> None:
-    assert api.exam_held(judging.project) is None
+    assert api.exam_held(judging.project, api.OPERATOR) is None
     assert desk(judging).exam is None
     assert len(desk(judging).items) == 7
 
 
 def test_the_exam_asks_settled_pairs_and_keeps_the_relevance_they_had(held: Judging) -> None:
-    found = api.exam_held(held.project)
+    found = api.exam_held(held.project, api.OPERATOR)
     assert found is not None
     assert (found.items, found.queries, found.seed, found.most_missed, found.set_by) == (10, 1, 3, 20, "Lea")
     relevances = {pair.pair: pair.relevance for pair in held.pairs()}
-    assert {item.pair_key: item.right for item in api.exam_items(held.project)} == {
+    assert {item.pair_key: item.right for item in api.exam_items(held.project, api.OPERATOR)} == {
         pair: relevance for pair, relevance in relevances.items() if relevance is not None
     }
-    assert Counter(item.right for item in api.exam_items(held.project)) == Counter(KEY)
-    item = api.exam_items(held.project)[0]
+    assert Counter(item.right for item in api.exam_items(held.project, api.OPERATOR)) == Counter(KEY)
+    item = api.exam_items(held.project, api.OPERATOR)[0]
     api.adjudicate(held.project, held.lead, item.pair_key, 4 - item.right, "looked again", now=LATER)
-    assert api.exam_items(held.project)[0] == item, "the key is what it was when the exam was set"
+    assert api.exam_items(held.project, api.OPERATOR)[0] == item, "the key is what it was when the exam was set"
 
 
 def test_the_exam_comes_before_any_pair_and_no_seat_is_claimed(held: Judging) -> None:
@@ -202,7 +202,7 @@ def test_items_come_by_query_in_an_order_of_each_person_and_attempt_and_again_af
 
 
 def test_nothing_of_the_key_is_told_before_the_exam_is_handed_in(held: Judging) -> None:
-    for item in api.exam_items(held.project):
+    for item in api.exam_items(held.project, api.OPERATOR):
         api.explain_exam_item(held.project, held.lead, item.item_id, "qqwhy it is so", now=LATER)
     seen = [desk(held), act(held, "start")]
     while seen[-1].items:
@@ -298,7 +298,7 @@ def test_who_misses_too_much_waits_for_the_lead(held: Judging) -> None:
     assert held.grade(EXAMINEE, held.pairs()[30].pair, 3, at=LATER).status == "refused"
     assert act(held, "start").exam == found.exam, "no further attempt by oneself"
 
-    (one,) = [one for one in api.exam_results(held.project) if one.person == held.annotators[EXAMINEE]]
+    (one,) = [one for one in api.exam_results(held.project, api.OPERATOR) if one.person == held.annotators[EXAMINEE]]
     assert (one.phase, len(one.attempts), len(one.attempts[0].missed)) == (ExamPhase.FAILED, 1, 3)
     for miss in one.attempts[0].missed:
         assert miss.right == held.state(miss.pair).relevance
@@ -395,7 +395,7 @@ def test_pairs_that_can_still_change_or_that_the_guideline_shows_are_not_asked(j
     api.choose_example(judging.project, judging.lead, pairs[2], 4, "all of it", now=LATER)
     api.report_clip(judging.project, judging.annotators[0], pairs[3], "no picture", now=LATER)
     api.set_exam(judging.project, judging.lead, now=LATER)
-    assert [item.pair_key for item in api.exam_items(judging.project)] == [pairs[0]]
+    assert [item.pair_key for item in api.exam_items(judging.project, api.OPERATOR)] == [pairs[0]]
     with pytest.raises(ProjectError, match="asked in the exam"):
         api.choose_example(judging.project, judging.lead, pairs[0], 4, "all of it", now=LATER)
 
@@ -405,13 +405,13 @@ def test_without_a_settled_pair_there_is_nothing_to_ask(judging: Judging) -> Non
         api.set_exam(judging.project, judging.lead, now=LATER)
     with pytest.raises(ProjectError, match="0 to 100"):
         api.set_exam(judging.project, judging.lead, most_missed=101, now=LATER)
-    assert api.exam_held(judging.project) is None
+    assert api.exam_held(judging.project, api.OPERATOR) is None
 
 
 def test_a_clip_that_breaks_leaves_the_exam(held: Judging) -> None:
     found = act(held, "start")
     api.report_clip(held.project, held.annotators[EXAMINEE], found.items[0].pair, "no picture", now=LATER)
-    assert {pair.fault for pair in api.blocked(held.project)} == {"no picture"}
+    assert {pair.fault for pair in api.blocked(held.project, api.OPERATOR)} == {"no picture"}
     left = desk(held)
     assert found.items[0].pair not in [item.pair for item in left.items]
     assert {item.total for item in left.items} == {9}
@@ -430,9 +430,9 @@ def test_a_key_from_a_file_is_taken_with_its_explanations(held: Judging, tmp_pat
     )
     report = api.set_exam_from_file(held.project, held.lead, file, most_missed=10, now=LATER)
     assert (report.items, report.grades, report.most_missed) == (2, (1, 0, 0, 0, 1), 10)
-    items = [(item.pair_id, item.right, item.explanation) for item in api.exam_items(held.project)]
+    items = [(item.pair_id, item.right, item.explanation) for item in api.exam_items(held.project, api.OPERATOR)]
     assert items == [(first.pair_id, 4, "All of it, seen."), (second.pair_id, 0, "")]
-    found = api.exam_held(held.project)
+    found = api.exam_held(held.project, api.OPERATOR)
     assert found is not None
     assert (found.source, found.seed) == ("key.csv", None)
 
@@ -459,7 +459,7 @@ def test_a_bad_key_is_refused_as_a_whole_with_its_rows(held: Judging, tmp_path: 
         strict=True,
     ):
         assert part in line
-    found = api.exam_held(held.project)
+    found = api.exam_held(held.project, api.OPERATOR)
     assert found is not None
     assert found.source == "settled pairs", "the exam before is still held"
 

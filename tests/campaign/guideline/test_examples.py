@@ -49,17 +49,19 @@ def choose(judging: Judging, pair: PairKey, grade: int, note: str = NOTE, *, at:
 
 
 def shown(judging: Judging) -> dict[int, str]:
-    return {example.grade: example.pair for example in api.examples(judging.project)}
+    return {example.grade: example.pair for example in api.examples(judging.project, judging.annotators[0])}
 
 
 def test_a_project_starts_without_examples(judging: Judging) -> None:
-    assert api.examples(judging.project) == api.examples_chosen(judging.project) == []
+    assert (
+        api.examples(judging.project, judging.annotators[0]) == api.examples_chosen(judging.project, api.OPERATOR) == []
+    )
 
 
 def test_a_settled_pair_is_shown_with_its_query_and_the_note(judging: Judging) -> None:
     pair = settled(judging, 0, 3, 4)  # mean 3.5, half up: 4
     choose(judging, pair, 4, "  All of it\n is there. ")
-    (example,) = api.examples(judging.project)
+    (example,) = api.examples(judging.project, judging.annotators[0])
     assert (example.grade, example.query, example.note) == (4, judging.state(pair).query, "All of it is there.")
     assert set(asdict(example)) == {"version", "grade", "pair", "query", "note", "showing"}
     assert rows(judging, "SELECT kind, actor, payload FROM event ORDER BY event_id DESC LIMIT 1") == [
@@ -92,7 +94,7 @@ def test_a_pair_without_a_relevance_is_refused(judging: Judging, grades: tuple[i
     pair = settled(judging, 0, *grades)
     with pytest.raises(ProjectError, match=why):
         choose(judging, pair, 3)
-    assert api.examples_chosen(judging.project) == []
+    assert api.examples_chosen(judging.project, api.OPERATOR) == []
 
 
 def test_a_grade_that_is_not_the_relevance_is_refused(judging: Judging) -> None:
@@ -172,10 +174,10 @@ def test_the_next_choice_takes_the_place_of_the_one_before(judging: Judging) -> 
     for pair, grade in ((first, 3), (other, 0), (second, 3)):
         choose(judging, pair, grade)
     assert shown(judging) == {0: other, 3: second}
-    assert [example.grade for example in api.examples(judging.project)] == [0, 3]
+    assert [example.grade for example in api.examples(judging.project, judging.annotators[0])] == [0, 3]
     kept = rows(judging, "SELECT grade, withdrawn_at IS NULL FROM example ORDER BY example_id")
     assert kept == [(3, 0), (0, 1), (3, 1)]
-    assert len({example.version for example in api.examples(judging.project)}) == 2
+    assert len({example.version for example in api.examples(judging.project, judging.annotators[0])}) == 2
 
 
 def test_a_withdrawn_example_is_shown_no_more(judging: Judging) -> None:
@@ -183,7 +185,7 @@ def test_a_withdrawn_example_is_shown_no_more(judging: Judging) -> None:
     choose(judging, pair, 3)
     api.withdraw_example(judging.project, judging.lead, 3, now=LATER)
     api.withdraw_example(judging.project, judging.lead, 3, now=LATER)
-    assert api.examples_chosen(judging.project) == []
+    assert api.examples_chosen(judging.project, api.OPERATOR) == []
     kinds = [kind for (kind,) in rows(judging, "SELECT kind FROM event ORDER BY event_id DESC LIMIT 2")]
     assert kinds == ["example_withdrawn", "example_chosen"]
 
@@ -193,7 +195,9 @@ def test_a_new_decision_hides_the_example_and_the_lead_still_sees_that_it_stands
     choose(judging, pair, 3)
     api.adjudicate(judging.project, judging.lead, pair, 1, "the main action is not there", now=LATER)
     assert shown(judging) == {}
-    assert [(example.grade, example.showing) for example in api.examples_chosen(judging.project)] == [(3, False)]
+    assert [(example.grade, example.showing) for example in api.examples_chosen(judging.project, api.OPERATOR)] == [
+        (3, False)
+    ]
     api.adjudicate(judging.project, judging.lead, pair, 3, "it is, after all", now=LATER)
     assert shown(judging) == {3: pair}
 
@@ -204,7 +208,7 @@ def test_a_clip_that_breaks_later_is_shown_no_more(judging: Judging) -> None:
     api.report_clip(judging.project, judging.annotators[0], pair, "damaged", now=LATER)
     assert shown(judging) == {}
     with pytest.raises(ProjectError, match="no such example"):
-        api.example_clip(judging.project, 3)
+        api.example_clip(judging.project, judging.annotators[0], 3)
     api.restore_clip(judging.project, judging.lead, pair, now=LATER)
     assert shown(judging) == {3: pair}
 
@@ -212,10 +216,10 @@ def test_a_clip_that_breaks_later_is_shown_no_more(judging: Judging) -> None:
 def test_the_clip_is_the_exact_moment_of_this_choice(judging: Judging) -> None:
     first, second = settled(judging, 0, 3, 3), settled(judging, 1, 3, 3)
     choose(judging, first, 3)
-    job, moment = api.example_clip(judging.project, 3), judging.state(first)
+    job, moment = api.example_clip(judging.project, judging.annotators[0], 3), judging.state(first)
     assert (job.start_s, job.end_s, job.identity) == (moment.start_s, moment.end_s, moment.video)
-    version = api.examples(judging.project)[0].version
-    assert api.example_clip(judging.project, 3, version) == job
+    version = api.examples(judging.project, judging.annotators[0])[0].version
+    assert api.example_clip(judging.project, judging.annotators[0], 3, version) == job
     choose(judging, second, 3)
     with pytest.raises(ProjectError, match="reload the page"):
-        api.example_clip(judging.project, 3, version)
+        api.example_clip(judging.project, judging.annotators[0], 3, version)

@@ -73,7 +73,10 @@ def test_a_third_takes_only_the_disagreements_of_a_query_at_which_two_others_sit
 
 def test_when_nothing_else_is_left_a_third_joins_two_others(judging: Judging) -> None:
     for who in (0, 1):
-        while len(keys := desk_keys(judging, who)) == 7 and api.status_counts(judging.project)["judgements"] < 95:
+        while (
+            len(keys := desk_keys(judging, who)) == 7
+            and api.status_counts(judging.project, api.OPERATOR)["judgements"] < 95
+        ):
             judging.grade(who, keys[0], 3)
     held = {judging.state(key).query for who in (0, 1) for key in desk_keys(judging, who)}
     third = {judging.state(key).query for key in desk_keys(judging, 2)}
@@ -126,7 +129,7 @@ def test_the_same_key_press_sent_three_times_is_one_judgement(judging: Judging) 
     key = judging.pairs()[0].pair
     for _ in range(3):
         assert judging.grade(0, key, 3, key="press-1").status is ReceiptStatus.SAVED
-    assert api.status_counts(judging.project)["judgements"] == 1
+    assert api.status_counts(judging.project, api.OPERATOR)["judgements"] == 1
 
 
 def test_a_key_press_of_somebody_else_or_for_another_pair_is_not_taken_for_this_one(judging: Judging) -> None:
@@ -134,7 +137,7 @@ def test_a_key_press_of_somebody_else_or_for_another_pair_is_not_taken_for_this_
     judging.grade(0, first, 3, key="press-1")
     for who, pair in ((1, first), (0, second)):
         assert judging.grade(who, pair, 2, key="press-1").status is ReceiptStatus.REFUSED
-    assert api.status_counts(judging.project)["judgements"] == 1
+    assert api.status_counts(judging.project, api.OPERATOR)["judgements"] == 1
 
 
 def test_a_late_repetition_of_an_unchanged_grade_does_not_overrule_the_grade_after_it(judging: Judging) -> None:
@@ -236,16 +239,16 @@ def test_a_broken_clip_leaves_every_desk_and_is_listed_for_the_lead(judging: Jud
     api.report_clip(judging.project, judging.annotators[0], key, "damaged index", now=NOW)
     assert key not in desk_keys(judging, 0)
     assert key not in desk_keys(judging, 1)
-    assert {pair.pair for pair in api.blocked(judging.project)} >= {key}
-    assert api.blocked(judging.project)[0].fault == "damaged index"
-    counts = api.status_counts(judging.project)["pairs"]
+    assert {pair.pair for pair in api.blocked(judging.project, api.OPERATOR)} >= {key}
+    assert api.blocked(judging.project, api.OPERATOR)[0].fault == "damaged index"
+    counts = api.status_counts(judging.project, api.OPERATOR)["pairs"]
     assert counts["blocked"] >= 1
     assert sum(counts.values()) == 60
     with pytest.raises(NotAllowed):
         api.restore_clip(judging.project, judging.annotators[0], key, now=NOW)
     api.restore_clip(judging.project, judging.lead, key, now=NOW)
-    assert api.blocked(judging.project) == []
-    assert api.status_counts(judging.project)["pairs"]["blocked"] == 0
+    assert api.blocked(judging.project, api.OPERATOR) == []
+    assert api.status_counts(judging.project, api.OPERATOR)["pairs"]["blocked"] == 0
 
 
 def skip(judging: Judging, who: int, pair: PairKey, kind: SkipKind = SkipKind.SKIP, key: str = "skip-1") -> Receipt:
@@ -259,7 +262,7 @@ def test_a_skipped_pair_goes_back_counts_as_no_grade_and_stands_on_the_leads_lis
     assert key not in desk_keys(judging, 0)
     assert key in grade_what_is_offered(judging, 1)
     assert (judging.state(key).verdict, [grade.grade for grade in judging.state(key).grades]) == (Verdict.OPEN, [3])
-    [listed] = api.skipped(judging.project)
+    [listed] = api.skipped(judging.project, api.OPERATOR)
     assert [(s.annotator, s.kind, s.reason) for s in listed.skips] == [("Anna", SkipKind.SKIP, "I know these people")]
 
 
@@ -284,7 +287,7 @@ def test_a_skip_that_arrives_again_after_it_was_taken_back_stays_taken_back(judg
     skip(judging, 0, key)
     judging.grade(0, key, 2)
     assert skip(judging, 0, key).status is ReceiptStatus.SAVED
-    assert api.skipped(judging.project) == []
+    assert api.skipped(judging.project, api.OPERATOR) == []
 
 
 def test_a_skip_with_the_key_of_another_is_refused(judging: Judging) -> None:
@@ -300,19 +303,19 @@ def test_nobody_is_offered_a_pair_they_skipped_until_the_lead_offers_it_again(ju
     assert key not in grade_what_is_offered(judging, 0)
     desk = api.desk(judging.project, judging.annotators[0], now=NOW)
     assert (desk.state, desk.skipped) == (DeskState.FINISHED, 1)
-    assert api.status_counts(judging.project)["skipped"] == 1
+    assert api.status_counts(judging.project, api.OPERATOR)["skipped"] == 1
     with pytest.raises(NotAllowed):
         api.offer_again(judging.project, judging.annotators[1], key, now=NOW)
     assert api.offer_again(judging.project, judging.lead, key, now=NOW) == 1
     assert desk_keys(judging, 0) == [key]
-    assert api.skipped(judging.project) == []
+    assert api.skipped(judging.project, api.OPERATOR) == []
 
 
 def test_a_grade_after_a_skip_takes_the_skip_back(judging: Judging) -> None:
     key = desk_keys(judging, 0)[0]
     skip(judging, 0, key)
     assert judging.grade(0, key, 2).status is ReceiptStatus.SAVED
-    assert api.skipped(judging.project) == []
+    assert api.skipped(judging.project, api.OPERATOR) == []
     refused = skip(judging, 0, key, key="skip-2")
     assert (refused.status, refused.message) == (ReceiptStatus.REFUSED, GRADED)
 
@@ -321,13 +324,13 @@ def test_the_newest_reason_of_a_person_stands(judging: Judging) -> None:
     key = desk_keys(judging, 0)[0]
     skip(judging, 0, key)
     skip(judging, 0, key, SkipKind.CANNOT_JUDGE, key="skip-2")
-    assert [given.kind for given in api.skipped(judging.project)[0].skips] == [SkipKind.CANNOT_JUDGE]
+    assert [given.kind for given in api.skipped(judging.project, api.OPERATOR)[0].skips] == [SkipKind.CANNOT_JUDGE]
 
 
 def test_a_clip_reported_as_broken_by_a_skip_is_blocked_for_everybody(judging: Judging) -> None:
     key = desk_keys(judging, 0)[0]
     skip(judging, 0, key, SkipKind.BROKEN_CLIP)
-    [blocked] = [pair for pair in api.blocked(judging.project) if pair.pair == key]
+    [blocked] = [pair for pair in api.blocked(judging.project, api.OPERATOR) if pair.pair == key]
     assert blocked.fault == "Reported from the desk: I know these people"
     assert key not in grade_what_is_offered(judging, 1)
 

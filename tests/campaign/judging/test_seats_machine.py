@@ -65,9 +65,9 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
         api.import_corpus(project, folder / "moments.jsonl", "jsonl", now=NOW)
         api.draw_queries(project, val=1, test=1, seed=5, now=NOW)
         api.choose_candidates(project, now=NOW)
-    people.add(project.store, "Lea", Role.LEAD, now=NOW)
+    people.add(project.store, api.OPERATOR, "Lea", Role.LEAD, now=NOW)
     for name in ("Anna", "Boris", "Carla", "Dev", "Eve"):
-        people.add(project.store, name, Role.ANNOTATOR, now=NOW)
+        people.add(project.store, api.OPERATOR, name, Role.ANNOTATOR, now=NOW)
     project.store.db.conn.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     project.store.close()
     return folder / "project"
@@ -270,7 +270,7 @@ class Campaign(RuleBasedStateMachine):
 
     @rule(pair=PAIR)
     def a_clip_cannot_be_shown(self, pair: int) -> None:
-        api.report_clip(self.project, self.people[0], self.keys[self.pair_ids[pair]], "damaged", now=self.now)
+        api.report_clip(self.project, self.lead, self.keys[self.pair_ids[pair]], "damaged", now=self.now)
         self.block(self.pair_ids[pair])
 
     @rule(pair=PAIR, relevance=st.integers(0, 4))
@@ -346,7 +346,7 @@ class Campaign(RuleBasedStateMachine):
     @invariant()
     def counts_add_up(self) -> None:
         tables = self.tables()
-        counts = api.status_counts(self.project)
+        counts = api.status_counts(self.project, api.OPERATOR)
         states = Counter(
             verdict
             if (verdict := tables.verdicts.get(pair, ("open",))[0]) in SETTLED or pair not in tables.blocked

@@ -96,7 +96,9 @@ def test_signing_out_everywhere_ends_all_sessions_and_gives_the_seats_back(judgi
     project = judging.project
     here, elsewhere = (api.sign_in(project, anna.name, OLD, now=NOW) for _ in range(2))
     api.desk(project, anna, now=NOW)
-    other = api.accept_invitation(project, api.add_person(project, "Zoe", anna.role, now=NOW), OLD, now=NOW)
+    other = api.accept_invitation(
+        project, api.add_person(project, api.OPERATOR, "Zoe", anna.role, now=NOW), OLD, now=NOW
+    )
     api.sign_out_everywhere(project, here, now=NOW)
     assert [api.person_for(project, token, now=NOW) for token in (here, elsewhere)] == [None, None]
     assert api.person_for(project, other, now=NOW) is not None

@@ -36,14 +36,16 @@ def test_a_running_server_sees_the_batch_size_that_another_process_set(corpus_pr
     served = api.open_project(corpus_project.folder)
     api.draw_queries(corpus_project, val=1, test=0, seed=5, now=NOW)
     api.choose_candidates(api.open_project(corpus_project.folder), batch_size=40, now=NOW)
-    lead = people.add(served.store, "Lea", Role.LEAD, now=NOW)
-    judging = Judging(served, lead, [people.add(served.store, name, Role.ANNOTATOR, now=NOW) for name in PEOPLE[:2]])
+    lead = people.add(served.store, api.OPERATOR, "Lea", Role.LEAD, now=NOW)
+    judging = Judging(
+        served, lead, [people.add(served.store, api.OPERATOR, name, Role.ANNOTATOR, now=NOW) for name in PEOPLE[:2]]
+    )
     for pair in judging.pairs():
         for who in (0, 1):
             assert judging.grade(who, pair.pair, 2).status == "saved"
     with pytest.raises(ProjectError, match=r"^batch 2 of query \d+ cannot be opened: its candidate list ends here$"):
         api.open_batch(served, lead, judging.pairs()[0].query_id, now=NOW)
-    (query,) = api.list_queries(served)
+    (query,) = api.list_queries(served, api.OPERATOR)
     assert len(query.relevances) == 40
     assert not query.more_candidates
 

@@ -40,7 +40,7 @@ def worked(judging: Judging) -> Judging:
             pair = api.desk(judging.project, judging.annotators[0], now=at).items[0].pair
             skip = SkipEvent(pair, SkipKind.SKIP, "no", "a skip")
             api.record_skips(judging.project, judging.annotators[0], [skip], now=at)
-    for pair_review in api.disagreements(judging.project)[:2]:
+    for pair_review in api.disagreements(judging.project, api.OPERATOR)[:2]:
         api.adjudicate(judging.project, judging.lead, pair_review.pair, 1, "seen twice", now=NOW)
     return judging
 

@@ -116,7 +116,7 @@ def test_today_of_the_people_page_is_today_of_the_desk(worked: Judging) -> None:
 
 
 def test_progress_counts_what_people_did(worked: Judging) -> None:
-    found = api.progress(worked.project, now=NOW)
+    found = api.progress(worked.project, api.OPERATOR, now=NOW)
     first = [row for row in judgements(worked) if row["revision"] == 1]
     mine = [row for row in first if not row["simulated"] and not row["imported"]]
     by_day = Counter(local_day(row["graded_at"]) for row in mine)
@@ -153,11 +153,11 @@ def test_what_is_needed_and_held_is_counted_seat_by_seat(worked: Judging) -> Non
         and seat["pair_id"] not in settled
         and seat["moment_id"] not in broken
     ]
-    found = api.progress(worked.project, now=NOW)
+    found = api.progress(worked.project, api.OPERATOR, now=NOW)
     assert found.needed == len(needed) > 0
     held = {seat["pair_id"] for seat in seats if seat["lease_until"] is not None and seat["lease_until"] >= NOW}
     assert found.held == len(held) > 0
-    assert api.progress(worked.project, now=NOW + DAY_S).held == 0
+    assert api.progress(worked.project, api.OPERATOR, now=NOW + DAY_S).held == 0
 
 
 def test_a_campaign_of_two_days_is_not_measured_over_seven(judging: Judging) -> None:
@@ -166,12 +166,14 @@ def test_a_campaign_of_two_days_is_not_measured_over_seven(judging: Judging) -> 
             at = NOW - days_ago * DAY_S
             pair = api.desk(judging.project, judging.annotators[0], now=at).items[0].pair
             judging.grade(0, pair, 3, at=at)
-    assert api.progress(judging.project, now=NOW).a_day == pytest.approx(3)
-    assert api.progress(judging.project, now=NOW - 2 * DAY_S + 60).a_day == pytest.approx(6)  # at least one day
+    assert api.progress(judging.project, api.OPERATOR, now=NOW).a_day == pytest.approx(3)
+    assert api.progress(judging.project, api.OPERATOR, now=NOW - 2 * DAY_S + 60).a_day == pytest.approx(
+        6
+    )  # at least one day
 
 
 def test_without_any_judgement_there_is_no_forecast(judging: Judging) -> None:
-    found = api.progress(judging.project, now=NOW)
+    found = api.progress(judging.project, api.OPERATOR, now=NOW)
     assert (found.needed, found.a_day, found.days_left) == (120, 0.0, None)
     assert all(day.judgements == 0 for day in found.days)
 

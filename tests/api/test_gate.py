@@ -1,0 +1,274 @@
+"""Every function of the api stands in one class of the gate, and lets in whom its class says, whoever else asks."""
+
+import ast
+import inspect
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from backend import api
+from backend.campaign.nouns import OPERATOR, Operator, Person, Role
+from backend.campaign.people import gate
+from backend.ground.errors import NotAllowed, ReelRankError
+from backend.ground.ids import AnnotatorId, PairKey, QueryId
+from backend.store.connection import writing
+from scored import write_files
+from support import NOW, Judging
+
+ROOT = Path(__file__).resolve().parents[2]
+PAIR, QUERY, NOBODY = PairKey("no such pair"), QueryId(999), AnnotatorId(999)
+Call = Callable[[api.Project, Any], object]
+
+# Whose name goes on record, or what only a page asks for.
+LEADS: dict[str, Call] = {
+    "lead_of": api.lead_of,
+    "adjudicate": lambda p, who: api.adjudicate(p, who, PAIR, 3, "why", now=NOW),
+    "backup_now": lambda p, who: api.backup_now(p, who, now=NOW),
+    "choose_example": lambda p, who: api.choose_example(p, who, PAIR, 3, "why", now=NOW),
+    "explain_exam_item": lambda p, who: api.explain_exam_item(p, who, 999, "why", now=NOW),
+    "export_zip": lambda p, who: api.export_zip(p, who, now=NOW),
+    "moment_clip": lambda p, who: api.moment_clip(p, who, "no such video", 0.0, 1.0),
+    "new_invitation": lambda p, who: api.new_invitation(p, who, NOBODY, now=NOW),
+    "offer_again": lambda p, who: api.offer_again(p, who, PAIR, now=NOW),
+    "open_batch": lambda p, who: api.open_batch(p, who, QUERY, now=NOW),
+    "restore_clip": lambda p, who: api.restore_clip(p, who, PAIR, now=NOW),
+    "suspend": lambda p, who: api.suspend(p, who, NOBODY, True, now=NOW),
+    "withdraw_example": lambda p, who: api.withdraw_example(p, who, 3, now=NOW),
+}
+# What leads do and read on their pages, and the command line does for whoever owns the machine.
+IN_CHARGE: dict[str, Call] = {
+    "add_person": lambda p, who: api.add_person(p, who, "", Role.ANNOTATOR, now=NOW),
+    "add_person_with_password": lambda p, who: api.add_person_with_password(p, who, "", Role.LEAD, "?", now=NOW),
+    "add_run": lambda p, who: api.add_run(p, who, Path("no such file"), now=NOW),
+    "add_truth": lambda p, who: api.add_truth(p, who, Path("no such file"), now=NOW),
+    "blocked": api.blocked,
+    "disagreements": api.disagreements,
+    "end_exam": lambda p, who: api.end_exam(p, who, now=NOW),
+    "exam_held": api.exam_held,
+    "exam_items": api.exam_items,
+    "exam_results": api.exam_results,
+    "examples_chosen": api.examples_chosen,
+    "exempt_from_exam": lambda p, who: api.exempt_from_exam(p, who, NOBODY, "why", now=NOW),
+    "export_release": lambda p, who: api.export_release(p, who, p.folder, now=NOW),
+    "grant_retake": lambda p, who: api.grant_retake(p, who, NOBODY, now=NOW),
+    "leaderboard_version": lambda p, who: api.leaderboard_version(p, who, "no such truth"),
+    "list_people": lambda p, who: api.list_people(p, who, now=NOW),
+    "list_queries": api.list_queries,
+    "list_releases": api.list_releases,
+    "list_runs": api.list_runs,
+    "list_truths": api.list_truths,
+    "load_run": lambda p, who: api.load_run(p, who, "no such run"),
+    "load_truth": lambda p, who: api.load_truth(p, who, "no such truth"),
+    "progress": lambda p, who: api.progress(p, who, now=NOW),
+    "query_pairs": lambda p, who: api.query_pairs(p, who, QUERY),
+    "remove_run": lambda p, who: api.remove_run(p, who, "no such run", now=NOW),
+    "remove_truth": lambda p, who: api.remove_truth(p, who, "no such truth", now=NOW),
+    "score_kept_runs": lambda p, who: api.score_kept_runs(p, who, "no such truth"),
+    "set_exam": lambda p, who: api.set_exam(p, who, queries=0, now=NOW),
+    "set_exam_from_file": lambda p, who: api.set_exam_from_file(p, who, Path("no such file"), now=NOW),
+    "skipped": api.skipped,
+    "status_counts": api.status_counts,
+    "truth_names": api.truth_names,
+    "truth_of_project": lambda p, who: api.truth_of_project(p, who, "val"),
+    "videos_with_file": api.videos_with_file,
+}
+ANNOTATORS: dict[str, Call] = {
+    "annotator_of": api.annotator_of,
+    "desk": lambda p, who: api.desk(p, who, now=NOW),
+    "exam_act": lambda p, who: api.exam_act(p, who, api.ExamAct.START, now=NOW),
+    "exchange": lambda p, who: api.exchange(p, who, [], [], now=NOW),
+    "my_exam": api.my_exam,
+    "my_work": lambda p, who: api.my_work(p, who, now=NOW),
+    "record_grades": lambda p, who: api.record_grades(p, who, [], now=NOW),
+    "record_skips": lambda p, who: api.record_skips(p, who, [], now=NOW),
+}
+# Anybody who works here; a clip besides only for whoever has its pair, see the tests of the desk.
+SIGNED_IN: dict[str, Call] = {
+    "clip_for": lambda p, who: api.clip_for(p, who, first_pair(p)),
+    "example_clip": lambda p, who: api.example_clip(p, who, 3),
+    "examples": api.examples,
+    "report_clip": lambda p, who: api.report_clip(p, who, first_pair(p), "why", now=NOW),
+}
+# These say who somebody is, so nobody is known before them: a password, a link or a session is the way in.
+WAYS_IN = {
+    "accept_invitation",
+    "accept_invitation_as",
+    "change_password",
+    "invited",
+    "person_for",
+    "sign_in",
+    "sign_in_as",
+    "sign_out",
+    "sign_out_everywhere",
+}
+# The command line's, on the machine that holds the files: no page or route calls one, which a test below sees to.
+MACHINE = {
+    "accept_rewrites",
+    "backup",
+    "build_demo",
+    "choose_candidates",
+    "choose_encoder",
+    "demo_people",
+    "doctor",
+    "draw_queries",
+    "import_corpus",
+    "import_judgements",
+    "init_project",
+    "migrate",
+    "restore",
+    "rewrite_captions",
+    "waiting_rewrites",
+    "write_pseudo_train",
+}
+# No project: what is scored, studied or cut is the caller's own file or value.
+OWN_FILES = {
+    "add_statistics",
+    "agreement_study",
+    "board_pictures",
+    "cut",
+    "cut_clip",
+    "evaluate",
+    "evaluate_files",
+    "file_inputs",
+    "group_tables",
+    "is_cut",
+    "model_selection_study",
+    "noise_study",
+    "notable_queries",
+    "per_query_csv",
+    "report_page",  # with frames of a project's videos it is for leads, see below
+    "score_files",
+    "score_runs",
+    "score_sentence",
+    "score_table",
+    "stability_study",
+    "standings",
+    "summarise_raw",
+    "theory_study",
+    "ties_study",
+    "write_study",
+}
+# The server opens its project before anybody is there.
+SERVER = {"open_project"}
+WALKED = {**LEADS, **IN_CHARGE, **ANNOTATORS, **SIGNED_IN}
+
+
+def first_pair(project: api.Project) -> PairKey:
+    return PairKey(project.store.db.execute("SELECT pair_key FROM pair").fetchone()[0])
+
+
+def past_the_gate(project: api.Project, who: Person | Operator, names: Iterable[str] = tuple(WALKED)) -> set[str]:
+    """Which functions let somebody in; what else the api finds wrong with a call does not matter."""
+    found = set()
+    for name in names:
+        try:
+            WALKED[name](project, who)
+        except NotAllowed as refusal:
+            if str(refusal) != "this clip is not on your desk":
+                continue
+        except (ReelRankError, OSError):
+            pass
+        found.add(name)
+    return found
+
+
+def functions() -> set[str]:
+    return {name for name in api.__all__ if inspect.isfunction(getattr(api, name))}
+
+
+def test_every_function_of_the_api_is_in_one_class() -> None:
+    classes = [LEADS, IN_CHARGE, ANNOTATORS, SIGNED_IN, WAYS_IN, MACHINE, OWN_FILES, SERVER]
+    assert functions() == set().union(*classes), "say who may call it, and why, in this file"
+    assert len(functions()) == sum(len(one) for one in classes)
+
+
+def test_a_lead_passes_where_leads_do(judging: Judging) -> None:
+    assert past_the_gate(judging.project, judging.lead) == {*LEADS, *IN_CHARGE, *SIGNED_IN}
+
+
+def test_an_annotator_passes_where_annotators_do(judging: Judging) -> None:
+    assert past_the_gate(judging.project, judging.annotators[0]) == {*ANNOTATORS, *SIGNED_IN}
+
+
+def test_the_operator_of_the_machine_passes_where_commands_do(judging: Judging) -> None:
+    # Elsewhere a person is needed, whose name goes on record: mypy refuses an operator there.
+    assert past_the_gate(judging.project, OPERATOR, IN_CHARGE) == set(IN_CHARGE)
+
+
+def test_what_a_caller_says_about_a_role_does_not_count(judging: Judging) -> None:
+    me = judging.annotators[0]
+    claims = Person(me.annotator_id, me.name, Role.LEAD)
+    assert past_the_gate(judging.project, claims) == {*ANNOTATORS, *SIGNED_IN}
+
+
+def test_nobody_passes_and_whoever_was_suspended_since_no_more(judging: Judging) -> None:
+    gone = judging.annotators[1]
+    api.suspend(judging.project, judging.lead, gone.annotator_id, True, now=NOW)
+    assert past_the_gate(judging.project, gone) == set()
+    assert past_the_gate(judging.project, Person(NOBODY, "Nobody", Role.LEAD)) == set()
+
+
+def test_a_report_shows_frames_of_a_project_to_leads_only(judging: Judging, tmp_path: Path) -> None:
+    truth, runs = write_files(tmp_path)
+    board, inputs = api.score_files(truth, runs, k=[3]), api.file_inputs(truth, runs)
+    for who in (judging.annotators[0], None):
+        with pytest.raises(NotAllowed):
+            api.report_page(board, inputs, made=datetime(2026, 1, 2, tzinfo=UTC), project=judging.project, by=who)
+
+
+def test_who_stopped_to_lead_does_so_at_once(judging: Judging) -> None:
+    with writing(judging.project.store) as db:
+        db.execute("UPDATE annotator SET role = 'annotator' WHERE annotator_id = ?", [judging.lead.annotator_id])
+    with pytest.raises(NotAllowed, match="only leads may do this; Lea is signed in as annotator"):
+        api.disagreements(judging.project, judging.lead)
+
+
+def test_a_refusal_tells_a_person_what_is_so(judging: Judging) -> None:
+    with pytest.raises(NotAllowed, match="only leads may do this; Anna is signed in as annotator"):
+        gate.in_charge(judging.project.store, judging.annotators[0])
+    with pytest.raises(NotAllowed, match="leads do not grade"):
+        gate.annotator_of(judging.project.store, judging.lead)
+
+
+def test_nothing_but_the_gate_makes_a_lead_or_an_annotator() -> None:
+    made = {
+        file.relative_to(ROOT).as_posix()
+        for file in sources("backend", "annotate_app")
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("Lead", "Annotator")
+    }
+    assert made == {"backend/campaign/people/gate.py"}
+
+
+def test_pages_and_routes_decide_nothing_by_a_role() -> None:
+    """They show by it (a menu, a badge, a word); whether somebody may do something is the gate's to say."""
+    found = {
+        (file.relative_to(ROOT).as_posix(), ast.unparse(node))
+        for file in sources("annotate_app/server", "annotate_app/session", "annotate_app/screens")
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Compare) and "Role." in ast.unparse(node)
+    }
+    assert found == {
+        ("annotate_app/session/sign_in.py", "person.role is Role.ANNOTATOR"),
+        ("annotate_app/screens/people.py", "person.role is Role.LEAD"),
+        ("annotate_app/screens/people.py", "review.person.role is Role.LEAD"),
+    }
+
+
+def test_the_front_end_calls_nothing_that_asks_nobody() -> None:
+    called = {
+        node.attr
+        for file in sources("annotate_app")
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "api"
+    }
+    assert called & MACHINE == set()
+    assert "OPERATOR" not in called
+    assert called & set(WALKED)
+
+
+def sources(*folders: str) -> list[Path]:
+    return [file for folder in folders for file in sorted((ROOT / folder).rglob("*.py"))]
