@@ -3,10 +3,13 @@
 import random
 import secrets
 import socket
+import tempfile
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from hashlib import blake2b
+from pathlib import Path
 
 import numpy as np
 
@@ -14,8 +17,11 @@ from backend import api
 from backend.campaign.corpus.rules import CaptionedMoment
 from backend.campaign.judging.model import GradeEvent, Receipt
 from backend.campaign.nouns import Person
+from backend.campaign.project import rows as facts
+from backend.campaign.project.model import Campaign
 from backend.campaign.review.model import PairReview
 from backend.ground.ids import PairKey
+from backend.store import connection
 
 
 class WordEncoder:
@@ -48,6 +54,17 @@ def free_port() -> int:
         with socket.socket() as probe, suppress(OSError):
             probe.bind(("127.0.0.1", port))
             return port
+
+
+@cache
+def new_campaign() -> Campaign:
+    """What a new project is."""
+    with tempfile.TemporaryDirectory() as folder:
+        store = connection.create(Path(folder) / "reelrank.db")
+        try:
+            return facts.campaign(store.db)
+        finally:
+            store.close()
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""The annotator's page: one clip, one query, five grades."""
+"""The annotator's page: one clip, one query, the grades."""
 
 import time
 from dataclasses import asdict

@@ -5,9 +5,11 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from annotate_app.session import auth
 from annotate_app.widgets import look, pair_view, wording
 from backend import api
-from backend.campaign.nouns import Person, Verdict
+from backend.campaign.nouns import Person, Scale, Verdict
+from backend.campaign.project.model import Campaign
 from backend.campaign.review.model import PairReview
 from backend.ground.ids import PairKey
 
@@ -44,9 +46,10 @@ def page() -> None:
     pages = max(-(-len(listed) // PER_PAGE), 1)
     # Deciding the last pair of the last page leaves that page; the widget must not point past the end.
     chosen = min(int(st.session_state.get("dis_page", 1)), pages)
+    campaign = project.campaign
     is_blocked = {pair.pair for pair in blocked}
     for pair in listed[(chosen - 1) * PER_PAGE : chosen * PER_PAGE]:
-        _card(pair, examples, hidden=hidden, skipped=show == _SKIPPED, blocked=pair.pair in is_blocked)
+        _card(pair, examples, campaign, hidden=hidden, skipped=show == _SKIPPED, blocked=pair.pair in is_blocked)
     if pages > 1:
         if st.session_state.get("dis_page", 1) != chosen:
             st.session_state["dis_page"] = chosen
@@ -59,7 +62,7 @@ def decide(pair: PairKey) -> None:
     relevance = st.session_state[f"relevance-{pair}"]
     reason = st.session_state[f"reason-{pair}"].strip()
     if relevance is None:
-        problem = "Please choose a relevance from 0 to 4."
+        problem = f"Please choose a relevance from {auth.project().campaign.scale.words}."
     elif not reason:
         problem = "Please give a reason: it is kept with the decision."
     else:
@@ -106,17 +109,25 @@ def _report(pair: PairKey, problem: str, done: str, icon: str) -> None:
         st.toast(done, icon=icon)
 
 
-def _card(pair: PairReview, examples: Sequence[api.Example], *, hidden: bool, skipped: bool, blocked: bool) -> None:
+def _card(
+    pair: PairReview,
+    examples: Sequence[api.Example],
+    campaign: Campaign,
+    *,
+    hidden: bool,
+    skipped: bool,
+    blocked: bool,
+) -> None:
     with st.container(border=True, key=f"card-{pair.pair}"):
         picture, words = st.columns([2, 3], gap="medium")
         with picture:
             pair_view.clip(pair)
         with words:
             pair_view.heading(pair)
-            pair_view.judged(pair, hidden=hidden)
+            pair_view.judged(pair, campaign.tolerance, hidden=hidden)
             if skipped:
                 _offer(pair, blocked)
-            _form(pair)
+            _form(pair, campaign.scale)
             pair_view.example(pair, examples)
 
 
@@ -127,12 +138,12 @@ def _offer(pair: PairReview, blocked: bool) -> None:
         st.caption(f"to the {who} who skipped it" + (", and show the clip again" if blocked else ""), width="content")
 
 
-def _form(pair: PairReview) -> None:
+def _form(pair: PairReview, scale: Scale) -> None:
     with st.form(f"decide-{pair.pair}", border=False):
         st.segmented_control(
             "Relevance",
-            list(wording.GRADE_WORDS),
-            format_func=lambda grade: f"{grade} {wording.GRADE_WORDS[grade]}",
+            scale.grades,
+            format_func=lambda grade: wording.grade(grade, scale),
             key=f"relevance-{pair.pair}",
         )
         box, button = st.columns([4, 1], vertical_alignment="bottom")

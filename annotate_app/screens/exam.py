@@ -10,6 +10,7 @@ from annotate_app.widgets.review_clip import review_clip
 from backend import api
 from backend.campaign.exam.model import ExamPhase
 from backend.campaign.nouns import Person
+from backend.campaign.project.model import ExamSettings
 from backend.ground.ids import AnnotatorId
 
 _TEXT_LENGTH = 400
@@ -25,13 +26,14 @@ def page() -> None:
         st.error(problem)
     if done:
         st.success(done)
-    held = api.exam_held(project, lead)
+    held, campaign = api.exam_held(project, lead), project.campaign
     if held is None:
         st.markdown(
             "This project has no exam: everybody may judge at once. With an exam, annotators first grade pairs whose "
-            "relevance is settled. Who differs too often by more than 1 does not get to the queue until you say so."
+            f"relevance is settled. Who differs too often by more than {campaign.tolerance} does not get to the queue "
+            "until you say so."
         )
-        _form()
+        _form(campaign.exam)
         return
     _facts(held)
     people, items, another = st.tabs(["People", "Items", "Another exam, or none"])
@@ -41,7 +43,7 @@ def page() -> None:
         _items(project, lead)
     with another:
         st.markdown("Another exam takes the place of this one. Who passed before has passed; open attempts end.")
-        _form()
+        _form(campaign.exam)
         st.button(
             "Hold no exam", key="exam-off", on_click=end, help="Everybody may judge; attempts stay in the record."
         )
@@ -104,18 +106,19 @@ def _facts(held: api.Exam) -> None:
     hidden = f" {wording.count_of(lost, 'pair')} left out because the clip cannot be shown." if lost else ""
     st.markdown(
         f"**{wording.count_of(held.items, 'pair')} of {held.queries} {'query' if held.queries == 1 else 'queries'}**, "
-        f"from {plain(drawn)}; at most {wording.percent(held.most_missed)} of the grades may differ by more than 1. "
+        f"from {plain(drawn)}; at most {wording.percent(held.most_missed)} of the grades may differ by more than "
+        f"{held.tolerance}. "
         f"Set by {plain(held.set_by or 'the command line')} on "
         f"{wording.when(held.set_at, st.context.timezone)}.{hidden}"
     )
 
 
-def _form() -> None:
+def _form(usual: ExamSettings) -> None:
     with st.form("exam_form"):
         columns = st.columns(4)
-        columns[0].number_input("Queries", 1, 200, 10, key="exam_queries")
-        columns[1].number_input("Pairs of each, at most", 1, 40, 10, key="exam_pairs")
-        columns[2].number_input("Missed at most, %", 0.0, 100.0, 20.0, 1.0, "%.1f", key="exam_most")
+        columns[0].number_input("Queries", 1, 200, usual.queries, key="exam_queries")
+        columns[1].number_input("Pairs of each, at most", 1, 40, usual.pairs, key="exam_pairs")
+        columns[2].number_input("Missed at most, %", 0.0, 100.0, usual.most_missed, 1.0, "%.1f", key="exam_most")
         columns[3].number_input("Seed of the draw", 0, 2**31, 1, key="exam_seed")
         st.checkbox("Only for newcomers: exempt everybody who has graded here", key="exam_newcomers")
         st.form_submit_button("Set the exam", type="primary", on_click=set_exam)
@@ -196,8 +199,9 @@ def _items(project: api.Project, lead: Person) -> None:
         if pair is not None:
             review_clip(pair)
             st.caption(plain(wording.moment(pair)))
+    meaning = project.campaign.scale.label(item.right).lower()
     with words:
-        st.markdown(f"**{plain(item.query)}**  \nRight grade: {item.right}, {wording.GRADE_WORDS[item.right]}")
+        st.markdown(f"**{plain(item.query)}**  \nRight grade: {item.right}, {plain(meaning)}")
         with st.form(f"exam-explain-{chosen}", border=False):
             st.text_area(
                 "Why is this right?",

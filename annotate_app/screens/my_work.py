@@ -3,6 +3,7 @@
 import time
 from collections.abc import Sequence
 from datetime import date
+from html import escape
 
 import altair as alt
 import pandas as pd
@@ -11,7 +12,7 @@ import streamlit as st
 from annotate_app.session import auth
 from annotate_app.widgets import exam_results, wording
 from backend import api
-from backend.campaign.nouns import Role
+from backend.campaign.nouns import Role, Scale
 from backend.campaign.quality.model import Agreement, MyWork
 
 _EVEN = 0.05
@@ -40,7 +41,7 @@ def page() -> None:
         _days(found)
     with spread:
         st.subheader("How your grades spread", anchor=False)
-        st.html(spread_table(found.grades))
+        st.html(spread_table(found.grades, auth.project().campaign.scale))
         st.caption(skips(found.skips))
     st.subheader("Agreement, after settlement", anchor=False)
     _agreement(found)
@@ -55,14 +56,14 @@ def duration(seconds: float) -> str:
     return f"{hours:,} h {minutes:02d} min" if hours else f"{minutes} min"
 
 
-def spread_table(grades: Sequence[int]) -> str:
+def spread_table(grades: Sequence[int], scale: Scale) -> str:
     """How often each grade was given, the highest first, as bars against the most frequent."""
     most = max(*grades, 1)
     rows = "".join(
-        f"<tr><td><span class='rr-grade rr-r{grade}'>{grade}</span></td><td>{wording.GRADE_WORDS[grade]}</td>"
+        f"<tr><td><span class='rr-grade rr-r{grade}'>{grade}</span></td><td>{escape(scale.label(grade).lower())}</td>"
         f"<td><span class='rr-pace' style='--share:{grades[grade] / most:.3f}'>{grades[grade]:,} "
         f"<small>{grades[grade] / max(sum(grades), 1):.0%}</small></span></td></tr>"
-        for grade in reversed(range(5))
+        for grade in reversed(scale.grades)
     )
     head = "<tr><th scope='col'>Grade</th><th scope='col'>Meaning</th><th scope='col'>Times</th></tr>"
     return f"<table class='rr-grades rr-spread'>{head}{rows}</table>"

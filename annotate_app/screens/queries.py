@@ -12,12 +12,10 @@ import streamlit as st
 
 from annotate_app.widgets import look, pair_view, wording
 from backend import api
-from backend.campaign.nouns import Person
+from backend.campaign.nouns import Person, Scale
+from backend.campaign.project.model import Campaign
 from backend.campaign.review.model import PairReview, QueryReview
 from backend.ground.ids import QueryId
-
-WANTED = 3
-"""A relevance from which a candidate counts as a find when batch 2 is considered."""
 
 _SHOWN = ("All", "In work", "Batch 2 possible")
 
@@ -26,23 +24,27 @@ def page() -> None:
     """Counts, the table of queries, and the selected one (`?query=ID`) in detail."""
     project, lead, counts = look.lead_page("Queries")
     _metrics(counts)
-    reviews = api.list_queries(project, lead)
+    reviews, campaign = api.list_queries(project, lead), project.campaign
     if not reviews:
         st.info("No query has candidates yet. Make them with: reelrank candidates DIR")
         return
-    chosen = _choose(reviews)
+    chosen = _choose(reviews, campaign.scale)
     if chosen is not None:
-        _detail(project, lead, chosen)
+        _detail(project, lead, chosen, campaign)
 
 
-def suggestion(review: QueryReview) -> str:
-    """What the last five relevances of batch 1 say about batch 2, in one sentence."""
+def suggestion(review: QueryReview, scale: Scale) -> str:
+    """What the last five relevances of batch 1 say about batch 2, in one sentence.
+
+    The two best grades count as finds.
+    """
+    wanted = scale.highest - 1
     known = [relevance for relevance in review.last_five if relevance is not None]
     missing = len(review.last_five) - len(known)
     if missing and not review.more_candidates and review.settled < review.pairs:
         are = "is" if missing == 1 else "are"
         return f"{wording.number(missing)} of the last five {are} not settled yet."
-    finds = sum(relevance >= WANTED for relevance in known)
+    finds = sum(relevance >= wanted for relevance in known)
     outlook = (
         "a second batch is likely to find more"
         if finds >= 3
@@ -51,7 +53,7 @@ def suggestion(review: QueryReview) -> str:
         else "a second batch is unlikely to find more"
     )
     are = "is" if finds <= 1 else "are"
-    return f"{wording.number(finds)} of the last five {are} graded {WANTED} or more: {outlook}."
+    return f"{wording.number(finds)} of the last five {are} graded {wanted} or more: {outlook}."
 
 
 def why_not(review: QueryReview) -> str:
@@ -93,7 +95,7 @@ def _metrics(counts: dict[str, Any]) -> None:
         column.metric(label, value, border=True)
 
 
-def _choose(reviews: Sequence[QueryReview]) -> QueryReview | None:
+def _choose(reviews: Sequence[QueryReview], scale: Scale) -> QueryReview | None:
     by_id = {review.query_id: review for review in reviews}
     wanted = st.query_params.get("query", "")
     chosen = by_id.get(QueryId(int(wanted))) if wanted.isdecimal() else None
@@ -132,7 +134,7 @@ def _choose(reviews: Sequence[QueryReview]) -> QueryReview | None:
             column_config={
                 "Query": st.column_config.TextColumn(width="large"),
                 "Settled": st.column_config.ProgressColumn(format="percent", min_value=0, max_value=1),
-                "Relevance by rank": st.column_config.BarChartColumn(y_min=0, y_max=4, width="medium"),
+                "Relevance by rank": st.column_config.BarChartColumn(y_min=0, y_max=scale.highest, width="medium"),
             },
         )
     return chosen
@@ -167,7 +169,8 @@ def _table(reviews: Sequence[QueryReview]) -> pd.DataFrame:
     )
 
 
-def _detail(project: api.Project, lead: Person, review: QueryReview) -> None:
+def _detail(project: api.Project, lead: Person, review: QueryReview, campaign: Campaign) -> None:
+    scale = campaign.scale
     st.subheader(review.query, anchor=False)
     kind, text = st.session_state.pop("queries_message", ("", ""))
     if text:
@@ -176,7 +179,7 @@ def _detail(project: api.Project, lead: Person, review: QueryReview) -> None:
     with left:
         st.markdown("**Batch 1 in rank order**")
         st.html(_strip(review.relevances))
-        st.markdown(suggestion(review))
+        st.markdown(suggestion(review, scale))
         refusal = why_not(review)
         st.button(
             "Open batch 2",
@@ -191,12 +194,15 @@ def _detail(project: api.Project, lead: Person, review: QueryReview) -> None:
     with right:
         st.markdown("**How many pairs have each relevance**")
         st.altair_chart(
-            _distribution(review.relevances), height=240, alt="Bars: number of pairs for each relevance 0 to 4"
+            _distribution(review.relevances, scale),
+            height=240,
+            alt=f"Bars: number of pairs for each relevance {scale.words}",
         )
-    _pairs(api.query_pairs(project, lead, review.query_id), api.examples_chosen(project, lead))
+    pairs, examples = api.query_pairs(project, lead, review.query_id), api.examples_chosen(project, lead)
+    _pairs(pairs, examples, campaign.tolerance)
 
 
-def _pairs(pairs: Sequence[PairReview], examples: Sequence[api.Example]) -> None:
+def _pairs(pairs: Sequence[PairReview], examples: Sequence[api.Example], tolerance: int) -> None:
     """Every pair with how the rule came to its verdict; a selected row shows its clip and its grades."""
     st.markdown("**Pairs** · choose a row to see its clip and who graded it how")
     event = st.dataframe(
@@ -207,7 +213,7 @@ def _pairs(pairs: Sequence[PairReview], examples: Sequence[api.Example]) -> None
                 "Relevance": pd.array([pair.relevance for pair in pairs], dtype="Int64"),
                 "Mean": [pair.mean for pair in pairs],
                 "Grades": [wording.grades(pair.grades) for pair in pairs],
-                "Rule": [wording.why(pair) for pair in pairs],
+                "Rule": [wording.why(pair, tolerance) for pair in pairs],
                 "Caption": [pair.caption for pair in pairs],
                 "Moment": [wording.moment(pair) for pair in pairs],
             }
@@ -224,17 +230,17 @@ def _pairs(pairs: Sequence[PairReview], examples: Sequence[api.Example]) -> None
     )
     rows = event["selection"]["rows"]
     if rows:
-        _pair(pairs[rows[0]], examples)
+        _pair(pairs[rows[0]], examples, tolerance)
 
 
-def _pair(pair: PairReview, examples: Sequence[api.Example]) -> None:
+def _pair(pair: PairReview, examples: Sequence[api.Example], tolerance: int) -> None:
     with st.container(border=True, key="query-pair"):
         picture, words = st.columns([2, 3], gap="medium")
         with picture:
             pair_view.clip(pair)
         with words:
             pair_view.heading(pair)
-            pair_view.judged(pair, hidden=False)
+            pair_view.judged(pair, tolerance, hidden=False)
             pair_view.example(pair, examples)
 
 
@@ -254,15 +260,15 @@ def _strip(relevances: Sequence[int | None]) -> str:
     return f"<div class='rr-strip' role='group' aria-label='Relevance by rank'>{''.join(cells)}</div>{legend}"
 
 
-def _distribution(relevances: Sequence[int | None]) -> alt.Chart:
+def _distribution(relevances: Sequence[int | None], scale: Scale) -> alt.Chart:
     counts = Counter(
         (relevance, rank >= len(relevances) - 5) for rank, relevance in enumerate(relevances) if relevance is not None
     )
     names = {False: "earlier ranks", True: "last five"}
     frame = pd.DataFrame(
         [
-            {"Relevance": f"{value} {wording.GRADE_WORDS[value]}", "Ranks": names[last], "Pairs": counts[value, last]}
-            for value in range(5)
+            {"Relevance": wording.grade(value, scale), "Ranks": names[last], "Pairs": counts[value, last]}
+            for value in scale.grades
             for last in (False, True)
         ]
     )

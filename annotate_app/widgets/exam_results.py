@@ -5,10 +5,12 @@ from html import escape
 
 import streamlit as st
 
+from annotate_app.session import auth
 from annotate_app.widgets import wording
 from annotate_app.widgets.pair_view import plain
 from backend import api
 from backend.campaign.exam.model import ExamPhase
+from backend.campaign.nouns import Scale
 
 _MINE = {
     ExamPhase.FIRST: "The exam comes before your first pair: open Grade to begin.",
@@ -58,15 +60,15 @@ def one_attempt(attempt: api.ExamAttempt, *, opened: bool = False) -> None:
     when = wording.when(attempt.handed_in_at, st.context.timezone)
     with st.expander(f"Attempt {attempt.number}, {when}: {passed}, {wording.exam_result(attempt.result)}", opened):
         st.markdown(wording.kappas(attempt.result))
-        st.html(by_grade(attempt.by_grade))
+        st.html(by_grade(attempt.by_grade, auth.project().campaign.scale))
         if attempt.missed:
             st.html(missed_table(attempt.missed))
 
 
-def by_grade(counts: Sequence[tuple[int, int]]) -> str:
+def by_grade(counts: Sequence[tuple[int, int]], scale: Scale) -> str:
     """How many items of each right grade were missed, the highest grade first."""
     rows = "".join(
-        f"<tr><td><span class='rr-grade rr-r{grade}'>{grade}</span></td><td>{wording.GRADE_WORDS[grade]}</td>"
+        f"<tr><td><span class='rr-grade rr-r{grade}'>{grade}</span></td><td>{escape(scale.label(grade).lower())}</td>"
         f"<td>{f'{missed} of {asked}' if asked else 'not asked'}</td></tr>"
         for grade, (missed, asked) in reversed(list(enumerate(counts)))
     )

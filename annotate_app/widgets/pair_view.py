@@ -27,9 +27,9 @@ def heading(pair: PairReview) -> None:
     st.markdown(f"#### {plain(pair.query)} {badge}")
 
 
-def judged(pair: PairReview, *, hidden: bool) -> None:
+def judged(pair: PairReview, tolerance: int, *, hidden: bool) -> None:
     """Grades, rule and result; skips where there are any. `hidden` keeps the names back."""
-    st.markdown(plain(wording.why(pair)))
+    st.markdown(plain(wording.why(pair, tolerance)))
     if pair.grades:
         st.html(_grades(pair.grades, hidden))
     if pair.skips:

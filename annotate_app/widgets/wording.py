@@ -6,10 +6,9 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from backend.campaign.exam.model import ExamPhase, ExamResult
 from backend.campaign.judging.model import SkipKind
-from backend.campaign.nouns import Grade, Verdict
+from backend.campaign.nouns import Scale, Verdict
 from backend.campaign.review.model import GivenGrade, PairReview
 
-GRADE_WORDS = {grade.value: grade.name.lower() for grade in Grade}
 VERDICT_COLOURS = {
     Verdict.OPEN: "gray",
     Verdict.ESCALATED: "orange",
@@ -62,6 +61,11 @@ def when(at: float | None, timezone: str | None) -> str:
     return f"{moment_at.day} {moment_at:%b %Y, %H:%M}"
 
 
+def grade(value: int, scale: Scale) -> str:
+    """`3 well`."""
+    return f"{value} {scale.label(value).lower()}"
+
+
 def grades(given: Sequence[GivenGrade]) -> str:
     """`0 · 4 · 1`, in the order of the seats."""
     return " · ".join(str(grade.grade) for grade in given)
@@ -85,28 +89,30 @@ def kappas(result: ExamResult) -> str:
     return f"Kappa {result.kappa:.2f}, quadratic {result.kappa_quadratic:.2f} (n = {result.answers})."
 
 
-def why(pair: PairReview) -> str:
+def why(pair: PairReview, tolerance: int) -> str:
     """How the rule came to a pair's verdict, with its numbers."""
     values = sorted(grade.grade for grade in pair.grades)
     match pair.verdict:
         case Verdict.OPEN:
             return f"{number(len(values))} of two grades so far."
         case Verdict.CONSENSUS if len(values) == 2:
-            return f"{_mean_of(*values)}."
+            low, high = values
+            return f"{_mean_of(low, high, tolerance)}."
         case Verdict.CONSENSUS if len(values) == 4:
             lowest, low, high, highest = values
-            return f"Without the lowest ({lowest}) and the highest ({highest}) of four grades, {_mean_of(low, high)}."
+            mean = _mean_of(low, high, tolerance)
+            return f"Without the lowest ({lowest}) and the highest ({highest}) of four grades, {mean}."
         case Verdict.ESCALATED:
             missing = 4 - len(values)
             return (
-                f"The first two grades differ by more than 1, so two further annotators grade it: "
+                f"The first two grades differ by more than {tolerance}, so two further annotators grade it: "
                 f"{number(missing).lower()} still to come."
             )
         case Verdict.DISCARDED if len(values) == 4:
             low, high = values[1:3]
             return (
                 f"Without the lowest and the highest of the four grades, {low} and {high} remain. "
-                "They differ by more than 1: there is no consensus."
+                f"They differ by more than {tolerance}: there is no consensus."
             )
         case Verdict.ADJUDICATED:
             return f"Decided by a lead: relevance {pair.relevance}. Reason: {pair.reason}"
@@ -114,7 +120,7 @@ def why(pair: PairReview) -> str:
             return ""
 
 
-def _mean_of(low: int, high: int) -> str:
+def _mean_of(low: int, high: int, tolerance: int) -> str:
     """`3 and 4 differ by at most 1; their mean 3.5, half up, is 4`."""
     mean = f"their mean is {low}" if low == high else f"their mean {(low + high) / 2}, half up, is {high}"
-    return f"{low} and {high} differ by at most 1; {mean}"
+    return f"{low} and {high} differ by at most {tolerance}; {mean}"

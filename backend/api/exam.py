@@ -6,7 +6,7 @@ from backend.campaign.exam import results, rows
 from backend.campaign.exam import setting as exam_lead
 from backend.campaign.exam.results import ExamPerson
 from backend.campaign.exam.rows import Exam, Place
-from backend.campaign.exam.setting import MOST_MISSED, PAIRS, QUERIES, SEED, ExamReport
+from backend.campaign.exam.setting import SEED, ExamReport
 from backend.campaign.nouns import Operator, Person
 from backend.campaign.people import gate
 from backend.campaign.project.folder import Project
@@ -29,10 +29,10 @@ def set_exam(
     project: Project,
     by: Person | Operator,
     *,
-    queries: int = QUERIES,
-    pairs: int = PAIRS,
+    queries: int | None = None,
+    pairs: int | None = None,
     seed: int = SEED,
-    most_missed: float = MOST_MISSED,
+    most_missed: float | None = None,
     newcomers_only: bool = False,
     now: float,
 ) -> ExamReport:
@@ -54,7 +54,7 @@ def set_exam_from_file(
     by: Person | Operator,
     file: Path,
     *,
-    most_missed: float = MOST_MISSED,
+    most_missed: float | None = None,
     newcomers_only: bool = False,
     now: float,
 ) -> ExamReport:

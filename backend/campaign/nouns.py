@@ -5,7 +5,7 @@ pixels. Instants (`at`, `until`) are seconds since 1970-01-01 UTC.
 """
 
 from dataclasses import dataclass
-from enum import IntEnum, StrEnum
+from enum import StrEnum
 
 from backend.ground.ids import AnnotatorId
 
@@ -57,20 +57,14 @@ class Scale:
         """The best grade."""
         return len(self.meanings) - 1
 
+    def label(self, grade: int) -> str:
+        """What stands on the button of a grade."""
+        return self.meanings[grade].label
+
     @property
     def words(self) -> str:
         """The whole scale in a sentence: `0 to 4`."""
         return f"0 to {self.highest}"
-
-
-class Grade(IntEnum):
-    """One annotator's judgement of one pair."""
-
-    UNRELATED = 0
-    TOUCHES = 1
-    PARTLY = 2
-    WELL = 3
-    EXACTLY = 4
 
 
 class Role(StrEnum):
@@ -94,10 +88,10 @@ class Verdict(StrEnum):
     OPEN = "open"
     """Fewer than two grades so far."""
     ESCALATED = "escalated"
-    """The first two grades differ by more than 1: two further annotators are needed."""
+    """The first two grades differ by more than the tolerance: two further annotators are needed."""
     CONSENSUS = "consensus"
     DISCARDED = "discarded"
-    """Four grades, and the middle two still differ by more than 1."""
+    """Four grades, and the middle two still differ by more than the tolerance."""
     ADJUDICATED = "adjudicated"
     """A lead decided; overrides the rule, erases nothing."""
 

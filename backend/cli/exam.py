@@ -25,12 +25,20 @@ def register(app: typer.Typer) -> None:
 
 def set_exam(
     folder: Dir,
-    queries: Annotated[int, typer.Option("--queries", min=1, help="Draw so many queries.")] = 10,
-    pairs: Annotated[int, typer.Option("--pairs", min=1, help="Draw at most so many settled pairs of each.")] = 10,
+    queries: Annotated[
+        int | None, typer.Option("--queries", min=1, help="Draw so many queries.", show_default="10")
+    ] = None,
+    pairs: Annotated[
+        int | None,
+        typer.Option("--pairs", min=1, help="Draw at most so many settled pairs of each.", show_default="10"),
+    ] = None,
     seed: Annotated[int, typer.Option("--seed", help="Seed of the draw.")] = 1,
     most_missed: Annotated[
-        float, typer.Option("--most-missed", min=0, max=100, help="Percent of the answers that may miss the key.")
-    ] = 20.0,
+        float | None,
+        typer.Option(
+            "--most-missed", min=0, max=100, help="Percent of the answers that may miss the key.", show_default="20.0"
+        ),
+    ] = None,
     key: Annotated[
         Path | None,
         typer.Option("--from", metavar="KEY.csv", help="Instead of a draw: pair_id,grade and perhaps explanation."),
@@ -62,10 +70,10 @@ def set_exam(
             now=now(),
         )
     source = f"the key of {key.name}" if key else f"settled pairs, seed {seed}"
-    say(f"Exam of {report.items} pairs of {report.queries} queries from {source}; {most_missed:g} % may miss.")
+    say(f"Exam of {report.items} pairs of {report.queries} queries from {source}; {report.most_missed:g} % may miss.")
     say("Right grades: " + ", ".join(f"{grade}: {count}" for grade, count in enumerate(report.grades)))
-    if key is None and report.items < queries * pairs:
-        say(f"Note: {queries * pairs} were asked for; there are no more settled pairs.")
+    if report.items < report.asked:
+        say(f"Note: {report.asked} were asked for; there are no more settled pairs.")
     if report.exempted:
         say(f"Exempted, because they had graded before: {report.exempted}")
 

@@ -29,11 +29,13 @@ from backend.campaign.judging.model import (
 )
 from backend.campaign.nouns import Operator, Person, Role, Split, Verdict
 from backend.campaign.people.model import PersonReview
+from backend.campaign.project.model import Campaign
 from backend.campaign.quality.model import Agreement, MyWork
 from backend.campaign.release.rows import ReleaseRow
 from backend.campaign.review.model import DayCount, GivenGrade, GivenSkip, PairReview, PersonPace, Progress, QueryReview
 from backend.ground.errors import NotAllowed, ProjectError, SignInRefused, StoreUnavailable, VideoUnreadable
 from backend.ground.ids import AnnotatorId, PairId, PairKey, QueryId
+from support import new_campaign
 
 NOON = 1_760_000_000.0
 PASSWORD = "correct horse"
@@ -88,6 +90,7 @@ class Project:
     examined: dict[str, ExamPerson] = field(default_factory=dict)
     exam_asked: list[tuple[object, ...]] = field(default_factory=list)
     unavailable: str = ""
+    campaign: Campaign = field(default_factory=new_campaign)
     work: MyWork = field(default_factory=lambda: WORK)
     progress: Progress = field(default_factory=lambda: Progress(0, 0, (), (), 0, 0.0))
     status: dict[str, Any] = field(default_factory=dict)
@@ -333,9 +336,18 @@ def set_exam(
     _require_store(project)
     items = queries * pairs - 1
     project.exam = Exam(
-        1, NOON, by.name if isinstance(by, Person) else None, "settled pairs", seed, most_missed, items, queries, items
+        1,
+        NOON,
+        by.name if isinstance(by, Person) else None,
+        "settled pairs",
+        seed,
+        most_missed,
+        1,
+        items,
+        queries,
+        items,
     )
-    return ExamReport(items, queries, (items, 0, 0, 0, 0), most_missed, 2 if newcomers_only else 0)
+    return ExamReport(items, items, queries, (items, 0, 0, 0, 0), most_missed, 2 if newcomers_only else 0)
 
 
 def end_exam(project: Project, by: Person | Operator, *, now: float) -> bool:

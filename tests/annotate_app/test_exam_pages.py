@@ -23,7 +23,7 @@ MISSED = (
     Missed(PairKey("key102"), QueryId(1), "Two people argue", 1, 4, "", None),
 )
 FAILED = ExamAttempt(
-    1, fake_api.NOON, fake_api.NOON, 9, 9, mark(ANSWERS, 20), ((0, 2), (0, 1), (0, 2), (0, 1), (2, 3)), MISSED
+    1, fake_api.NOON, fake_api.NOON, 9, 9, mark(ANSWERS, 20, 1), ((0, 2), (0, 1), (0, 2), (0, 1), (2, 3)), MISSED
 )
 
 
@@ -36,7 +36,7 @@ def project(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> fake_api.Project
 @pytest.fixture
 def held(project: fake_api.Project) -> fake_api.Project:
     """An exam that Ana failed, Ben has not begun, and Cem need not take."""
-    project.exam = Exam(1, fake_api.NOON, "Lea", "settled pairs", 7, 20.0, 9, 2, 8)
+    project.exam = Exam(1, fake_api.NOON, "Lea", "settled pairs", 7, 20.0, 1, 9, 2, 8)
     project.exam_items = [
         Place(
             *(5, QueryId(1), "A woman puts a cup on the table and leaves", PairId(101), PairKey("key101"), 8.0, 4),
@@ -161,7 +161,7 @@ def test_people_shows_where_everybody_stands(open_page: Open, held: fake_api.Pro
 
 
 def test_my_work_shows_attempts_score_and_misses(open_page: Open, held: fake_api.Project) -> None:
-    again = replace(FAILED, number=2, result=mark([(4, 4), (1, 1), (0, 0)], 20), missed=(), by_grade=((0, 1),) * 5)
+    again = replace(FAILED, number=2, result=mark([(4, 4), (1, 1), (0, 0)], 20, 1), missed=(), by_grade=((0, 1),) * 5)
     held.examined["Ana"] = replace(held.examined["Ana"], phase=ExamPhase.PASSED, attempts=(FAILED, again))
     said = words(open_page("my_work", "Ana"))
     assert "You passed." in said
@@ -180,4 +180,4 @@ def test_my_work_of_somebody_who_has_not_graded_yet_tells_of_the_exam(open_page:
 def test_a_kappa_that_is_undefined_says_why() -> None:
     from annotate_app.widgets import wording
 
-    assert wording.kappas(mark([(2, 2)], 20)) == "Kappa is undefined: both gave one and the same grade throughout."
+    assert wording.kappas(mark([(2, 2)], 20, 1)) == "Kappa is undefined: both gave one and the same grade throughout."

@@ -18,6 +18,7 @@ from backend.campaign.guideline.rows import Example
 from backend.campaign.nouns import Role, Verdict
 from backend.campaign.review.model import PairReview
 from backend.ground.ids import PairKey, QueryId
+from support import new_campaign
 
 Open = Callable[[], AppTest]
 NOTE = "She puts it down in full view."
@@ -147,7 +148,7 @@ def test_somebody_who_is_no_lead_any_more_chooses_nothing(open_decided: Open, pr
 def test_a_browser_gets_the_words_and_the_address_of_an_example_and_nothing_else() -> None:
     from annotate_app.widgets.guideline import guideline
 
-    grades = guideline([replace(STANDING, pair=PairKey("qqsecretqq"))])["grades"]
+    grades = guideline(new_campaign(), [replace(STANDING, pair=PairKey("qqsecretqq"))])["grades"]
     assert [grade["shown"] is not None for grade in grades] == [False, False, False, True, False]
     assert grades[3]["shown"] == {"query": STANDING.query, "note": NOTE, "clip": "/examples/3.mp4?v=7"}
     assert "qqsecretqq" not in json.dumps(grades)

@@ -19,6 +19,7 @@ from backend.campaign.nouns import Role, Verdict
 from backend.campaign.review.model import DayCount, GivenGrade, PersonPace
 from backend.ground.errors import StoreUnavailable
 from backend.ground.ids import QueryId
+from support import new_campaign
 
 Open = Callable[..., AppTest]
 
@@ -150,7 +151,7 @@ def test_a_button_of_somebody_who_is_no_lead_any_more_does_nothing(
 
 def graded(project: fake_api.Project, *grades: int) -> Any:
     given = tuple(GivenGrade(f"A{seat}", grade, 1, fake_api.NOON, 4000) for seat, grade in enumerate(grades))
-    decision = decide(grades)
+    decision = decide(grades, 1)
     pair = project.pairs[QueryId(1)][0]
     return replace(pair, grades=given, verdict=decision.verdict, relevance=decision.relevance, mean=decision.mean)
 
@@ -181,7 +182,7 @@ def graded(project: fake_api.Project, *grades: int) -> Any:
 def test_why_a_pair_has_its_verdict(project: fake_api.Project, grades: tuple[int, ...], sentence: str) -> None:
     from annotate_app.widgets import wording
 
-    assert wording.why(graded(project, *grades)) == sentence
+    assert wording.why(graded(project, *grades), 1) == sentence
 
 
 def test_the_sentence_ends_with_the_relevance_of_the_rule_for_all_grades(project: fake_api.Project) -> None:
@@ -191,7 +192,7 @@ def test_the_sentence_ends_with_the_relevance_of_the_rule_for_all_grades(project
         for grades in itertools.product(range(5), repeat=count):
             pair = graded(project, *grades)
             if pair.verdict is Verdict.CONSENSUS:
-                assert wording.why(pair).endswith(f"is {pair.relevance}."), grades
+                assert wording.why(pair, 1).endswith(f"is {pair.relevance}."), grades
 
 
 # Progress
@@ -306,7 +307,7 @@ def test_what_the_last_five_suggest(
     from annotate_app.screens.queries import suggestion
 
     review = replace(project.queries[0], relevances=(4,) * 15 + last_five, settled=settled, more_candidates=more)
-    assert suggestion(review).startswith(sentence)
+    assert suggestion(review, new_campaign().scale).startswith(sentence)
 
 
 def test_the_query_in_the_url_is_shown(open_page: Open) -> None:

@@ -23,6 +23,8 @@ from starlette.routing import Route
 
 from annotate_app.widgets.guideline import guideline
 from annotate_app.widgets.player import player as component
+from backend.campaign.project.model import Campaign
+from support import new_campaign
 
 SEATS = 7
 PERSON = 5
@@ -80,6 +82,11 @@ class FakeDesk:
     skipped: int = 0
     lose_answers: int = 0
     full_disk: bool = False  # clips still come
+    campaign: Campaign = field(default_factory=new_campaign)
+
+    def guideline(self) -> dict[str, Any]:
+        """The words of the campaign."""
+        return guideline(self.campaign)
 
     def pairs(self) -> list[str]:
         """All pairs of the desk; the ids are opaque to the player."""
@@ -189,7 +196,7 @@ class FakeDesk:
         boot = {
             "html": component.markup(),
             "css": component.style(),
-            "data": {"desk": self.desk(), "person": PERSON, "guideline": guideline()},
+            "data": {"desk": self.desk(), "person": PERSON, "guideline": self.guideline()},
         }
         fill = {
             "style": ";".join(f"--st-{name}:{value}" for name, value in theme.items()),

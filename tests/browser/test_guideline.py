@@ -66,7 +66,7 @@ def show(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
 
     def chosen(*grades: int) -> None:
         examples = [api.Example(grade + 10, grade, PairKey("p"), QUERY, NOTE, True) for grade in grades]
-        monkeypatch.setattr(player_harness, "guideline", lambda: original(examples))
+        monkeypatch.setattr(player_harness, "guideline", lambda campaign: original(campaign, examples))
 
     return chosen
 

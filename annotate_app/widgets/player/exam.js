@@ -27,7 +27,7 @@ function examAct({ phase, items }) {
 
 /** Why the exam has no clip to show: {title, text, label of the button, result}. */
 function examWords(exam) {
-  const { phase, attempt, items, queries, most_missed: most, result } = exam;
+  const { phase, attempt, items, queries, most_missed: most, tolerance, result } = exam;
   const asked = `${items} ${items === 1 ? "clip" : "clips"} of ${queries} ${queries === 1 ? "query" : "queries"}`;
   if (phase === "first" && items === 0) {
     return { title: "The exam comes first", text: "None of its clips can be shown just now. Tell your lead annotator." };
@@ -35,7 +35,7 @@ function examWords(exam) {
   const words = {
     first: {
       title: attempt > 1 ? `The exam, attempt ${attempt}` : "The exam comes first",
-      text: `You grade ${asked}, with the same keys as later. At most ${percent(most)} of your grades may be more than one away from the right one. Read the guideline before (key G). You can undo, but not skip; nothing counts as a judgement, and you may stop and go on later.`,
+      text: `You grade ${asked}, with the same keys as later. At most ${percent(most)} of your grades may be ${farther(tolerance)} the right one. Read the guideline before (key G). You can undo, but not skip; nothing counts as a judgement, and you may stop and go on later.`,
       label: "Begin the exam",
     },
     answered: {
@@ -45,23 +45,28 @@ function examWords(exam) {
     },
     result: {
       title: result?.passed ? "You passed the exam" : "You did not pass the exam",
-      text: resultText(result),
+      text: resultText(result, tolerance),
       label: result?.missed > 0 ? "Look at the missed ones" : "Go on",
     },
     failed: {
       title: "You did not pass the exam",
-      text: `${resultText(result, false)} Your lead annotator sees it and decides how to go on. The page My work keeps your result.`,
+      text: `${resultText(result, tolerance, false)} Your lead annotator sees it and decides how to go on. The page My work keeps your result.`,
     },
   };
   return words[phase] ?? { title: "One moment", text: "Fetching the exam." };
 }
 
-function resultText(result, tellsMore = true) {
+/** How far from the right grade an answer has to be to miss it. */
+function farther(tolerance) {
+  return `more than ${["nothing", "one", "two"][tolerance] ?? tolerance} away from`;
+}
+
+function resultText(result, tolerance, tellsMore = true) {
   if (!result) return "";
   const { answers, missed, most_missed: most } = result;
   const share = answers > 0 ? ` (${percent((100 * missed) / answers)})` : "";
   const next = missed > 0 && tellsMore ? " They are explained now, and you grade them again; that does not change the result." : "";
-  return `${missed} of your ${answers} grades${share} ${missed === 1 ? "is" : "are"} more than one away from the right one; at most ${percent(most)} may be.${next}`;
+  return `${missed} of your ${answers} grades${share} ${missed === 1 ? "is" : "are"} ${farther(tolerance)} the right one; at most ${percent(most)} may be.${next}`;
 }
 
 /** The figures of a result: [[name, value]]. */

@@ -4,7 +4,7 @@
 // for people who asked for less motion. A clip that cannot be had gives its place to the example in words.
 
 class Guide {
-  constructor(dialog, { grades, questions, reminders, example_query }) {
+  constructor(dialog, { grades, choose, questions, reminders, example_query }) {
     this.dialog = dialog;
     this.wordedQuery = example_query;
     this.clips = [];
@@ -15,7 +15,7 @@ class Guide {
     dialog.querySelector(".body").replaceChildren(
       make("h3", "", "Ask three questions"),
       make("ol", "questions", asked),
-      make("h3", "", "Then choose one of five grades"),
+      make("h3", "", choose),
       this.intro,
       this.list,
       make("h3", "", "Keep in mind"),
@@ -40,18 +40,23 @@ class Guide {
       row.append(words, frame);
       this.clips.push({ grade, frame, src: shown.clip, inWords: () => this.giveUp(row, [words, frame], example) });
     } else {
-      row.append(make("em", "", example));
+      this.inWords(row, example);
     }
     return row;
   }
 
+  /** The example in words, where the scale has one for this grade. */
+  inWords(row, example) {
+    if (example) row.append(make("em", "", example));
+  }
+
   /** Say what the examples belong to: each clip to a query of its own, those in words to one made-up query. */
   introduce() {
-    const { length } = this.clips;
+    const anyInWords = this.list.querySelector("em") !== null;
     const worded = `for the query \u201c${this.wordedQuery}\u201d`;
-    let words = `The examples are ${worded}`;
-    if (length === this.list.children.length) words = "The clips are examples from this project, each with its query";
-    else if (length > 0) words = `Clips are examples from this project, each with its query; those in words are ${worded}`;
+    let words = anyInWords ? `The examples are ${worded}` : "";
+    if (this.clips.length > 0 && !anyInWords) words = "The clips are examples from this project, each with its query";
+    else if (this.clips.length > 0) words = `Clips are examples from this project, each with its query; those in words are ${worded}`;
     put(this.intro, words);
   }
 
@@ -95,7 +100,7 @@ class Guide {
     const focused = parts[1].matches(":focus");
     for (const part of parts) part.remove();
     row.className = "";
-    row.append(make("em", "", example));
+    this.inWords(row, example);
     this.clips = this.clips.filter(({ frame }) => frame !== parts[1]);
     this.introduce();
     if (focused) this.dialog.querySelector(".body").focus();

@@ -1,7 +1,6 @@
 // One keymap. Which command a key press means, and whether it may mean one at all.
 
 const KEYMAP = [
-  { keys: ["0", "4"], joined: "to", does: "grade and go on" },
   { keys: ["S"], does: "skip: not for you, cannot be judged, or broken" },
   { keys: ["U"], does: "undo: back to the clip before" },
   { keys: ["Esc"], does: "leave the correction, close a panel" },
@@ -30,12 +29,12 @@ const COMMANDS = {
   ArrowDown: "slower",
 };
 
-/** The command of a key press, e.g. {name: "grade", grade: 3}, or null. */
+/** The command of a key press, e.g. {name: "grade", grade: 3}, or null. Which digits are grades is the scale's matter. */
 function commandOf({ key, code, shiftKey }) {
-  if (/^[0-4]$/.test(key)) return { name: "grade", grade: Number(key) };
+  if (/^[0-9]$/.test(key)) return { name: "grade", grade: Number(key) };
   // Where digits need Shift (AZERTY), the digit row grades without it; Shift there would give the digit itself.
-  const digit = /^(?:Digit|Numpad)([0-4])$/.exec(code ?? "");
-  if (digit && !shiftKey && !/^[0-9]$/.test(key) && key.length === 1) return { name: "grade", grade: Number(digit[1]) };
+  const digit = /^(?:Digit|Numpad)([0-9])$/.exec(code ?? "");
+  if (digit && !shiftKey && key.length === 1) return { name: "grade", grade: Number(digit[1]) };
   if (Object.hasOwn(COMMANDS, key)) return { name: COMMANDS[key] };
   // Layouts with other alphabets: the letter printed on the key.
   const letter = key.length === 1 && /[^\x00-\x7f]/.test(key) ? /^Key([A-Z])$/.exec(code ?? "")?.[1] : key;

@@ -16,7 +16,7 @@ class Player {
     this.view = new View(root);
     this.view.buildGrades(data.guideline.grades);
     this.guide = new Guide(this.view.panel("guideline"), data.guideline);
-    this.view.buildKeys();
+    this.view.buildKeys(data.guideline.grades);
     this.skipPanel = new SkipPanel(this.view.panel("skip"), (kind, reason) => this.skip(kind, reason));
     this.labels = data.guideline.grades.map(({ label }) => label);
     this.unsent = new Unsent(data.person);
@@ -105,6 +105,7 @@ class Player {
     const panel = this.view.openPanel;
     const asked = panel !== null && panel === this.view.panel("skip");
     const choice = asked && command.name === "grade" ? SKIPS[command.grade - 1] : undefined;
+    if (command.name === "grade" && !choice && !(command.grade in this.labels)) return;
     if (panel && !choice && !["guideline", "keys", "escape", asked && "skip"].includes(command.name)) return;
     if (command.name === "escape" && !panel && !this.context.open && this.work.back === 0) return;
     event.preventDefault();

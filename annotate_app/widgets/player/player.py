@@ -65,5 +65,6 @@ def player(desk_json: dict[str, Any], person: Person, key: str = "player") -> No
             computer never send each other's grades.
         key: Streamlit's name of this element.
     """
-    words = guideline(api.examples(auth.project(), person))
+    project = auth.project()
+    words = guideline(project.campaign, api.examples(project, person))
     _mount(data={"desk": desk_json, "person": int(person.annotator_id), "guideline": words}, key=key)

@@ -13,7 +13,7 @@ function newKey() {
 }
 
 function isEvent(value) {
-  const isGrade = Number.isInteger(value?.grade) && value.grade >= 0 && value.grade <= 4;
+  const isGrade = Number.isInteger(value?.grade) && value.grade >= 0;
   return typeof value?.pair === "string" && typeof value.key === "string" && (isGrade || isSkip(value));
 }
 

@@ -35,10 +35,14 @@ class View {
       return tile;
     });
     this.parts.grades.replaceChildren(...this.tiles);
+    for (const [end, { grade }] of [["lowest", grades[0]], ["highest", grades.at(-1)]]) {
+      put(this.root.querySelector(`.hints [data-end="${end}"]`), String(grade));
+    }
   }
 
-  buildKeys() {
-    const rows = KEYMAP.flatMap(({ keys, joined, does }) => {
+  buildKeys(grades) {
+    const digits = { keys: [String(grades[0].grade), String(grades.at(-1).grade)], joined: "to", does: "grade and go on" };
+    const rows = [digits, ...KEYMAP].flatMap(({ keys, joined, does }) => {
       const marks = keys.flatMap((key, index) => [...(index && joined ? [` ${joined} `] : [" "]), make("kbd", "", key)]);
       return [make("dt", "", marks), make("dd", "", does)];
     });

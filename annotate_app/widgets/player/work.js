@@ -2,7 +2,7 @@
 //
 // work = {queue, trail, back, desk, dropped}
 //   queue    items to grade, the one to show first in front
-//   trail    what was graded or skipped in this visit, oldest first: {item, grade, saved}; grade is 0 to 4 or
+//   trail    what was graded or skipped in this visit, oldest first: {item, grade, saved}; grade is a number or
 //            SKIPPED, saved the acknowledged one or null
 //   back     0 while grading the queue; n while correcting the n-th last entry of the trail
 //   desk     the server's last answer (state and counts)

@@ -82,7 +82,7 @@ def build(folder: Path, *, now: float, progress: Progress) -> Project:
 def simulate(project: Project, *, now: float, progress: Progress) -> int:
     """Add simulated judgements to the first queries; how many grades.
 
-    Each simulated annotator sees a latent relevance (4 for the query's own words, else by similarity) through
+    Each simulated annotator sees a latent relevance (the best for the query's own words, else by similarity) through
     noise of their own, so that agreement, disagreement, escalation and discards all occur.
     """
     store = project.store
@@ -133,14 +133,14 @@ def keep_runs(project: Project, *, now: float) -> None:
 
 def _judge_query(project: Project, query_id: QueryId, crowd: list[Annotator], rng: random.Random, *, now: float) -> int:
     """Two simulated grades a pair, four where the first two disagree."""
-    grades = 0
+    grades, highest = 0, project.campaign.scale.highest
     for pair in reviews.pairs_of_query(project.store.db, query_id):
-        latent = 4.4 * max(0.0, pair.similarity) ** 1.3
+        latent = (highest + highest / 10) * max(0.0, pair.similarity) ** 1.3
         order = rng.sample(crowd, len(crowd))
         for nth, person in enumerate(order):
             if nth == 2 and judgements.verdict(project.store.db, pair.pair_id) is not Verdict.ESCALATED:
                 break
-            grade = min(4, max(0, round(rng.gauss(latent, 0.9))))
+            grade = min(highest, max(0, round(rng.gauss(latent, 0.9))))
             event = GradeEvent(pair.pair, grade, f"simulated-{pair.pair}-{nth}", active_ms=rng.randrange(1500, 9000))
             consensus.record_grade(project.store, person, event, now=now, simulated=True)
             grades += 1

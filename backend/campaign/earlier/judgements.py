@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, partial
 from itertools import count, groupby
 from pathlib import Path
 from typing import TypeVar
@@ -115,7 +115,8 @@ def import_judgements(
     """
     raw = _bytes(raw_file)
     pairs = _bytes(pairs_file) if pairs_file else None
-    campaign = read_campaign(raw, raw_file.name, pairs, pairs_file.name if pairs_file else "")
+    pairs_name = pairs_file.name if pairs_file else ""
+    campaign = read_campaign(raw, raw_file.name, pairs, pairs_name, highest=project.campaign.scale.highest)
     digest = hashlib.sha256(raw).hexdigest()
     with writing(project.store) as db:
         if (at := earlier.imported_at(db, digest)) is not None:
@@ -254,7 +255,7 @@ class _Import:
     def _seats(self, person_ids: dict[str, AnnotatorId]) -> Iterator[NewSeat]:
         """The judged seats of every graded pair, and free ones where people may go on from there."""
         judgeable = self._judgeable()
-        rule = cache(decide)
+        rule = cache(partial(decide, tolerance=consensus.tolerance(self.db)))
         for pair_id, together in groupby(self.campaign.grades, key=lambda grade: grade.pair_id):
             grades = []
             for grade in together:

@@ -26,7 +26,7 @@ class ExamPhase(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ExamResult:
-    """What an attempt came to. An answer misses the key where it differs from it by more than 1."""
+    """What an attempt came to. An answer misses the key where it differs from it by more than the tolerance."""
 
     answers: int
     missed: int
@@ -61,6 +61,8 @@ class ExamDesk:
     queries: int
     answered: int
     most_missed: float
+    tolerance: int
+    """How far an answer may be from the right grade and still agree."""
     result: ExamResult | None = None
     missed: tuple[ExamMiss, ...] = ()
     """Those of the desk's items."""

@@ -10,8 +10,8 @@ from backend.campaign.exam import rows as exam
 from backend.campaign.exam import taking
 from backend.campaign.exam.model import ExamPhase, ExamResult
 from backend.campaign.exam.rows import Attempt, Exam, Place
-from backend.campaign.exam.rules import misses
-from backend.campaign.nouns import Annotator, Grade, Person
+from backend.campaign.nouns import Annotator, Person
+from backend.campaign.project import rows as facts
 from backend.ground.ids import PairKey, QueryId
 from backend.store.connection import Database, Store, reading
 
@@ -33,7 +33,7 @@ class Missed:
 class ExamAttempt:
     """One attempt. `result` is None, and nothing is told about items, until it is handed in.
 
-    `by_grade` has, for each right grade 0-4, (missed, answered).
+    `by_grade` has, for each right grade of the scale, (missed, answered).
     """
 
     number: int
@@ -80,7 +80,7 @@ def _attempt(db: Database, attempt: Attempt) -> ExamAttempt:
     there = taking.in_order(exam.places(db, attempt.exam_id, attempt.attempt_id), attempt)
     answered = [place for place in there if place.own is not None]
     done = attempt.handed_in_at is not None
-    wrong = [place for place in answered if place.own is not None and misses(place.own, place.right)] if done else []
+    wrong = [place for place in answered if taking.is_missed(place, attempt)] if done else []
     asked, missed = Counter(place.right for place in answered), Counter(place.right for place in wrong)
     return ExamAttempt(
         attempt.number,
@@ -89,7 +89,7 @@ def _attempt(db: Database, attempt: Attempt) -> ExamAttempt:
         items=len(there),
         answered=len(answered),
         result=taking.result(there, attempt) if done else None,
-        by_grade=tuple((missed[grade], asked[grade]) for grade in Grade) if done else (),
+        by_grade=tuple((missed[grade], asked[grade]) for grade in facts.scale(db).grades) if done else (),
         missed=tuple(_missed(place) for place in wrong),
     )
 

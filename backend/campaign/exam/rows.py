@@ -11,7 +11,11 @@ from backend.store.engine import Database
 
 @dataclass(frozen=True, slots=True)
 class Exam:
-    """One exam. `source` is `settled pairs` or the name of a file; `most_missed` is in percent."""
+    """One exam.
+
+    `source` is `settled pairs` or the name of a file; at most `most_missed` percent of the answers may be farther from
+    the key than `tolerance`, which is that of the campaign.
+    """
 
     exam_id: int
     set_at: float
@@ -19,6 +23,7 @@ class Exam:
     source: str
     seed: int | None
     most_missed: float
+    tolerance: int
     items: int
     queries: int
     showable: int
@@ -38,6 +43,7 @@ class Attempt:
     handed_in_at: float | None
     read_at: float | None
     most_missed: float
+    tolerance: int
     held: bool
     """Whether its exam is the one that is held now."""
 
@@ -71,7 +77,8 @@ class Ruling:
 def held(db: Database) -> Exam | None:
     """The exam that people have to pass just now, if there is one."""
     row = db.conn.execute(
-        "SELECT e.exam_id, e.set_at, a.name, e.source, e.seed, e.most_missed, count(*), count(DISTINCT p.query_id), "
+        "SELECT e.exam_id, e.set_at, a.name, e.source, e.seed, e.most_missed, "
+        "(SELECT tolerance FROM campaign), count(*), count(DISTINCT p.query_id), "
         "sum(f.moment_id IS NULL) FROM exam e LEFT JOIN annotator a ON a.annotator_id = e.set_by "
         "JOIN exam_item i USING (exam_id) JOIN pair p USING (pair_id) LEFT JOIN clip_fault f USING (moment_id) "
         "WHERE e.ended_at IS NULL GROUP BY e.exam_id"
@@ -301,7 +308,8 @@ def graded_before(db: Database) -> list[AnnotatorId]:
 def _attempts(db: Database, where: str, value: object) -> list[Attempt]:
     rows = db.conn.execute(
         "SELECT t.attempt_id, t.exam_id, t.annotator_id, t.number, t.attempt_key, t.started_at, t.handed_in_at, "
-        f"t.read_at, e.most_missed, e.ended_at IS NULL FROM exam_attempt t JOIN exam e USING (exam_id) WHERE {where}",
+        "t.read_at, e.most_missed, c.tolerance, e.ended_at IS NULL "
+        f"FROM exam_attempt t JOIN exam e USING (exam_id) CROSS JOIN campaign c WHERE {where}",
         [value],
     )
-    return [Attempt(r[0], r[1], AnnotatorId(r[2]), r[3], r[4], r[5], r[6], r[7], r[8], bool(r[9])) for r in rows]
+    return [Attempt(r[0], r[1], AnnotatorId(r[2]), r[3], r[4], r[5], r[6], r[7], r[8], r[9], bool(r[10])) for r in rows]

@@ -11,9 +11,6 @@ from backend.campaign.exam.model import ExamResult
 from backend.campaign.quality.rules.agreement import cohen_kappa
 from backend.ground.ids import PairId, QueryId
 
-WITHIN = 1
-"""An answer agrees with the key if it differs from it by at most this, as two grades of a pair do."""
-
 
 class Settled(NamedTuple):
     """A pair whose relevance is known."""
@@ -23,41 +20,42 @@ class Settled(NamedTuple):
     relevance: int
 
 
-def misses(answer: int, right: int) -> bool:
-    """Whether an answer misses consensus with the key.
+def misses(answer: int, right: int, tolerance: int) -> bool:
+    """Whether an answer misses consensus with the key: they agree within the same tolerance as two grades of a pair.
 
-    >>> misses(3, 4), misses(2, 4)
+    >>> misses(3, 4, 1), misses(2, 4, 1)
     (False, True)
     """
-    return abs(answer - right) > WITHIN
+    return abs(answer - right) > tolerance
 
 
-def mark(answers: Sequence[tuple[int, int]], most_missed: float) -> ExamResult:
+def mark(answers: Sequence[tuple[int, int]], most_missed: float, tolerance: int) -> ExamResult:
     """What the answers of one attempt come to.
 
-    An answer misses where |answer - key| > 1; the attempt passes if at most `most_missed` percent of its answers
-    miss. Kappa is Cohen's, between the answers and the key as if it were a second annotator
+    An answer misses where |answer - key| > tolerance; the attempt passes if at most `most_missed` percent of its
+    answers miss. Kappa is Cohen's, between the answers and the key as if it were a second annotator
     (`backend.campaign.quality.rules.agreement.cohen_kappa`); it decides nothing.
 
     Source: the qualification of TVR-Ranking's annotators, where 11.83 % of the grades missed at first and the mean
     kappa was 0.49.
 
     Args:
-        answers: (answer, key) of each answered item, 0 to 4.
+        answers: (answer, key) of each answered item.
         most_missed: Percent, 0 to 100.
+        tolerance: How far two grades may differ and still agree.
 
     Returns:
         Without any answer nothing is passed.
 
-    >>> result = mark([(4, 4), (3, 4), (0, 0), (1, 4), (2, 2)], 20)
+    >>> result = mark([(4, 4), (3, 4), (0, 0), (1, 4), (2, 2)], 20, 1)
     >>> result.missed, result.passed, round(result.kappa, 9)
     (1, True, 0.5)
-    >>> mark([(4, 4), (3, 4), (0, 0), (1, 4)], 20).passed  # 1 of 4 is 25 %
+    >>> mark([(4, 4), (3, 4), (0, 0), (1, 4)], 20, 1).passed  # 1 of 4 is 25 %
     False
-    >>> mark([(2, 2)], 20).undefined
+    >>> mark([(2, 2)], 20, 1).undefined
     'both gave one and the same grade throughout'
     """
-    missed = sum(misses(answer, right) for answer, right in answers)
+    missed = sum(misses(answer, right, tolerance) for answer, right in answers)
     given, key = (np.array(column, dtype=np.int64) for column in (list(zip(*answers, strict=True)) or ((), ())))
     plain, quadratic = cohen_kappa(given, key), cohen_kappa(given, key, "quadratic")
     return ExamResult(

@@ -16,8 +16,9 @@ from backend.campaign.exam.rows import Exam
 from backend.campaign.exam.rules import draw
 from backend.campaign.judging.judgements import CORRECTION_S
 from backend.campaign.judging.rows import seats
-from backend.campaign.nouns import Grade, Lead, Operator, Person, Role
+from backend.campaign.nouns import Lead, Operator, Person, Role
 from backend.campaign.people import rows as people
+from backend.campaign.project import rows as facts
 from backend.ground.errors import InputError, Problem, ProjectError
 from backend.ground.ids import AnnotatorId, PairId
 from backend.ground.text_files import read_csv, whole
@@ -25,7 +26,7 @@ from backend.store import events
 from backend.store.connection import Database, Store, writing
 from backend.store.events import EventKind
 
-QUERIES, PAIRS, SEED, MOST_MISSED = 10, 10, 1, 20.0
+SEED = 1
 LONGEST_TEXT = 400
 SETTLED = "settled pairs"
 HAD_GRADED = "had graded before the exam was set"
@@ -35,9 +36,14 @@ Item = tuple[PairId, int, str]
 
 @dataclass(frozen=True, slots=True)
 class ExamReport:
-    """What was set. `grades` is how many items have each right grade 0-4; `exempted` people had graded before."""
+    """What was set.
+
+    `asked` is how many items were wanted, `grades` how many have each right grade of the scale; `exempted` people had
+    graded before.
+    """
 
     items: int
+    asked: int
     queries: int
     grades: tuple[int, ...]
     most_missed: float
@@ -48,14 +54,16 @@ def set_from_settled(
     store: Store,
     lead: Lead | Operator,
     *,
-    queries: int = QUERIES,
-    pairs: int = PAIRS,
+    queries: int | None = None,
+    pairs: int | None = None,
     seed: int = SEED,
-    most_missed: float = MOST_MISSED,
+    most_missed: float | None = None,
     newcomers_only: bool = False,
     now: float,
 ) -> ExamReport:
     """Hold an exam of settled pairs, in the place of the one that is held; the key is their relevance now.
+
+    What is None is as the campaign's settings say.
 
     Args:
         store: the project's store.
@@ -70,10 +78,14 @@ def set_from_settled(
     Raises:
         ProjectError: there is no settled pair to ask, or a number makes no sense.
     """
-    _require_share(most_missed)
-    if queries < 1 or pairs < 1:
-        raise ProjectError("an exam needs at least one query and one pair of each")
     with writing(store) as db:
+        usual = facts.campaign(db).exam
+        queries = usual.queries if queries is None else queries
+        pairs = usual.pairs if pairs is None else pairs
+        most_missed = usual.most_missed if most_missed is None else most_missed
+        _require_share(most_missed)
+        if queries < 1 or pairs < 1:
+            raise ProjectError("an exam needs at least one query and one pair of each")
         drawn = draw(
             exam.settled(db, now=now, final_before=now - CORRECTION_S), queries=queries, pairs=pairs, seed=seed
         )
@@ -83,7 +95,7 @@ def set_from_settled(
                 "some pairs first, or bring the key in a file"
             )
         items = [(one.pair_id, one.relevance, "") for one in drawn]
-        return _set(db, lead, items, SETTLED, seed, most_missed, newcomers_only, now)
+        return _set(db, lead, items, queries * pairs, SETTLED, seed, most_missed, newcomers_only, now)
 
 
 def set_from_file(
@@ -91,7 +103,7 @@ def set_from_file(
     lead: Lead | Operator,
     file: Path,
     *,
-    most_missed: float = MOST_MISSED,
+    most_missed: float | None = None,
     newcomers_only: bool = False,
     now: float,
 ) -> ExamReport:
@@ -103,14 +115,15 @@ def set_from_file(
         InputError: with every problem of the file; nothing of it was taken.
         ProjectError: the file cannot be read, or a number makes no sense.
     """
-    _require_share(most_missed)
     try:
         data = file.read_bytes()
     except OSError as error:
         raise ProjectError(f"cannot read {file}: {error.strerror}") from error
     with writing(store) as db:
+        most_missed = facts.campaign(db).exam.most_missed if most_missed is None else most_missed
+        _require_share(most_missed)
         items = _read_items(db, data, file.name, now=now)
-        return _set(db, lead, items, file.name, None, most_missed, newcomers_only, now)
+        return _set(db, lead, items, len(items), file.name, None, most_missed, newcomers_only, now)
 
 
 def end(store: Store, lead: Lead | Operator, *, now: float) -> bool:
@@ -171,6 +184,7 @@ def _set(
     db: Database,
     lead: Lead | Operator,
     items: Sequence[Item],
+    asked: int,
     source: str,
     seed: int | None,
     most_missed: float,
@@ -192,17 +206,19 @@ def _set(
     payload |= {"most_missed": most_missed, "exempted": len(veterans)}
     _tell(db, EventKind.EXAM_SET, lead, f"exam:{exam_id}", payload, now)
     grades = Counter(right for _, right, _ in items)
-    return ExamReport(len(items), queries, tuple(grades[grade] for grade in Grade), most_missed, len(veterans))
+    by_grade = tuple(grades[grade] for grade in facts.scale(db).grades)
+    return ExamReport(len(items), asked, queries, by_grade, most_missed, len(veterans))
 
 
 def _read_items(db: Database, data: bytes, file: str, *, now: float) -> list[Item]:
     table = read_csv(data, file, ("pair_id", "grade"), ("query_id", "explanation"))
     problems = list(table.problems)
     pairs, bad_pairs = table.values("pair_id", whole, needed=True)
-    grades, bad_grades = table.values("grade", {str(int(g)): int(g) for g in Grade}.get, needed=True)
+    grade_of = {str(grade): grade for grade in facts.scale(db).grades}
+    grades, bad_grades = table.values("grade", grade_of.get, needed=True)
     queries, bad_queries = table.values("query_id", whole)
     problems += [Problem(file, row, f"pair_id is {text!r}, not a whole number") for row, text in bad_pairs]
-    problems += [Problem(file, row, f"grade is {text!r}, not one of 0, 1, 2, 3, 4") for row, text in bad_grades]
+    problems += [Problem(file, row, f"grade is {text!r}, not one of {', '.join(grade_of)}") for row, text in bad_grades]
     problems += [Problem(file, row, f"query_id is {text!r}, not a whole number") for row, text in bad_queries]
     explanations = table.columns.get("explanation", [""] * len(table.rows))
     items: dict[PairId, Item] = {}

@@ -21,7 +21,8 @@ from backend.campaign.judging.assignments import QUEUE_LENGTH
 from backend.campaign.judging.model import Desk, DeskItem, DeskState, GradeEvent, Receipt, ReceiptStatus, SkipEvent
 from backend.campaign.judging.rows import judgements, seats
 from backend.campaign.judging.rows.judgements import PairRow
-from backend.campaign.nouns import Annotator, Grade, Person
+from backend.campaign.nouns import Annotator, Person
+from backend.campaign.project import rows as facts
 from backend.ground.ids import PairKey
 from backend.store import events
 from backend.store.connection import Database, Store, reading, writing
@@ -73,7 +74,7 @@ def standing(db: Database, person: Person, held: Exam) -> Standing:
         return Standing(ExamPhase.ANSWERING if left else ExamPhase.ANSWERED, attempt, there)
     if attempt.read_at is None:
         return Standing(ExamPhase.RESULT, attempt, there)
-    if any(_to_look_at_again(place) and not place.blocked for place in there):
+    if any(_to_look_at_again(place, attempt) and not place.blocked for place in there):
         return Standing(ExamPhase.AGAIN, attempt, there)
     return Standing(ExamPhase.PASSED if result(there, attempt).passed else ExamPhase.FAILED, attempt, there)
 
@@ -89,7 +90,13 @@ def in_order(places: Sequence[Place], attempt: Attempt) -> list[Place]:
 
 def result(places: Sequence[Place], attempt: Attempt) -> ExamResult:
     """What an attempt came to."""
-    return mark([(place.own, place.right) for place in places if place.own is not None], attempt.most_missed)
+    answers = [(place.own, place.right) for place in places if place.own is not None]
+    return mark(answers, attempt.most_missed, attempt.tolerance)
+
+
+def is_missed(place: Place, attempt: Attempt) -> bool:
+    """Whether the answer to an item misses its key."""
+    return place.own is not None and misses(place.own, place.right, attempt.tolerance)
 
 
 def desk(store: Store, person: Annotator, *, now: float) -> Desk[ExamDesk] | None:
@@ -110,6 +117,7 @@ def desk(store: Store, person: Annotator, *, now: float) -> Desk[ExamDesk] | Non
         queries=held.queries,
         answered=sum(place.own is not None for place in found.places),
         most_missed=held.most_missed,
+        tolerance=held.tolerance,
     )
     items: list[DeskItem] = []
     previous: DeskItem | None = None
@@ -122,8 +130,8 @@ def desk(store: Store, person: Annotator, *, now: float) -> Desk[ExamDesk] | Non
         previous = next((item for item in reversed(listed) if item.grade is not None), None)
         facts = replace(facts, items=len(asked), most_missed=attempt.most_missed)
     else:
-        wrong = [item for item in _items(found.places, attempt, again=True) if _is_missed(item[0])]
-        to_do = [(n, place, name) for n, (place, name) in enumerate(wrong, 1) if _to_look_at_again(place)]
+        wrong = [item for item in _items(found.places, attempt, again=True) if is_missed(item[0], attempt)]
+        to_do = [(n, place, name) for n, (place, name) in enumerate(wrong, 1) if _to_look_at_again(place, attempt)]
         if found.phase is ExamPhase.AGAIN:
             to_do = [item for item in to_do if not item[1].blocked][:QUEUE_LENGTH]
             items = [replace(_item(name, place, n, len(wrong)), grade=None) for n, place, name in to_do]
@@ -181,8 +189,9 @@ def record_answer(store: Store, person: Annotator, event: GradeEvent, *, now: fl
 
         if attempt.annotator_id != person.annotator_id:
             return refused("this is an item of somebody else's exam")
-        if event.grade not in set(Grade):
-            return refused(f"{event.grade} is not a grade: grades are 0 to 4")
+        scale = facts.scale(db)
+        if event.grade not in scale:
+            return refused(f"{event.grade} is not a grade: grades are {scale.words}")
         owner = exam.answer_owner(db, event.key)
         if owner == (attempt.attempt_id, place.item_id):
             return Receipt(event.key, ReceiptStatus.SAVED)
@@ -190,7 +199,7 @@ def record_answer(store: Store, person: Annotator, event: GradeEvent, *, now: fl
             return refused(USED)
         if attempt.handed_in_at is None and not attempt.held:
             return refused(REPLACED)
-        if (attempt.handed_in_at is not None) != again or (again and not _is_missed(place)):
+        if (attempt.handed_in_at is not None) != again or (again and not is_missed(place, attempt)):
             return refused(HANDED_IN)
         exam.add_answer(
             db,
@@ -271,12 +280,9 @@ def _miss(place: Place, name: PairKey) -> ExamMiss:
     return ExamMiss(name, place.own or 0, place.right, place.explanation, place.again)
 
 
-def _is_missed(place: Place) -> bool:
-    return place.own is not None and misses(place.own, place.right)
-
-
-def _to_look_at_again(place: Place) -> bool:
-    return _is_missed(place) and (place.again is None or misses(place.again, place.right))
+def _to_look_at_again(place: Place, attempt: Attempt) -> bool:
+    still = place.again is None or misses(place.again, place.right, attempt.tolerance)
+    return is_missed(place, attempt) and still
 
 
 def _tell(db: Database, kind: EventKind, person: Person, now: float, payload: Mapping[str, object]) -> None:

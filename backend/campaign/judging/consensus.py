@@ -4,7 +4,7 @@
 `backend.campaign.judging.rules.decide`.
 """
 
-from functools import cache
+from functools import cache, partial
 
 from backend.campaign.candidates.rows import agenda
 from backend.campaign.judging import judgements as grading
@@ -12,7 +12,8 @@ from backend.campaign.judging.model import GradeEvent, Receipt, ReceiptStatus
 from backend.campaign.judging.rows import judgements, seats
 from backend.campaign.judging.rules import RULE_VERSION, Decision, decide
 from backend.campaign.nouns import Annotator, Person, Verdict
-from backend.ground.errors import ReelRankError
+from backend.campaign.project import rows as facts
+from backend.ground.errors import ProjectError, ReelRankError
 from backend.ground.ids import PairId
 from backend.store import events
 from backend.store.connection import Database, Store, writing
@@ -71,15 +72,31 @@ def expected(db: Database) -> dict[PairId, tuple[Verdict, int | None, float | No
 
     The rule does not depend on the order of grades, so it is asked once for each distinct set of them.
     """
-    given, ruled, rule = judgements.grades_by_pair(db), judgements.all_adjudicated(db), cache(decide)
+    given, ruled = judgements.grades_by_pair(db), judgements.all_adjudicated(db)
+    rule = cache(partial(decide, tolerance=tolerance(db)))
     rows = ((pair, _verdict(rule(tuple(given.get(pair, ()))), ruled.get(pair))) for pair in sorted({*given, *ruled}))
     return {pair: row for pair, row in rows if row[0] is not Verdict.OPEN}
+
+
+def tolerance(db: Database) -> int:
+    """How far grades may differ in this campaign.
+
+    Raises:
+        ProjectError: the campaign is decided by a rule that this code does not have.
+    """
+    campaign = facts.campaign(db)
+    if campaign.rule_version != RULE_VERSION:
+        raise ProjectError(
+            f"this campaign is decided by the rule {campaign.rule_version}, but this ReelRank has {RULE_VERSION}: "
+            "use the ReelRank that it was made with, or a newer one"
+        )
+    return campaign.tolerance
 
 
 def _apply_rule(db: Database, pair_id: PairId) -> tuple[list[int], Verdict]:
     """Store the verdict of one pair; its standing grades, and what the rule alone says of them."""
     grades = [standing.grade for standing in judgements.standing(db, pair_id)]
-    decision = decide(grades)
+    decision = decide(grades, tolerance(db))
     judgements.set_verdict(db, pair_id, *_verdict(decision, judgements.adjudicated(db, pair_id)), RULE_VERSION)
     return grades, decision.verdict
 

@@ -7,7 +7,8 @@
 from backend.campaign.judging.model import DeskItem, GradeEvent
 from backend.campaign.judging.rows import judgements, seats, skips
 from backend.campaign.judging.rows.judgements import PairRow, Standing
-from backend.campaign.nouns import Annotator, Grade, Verdict
+from backend.campaign.nouns import Annotator, Verdict
+from backend.campaign.project import rows as facts
 from backend.ground.errors import PairLocked, ReelRankError, SeatUnavailable
 from backend.store import events
 from backend.store.connection import Store, reading, writing
@@ -42,10 +43,11 @@ def accept(
         PairLocked: the pair is settled.
         ReelRankError: not a grade, or the key of another key press.
     """
-    if event.grade not in set(Grade):
-        raise ReelRankError(f"{event.grade} is not a grade: grades are 0 to 4")
     me = person.annotator_id
     with writing(store) as db:
+        scale = facts.scale(db)
+        if event.grade not in scale:
+            raise ReelRankError(f"{event.grade} is not a grade: grades are {scale.words}")
         owner = judgements.event_owner(db, event.key)
         if owner == (pair.pair_id, me):
             return False

@@ -9,7 +9,7 @@ Source: the annotation protocol of TVR-Ranking, section 3.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from backend.campaign.nouns import Grade, Relevance, Verdict
+from backend.campaign.nouns import Relevance, Verdict
 
 RULE_VERSION = "tvr-ranking-1"
 """Written beside every derived relevance; a change of `decide` needs a new name."""
@@ -22,7 +22,7 @@ MOST_GRADES = 4
 class Decision:
     """What the rule says about one pair.
 
-    `relevance` (0..4) and the unrounded `mean` it comes from are given with `Verdict.CONSENSUS` only: the mean
+    `relevance` and the unrounded `mean` it comes from are given with `Verdict.CONSENSUS` only: the mean
     of grades that do not agree would look like a result.
     """
 
@@ -31,43 +31,47 @@ class Decision:
     mean: float | None = None
 
 
-def decide(grades: Sequence[int]) -> Decision:
+def decide(grades: Sequence[int], tolerance: int) -> Decision:
     """Apply the consensus rule to the standing grades of one pair.
 
-    Two grades a, b with |a - b| <= 1 are a consensus on their mean. Otherwise two further annotators grade the
-    pair; of the four grades one highest and one lowest are dropped, and the middle two, if they differ by at
-    most 1, are a consensus on their mean. A mean of x.5 becomes x + 1 (half up; Python's `round` would go to
-    the even neighbour).
+    Two grades a, b with |a - b| <= tolerance are a consensus on their mean. Otherwise two further annotators grade
+    the pair; of the four grades one highest and one lowest are dropped, and the middle two, if they differ by at
+    most the tolerance, are a consensus on their mean. A mean of x.5 becomes x + 1 (half up; Python's `round` would
+    go to the even neighbour).
 
     The order of the grades does not matter, except that by convention the first-round two come first. Four
     grades are always trimmed, also when the first two agree: seats 3 and 4 exist only after a disagreement, and
     files of published campaigns do not say which of their four grades came first.
 
     Args:
-        grades: At most four grades 0..4, one per seat.
+        grades: At most four grades from 0 on, one per seat. Whether they are of the campaign's scale is looked at
+            where they come in.
+        tolerance: How far two grades may differ and still agree; 1 in TVR-Ranking.
 
     Raises:
-        ValueError: More than four grades, or a grade outside 0..4.
+        ValueError: More than four grades, or one below 0.
 
-    >>> decide([3])
+    >>> decide([3], 1)
     Decision(verdict=<Verdict.OPEN: 'open'>, relevance=None, mean=None)
-    >>> decide([2, 3])  # 2.5, half up
+    >>> decide([2, 3], 1)  # 2.5, half up
     Decision(verdict=<Verdict.CONSENSUS: 'consensus'>, relevance=3, mean=2.5)
-    >>> decide([0, 2]).verdict.value
+    >>> decide([0, 2], 1).verdict.value
     'escalated'
-    >>> decide([0, 2, 1, 4])  # 0 and 4 are dropped; 1 and 2 remain
+    >>> decide([0, 2, 1, 4], 1)  # 0 and 4 are dropped; 1 and 2 remain
     Decision(verdict=<Verdict.CONSENSUS: 'consensus'>, relevance=2, mean=1.5)
-    >>> decide([0, 4, 1, 3]).verdict.value
+    >>> decide([0, 4, 1, 3], 1).verdict.value
     'discarded'
     """
     if len(grades) > MOST_GRADES:
         raise ValueError(f"the consensus rule takes at most {MOST_GRADES} grades of a pair, got {len(grades)}")
-    ordered = sorted(Grade(grade) for grade in grades)
+    ordered = sorted(grades)
+    if ordered and ordered[0] < 0:
+        raise ValueError(f"grades count from 0, got {ordered[0]}")
     if len(ordered) < 2:
         return Decision(Verdict.OPEN)
     if len(ordered) == 3:
         return Decision(Verdict.ESCALATED)
     low, high = ordered if len(ordered) == 2 else ordered[1:3]
-    if high - low > 1:
+    if high - low > tolerance:
         return Decision(Verdict.ESCALATED if len(ordered) == 2 else Verdict.DISCARDED)
     return Decision(Verdict.CONSENSUS, relevance=(low + high + 1) // 2, mean=(low + high) / 2)

@@ -32,8 +32,8 @@ class MyWork:
     """Active time of all grades and corrections together."""
     median_s: float | None
     """Median active time of a grade that counts; None without any measured one."""
-    grades: tuple[int, int, int, int, int]
-    """How often each grade 0-4 was given."""
+    grades: tuple[int, ...]
+    """How often each grade of the scale was given, the lowest first."""
     skips: int
     settled: int
     """Pairs that `agreement` may speak of."""

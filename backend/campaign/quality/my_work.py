@@ -11,6 +11,7 @@ from statistics import fmean, median
 
 from backend.campaign.judging.judgements import CORRECTION_S
 from backend.campaign.nouns import Annotator
+from backend.campaign.project import rows as facts
 from backend.campaign.quality import rows as my_work
 from backend.campaign.quality.model import Agreement, MyWork
 from backend.campaign.quality.rows import GivenHere
@@ -27,6 +28,7 @@ def report(store: Store, me: Annotator, *, now: float) -> MyWork:
     with reading(store) as db:
         given = my_work.judgements(db, me.annotator_id, final_before=now - CORRECTION_S)
         skips = my_work.skips(db, me.annotator_id)
+        scale = facts.scale(db)
     today = datetime.fromtimestamp(now).date()
     days = [(today - timedelta(days=n)).isoformat() for n in range(DAYS)]  # the newest first
     first = Counter(datetime.fromtimestamp(one.at).date().isoformat() for one in given if one.is_first)
@@ -42,7 +44,7 @@ def report(store: Store, me: Annotator, *, now: float) -> MyWork:
         days=tuple((day, first[day]) for day in reversed(days)),
         active_s=sum(one.active_ms for one in given) / 1000,
         median_s=median(measured) / 1000 if measured else None,
-        grades=(grades[0], grades[1], grades[2], grades[3], grades[4]),
+        grades=tuple(grades[grade] for grade in scale.grades),
         skips=skips,
         settled=len(settled),
         agreement=_agreement(settled) if len(settled) >= FEWEST_PAIRS else None,

@@ -23,7 +23,8 @@ from backend.campaign.candidates import pseudo_train
 from backend.campaign.corpus import rows as corpus
 from backend.campaign.judging.rows import judgements
 from backend.campaign.judging.rules import RULE_VERSION
-from backend.campaign.nouns import Lead, Operator, Split, Verdict
+from backend.campaign.nouns import Lead, Operator, Scale, Split, Verdict
+from backend.campaign.project import rows as facts
 from backend.campaign.project.folder import Project
 from backend.campaign.queries import rows as queries
 from backend.campaign.release import rows as releases
@@ -96,6 +97,7 @@ def export_tvr_ranking(
         details = corpus.moment_details(db)
         durations = corpus.video_durations(db)
         counts = status.counts(project)
+        scale = facts.scale(db)
     by_span = {(m.video, m.start_s, m.end_s): pseudo_train.moment_document(m) for m in details.values()}
     by_query: dict[QueryId, list[PairReview]] = {}
     for pair in settled:
@@ -127,7 +129,7 @@ def export_tvr_ranking(
     files["raw_annotation.csv"] = _csv(RAW_COLUMNS, standing)
     splits = {query.query_id: query.split for query in asked}
     files["raw_query_moment_pair.csv"] = _csv(PAIR_COLUMNS, _pair_rows(all_pairs, splits, durations))
-    files["README.md"] = _card(project, counts, truth, len(settled)).encode()
+    files["README.md"] = _card(project, scale, counts, truth, len(settled)).encode()
     manifest = {
         "name": project.name,
         "format": "tvr-ranking",
@@ -203,7 +205,9 @@ def _pair_rows(
     ]
 
 
-def _card(project: Project, counts: dict[str, Any], truth: dict[Split, list[dict[str, Any]]], settled: int) -> str:
+def _card(
+    project: Project, scale: Scale, counts: dict[str, Any], truth: dict[Split, list[dict[str, Any]]], settled: int
+) -> str:
     """The dataset card: what a reader of the folder must know."""
     spread = Counter(
         moment["relevance"]
@@ -217,6 +221,7 @@ def _card(project: Project, counts: dict[str, Any], truth: dict[Split, list[dict
         if counts["simulated"]
         else ""
     )
+    best = scale.highest
     return f"""# {project.name}: graded ground truth for ranked video moment retrieval
 {simulated}
 Made with ReelRank {__version__}. Candidates chosen by `{counts["encoder"]}`; consensus rule `{RULE_VERSION}`.
@@ -229,9 +234,9 @@ Made with ReelRank {__version__}. Candidates chosen by `{counts["encoder"]}`; co
 | pairs with a relevance | {settled} |
 | pairs discarded (no consensus) | {counts["pairs"][Verdict.DISCARDED]} |
 | grades | {counts["judgements"]} |
-| relevance 0 / 1 / 2 / 3 / 4 | {" / ".join(str(spread.get(grade, 0)) for grade in range(5))} |
+| relevance {" / ".join(map(str, scale.grades))} | {" / ".join(str(spread[grade]) for grade in scale.grades)} |
 
-`val.json` and `test.json` hold the graded moments of each query, relevance 0 (unrelated, confirmed) to 4 (exact);
+`val.json` and `test.json` hold the graded moments of each query, relevance 0 (unrelated, confirmed) to {best} (exact);
 `train_top*.json` the most similar moments of each training query with the similarity as weight;
 `video_corpus.json` every video with its duration in seconds and an index; `raw_annotation.csv` every grade that
 counts, `raw_query_moment_pair.csv` every pair that was judged. `manifest.json` has the SHA-256 of each file.

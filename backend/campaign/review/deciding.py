@@ -55,9 +55,10 @@ def adjudicate(store: Store, lead: Lead, key: PairKey, relevance: int, reason: s
     """
     if not reason.strip():
         raise ProjectError("a decision needs a reason: write one sentence about why")
-    if relevance not in range(5):
-        raise ProjectError(f"{relevance} is not a relevance: choose 0 to 4")
     with writing(store) as db:
+        scale = facts.scale(db)
+        if relevance not in scale:
+            raise ProjectError(f"{relevance} is not a relevance: choose {scale.words}")
         pair = judgements.pair_by_key(db, key)
         if pair is None:
             raise ProjectError("there is no such pair (any more): reload the page")

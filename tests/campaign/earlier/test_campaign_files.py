@@ -16,7 +16,7 @@ PAIRS = HEADER + "\n"
 
 def read(raw: str | bytes = RAW, pairs: str | None = None) -> EarlierCampaign:
     data = raw if isinstance(raw, bytes) else raw.encode()
-    return read_campaign(data, "raw.csv", None if pairs is None else pairs.encode(), "pairs.csv")
+    return read_campaign(data, "raw.csv", None if pairs is None else pairs.encode(), "pairs.csv", highest=4)
 
 
 def problems(raw: str | bytes = RAW, pairs: str | None = None) -> list[str]:

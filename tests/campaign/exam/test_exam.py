@@ -510,7 +510,7 @@ def test_the_mark_counts_misses_and_its_kappas_are_those_of_sklearn(
     answers: list[tuple[int, int]], most: float
 ) -> None:
     cohen_kappa_score = pytest.importorskip("sklearn.metrics").cohen_kappa_score
-    result = mark(answers, most)
+    result = mark(answers, most, 1)
     wrong = [pair for pair in answers if pair[0] - pair[1] not in (-1, 0, 1)]
     assert (result.answers, result.missed) == (len(answers), len(wrong))
     assert result.passed is (len(wrong) * 100 <= most * len(answers))
@@ -525,7 +525,7 @@ def test_the_mark_counts_misses_and_its_kappas_are_those_of_sklearn(
 
 
 def test_nothing_answered_is_not_passed() -> None:
-    result = mark([], 100)
+    result = mark([], 100, 1)
     assert (result.passed, result.kappa, result.undefined) == (False, None, "no shared pairs")
 
 

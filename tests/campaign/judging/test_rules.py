@@ -3,7 +3,7 @@
 import pytest
 
 from backend.campaign.judging.rules import Decision, decide
-from backend.campaign.nouns import Grade, Verdict
+from backend.campaign.nouns import Verdict
 
 
 @pytest.mark.parametrize(
@@ -19,7 +19,7 @@ from backend.campaign.nouns import Grade, Verdict
     ],
 )
 def test_without_consensus_there_is_neither_relevance_nor_mean(grades: list[int], verdict: Verdict) -> None:
-    assert decide(grades) == Decision(verdict, relevance=None, mean=None)
+    assert decide(grades, 1) == Decision(verdict, relevance=None, mean=None)
 
 
 @pytest.mark.parametrize(
@@ -37,15 +37,26 @@ def test_without_consensus_there_is_neither_relevance_nor_mean(grades: list[int]
     ],
 )
 def test_consensus(grades: list[int], relevance: int, mean: float) -> None:
-    found = decide(grades)
+    found = decide(grades, 1)
     assert (found.relevance, found.mean) == (relevance, mean)
 
 
-def test_grades_of_the_model_are_grades() -> None:
-    assert decide([Grade.WELL, Grade.EXACTLY]) == decide([3, 4])
+@pytest.mark.parametrize(
+    ("grades", "tolerance", "verdict"),
+    [
+        ([3, 3], 0, Verdict.CONSENSUS),
+        ([2, 3], 0, Verdict.ESCALATED),
+        ([0, 1, 2, 4], 0, Verdict.DISCARDED),  # 1 and 2 remain
+        ([0, 2], 2, Verdict.CONSENSUS),
+        ([0, 3], 2, Verdict.ESCALATED),
+        ([0, 1, 3, 4], 2, Verdict.CONSENSUS),  # 1 and 3 remain
+    ],
+)
+def test_grades_agree_within_the_tolerance(grades: list[int], tolerance: int, verdict: Verdict) -> None:
+    assert decide(grades, tolerance).verdict is verdict
 
 
-@pytest.mark.parametrize("grades", [[5, 4], [-1, 0], [1, 2, 3, 4, 4]])
+@pytest.mark.parametrize("grades", [[-1, 0], [1, 2, 3, 4, 4]])
 def test_what_is_not_up_to_four_grades_is_refused(grades: list[int]) -> None:
-    with pytest.raises(ValueError, match=r"not a valid Grade|at most 4"):
-        decide(grades)
+    with pytest.raises(ValueError, match=r"count from 0|at most 4"):
+        decide(grades, 1)

@@ -75,7 +75,7 @@ def test_observed_agreement_equals_comparing_grade_by_grade(within: int) -> None
         close = sum(abs(a - b) <= within for a, b in itertools.permutations(grades, 2))
         share += close / (len(grades) - 1)
         base += len(grades)
-    found = observed_agreement(count_grades(unit, grade), within)
+    found = observed_agreement(count_grades(unit, grade, 5), within)
     assert found.value == pytest.approx(share / base, abs=1e-12)
     assert found.n == base
 
@@ -85,7 +85,7 @@ def test_nominal_alpha_is_one_minus_observed_over_expected_disagreement() -> Non
     one, other = [0, 1, 0, 0, 0, 0, 0, 0, 1, 0], [1, 1, 1, 0, 0, 1, 0, 0, 0, 0]
     unit = np.repeat(np.arange(10), 2)
     grade = np.array([one, other]).T.ravel()
-    found = krippendorff_alpha(count_grades(unit, grade), "nominal")
+    found = krippendorff_alpha(count_grades(unit, grade, 5), "nominal")
     assert found.value == pytest.approx(0.095, abs=5e-4)
     assert found.n == 20
 
@@ -107,7 +107,7 @@ NOTHING = np.array([], dtype=np.int64)
 @pytest.mark.parametrize(
     ("found", "expected"),
     [
-        (krippendorff_alpha(count_grades(NOTHING, NOTHING)), Agreement(None, 0, "no pair has two grades")),
+        (krippendorff_alpha(count_grades(NOTHING, NOTHING, 5)), Agreement(None, 0, "no pair has two grades")),
         (krippendorff_alpha(np.eye(5, dtype=np.int64)), Agreement(None, 0, "no pair has two grades")),
         (krippendorff_alpha(np.array([[0, 0, 2, 0, 0]])), Agreement(None, 2, "all grades are the same")),
         (observed_agreement(np.eye(5, dtype=np.int64)), Agreement(None, 0, "no pair has two grades")),

@@ -30,16 +30,16 @@ def test_every_two_and_four_grades(stats: dict[str, Any]) -> None:
     four = {tuple(sorted(row["ratings"])): row["final"] for row in stats["consensus"]["four"]}
     assert (len(two), len(four)) == (25, 70), "all ordered pairs, all sets of four"
     for grades, final in two.items():
-        assert decide(grades).relevance == final, grades
+        assert decide(grades, 1).relevance == final, grades
     for grades in itertools.product(range(5), repeat=4):
-        assert decide(grades).relevance == four[tuple(sorted(grades))], grades
+        assert decide(grades, 1).relevance == four[tuple(sorted(grades))], grades
 
 
 def test_krippendorff_alpha(stats: dict[str, Any]) -> None:
     levels: tuple[Level, ...] = ("nominal", "ordinal", "interval")
     for case in stats["krippendorff_alpha"]:
         unit = np.repeat(np.arange(len(case["units"])), [len(grades) for grades in case["units"]])
-        counts = count_grades(unit, np.array([grade for grades in case["units"] for grade in grades]))
+        counts = count_grades(unit, np.array([grade for grades in case["units"] for grade in grades]), 5)
         for level in levels:
             assert krippendorff_alpha(counts, level).value == pytest.approx(case[level], abs=1e-12), case
 
@@ -78,7 +78,7 @@ def test_the_published_raw_annotations_give_the_published_relevances(
 def test_alpha_of_the_pairs_that_nobody_graded_twice(raw: RawAnnotations, stats: dict[str, Any]) -> None:
     one_grade_each = np.unique(np.stack([raw.pair, raw.annotator]), axis=1)[0]
     clean = np.bincount(raw.pair) == np.bincount(one_grade_each)
-    found = krippendorff_alpha(count_grades(raw.pair, raw.grade)[clean])
+    found = krippendorff_alpha(count_grades(raw.pair, raw.grade, 5)[clean])
     expected = stats["real_agreement"]["alpha_ordinal_pairs_without_repeats"]
     assert found.value == pytest.approx(expected, abs=1e-9)
 

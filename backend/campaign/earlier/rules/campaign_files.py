@@ -84,7 +84,9 @@ class EarlierCampaign:
     problems: Sequence[Problem] = ()
 
 
-def read_campaign(raw: bytes, raw_file: str, pairs: bytes | None = None, pairs_file: str = "") -> EarlierCampaign:
+def read_campaign(
+    raw: bytes, raw_file: str, pairs: bytes | None = None, pairs_file: str = "", *, highest: int
+) -> EarlierCampaign:
     r"""Read the raw annotations and, if there is one, the file of pairs.
 
     Args:
@@ -93,14 +95,15 @@ def read_campaign(raw: bytes, raw_file: str, pairs: bytes | None = None, pairs_f
         pairs: CSV bytes with the columns `PAIR_COLUMNS`, `timestamp` ("[1.5, 4]") or `start` and `end`, and perhaps
             others of `PAIR_OPTIONAL`.
         pairs_file: its name.
+        highest: the best grade that the rows may have.
 
-    >>> found = read_campaign(b"pair_id,worker,relevance\n7,4,2\n0,6,3\n7,4,2\n", "raw.csv")
+    >>> found = read_campaign(b"pair_id,worker,relevance\n7,4,2\n0,6,3\n7,4,2\n", "raw.csv", highest=4)
     >>> [(grade.pair_id, grade.seat_no, grade.repeat) for grade in found.grades]
     [(0, 1, False), (7, 1, False), (7, 2, True)]
     >>> found.graded_twice, found.duplicate_rows, found.problems
     (1, 1, ())
     """
-    campaign = _Reading(raw_file).raw(raw)
+    campaign = _Reading(raw_file).raw(raw, highest)
     if pairs is None:
         return campaign
     return _Reading(pairs_file).pairs(pairs, campaign)
@@ -114,11 +117,11 @@ class _Reading:
     problems: list[Problem] = field(default_factory=list)
     table: CsvTable = field(default_factory=lambda: CsvTable({}, (), []))
 
-    def raw(self, data: bytes) -> EarlierCampaign:
+    def raw(self, data: bytes, highest: int) -> EarlierCampaign:
         """The raw annotations."""
         if not self._split(data, COLUMNS, RAW_OPTIONAL):
             return EarlierCampaign(self.file, "", problems=tuple(self.problems))
-        found, problems = grades_of(self.table, self.file)
+        found, problems = grades_of(self.table, self.file, highest)
         self.problems = problems
         at_first = dict(zip(reversed(self.table.columns["worker"]), reversed(self.table.rows), strict=True))
         self._alike(found.annotators, at_first)

@@ -23,7 +23,6 @@ from numpy.typing import NDArray
 from backend.campaign.judging.rules import MOST_GRADES, RULE_VERSION, decide
 from backend.campaign.nouns import Verdict
 from backend.campaign.quality.rules.agreement import (
-    GRADES,
     Agreement,
     count_grades,
     first_per_annotator,
@@ -37,7 +36,8 @@ from backend.ground.text_files import CsvTable, read_csv
 COLUMNS = ("pair_id", "worker", "relevance")
 """What a raw annotation file must have."""
 
-_GRADE_OF = {str(grade): grade for grade in range(GRADES)}
+PUBLISHED_HIGHEST, PUBLISHED_TOLERANCE = 4, 1
+"""The scale, 0 to 4, and the tolerance of TVR-Ranking: what such a file is read by where there is no project."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,7 +45,7 @@ class RawAnnotations:
     """Grades in file order. `pair` and `annotator` index into `pairs` and `annotators`.
 
     `pairs` and `annotators` are the distinct ids in order of first appearance; the arrays have shape [rows],
-    grades are 0..4, and `row` is the line in the file, counting from 1 with the header.
+    grades are 0..`highest`, and `row` is the line in the file, counting from 1 with the header.
     """
 
     pairs: tuple[str, ...]
@@ -54,6 +54,7 @@ class RawAnnotations:
     annotator: NDArray[np.int64]
     grade: NDArray[np.int64]
     row: NDArray[np.int64]
+    highest: int
 
 
 class RawSummary(TypedDict):
@@ -104,13 +105,13 @@ def read_raw(data: bytes, file: str) -> RawAnnotations:
     >>> raw.pairs, raw.annotators, raw.pair.tolist(), raw.annotator.tolist(), raw.grade.tolist()
     (('p1',), ('ann', 'bob'), [0, 0], [0, 1], [4, 3])
     """
-    raw, problems = grades_of(read_csv(data, file, COLUMNS), file)
+    raw, problems = grades_of(read_csv(data, file, COLUMNS), file, PUBLISHED_HIGHEST)
     if problems:
         raise InputError(sorted(problems, key=lambda problem: problem.row or 0))
     return raw
 
 
-def grades_of(table: CsvTable, file: str) -> tuple[RawAnnotations, list[Problem]]:
+def grades_of(table: CsvTable, file: str, highest: int) -> tuple[RawAnnotations, list[Problem]]:
     """The grades of a file that was split into columns, and what is wrong with it.
 
     With problems the grades are only good for looking for more of them: a grade that is none stands as -1.
@@ -118,7 +119,8 @@ def grades_of(table: CsvTable, file: str) -> tuple[RawAnnotations, list[Problem]
     problems = list(table.problems)
     pairs, pair = _encode(table.columns["pair_id"])
     annotators, annotator = _encode(table.columns["worker"])
-    grade = np.array([_GRADE_OF.get(text, -1) for text in table.columns["relevance"]], dtype=np.int64)
+    grade_of = {str(grade): grade for grade in range(highest + 1)}
+    grade = np.array([grade_of.get(text, -1) for text in table.columns["relevance"]], dtype=np.int64)
     row = np.array(table.rows, dtype=np.int64)
 
     for name, ids, codes in (("pair_id", pairs, pair), ("worker", annotators, annotator)):
@@ -126,18 +128,18 @@ def grades_of(table: CsvTable, file: str) -> tuple[RawAnnotations, list[Problem]
         problems += [Problem(file, int(r), f"{name} is empty") for r in row[np.isin(codes, blank)]]
     for at in np.flatnonzero(grade < 0).tolist():
         found = table.columns["relevance"][at]
-        problems.append(Problem(file, int(row[at]), f"relevance is {found!r}, not one of 0, 1, 2, 3, 4"))
+        problems.append(Problem(file, int(row[at]), f"relevance is {found!r}, not one of {', '.join(grade_of)}"))
     for at in _first_beyond(pair, MOST_GRADES):
         message = f"pair {pairs[pair[at]]!r} has more than {MOST_GRADES} grades; keep the ones that count"
         problems.append(Problem(file, int(row[at]), message))
-    return RawAnnotations(pairs, annotators, pair, annotator, grade, row), problems
+    return RawAnnotations(pairs, annotators, pair, annotator, grade, row, highest), problems
 
 
 def repeats(raw: RawAnnotations) -> tuple[int, int]:
     """In how many pairs somebody graded twice, and how many rows repeat an earlier one exactly."""
     kept = first_per_annotator(raw.pair, raw.annotator)
     twice = np.bincount(raw.pair) > np.bincount(raw.pair[kept])
-    triples = (raw.pair * len(raw.annotators) + raw.annotator) * GRADES + raw.grade
+    triples = (raw.pair * len(raw.annotators) + raw.annotator) * (raw.highest + 1) + raw.grade
     return int(twice.sum()), len(triples) - len(np.unique(triples))
 
 
@@ -151,14 +153,15 @@ def summarise(raw: RawAnnotations) -> RawSummary:
     >>> found["undefined"]["kappa_plain"]
     'no two annotators share 50 pairs'
     """
-    counts = count_grades(raw.pair, raw.grade)
-    relevance = [0] * GRADES
+    scale = range(raw.highest + 1)
+    counts = count_grades(raw.pair, raw.grade, len(scale))
+    relevance = [0] * len(scale)
     settled = {2: 0, 4: 0}
     undecided = {1: 0, 2: 0, 3: 0}
     # The rule does not depend on the order of grades, so it is asked once for each distinct set of grades.
     for given, pairs in zip(*np.unique(counts, axis=0, return_counts=True), strict=True):
-        grades = np.repeat(np.arange(GRADES), given).tolist()
-        decision = decide(grades)
+        grades = np.repeat(scale, given).tolist()
+        decision = decide(grades, PUBLISHED_TOLERANCE)
         if decision.relevance is not None:
             relevance[decision.relevance] += int(pairs)
             settled[len(grades)] += int(pairs)
@@ -172,7 +175,7 @@ def summarise(raw: RawAnnotations) -> RawSummary:
         "alpha_nominal": krippendorff_alpha(counts, "nominal"),
         "alpha_interval": krippendorff_alpha(counts, "interval"),
         "alpha_ordinal_first_per_annotator": krippendorff_alpha(
-            count_grades(raw.pair[kept], raw.grade[kept]), "ordinal"
+            count_grades(raw.pair[kept], raw.grade[kept], len(scale)), "ordinal"
         ),
         "exact_agreement": observed_agreement(counts),
         "within_one_agreement": observed_agreement(counts, within=1),

@@ -1,8 +1,8 @@
 """Agreement between annotators: chance-corrected and plain statistics over many pairs.
 
 A *unit* is one query-moment pair. Grades arrive as parallel one-dimensional integer arrays (unit, annotator,
-grade; codes counting from 0, grades 0..4) or as `counts`, an array of shape [units, 5] that says how often
-each grade was given to each unit. Every function returns an `Agreement`, which says why where the statistic
+grade; codes counting from 0) or as `counts`, an array of shape [units, grades] that says how often each grade
+was given to each unit. Every function returns an `Agreement`, which says why where the statistic
 is undefined.
 
 Sources: K. Krippendorff, "Computing Krippendorff's Alpha-Reliability" (2011), section E (any number of
@@ -21,18 +21,8 @@ Floats = NDArray[np.float64]
 Level = Literal["nominal", "ordinal", "interval"]
 Weights = Literal["plain", "linear", "quadratic"]
 
-GRADES = 5
-"""Grades run 0..4."""
-
 MIN_SHARED = 50
 """Two annotators with fewer shared pairs have no kappa worth showing."""
-
-_DISTANCE = np.abs(np.subtract.outer(np.arange(GRADES), np.arange(GRADES)))
-_DISAGREEMENT: dict[Weights, Floats] = {
-    "plain": (_DISTANCE > 0).astype(np.float64),
-    "linear": _DISTANCE.astype(np.float64),
-    "quadratic": _DISTANCE.astype(np.float64) ** 2,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,15 +34,15 @@ class Agreement:
     reason: str = ""
 
 
-def count_grades(unit: Integers, grade: Integers) -> NDArray[np.int64]:
-    """How often each grade was given to each unit, shape [units, 5].
+def count_grades(unit: Integers, grade: Integers, grades: int) -> NDArray[np.int64]:
+    """How often each of so many grades was given to each unit, shape [units, grades].
 
-    >>> count_grades(np.array([0, 0, 1]), np.array([4, 4, 2])).tolist()
+    >>> count_grades(np.array([0, 0, 1]), np.array([4, 4, 2]), 5).tolist()
     [[0, 0, 0, 0, 2], [0, 0, 1, 0, 0]]
     """
     units = int(unit.max()) + 1 if unit.size else 0
-    cells = unit.astype(np.int64) * GRADES + grade
-    return np.bincount(cells, minlength=units * GRADES).reshape(units, GRADES)
+    cells = unit.astype(np.int64) * grades + grade
+    return np.bincount(cells, minlength=units * grades).reshape(units, grades)
 
 
 def first_per_annotator(unit: Integers, annotator: Integers) -> NDArray[np.int64]:
@@ -78,7 +68,7 @@ def krippendorff_alpha(counts: Integers, level: Level = "ordinal") -> Agreement:
     and d_ck = [c != k] (nominal), (c - k)^2 (interval) or (sum_{g=c..k} n_g - (n_c + n_k) / 2)^2 (ordinal).
 
     Args:
-        counts: Shape [units, 5]. Units with fewer than two grades carry no information and are left out.
+        counts: Shape [units, grades]. Units with fewer than two grades carry no information and are left out.
         level: How far apart two different grades are taken to be.
 
     Returns:
@@ -99,7 +89,7 @@ def krippendorff_alpha(counts: Integers, level: Level = "ordinal") -> Agreement:
         span = np.abs(np.subtract.outer(above - margin / 2, above - margin / 2))
         distance = span**2
     else:
-        distance = _DISAGREEMENT["plain" if level == "nominal" else "quadratic"]
+        distance = _disagreement("plain" if level == "nominal" else "quadratic", len(margin))
     expected = float((np.outer(margin, margin) * distance).sum())
     if expected == 0:
         return Agreement(None, n, "all grades are the same")
@@ -119,13 +109,14 @@ def observed_agreement(counts: Integers, within: int = 0) -> Agreement:
     total = float(coincidence.sum())
     if total == 0:
         return Agreement(None, 0, "no pair has two grades")
-    return Agreement(float(coincidence[within >= _DISTANCE].sum()) / total, round(total))
+    near = _disagreement("linear", len(coincidence)) <= within
+    return Agreement(float(coincidence[near].sum()) / total, round(total))
 
 
 def cohen_kappa(first: Integers, second: Integers, weights: Weights = "plain") -> Agreement:
     """Cohen's kappa of two annotators over the units that both graded.
 
-    kappa = 1 - sum_ck w_ck p_ck / sum_ck w_ck p_c. p_.k, with p the 5 x 5 table of shares, p_c. and p_.k its
+    kappa = 1 - sum_ck w_ck p_ck / sum_ck w_ck p_c. p_.k, with p the table of shares by both grades, p_c. and p_.k its
     margins, and the disagreement w_ck = [c != k] (plain), |c - k| (linear) or (c - k)^2 (quadratic).
 
     Args:
@@ -145,8 +136,9 @@ def cohen_kappa(first: Integers, second: Integers, weights: Weights = "plain") -
     """
     if first.shape != second.shape:
         raise ValueError(f"grades of the same units are needed, got shapes {first.shape} and {second.shape}")
-    table = np.bincount(first.astype(np.int64) * GRADES + second, minlength=GRADES**2)
-    value = float(_kappas(table.reshape(1, GRADES, GRADES), weights)[0]) if first.size else float("nan")
+    grades = _grades_in(first, second)
+    table = np.bincount(first.astype(np.int64) * grades + second, minlength=grades**2)
+    value = float(_kappas(table.reshape(1, grades, grades), weights)[0]) if first.size else float("nan")
     if np.isnan(value):
         why = "both gave one and the same grade throughout" if first.size else "no shared pairs"
         return Agreement(None, int(first.size), why)
@@ -168,7 +160,7 @@ def mean_pairwise_kappa(
     Args:
         unit: Code of the unit, shape [grades].
         annotator: Code of the annotator, shape [grades].
-        grade: 0..4, shape [grades].
+        grade: From 0 on, shape [grades].
         weights: See `cohen_kappa`.
         min_shared: The fewest shared units that two annotators need to count.
 
@@ -185,6 +177,7 @@ def mean_pairwise_kappa(
     # Sorted by annotator within a unit, so that each couple has one key and one orientation of its table.
     kept = kept[np.lexsort((annotator[kept], unit[kept]))]
     unit, annotator, grade = (column[kept].astype(np.int64) for column in (unit, annotator, grade))
+    grades = _grades_in(grade)
     couples: list[NDArray[np.int64]] = []
     cells: list[NDArray[np.int64]] = []
     people = int(annotator.max()) + 1 if annotator.size else 0
@@ -193,12 +186,12 @@ def mean_pairwise_kappa(
         if not here.size:
             break
         couples.append(annotator[here] * people + annotator[here + step])
-        cells.append(grade[here] * GRADES + grade[here + step])
+        cells.append(grade[here] * grades + grade[here + step])
     if not couples:
         return Agreement(None, 0, "no pair was graded by two annotators")
     _, couple = np.unique(np.concatenate(couples), return_inverse=True)
-    flat = np.bincount(couple * GRADES**2 + np.concatenate(cells), minlength=(couple.max() + 1) * GRADES**2)
-    tables = flat.reshape(-1, GRADES, GRADES)
+    flat = np.bincount(couple * grades**2 + np.concatenate(cells), minlength=(couple.max() + 1) * grades**2)
+    tables = flat.reshape(-1, grades, grades)
     tables = tables[tables.sum(axis=(1, 2)) >= min_shared]
     if not len(tables):
         return Agreement(None, 0, f"no two annotators share {min_shared} pairs")
@@ -209,8 +202,19 @@ def mean_pairwise_kappa(
     return Agreement(float(values.mean()), int(values.size))
 
 
+def _disagreement(weights: Weights, grades: int) -> Floats:
+    """How far apart two grades are taken to be, shape [grades, grades]."""
+    distance = np.abs(np.subtract.outer(np.arange(grades), np.arange(grades))).astype(np.float64)
+    return {"plain": np.minimum(distance, 1), "linear": distance, "quadratic": distance**2}[weights]
+
+
+def _grades_in(*given: Integers) -> int:
+    """So many grades a table needs; what nobody gave does not change a kappa."""
+    return max((int(grade.max()) for grade in given if grade.size), default=0) + 1
+
+
 def _coincidences(counts: Integers) -> Floats:
-    """Krippendorff's coincidence matrix, shape [5, 5]; its sum is the number of grades that can be compared."""
+    """Krippendorff's coincidences, shape [grades, grades]; their sum is the number of grades that can be compared."""
     size = counts.sum(axis=1)
     compared = counts[size > 1].astype(np.float64)
     weighted = compared / (size[size > 1, None] - 1)
@@ -219,8 +223,8 @@ def _coincidences(counts: Integers) -> Floats:
 
 
 def _kappas(tables: Integers, weights: Weights) -> Floats:
-    """Kappa of each 5 x 5 table of shape [tables, 5, 5]; NaN where no disagreement can be expected."""
-    disagreement = _DISAGREEMENT[weights]
+    """Kappa of each table, in all of shape [tables, grades, grades]; NaN where no disagreement can be expected."""
+    disagreement = _disagreement(weights, tables.shape[1])
     rows, columns, n = tables.sum(axis=2), tables.sum(axis=1), tables.sum(axis=(1, 2))
     observed = (tables * disagreement).sum(axis=(1, 2)) * n
     expected = (rows[:, :, None] * columns[:, None, :] * disagreement).sum(axis=(1, 2))
