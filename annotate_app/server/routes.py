@@ -42,6 +42,14 @@ class _Exchange(msgspec.Struct):
     person: AnnotatorId | None = None
     grades: list[GradeEvent] = []
     skips: list[SkipEvent] = []
+    shown: PairKey | None = None
+
+
+class _Shown(msgspec.Struct):
+    """Body of POST /desk/shown."""
+
+    pair: PairKey
+    person: AnnotatorId | None = None
 
 
 class _Broken(msgspec.Struct):
@@ -59,7 +67,7 @@ class _Exam(msgspec.Struct):
     person: AnnotatorId | None = None
 
 
-_Sent = TypeVar("_Sent", _Exchange, _Broken, _Exam)
+_Sent = TypeVar("_Sent", _Exchange, _Shown, _Broken, _Exam)
 
 
 class Desks:
@@ -80,6 +88,7 @@ class Desks:
         """To be put into the app."""
         return [
             Route("/desk/exchange", self.exchange, methods=["POST"]),
+            Route("/desk/shown", self.shown, methods=["POST"]),
             Route("/desk/broken", self.broken, methods=["POST"]),
             Route("/desk/exam", self.exam, methods=["POST"]),
             Route("/clips/{pair}.mp4", self.clip),
@@ -92,9 +101,17 @@ class Desks:
             return sent
         person = person_of(request)
         receipts, desk = await run_in_threadpool(
-            api.exchange, self._project(), person, sent.grades, sent.skips, now=self._clock()
+            api.exchange, self._project(), person, sent.grades, sent.skips, now=self._clock(), shown=sent.shown
         )
         return self._answer(person, receipts, desk)
+
+    async def shown(self, request: Request) -> Response:
+        """The first frame of a clip was painted. The answer is empty, whatever others do with the pair."""
+        sent = await self._read(request, _Shown)
+        if isinstance(sent, Response):
+            return sent
+        await run_in_threadpool(api.shown, self._project(), person_of(request), sent.pair, now=self._clock())
+        return Response(status_code=204)
 
     async def broken(self, request: Request) -> Response:
         """A clip that could not be loaded or played in the browser: the pair goes to the lead's list."""

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         record_skips,
         report_clip,
         restore_clip,
+        shown,
     )
     from backend.api.campaigns import import_judgements
     from backend.api.corpus import import_corpus
@@ -280,6 +281,7 @@ __all__ = [
     "score_table",
     "set_exam",
     "set_exam_from_file",
+    "shown",
     "sign_in",
     "sign_in_as",
     "sign_out",

@@ -38,8 +38,19 @@ def record_skips(project: Project, person: Person, events: Sequence[SkipEvent], 
     return _take_skips(project, gate.annotator_of(project.store, person), events, now=now)
 
 
+def shown(project: Project, person: Person, pair: PairKey, *, now: float) -> None:
+    """The clip of a pair came on this annotator's screen: from now on a grade that led to it is not taken back."""
+    assignments.shown(project.store, gate.annotator_of(project.store, person), pair, now=now)
+
+
 def exchange(
-    project: Project, person: Person, grades: Sequence[GradeEvent], skipped: Sequence[SkipEvent], *, now: float
+    project: Project,
+    person: Person,
+    grades: Sequence[GradeEvent],
+    skipped: Sequence[SkipEvent],
+    *,
+    now: float,
+    shown: PairKey | None = None,
 ) -> tuple[list[Receipt], Desk[ExamDesk]]:
     """What a browser does at every key press: hand in what it has, get receipts and the fresh desk.
 
@@ -51,7 +62,7 @@ def exchange(
     """
     annotator = gate.annotator_of(project.store, person)
     receipts = _take_grades(project, annotator, grades, now=now) + _take_skips(project, annotator, skipped, now=now)
-    return receipts, _desk(project, annotator, now=now)
+    return receipts, _desk(project, annotator, now=now, shown=shown)
 
 
 def exam_act(project: Project, person: Person, act: ExamAct, *, now: float) -> Desk[ExamDesk]:
@@ -100,11 +111,11 @@ def my_work(project: Project, person: Person, *, now: float) -> MyWork:
     return own_work.report(project.store, gate.annotator_of(project.store, person), now=now)
 
 
-def _desk(project: Project, annotator: Annotator, *, now: float) -> Desk[ExamDesk]:
+def _desk(project: Project, annotator: Annotator, *, now: float, shown: PairKey | None = None) -> Desk[ExamDesk]:
     if examined := exam.desk(project.store, annotator, now=now):
         return examined
     lease_s = project.settings.lease_minutes * 60
-    found = assignments.desk(project.store, annotator, now=now, lease_s=lease_s)
+    found = assignments.desk(project.store, annotator, now=now, lease_s=lease_s, shown=shown)
     return replace(found, previous=judgements.previous(project.store, annotator, now=now))
 
 

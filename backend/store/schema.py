@@ -472,6 +472,9 @@ GRADED = ("judgement", "adjudication", "exam_answer")
 APPEND_ONLY = ("judgement", "adjudication", "event")
 APPEND_ONLY_EXAM = ("exam_answer", "exam_ruling")
 
+# When the clip came on its holder's screen. A seat that is merely held may be a clip that a browser loads ahead.
+SHOWN = "ALTER TABLE seat ADD COLUMN shown_at REAL CHECK (shown_at IS NULL OR annotator_id IS NOT NULL)"
+
 
 @migrations()
 def m001_initial(db: Database) -> None:
@@ -540,6 +543,12 @@ def m007_campaign(db: Database) -> None:
             f"CREATE TRIGGER scale_no_{action.lower()} BEFORE {action} ON scale WHEN {graded} "
             "BEGIN SELECT RAISE(ABORT, 'the scale is fixed once somebody has graded'); END"
         )
+
+
+@migrations()
+def m008_shown(db: Database) -> None:
+    """Which clips were seen, not only held."""
+    _run(db, SHOWN)
 
 
 def _forbid_changes(db: Database, tables: Iterable[str]) -> None:

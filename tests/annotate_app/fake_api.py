@@ -79,6 +79,7 @@ class Project:
     desk: Desk = field(default_factory=lambda: Desk(DeskState.NOTHING, (), None, 0, 0))
     graded: dict[str, GradeEvent] = field(default_factory=dict)
     reported: list[tuple[PairKey, str]] = field(default_factory=list)
+    shown: list[tuple[str, PairKey]] = field(default_factory=list)
     queries: list[QueryReview] = field(default_factory=list)
     pairs: dict[QueryId, list[PairReview]] = field(default_factory=dict)
     blocked: list[PairReview] = field(default_factory=list)
@@ -200,7 +201,13 @@ def record_grades(project: Project, person: Person, events: Sequence[GradeEvent]
 
 
 def exchange(
-    project: Project, person: Person, grades: Sequence[GradeEvent], skips: Sequence[SkipEvent], *, now: float
+    project: Project,
+    person: Person,
+    grades: Sequence[GradeEvent],
+    skips: Sequence[SkipEvent],
+    *,
+    now: float,
+    shown: PairKey | None = None,
 ) -> tuple[list[Receipt], Desk]:
     _require_store(project)
     annotator_of(project, person)
@@ -208,7 +215,15 @@ def exchange(
     for event in skips:
         project.skips[event.key] = event
         receipts.append(Receipt(event.key, ReceiptStatus.SAVED))
+    if shown is not None:
+        project.shown.append((person.name, shown))
     return receipts, project.desk
+
+
+def shown(project: Project, person: Person, pair: PairKey, *, now: float) -> None:
+    annotator_of(project, person)
+    _require_store(project)
+    project.shown.append((person.name, pair))
 
 
 def skipped(project: Project, by: Person | Operator) -> list[PairReview]:

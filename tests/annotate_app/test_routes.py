@@ -325,6 +325,23 @@ def test_an_exchange_takes_skips_after_grades(client: TestClient, project: fake_
     assert (skip.pair, skip.kind, skip.reason) == ("pair7", SkipKind.CANNOT_JUDGE, "too dark")
 
 
+def test_what_is_on_screen_is_told_by_itself_or_with_an_exchange_and_answered_with_nothing(
+    client: TestClient, project: fake_api.Project
+) -> None:
+    signed_in(client, ANNOTATOR)
+    answer = client.post("/desk/shown", json={"person": 2, "pair": "pair7"}, headers=JSON)
+    assert (answer.status_code, answer.content) == (204, b"")
+    client.post("/desk/exchange", json={"shown": "pair8"}, headers=JSON)
+    client.post("/desk/exchange", json={"shown": None}, headers=JSON)
+    assert project.shown == [("Ana", "pair7"), ("Ana", "pair8")]
+    assert client.post("/desk/shown", json={"person": 3, "pair": "pair7"}, headers=JSON).status_code == 401
+    assert client.post("/desk/shown", json={"person": 2}, headers=JSON).status_code == 400
+    assert client.post("/desk/shown", json={"pair": "pair7"}).status_code == 403
+    signed_in(client, LEAD)
+    assert client.post("/desk/shown", json={"pair": "pair7"}, headers=JSON).status_code == 403
+    assert len(project.shown) == 2
+
+
 @pytest.mark.parametrize("kind", ["bored", "", None])
 def test_a_skip_needs_one_of_three_kinds(client: TestClient, project: fake_api.Project, kind: str | None) -> None:
     sent = {"skips": [{"pair": "pair7", "kind": kind, "reason": "x", "key": "k2"}]}

@@ -69,6 +69,8 @@ class FakeDesk:
     arrivals: list[str] = field(default_factory=list)
     reports: list[dict[str, str]] = field(default_factory=list)
     skips: list[dict[str, str]] = field(default_factory=list)
+    shown: list[str] = field(default_factory=list)
+    exchanges: list[dict[str, Any]] = field(default_factory=list)
     garbage: set[str] = field(default_factory=set)
     missing: set[str] = field(default_factory=set)
     context_clip: Path | None = None
@@ -149,6 +151,7 @@ class FakeDesk:
         """Answer like the real route, or fail in the way the test asked for."""
         assert request.headers["x-reelrank"] == "1"
         body = await request.json()
+        self.exchanges.append(body)
         if self.full_disk:
             return JSONResponse({"message": self.says}, 503)
         if self.answer_with != 200:
@@ -165,6 +168,14 @@ class FakeDesk:
             return JSONResponse({"message": self.says}, self.answer_with)
         self.reports.append(await request.json())
         return JSONResponse({"receipts": [], "desk": self.desk()})
+
+    async def came_on_screen(self, request: Request) -> Response:
+        """Note which clip a person sees."""
+        assert request.headers["x-reelrank"] == "1"
+        if self.answer_with != 200:
+            return JSONResponse({"message": self.says}, self.answer_with)
+        self.shown.append((await request.json())["pair"])
+        return Response(status_code=204)
 
     async def clip(self, request: Request) -> Response:
         """A clip file, Range included, or garbage."""
@@ -223,6 +234,7 @@ class FakeDesk:
                 Route("/component.js", self.script),
                 Route("/internals.js", self.internals),
                 Route("/desk/exchange", self.exchange, methods=["POST"]),
+                Route("/desk/shown", self.came_on_screen, methods=["POST"]),
                 Route("/desk/broken", self.broken, methods=["POST"]),
                 Route("/clips/{pair}.mp4", self.clip),
             ]

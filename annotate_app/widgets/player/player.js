@@ -269,6 +269,7 @@ class Player {
 
   firstFrame(now) {
     this.gate.firstFrame(now);
+    this.sync.show(currentItem(this.work)?.pair ?? null);
     this.view.loading(false);
     this.awaitGate();
     this.fit(); // the page above may have grown since
@@ -291,6 +292,7 @@ class Player {
       if (this.view.openPanel === this.view.panel("skip")) this.view.openPanel.close(); // it was about that clip
       this.context.leave();
       this.gate.close();
+      this.sync.show(null);
       this.awaitGate();
       this.active.start(performance.now(), !document.hidden);
       this.view.loading(pair !== undefined);

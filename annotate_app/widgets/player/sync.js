@@ -1,9 +1,11 @@
 // Brings grades and skips to the server and desks back.
 //
 // POST /desk/exchange {"person", "grades": [{"pair", "grade", "key", "active_ms", "elapsed_ms", "contexts"}],
-//                      "skips": [{"pair", "kind", "reason", "key"}]}
+//                      "skips": [{"pair", "kind", "reason", "key"}], "shown"}
 //   -> {"receipts": [{"key", "status": "saved" | "refused", "message"}], "desk": {...}}
 //   or 503 {"message"}: the database cannot be written just now; what has no receipt is sent again
+// POST /desk/shown {"person", "pair"} -> nothing. Tells that the pair's clip came on screen, beside whatever is under
+// way; when that fails nobody waits for it, because every exchange says again which clip is on screen ("shown").
 // POST /desk/exam {"person", "act"} -> the same, for the exam: start, hand_in, go_on.
 // POST /desk/broken {"person", "pair", "what"} -> the same. `person` is whom this page was made for: if somebody
 // else has signed in meanwhile, the server answers 401 and everything waits here for its owner. Sending something
@@ -21,6 +23,7 @@ class Sync {
     this.unsent = unsent;
     this.on = on;
     this.broken = [];
+    this.onScreen = null; // the pair whose clip a person sees
     this.act = null; // what is asked about the exam
     this.failures = 0;
     this.state = "ok"; // ok, offline, signed-out, refused
@@ -66,7 +69,7 @@ class Sync {
       let answer;
       if (report) answer = await this.post("/desk/broken", report);
       else if (act) answer = await this.post("/desk/exam", { act });
-      else answer = await this.post("/desk/exchange", wire(events));
+      else answer = await this.post("/desk/exchange", wire(events, this.onScreen));
       if (!answer) {
         this.retryLater();
         return false;
@@ -98,17 +101,21 @@ class Sync {
     if (answer.desk) this.on.desk(answer.desk);
   }
 
+  request(path, body) {
+    return fetch(path, {
+      method: "POST",
+      credentials: "same-origin",
+      headers: { "Content-Type": "application/json", "X-ReelRank": "1" },
+      body: JSON.stringify({ person: this.person, ...body }),
+      keepalive: true,
+      signal: AbortSignal.timeout(PATIENCE_MS),
+    });
+  }
+
   /** The parsed answer, or null after noting why there is none. */
   async post(path, body) {
     try {
-      const response = await fetch(path, {
-        method: "POST",
-        credentials: "same-origin",
-        headers: { "Content-Type": "application/json", "X-ReelRank": "1" },
-        body: JSON.stringify({ person: this.person, ...body }),
-        keepalive: true,
-        signal: AbortSignal.timeout(PATIENCE_MS),
-      });
+      const response = await this.request(path, body);
       if (response.ok) return await response.json();
       const { message = "" } = await response.json().catch(() => ({}));
       this.state = { 401: "signed-out", 403: "refused", 400: "refused" }[response.status] ?? "offline";
@@ -131,7 +138,13 @@ class Sync {
 
   /** The page is going away: fire once more, without waiting for what is under way. */
   lastCall() {
-    if (this.unsent.size > 0) this.post("/desk/exchange", wire(this.batch()));
+    if (this.unsent.size > 0) this.post("/desk/exchange", wire(this.batch(), this.onScreen));
+  }
+
+  /** The clip of this pair came on screen, or (null) none is. */
+  show(pair) {
+    if (pair !== null && pair !== this.onScreen) this.request("/desk/shown", { pair }).catch(() => {});
+    this.onScreen = pair;
   }
 
   /** Begin the exam, hand it in, go on from its result. */
@@ -153,7 +166,7 @@ class Sync {
   }
 }
 
-function wire(events) {
+function wire(events, shown) {
   const wireGrade = ({ pair, grade, key, active_ms, elapsed_ms, contexts }) => ({
     ...{ pair, grade, key },
     ...{ active_ms, elapsed_ms, contexts },
@@ -162,5 +175,6 @@ function wire(events) {
   return {
     grades: events.filter((event) => !isSkip(event)).map(wireGrade),
     skips: events.filter(isSkip).map(wireSkip),
+    shown,
   };
 }

@@ -17,7 +17,7 @@ from backend.campaign.candidates.rows.lists import FIRST_ROUND_SEATS
 from backend.campaign.judging.model import Desk, DeskItem, DeskState
 from backend.campaign.judging.rows import judgements, seats, skips
 from backend.campaign.nouns import Annotator, Person
-from backend.ground.ids import AnnotatorId, PairId
+from backend.ground.ids import AnnotatorId, PairId, PairKey
 from backend.store import events
 from backend.store.connection import Store, writing
 from backend.store.events import EventKind
@@ -45,7 +45,7 @@ def order(pairs: Sequence[tuple[PairId, int]], me: AnnotatorId) -> list[PairId]:
     return [pair for pair, _ in sorted(pairs, key=place)]
 
 
-def desk(store: Store, person: Annotator, *, now: float, lease_s: float) -> Desk[Any]:
+def desk(store: Store, person: Annotator, *, now: float, lease_s: float, shown: PairKey | None = None) -> Desk[Any]:
     """Fill this person's desk: renew what they hold, claim more up to `QUEUE_LENGTH`, and say how far they are.
 
     Args:
@@ -53,10 +53,11 @@ def desk(store: Store, person: Annotator, *, now: float, lease_s: float) -> Desk
         person: whose desk.
         now: seconds since 1970.
         lease_s: how long a seat is kept without a sign of life.
+        shown: the pair whose clip is on this person's screen.
     """
     me = person.annotator_id
     with writing(store) as db:
-        seats.renew(db, me, until=now + lease_s, slack_s=min(RENEWED_S, lease_s / 4))
+        seats.renew(db, me, now=now, until=now + lease_s, slack_s=min(RENEWED_S, lease_s / 4))
         held = seats.held(db, me)
         claimed: list[PairId] = []
         in_hand = seats.last_batch(db, me)
@@ -80,6 +81,8 @@ def desk(store: Store, person: Annotator, *, now: float, lease_s: float) -> Desk
             events.record(
                 db, EventKind.SEATS_CLAIMED, at=now, actor=me, subject=f"annotator:{me}", payload={"pairs": claimed}
             )
+        if shown is not None:
+            seats.mark_shown(db, me, shown, now=now)
         held = seats.held(db, me)
         waiting = 0 if held else seats.waiting_for(db, me, now=now)
         skipped = 0 if held else skips.left_to_others(db, me)
@@ -102,6 +105,12 @@ def desk(store: Store, person: Annotator, *, now: float, lease_s: float) -> Desk
     else:
         state = DeskState.FINISHED if any_batch else DeskState.NOTHING
     return Desk(state, tuple(items), None, today, in_all, waiting, skipped)
+
+
+def shown(store: Store, person: Annotator, key: PairKey, *, now: float) -> None:
+    """The clip of a pair came on this person's screen; of a pair they do not hold (any more) this says nothing."""
+    with writing(store) as db:
+        seats.mark_shown(db, person.annotator_id, key, now=now)
 
 
 def sign_off(store: Store, person: Person, *, now: float) -> int:

@@ -7,6 +7,7 @@
 from backend.campaign.judging.model import DeskItem, GradeEvent
 from backend.campaign.judging.rows import judgements, seats, skips
 from backend.campaign.judging.rows.judgements import PairRow, Standing
+from backend.campaign.judging.rows.seats import GoneOn
 from backend.campaign.nouns import Annotator, Verdict
 from backend.campaign.project import rows as facts
 from backend.ground.errors import PairLocked, ReelRankError, SeatUnavailable
@@ -17,8 +18,17 @@ from backend.store.events import EventKind
 CORRECTION_S = 15 * 60.0
 """For how long the person whose grade decided a pair may still take it back (nobody having gone on from it)."""
 
-LOCKED = "this pair is settled, its grades are locked"
-GONE = "this pair went back to the queue and others have taken it; your grade is kept in the log but does not count"
+GONE = (
+    "this pair went back to the queue and others have taken or settled it; your grade is kept in the log but does not "
+    "count"
+)
+EARLIER_CAMPAIGN = "it was graded in an earlier campaign, whose record is closed"
+DECIDED = "a lead annotator has decided this pair, so your earlier grade stays"
+TOO_LATE = f"a grade can be taken back for {CORRECTION_S / 60:.0f} minutes; yours is older, so it stays"
+GONE_ON = {
+    GoneOn.GRADED: "another annotator has graded this pair after you, so your earlier grade stays",
+    GoneOn.ON_SCREEN: "another annotator has this pair on screen, so your earlier grade stays",
+}
 
 
 def accept(
@@ -64,8 +74,8 @@ def accept(
         if seat is None:
             raise SeatUnavailable(GONE)
         earlier = _own(judgements.standing(db, pair.pair_id), me)
-        if earlier is not None and not correctable(store, person, pair, earlier, now=now):
-            raise PairLocked(LOCKED)
+        if earlier is not None and (why := locked(store, person, pair, earlier, now=now)):
+            raise PairLocked(why)
         judgements.add(
             db,
             seat,
@@ -83,22 +93,25 @@ def accept(
     return True
 
 
-def correctable(store: Store, person: Annotator, pair: PairRow, earlier: Standing, *, now: float) -> bool:
-    """Whether a person may change the grade they gave.
+def locked(store: Store, person: Annotator, pair: PairRow, earlier: Standing, *, now: float) -> str | None:
+    """Why a person may not change the grade they gave, in words for them; None if they may.
 
     Never one of an earlier campaign: its record is closed. Else always while the pair is open; afterwards only for
     `CORRECTION_S`, and only while nobody has gone on from it: no later grade, no lead's decision, and, for a
-    first-round grade, nobody at a second-round seat.
+    first-round grade, nobody at a second-round seat who has the clip on screen.
     """
     if earlier.imported:
-        return False
+        return EARLIER_CAMPAIGN
     with reading(store) as db:
         verdict = judgements.verdict(db, pair.pair_id)
         if verdict is Verdict.OPEN:
-            return True
-        if verdict is Verdict.ADJUDICATED or now - earlier.graded_at > CORRECTION_S:
-            return False
-        return not seats.gone_on_from(db, pair.pair_id, person.annotator_id)
+            return None
+        if verdict is Verdict.ADJUDICATED:
+            return DECIDED
+        gone_on = seats.gone_on_from(db, pair.pair_id, person.annotator_id, now=now)
+    if gone_on is not None:
+        return GONE_ON[gone_on]
+    return TOO_LATE if now - earlier.graded_at > CORRECTION_S else None
 
 
 def refuse(store: Store, person: Annotator, pair: PairRow, event: GradeEvent, why: str, *, now: float) -> None:
@@ -123,7 +136,7 @@ def previous(store: Store, person: Annotator, *, now: float) -> DeskItem | None:
         if last is None or pair is None:
             return None
         earlier = _own(judgements.standing(db, pair.pair_id), person.annotator_id)
-        if earlier is None or not correctable(store, person, pair, earlier, now=now):
+        if earlier is None or locked(store, person, pair, earlier, now=now):
             return None
         graded, total = seats.batch_progress(db, person.annotator_id, pair.batch_id, now=now)
     return DeskItem(pair.pair_key, pair.query, graded, total, pair.end_s - pair.start_s, last[1])

@@ -1,15 +1,20 @@
 """From a claim to a verdict: what annotators meet, and what becomes of their grades."""
 
+import sqlite3
+
 import pytest
 
 from backend import api
 from backend.campaign.judging import assignments, consensus
-from backend.campaign.judging.judgements import CORRECTION_S, GONE, LOCKED
+from backend.campaign.judging.judgements import CORRECTION_S, DECIDED, GONE, GONE_ON, TOO_LATE
 from backend.campaign.judging.model import DeskState, GradeEvent, Receipt, ReceiptStatus, SkipEvent, SkipKind
+from backend.campaign.judging.rows import seats
+from backend.campaign.judging.rows.seats import GoneOn
 from backend.campaign.judging.skips import GRADED
 from backend.campaign.nouns import Verdict
 from backend.ground.errors import NotAllowed
-from backend.ground.ids import PairKey
+from backend.ground.ids import AnnotatorId, PairKey
+from backend.store.connection import writing
 from support import NOW, Judging
 
 LEASE_S = 15 * 60
@@ -174,26 +179,112 @@ def test_a_settled_pair_is_locked_for_everybody_else(judging: Judging) -> None:
     judging.grade(0, key, 3)
     judging.grade(1, key, 3)
     refused = judging.grade(0, key, 1)
-    assert (refused.status, refused.message) == (ReceiptStatus.REFUSED, LOCKED)
-    assert judging.grade(1, key, 1, at=NOW + CORRECTION_S + 1).message == LOCKED
+    assert (refused.status, refused.message) == (ReceiptStatus.REFUSED, GONE_ON[GoneOn.GRADED])
+    assert judging.grade(1, key, 1, at=NOW + CORRECTION_S + 1).message == TOO_LATE
     kept = judging.project.store.db.conn.execute("SELECT payload FROM event WHERE kind = 'grade_refused'").fetchall()
     assert len(kept) == 2
     assert judging.state(key).relevance == 3
 
 
-def test_an_escalated_pair_is_locked_once_a_third_person_sits_down(judging: Judging) -> None:
+def test_undo_lives_on_while_the_pair_only_lies_ahead_on_another_desk(judging: Judging) -> None:
+    """As it died within seconds: the third person's browser had loaded the pair ahead, and nobody had seen it."""
+    key = disputed(judging)
+    assert desk_keys(judging, 2)[0] == key
+    assert judging.grade(1, key, 0).status is ReceiptStatus.SAVED
+    assert judging.state(key).verdict is Verdict.CONSENSUS
+    assert seats_at(judging, key) == 2
+    assert key not in desk_keys(judging, 2)
+
+
+def test_only_sitting_there_already_means_no_seat_and_damage_is_told(judging: Judging) -> None:
+    """As a broken reference to a person was taken for "you sit here already", and the desk stayed empty."""
+    key = desk_keys(judging, 0)[0]
+    with writing(judging.project.store) as db:
+        pair = db.conn.execute("SELECT pair_id FROM pair WHERE pair_key = ?", [key]).fetchone()[0]
+        mine = judging.annotators[0].annotator_id
+        assert not seats.claim(db, mine, pair, now=NOW, until=NOW + LEASE_S)
+        with pytest.raises(sqlite3.IntegrityError, match="FOREIGN KEY"):
+            seats.claim(db, AnnotatorId(999), pair, now=NOW, until=NOW + LEASE_S)
+
+
+def disputed(judging: Judging) -> PairKey:
+    """A pair that two people graded 0 and 4."""
     key = desk_keys(judging, 0)[0]
     judging.grade(0, key, 0)
     judging.grade(1, key, 4)
+    return key
+
+
+def seats_at(judging: Judging, key: PairKey) -> int:
+    """How many places the pair has."""
+    counted = "SELECT count(*) FROM seat JOIN pair USING (pair_id) WHERE pair_key = ?"
+    return int(judging.project.store.db.conn.execute(counted, [key]).fetchone()[0])
+
+
+def test_undo_ends_in_words_once_the_clip_was_on_another_screen(judging: Judging) -> None:
+    key = disputed(judging)
+    carla = judging.annotators[2]
+    api.shown(judging.project, carla, key, now=NOW)
+    assert judging.state(key).verdict is Verdict.ESCALATED, "she does not hold it: nothing happens"
     assert desk_keys(judging, 2)[0] == key
-    assert judging.grade(1, key, 0).message == LOCKED
+    api.shown(judging.project, carla, key, now=NOW + 1)
+    api.shown(judging.project, carla, key, now=NOW + 50)  # the same clip after a reload
+    refused = judging.grade(1, key, 0, at=NOW + 60)
+    assert (refused.status, refused.message) == (ReceiptStatus.REFUSED, GONE_ON[GoneOn.ON_SCREEN])
+    assert "another annotator has this pair on screen" in refused.message
+    assert api.desk(judging.project, judging.annotators[1], now=NOW + 60).previous is None
+    at = judging.project.store.db.conn.execute("SELECT shown_at FROM seat WHERE shown_at IS NOT NULL").fetchall()
+    assert [row[0] for row in at] == [NOW + 1]
+    assert judging.grade(2, key, 4, at=NOW + 61).status is ReceiptStatus.SAVED
+
+
+@pytest.mark.parametrize("how", ["signed out", "skipped", "lapsed", "came back", "taken by another"])
+def test_a_clip_that_left_the_screen_with_its_seat_stands_in_nobodys_way(judging: Judging, how: str) -> None:
+    key = disputed(judging)
+    assert desk_keys(judging, 2)[0] == key
+    api.shown(judging.project, judging.annotators[2], key, now=NOW)
+    at = NOW + 30
+    if how == "signed out":
+        assignments.sign_off(judging.project.store, judging.annotators[2], now=at)
+    elif how == "skipped":
+        skip(judging, 2, key)
+    else:
+        at = NOW + CORRECTION_S - 1  # the last instant of the undo, and a lease that was a little shorter
+        judging.project.store.db.conn.execute("UPDATE seat SET lease_until = ? WHERE lease_until > 0", [at - 5])
+    if how == "came back":
+        assert desk_keys(judging, 2, at)[0] == key
+    if how == "taken by another":
+        judging.project.store.db.conn.execute("DELETE FROM seat WHERE seat_no = 4")
+        assert desk_keys(judging, 3, at)[0] == key
+    assert judging.grade(1, key, 0, at=at).status is ReceiptStatus.SAVED
+    assert seats_at(judging, key) == 2
+
+
+def test_whoever_comes_back_to_a_lapsed_seat_tells_again_what_is_on_screen(judging: Judging) -> None:
+    key = disputed(judging)
+    assert desk_keys(judging, 2)[0] == key
+    at = NOW + CORRECTION_S - 1
+    judging.project.store.db.conn.execute("UPDATE seat SET lease_until = ? WHERE lease_until > 0", [at - 5])
+    api.exchange(judging.project, judging.annotators[2], [], [], now=at, shown=key)
+    assert judging.grade(1, key, 0, at=at).message == GONE_ON[GoneOn.ON_SCREEN]
+
+
+def test_a_decided_pair_says_who_decided(judging: Judging) -> None:
+    key = disputed(judging)
+    api.adjudicate(judging.project, judging.lead, key, 1, "seen it", now=NOW)
+    assert judging.grade(1, key, 0).message == DECIDED
+
+
+def test_only_annotators_say_what_is_on_screen(judging: Judging) -> None:
+    with pytest.raises(NotAllowed):
+        api.shown(judging.project, judging.lead, judging.pairs()[0].pair, now=NOW)
 
 
 def test_the_third_and_the_fourth_person_may_take_back_a_slip_too(judging: Judging) -> None:
     key = judging.pairs()[0].pair
     for who, grade in enumerate((0, 4, 0, 0)):
         judging.grade(who, key, grade)
-    assert judging.grade(2, key, 4).message == LOCKED  # the fourth has gone on from the third
+    assert judging.grade(2, key, 4).message == GONE_ON[GoneOn.GRADED]  # the fourth has gone on from the third
     assert judging.grade(3, key, 4).status is ReceiptStatus.SAVED
     assert judging.state(key).verdict is Verdict.DISCARDED
     another = judging.pairs()[1].pair

@@ -7,6 +7,7 @@ rules say is written here a second time, in plain loops over the rows.
 import dataclasses
 import json
 import os
+import re
 import shutil
 import tempfile
 from collections import Counter, defaultdict
@@ -39,11 +40,13 @@ from backend.ground.ids import PairKey
 from support import MOMENTS, NOW, WordEncoder
 
 EXAMPLES = int(os.environ.get("REELRANK_EXAMPLES", "150"))
-LEASE_S = 15 * 60.0
+LEASE_S = 5 * 60.0
+"""Shorter than a grade can be taken back, so that one may do so whose follower went away."""
 SLACK_S = 60.0
 """A lease may have been renewed that long ago."""
 QUEUE = 7
 SETTLED = ("consensus", "discarded", "adjudicated")
+UNDO_S = 15 * 60.0
 
 WHO = st.integers(0, 4)
 PAIR = st.integers(0, 11)
@@ -61,7 +64,11 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "moments.jsonl").write_text("\n".join(lines))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sentence, "load", lambda spec: WordEncoder())
-        project = api.init_project(folder / "project", encoder="minilm")
+        settings_file = api.init_project(folder / "project", encoder="minilm").folder / "reelrank.toml"
+        before = settings_file.read_text()
+        settings_file.write_text(re.sub("(?m)^lease_minutes = .*", f"lease_minutes = {LEASE_S / 60:.0f}", before))
+        assert settings_file.read_text() != before
+        project = api.open_project(folder / "project")
         api.import_corpus(project, folder / "moments.jsonl", "jsonl", now=NOW)
         api.draw_queries(project, val=1, test=1, seed=5, now=NOW)
         api.choose_candidates(project, now=NOW)
@@ -98,6 +105,10 @@ class Tables:
     """Person: grade of the newest revision."""
     judgements: list[tuple[int, int, int, int]]
     """(pair, seat, person, revision), in the order of writing."""
+    graded_at: dict[tuple[int, int], float]
+    """(pair, person): when the newest grade was saved."""
+    shown: set[tuple[int, int]]
+    """(pair, person) whose clip was on screen since they sat down, judged or not."""
     verdicts: dict[int, tuple[str, int | None, float | None]]
     blocked: set[int]
     skips: set[tuple[int, int]]
@@ -122,6 +133,23 @@ class Tables:
             and all(who != me for who, _ in seats.values())
             and any(who is None or until is not None for who, until in seats.values())
         }
+
+    def on_screen(self, pair: int, who: int, now: float) -> bool:
+        """Whether somebody has a clip on screen whose place is theirs at this instant."""
+        sits = [until for person, until in self.seats[pair].values() if person == who]
+        return (pair, who) in self.shown and any(until is not None and until >= now for until in sits)
+
+    def may_change(self, pair: int, me: int, now: float) -> bool:
+        """Whether a grade of this person may still be taken back."""
+        verdict = self.verdicts.get(pair, ("open",))[0]
+        if verdict in ("open", "adjudicated"):
+            return verdict == "open"
+        mine = max(n for n, row in enumerate(self.judgements) if row[0] == pair and row[2] == me)
+        later = any(row[0] == pair and row[2] != me for row in self.judgements[mine:])
+        first_round = any(who == me for n, (who, _) in self.seats[pair].items() if n < 3)
+        beyond = [who for n, (who, _) in self.seats[pair].items() if n > 2 and who not in (None, me)]
+        watched = first_round and any(self.on_screen(pair, who, now) for who in beyond)
+        return not later and not watched and now - self.graded_at[pair, me] <= UNDO_S
 
     def open_to(self, me: int, now: float) -> set[int]:
         """Those of them with a place to sit down at this instant."""
@@ -160,6 +188,8 @@ class Campaign(RuleBasedStateMachine):
         self.desks: dict[int, tuple[PairKey, ...]] = defaultdict(tuple)
         self.promised: dict[tuple[int, int], float] = {}
         self.last: dict[int, int] = {}
+        self.seen: set[tuple[int, int]] = set()
+        """(pair, person) whose clip was on screen since they sat down, as the acts had it."""
 
     def teardown(self) -> None:
         self.project.store.close()
@@ -207,6 +237,22 @@ class Campaign(RuleBasedStateMachine):
         for person, grade in (*others, *([(last[0], slip)] if slip is not None else []), last):
             self.grade(person, self.keys[self.pair_ids[pair]], grade)
 
+    @rule(pair=PAIR, seen=st.booleans(), wait=st.sampled_from((1.0, LEASE_S + 1)), back=st.booleans())
+    def a_dispute_meets_a_third_desk(self, pair: int, seen: bool, wait: float, back: bool) -> None:
+        """It lies there, perhaps on screen; some time passes; then the one who disagreed thinks better of it."""
+        first, second, third = self.people[:3]
+        key = self.keys[self.pair_ids[pair]]
+        self.grade(first, key, 0)
+        self.grade(second, key, 4)
+        self.asks_for_the_desk(2)
+        if seen:
+            self.comes_on_screen(self.tables(), third.annotator_id, self.pair_of[key])
+            api.shown(self.project, third, key, now=self.now)
+        self.time_passes(wait)
+        if back:
+            self.asks_for_the_desk(2)
+        self.grade(second, key, 0)
+
     @rule(who=WHO, grade=GRADE)
     def takes_back_the_last_grade(self, who: int, grade: int) -> None:
         if who in self.last:
@@ -221,9 +267,27 @@ class Campaign(RuleBasedStateMachine):
         if self.desks[who]:
             self.skip(self.people[who], self.desks[who][0], kind)
 
+    @rule(who=WHO, pair=PAIR)
+    def the_clip_comes_on_screen(self, who: int, pair: int) -> None:
+        """Most often one that lies on the desk; a late word about any other one changes nothing."""
+        me, key = self.people[who].annotator_id, (self.desks[who] or (self.keys[self.pair_ids[pair]],))[0]
+        self.comes_on_screen(self.tables(), me, self.pair_of[key])
+        api.shown(self.project, self.people[who], key, now=self.now)
+
+    @rule(who=WHO)
+    def asks_for_the_desk_with_a_clip_on_screen(self, who: int) -> None:
+        """As after every key press, and after a pause in which the lease may have run out."""
+        on_screen = self.desks[who][0] if self.desks[who] else None
+
+        def exchange(person: Person) -> Desk:
+            return api.exchange(self.project, person, [], [], now=self.now, shown=on_screen)[1]
+
+        self.look(self.people[who], exchange, on_screen)
+
     @rule(who=WHO)
     def signs_out(self, who: int) -> None:
         me = self.people[who].annotator_id
+        self.seen -= {(pair, me) for pair in self.tables().held_by(me)}
         assignments.sign_off(self.project.store, self.people[who], now=self.now)
         self.promised = {seat: until for seat, until in self.promised.items() if seat[1] != me}
         assert not any(
@@ -301,6 +365,14 @@ class Campaign(RuleBasedStateMachine):
         assert sorted(logged) == sorted(self.refused)
 
     @invariant()
+    def what_was_on_screen_is_known(self) -> None:
+        """Of everybody who sits somewhere; a place that changed hands, or was given back, begins anew."""
+        tables = self.tables()
+        sitting = {(pair, who) for pair, seats in tables.seats.items() for who, _ in seats.values()}
+        self.seen &= sitting
+        assert tables.shown == self.seen
+
+    @invariant()
     def seats_hold(self) -> None:
         tables = self.tables()
         judged = defaultdict(list)
@@ -369,6 +441,9 @@ class Campaign(RuleBasedStateMachine):
         receipt = act()
         new = self.sql.execute("SELECT count(*) FROM judgement").fetchone()[0] - len(before.judgements)
         assert new == (receipt.status is ReceiptStatus.SAVED)
+        if me in before.standing.get(pair, {}):
+            assert (receipt.status is ReceiptStatus.SAVED) == before.may_change(pair, me, self.now), receipt.message
+        self.places_taken_away(pair, before)
         promised = self.promised.pop((pair, me), None)
         if receipt.status is ReceiptStatus.SAVED:
             self.grades[pair][me] = event.grade
@@ -381,6 +456,19 @@ class Campaign(RuleBasedStateMachine):
             )
         self.rows += new
         self.sent.append((person, event, receipt))
+
+    def places_taken_away(self, pair: int, before: Tables) -> None:
+        """A correction may end a disagreement: whoever only had the clip ahead of them loses it, nobody else."""
+        for n in before.seats[pair].keys() - self.tables().seats[pair].keys():
+            who, _ = before.seats[pair][n]
+            if who is not None:
+                assert not before.on_screen(pair, who, self.now), "the clip was on somebody's screen"
+                self.promised.pop((pair, who), None)
+
+    def comes_on_screen(self, tables: Tables, me: int, pair: int) -> None:
+        """Only of a place that is theirs at this instant."""
+        if any(who == me and until is not None and until >= self.now for who, until in tables.seats[pair].values()):
+            self.seen.add((pair, me))
 
     def skip(self, person: Person, key: PairKey, kind: SkipKind) -> None:
         event = SkipEvent(key, kind, "because", f"press-{next(self.presses)}")
@@ -401,12 +489,20 @@ class Campaign(RuleBasedStateMachine):
             return api.record_grades(self.project, person, [event], now=self.now)[0]
         return api.record_skips(self.project, person, [event], now=self.now)[0]
 
-    def look(self, person: Person, ask: Callable[[Person], Desk]) -> None:
+    def look(self, person: Person, ask: Callable[[Person], Desk], on_screen: PairKey | None = None) -> None:
         """Ask for a desk, and see that it is what this person must get."""
         me = person.annotator_id
         exchanged = self.tables()
+        lapsed = {
+            pair
+            for pair, seats in exchanged.seats.items()
+            if any(who == me and until is not None and until < self.now for who, until in seats.values())
+        }
         desk = ask(person)
         after = self.tables()
+        self.seen -= {(pair, me) for pair in lapsed if me not in after.standing.get(pair, {})}  # taken up again
+        if on_screen is not None:
+            self.comes_on_screen(after, me, self.pair_of[on_screen])
         got = {self.pair_of[item.pair] for item in desk.items}
         leases = [until for seats in after.seats.values() for _, until in seats.values() if until is not None]
         assert all(until <= self.now + LEASE_S for until in leases), "a lease from before the clock was set back"
@@ -448,14 +544,19 @@ class Campaign(RuleBasedStateMachine):
 
     def tables(self) -> Tables:
         seats: dict[int, dict[int, tuple[int | None, float | None]]] = defaultdict(dict)
-        for pair, n, who, until in self.sql.execute("SELECT pair_id, seat_no, annotator_id, lease_until FROM seat"):
+        shown = set()
+        for pair, n, who, until, at in self.sql.execute(
+            "SELECT pair_id, seat_no, annotator_id, lease_until, shown_at FROM seat"
+        ):
             seats[pair][n] = (who, until)
-        judgements, standing = [], defaultdict[int, dict[int, int]](dict)
-        for pair, n, who, revision, grade in self.sql.execute(
-            "SELECT pair_id, seat_no, annotator_id, revision, grade FROM judgement ORDER BY judgement_id"
+            shown |= {(pair, who)} if at is not None else set()
+        judgements, standing, graded_at = [], defaultdict[int, dict[int, int]](dict), {}
+        for pair, n, who, revision, grade, at in self.sql.execute(
+            "SELECT pair_id, seat_no, annotator_id, revision, grade, graded_at FROM judgement ORDER BY judgement_id"
         ):
             judgements.append((pair, n, who, revision))
             standing[pair][who] = grade
+            graded_at[pair, who] = at
         verdicts = {
             row[0]: tuple(row)[1:]
             for row in self.sql.execute("SELECT pair_id, verdict, relevance, mean FROM consensus")
@@ -465,7 +566,7 @@ class Campaign(RuleBasedStateMachine):
         skips = {
             tuple(row) for row in self.sql.execute("SELECT pair_id, annotator_id FROM skip WHERE lifted_at IS NULL")
         }
-        return Tables(seats, dict(standing), judgements, verdicts, blocked, skips)
+        return Tables(seats, dict(standing), judgements, graded_at, shown, verdicts, blocked, skips)
 
     def everything(self) -> list[Any]:
         """Every row of every table that an act may change."""

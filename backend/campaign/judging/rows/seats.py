@@ -1,11 +1,12 @@
 """Seats: places for annotators at pairs. They change hands while people work.
 
 A seat is free (nobody), held (somebody, until its lease runs out) or judged (somebody, for good). Because the
-rows of a pair *are* its overlap, no count is ever compared with a limit.
+rows of a pair *are* its overlap, no count is ever compared with a limit. A held seat is shown once its clip was on the
+holder's screen; until then it only lies ahead. Whoever takes the seat, or takes it up again, begins unseen.
 """
 
-import sqlite3
 from dataclasses import dataclass
+from enum import StrEnum
 
 from backend.ground.ids import AnnotatorId, BatchId, PairId, PairKey, QueryId
 from backend.store.engine import Database
@@ -13,6 +14,7 @@ from backend.store.engine import Database
 SECOND_ROUND_SEATS = (3, 4)
 
 # A place that anybody may take: nobody's, or somebody's whose lease has run out.
+_NOBODYS = "annotator_id = NULL, lease_until = NULL, claim_no = NULL, shown_at = NULL"
 _FREE = "(s.annotator_id IS NULL OR s.lease_until < :now)"
 # Pairs this person may sit down at: never twice at the same pair, none they skipped, nothing settled, no broken clip.
 _MINE_TO_TAKE = """
@@ -50,15 +52,23 @@ class Seat:
     judged: bool
 
 
-def renew(db: Database, me: AnnotatorId, *, until: float, slack_s: float) -> None:
+class GoneOn(StrEnum):
+    """How somebody has gone on from another person's grade."""
+
+    GRADED = "graded"
+    ON_SCREEN = "on screen"
+
+
+def renew(db: Database, me: AnnotatorId, *, now: float, until: float, slack_s: float) -> None:
     """Extend the lease of every seat this person still holds, lapsed or not, unless it was extended `slack_s` ago.
 
     Nobody's lease can end later than `until`: one that does was given before the clock was set back, and is
     shortened, so that the seat of somebody who is away comes back in time.
     """
     db.conn.execute(
-        "UPDATE seat SET lease_until = :until WHERE annotator_id = :me AND lease_until < :until - :slack",
-        {"me": me, "until": until, "slack": slack_s},
+        "UPDATE seat SET lease_until = :until, shown_at = iif(lease_until < :now, NULL, shown_at) "
+        "WHERE annotator_id = :me AND lease_until < :until - :slack",
+        {"me": me, "now": now, "until": until, "slack": slack_s},
     )
     db.conn.execute("UPDATE seat SET lease_until = :until WHERE lease_until > :until", {"until": until})
 
@@ -143,25 +153,32 @@ def claim(db: Database, me: AnnotatorId, pair_id: PairId, *, now: float, until: 
     """Sit down at a pair, in one statement: the lowest free seat, if there still is one.
 
     Returns:
-        Whether a seat was had.
+        Whether a seat was had; never a second one at the same pair.
     """
-    try:
-        cursor = db.conn.execute(
-            "UPDATE seat SET annotator_id = :me, lease_until = :until, "
-            "claim_no = (SELECT coalesce(max(claim_no), 0) + 1 FROM seat WHERE annotator_id = :me) "
-            "WHERE pair_id = :pair AND seat_no = "
-            f"(SELECT s.seat_no FROM seat AS s WHERE s.pair_id = :pair AND {_FREE} ORDER BY s.seat_no LIMIT 1)",
-            {"me": me, "pair": pair_id, "now": now, "until": until},
-        )
-    except sqlite3.IntegrityError:
-        return False  # this person sits at the pair already
+    cursor = db.conn.execute(
+        "UPDATE seat SET annotator_id = :me, lease_until = :until, shown_at = NULL, "
+        "claim_no = (SELECT coalesce(max(claim_no), 0) + 1 FROM seat WHERE annotator_id = :me) "
+        "WHERE pair_id = :pair AND seat_no = "
+        f"(SELECT s.seat_no FROM seat AS s WHERE s.pair_id = :pair AND {_FREE} ORDER BY s.seat_no LIMIT 1) "
+        "AND NOT EXISTS (SELECT 1 FROM seat WHERE pair_id = :pair AND annotator_id = :me AND repeat = 0)",
+        {"me": me, "pair": pair_id, "now": now, "until": until},
+    )
     return cursor.rowcount == 1
+
+
+def mark_shown(db: Database, me: AnnotatorId, key: PairKey, *, now: float) -> None:
+    """The clip of a pair is on its holder's screen; the first time counts. No word about a pair they do not hold."""
+    db.conn.execute(
+        "UPDATE seat SET shown_at = :now WHERE pair_id = (SELECT pair_id FROM pair WHERE pair_key = :key) "
+        "AND annotator_id = :me AND lease_until >= :now AND shown_at IS NULL",
+        {"me": me, "key": key, "now": now},
+    )
 
 
 def release(db: Database, me: AnnotatorId, pair_id: PairId | None = None) -> list[PairId]:
     """Give back every seat this person holds and has not graded, or the one at a pair."""
     rows = db.conn.execute(
-        "UPDATE seat SET annotator_id = NULL, lease_until = NULL, claim_no = NULL "
+        f"UPDATE seat SET {_NOBODYS} "
         "WHERE annotator_id = :me AND lease_until IS NOT NULL AND pair_id = coalesce(:pair, pair_id) RETURNING pair_id",
         {"me": me, "pair": pair_id},
     ).fetchall()
@@ -171,7 +188,7 @@ def release(db: Database, me: AnnotatorId, pair_id: PairId | None = None) -> lis
 def release_broken(db: Database, moment_id: int) -> None:
     """Free the ungraded seats at every pair of a moment whose clip cannot be shown."""
     db.conn.execute(
-        "UPDATE seat SET annotator_id = NULL, lease_until = NULL, claim_no = NULL WHERE lease_until IS NOT NULL "
+        f"UPDATE seat SET {_NOBODYS} WHERE lease_until IS NOT NULL "
         "AND pair_id IN (SELECT pair_id FROM pair WHERE moment_id = ?)",
         [moment_id],
     )
@@ -204,24 +221,32 @@ def open_second_round(db: Database, pair_id: PairId) -> bool:
 
 
 def close_second_round(db: Database, pair_id: PairId) -> bool:
-    """Take the two further seats away again, if nobody has sat down; whether there were any."""
-    cursor = db.conn.execute("DELETE FROM seat WHERE pair_id = ? AND seat_no > 2 AND annotator_id IS NULL", [pair_id])
+    """Take those of the two further seats away again at which nobody has graded; whether there were any.
+
+    Somebody who merely holds one has not seen the pair: `gone_on_from` keeps grades as they are once they have.
+    """
+    cursor = db.conn.execute(
+        "DELETE FROM seat WHERE pair_id = ? AND seat_no > 2 AND (annotator_id IS NULL OR lease_until IS NOT NULL)",
+        [pair_id],
+    )
     return cursor.rowcount > 0
 
 
-def gone_on_from(db: Database, pair_id: PairId, me: AnnotatorId) -> bool:
-    """Whether anybody has gone on from this person's grade of a pair.
+def gone_on_from(db: Database, pair_id: PairId, me: AnnotatorId, *, now: float) -> GoneOn | None:
+    """Whether, and how, anybody has gone on from this person's grade of a pair.
 
-    That is: somebody graded it later, or the grade was of the first round and somebody sits at the second.
+    That is: somebody graded it later, or the grade was of the first round and somebody at the second one has the clip
+    on screen. A clip that only lies ahead on somebody's desk, or whose lease has run out, nobody has gone on to.
     """
-    row = db.conn.execute(
+    graded, shown = db.conn.execute(
         "SELECT EXISTS (SELECT 1 FROM judgement WHERE pair_id = :pair AND annotator_id <> :me AND judgement_id > "
-        "(SELECT max(judgement_id) FROM judgement WHERE pair_id = :pair AND annotator_id = :me)) "
-        "OR EXISTS (SELECT 1 FROM seat AS mine JOIN seat AS theirs USING (pair_id) WHERE pair_id = :pair "
-        "AND mine.annotator_id = :me AND mine.seat_no <= 2 AND theirs.seat_no > 2 AND theirs.annotator_id <> :me)",
-        {"pair": pair_id, "me": me},
+        "(SELECT max(judgement_id) FROM judgement WHERE pair_id = :pair AND annotator_id = :me)), "
+        "EXISTS (SELECT 1 FROM seat AS mine JOIN seat AS theirs USING (pair_id) WHERE pair_id = :pair "
+        "AND mine.annotator_id = :me AND mine.seat_no <= 2 AND theirs.seat_no > 2 AND theirs.annotator_id <> :me "
+        "AND theirs.shown_at IS NOT NULL AND theirs.lease_until >= :now)",
+        {"pair": pair_id, "me": me, "now": now},
     ).fetchone()
-    return bool(row[0])
+    return GoneOn.GRADED if graded else GoneOn.ON_SCREEN if shown else None
 
 
 def graded(db: Database, me: AnnotatorId) -> int:
@@ -259,7 +284,6 @@ def waiting_for(db: Database, me: AnnotatorId, *, now: float) -> int:
 def free_lapsed(db: Database, pair_id: PairId) -> None:
     """Free the places of people who went away without grading the pair: nobody grades what everybody is shown."""
     db.conn.execute(
-        "UPDATE seat SET annotator_id = NULL, lease_until = NULL, claim_no = NULL "
-        "WHERE pair_id = ? AND lease_until IS NOT NULL",
+        f"UPDATE seat SET {_NOBODYS} WHERE pair_id = ? AND lease_until IS NOT NULL",
         [pair_id],
     )
