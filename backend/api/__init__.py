@@ -58,7 +58,7 @@ if TYPE_CHECKING:
         videos_with_file,
     )
     from backend.api.moments import moment_clip
-    from backend.api.opening import open_project, status_counts
+    from backend.api.opening import address, note_address, open_project, status_counts
     from backend.api.pace import backup_now, progress
     from backend.api.people import (
         accept_invitation,
@@ -198,6 +198,7 @@ __all__ = [
     "add_run",
     "add_statistics",
     "add_truth",
+    "address",
     "adjudicate",
     "agreement_study",
     "annotator_of",
@@ -258,6 +259,7 @@ __all__ = [
     "new_invitation",
     "noise_study",
     "notable_queries",
+    "note_address",
     "offer_again",
     "open_batch",
     "open_project",

@@ -15,6 +15,16 @@ def open_project(folder: Path) -> Project:
     return projects.open_project(folder)
 
 
+def note_address(project: Project, url: str) -> None:
+    """Keep where a server that begins will be reached."""
+    projects.note_address(project, url)
+
+
+def address(project: Project) -> str:
+    """Where the project was served last, for links; the usual address if it never was."""
+    return projects.address(project)
+
+
 def status_counts(project: Project, by: Person | Operator) -> dict[str, Any]:
     """The counts of `reelrank status --json`, equal to what the screens show."""
     gate.in_charge(project.store, by)

@@ -24,7 +24,10 @@ def add(
     password_stdin: Annotated[
         bool, typer.Option("--password-stdin", help="Read the password from standard input instead of inviting.")
     ] = False,
-    url: Annotated[str, typer.Option("--url", help="Where the app is served, for the link.")] = "http://127.0.0.1:8501",
+    url: Annotated[
+        str | None,
+        typer.Option("--url", help="The address that people open; where the project was served last, if not given."),
+    ] = None,
 ) -> None:
     """Add an annotator or a lead; prints a one-time link with which they choose a password.
 
@@ -38,4 +41,4 @@ def add(
         return
     token = api.add_person(project, api.OPERATOR, name, role, now=now())
     say(f"Send {name} this link; it works once, for two weeks:")
-    say(f"{url.rstrip('/')}/session/invitation/{token}")
+    say(f"{(url or api.address(project)).rstrip('/')}/session/invitation/{token}")

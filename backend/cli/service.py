@@ -56,7 +56,7 @@ def demo(
     say(f"Password  {password}  (for everybody)")
     say("")
     if not no_serve:
-        _serve(folder, host, port)
+        _serve(project, host, port)
 
 
 def serve(folder: Dir, host: HostOption = "127.0.0.1", port: PortOption = 8501) -> None:
@@ -64,9 +64,9 @@ def serve(folder: Dir, host: HostOption = "127.0.0.1", port: PortOption = 8501) 
 
     Example: reelrank serve my-project --port 8501
     """
-    api.open_project(folder)
+    project = api.open_project(folder)
     _require_port(host, port)
-    _serve(folder, host, port)
+    _serve(project, host, port)
 
 
 def clip(
@@ -95,13 +95,21 @@ def _require_port(host: str, port: int) -> None:
             fail(f"cannot listen on {host}:{port} ({error.strerror}): choose another --port")
 
 
-def _serve(folder: Path, host: str, port: int) -> NoReturn:
+def _url(host: str, port: int) -> str:
+    """Where this machine's browser finds the server; people at other machines need `users add --url`."""
+    name = "127.0.0.1" if host in ("", "0.0.0.0", "::") else host
+    return f"http://[{name}]:{port}" if ":" in name else f"http://{name}:{port}"
+
+
+def _serve(project: "api.Project", host: str, port: int) -> NoReturn:
     """Hand this process over to Streamlit, so that signals and kills meet the server itself."""
     # The back end does not import its front end; it only knows its name.
     found = importlib.util.find_spec("annotate_app")
     if found is None or found.origin is None:
         fail("the package annotate_app is not installed: install reelrank again")
     app = Path(found.origin).with_name("asgi.py")
+    folder = project.folder
+    api.note_address(project, _url(host, port))
     say(f"Serving {folder} on http://{host}:{port}  (stop with Ctrl-C)")
     sys.stdout.flush()
     environment = {**os.environ, "REELRANK_PROJECT": str(folder.resolve())}

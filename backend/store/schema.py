@@ -551,6 +551,12 @@ def m008_shown(db: Database) -> None:
     _run(db, SHOWN)
 
 
+@migrations()
+def m009_added_by(db: Database) -> None:
+    """Which lead added a person; NULL for the command line, and for everybody who was here before."""
+    db.conn.execute("ALTER TABLE annotator ADD COLUMN added_by INTEGER REFERENCES annotator")
+
+
 def _forbid_changes(db: Database, tables: Iterable[str]) -> None:
     for table in tables:
         for action in ("UPDATE", "DELETE"):

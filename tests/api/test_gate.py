@@ -108,6 +108,7 @@ WAYS_IN = {
 # The command line's, on the machine that holds the files: no page or route calls one, which a test below sees to.
 MACHINE = {
     "accept_rewrites",
+    "address",
     "backup",
     "build_demo",
     "choose_candidates",
@@ -119,6 +120,7 @@ MACHINE = {
     "import_judgements",
     "init_project",
     "migrate",
+    "note_address",
     "restore",
     "rewrite_captions",
     "waiting_rewrites",

@@ -189,7 +189,7 @@ def test_a_session_that_ends_while_a_grade_is_on_its_way_keeps_the_grade(
     page.get_by_role("link", name="Sign in again").click()
     if ended_by == "suspension":
         sign_in(page, name, PASSWORD)
-        expect(page.get_by_role("alert")).to_contain_text("Your account is suspended: ask your lead.")
+        expect(page.get_by_role("alert")).to_contain_text("or the account is not open")
         suspend.click()
         expect(suspend).to_have_text("Suspend")
     sign_in(page, name, PASSWORD)

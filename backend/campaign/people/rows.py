@@ -12,7 +12,7 @@ from backend.ground.ids import AnnotatorId
 from backend.store.engine import Database
 
 
-def add(db: Database, name: str, role: Role, *, at: float, simulated: bool = False) -> Person:
+def add(db: Database, name: str, role: Role, *, by: AnnotatorId | None, at: float, simulated: bool = False) -> Person:
     """A new person, who cannot sign in before setting a password.
 
     Raises:
@@ -20,8 +20,8 @@ def add(db: Database, name: str, role: Role, *, at: float, simulated: bool = Fal
     """
     try:
         cursor = db.conn.execute(
-            "INSERT INTO annotator (name, role, simulated, created_at) VALUES (?, ?, ?, ?)",
-            [name, role.value, int(simulated), at],
+            "INSERT INTO annotator (name, role, simulated, created_at, added_by) VALUES (?, ?, ?, ?, ?)",
+            [name, role.value, int(simulated), at, by],
         )
     except sqlite3.IntegrityError as error:
         why = "a name cannot be empty" if not name.strip() else f"there is already somebody named {name}"

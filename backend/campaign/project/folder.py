@@ -21,6 +21,9 @@ from backend.store.files import arriving
 
 SETTINGS_FILE = "reelrank.toml"
 DATABASE_FILE = "reelrank.db"
+ADDRESS_FILE = "served-at.txt"
+"""The address that the project was served on last, written when a server starts."""
+USUAL_ADDRESS = "http://127.0.0.1:8501"
 BATCH_SIZES = (20, 40)
 MAX_CANDIDATES = 40
 """At most this many candidates a query (TVR-Ranking): one batch of 40, or two of 20."""
@@ -154,6 +157,17 @@ def set_encoder(project: Project, encoder: str, kind: str) -> Project:
     lines = {"encoder": f"encoder = {_toml(encoder)}", "encoder_kind": f"encoder_kind = {_toml(kind)}"}
     _replace(project.folder, lines)
     return open_project(project.folder)
+
+
+def note_address(project: Project, url: str) -> None:
+    """Keep where the project is served, for links that commands print."""
+    _write(project.folder / ADDRESS_FILE, f"{url}\n")
+
+
+def address(project: Project) -> str:
+    """Where the project was served last; the usual address if it never was."""
+    path = project.folder / ADDRESS_FILE
+    return path.read_text(encoding="utf-8").strip() if path.exists() else USUAL_ADDRESS
 
 
 def old_batch_size(folder: Path) -> int | None:

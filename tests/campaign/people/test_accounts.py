@@ -6,8 +6,10 @@ import sqlite3
 import pytest
 
 from backend import api
-from backend.campaign.nouns import Person
-from backend.ground.errors import NotAllowed, ProjectError, SignInRefused
+from backend.campaign.nouns import Person, Role
+from backend.campaign.people import accounts
+from backend.campaign.people import rows as people_rows
+from backend.ground.errors import NotAllowed, ProjectError, SignInRefused, StoreUnavailable
 from support import NOW, Judging
 
 OLD, NEW = "the old password", "the new password"
@@ -145,3 +147,72 @@ def test_only_leads_make_links_and_only_for_people_who_may_come(judging: Judging
     api.suspend(project, lead, anna.annotator_id, True, now=NOW)
     with pytest.raises(ProjectError, match="reinstate"):
         api.new_invitation(project, lead, anna.annotator_id, now=NOW)
+
+
+def test_it_is_on_record_who_added_a_person(judging: Judging) -> None:
+    api.add_person(judging.project, judging.lead, "Zoe", Role.ANNOTATOR, now=NOW)
+    api.add_person_with_password(judging.project, api.OPERATOR, "Yan", Role.LEAD, OLD, now=NOW)
+    with sqlite3.connect(judging.project.folder / "reelrank.db") as db:
+        added = dict(db.execute("SELECT name, added_by FROM annotator WHERE name IN ('Yan', 'Zoe')"))
+    assert added == {"Zoe": judging.lead.annotator_id, "Yan": None}
+    assert [(actor, told) for actor, _, told in events(judging, "person_added")][-2:] == [
+        (judging.lead.annotator_id, {"name": "Zoe", "role": "annotator"}),
+        (None, {"name": "Yan", "role": "lead"}),
+    ]
+
+
+def test_a_person_whose_invitation_could_not_be_kept_is_not_added(
+    judging: Judging, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The disk was full after the person and before the link: the name was taken, by somebody nobody could invite."""
+
+    def full(*_: object, **__: object) -> None:
+        raise StoreUnavailable("the disk is full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(people_rows, "add_invitation", full)
+        with pytest.raises(StoreUnavailable):
+            api.add_person(judging.project, judging.lead, "Zoe", Role.ANNOTATOR, now=NOW)
+    assert "Zoe" not in [row.person.name for row in api.list_people(judging.project, api.OPERATOR)]
+    assert api.add_person(judging.project, judging.lead, "Zoe", Role.ANNOTATOR, now=NOW)
+
+
+def test_signing_in_does_not_tell_who_is_here(judging: Judging, anna: Person, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One answer, and the same slow work, for a wrong password, an invited name, a suspended one and nobody's."""
+    project, suspended = judging.project, judging.annotators[1]
+    _, link = api.new_invitation(project, judging.lead, suspended.annotator_id, now=NOW)
+    api.accept_invitation(project, link, NEW, now=NOW)
+    api.suspend(project, judging.lead, suspended.annotator_id, True, now=NOW)
+    api.add_person(project, judging.lead, "Invited", Role.ANNOTATOR, now=NOW)
+    work: list[str] = []
+
+    class Counting:
+        """Argon2, and what it was asked to do."""
+
+        def __init__(self) -> None:
+            self.real = accounts.PasswordHasher()
+
+        def hash(self, password: str) -> str:
+            work.append("hash")
+            return self.real.hash(password)
+
+        def verify(self, hashed: str, password: str) -> bool:
+            work.append("verify")
+            return self.real.verify(hashed, password)
+
+    accounts._nobodys_hash.cache_clear()  # a server that has just begun
+    hasher = Counting()
+    monkeypatch.setattr(accounts, "_hasher", lambda: hasher)
+    with pytest.raises(SignInRefused):
+        api.sign_in(project, anna.name, "warm up", now=NOW)
+    told = {}
+    for name, password in (
+        *((anna.name, "wrong"), ("Invited", "any"), ("Nobody", "any")),
+        *((suspended.name, "wrong"), (suspended.name, NEW)),
+    ):
+        work.clear()
+        with pytest.raises(SignInRefused) as refused:
+            api.sign_in(project, name, password, now=NOW)
+        told[name, password] = (str(refused.value), *work)
+    answer = "Name or password is wrong, or the account is not open. If you are sure of both, ask your lead."
+    assert set(told.values()) == {(answer, "verify")}, told
