@@ -22,6 +22,7 @@ class AppServer:
         self.log = log
         self.port = free_port()
         self.process: subprocess.Popen[bytes] | None = None
+        self.wanted = False
 
     @property
     def url(self) -> str:
@@ -30,6 +31,7 @@ class AppServer:
 
     def start(self) -> None:
         """Start and wait until it answers; on failure say what it said."""
+        self.wanted = True
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "backend", "serve", str(self.project), "--port", str(self.port)],
@@ -48,6 +50,16 @@ class AppServer:
                 time.sleep(0.1)
         self.kill()
         raise AssertionError(f"the server did not come up; it said:\n{self.log.read_text()}")
+
+    def revive(self) -> None:
+        """Start again what died and was not stopped, as a test leaves it that fails after killing it."""
+        if self.wanted and (self.process is None or self.process.poll() is not None):
+            self.start()
+
+    def stop(self) -> None:
+        """No test needs it any more."""
+        self.wanted = False
+        self.kill()
 
     def kill(self) -> None:
         """kill -9, as an accident would; a helper process may outlive it for a moment."""

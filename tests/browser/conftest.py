@@ -10,6 +10,10 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
+from app_server import AppServer, sign_in
+from backend import api
+
+PASSWORD = api.demo_people()[2]
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 ARGUMENTS = [
     "--no-sandbox",
@@ -48,6 +52,49 @@ def open_page(browser: Browser) -> Iterator[Callable[..., Page]]:
     yield opened
     for context in contexts:
         context.close()
+
+
+@pytest.fixture(scope="module")
+def served() -> Iterator[list[AppServer]]:
+    """The servers of a file of tests, which `serve` adds to."""
+    servers: list[AppServer] = []
+    yield servers
+    for server in servers:
+        server.stop()
+
+
+@pytest.fixture(scope="module")
+def serve(served: list[AppServer], tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path], AppServer]:
+    """Serves a project until the last test of the file is done."""
+
+    def started(project: Path) -> AppServer:
+        server = AppServer(project, tmp_path_factory.mktemp("serve") / "server.log")
+        served.append(server)
+        server.start()
+        return server
+
+    return started
+
+
+@pytest.fixture(autouse=True)
+def alive(served: list[AppServer]) -> None:
+    """A test that failed between killing a server and starting it again does not fail the next one."""
+    for server in served:
+        server.revive()
+
+
+@pytest.fixture
+def enter(open_page: Callable[..., Page], server: AppServer) -> Callable[..., Page]:
+    """Sign somebody in, in a browser context of their own; `server` is the one of the file of tests."""
+
+    def entered(name: str, password: str = PASSWORD, *, url: str = "", **context: Any) -> Page:
+        page = open_page(**context)
+        page.goto(url or server.url)
+        sign_in(page, name, password)
+        expect(page.get_by_role("button", name="Sign out")).to_be_visible(timeout=30_000)
+        return page
+
+    return entered
 
 
 @pytest.fixture(scope="package")

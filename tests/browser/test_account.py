@@ -2,7 +2,7 @@
 
 import sqlite3
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from datetime import datetime
 from pathlib import Path
@@ -15,6 +15,7 @@ from app_server import AppServer, sign_in
 from backend import api
 from backend.campaign.nouns import Role
 from backend.ground.errors import SignInRefused
+from hands import pair_on_show, press, saved
 
 pytestmark = pytest.mark.browser
 LEAD, ANNOTATORS, PASSWORD = api.demo_people()
@@ -23,28 +24,11 @@ Enter = Callable[..., Page]
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory, demo: Callable[..., Path]) -> Iterator[AppServer]:
+def server(
+    tmp_path_factory: pytest.TempPathFactory, demo: Callable[..., Path], serve: Callable[[Path], AppServer]
+) -> AppServer:
     """The app over the demo project."""
-    folder = tmp_path_factory.mktemp("account")
-    demo(folder / "project")
-    server = AppServer(folder / "project", folder / "server.log")
-    server.start()
-    yield server
-    server.kill()
-
-
-@pytest.fixture
-def enter(open_page: Callable[..., Page], server: AppServer) -> Enter:
-    """Sign somebody in, in a browser context of their own."""
-
-    def entered(name: str, password: str = PASSWORD) -> Page:
-        page = open_page()
-        page.goto(server.url)
-        sign_in(page, name, password)
-        expect(page.get_by_role("button", name="Sign out")).to_be_visible(timeout=30_000)
-        return page
-
-    return entered
+    return serve(demo(tmp_path_factory.mktemp("account") / "project"))
 
 
 def rows(server: AppServer, sql: str, *values: object) -> list[tuple[int, ...]]:
@@ -71,12 +55,8 @@ def no_serious_finding(page: Page) -> None:
 def test_my_work_shows_what_the_database_holds_and_its_keys_grade_nothing(enter: Enter, server: AppServer) -> None:
     page = enter(ANNOTATORS[0])
     for done in range(3):
-        player = page.locator('[data-testid="player"][data-gradable="true"]')
-        expect(player).to_be_visible(timeout=30_000)
-        pair = player.get_attribute("data-pair") or ""
-        page.keyboard.press(str(4 - done))
-        expect(page.get_by_test_id("player")).not_to_have_attribute("data-pair", pair)
-    expect(page.get_by_test_id("saving")).to_have_attribute("data-unsaved", "0", timeout=30_000)
+        press(page, 4 - done)
+    saved(page)
     link = page.get_by_role("link", name="My work")
     menu, desk = link.bounding_box(), page.get_by_test_id("player").bounding_box()
     assert menu is not None
@@ -108,8 +88,8 @@ def test_my_work_shows_what_the_database_holds_and_its_keys_grade_nothing(enter:
         page.keyboard.press(key)
     expect(page.get_by_role("dialog")).to_have_count(0)
     page.get_by_role("link", name="Back to grading").click()
-    expect(page.locator('[data-testid="player"][data-gradable="true"]')).to_be_visible(timeout=30_000)
-    expect(page.get_by_test_id("saving")).to_have_attribute("data-unsaved", "0", timeout=30_000)
+    pair_on_show(page)
+    saved(page)
     assert rows(server, f"SELECT count(*) {mine}", ANNOTATORS[0]) == [(in_all,)]
 
 
@@ -161,14 +141,14 @@ def test_a_session_that_ends_while_a_grade_is_on_its_way_keeps_the_grade(
     [(number,)] = rows(server, "SELECT annotator_id FROM annotator WHERE name = ?", name)
     given = "SELECT grade, count(*) FROM judgement WHERE annotator_id = ? GROUP BY grade"
     page, other = enter(name), enter(LEAD if ended_by == "suspension" else name)
-    expect(page.locator('[data-testid="player"][data-gradable="true"]')).to_be_visible(timeout=30_000)
+    pair_on_show(page)
     held: list[Route] = []
     ended = False
     page.route("**/desk/exchange", lambda route: route.continue_() if ended else held.append(route))
-    page.keyboard.press("3")
+    with page.expect_request("**/desk/exchange"):
+        page.keyboard.press("3")
     expect(page.get_by_test_id("saving")).to_have_attribute("data-unsaved", "1")
-    while not held:
-        page.wait_for_timeout(20)
+    assert held
 
     suspend = other.locator(f".st-key-suspend-{number} button:visible")
     if ended_by == "suspension":
@@ -194,7 +174,7 @@ def test_a_session_that_ends_while_a_grade_is_on_its_way_keeps_the_grade(
         expect(suspend).to_have_text("Suspend")
     sign_in(page, name, PASSWORD)
     expect(page.get_by_test_id("player")).to_be_visible(timeout=30_000)
-    expect(page.get_by_test_id("saving")).to_have_attribute("data-unsaved", "0", timeout=30_000)
+    saved(page)
     expect(page.get_by_test_id("saving")).to_have_text("saved")
     assert rows(server, given, number) == [(3, 1)]
 

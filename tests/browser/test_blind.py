@@ -13,7 +13,7 @@ import sqlite3
 import statistics
 import struct
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -30,6 +30,7 @@ from backend.campaign.judging.model import GradeEvent, SkipEvent, SkipKind
 from backend.campaign.nouns import Person, Role
 from backend.encoders import sentence
 from backend.ground.ids import AnnotatorId, PairId
+from hands import pair_on_show, press, saved
 from player_harness import make_clip
 from recorder import Recorder
 from support import VERBS, WordEncoder
@@ -154,19 +155,17 @@ def build(folder: Path) -> api.Project:
 
 
 @pytest.fixture(scope="module")
-def marked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Marked]:
+def marked(tmp_path_factory: pytest.TempPathFactory, serve: Callable[[Path], AppServer]) -> Marked:
     folder = tmp_path_factory.mktemp("qqfolder")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sentence, "load", lambda spec: WordEncoder())
         project = build(folder)
-    server = AppServer(project.folder, folder / "server.log")
+    server = serve(project.folder)
     marked = Marked(server, project, [], [])
     columns = ("SELECT rank FROM pair", "SELECT similarity FROM pair", "SELECT start_s FROM moment")
     marked.numbers = sorted({row[0] for column in columns for row in marked.sql(column)} - {0})
     marked.digests = [row[0] for row in marked.sql("SELECT sha256 FROM video")]
-    server.start()
-    yield marked
-    server.kill()
+    return marked
 
 
 @pytest.fixture
@@ -187,24 +186,6 @@ def entered(browser: Browser, recorder: Recorder, name: str = ME) -> Iterator[tu
     expect(page.get_by_role("button", name="Sign out")).to_be_visible(timeout=30_000)
     yield context, page
     context.close()
-
-
-def pair_on_show(page: Page) -> str:
-    player = page.locator('[data-testid="player"][data-gradable="true"]')
-    expect(player).to_be_visible(timeout=30_000)
-    return player.get_attribute("data-pair") or ""
-
-
-def press(page: Page, key: str) -> str:
-    """Press a key and wait for another pair; the one that was there."""
-    pair = pair_on_show(page)
-    page.keyboard.press(key)
-    expect(page.get_by_test_id("player")).not_to_have_attribute("data-pair", pair)
-    return pair
-
-
-def saved(page: Page) -> None:
-    expect(page.get_by_test_id("saving")).to_have_attribute("data-unsaved", "0", timeout=30_000)
 
 
 def kept(context: BrowserContext, page: Page) -> bytes:

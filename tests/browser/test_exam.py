@@ -4,7 +4,7 @@ import json
 import re
 import sqlite3
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -13,9 +13,10 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
-from app_server import AppServer, sign_in
+from app_server import AppServer
 from backend import api
 from backend.ground.ids import PairKey
+from hands import pair_on_show, press, saved
 from recorder import Recorder
 
 pytestmark = pytest.mark.browser
@@ -26,33 +27,16 @@ Enter = Callable[..., Page]
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory, demo: Callable[..., Path]) -> Iterator[AppServer]:
+def server(
+    tmp_path_factory: pytest.TempPathFactory, demo: Callable[..., Path], serve: Callable[[Path], AppServer]
+) -> AppServer:
     """The app over the judged demo, with an exam of two queries and three pairs each, every one explained."""
-    folder = tmp_path_factory.mktemp("exam")
-    demo(folder / "project", judged=True)
-    project = api.open_project(folder / "project")
+    project = api.open_project(demo(tmp_path_factory.mktemp("exam") / "project", judged=True))
     api.set_exam(project, api.OPERATOR, queries=2, pairs=3, seed=2, most_missed=40, now=time.time())
     lead = next(row.person for row in api.list_people(project, api.OPERATOR) if row.person.name == LEAD)
     for item in api.exam_items(project, api.OPERATOR):
         api.explain_exam_item(project, lead, item.item_id, f"{WHY} ({item.item_id})", now=time.time())
-    server = AppServer(folder / "project", folder / "server.log")
-    server.start()
-    yield server
-    server.kill()
-
-
-@pytest.fixture
-def enter(open_page: Callable[..., Page], server: AppServer) -> Enter:
-    """Sign somebody in, in a browser context of their own, perhaps through a recorder."""
-
-    def entered(name: str, url: str = "", **context: Any) -> Page:
-        page = open_page(**context)
-        page.goto(url or server.url)
-        sign_in(page, name, PASSWORD)
-        expect(page.get_by_role("button", name="Sign out")).to_be_visible(timeout=30_000)
-        return page
-
-    return entered
+    return serve(project.folder)
 
 
 def rows(server: AppServer, sql: str, *values: object) -> list[tuple[Any, ...]]:
@@ -79,26 +63,13 @@ def right(server: AppServer, item: str, name: str) -> int:
     return int(found[0][0])
 
 
-def item_on_show(page: Page) -> str:
-    player = page.locator('[data-testid="player"][data-gradable="true"]')
-    expect(player).to_be_visible(timeout=30_000)
-    return player.get_attribute("data-pair") or ""
-
-
-def press(page: Page, key: str) -> None:
-    """Press a key and wait until another clip, or none, is there."""
-    pair = item_on_show(page)
-    page.keyboard.press(key)
-    expect(page.get_by_test_id("player")).not_to_have_attribute("data-pair", pair)
-
-
 def answer_all(page: Page, server: AppServer, name: str, misses: int) -> None:
     """Grade every item, the first ones wrong by as much as can be."""
     for nth in range(ITEMS):
         expect(page.get_by_test_id("progress")).to_have_text(f"Exam, {nth + 1} of {ITEMS}")
-        key = right(server, item_on_show(page), name)
+        key = right(server, pair_on_show(page), name)
         press(page, str(key if nth >= misses else (4 if key <= 2 else 0)))
-    expect(page.get_by_test_id("saving")).to_have_attribute("data-unsaved", "0", timeout=30_000)
+    saved(page)
     expect(page.get_by_role("heading", name="All clips of the exam have a grade")).to_be_visible()
 
 
@@ -134,7 +105,7 @@ def desks(recorder: Recorder) -> list[dict[str, Any]]:
 def test_a_new_annotator_passes_is_told_of_the_misses_and_goes_to_work(enter: Enter, server: AppServer) -> None:
     name = ANNOTATORS[0]
     recorder = Recorder(server.port)
-    page = enter(name, recorder.url)
+    page = enter(name, url=recorder.url)
     expect(page.get_by_role("heading", name="The exam comes first")).to_be_visible()
     no_serious_finding(page)
     page.keyboard.press("g")
@@ -144,7 +115,7 @@ def test_a_new_annotator_passes_is_told_of_the_misses_and_goes_to_work(enter: En
     expect(page.get_by_test_id("progress")).to_have_text(f"Exam, 1 of {ITEMS}")
     expect(page.locator(".counts")).to_have_text("none of this counts as a judgement")
     expect(page.get_by_role("button", name="Skip this clip")).to_be_hidden()
-    item_on_show(page)
+    pair_on_show(page)
     no_serious_finding(page)
     assert page.locator("video[data-active='true']").evaluate("video => video.videoWidth") > 0
     page.keyboard.press("s")
@@ -152,25 +123,25 @@ def test_a_new_annotator_passes_is_told_of_the_misses_and_goes_to_work(enter: En
     page.get_by_role("button", name="Dismiss").click()
 
     # A grade is taken back, a page is loaded anew in the middle: the exam goes on where it was.
-    first = item_on_show(page)
+    first = pair_on_show(page)
     press(page, "0")
     press(page, "u")
-    assert item_on_show(page) == first
+    assert pair_on_show(page) == first
     press(page, "4")
-    expect(page.get_by_test_id("saving")).to_have_attribute("data-unsaved", "0", timeout=30_000)
+    saved(page)
     page.reload()
     expect(page.get_by_test_id("progress")).to_have_text(f"Exam, 2 of {ITEMS}")
     press(page, "u")
-    assert item_on_show(page) == first
+    assert pair_on_show(page) == first
     page.keyboard.press("Escape")
     for nth in range(1, ITEMS):
         expect(page.get_by_test_id("progress")).to_have_text(f"Exam, {nth + 1} of {ITEMS}")
-        press(page, str(right(server, item_on_show(page), name)))
+        press(page, str(right(server, pair_on_show(page), name)))
     expect(page.get_by_role("heading", name="All clips of the exam have a grade")).to_be_visible()
     press_undo = page.locator(".empty").get_by_role("button", name="Undo the last grade")
     press_undo.click()
     expect(page.get_by_test_id("progress")).to_have_text(f"Exam, {ITEMS} of {ITEMS}")
-    item_on_show(page)
+    pair_on_show(page)
     page.keyboard.press("Escape")
     page.goto(f"{recorder.url}/my-work")
     expect(page.get_by_text("Every clip of the exam has a grade: open Grade to hand it in.")).to_be_visible()
@@ -197,16 +168,16 @@ def test_a_new_annotator_passes_is_told_of_the_misses_and_goes_to_work(enter: En
     no_serious_finding(page)
     page.keyboard.press("Enter")
     if missed:
-        item_on_show(page)
+        pair_on_show(page)
         no_serious_finding(page)
         assert look_again(page) == missed
         assert WHY.encode() in b"".join(recorder.received())
     expect(page.get_by_test_id("progress")).to_have_text(re.compile(r"^\d+ of \d+$"))
-    item_on_show(page)
+    pair_on_show(page)
     me = person(server, name)
     assert rows(server, "SELECT count(*) FROM judgement WHERE annotator_id = ?", me) == [(0,)]
     press(page, "2")
-    expect(page.get_by_test_id("saving")).to_have_attribute("data-unsaved", "0", timeout=30_000)
+    saved(page)
     assert rows(server, "SELECT grade FROM judgement WHERE annotator_id = ?", me) == [(2,)]
     recorder.close()
 
@@ -260,7 +231,7 @@ def test_the_exam_is_taken_on_a_phone_and_waits_while_the_server_is_away(enter: 
     name = ANNOTATORS[2]
     page = enter(name, viewport={"width": 390, "height": 844}, has_touch=True, color_scheme="dark")
     page.get_by_role("button", name="Begin the exam").tap()
-    item_on_show(page)
+    pair_on_show(page)
     server.kill()
     page.locator("[data-grade='3']").first.tap()
     expect(page.get_by_test_id("saving")).to_have_text("offline: 1 grade kept")
@@ -279,10 +250,10 @@ def test_an_exam_set_and_ended_in_the_middle_of_work_takes_no_clip_from_under_an
     name, project = ANNOTATORS[3], api.open_project(server.project)
     api.end_exam(project, api.OPERATOR, now=time.time())
     page = enter(name)
-    item_on_show(page)
+    pair_on_show(page)
     api.set_exam(project, api.OPERATOR, queries=1, pairs=3, seed=5, now=time.time())
     press(page, "1")
-    expect(page.get_by_test_id("saving")).to_have_attribute("data-unsaved", "0", timeout=30_000)
+    saved(page)
     expect(page.get_by_test_id("progress")).not_to_contain_text("Exam")
     press(page, "2")
     expect(page.get_by_role("heading", name="The exam comes first")).to_be_visible()
@@ -291,10 +262,10 @@ def test_an_exam_set_and_ended_in_the_middle_of_work_takes_no_clip_from_under_an
 
     page.keyboard.press("Enter")
     expect(page.get_by_test_id("progress")).to_have_text("Exam, 1 of 3")
-    item_on_show(page)
+    pair_on_show(page)
     api.end_exam(project, api.OPERATOR, now=time.time())
     press(page, "3")
     expect(page.get_by_role("alert")).to_contain_text("this exam is not held any more")
     expect(page.get_by_test_id("progress")).to_have_text(re.compile(r"^\d+ of \d+$"))
-    item_on_show(page)
+    pair_on_show(page)
     assert rows(server, given, person(server, name)) == [(1,), (2,)]

@@ -4,6 +4,7 @@ import json
 import sqlite3
 import subprocess
 import sys
+import time
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -16,27 +17,31 @@ from playwright.sync_api import Browser, Page, expect
 
 from app_server import AppServer, sign_in
 from backend import api
+from backend.campaign.nouns import Role
+from hands import next_clip_is_here, pair_on_show, press, saved
 
 pytestmark = pytest.mark.browser
 LEAD, ANNOTATORS, PASSWORD = api.demo_people()
 BATCH = 20
-Enter = Callable[[str], Page]
+Enter = Callable[..., Page]
 
 
-def reelrank(*arguments: object, typed: str = "") -> None:
+def reelrank(*arguments: object) -> None:
     """Run a command; its messages if it fails."""
     command = [sys.executable, "-m", "backend", *map(str, arguments)]
-    done = subprocess.run(command, input=typed, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 
 
 @pytest.fixture(scope="module", params=["demo", "real"])
 def server(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, demo: Callable[..., Path]
+    request: pytest.FixtureRequest,
+    tmp_path_factory: pytest.TempPathFactory,
+    demo: Callable[..., Path],
+    serve: Callable[[Path], AppServer],
 ) -> Iterator[AppServer]:
     """The app over the demo project, and over one made of real videos where there are some."""
-    folder = tmp_path_factory.mktemp("flow")
-    project = folder / "project"
+    project = tmp_path_factory.mktemp("flow") / "project"
     if request.param == "demo":
         demo(project)
     else:
@@ -46,53 +51,18 @@ def server(
         reelrank("rewrite", project)
         reelrank("queries", project, "--val", 4, "--test", 2, "--seed", 3)
         reelrank("candidates", project)
+        made = api.open_project(project)
         for name in (LEAD, *ANNOTATORS):
-            role = "lead" if name == LEAD else "annotator"
-            reelrank("users", "add", project, name, "--role", role, "--password-stdin", typed=f"{PASSWORD}\n")
-    server = AppServer(project, folder / "server.log")
-    server.start()
+            role = Role.LEAD if name == LEAD else Role.ANNOTATOR
+            api.add_person_with_password(made, api.OPERATOR, name, role, PASSWORD, now=time.time())
+    server = serve(project)
     yield server
-    server.kill()
-
-
-@pytest.fixture
-def enter(open_page: Callable[..., Page], server: AppServer) -> Enter:
-    """Sign somebody in, in a browser context of their own."""
-
-    def entered(name: str) -> Page:
-        page = open_page(accept_downloads=True)
-        page.goto(server.url)
-        sign_in(page, name, PASSWORD)
-        expect(page.get_by_role("button", name="Sign out")).to_be_visible(timeout=30_000)
-        return page
-
-    return entered
-
-
-def pair_on_show(page: Page) -> str:
-    """The pair that may be graded now."""
-    player = page.locator('[data-testid="player"][data-gradable="true"]')
-    expect(player).to_be_visible(timeout=30_000)
-    return player.get_attribute("data-pair") or ""
-
-
-def press(page: Page, grade: int) -> str:
-    """Grade the pair on show by its key, and wait until another one is there; the pair graded."""
-    pair = pair_on_show(page)
-    page.keyboard.press(str(grade))
-    expect(page.get_by_test_id("player")).not_to_have_attribute("data-pair", pair)
-    return pair
-
-
-def saved(page: Page) -> None:
-    expect(page.get_by_test_id("saving")).to_have_attribute("data-unsaved", "0", timeout=30_000)
+    server.stop()
 
 
 def counts(server: AppServer) -> dict[str, Any]:
-    told = subprocess.run(
-        [sys.executable, "-m", "backend", "status", str(server.project), "--json"], capture_output=True, check=True
-    )
-    return dict(json.loads(told.stdout))
+    """What `reelrank status` tells."""
+    return api.status_counts(api.open_project(server.project), api.OPERATOR)
 
 
 def test_strangers_see_nothing_and_wrong_passwords_are_refused(browser: Browser, server: AppServer) -> None:
@@ -126,8 +96,7 @@ def test_from_the_first_grade_to_a_score(enter: Enter, server: AppServer, tmp_pa
         given[press(ana, grade)] = grade
     saved(ana)
 
-    # The next clips are here (this test grades faster than real clips are cut).
-    ana.wait_for_load_state("networkidle")
+    next_clip_is_here(ana)  # this test grades faster than real clips are cut
     # kill -9 in the middle; two more grades go into the void; the server comes back; reload.
     server.kill()
     for grade in (2, 3):

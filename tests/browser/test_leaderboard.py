@@ -19,16 +19,15 @@ Enter = Callable[..., Page]
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory, demo: Callable[..., Path]) -> Iterator[AppServer]:
+def server(
+    tmp_path_factory: pytest.TempPathFactory, demo: Callable[..., Path], serve: Callable[[Path], AppServer]
+) -> AppServer:
     """The app over the judged demo project, with a run more whose name tries to be markup."""
     folder = tmp_path_factory.mktemp("leaderboard")
     demo(folder / "project", judged=True)
     project = api.open_project(folder / "project")
     api.add_run(project, api.OPERATOR, write_run(folder / "hostile.json", project), name=HOSTILE, now=1_790_000_000)
-    server = AppServer(folder / "project", folder / "server.log")
-    server.start()
-    yield server
-    server.kill()
+    return serve(folder / "project")
 
 
 @pytest.fixture
