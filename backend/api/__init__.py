@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         shown,
     )
     from backend.api.campaigns import import_judgements
+    from backend.api.clip import cut
     from backend.api.corpus import import_corpus
     from backend.api.demo import build_demo, demo_people
     from backend.api.exam import (
@@ -136,7 +137,7 @@ if TYPE_CHECKING:
     from backend.campaign.release.export import ReleaseReport
     from backend.campaign.release.rows import ReleaseRow
     from backend.media.clips import ensure as cut_clip
-    from backend.media.cut import CutReport, cut
+    from backend.media.cut import CutReport
     from backend.media.jobs import ClipJob, is_cut
     from backend.scoring.analysis.cases import Case
     from backend.scoring.analysis.fates import MEANINGS as FATE_MEANINGS

@@ -79,6 +79,7 @@ def write_pseudo_train(
     project: Project, out: Path, *, tops: Sequence[int] = pseudo_train.TOPS, progress: Progress | None = None
 ) -> list[Path]:
     """Write `train_topNN.json` files into a folder; the files written."""
+    export.require_new_sets(out, tops)  # before the encoder is loaded
     return export.write_training_sets(project, _encoder(project), out, tops, progress=progress)
 
 
@@ -86,9 +87,9 @@ def export_release(
     project: Project, by: Person | Operator, out: Path, *, now: float, progress: Progress | None = None
 ) -> ReleaseReport:
     """Freeze a release of format tvr-ranking into a new folder."""
-    return export.export_tvr_ranking(
-        project, gate.in_charge(project.store, by), _encoder(project), out, now=now, progress=progress
-    )
+    in_charge = gate.in_charge(project.store, by)
+    export.require_ready(project, out)  # before the encoder is loaded
+    return export.export_tvr_ranking(project, in_charge, _encoder(project), out, now=now, progress=progress)
 
 
 def export_zip(project: Project, lead: Person, *, now: float) -> Path:

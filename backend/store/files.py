@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
+from backend.ground.arriving import own_folder
 from backend.ground.errors import ProjectError, ReelRankError, StoreUnavailable
 from backend.store.connection import READ_ERRORS, damage, damaged, is_damage
 
@@ -18,21 +19,20 @@ def arriving(target: Path) -> Iterator[Path]:
     """A file to fill that becomes `target` once it is whole and on the disk; nothing is left of a failure."""
     if not target.parent.is_dir():
         raise ProjectError(f"{target} cannot be written: {target.parent} is not a folder")
-    part = target.with_name(target.name + ".part")
-    _remove(part)
-    try:
-        with _told(target):
-            yield part
-            sync(part)
-            part.replace(target)
-            sync(target.parent)
-    finally:
-        _remove(part)
+    with _told(target), own_folder(target) as own:
+        part = own / target.name
+        yield part
+        sync(part)
+        part.replace(target)
+        sync(target.parent)
 
 
 @contextmanager
 def beside(path: Path) -> Iterator[Path]:
-    """A file to work on beside the database, gone afterwards (unless it went into its place)."""
+    """A file to work on beside the database, gone afterwards (unless it went into its place).
+
+    Its name is always the same, so that one left by a command that was killed is not kept for ever.
+    """
     part = path.with_name(path.name + ".part")
     _remove(part)
     try:

@@ -178,3 +178,22 @@ def test_an_encoder_that_is_not_there_leaves_the_settings_alone(reelrank: Run, t
     assert code == 1
     assert "there is no such folder; --encoder minilm works offline" in err
     assert (folder / "reelrank.toml").read_text() == before
+
+
+def test_a_clip_is_not_cut_over_its_own_video_nor_into_a_folder(reelrank: Run, shared: Path, tmp_path: Path) -> None:
+    """The clip took the place of the video, and a folder or a missing place ended in a traceback."""
+    video = tmp_path / "video.mp4"
+    video.write_bytes((shared / "data" / "videos" / "bottles.mp4").read_bytes())
+    before = video.read_bytes()
+    (tmp_path / "link.mp4").symlink_to(video)
+    for out, why in (
+        (video, "is the video itself: name another file"),
+        (tmp_path / "link.mp4", "is the video itself: name another file"),
+        (tmp_path, "is a folder: name a file"),
+        (Path("/proc/nowhere/clip.mp4"), "/proc cannot be written: No such file or directory"),
+        (video / "clip.mp4", f"cannot be written: {video} is not a folder"),
+    ):
+        code, _, err = reelrank("clip", video, "1", "1.5", out)
+        assert (code, why in err) == (1, True), err
+    assert video.read_bytes() == before
+    assert {path.name for path in tmp_path.iterdir()} == {"video.mp4", "link.mp4"}

@@ -96,7 +96,7 @@ def test_a_backup_while_four_people_write_is_whole_and_has_all_that_was_saved_be
         for thread in threads:
             thread.join()
     assert len(between) == len(set(between)) == 3, "nothing was written between the backups"
-    assert not list(tmp_path.glob("*.part*"))
+    assert not [*tmp_path.glob("*.part*"), *tmp_path.glob(".reelrank-*")]
 
 
 def test_backup_never_overwrites_and_names_a_folder_that_is_not_there(
@@ -111,6 +111,17 @@ def test_backup_never_overwrites_and_names_a_folder_that_is_not_there(
     code, _, err = reelrank("backup", judging.project.folder, tmp_path / "no" / "copy.db")
     assert code == 1
     assert f"{tmp_path / 'no'} is not a folder" in err
+
+
+def test_a_file_that_only_looks_like_a_leftover_of_ours_is_left_alone(judging: Judging, tmp_path: Path) -> None:
+    """A file FILE.part of the user's was deleted without a word."""
+    folder = tmp_path / "copies"
+    folder.mkdir()
+    for name in ("copy.db.part", "copy.db.part-wal"):
+        (folder / name).write_text("mine")
+    api.backup(judging.project, folder / "copy.db")
+    assert names(folder) == {"copy.db", "copy.db.part", "copy.db.part-wal"}
+    assert (folder / "copy.db.part").read_text() == (folder / "copy.db.part-wal").read_text() == "mine"
 
 
 def test_a_damaged_database_is_not_taken_for_a_backup(judging: Judging, tmp_path: Path) -> None:

@@ -150,7 +150,7 @@ def test_a_restore_that_does_not_fit_changes_nothing(judging: Judging, small_dis
         api.restore(small_disk / "project", tmp_path / "monday.db", now=NOW)
     (small_disk / "filler").unlink()
     assert {path.name for path in (small_disk / "project").iterdir()} >= {"reelrank.db", "reelrank.toml"}
-    assert not list((small_disk / "project").glob("*.part*"))
+    assert not [*(small_disk / "project").glob("*.part*"), *(small_disk / "project").glob(".reelrank-*")]
     require_all_saved_and_well(judging, {"later": 3})
     judging.project.store.close()
 

@@ -171,7 +171,7 @@ def test_a_migration_that_fails_half_way_leaves_the_old_database_and_can_be_run_
     with pytest.raises(SchemaOutOfDate):
         api.open_project(old)
     assert rows(old / "reelrank.db") == before
-    assert not list(old.glob("*.part*"))
+    assert not [*old.glob("*.part*"), *old.glob(".reelrank-*")]
     _, kept = api.migrate(old)
     assert kept == old / "reelrank.before-m002_campaign-2.db"
     assert rows(old / "reelrank.db") == before

@@ -21,6 +21,7 @@ from backend.store.files import arriving
 
 SETTINGS_FILE = "reelrank.toml"
 DATABASE_FILE = "reelrank.db"
+CACHE_FOLDER = "cache"
 ADDRESS_FILE = "served-at.txt"
 """The address that the project was served on last, written when a server starts."""
 USUAL_ADDRESS = "http://127.0.0.1:8501"
@@ -82,12 +83,12 @@ class Project:
     @property
     def embeddings(self) -> Path:
         """Where vectors are cached."""
-        return self.folder / "cache" / "embeddings"
+        return self.folder / CACHE_FOLDER / "embeddings"
 
     @property
     def clips(self) -> Path:
         """Where clips are cached."""
-        return self.folder / "cache" / "clips"
+        return self.folder / CACHE_FOLDER / "clips"
 
     def stored_path(self, file: Path) -> str:
         """How a file's place is written down: relative if inside the project, so that the folder may move."""

@@ -8,7 +8,6 @@ Names of people never leave the project: raw annotations carry their numbers.
 import csv
 import hashlib
 import io
-import shutil
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -25,13 +24,14 @@ from backend.campaign.judging.rows import judgements
 from backend.campaign.judging.rules import RULE_VERSION
 from backend.campaign.nouns import Lead, Operator, Scale, Split, Verdict
 from backend.campaign.project import rows as facts
-from backend.campaign.project.folder import Project
+from backend.campaign.project.folder import CACHE_FOLDER, DATABASE_FILE, Project
 from backend.campaign.queries import rows as queries
 from backend.campaign.release import rows as releases
 from backend.campaign.review import status
 from backend.campaign.review.model import PairReview
 from backend.campaign.review.rows import reviews
 from backend.encoders.sentence import Encoder
+from backend.ground.arriving import new_files, new_folder, require_new_file, require_new_folder
 from backend.ground.errors import ProjectError
 from backend.ground.ids import QueryId
 from backend.store import events
@@ -61,6 +61,21 @@ class ReleaseReport:
     simulated: int
 
 
+def require_ready(project: Project, out: Path) -> None:
+    """Refuse what would end in nothing, before the work, which takes minutes.
+
+    Raises:
+        ProjectError: nothing is settled yet, or `out` cannot become a new folder.
+    """
+    place, home = out.resolve(), project.folder.resolve()
+    first = place.relative_to(home).parts[:1] if place.is_relative_to(home) else ()
+    if first and (first[0] == CACHE_FOLDER or first[0].startswith(DATABASE_FILE)):
+        raise ProjectError(f"{out} is the project's own place: name a folder outside of it")
+    require_new_folder(out)
+    if not any(reviews.any_settled(project.store.db, split) for split in (Split.VAL, Split.TEST)):
+        raise ProjectError("no pair is settled yet: a release needs at least one relevance")
+
+
 def export_tvr_ranking(
     project: Project,
     by: Lead | Operator,
@@ -81,16 +96,13 @@ def export_tvr_ranking(
         progress: called with (what is done, done, all).
 
     Raises:
-        ProjectError: nothing is settled yet, or `out` is not empty.
+        ProjectError: see `require_ready`.
     """
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise ProjectError(f"{out} exists already and is not empty: a release never overwrites, choose another folder")
+    require_ready(project, out)
     # Before the snapshot of the judgements, because this may take long.
     lists = pseudo_train.training_lists(project, encoder, top=max(pseudo_train.TOPS), progress=progress)
     with reading(project.store) as db:
         settled = reviews.settled_pairs(db)
-        if not settled:
-            raise ProjectError("no pair is settled yet: a release needs at least one relevance")
         all_pairs = reviews.all_pairs(db)
         standing = list(judgements.all_standing(db))
         asked = queries.query_rows(db, (Split.VAL, Split.TEST))
@@ -122,7 +134,7 @@ def export_tvr_ranking(
             )
     files: dict[str, bytes] = {f"{split.value}.json": _json(documents) for split, documents in truth.items()}
     for top in pseudo_train.TOPS:
-        files[f"train_top{top:02d}.json"] = _json(pseudo_train.documents(project, lists, top))
+        files[_file_of(top)] = _json(pseudo_train.documents(project, lists, top))
     files["video_corpus.json"] = _json(
         {name: [duration_s, index] for index, (name, duration_s) in enumerate(sorted(durations.items()))}
     )
@@ -144,7 +156,9 @@ def export_tvr_ranking(
         "files": {name: hashlib.sha256(data).hexdigest() for name, data in sorted(files.items())},
     }
     files["manifest.json"] = _json(manifest)
-    _write_folder(out, files)
+    with new_folder(out) as part:
+        for name, data in files.items():
+            (part / name).write_bytes(data)
     digest = hashlib.sha256(files["manifest.json"]).hexdigest()
     with writing(project.store) as db:
         releases.add(db, files["manifest.json"].decode(), digest, at=now, by=by.annotator_id)
@@ -181,16 +195,28 @@ def write_training_sets(
     Raises:
         ProjectError: there are no training queries, or a file exists already.
     """
+    require_new_sets(out, tops)
     lists = pseudo_train.training_lists(project, encoder, top=max(tops), progress=progress)
     if not lists:
         raise ProjectError("there are no training queries: run `reelrank queries` first, with more captions than drawn")
-    paths = [out / f"train_top{top:02d}.json" for top in tops]
-    if there := [str(path) for path in paths if path.exists()]:
-        raise ProjectError(f"{', '.join(there)} exists already: choose another folder")
-    out.mkdir(parents=True, exist_ok=True)
-    for top, path in zip(tops, paths, strict=True):
-        path.write_bytes(_json(pseudo_train.documents(project, lists, top)))
-    return paths
+    with new_files(out) as part:
+        for top in tops:
+            (part / _file_of(top)).write_bytes(_json(pseudo_train.documents(project, lists, top)))
+    return [out / _file_of(top) for top in tops]
+
+
+def require_new_sets(out: Path, tops: Sequence[int]) -> None:
+    """Refuse, before the work, to write training sets over others, or where nothing can be written.
+
+    Raises:
+        ProjectError: a file is there, or none can be made.
+    """
+    for top in tops:
+        require_new_file(out / _file_of(top))
+
+
+def _file_of(top: int) -> str:
+    return f"train_top{top:02d}.json"
 
 
 def _pair_rows(
@@ -241,18 +267,6 @@ Made with ReelRank {__version__}. Candidates chosen by `{counts["encoder"]}`; co
 `video_corpus.json` every video with its duration in seconds and an index; `raw_annotation.csv` every grade that
 counts, `raw_query_moment_pair.csv` every pair that was judged. `manifest.json` has the SHA-256 of each file.
 """
-
-
-def _write_folder(out: Path, files: dict[str, bytes]) -> None:
-    """All files or none: written beside the target, then renamed into place."""
-    part = out.with_name(out.name + ".part")
-    shutil.rmtree(part, ignore_errors=True)
-    part.mkdir(parents=True)
-    for name, data in files.items():
-        (part / name).write_bytes(data)
-    if out.exists():
-        out.rmdir()  # empty, checked before
-    part.rename(out)
 
 
 def _json(value: object) -> bytes:

@@ -8,7 +8,7 @@ import io
 from collections.abc import Mapping
 from pathlib import Path
 
-from backend.ground.errors import InputError
+from backend.ground.arriving import new_files
 from backend.scoring.studies.study import Study
 
 
@@ -18,7 +18,7 @@ def write_study(study: Study, folder: Path) -> list[Path]:
     Every row of the CSV repeats the study's choices, so that no number is without them.
 
     Raises:
-        InputError: the folder cannot be written.
+        ProjectError: the folder cannot be written.
     """
     # Charts take as long to load as everything else together; the desk and most commands need none.
     from backend.scoring.drawing import save
@@ -26,20 +26,10 @@ def write_study(study: Study, folder: Path) -> list[Path]:
 
     chart = charts.draw(study)
     paths = [folder / f"{study.name}{ending}" for ending in (".csv", ".png", ".svg")]
-    waiting = [path.with_name(f".{path.stem}.part{path.suffix}") for path in paths]
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        try:
-            waiting[0].write_text(_csv(study), encoding="utf-8", newline="")
-            save(chart, waiting[1])
-            save(chart, waiting[2])
-            for part, path in zip(waiting, paths, strict=True):
-                part.replace(path)
-        finally:
-            for part in waiting:
-                part.unlink(missing_ok=True)
-    except OSError as error:
-        raise InputError.single(folder, f"cannot be written: {error.strerror}") from None
+    with new_files(folder) as part:
+        (part / paths[0].name).write_text(_csv(study), encoding="utf-8", newline="")
+        for path in paths[1:]:
+            save(chart, part / path.name)
     return paths
 
 
