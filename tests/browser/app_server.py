@@ -5,6 +5,7 @@ import subprocess
 import sys
 import time
 import urllib.request
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from playwright.sync_api import Page
@@ -15,11 +16,23 @@ START_S = 90.0
 
 
 class AppServer:
-    """The app over one project folder, on a free port of this machine."""
+    """The app over one project folder, on a free port of this machine.
 
-    def __init__(self, project: Path, log: Path) -> None:
+    `program` is the command line of ReelRank, this checkout's where none is named; `cwd` and `env` are what it sees.
+    """
+
+    def __init__(
+        self,
+        project: Path,
+        log: Path,
+        *,
+        program: Sequence[str] = (sys.executable, "-m", "backend"),
+        cwd: Path | None = None,
+        env: Mapping[str, str] | None = None,
+    ) -> None:
         self.project = project
         self.log = log
+        self._program, self._cwd, self._env = program, cwd, env
         self.port = free_port()
         self.process: subprocess.Popen[bytes] | None = None
         self.wanted = False
@@ -34,7 +47,9 @@ class AppServer:
         self.wanted = True
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "backend", "serve", str(self.project), "--port", str(self.port)],
+                [*self._program, "serve", str(self.project), "--port", str(self.port)],
+                cwd=self._cwd,
+                env=self._env,
                 stdout=log,
                 stderr=log,
                 start_new_session=True,

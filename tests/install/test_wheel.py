@@ -1,0 +1,135 @@
+"""What a stranger installs: an sdist and its wheel build, and the wheel alone does what ReelRank does.
+
+Nothing here reaches a network. The wheel lies in an environment outside the checkout, beside it are only the packages
+that it needs.
+"""
+
+import json
+import math
+import os
+import subprocess
+import sys
+import sysconfig
+import urllib.request
+import venv
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from app_server import AppServer
+
+ROOT = Path(__file__).parents[2]
+ELSEWHERE = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+"""The environment without what leads Python to the checkout."""
+
+
+def run(*command: str | Path, cwd: Path) -> str:
+    """What a program prints; where it fails, an assertion with all it said."""
+    done = subprocess.run(command, cwd=cwd, env=ELSEWHERE, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+@dataclass(frozen=True)
+class Installed:
+    """The wheel's environment, and the folder outside the checkout in which its user works."""
+
+    environment: Path
+    home: Path
+
+    @property
+    def reelrank(self) -> Path:
+        return self.environment / "bin" / "reelrank"
+
+    def python(self, code: str) -> str:
+        return run(self.environment / "bin" / "python", "-c", code, cwd=self.home)
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A wheel built from the sdist and nothing else, as pip does it; by this environment's build backend."""
+    folder = tmp_path_factory.mktemp("dist")
+    run(sys.executable, "-m", "hatchling", "build", "--target", "sdist", "--directory", folder, cwd=ROOT)
+    (sdist,) = folder.glob("*.tar.gz")
+    options = ["--quiet", "--no-deps", "--no-index", "--no-build-isolation"]
+    run(sys.executable, "-m", "pip", "wheel", *options, "--wheel-dir", folder, sdist, cwd=folder)
+    (built,) = folder.glob("*.whl")
+    return built
+
+
+@pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Installed:
+    """An environment with the wheel, then a line that leads to the packages of this one.
+
+    Python follows no such line found behind another, so an editable ReelRank among those packages stays out.
+    """
+    environment, home = tmp_path_factory.mktemp("environment"), tmp_path_factory.mktemp("home")
+    venv.create(environment, symlinks=True)
+    options = ["--quiet", "--no-deps", "--no-index", "--disable-pip-version-check"]
+    there = environment / "bin" / "python"
+    run(sys.executable, "-m", "pip", "--python", there, "install", *options, wheel, cwd=home)
+    lines = [path for path in sys.path if Path(path).name in ("site-packages", "dist-packages")]
+    places = sysconfig.get_path("purelib", "venv", {"base": str(environment), "platbase": str(environment)})
+    Path(places, "needed.pth").write_text("\n".join(lines), encoding="utf-8")
+    return Installed(environment, home)
+
+
+@pytest.fixture(scope="module")
+def demo(installed: Installed) -> Path:
+    """The demo, built by the installed command."""
+    said = run(installed.reelrank, "demo", "demo", "--no-serve", cwd=installed.home)
+    assert "16 videos, 96 moments, 240 pairs to grade" in said
+    return installed.home / "demo"
+
+
+def test_the_wheel_holds_the_packages_whole_and_the_clips_and_no_other_name(wheel: Path) -> None:
+    packages = [ROOT / "reelrank.py", *ROOT.glob("annotate_app/**/*"), *ROOT.glob("backend/**/*")]
+    wanted = {
+        path.relative_to(ROOT).as_posix() for path in packages if path.is_file() and "__pycache__" not in path.parts
+    }
+    wanted |= {f"backend/campaign/demo/clips/{path.name}" for path in (ROOT / "assets/demo").iterdir()}
+    names = zipfile.ZipFile(wheel).namelist()
+    assert {name for name in names if ".dist-info/" not in name} == wanted
+    assert len(set(names)) == len(names)
+
+
+def test_everything_is_imported_from_the_wheel(installed: Installed) -> None:
+    code = """
+import json, sys, annotate_app, backend, reelrank
+print(json.dumps([[module.__file__ for module in (annotate_app, backend, reelrank)], sys.path]))
+"""
+    files, searched = json.loads(installed.python(code))
+    assert all(Path(file).is_relative_to(installed.environment) for file in files), files
+    assert str(ROOT) not in searched
+
+
+def test_scores_come_from_the_documented_import(installed: Installed) -> None:
+    """Worked by hand: relevance 2 found first and 4 second, of these two."""
+    code = """
+from reelrank import evaluate
+span = {"start": 0, "end": 9}
+truth = {"q": [{"video": "a", **span, "relevance": 4}, {"video": "b", **span, "relevance": 2}]}
+run = {"q": [["b", 0, 9, 0.9], ["a", 0, 9, 0.8]]}
+print(evaluate(truth, run, k=[2], mu=[0.5], measures=["ndcg"])["mean"]["ndcg@2,0.5"])
+"""
+    by_hand = (2 + 4 / math.log2(3)) / (4 + 2 / math.log2(3))
+    assert float(installed.python(code)) == pytest.approx(by_hand, abs=1e-12)
+
+
+def test_the_demo_is_built_from_the_clips_in_the_wheel(demo: Path) -> None:
+    kept = {path.name: path.read_bytes() for path in (ROOT / "assets/demo").glob("*.mp4")}
+    assert {path.name: path.read_bytes() for path in (demo / "videos").iterdir()} == kept
+
+
+def test_the_sign_in_page_is_served_with_its_looks(installed: Installed, demo: Path) -> None:
+    log = installed.home / "server.log"
+    server = AppServer(demo, log, program=[str(installed.reelrank)], cwd=installed.home, env=ELSEWHERE)
+    try:
+        server.start()
+        for path, found in (("/", "<h1>Sign in</h1>"), ("/session/sign_in.css", "font"), ("/session/mark.svg", "<svg")):
+            with urllib.request.urlopen(server.url + path, timeout=30) as answer:
+                assert found in answer.read().decode(), path
+    finally:
+        server.kill()
