@@ -1,0 +1,114 @@
+"""A campaign of three grades on the real server: buttons, keys, guideline, My work, and what a lead decides by."""
+
+import re
+import sqlite3
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from app_server import AppServer, sign_in
+from backend import api
+from backend.campaign.judging.model import GradeEvent
+
+pytestmark = pytest.mark.browser
+LEAD, ANNOTATORS, PASSWORD = api.demo_people()
+LABELS = ("No", "Partly", "Yes")
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory, demo: Callable[..., Path]) -> Iterator[AppServer]:
+    """The app over the demo, whose scale was another one before anybody graded."""
+    folder = tmp_path_factory.mktemp("scale")
+    demo(folder / "project")
+    with closing(sqlite3.connect(folder / "project" / "reelrank.db")) as db, db:
+        db.execute("DELETE FROM scale WHERE grade > 2")
+        for grade, label in enumerate(LABELS):
+            db.execute(
+                "UPDATE scale SET label = ?, meaning = ?, detail = ?, example = '' WHERE grade = ?",
+                [label, f"It is {label.lower()}", f"Say {label} when it is", grade],
+            )
+    server = AppServer(folder / "project", folder / "server.log")
+    server.start()
+    yield server
+    server.kill()
+
+
+def entered(page: Page, server: AppServer, name: str) -> Page:
+    page.goto(server.url)
+    sign_in(page, name, PASSWORD)
+    expect(page.get_by_role("button", name="Sign out")).to_be_visible(timeout=30_000)
+    return page
+
+
+def test_the_desk_has_the_campaigns_grades_and_no_others(open_page: Callable[..., Page], server: AppServer) -> None:
+    page = entered(open_page(), server, ANNOTATORS[0])
+    player = page.locator('[data-testid="player"][data-gradable="true"]')
+    expect(player).to_be_visible(timeout=30_000)
+    tiles = player.get_by_role("group", name="Grade").get_by_role("button")
+    expect(tiles).to_have_count(3)
+    assert [tile.get_attribute("aria-keyshortcuts") for tile in tiles.all()] == ["0", "1", "2"]
+    assert [tile.get_attribute("aria-label") for tile in tiles.all()] == [
+        f"Grade {grade}, {label}: It is {label.lower()}" for grade, label in enumerate(LABELS)
+    ]
+    expect(player.locator(".hints")).to_contain_text("0-2 grade")
+    boxes = [tile.bounding_box() for tile in tiles.all()]
+    assert len({round(box["width"]) for box in boxes if box}) == 1, "columns of one width"
+    assert len({round(box["y"]) for box in boxes if box}) == 1, "in one row"
+
+    page.keyboard.press("g")
+    panel = page.get_by_role("dialog", name="How to grade")
+    expect(panel).to_contain_text("Then choose one of three grades")
+    expect(panel.locator(".meanings li")).to_have_count(3)
+    expect(panel).to_contain_text("Say Yes when it is")
+    expect(panel).not_to_contain_text("e.g.")
+    expect(panel).not_to_contain_text("The examples are")
+    page.keyboard.press("Escape")
+
+    pair = player.get_attribute("data-pair") or ""
+    page.keyboard.press("3")
+    page.keyboard.press("2")
+    expect(page.get_by_test_id("player")).not_to_have_attribute("data-pair", pair)
+    expect(page.get_by_test_id("saving")).to_have_attribute("data-unsaved", "0", timeout=30_000)
+    with closing(sqlite3.connect(server.project / "reelrank.db")) as db:
+        assert db.execute("SELECT p.pair_key, j.grade FROM judgement j JOIN pair p USING (pair_id)").fetchall() == [
+            (pair, 2)
+        ]
+
+    page.get_by_role("link", name="My work").click()
+    expect(page.get_by_text("How your grades spread")).to_be_visible()
+    spread = page.locator(".rr-spread tr")
+    expect(spread).to_have_count(4)  # with the head
+    assert [re.sub(r"\s+", " ", row.inner_text()) for row in spread.all()][1:] == [
+        "2 yes 1 100%",
+        "1 partly 0 0%",
+        "0 no 0 0%",
+    ]
+
+
+def test_a_lead_decides_and_reads_on_the_scale(open_page: Callable[..., Page], server: AppServer) -> None:
+    project = api.open_project(server.project)
+    with closing(sqlite3.connect(server.project / "reelrank.db")) as db:
+        taken = {row[0] for row in db.execute("SELECT pair_key FROM judgement JOIN pair USING (pair_id)")}
+    people = {row.person.name: row.person for row in api.list_people(project, api.OPERATOR)}
+    queries = api.list_queries(project, api.OPERATOR)
+    pair = next(one for one in api.query_pairs(project, api.OPERATOR, queries[-1].query_id) if one.pair not in taken)
+    for name, grade in zip(ANNOTATORS[1:3], (0, 2), strict=True):
+        event = GradeEvent(pair.pair, grade, f"{name} {pair.pair}")
+        assert api.record_grades(project, people[name], [event], now=time.time())[0].status == "saved"
+    page = entered(open_page(), server, LEAD)
+    page.get_by_role("link", name="Disagreements").click()
+    card = page.locator(f".st-key-card-{pair.pair}")
+    expect(card).to_contain_text("The first two grades differ by more than 1")
+    for grade, label in enumerate(LABELS):
+        expect(card.get_by_text(f"{grade} {label.lower()}", exact=True)).to_be_visible()
+    expect(card.get_by_text("3 ", exact=False).filter(has_text=re.compile("^3 "))).to_have_count(0)
+    page.get_by_role("button", name="Decide").first.click()
+    expect(card).to_contain_text("Please choose a relevance from 0 to 2.")
+    page.goto(f"{server.url}/queries?query={pair.query_id}")
+    expect(page.get_by_text("How many pairs have each relevance")).to_be_visible()
+    chart = page.get_by_test_id("stVegaLiteChart")
+    expect(chart).to_have_attribute("aria-label", "Bars: number of pairs for each relevance 0 to 2")
