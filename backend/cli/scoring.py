@@ -1,7 +1,7 @@
 """The command that settles and scores raw annotations: consensus."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
 import typer
@@ -28,10 +28,20 @@ def consensus(
         say(msgspec.json.encode(summary).decode())
         return
     say(f"{summary['rows']:,} rows by {summary['annotators']} annotators over {summary['pairs']:,} pairs")
-    say(f"{summary['consensus']:,} in consensus, {summary['discarded']:,} discarded")
+    decided = f", {summary['adjudicated']:,} decided by a lead" if summary["adjudicated"] else ""
+    say(f"{summary['consensus']:,} in consensus{decided}, {summary['discarded']:,} discarded{_undecided(summary)}")
     counts = " / ".join(f"{count:,}" for count in summary["relevance"].values())
     say(f"relevances {' / '.join(summary['relevance'])}: {counts}")
     by_two, by_four = summary["settled_by_two"], summary["settled_by_four"]
     say(f"settled by two {by_two:,} ({by_two / summary['pairs']:.2%}), by four {by_four:,}")
     alpha = summary["alpha_ordinal"]
     say(f"Krippendorff's alpha (ordinal) {'undefined' if alpha is None else format(alpha, '.3f')}")
+
+
+def _undecided(summary: dict[str, Any]) -> str:
+    """The pairs that lack grades: beside the discarded, or among them where the file does not tell them apart."""
+    waiting = sum(summary["undecided"].values())
+    if not waiting:
+        return ""
+    counted = summary["consensus"] + summary["adjudicated"] + summary["discarded"] == summary["pairs"]
+    return f" ({waiting:,} of them lack grades)" if counted else f", {waiting:,} undecided (they lack grades)"

@@ -197,3 +197,20 @@ def test_a_clip_is_not_cut_over_its_own_video_nor_into_a_folder(reelrank: Run, s
         assert (code, why in err) == (1, True), err
     assert video.read_bytes() == before
     assert {path.name for path in tmp_path.iterdir()} == {"video.mp4", "link.mp4"}
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("pair_id,worker,relevance\na,1,2\na,2,2\nb,1,3\n", "1 in consensus, 1 discarded (1 of them lack grades)"),
+        (
+            "pair_id,worker,relevance,round,adjudicated\na,1,2,1,\na,2,2,1,\nb,1,3,1,\nc,1,0,1,4\nc,2,4,1,4\n",
+            "1 in consensus, 1 decided by a lead, 0 discarded, 1 undecided (they lack grades)",
+        ),
+        ("pair_id,worker,relevance\na,1,2\na,2,2\n", "1 in consensus, 0 discarded\n"),
+    ],
+)
+def test_consensus_names_what_lacks_grades(reelrank: Run, tmp_path: Path, text: str, said: str) -> None:
+    (tmp_path / "raw.csv").write_text(text)
+    code, out, _ = reelrank("consensus", tmp_path / "raw.csv")
+    assert (code, said in out) == (0, True), out

@@ -44,6 +44,7 @@ PAIR_COLUMNS = (
 )
 RAW_COLUMNS = (
     *("pair_id", "worker", "relevance", "round", "graded_at", "active_ms", "elapsed_ms", "contexts", "simulated"),
+    "adjudicated",
 )
 
 
@@ -104,7 +105,8 @@ def export_tvr_ranking(
     with reading(project.store) as db:
         settled = reviews.settled_pairs(db)
         all_pairs = reviews.all_pairs(db)
-        standing = list(judgements.all_standing(db))
+        decided = judgements.all_adjudicated(db)
+        standing = [(*row, decided.get(row[0], "")) for row in judgements.all_standing(db)]
         asked = queries.query_rows(db, (Split.VAL, Split.TEST))
         details = corpus.moment_details(db)
         durations = corpus.video_durations(db)

@@ -11,6 +11,10 @@ How the published file of TVR-Ranking (227,808 rows) is counted, so that its 94,
 - Every pair without a consensus is `discarded`: after four grades by the rule, or because the grades that would
   decide are missing. The latter are also counted as `undecided` (two pairs of the published file).
 - More than four grades of one pair are refused: the rule does not say which of them count.
+
+A file that says more, as a release of ReelRank does, is of a campaign that may still go on. With a column `round`,
+pairs that lack grades are `undecided` and not `discarded`; with a column `adjudicated`, which holds the relevance that
+a lead decided on in every row of such a pair, these pairs are `adjudicated`, whatever their grades say.
 """
 
 from collections.abc import Sequence
@@ -36,6 +40,9 @@ from backend.ground.text_files import CsvTable, read_csv
 COLUMNS = ("pair_id", "worker", "relevance")
 """What a raw annotation file must have."""
 
+ROUND, ADJUDICATED = "round", "adjudicated"
+"""What tells, where it is there, that pairs without a consensus may wait for grades, and what leads decided."""
+
 PUBLISHED_HIGHEST, PUBLISHED_TOLERANCE = 4, 1
 """The scale, 0 to 4, and the tolerance of TVR-Ranking: what such a file is read by where there is no project."""
 
@@ -45,7 +52,9 @@ class RawAnnotations:
     """Grades in file order. `pair` and `annotator` index into `pairs` and `annotators`.
 
     `pairs` and `annotators` are the distinct ids in order of first appearance; the arrays have shape [rows],
-    grades are 0..`highest`, and `row` is the line in the file, counting from 1 with the header.
+    grades are 0..`highest`, and `row` is the line in the file, counting from 1 with the header. `decided`, of shape
+    [pairs], is the relevance that a lead decided on, -1 where none did. Of a campaign that `may_go_on`, a pair without
+    consensus may lack grades.
     """
 
     pairs: tuple[str, ...]
@@ -54,7 +63,9 @@ class RawAnnotations:
     annotator: NDArray[np.int64]
     grade: NDArray[np.int64]
     row: NDArray[np.int64]
+    decided: NDArray[np.int64]
     highest: int
+    may_go_on: bool
 
 
 class RawSummary(TypedDict):
@@ -66,10 +77,13 @@ class RawSummary(TypedDict):
     annotators: int
     consensus: int
     discarded: int
-    """Pairs without a consensus; `consensus + discarded == pairs`."""
+    adjudicated: int
     undecided: dict[str, int]
-    """Those of `discarded` that lack grades: "one", "two" (that differ by more than 1), "three"."""
+    """Pairs that lack grades: "one", "two" (that differ by more than 1), "three". Where the file does not say that its
+    campaign may go on, they are among the `discarded`: then `consensus + discarded == pairs`. Else all four add up.
+    """
     relevance: dict[str, int]
+    """Of the pairs in consensus and the adjudicated ones."""
     settled_by_two: int
     settled_by_four: int
     alpha_ordinal: float | None
@@ -89,7 +103,9 @@ class RawSummary(TypedDict):
 
 
 def read_raw(data: bytes, file: str) -> RawAnnotations:
-    r"""Read a CSV with the columns pair_id, worker and relevance, in any order; further columns are ignored.
+    r"""Read a CSV with the columns pair_id, worker and relevance, in any order, and perhaps round and adjudicated.
+
+    Further columns are ignored.
 
     Ids may be any text that is not blank and are kept as they are.
 
@@ -99,13 +115,13 @@ def read_raw(data: bytes, file: str) -> RawAnnotations:
 
     Raises:
         InputError: With every problem of the file: not UTF-8, empty, a column missing, a row of a wrong width,
-            a blank id, a grade that is not one of 0..4, or a fifth grade of one pair.
+            a blank id, a grade that is not one of 0..4, a fifth grade of one pair, or two decisions about one.
 
     >>> raw = read_raw(b"pair_id,worker,relevance\np1,ann,4\np1,bob,3\n", "raw.csv")
     >>> raw.pairs, raw.annotators, raw.pair.tolist(), raw.annotator.tolist(), raw.grade.tolist()
     (('p1',), ('ann', 'bob'), [0, 0], [0, 1], [4, 3])
     """
-    raw, problems = grades_of(read_csv(data, file, COLUMNS), file, PUBLISHED_HIGHEST)
+    raw, problems = grades_of(read_csv(data, file, COLUMNS, (ROUND, ADJUDICATED)), file, PUBLISHED_HIGHEST)
     if problems:
         raise InputError(sorted(problems, key=lambda problem: problem.row or 0))
     return raw
@@ -132,7 +148,33 @@ def grades_of(table: CsvTable, file: str, highest: int) -> tuple[RawAnnotations,
     for at in _first_beyond(pair, MOST_GRADES):
         message = f"pair {pairs[pair[at]]!r} has more than {MOST_GRADES} grades; keep the ones that count"
         problems.append(Problem(file, int(row[at]), message))
-    return RawAnnotations(pairs, annotators, pair, annotator, grade, row, highest), problems
+    decided, disputed = _decided(table, pairs, pair, grade_of, file)
+    may_go_on = ROUND in table.columns or ADJUDICATED in table.columns
+    return RawAnnotations(pairs, annotators, pair, annotator, grade, row, decided, highest, may_go_on), [
+        *problems,
+        *disputed,
+    ]
+
+
+def _decided(
+    table: CsvTable, pairs: Sequence[str], pair: NDArray[np.int64], grade_of: dict[str, int], file: str
+) -> tuple[NDArray[np.int64], list[Problem]]:
+    """What leads decided about each pair, -1 where nothing; and what cannot be."""
+    cells = table.columns.get(ADJUDICATED)
+    decided = np.full(len(pairs), -1, dtype=np.int64)
+    if cells is None:
+        return decided, []
+    problems, seen = [], np.zeros(len(pairs), dtype=bool)
+    for place, text, row in zip(pair.tolist(), cells, table.rows, strict=True):
+        relevance = grade_of.get(text, -1)
+        if text and relevance < 0:
+            problems.append(Problem(file, row, f"adjudicated is {text!r}, not one of {', '.join(grade_of)}"))
+        elif seen[place] and relevance != decided[place]:
+            here, above = (str(value) if value >= 0 else "nothing" for value in (relevance, int(decided[place])))
+            problems.append(Problem(file, row, f"pair {pairs[place]!r} is adjudicated {here} here and {above} above"))
+        else:
+            seen[place], decided[place] = True, relevance
+    return decided, problems
 
 
 def repeats(raw: RawAnnotations) -> tuple[int, int]:
@@ -155,11 +197,12 @@ def summarise(raw: RawAnnotations) -> RawSummary:
     """
     scale = range(raw.highest + 1)
     counts = count_grades(raw.pair, raw.grade, len(scale))
-    relevance = [0] * len(scale)
+    by_lead = raw.decided >= 0
+    relevance = np.bincount(raw.decided[by_lead], minlength=len(scale)).tolist()
     settled = {2: 0, 4: 0}
     undecided = {1: 0, 2: 0, 3: 0}
     # The rule does not depend on the order of grades, so it is asked once for each distinct set of grades.
-    for given, pairs in zip(*np.unique(counts, axis=0, return_counts=True), strict=True):
+    for given, pairs in zip(*np.unique(counts[~by_lead], axis=0, return_counts=True), strict=True):
         grades = np.repeat(scale, given).tolist()
         decision = decide(grades, PUBLISHED_TOLERANCE)
         if decision.relevance is not None:
@@ -188,8 +231,9 @@ def summarise(raw: RawAnnotations) -> RawSummary:
         rows=len(raw.grade),
         pairs=len(raw.pairs),
         annotators=len(raw.annotators),
-        consensus=sum(relevance),
-        discarded=len(raw.pairs) - sum(relevance),
+        consensus=sum(settled.values()),
+        discarded=len(raw.pairs) - sum(relevance) - (sum(undecided.values()) if raw.may_go_on else 0),
+        adjudicated=int(by_lead.sum()),
         undecided={"one": undecided[1], "two": undecided[2], "three": undecided[3]},
         relevance={str(value): count for value, count in enumerate(relevance)},
         settled_by_two=settled[2],
