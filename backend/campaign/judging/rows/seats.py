@@ -13,8 +13,8 @@ from backend.store.engine import Database
 
 SECOND_ROUND_SEATS = (3, 4)
 
-# A place that anybody may take: nobody's, or somebody's whose lease has run out.
 _NOBODYS = "annotator_id = NULL, lease_until = NULL, claim_no = NULL, shown_at = NULL"
+# A place that anybody may take: nobody's, or somebody's whose lease has run out.
 _FREE = "(s.annotator_id IS NULL OR s.lease_until < :now)"
 # Pairs this person may sit down at: never twice at the same pair, none they skipped, nothing settled, no broken clip.
 _MINE_TO_TAKE = """
