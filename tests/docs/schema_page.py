@@ -20,7 +20,7 @@ def page() -> str:
         level = connection.schema_level(store)
         store.close()
     parts = [
-        "# Tables\n\nGenerated from `backend/store/schema.py` by `make docs`; do not edit.\n\n"
+        "# Tables\n\nGenerated from `backend/store/schema/` by `make docs`; do not edit.\n\n"
         f"Schema level: `{level}`. `judgement`, `adjudication`, `event`, `exam_answer` and `exam_ruling` are "
         "append-only; `consensus` and `agenda` are derived and may be dropped and rebuilt; `seat` is where places "
         "change hands; a row of `skip`, `example` or `exam` changes once, when it ends. The explanation of an "

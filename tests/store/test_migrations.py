@@ -195,7 +195,7 @@ def test_tables_are_changed_in_one_transaction(old: Path, monkeypatch: pytest.Mo
     """Cut off inside the migration itself: nothing of it stays, and references are looked at again."""
     store = connection.Store(old / "reelrank.db")
     before = invariants.schema(store.db)
-    script = "backend.store.schema.CAMPAIGN"
+    script = "backend.store.schema.m002_campaign.CAMPAIGN"
     monkeypatch.setattr(script, "CREATE INDEX pair_batch ON pair (batch_id);\nCREATE INDEX nonsense ON nowhere (x)")
     with pytest.raises(sqlite3.OperationalError, match="nowhere"):
         migrations._migrations[1].fn(store.db)

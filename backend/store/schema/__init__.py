@@ -1,0 +1,18 @@
+"""The tables, as migrations: a file each, written once, never edited after a release. Adding one is adding a file.
+
+`source` tables are the record and only grow; `consensus` and `agenda` are derived and may be dropped and rebuilt
+at any time; `seat` is where places change hands; a row of `skip`, `example` or `exam` changes once, when it ends.
+An exam item's explanation may be reworded, and an attempt notes when it was handed in and when its result was read.
+The one row of `campaign` says what the campaign is; `scale`, its grades, is fixed with the first of them.
+docs/schema.md is generated from here.
+"""
+
+import pkgutil
+from importlib import import_module
+
+from backend.store.schema.running import migrations
+
+__all__ = ["migrations"]
+
+for _module in sorted(module.name for module in pkgutil.iter_modules(__path__) if module.name[0] == "m"):
+    import_module(f"{__name__}.{_module}")  # in the order of their numbers
