@@ -14,7 +14,7 @@ import streamlit as st
 from annotate_app.widgets import look, wording
 from backend import api
 from backend.campaign.nouns import Person
-from backend.campaign.review.model import DayCount, PersonPace, Progress
+from backend.campaign.review.model import DayCount, PersonPace, WorkProgress
 
 _BAR = {
     "consensus": "consensus",
@@ -43,7 +43,7 @@ def page() -> None:
     _backup()
 
 
-def forecast(found: Progress) -> str:
+def forecast(found: WorkProgress) -> str:
     """When the work may be done at the pace of the last seven days, in words."""
     if found.days_left is None:
         return "no judgements in the last week"
@@ -82,7 +82,7 @@ def back_up() -> None:
     st.session_state["backup_problem"] = look.as_lead(act)
 
 
-def _metrics(found: Progress) -> None:
+def _metrics(found: WorkProgress) -> None:
     values = {
         "Grades still needed": (f"{found.needed:,}", "Until every open or escalated pair has all its seats judged."),
         "Forecast": (
@@ -96,7 +96,7 @@ def _metrics(found: Progress) -> None:
         column.metric(label, value, border=True, help=meaning)
 
 
-def _days(found: Progress) -> None:
+def _days(found: WorkProgress) -> None:
     by_people, simulated = (sum(getattr(day, kind) for day in found.days) for kind in ("judgements", "simulated"))
     kind = "judgements" if by_people or not simulated else "simulated"
     if by_people or simulated:
@@ -108,7 +108,7 @@ def _days(found: Progress) -> None:
         st.caption(text)
 
 
-def left_out(found: Progress) -> list[str]:
+def left_out(found: WorkProgress) -> list[str]:
     """Which judgements the bars do not hold, or hold although no person made them."""
     by_people, simulated = (sum(getattr(day, kind) for day in found.days) for kind in ("judgements", "simulated"))
     texts = []

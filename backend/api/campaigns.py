@@ -1,11 +1,11 @@
 """What comes into a project from earlier campaigns."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 from backend.campaign.earlier import judgements as earlier_judgements
 from backend.campaign.earlier.judgements import JudgementsReport
 from backend.campaign.project.folder import Project
+from backend.ground.progress import Progress
 
 
 def import_judgements(
@@ -14,7 +14,7 @@ def import_judgements(
     pairs: Path | None = None,
     *,
     now: float,
-    progress: Callable[[str, int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> JudgementsReport:
     """Take the raw annotations of an earlier campaign, or nothing; see `backend.campaign.earlier.judgements`."""
     return earlier_judgements.import_judgements(project, raw, pairs, now=now, progress=progress)

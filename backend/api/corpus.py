@@ -1,11 +1,11 @@
 """What a project is made of: videos, moments and captions."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 from backend.campaign.corpus import importing as corpus
 from backend.campaign.corpus.importing import ImportReport
 from backend.campaign.project.folder import Project
+from backend.ground.progress import Progress, named
 
 
 def import_corpus(
@@ -16,7 +16,7 @@ def import_corpus(
     videos: Path | None = None,
     types: frozenset[str] | None = None,
     now: float,
-    progress: Callable[[str, int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> ImportReport:
     """Take an annotation file into the project, or nothing of it; see `backend.campaign.corpus.importing`."""
     return corpus.import_file(
@@ -26,5 +26,5 @@ def import_corpus(
         videos=videos,
         types=types,
         now=now,
-        progress=(lambda done, total: progress("measuring videos", done, total)) if progress else None,
+        progress=named(progress, "measuring videos"),
     )

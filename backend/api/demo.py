@@ -1,15 +1,16 @@
 """The demo project."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from backend.campaign.demo import building as demo
 from backend.campaign.project import folder as projects
 from backend.campaign.project.folder import Project
 from backend.campaign.review import status
+from backend.ground.progress import Progress
 
 
-def build_demo(folder: Path, *, judged: bool, now: float, progress: Callable[[str, int, int], None]) -> Project:
+def build_demo(folder: Path, *, judged: bool, now: float, progress: Progress) -> Project:
     """The demo project, built if it is not there yet; `judged` adds simulated judgements, marked as such."""
     if (folder / projects.DATABASE_FILE).exists():
         project = projects.open_project(folder)

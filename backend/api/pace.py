@@ -7,12 +7,12 @@ from backend.campaign.nouns import Operator, Person
 from backend.campaign.people import gate
 from backend.campaign.project.folder import Project
 from backend.campaign.review import progress as stage
-from backend.campaign.review.model import Progress
+from backend.campaign.review.model import WorkProgress
 from backend.ground.errors import ProjectError
 from backend.store import upkeep
 
 
-def progress(project: Project, by: Person | Operator, *, now: float) -> Progress:
+def progress(project: Project, by: Person | Operator, *, now: float) -> WorkProgress:
     """Pace, what is still needed, and when it may be done; the counts by verdict are those of `status_counts`."""
     gate.in_charge(project.store, by)
     return stage.report(project, now=now)

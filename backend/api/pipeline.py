@@ -1,7 +1,7 @@
 """The pipeline, from an empty folder to a release, as far as it needs an encoder."""
 
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -23,9 +23,7 @@ from backend.campaign.release.rows import ReleaseRow, all_releases
 from backend.encoders import sentence
 from backend.encoders.sentence import DEFAULT_NAME, Encoder
 from backend.ground.errors import InputError
-
-Progress = Callable[[str, int, int], None]
-"""Called with (what is being done, done so far, all of it)."""
+from backend.ground.progress import Progress, named
 
 
 def init_project(folder: Path, *, encoder: str | None = None, kind: str | None = None) -> Project:
@@ -53,7 +51,7 @@ def rewrite_captions(project: Project, *, now: float, progress: Progress | None 
         project,
         _encoder(project),
         now=now,
-        progress=(lambda done, total: progress("encoding", done, total)) if progress else None,
+        progress=named(progress, "encoding"),
     )
 
 

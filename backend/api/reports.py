@@ -1,12 +1,12 @@
 """The report of an evaluation, for callers of the api."""
 
-from collections.abc import Callable
 from datetime import datetime
 
 from backend.campaign.nouns import Operator, Person
 from backend.campaign.people import gate
 from backend.campaign.project.folder import Project
 from backend.ground.errors import NotAllowed
+from backend.ground.progress import Progress
 from backend.scoring.files.facts import Inputs
 from backend.scoring.scoreboard import Scoreboard
 from backend.scoring.statistics.sureness import Sureness
@@ -20,7 +20,7 @@ def report_page(
     asked: Sureness | None = None,
     project: Project | None = None,
     by: Person | Operator | None = None,
-    progress: Callable[[str, int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> str:
     """One self-contained HTML page of a scoreboard; see `backend.scoring.report.report`.
 

@@ -9,6 +9,8 @@ from typing import Annotated, NoReturn
 
 import typer
 
+from backend.ground.progress import Progress
+
 Dir = Annotated[Path, typer.Argument(metavar="DIR", help="The project folder.", show_default=False)]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
 
@@ -30,22 +32,22 @@ def fail(message: str) -> NoReturn:
 
 
 @contextmanager
-def progress_bar() -> Iterator[Callable[[str, int, int], None]]:
+def progress_bar() -> Iterator[Progress]:
     """A bar for each thing that is being done; silent when standard error is not a terminal."""
     if not sys.stderr.isatty():
         yield lambda what, done, total: None
         return
+    from rich import progress
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
-    with Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(elapsed_when_finished=True),
+    with progress.Progress(
+        progress.TextColumn("{task.description}"),
+        progress.BarColumn(),
+        progress.MofNCompleteColumn(),
+        progress.TimeRemainingColumn(elapsed_when_finished=True),
         console=Console(stderr=True, highlight=False, soft_wrap=True),
     ) as bars:
-        tasks: dict[str, TaskID] = {}
+        tasks: dict[str, progress.TaskID] = {}
 
         def report(what: str, done: int, total: int) -> None:
             if what not in tasks:

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from backend.encoders.sentence import Encoder, FloatArray, Progress
+from backend.encoders.sentence import Encoder, FloatArray
+from backend.ground.progress import Steps
 
 SHARD_TEXTS = 4096
 """Texts a shard, and so the most that is encoded again after a kill."""
@@ -22,9 +23,7 @@ SHARD_TEXTS = 4096
 _KEY_BYTES = 16
 
 
-def encode_cached(
-    encoder: Encoder, texts: Sequence[str], folder: Path, *, progress: Progress | None = None
-) -> FloatArray:
+def encode_cached(encoder: Encoder, texts: Sequence[str], folder: Path, *, progress: Steps | None = None) -> FloatArray:
     """Unit vectors of `texts` in order, float32 `(len(texts), encoder.dim)`, from disk where they are there.
 
     `encoder.encode` is called with unknown texts only, and not at all when there are none, so an encoder that
@@ -92,7 +91,7 @@ def _write(place: Path, records: npt.NDArray[Any]) -> None:
     os.replace(unfinished, place / f"{name}.npy")
 
 
-def _shifted(progress: Progress | None, start: int, total: int) -> Progress | None:
+def _shifted(progress: Steps | None, start: int, total: int) -> Steps | None:
     if progress is None:
         return None
     return lambda done, _of: progress(start + done, total)

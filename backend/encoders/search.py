@@ -6,7 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from backend.encoders.selection import SLACK, Candidate, rank_moments, settled
-from backend.encoders.sentence import FloatArray, Progress
+from backend.encoders.sentence import FloatArray
+from backend.ground.progress import Steps
 
 _QUERIES_AT_ONCE = 512
 
@@ -17,7 +18,7 @@ def top_moments(
     caption_moments: Sequence[Sequence[int]],
     k: int,
     *,
-    progress: Progress | None = None,
+    progress: Steps | None = None,
 ) -> list[list[Candidate]]:
     """For each query the `k` most similar moments, best first; the order of the corpus makes no difference.
 

@@ -3,13 +3,14 @@
 Reads and writes nothing; files are for `scored_files`.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
 
 from backend.ground.errors import InputError, Problem
+from backend.ground.progress import Progress
 from backend.ground.timespan import Floats
 from backend.scoring.analysis.breakdown import Breakdown, break_down
 from backend.scoring.analysis.cases import Case, build_case
@@ -19,7 +20,6 @@ from backend.scoring.matching.columns import Indices, QueryKey, Run, Truth
 from backend.scoring.presets import Settings
 from backend.scoring.scores import AnswerKey, RankedRun, prepare_run, prepare_truth, score
 
-Progress = Callable[[str, int, int], None]
 _Value = TypeVar("_Value", int, float)
 
 

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any, SupportsIndex, Unpack
 
 from backend.ground.errors import InputError, Problem
+from backend.ground.progress import Progress
 from backend.scoring.files.reading import read_run, read_truth, read_videos
 from backend.scoring.presets import DEFAULT_K, DEFAULT_MU, Options, Preset, settle
-from backend.scoring.scoreboard import Progress, Scoreboard, score_runs
+from backend.scoring.scoreboard import Scoreboard, score_runs
 
 
 def score_files(

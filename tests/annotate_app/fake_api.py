@@ -32,7 +32,15 @@ from backend.campaign.people.model import PersonReview
 from backend.campaign.project.model import Campaign
 from backend.campaign.quality.model import Agreement, MyWork
 from backend.campaign.release.rows import ReleaseRow
-from backend.campaign.review.model import DayCount, GivenGrade, GivenSkip, PairReview, PersonPace, Progress, QueryReview
+from backend.campaign.review.model import (
+    DayCount,
+    GivenGrade,
+    GivenSkip,
+    PairReview,
+    PersonPace,
+    QueryReview,
+    WorkProgress,
+)
 from backend.ground.errors import NotAllowed, ProjectError, SignInRefused, StoreUnavailable, VideoUnreadable
 from backend.ground.ids import AnnotatorId, PairId, PairKey, QueryId
 from support import new_campaign
@@ -93,7 +101,7 @@ class Project:
     unavailable: str = ""
     campaign: Campaign = field(default_factory=new_campaign)
     work: MyWork = field(default_factory=lambda: WORK)
-    progress: Progress = field(default_factory=lambda: Progress(0, 0, (), (), 0, 0.0))
+    progress: WorkProgress = field(default_factory=lambda: WorkProgress(0, 0, (), (), 0, 0.0))
     status: dict[str, Any] = field(default_factory=dict)
 
 
@@ -237,7 +245,7 @@ def offer_again(project: Project, lead: Person, pair: PairKey, *, now: float) ->
     return people
 
 
-def progress(project: Project, by: Person | Operator, *, now: float) -> Progress:
+def progress(project: Project, by: Person | Operator, *, now: float) -> WorkProgress:
     return project.progress
 
 
@@ -534,7 +542,7 @@ def made_up(folder: Path) -> Project:
             ),
         )
     ]
-    project.progress = Progress(
+    project.progress = WorkProgress(
         needed=1200,
         held=5,
         days=tuple(DayCount(f"2025-09-{n:02d}", n, 0) for n in range(1, 31)),

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from backend.encoders.cache import SHARD_TEXTS, encode_cached
+from backend.ground.progress import Steps
 
 
 class Counting:
@@ -28,7 +29,7 @@ class Counting:
         vector = np.random.default_rng(seed).normal(size=self.dim).astype(np.float32)
         return vector / np.linalg.norm(vector)
 
-    def encode(self, texts: Sequence[str], *, progress: Callable[[int, int], None] | None = None) -> np.ndarray:
+    def encode(self, texts: Sequence[str], *, progress: Steps | None = None) -> np.ndarray:
         self.asked += texts
         if progress is not None:
             progress(len(texts), len(texts))
@@ -89,7 +90,7 @@ def test_a_harmed_shard_is_encoded_again(tmp_path: Path, harm: Callable[[Path], 
 
 def test_what_was_done_before_a_failure_is_kept(tmp_path: Path) -> None:
     class Failing(Counting):
-        def encode(self, texts: Sequence[str], *, progress: Callable[[int, int], None] | None = None) -> np.ndarray:
+        def encode(self, texts: Sequence[str], *, progress: Steps | None = None) -> np.ndarray:
             if self.asked:
                 raise KeyboardInterrupt
             return super().encode(texts)

@@ -5,7 +5,6 @@ validation and test query are stored with ranks, similarities and the encoder's 
 and is never recomputed. The first batch of them is opened for judging at once.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from backend.campaign.candidates.rows import lists
@@ -23,6 +22,7 @@ from backend.encoders.selection import left_out
 from backend.encoders.sentence import Encoder
 from backend.ground.errors import ProjectError
 from backend.ground.ids import MomentId
+from backend.ground.progress import Progress, named
 from backend.store import events
 from backend.store.connection import writing
 from backend.store.events import EventKind
@@ -50,7 +50,7 @@ def choose(
     *,
     batch_size: int | None = None,
     now: float,
-    progress: Callable[[str, int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> CandidateReport:
     """Store the candidate lists and open batch 1 of every validation and test query.
 
@@ -106,7 +106,7 @@ def search(
     asked: list[QueryRow],
     k: int,
     *,
-    progress: Callable[[str, int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> tuple[list[CandidateRow], int]:
     """The k most similar moments of each query, by the similarity of query and caption.
 
@@ -118,11 +118,11 @@ def search(
     for caption in captions:
         moments_of.setdefault(caption.text.strip(), []).append(caption.moment_id)
     texts = sorted(moments_of)
-    report = _named(progress, "encoding captions and queries")
+    report = named(progress, "encoding captions and queries")
     vectors = encode_cached(encoder, [*texts, *(query.text for query in asked)], project.embeddings, progress=report)
     caption_moments = [moments_of[text] for text in texts]
     found = top_moments(
-        vectors[len(texts) :], vectors[: len(texts)], caption_moments, k, progress=_named(progress, "searching")
+        vectors[len(texts) :], vectors[: len(texts)], caption_moments, k, progress=named(progress, "searching")
     )
     rows = [
         CandidateRow(query.query_id, candidate.rank, MomentId(candidate.moment_id), candidate.similarity)
@@ -130,7 +130,3 @@ def search(
         for candidate in candidates
     ]
     return rows, sum(left_out(chosen, caption_moments) > 0 for chosen in found)
-
-
-def _named(progress: Callable[[str, int, int], None] | None, what: str) -> Callable[[int, int], None] | None:
-    return (lambda done, total: progress(what, done, total)) if progress else None

@@ -4,7 +4,7 @@
 The lists come from the same encoder as the candidate lists, or not at all.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +19,7 @@ from backend.campaign.queries import rows as queries
 from backend.campaign.queries.rows import QueryRow
 from backend.encoders.sentence import Encoder
 from backend.ground.errors import ProjectError
+from backend.ground.progress import Progress
 
 TOPS = (1, 20, 40)
 """Sizes of the published pseudo training sets (TVR-Ranking)."""
@@ -37,7 +38,7 @@ def training_lists(
     encoder: Encoder,
     *,
     top: int,
-    progress: Callable[[str, int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> list[TrainingList]:
     """The top moments of every training query, in query order.
 

@@ -6,7 +6,6 @@ who adds the missing name to `[cast]` in reelrank.toml and runs the command agai
 """
 
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import blake2b
 
@@ -20,6 +19,7 @@ from backend.campaign.project.folder import Project
 from backend.encoders.cache import encode_cached
 from backend.encoders.sentence import Encoder
 from backend.ground.errors import InputError, Problem, ProjectError
+from backend.ground.progress import Steps
 from backend.ground.text_files import read_csv
 from backend.store import events
 from backend.store.connection import writing
@@ -45,7 +45,7 @@ def rewrite_captions(
     encoder: Encoder,
     *,
     now: float,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Steps | None = None,
 ) -> RewriteReport:
     """Rewrite every published caption with the project's cast list, replacing earlier rewrites.
 

@@ -4,7 +4,6 @@
 event. Everything is checked first and taken in one transaction: nothing is ever half-imported.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from backend.campaign.corpus import rules as corpus_files
 from backend.campaign.corpus.rules import CaptionedMoment, Parsed
 from backend.campaign.project.folder import Project
 from backend.ground.errors import InputError, Problem, VideoUnreadable
+from backend.ground.progress import Steps
 from backend.media.facts import VideoFacts
 from backend.media.probe import VideoFolder, probe
 from backend.store import events
@@ -40,7 +40,7 @@ def import_file(
     videos: Path | None,
     types: frozenset[str] | None,
     now: float,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Steps | None = None,
 ) -> ImportReport:
     """Import an annotation file.
 
@@ -71,7 +71,7 @@ def _add(
     format: str,  # noqa: A002 - the word of the public contract
     videos: Path | None,
     now: float,
-    progress: Callable[[int, int], None] | None,
+    progress: Steps | None,
 ) -> ImportReport:
     """Add checked moments, after checking them against the project and the video files."""
     moments = parsed.moments
@@ -160,7 +160,7 @@ def _measure(
     moments: list[CaptionedMoment],
     videos: Path,
     file: str,
-    progress: Callable[[int, int], None] | None,
+    progress: Steps | None,
 ) -> tuple[dict[str, VideoFacts], list[Problem]]:
     """Find and measure the file of every video; a missing one is a problem of the row that names it first."""
     first_rows: dict[str, int] = {}

@@ -7,7 +7,6 @@ database, on every screen of the lead and in every release.
 import random
 import shutil
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +30,7 @@ from backend.campaign.queries import drawing as queries
 from backend.campaign.review.rows import reviews
 from backend.encoders import sentence
 from backend.ground.ids import QueryId
+from backend.ground.progress import Progress, named
 
 LEAD = "Lea"
 ANNOTATORS = ("Ana", "Ben", "Cleo", "Dan")
@@ -40,8 +40,6 @@ PASSWORD = "reelrank-demo"
 VAL_QUERIES, TEST_QUERIES, SEED = 8, 4, 7
 SIMULATED_SHARE = 0.75
 """Share of the queries that `--judged` fills in; the others are left for people to try."""
-
-Progress = Callable[[str, int, int], None]
 
 
 def build(folder: Path, *, now: float, progress: Progress) -> Project:
@@ -66,11 +64,9 @@ def build(folder: Path, *, now: float, progress: Progress) -> Project:
         videos=videos,
         types=None,
         now=now,
-        progress=lambda done, total: progress("measuring videos", done, total),
+        progress=named(progress, "measuring videos"),
     )
-    captions.rewrite_captions(
-        project, encoder, now=now, progress=lambda done, total: progress("rewriting captions", done, total)
-    )
+    captions.rewrite_captions(project, encoder, now=now, progress=named(progress, "rewriting captions"))
     queries.draw(project, val=VAL_QUERIES, test=TEST_QUERIES, seed=SEED, now=now)
     candidates.choose(project, encoder, now=now, progress=progress)
     for name in (LEAD, *ANNOTATORS):

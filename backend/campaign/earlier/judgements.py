@@ -9,7 +9,7 @@ odd about the files is counted in the report. docs/decisions/015-earlier-campaig
 import gc
 import hashlib
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -34,12 +34,12 @@ from backend.campaign.project import rows as facts
 from backend.campaign.project.folder import Project
 from backend.ground.errors import InputError, Problem, ProjectError
 from backend.ground.ids import AnnotatorId
+from backend.ground.progress import Progress
 from backend.ground.text_files import whole
 from backend.store import events
 from backend.store.connection import Database, writing
 from backend.store.events import EventKind
 
-Progress = Callable[[str, int, int], None]
 _Row = TypeVar("_Row")
 _OPEN = (Verdict.OPEN.value, None)
 

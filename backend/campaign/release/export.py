@@ -9,7 +9,7 @@ import csv
 import hashlib
 import io
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -34,6 +34,7 @@ from backend.encoders.sentence import Encoder
 from backend.ground.arriving import new_files, new_folder, require_new_file, require_new_folder
 from backend.ground.errors import ProjectError
 from backend.ground.ids import QueryId
+from backend.ground.progress import Progress
 from backend.store import events
 from backend.store.connection import reading, writing
 from backend.store.events import EventKind
@@ -84,7 +85,7 @@ def export_tvr_ranking(
     out: Path,
     *,
     now: float,
-    progress: Callable[[str, int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> ReleaseReport:
     """Write a release in the form of TVR-Ranking.
 
@@ -190,7 +191,7 @@ def write_training_sets(
     out: Path,
     tops: Sequence[int],
     *,
-    progress: Callable[[str, int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> list[Path]:
     """Write only the pseudo training sets, one `train_topNN.json` a size; the files written.
 

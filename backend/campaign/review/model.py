@@ -100,7 +100,7 @@ class PersonPace:
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class WorkProgress:
     """How fast the work goes. Nothing here counts imported or simulated judgements, unless its name says so."""
 
     needed: int

@@ -6,7 +6,7 @@
 from datetime import datetime, timedelta
 
 from backend.campaign.project.folder import Project
-from backend.campaign.review.model import DayCount, Progress
+from backend.campaign.review.model import DayCount, WorkProgress
 from backend.campaign.review.rows import progress
 from backend.store.connection import reading
 
@@ -15,7 +15,7 @@ DAY_S = 86_400.0
 WEEK_DAYS = 7
 
 
-def report(project: Project, *, now: float) -> Progress:
+def report(project: Project, *, now: float) -> WorkProgress:
     """Everything of one instant. A day begins at the server's midnight, as on the annotators' desks.
 
     The pace is that of the last seven days, or, while fewer have passed since people began, of those (at least one).
@@ -29,7 +29,7 @@ def report(project: Project, *, now: float) -> Progress:
         began = min((at for _, _, at in paces if at is not None), default=now)
         span_days = min(max((now - began) / DAY_S, 1.0), WEEK_DAYS)
         names = [(first_day + timedelta(days=n)).date().isoformat() for n in range(DAYS)]
-        return Progress(
+        return WorkProgress(
             needed=progress.needed(db),
             held=progress.held(db, now),
             days=tuple(found.get(name, DayCount(name, 0, 0)) for name in names),

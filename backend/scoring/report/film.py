@@ -7,6 +7,8 @@ import base64
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from backend.ground.progress import Progress
+
 Film = Callable[[str, float, float], bytes | None]
 """A strip of frames (WebP) of a video's moment, start and end in seconds; None where there is none."""
 
@@ -24,7 +26,7 @@ def add_strips(
     film: Film,
     *,
     budget: int = BUDGET,
-    progress: Callable[[str, int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> dict[str, Any]:
     """Give every card of the cases that is not folded away the number of its strip; equal moments share one.
 

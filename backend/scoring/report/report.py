@@ -4,7 +4,6 @@ Reads: nothing. Writes: nothing.
 """
 
 import platform
-from collections.abc import Callable
 from dataclasses import asdict
 from datetime import datetime
 from typing import Any
@@ -13,6 +12,7 @@ import numpy as np
 import scipy
 
 from backend import __version__
+from backend.ground.progress import Progress
 from backend.scoring.files.facts import Inputs, Source
 from backend.scoring.report import parts
 from backend.scoring.report.cases import LEGEND, case_kinds
@@ -46,7 +46,7 @@ def report_page(
     made: datetime,
     asked: Sureness | None = None,
     film: Film | None = None,
-    progress: Callable[[str, int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> str:
     """One HTML file that needs nothing else: leaderboard, charts, groups, errors, cases, every query.
 

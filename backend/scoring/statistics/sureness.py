@@ -3,7 +3,7 @@
 Reads and writes nothing; the statistics are those of `resampling`.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from backend.ground.errors import InputError
+from backend.ground.progress import Progress
 from backend.ground.timespan import Floats
 from backend.scoring.scoreboard import Scoreboard
 from backend.scoring.statistics.resampling import (
@@ -68,7 +69,7 @@ def add_statistics(
     asked: Sureness,
     *,
     keys: Sequence[str] | None = None,
-    progress: Callable[[str, int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> None:
     """Add to a scoreboard's summary what `asked` names, for these measures (all, if None).
 

@@ -10,12 +10,13 @@ N(0, sigma^2) and nothing else.
 Noisy moments stay within their video and after their start, and are whole milliseconds, like annotations.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 
+from backend.ground.progress import Steps
 from backend.ground.timespan import Floats
 from backend.scoring.matching.columns import Run, Truth
 from backend.scoring.presets import Settings
@@ -68,7 +69,7 @@ def label_noise(
     sets: int = SETS,
     seed: int = 0,
     jobs: int = 1,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Steps | None = None,
 ) -> list[dict[str, Cell]]:
     """RMSE of every system's means under noise, and their mean over systems: a row for each model, measure, system."""
     units = [NoisySet(seed, number, model) for model in models for number in range(sets)]

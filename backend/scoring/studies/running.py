@@ -3,18 +3,17 @@
 Reads: truth, run and video map files. Writes: nothing.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from backend.ground.errors import InputError, Problem
+from backend.ground.progress import Progress, named
 from backend.scoring.presets import DEFAULT_MU
 from backend.scoring.studies import kendall, noise, selection, theory
 from backend.scoring.studies.inputs import StudyInputs, durations_of, read_and_score
 from backend.scoring.studies.stability import TRIALS, SubsetPairs, default_sizes, stability
 from backend.scoring.studies.study import Study
-
-Progress = Callable[[str, int, int], None]
 
 
 def agreement_study(inputs: StudyInputs) -> Study:
@@ -54,7 +53,7 @@ def stability_study(
         subset_pairs=subset_pairs,
         seed=seed,
         jobs=jobs,
-        progress=_named(progress, "trials"),
+        progress=named(progress, "trials"),
     )
     choices = scored.choices(trials=trials, subset_pairs=subset_pairs, seed=seed)
     return Study("stability", choices, rows, scored.warnings)
@@ -89,7 +88,7 @@ def noise_study(
         sets=sets,
         seed=seed,
         jobs=jobs,
-        progress=_named(progress, "noisy sets"),
+        progress=named(progress, "noisy sets"),
     )
     choices = scored.choices(
         noise=noise.NAMED[kind], sigma=[f"{sigma:g} s" for sigma in sigmas_s], draws=noise.DRAWS, sets=sets, seed=seed
@@ -132,10 +131,6 @@ def theory_study(thetas: Sequence[float] = DEFAULT_MU, gammas: Sequence[float] =
     thetas, gammas = list(dict.fromkeys(thetas)), list(dict.fromkeys(gammas))
     rows = theory.closed_forms(thetas, gammas)
     return Study("theory", {"theta": thetas, "gamma": gammas}, rows, [])
-
-
-def _named(progress: Progress | None, what: str) -> Callable[[int, int], None] | None:
-    return None if progress is None else lambda done, total: progress(what, done, total)
 
 
 def _at_least_one(**values: int) -> None:

@@ -6,12 +6,13 @@ appendix. The two sets are disjoint while 2n does not exceed the queries; beyond
 drawn independently of each other (each without replacement).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
+from backend.ground.progress import Steps
 from backend.ground.timespan import Floats
 from backend.scoring.studies.kendall import tau_b
 from backend.scoring.studies.study import Cell, Table
@@ -55,7 +56,7 @@ def stability(
     subset_pairs: SubsetPairs = "disjoint",
     seed: int = 0,
     jobs: int = 1,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Steps | None = None,
 ) -> list[dict[str, Cell]]:
     """Mean and variance (ddof 0) of a measure's tau-b with itself: one row for each measure and size.
 

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from backend.ground import processes
+from backend.ground.progress import Steps
 
 Shared = TypeVar("Shared")
 Unit = TypeVar("Unit")
@@ -34,7 +35,7 @@ def run_units(
     units: Sequence[Unit],
     *,
     jobs: int,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Steps | None = None,
 ) -> list[Result]:
     """`[work(shared, unit) for unit in units]`, in `jobs` processes.
 
