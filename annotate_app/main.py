@@ -3,6 +3,7 @@
 import streamlit as st
 
 from annotate_app import navigation
+from annotate_app.plain import plain
 from annotate_app.session import auth
 from annotate_app.widgets import look
 from backend.ground.errors import StoreUnavailable
@@ -14,4 +15,4 @@ try:
         look.header(auth.project(), person)
     navigation.page_for(person).run()
 except StoreUnavailable as error:
-    st.error(str(error), icon=":material/database_off:")
+    st.error(plain(str(error)), icon=":material/database_off:")

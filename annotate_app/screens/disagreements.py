@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from annotate_app.plain import plain
 from annotate_app.session import auth
 from annotate_app.widgets import look, pair_view, wording
 from backend import api
@@ -143,29 +144,26 @@ def _form(pair: PairReview, scale: Scale) -> None:
         st.segmented_control(
             "Relevance",
             scale.grades,
-            format_func=lambda grade: wording.grade(grade, scale),
+            format_func=lambda grade: plain(wording.grade(grade, scale)),
             key=f"relevance-{pair.pair}",
         )
         box, button = st.columns([4, 1], vertical_alignment="bottom")
         box.text_input("Reason", key=f"reason-{pair.pair}", placeholder="What decides it? Kept with the decision.")
         button.form_submit_button("Decide", on_click=decide, args=(pair.pair,), width="stretch")
-    problem = st.session_state.pop(f"problem-{pair.pair}", "")
-    if problem:
-        st.error(problem)
+    look.refusal(f"problem-{pair.pair}")
 
 
 def _blocked(pairs: Sequence[PairReview]) -> None:
     st.subheader("Clips that cannot be shown", anchor=False)
-    if problem := st.session_state.pop("blocked_problem", ""):
-        st.error(problem)
+    look.refusal("blocked_problem")
     if not pairs:
         st.caption("None: every clip handed out so far could be shown.")
         return
     st.caption("Annotators do not get these pairs. Repair the video or read the reason, then hand them out again.")
     for pair in pairs[:PER_PAGE]:
         with st.container(border=True, horizontal=True, vertical_alignment="center", key=f"blocked-{pair.pair}"):
-            told = f"{pair_view.plain(wording.moment(pair))} · {pair_view.plain(pair.query)}"
-            st.markdown(f"**{pair_view.plain(pair.fault)}**  \n{told}")
+            told = f"{plain(wording.moment(pair))} · {plain(pair.query)}"
+            st.markdown(f"**{plain(pair.fault)}**  \n{told}")
             st.button(
                 "Hand out again", key=f"restore-{pair.pair}", on_click=restore, args=(pair.pair,), width="content"
             )

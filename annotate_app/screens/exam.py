@@ -4,8 +4,8 @@ import time
 
 import streamlit as st
 
+from annotate_app.plain import plain
 from annotate_app.widgets import exam_results, look, wording
-from annotate_app.widgets.pair_view import plain
 from annotate_app.widgets.review_clip import review_clip
 from backend import api
 from backend.campaign.exam.model import ExamPhase
@@ -21,10 +21,8 @@ _MAY_TAKE = (ExamPhase.FIRST, ExamPhase.ANSWERING, ExamPhase.ANSWERED)
 def page() -> None:
     """What is held; then people, items, and the form for another exam. Without an exam, the form alone."""
     project, lead, _ = look.lead_page("Exam")
-    problem, done = st.session_state.pop("exam_problem", ""), st.session_state.pop("exam_done", "")
-    if problem:
-        st.error(problem)
-    if done:
+    look.refusal("exam_problem")
+    if done := st.session_state.pop("exam_done", ""):
         st.success(done)
     held, campaign = api.exam_held(project, lead), project.campaign
     if held is None:

@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 import streamlit as st
 
+from annotate_app.plain import plain
 from annotate_app.widgets import board_view, look, wording
-from annotate_app.widgets.pair_view import plain
 from backend import api
 from backend.campaign.nouns import Person
 from backend.ground.errors import ReelRankError
@@ -26,8 +26,7 @@ def page() -> None:
     """What is compared, then its parts; without anything to compare, how to bring it."""
     project, lead, _ = look.lead_page("Leaderboard")
     truths, runs = api.truth_names(project, lead), api.list_runs(project, lead)
-    if problem := st.session_state.pop("board_problem", ""):
-        st.error(problem)
+    look.refusal("board_problem")
     if not truths:
         st.info(
             "Nothing can be scored yet: no pair of a validation or test query is settled, and no ground truth is kept.",
@@ -45,7 +44,7 @@ def page() -> None:
         version = api.leaderboard_version(project, lead, truth)
         board = _scored(project, lead, str(project.folder), truth, _PRESETS[preset], version)
     except ReelRankError as refusal:
-        st.error(str(refusal))
+        st.error(plain(str(refusal)))
         _keeper(project, lead, runs, {})
         return
     _shown(project, lead, runs, board, f"{project.folder}, {truth}, {preset}, {version}")
@@ -68,13 +67,15 @@ def keep() -> None:
                 kept = api.add_run(project, lead, paths["file"], name=name, videos=videos, now=time.time())
             else:
                 kept = api.add_truth(project, lead, paths["file"], name=name, now=time.time())
-            st.toast(f"Kept {kept.name}: {kept.queries:,} queries, {kept.moments:,} moments.", icon=":material/save:")
+            st.toast(
+                f"Kept {plain(kept.name)}: {kept.queries:,} queries, {kept.moments:,} moments.", icon=":material/save:"
+            )
 
         problem = look.as_lead(act)
         for path in paths.values():
             # The lead knows the files by the names they uploaded, not by where they lay for a moment.
             problem = problem.replace(str(path), path.name)
-    st.session_state["board_problem"] = plain(problem).replace("\n", "  \n")
+    st.session_state["board_problem"] = problem
 
 
 def remove(name: str) -> None:

@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 
 import streamlit as st
 
+from annotate_app.plain import plain
 from annotate_app.widgets import exam_results, look, wording
 from backend import api
 from backend.campaign.exam.model import ExamPhase
@@ -73,14 +74,12 @@ def suspend(annotator_id: AnnotatorId, suspended: bool) -> None:
 
 
 def _invitation() -> None:
-    problem = st.session_state.pop("people_problem", "")
-    if problem:
-        st.error(problem)
+    look.refusal("people_problem")
     # Taken out of the session: the next run no longer knows the link, as the text says.
     name, url = st.session_state.pop("invitation", ("", ""))
     if url:
         with st.container(border=True):
-            st.markdown(f"**Send this link to {name}**")
+            st.markdown(f"**Send this link to {plain(name)}**")
             st.code(url, language=None, wrap_lines=True)
             st.caption(
                 "It works once, within two weeks, and lets them choose a password; no older link of theirs works any "

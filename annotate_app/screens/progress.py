@@ -11,6 +11,7 @@ import altair as alt
 import pandas as pd
 import streamlit as st
 
+from annotate_app.plain import plain
 from annotate_app.widgets import look, wording
 from backend import api
 from backend.campaign.nouns import Person
@@ -31,7 +32,10 @@ def page() -> None:
     """Verdicts as one bar, the pace, the days, the people, the backup."""
     project, lead, counts = look.lead_page("Progress")
     found = api.progress(project, lead, now=time.time())
-    st.html(verdict_bar(counts["pairs"]))
+    if any(counts["pairs"].values()):
+        st.html(verdict_bar(counts["pairs"]))
+    else:
+        st.markdown(f"No pair has been handed out yet. Next: {plain(api.next_step(project))}")
     _metrics(found)
     days, people = st.columns([3, 2], gap="large")
     with days:
@@ -57,8 +61,6 @@ def forecast(found: WorkProgress) -> str:
 def verdict_bar(pairs: dict[str, int]) -> str:
     """The counts by verdict as one bar whose legend holds every number."""
     total = sum(pairs.values())
-    if not total:
-        return "<p>No pair has been handed out yet. Choose candidates with: reelrank candidates DIR</p>"
     spoken = escape(", ".join(f"{pairs[name]:,} {word}" for name, word in _BAR.items()))
     parts = "".join(f"<i class='rr-v-{name}' style='flex-grow:{pairs[name]}'></i>" for name in _BAR if pairs[name])
     legend = "".join(
@@ -172,8 +174,7 @@ def _backup() -> None:
     st.caption(
         "A consistent copy of the database, made while people go on working. It is kept in the project's folder."
     )
-    if problem := st.session_state.pop("backup_problem", ""):
-        st.error(problem)
+    look.refusal("backup_problem")
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button("Back up now", key="back_up", on_click=back_up, icon=":material/shield:")
         if "backup" in st.session_state:
@@ -183,7 +184,7 @@ def _backup() -> None:
 
 def _offer(file: Path, at: float) -> None:
     if not file.is_file():
-        st.caption(f"backups/{file.name} is gone from the project's folder.", width="content")
+        st.caption(f"backups/{plain(file.name)} is gone from the project's folder.", width="content")
         return
     # Read on the click only: the copy may be large, and most runs of this page do not need it.
     st.download_button(
@@ -195,4 +196,4 @@ def _offer(file: Path, at: float) -> None:
         on_click="ignore",
     )
     made = wording.when(at, st.context.timezone)
-    st.caption(f"backups/{file.name}, {file.stat().st_size / 1e6:,.1f} MB, made {made}", width="content")
+    st.caption(f"backups/{plain(file.name)}, {file.stat().st_size / 1e6:,.1f} MB, made {made}", width="content")

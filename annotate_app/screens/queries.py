@@ -10,6 +10,7 @@ import altair as alt
 import pandas as pd
 import streamlit as st
 
+from annotate_app.plain import plain
 from annotate_app.widgets import look, pair_view, wording
 from backend import api
 from backend.campaign.nouns import Person, Scale
@@ -26,7 +27,7 @@ def page() -> None:
     _metrics(counts)
     reviews, campaign = api.list_queries(project, lead), project.campaign
     if not reviews:
-        st.info("No query has candidates yet. Make them with: reelrank candidates DIR")
+        st.info(f"No query has candidates yet. Next: {plain(api.next_step(project))}")
         return
     chosen = _choose(reviews, campaign.scale)
     if chosen is not None:
@@ -171,10 +172,10 @@ def _table(reviews: Sequence[QueryReview]) -> pd.DataFrame:
 
 def _detail(project: api.Project, lead: Person, review: QueryReview, campaign: Campaign) -> None:
     scale = campaign.scale
-    st.subheader(review.query, anchor=False)
+    st.subheader(plain(review.query), anchor=False)
     kind, text = st.session_state.pop("queries_message", ("", ""))
     if text:
-        (st.error if kind == "error" else st.success)(text)
+        (st.error if kind == "error" else st.success)(plain(text))
     left, right = st.columns([3, 2], gap="large")
     with left:
         st.markdown("**Batch 1 in rank order**")

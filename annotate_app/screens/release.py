@@ -9,6 +9,7 @@ from typing import Any
 
 import streamlit as st
 
+from annotate_app.plain import plain
 from annotate_app.server import export_worker
 from annotate_app.widgets import look, wording
 from backend import api
@@ -35,8 +36,7 @@ def page() -> None:
     found = warnings(counts)
     if found:
         st.warning("  \n".join(["**Before you freeze it**", *found]), icon=":material/pending_actions:")
-    if problem := st.session_state.pop("release_problem", ""):
-        st.error(problem)
+    look.refusal("release_problem")
     _maker()
     _earlier(api.list_releases(project, lead))
 
@@ -101,14 +101,14 @@ def _progress() -> None:
     try:
         path = future.result()
     except ReelRankError as error:
-        st.error(str(error))
+        st.error(plain(str(error)))
         return
     except Exception:
         # The worker is another process: without this its failure would appear nowhere.
         _LOG.exception("Making a release failed")
         st.error("The release could not be made. The server's log says why; nothing was changed.")
         return
-    st.success(f"The release is ready: {path.name}, {path.stat().st_size / 1e6:,.1f} MB.")
+    st.success(f"The release is ready: {plain(path.name)}, {path.stat().st_size / 1e6:,.1f} MB.")
     # A run that ended between the click and the browser's fetch would take the file away: the click starts none.
     st.download_button(
         "Download",

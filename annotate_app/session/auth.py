@@ -11,6 +11,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from annotate_app.plain import plain
 from backend import api
 from backend.campaign.nouns import Person, Role
 from backend.ground.errors import NotAllowed, ProjectError
@@ -62,5 +63,6 @@ def require(role: Role) -> Person:
     try:
         return gate(project(), person)
     except NotAllowed:
-        st.warning(f"This page is for {_ROLE_WORDS[role]}. You are signed in as {person.name} ({person.role.value}).")
+        name = plain(person.name)
+        st.warning(f"This page is for {_ROLE_WORDS[role]}. You are signed in as {name} ({person.role.value}).")
         st.stop()

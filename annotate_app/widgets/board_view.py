@@ -10,8 +10,8 @@ import altair as alt
 import pandas as pd
 import streamlit as st
 
+from annotate_app.plain import plain
 from annotate_app.widgets.case_view import case_view
-from annotate_app.widgets.pair_view import plain
 from backend import api
 from backend.campaign.nouns import Person
 

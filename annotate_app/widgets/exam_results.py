@@ -6,8 +6,8 @@ from html import escape
 import streamlit as st
 
 from annotate_app.session import auth
+from annotate_app.plain import plain
 from annotate_app.widgets import wording
-from annotate_app.widgets.pair_view import plain
 from backend import api
 from backend.campaign.exam.model import ExamPhase
 from backend.campaign.nouns import Scale

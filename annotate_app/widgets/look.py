@@ -7,6 +7,7 @@ from typing import Any
 
 import streamlit as st
 
+from annotate_app.plain import plain
 from annotate_app.session import auth
 from backend import api
 from backend.campaign.nouns import Person, Role
@@ -72,6 +73,12 @@ def as_lead(act: Callable[[api.Project, Person], object]) -> str:
     except ReelRankError as refusal:
         return str(refusal)
     return ""
+
+
+def refusal(key: str) -> None:
+    """Shows, once, why a callback did not do what it was asked: the text that it left in the session under `key`."""
+    if problem := st.session_state.pop(key, ""):
+        st.error(plain(problem))
 
 
 def settled(counts: dict[str, Any]) -> tuple[int, int]:

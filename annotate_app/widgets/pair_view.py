@@ -6,6 +6,7 @@ from html import escape
 
 import streamlit as st
 
+from annotate_app.plain import plain
 from annotate_app.widgets import look, wording
 from annotate_app.widgets.review_clip import review_clip
 from backend import api
@@ -48,9 +49,7 @@ def example(pair: PairReview, chosen: Sequence[api.Example]) -> None:
     settled = pair.relevance is not None and not pair.fault
     if settled and (pair.pair, pair.relevance) not in {(found.pair, found.grade) for found in chosen}:
         _choice(pair, next((found for found in chosen if found.grade == pair.relevance), None))
-    problem = st.session_state.pop(f"example-problem-{pair.pair}", "")
-    if problem:
-        st.error(problem)
+    look.refusal(f"example-problem-{pair.pair}")
 
 
 def choose_example(pair: PairKey, grade: int) -> None:
@@ -64,11 +63,6 @@ def withdraw_example(pair: PairKey, grade: int) -> None:
     """Callback of the button: the guideline shows the example in words again."""
     problem = look.as_lead(lambda project, lead: api.withdraw_example(project, lead, grade, now=time.time()))
     _report(pair, problem, f"The example of {grade} is withdrawn.")
-
-
-def plain(text: str) -> str:
-    """Text of people inside Markdown, without its signs taking effect."""
-    return "".join(f"\\{sign}" if sign in r"\`*_{}[]()#+-.!|<>~$:" else sign for sign in text)
 
 
 def _report(pair: PairKey, problem: str, done: str) -> None:

@@ -471,6 +471,10 @@ def suspend(project: Project, lead: Person, annotator_id: AnnotatorId, suspended
             project.people[name] = replace(person, suspended=suspended)
 
 
+def next_step(project: Project) -> str:
+    return f"reelrank candidates {project.folder}"
+
+
 def status_counts(project: Project, by: Person | Operator) -> dict[str, Any]:
     return project.status
 

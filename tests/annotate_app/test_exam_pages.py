@@ -15,6 +15,7 @@ from backend.campaign.exam.results import ExamAttempt, ExamPerson, Missed
 from backend.campaign.exam.rows import Exam, Place
 from backend.campaign.exam.rules import mark
 from backend.ground.ids import PairId, PairKey, QueryId
+from reading import read
 
 Open = Callable[..., AppTest]
 ANSWERS = [(0, 4), (1, 4), (4, 4), (2, 2), (2, 2), (1, 1), (0, 0), (0, 0), (3, 3)]
@@ -77,7 +78,7 @@ def words(app: AppTest) -> str:
     kinds = ("title", "subheader", "markdown", "caption", "info", "warning", "error", "success", "text")
     written = [element.value for kind in kinds for element in app.get(kind)]
     written += [expander.label for expander in app.expander]
-    return "\n".join([*written, *(element.proto.body for element in app.get("html"))]).replace("\\", "")
+    return read("\n".join([*written, *(element.proto.body for element in app.get("html"))]))
 
 
 def test_without_an_exam_the_lead_sets_one(open_page: Open, project: fake_api.Project) -> None:

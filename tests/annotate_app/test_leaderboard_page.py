@@ -9,6 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from backend import api
 from backend.campaign.nouns import Role
+from reading import read
 from support import NOW, Judging
 
 Open = Callable[..., AppTest]
@@ -121,7 +122,7 @@ def test_annotators_read_nothing_of_it(open_page: Open, board: Judging) -> None:
 
 def test_the_ranking_stands_under_its_preset_and_options(open_page: Open, board: Judging) -> None:
     app = open_page()
-    assert "settled val: preset paper, unknown=ignore; 2 queries, 40 moments" in words(app).replace("\\", "")
+    assert "settled val: preset paper, unknown=ignore; 2 queries, 40 moments" in read(words(app))
     ranked = app.dataframe[0].value
     assert list(ranked["Run"]) == ["good", HOSTILE]
     assert list(ranked["Place"]) == [1, 2]
@@ -137,7 +138,7 @@ def test_the_ranking_stands_under_its_preset_and_options(open_page: Open, board:
 
 def test_a_run_that_does_not_fit_is_named_with_its_reason(open_page: Open, board: Judging) -> None:
     app = open_page()
-    assert [text.value.replace("\\", "") for text in app.warning] == [
+    assert [read(text.value) for text in app.warning] == [
         "**elsewhere** is not compared: none of its 1 queries is in this truth"
     ]
     assert "**elsewhere** · **not compared**" in words(part(app, "Runs"))
@@ -181,7 +182,7 @@ def test_another_preset_is_another_ranking_and_says_so(open_page: Open, board: J
     app = open_page()
     paper = app.dataframe[0].value["Mean ndcg@20,0.5"].tolist()
     app.selectbox(key="board_preset").set_value("Official").run()
-    assert "settled val: preset official, unknown=ignore" in words(app).replace("\\", "")
+    assert "settled val: preset official, unknown=ignore" in read(words(app))
     official = app.dataframe[0].value["Mean ndcg@20,0.5"].tolist()
     assert official[0] == paper[0] == 1
     assert official[1] != paper[1]
@@ -218,7 +219,7 @@ def test_a_file_with_problems_is_refused_with_its_rows_and_nothing_is_kept(open_
     broken = {"5": [["v", 0, 1, 1], ["v", 3, 2, 1]], "6": [["v", -1, 2, 1]]}
     app.file_uploader(key="board_file").set_value(("mine_*.json", json.dumps(broken).encode(), "application/json"))
     submit(app)
-    (said,) = [error.value.replace("\\", "") for error in app.error]
+    (said,) = [read(error.value) for error in app.error]
     assert "mine_*.json, row 1: query 5, moment 2" in said
     assert "mine_*.json, row 2: query 6, moment 1" in said
     assert "/tmp" not in said
@@ -264,7 +265,7 @@ def test_a_ground_truth_is_kept_and_can_be_chosen(open_page: Open, board: Judgin
 
 
 def test_without_a_file_the_form_asks_for_one(open_page: Open, settled: Judging) -> None:
-    assert [error.value for error in submit(open_page()).error] == ["Choose a file first."]
+    assert [read(error.value) for error in submit(open_page()).error] == ["Choose a file first."]
 
 
 def test_a_removed_run_is_gone_from_list_and_ranking(open_page: Open, board: Judging) -> None:

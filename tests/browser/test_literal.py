@@ -1,0 +1,194 @@
+"""What people and files wrote stands on the pages sign by sign in a real browser: none of it is Markdown or HTML."""
+
+import json
+import sqlite3
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from app_server import AppServer, sign_in
+from backend import api
+from backend.ground.ids import AnnotatorId
+
+pytestmark = pytest.mark.browser
+LEAD, ANNOTATORS, PASSWORD = api.demo_people()
+SIGNS = "*a* <b> [x](y) $x$ :smile: # y -> -- >= ~= :material_home: :streamlit: &lt; a@b.io www.b.io"
+TOOK_EFFECT = "em, .katex, a[href$='/y'], a[href*='b.io'], [aria-label='home icon'], img[alt='Streamlit logo']"
+Enter = Callable[..., Page]
+
+
+def hostile(what: str) -> str:
+    """A text that tells its field and tries every way to be more than text."""
+    return f"{what} {SIGNS}"
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory, demo: Callable[..., Path]) -> Iterator[AppServer]:
+    """The app over the judged demo, with hostile text in every field that a file or a person fills."""
+    folder = tmp_path_factory.mktemp("literal")
+    demo(folder / "project", judged=True)
+    settings = folder / "project" / "reelrank.toml"
+    named = [line for line in settings.read_text().splitlines() if not line.startswith("name =")]
+    settings.write_text("\n".join([f"name = '{hostile('project')}'", *named]))
+    with closing(sqlite3.connect(folder / "project" / "reelrank.db")) as db, db:
+        db.execute("UPDATE query SET text = 'query ' || query_id || ? ", [f" {SIGNS}"])
+        db.execute("UPDATE caption SET text = 'caption ' || caption_id || ?", [f" {SIGNS}"])
+        db.execute("UPDATE video SET name = 'video ' || video_id || ?", [f" {SIGNS}"])
+        for name in (LEAD, ANNOTATORS[0]):
+            db.execute("UPDATE annotator SET name = ? WHERE name = ?", [hostile(name), name])
+        waiting = "SELECT {} FROM pair LEFT JOIN consensus USING (pair_id) WHERE verdict IS NULL ORDER BY pair_id"
+        db.execute(
+            "INSERT INTO skip (pair_id, annotator_id, kind, reason, skipped_at, event_key) "
+            f"SELECT ({waiting.format('pair_id')} LIMIT 1), annotator_id, 'skip', ?, 1, 'skip' FROM annotator "
+            "WHERE name = ?",
+            [hostile("skip"), hostile(ANNOTATORS[0])],
+        )
+        db.execute(
+            f"INSERT INTO clip_fault SELECT moment_id, ?, 1 FROM ({waiting.format('moment_id')} LIMIT 1 OFFSET 5)",
+            [hostile("fault")],
+        )
+    _act(api.open_project(folder / "project"), folder)
+    server = AppServer(folder / "project", folder / "server.log")
+    server.start()
+    yield server
+    server.kill()
+
+
+def _act(project: api.Project, folder: Path) -> None:
+    """What a lead does with words: a decision, an example, an exam, an exemption, a run and a truth."""
+    people = {row.person.name: row.person for row in api.list_people(project)}
+    lead, now = people[hostile(LEAD)], time.time()
+    pairs = [pair for query in api.list_queries(project) for pair in api.query_pairs(project, query.query_id)]
+    shown = [pair for pair in pairs if not pair.fault]
+    disputed = next(pair for pair in shown if pair.verdict.value == "discarded")
+    api.adjudicate(project, lead, disputed.pair, 3, hostile("decision"), now=now)
+    settled = next(pair for pair in shown if pair.relevance == 4)
+    api.choose_example(project, lead, settled.pair, 4, hostile("note"), now=now)
+    api.set_exam(project, lead, queries=1, pairs=3, seed=1, most_missed=20, now=now)
+    for item in api.exam_items(project):
+        api.explain_exam_item(project, lead, item.item_id, hostile("explanation"), now=now)
+    examinee = people[hostile(ANNOTATORS[0])].annotator_id
+    api.exempt_from_exam(project, lead, AnnotatorId(examinee), hostile("exemption"), now=now)
+    run = {
+        str(pair.query_id): [[other.video, other.start_s, other.end_s, 1.0] for other in pairs if other == pair]
+        for pair in pairs
+    }
+    file = folder / f"{hostile('file')}.json"
+    file.write_text(json.dumps(run))
+    api.add_run(project, file, name=hostile("run"), by=lead, now=now)
+    truth = folder / "truth.json"
+    moments = [{"video_name": settled.video, "timestamp": [settled.start_s, settled.end_s], "relevance": 4}]
+    truth.write_text(json.dumps([{"query_id": 1, "query": settled.query, "relevant_moment": moments}]))
+    api.add_truth(project, truth, name=hostile("truth"), by=lead, now=now)
+
+
+@pytest.fixture
+def enter(open_page: Callable[..., Page], server: AppServer) -> Iterator[Enter]:
+    """Opens a page as somebody; at the end nothing of what was written may have taken effect on any page."""
+
+    def entered(path: str, name: str = LEAD) -> Page:
+        page = open_page()
+        page.goto(server.url + path)
+        sign_in(page, hostile(name), PASSWORD)
+        expect(page.get_by_role("button", name="Sign out")).to_be_visible()
+        return page
+
+    return entered
+
+
+def stands(page: Page, *whats: str) -> None:
+    """The texts of these fields are on the page, sign by sign, and no text of anybody does anything there."""
+    main = page.get_by_test_id("stApp")
+    for what in whats:
+        expect(main.get_by_text(hostile(what)).filter(visible=True).first).to_be_visible()
+    expect(main.locator(TOOK_EFFECT)).to_have_count(0)
+    told = main.inner_text()
+    assert "😄" not in told
+    assert not set("→—≥≈") & set(told)
+
+
+def settled_query(server: AppServer) -> int:
+    return int(api.list_queries(api.open_project(server.project))[0].query_id)
+
+
+def test_queries(enter: Enter, server: AppServer) -> None:
+    query = settled_query(server)
+    page = enter(f"/queries?query={query}")
+    stands(page, f"query {query}", "project")
+    table = page.locator(".st-key-pairs-" + str(query))
+    table.get_by_test_id("stDataFrame").click(position={"x": 20, "y": 55})
+    expect(page.locator(".st-key-query-pair")).to_be_visible()
+    stands(page, f"query {query}")
+    expect(page.locator(".st-key-query-pair").get_by_text("caption ")).to_contain_text(SIGNS)
+
+
+def test_disagreements(enter: Enter) -> None:
+    page = enter("/disagreements")
+    expect(page.get_by_text("Clips that cannot be shown")).to_be_visible()
+    stands(page, "fault")
+    page.get_by_role("radio", name="Decided").click()
+    expect(page.get_by_text("Decided by a lead: relevance 3.")).to_be_visible()
+    stands(page, "fault", "decision")
+    page.get_by_role("radio", name="Skipped").click()
+    stands(page, "skip", ANNOTATORS[0])
+
+
+def test_progress(enter: Enter) -> None:
+    page = enter("/progress")
+    page.get_by_role("button", name="Back up now").click()
+    expect(page.get_by_role("button", name="Download")).to_be_visible()
+    stands(page, "project", LEAD)
+
+
+def test_people(enter: Enter) -> None:
+    page = enter("/people")
+    stands(page, ANNOTATORS[0], LEAD)
+    row = page.locator("[class*=st-key-person-]").filter(has_text=ANNOTATORS[0])
+    row.get_by_role("button", name="New link").click()
+    stands(page, f"Send this link to {ANNOTATORS[0]}")
+    page.get_by_label("Name").fill(hostile(ANNOTATORS[0]))
+    page.get_by_role("button", name="Add and invite").click()
+    expect(page.get_by_test_id("stAlert").get_by_text(hostile(ANNOTATORS[0]))).to_be_visible()
+    stands(page, ANNOTATORS[0])
+
+
+def test_exam(enter: Enter) -> None:
+    page = enter("/exam")
+    stands(page, "Exempt: exemption", f"Set by {LEAD}")
+    page.get_by_role("tab", name="Items").click()
+    expect(page.get_by_text("Right grade")).to_be_visible()
+    expect(page.get_by_role("tabpanel", name="Items").locator("strong")).to_contain_text(SIGNS)
+    stands(page)
+
+
+def test_leaderboard(enter: Enter, tmp_path: Path) -> None:
+    page = enter("/leaderboard")
+    box = page.get_by_test_id("stSelectbox").filter(has_text="Ground truth").locator("input")
+    box.click()
+    page.get_by_role("option", name=hostile("truth")).click()
+    stands(page, "truth")
+    for part in ("Charts", "Groups", "Errors", "Cases", "Runs"):
+        page.get_by_role("radio", name=part).click()
+        expect(page.get_by_test_id("stSpinner")).to_have_count(0)
+        if part == "Cases":
+            expect(page.get_by_role("heading", level=4).first).to_contain_text(SIGNS)
+        stands(page)
+    stands(page, "run", "file", "truth", f"by {LEAD}")
+    file = tmp_path / f"{hostile('broken')}.json"
+    file.write_text('{"1": [["v", 5, 4, 1]]}')
+    page.locator("input[type=file]").first.set_input_files(file)
+    expect(page.get_by_text(".json").first).to_be_visible()
+    page.get_by_role("button", name="Keep it").click()
+    expect(page.get_by_test_id("stAlert").filter(has_text="row 1")).to_contain_text(hostile("broken"))
+    stands(page)
+
+
+def test_pages_of_annotators(enter: Enter) -> None:
+    page = enter("/my-work", ANNOTATORS[0])
+    stands(page, "exempted you: exemption", ANNOTATORS[0])
+    page.goto(page.url.replace("/my-work", "/people"))
+    stands(page, f"You are signed in as {ANNOTATORS[0]}")
