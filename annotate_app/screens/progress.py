@@ -35,7 +35,7 @@ def page() -> None:
     if any(counts["pairs"].values()):
         st.html(verdict_bar(counts["pairs"]))
     else:
-        st.markdown(f"No pair has been handed out yet. Next: {plain(api.next_step(project))}")
+        st.markdown(f"No pair has been handed out yet. Next: {plain(api.next_step(project, lead))}")
     _metrics(found)
     days, people = st.columns([3, 2], gap="large")
     with days:

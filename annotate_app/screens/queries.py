@@ -27,7 +27,7 @@ def page() -> None:
     _metrics(counts)
     reviews, campaign = api.list_queries(project, lead), project.campaign
     if not reviews:
-        st.info(f"No query has candidates yet. Next: {plain(api.next_step(project))}")
+        st.info(f"No query has candidates yet. Next: {plain(api.next_step(project, lead))}")
         return
     chosen = _choose(reviews, campaign.scale)
     if chosen is not None:

@@ -5,8 +5,8 @@ from html import escape
 
 import streamlit as st
 
-from annotate_app.session import auth
 from annotate_app.plain import plain
+from annotate_app.session import auth
 from annotate_app.widgets import wording
 from backend import api
 from backend.campaign.exam.model import ExamPhase

@@ -59,7 +59,7 @@ if TYPE_CHECKING:
         videos_with_file,
     )
     from backend.api.moments import moment_clip
-    from backend.api.opening import address, note_address, open_project, status_counts
+    from backend.api.opening import address, next_step, note_address, open_project, status_counts
     from backend.api.pace import backup_now, progress
     from backend.api.people import (
         accept_invitation,
@@ -258,6 +258,7 @@ __all__ = [
     "my_exam",
     "my_work",
     "new_invitation",
+    "next_step",
     "noise_study",
     "notable_queries",
     "note_address",

@@ -29,3 +29,9 @@ def status_counts(project: Project, by: Person | Operator) -> dict[str, Any]:
     """The counts of `reelrank status --json`, equal to what the screens show."""
     gate.in_charge(project.store, by)
     return status.counts(project)
+
+
+def next_step(project: Project, by: Person | Operator) -> str:
+    """The command that brings the project nearer to its first grade; an empty text if none is needed."""
+    gate.in_charge(project.store, by)
+    return status.next_step(project)

@@ -60,7 +60,7 @@ def init(folder: Dir, encoder: EncoderOption = None, kind: KindOption = None) ->
     project = api.init_project(folder, encoder=encoder, kind=kind)
     say(f"{folder} is a project now; its settings are in {folder / 'reelrank.toml'}.")
     say(f"Encoder: {project.settings.encoder}")
-    say(f"Next: reelrank import {folder} FILE --format tvr --videos FOLDER")
+    say(f"Next: {api.next_step(project, api.OPERATOR)}")
 
 
 def import_(
@@ -139,7 +139,8 @@ def rewrite(
         say(f"Add them under [cast] in {folder / 'reelrank.toml'} and run this command again.")
     if report.waiting:
         say(
-            f"See what waits, edit it, hand it back: reelrank rewrite {folder} --waiting > waiting.csv, then --by-hand."
+            f"See what waits, edit it, hand it back: reelrank rewrite {folder} --waiting > waiting.csv, then "
+            f"reelrank rewrite {folder} --by-hand waiting.csv"
         )
 
 
@@ -160,7 +161,10 @@ def queries(
         f"seed {seed} ({seconds(start)})."
     )
     if not report.rewritten:
-        say("Note: the captions were taken as published; `reelrank rewrite` before this would make them imprecise.")
+        say(
+            "Note: the captions were taken as published. "
+            "Only before queries are drawn does `reelrank rewrite` make them imprecise."
+        )
 
 
 def candidates(

@@ -66,6 +66,8 @@ def serve(folder: Dir, host: HostOption = "127.0.0.1", port: PortOption = 8501) 
     """
     project = api.open_project(folder)
     _require_port(host, port)
+    if step := api.next_step(project, api.OPERATOR):
+        say(f"Nobody can grade yet. Next: {step}")
     _serve(project, host, port)
 
 

@@ -471,7 +471,7 @@ def suspend(project: Project, lead: Person, annotator_id: AnnotatorId, suspended
             project.people[name] = replace(person, suspended=suspended)
 
 
-def next_step(project: Project) -> str:
+def next_step(project: Project, by: Person | Operator) -> str:
     return f"reelrank candidates {project.folder}"
 
 

@@ -58,6 +58,7 @@ IN_CHARGE: dict[str, Call] = {
     "list_people": lambda p, who: api.list_people(p, who, now=NOW),
     "list_queries": api.list_queries,
     "list_releases": api.list_releases,
+    "next_step": api.next_step,
     "list_runs": api.list_runs,
     "list_truths": api.list_truths,
     "load_run": lambda p, who: api.load_run(p, who, "no such run"),

@@ -60,16 +60,17 @@ def server(tmp_path_factory: pytest.TempPathFactory, demo: Callable[..., Path]) 
 
 def _act(project: api.Project, folder: Path) -> None:
     """What a lead does with words: a decision, an example, an exam, an exemption, a run and a truth."""
-    people = {row.person.name: row.person for row in api.list_people(project)}
+    people = {row.person.name: row.person for row in api.list_people(project, api.OPERATOR)}
     lead, now = people[hostile(LEAD)], time.time()
-    pairs = [pair for query in api.list_queries(project) for pair in api.query_pairs(project, query.query_id)]
+    queries = api.list_queries(project, lead)
+    pairs = [pair for query in queries for pair in api.query_pairs(project, lead, query.query_id)]
     shown = [pair for pair in pairs if not pair.fault]
     disputed = next(pair for pair in shown if pair.verdict.value == "discarded")
     api.adjudicate(project, lead, disputed.pair, 3, hostile("decision"), now=now)
     settled = next(pair for pair in shown if pair.relevance == 4)
     api.choose_example(project, lead, settled.pair, 4, hostile("note"), now=now)
     api.set_exam(project, lead, queries=1, pairs=3, seed=1, most_missed=20, now=now)
-    for item in api.exam_items(project):
+    for item in api.exam_items(project, lead):
         api.explain_exam_item(project, lead, item.item_id, hostile("explanation"), now=now)
     examinee = people[hostile(ANNOTATORS[0])].annotator_id
     api.exempt_from_exam(project, lead, AnnotatorId(examinee), hostile("exemption"), now=now)
@@ -79,11 +80,11 @@ def _act(project: api.Project, folder: Path) -> None:
     }
     file = folder / f"{hostile('file')}.json"
     file.write_text(json.dumps(run))
-    api.add_run(project, file, name=hostile("run"), by=lead, now=now)
+    api.add_run(project, lead, file, name=hostile("run"), now=now)
     truth = folder / "truth.json"
     moments = [{"video_name": settled.video, "timestamp": [settled.start_s, settled.end_s], "relevance": 4}]
     truth.write_text(json.dumps([{"query_id": 1, "query": settled.query, "relevant_moment": moments}]))
-    api.add_truth(project, truth, name=hostile("truth"), by=lead, now=now)
+    api.add_truth(project, lead, truth, name=hostile("truth"), now=now)
 
 
 @pytest.fixture
@@ -112,7 +113,7 @@ def stands(page: Page, *whats: str) -> None:
 
 
 def settled_query(server: AppServer) -> int:
-    return int(api.list_queries(api.open_project(server.project))[0].query_id)
+    return int(api.list_queries(api.open_project(server.project), api.OPERATOR)[0].query_id)
 
 
 def test_queries(enter: Enter, server: AppServer) -> None:

@@ -13,6 +13,7 @@ from backend.campaign.captions import rows as caption_rows
 from backend.campaign.corpus import rows as corpus
 from backend.campaign.nouns import Split
 from backend.campaign.project import rows as facts
+from backend.campaign.project import steps
 from backend.campaign.project.folder import MAX_CANDIDATES, Project
 from backend.campaign.queries import rows as queries
 from backend.campaign.queries.rows import QueryRow
@@ -67,7 +68,9 @@ def choose(
     store = project.store
     asked = queries.query_rows(store.db, (Split.VAL, Split.TEST))
     if not asked:
-        raise ProjectError("there are no queries yet: run `reelrank queries` first")
+        _, _, captions = corpus.counts(store.db)
+        step = steps.drawing if captions else steps.importing
+        raise ProjectError(f"there are no queries yet: run `{step(project.folder)}` first")
     found, split_ties = search(project, encoder, asked, MAX_CANDIDATES, progress=progress)
     with writing(store) as db:
         require_no_lists(project)  # here, because another process may have made some in the meantime

@@ -15,6 +15,7 @@ from backend.campaign.captions import rows as caption_rows
 from backend.campaign.captions.rows import Rewrite
 from backend.campaign.captions.rules import RULES_VERSION, names_in, rewrite, unknown_names
 from backend.campaign.corpus import rows as corpus
+from backend.campaign.project import steps
 from backend.campaign.project.folder import Project
 from backend.encoders.cache import encode_cached
 from backend.encoders.sentence import Encoder
@@ -55,7 +56,7 @@ def rewrite_captions(
     store = project.store
     captions = corpus.published_captions(store.db)
     if not captions:
-        raise ProjectError("there are no captions to rewrite: run `reelrank import` first")
+        raise ProjectError(f"there are no captions to rewrite: run `{steps.importing(project.folder)}` first")
     if caption_rows.any_query(store.db):
         raise ProjectError("queries were drawn from the captions already; their texts are fixed from then on")
     cast = project.settings.cast

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from backend.campaign.captions import rows as caption_rows
 from backend.campaign.corpus import rows as corpus
 from backend.campaign.nouns import Split
+from backend.campaign.project import steps
 from backend.campaign.project.folder import Project
 from backend.campaign.queries import rows as queries
 from backend.ground.errors import ProjectError
@@ -34,7 +35,7 @@ def draw(project: Project, *, val: int, test: int, seed: int, now: float) -> Que
     Texts are sorted before the draw, so that the same corpus and seed give the same queries on any machine.
 
     Raises:
-        ProjectError: there are queries already, or fewer distinct texts than asked for.
+        ProjectError: there are queries already, or no captions, or fewer distinct texts than asked for.
     """
     store = project.store
     if sum(queries.split_counts(store.db).values()):
@@ -44,6 +45,8 @@ def draw(project: Project, *, val: int, test: int, seed: int, now: float) -> Que
     first: dict[str, int] = {}
     for caption in captions:
         first.setdefault(caption.text.strip(), caption.caption_id)
+    if not first:
+        raise ProjectError(f"there are no captions to draw from: run `{steps.importing(project.folder)}` first")
     if val + test > len(first):
         raise ProjectError(
             f"{val} + {test} queries asked for, but there are only {len(first)} distinct caption texts: ask for fewer"

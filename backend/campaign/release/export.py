@@ -201,7 +201,9 @@ def write_training_sets(
     require_new_sets(out, tops)
     lists = pseudo_train.training_lists(project, encoder, top=max(tops), progress=progress)
     if not lists:
-        raise ProjectError("there are no training queries: run `reelrank queries` first, with more captions than drawn")
+        if not any(queries.split_counts(project.store.db).values()):
+            raise ProjectError(f"there are no queries yet: run `{status.next_step(project)}` first")
+        raise ProjectError("there are no training queries: every caption was drawn for validation or test, for good")
     with new_files(out) as part:
         for top in tops:
             (part / _file_of(top)).write_bytes(_json(pseudo_train.documents(project, lists, top)))

@@ -8,6 +8,7 @@ from typing import Any
 from backend.campaign.candidates.rows import lists
 from backend.campaign.corpus import rows as corpus
 from backend.campaign.judging.rows import skips
+from backend.campaign.project import steps
 from backend.campaign.project.folder import Project
 from backend.campaign.queries import rows as queries
 from backend.campaign.review.rows import reviews
@@ -38,3 +39,13 @@ def counts(project: Project) -> dict[str, Any]:
             "encoder": lists.encoder_of_candidates(db),
             "schema": connection.schema_level(project.store),
         }
+
+
+def next_step(project: Project) -> str:
+    """The command that comes next on the way to the first grade; an empty text once somebody can give it."""
+    found = counts(project)
+    if not any(found["pairs"].values()):
+        if any(found["queries"].values()):
+            return steps.choosing(project.folder)
+        return steps.drawing(project.folder) if found["captions"] else steps.importing(project.folder)
+    return "" if found["annotators"] else steps.adding(project.folder)

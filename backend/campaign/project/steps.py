@@ -1,0 +1,31 @@
+"""The commands from an empty project to its first pairs, as every message and page advises them.
+
+Each can be followed as it is written; a word in capitals stands for something of the reader's own.
+"""
+
+import shlex
+from pathlib import Path
+
+
+def importing(folder: Path) -> str:
+    """Take in a corpus."""
+    return f"reelrank import {_quoted(folder)} FILE --format tvr --videos FOLDER"
+
+
+def drawing(folder: Path) -> str:
+    """Draw queries from the captions."""
+    return f"reelrank queries {_quoted(folder)} --val N --test N"
+
+
+def choosing(folder: Path) -> str:
+    """Choose the candidates of the queries."""
+    return f"reelrank candidates {_quoted(folder)}"
+
+
+def adding(folder: Path) -> str:
+    """Add somebody who grades."""
+    return f"reelrank users add {_quoted(folder)} NAME --role annotator"
+
+
+def _quoted(folder: Path) -> str:
+    return shlex.quote(str(folder))

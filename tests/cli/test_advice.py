@@ -1,0 +1,132 @@
+"""Advice on the way from an empty project to its first grade, followed to the letter: no command refuses it."""
+
+import json
+import re
+import shlex
+from collections.abc import Callable
+from html import unescape
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from backend import api
+from backend.campaign.judging.model import DeskState
+from backend.campaign.nouns import Role
+from backend.encoders import sentence
+from reading import read
+from scored import write_video
+from support import MOMENTS, NOW, WordEncoder
+
+Run = Callable[..., tuple[int, str, str]]
+Follow = Callable[[str], None]
+PASSWORD = "a long password"
+PAGES = ("queries", "progress", "disagreements", "people", "exam", "release", "leaderboard")
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reelrank: Run) -> Path:
+    """An empty project, in a folder whose name has to be quoted; its encoder needs no model."""
+    monkeypatch.setattr(sentence, "load", lambda spec: WordEncoder())
+    assert reelrank("init", tmp_path / "my project", "--encoder", "minilm")[0] == 0
+    return tmp_path / "my project"
+
+
+@pytest.fixture
+def follow(folder: Path, tmp_path: Path, reelrank: Run) -> Follow:
+    """Does what an advice says; what it writes in capitals, a reader has: a corpus, its videos, a number, a name."""
+    lines = [
+        {"vid_name": m.video, "duration": 60.0, "ts": [m.start_s, m.end_s], "desc": m.caption, "type": "v"}
+        for m in MOMENTS
+    ]
+    (tmp_path / "corpus.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    (tmp_path / "videos").mkdir()
+    video = write_video(tmp_path / "one.mp4", 60).read_bytes()
+    for name in {moment.video for moment in MOMENTS}:
+        (tmp_path / "videos" / f"{name}.mp4").write_bytes(video)
+    mine = {"FILE": tmp_path / "corpus.jsonl", "FOLDER": tmp_path / "videos", "N": 2, "NAME": "Ana"}
+
+    def followed(advice: str) -> None:
+        program, *words = shlex.split(advice)
+        assert program == "reelrank"
+        code, _, refused = reelrank(*(mine.get(word, word) for word in words))
+        assert code == 0, f"{advice}: {refused}"
+
+    return followed
+
+
+@pytest.mark.parametrize(
+    "asked", [["rewrite", "DIR"], ["queries", "DIR", "--val", 2, "--test", 2], ["candidates", "DIR"], ["pseudo-train"]]
+)
+def test_what_a_refusal_advises_is_not_refused(
+    folder: Path, tmp_path: Path, reelrank: Run, follow: Follow, asked: list[object]
+) -> None:
+    words = [folder if word == "DIR" else word for word in asked]
+    words += [folder, tmp_path / "train"] if asked == ["pseudo-train"] else []
+    for _ in range(5):
+        code, _, refusal = reelrank(*words)
+        if code == 0:
+            return
+        advice = re.search("`(.+)`", refusal)
+        assert advice is not None, refusal
+        follow(advice[1])
+    pytest.fail("it is refused for ever")
+
+
+def test_the_first_command_says_what_is_next(tmp_path: Path, reelrank: Run, folder: Path, follow: Follow) -> None:
+    _, said, _ = reelrank("init", tmp_path / "other", "--encoder", "minilm")
+    follow(said.partition("Next: ")[2].strip())
+
+
+def test_training_queries_that_can_not_come_are_not_asked_for(
+    folder: Path, tmp_path: Path, reelrank: Run, follow: Follow
+) -> None:
+    follow(f"reelrank import '{folder}' FILE --format tvr --videos FOLDER")
+    drawn = len({moment.caption for moment in MOMENTS})
+    assert reelrank("queries", folder, "--val", drawn, "--test", 0)[0] == 0
+    code, _, refusal = reelrank("pseudo-train", folder, tmp_path / "train")
+    assert code == 1
+    assert "every caption was drawn for validation or test" in refusal
+    assert "run" not in refusal
+
+
+def test_what_a_page_advises_leads_to_the_first_grade(
+    folder: Path, follow: Follow, reelrank: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from annotate_app.session import auth
+
+    project = api.open_project(folder)
+    api.add_person_with_password(project, api.OPERATOR, "Lea", Role.LEAD, PASSWORD, now=NOW)
+    token = api.sign_in(project, "Lea", PASSWORD, now=NOW)
+    monkeypatch.setenv(auth.PROJECT_VARIABLE, str(folder))
+    monkeypatch.setattr(auth, "token", lambda: token)
+    monkeypatch.setattr("time.time", lambda: NOW)
+    for act in ("_require_port", "_serve"):
+        monkeypatch.setattr(f"backend.cli.service.{act}", lambda *arguments: None)
+    for _ in range(5):
+        advised = {advice for page in PAGES for advice in _advice(page)}
+        code, served, _ = reelrank("serve", folder)
+        assert code == 0
+        advised |= set(re.findall("Next: (.+)", served))
+        if not advised:
+            break
+        (advice,) = advised
+        follow(advice)
+    ana = next(row.person for row in api.list_people(project, api.OPERATOR) if row.person.name == "Ana")
+    assert api.desk(project, ana, now=NOW).state is DeskState.READY
+
+
+def _advice(page: str) -> list[str]:
+    """What a page of the lead tells to type, but for the file that sets an exam, which is another way to do a thing."""
+
+    def script(page: str) -> None:
+        import importlib
+
+        importlib.import_module(f"annotate_app.screens.{page}").page()
+
+    app = AppTest.from_function(script, args=(page,), default_timeout=60).run()
+    assert not app.exception
+    kinds = ("markdown", "info", "warning", "error", "success", "caption")
+    texts = [read(element.value) for kind in kinds for element in app.get(kind)]
+    texts += [unescape(element.proto.body) for element in app.get("html")]
+    return [found for text in texts for found in re.findall("reelrank [^`]+", text) if "exam set" not in found]
