@@ -1,23 +1,27 @@
 """What a person's hands do at the desk; each waits for what it needs, so that a slow machine changes nothing."""
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 STANDBY_IS_WHOLE = """(video) => video.readyState === 4 && video.buffered.length === 1
     && video.buffered.start(0) === 0 && video.buffered.end(0) > video.duration - 0.1"""
 
 
+def player(page: Page) -> Locator:
+    """The player's root, which tells its state."""
+    return page.get_by_test_id("player")
+
+
 def pair_on_show(page: Page) -> str:
     """The pair that may be graded now: its clip has been on screen long enough."""
-    player = page.locator('[data-testid="player"][data-gradable="true"]')
-    expect(player).to_be_visible(timeout=30_000)
-    return player.get_attribute("data-pair") or ""
+    expect(player(page)).to_have_attribute("data-gradable", "true", timeout=30_000)
+    return player(page).get_attribute("data-pair") or ""
 
 
 def press(page: Page, key: str | int) -> str:
     """Press a key that leads on from the pair on show, and wait until another one, or none, is there; that pair."""
     pair = pair_on_show(page)
     page.keyboard.press(str(key))
-    expect(page.get_by_test_id("player")).not_to_have_attribute("data-pair", pair)
+    expect(player(page)).not_to_have_attribute("data-pair", pair)
     return pair
 
 
@@ -30,3 +34,23 @@ def next_clip_is_here(page: Page) -> None:
     """The clip after the one on show lies in the browser as a whole: it would play without a server."""
     saved(page)
     page.wait_for_function(STANDBY_IS_WHOLE, arg=page.locator("video[data-active='false']").element_handle())
+
+
+def button(page: Page, digit: int) -> Locator:
+    """The tile of a grade."""
+    return page.locator(f"button[aria-keyshortcuts='{digit}']")
+
+
+def skip(page: Page, digit: str) -> str:
+    """Skip the clip on show by two keys, and see the next pair come up; the pair skipped."""
+    pair = pair_on_show(page)
+    page.keyboard.press("s")
+    expect(skip_dialog(page)).to_be_visible()
+    page.keyboard.press(digit)
+    expect(player(page)).not_to_have_attribute("data-pair", pair)
+    return pair
+
+
+def skip_dialog(page: Page) -> Locator:
+    """Asks why a clip is skipped."""
+    return page.get_by_role("dialog", name="Skip this clip")

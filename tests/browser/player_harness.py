@@ -111,6 +111,10 @@ class FakeDesk:
         """The standing grade of each graded pair."""
         return {event["pair"]: event["grade"] for event in self.stored}
 
+    def stored_keys(self) -> list[str]:
+        """The key of each stored event."""
+        return [event["key"] for event in self.stored]
+
     def desk(self) -> dict[str, Any]:
         """The desk as JSON values."""
         grades = self.grades()
