@@ -241,7 +241,7 @@ def test_people_are_invited_once_and_suspended_at_once(judging: Judging) -> None
         api.sign_in(project, "Nobody", "long enough", now=NOW)
     api.suspend(project, judging.lead, zoe.annotator_id, True, now=NOW)
     assert api.person_for(project, session, now=NOW) is None
-    with pytest.raises(PermissionError, match="suspended"):
+    with pytest.raises(PermissionError, match="the account is not open"):
         api.sign_in(project, "Zoe", "long enough", now=NOW)
     everything = "".join(project.store.db.conn.iterdump())
     assert token not in everything
