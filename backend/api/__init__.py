@@ -88,11 +88,11 @@ if TYPE_CHECKING:
         init_project,
         list_releases,
         rewrite_captions,
-        summarise_raw,
         waiting_rewrites,
         write_pseudo_train,
     )
     from backend.api.queries import draw_queries
+    from backend.api.raw import summarise_raw
     from backend.api.reports import report_page
     from backend.api.runs import (
         add_run,

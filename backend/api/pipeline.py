@@ -4,7 +4,6 @@ import shutil
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from backend.campaign.candidates import choosing as candidates
 from backend.campaign.candidates import pseudo_train
@@ -12,7 +11,6 @@ from backend.campaign.candidates.choosing import CandidateReport
 from backend.campaign.captions import rewriting as captions
 from backend.campaign.captions import rows as caption_rows
 from backend.campaign.captions.rewriting import RewriteReport
-from backend.campaign.earlier.rules.raw_annotation import read_raw, summarise
 from backend.campaign.nouns import Operator, Person
 from backend.campaign.people import gate
 from backend.campaign.project import folder as projects
@@ -22,8 +20,8 @@ from backend.campaign.release.export import ReleaseReport
 from backend.campaign.release.rows import ReleaseRow, all_releases
 from backend.encoders import sentence
 from backend.encoders.sentence import DEFAULT_NAME, Encoder
-from backend.ground.errors import InputError
 from backend.ground.progress import Progress, named
+from backend.ground.reading import bytes_of
 
 
 def init_project(folder: Path, *, encoder: str | None = None, kind: str | None = None) -> Project:
@@ -62,7 +60,7 @@ def waiting_rewrites(project: Project) -> list[tuple[str, str, str]]:
 
 def accept_rewrites(project: Project, file: Path, *, now: float) -> int:
     """Take a person's decisions on waiting rewrites from a CSV file; how many were decided."""
-    return captions.accept_by_hand(project, _read(file), file.name, now=now)
+    return captions.accept_by_hand(project, bytes_of(file), file.name, now=now)
 
 
 def choose_candidates(
@@ -103,18 +101,6 @@ def list_releases(project: Project, by: Person | Operator) -> list[ReleaseRow]:
     """The releases made so far, the newest first."""
     gate.in_charge(project.store, by)
     return all_releases(project.store.db)
-
-
-def summarise_raw(file: Path) -> dict[str, Any]:
-    """The consensus rule and agreement over a raw annotation CSV, no project needed."""
-    return dict(summarise(read_raw(_read(file), file.name)))
-
-
-def _read(file: Path) -> bytes:
-    try:
-        return file.read_bytes()
-    except OSError as error:
-        raise InputError.single(file, f"cannot be read: {error.strerror}") from error
 
 
 def _encoder(project: Project) -> Encoder:

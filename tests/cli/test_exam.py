@@ -82,7 +82,9 @@ def test_a_key_is_read_from_a_file_or_refused_with_its_rows(reelrank: Run, settl
     key.write_text(f"pair_id,grade\n{pair},4\n")
     code, out, _ = reelrank("exam", "set", folder, "--from", key)
     assert (code, "Exam of 1 pairs of 1 queries from the key of key.csv; 20 % may miss." in out) == (0, True)
-    assert "cannot read" in reelrank("exam", "set", folder, "--from", tmp_path / "none.csv")[2]
+    assert (
+        "none.csv: cannot be read: No such file" in reelrank("exam", "set", folder, "--from", tmp_path / "none.csv")[2]
+    )
 
 
 def test_numbers_that_make_no_sense_are_wrong_usage(reelrank: Run, settled: Judging) -> None:

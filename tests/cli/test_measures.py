@@ -1,6 +1,7 @@
 """The studies as a person runs them: files in; a table, and a folder of figures and data, out."""
 
 import csv
+import gzip
 import io
 import json
 import random
@@ -158,6 +159,14 @@ def test_unknown_durations_are_told(reelrank: Run, files: dict[str, Any]) -> Non
     without = [a for a in given() if a not in ("--videos", "videos.json")]
     _, out, _ = reelrank("measures", "noise", *without, "--sets", "2", "--jobs", "1")
     assert "Warning: the durations of 3 of the truth's 3 videos are not known" in out
+
+
+def test_a_packed_video_map_is_read_like_any_other(reelrank: Run, files: dict[str, Any]) -> None:
+    """Scoring unpacked the map, and the study, which asks it for durations, ended in a traceback."""
+    arguments = ("noise", *given(), "--sets", "2", "--jobs", "1", "--json")
+    plain = reelrank("measures", *arguments)
+    Path("videos.json").write_bytes(gzip.compress(Path("videos.json").read_bytes()))
+    assert reelrank("measures", *arguments) == plain
 
 
 @pytest.mark.parametrize(

@@ -13,10 +13,11 @@ from backend.campaign.nouns import Lead, Operator, Split
 from backend.campaign.project.folder import Project
 from backend.campaign.review.rows import reviews
 from backend.ground.errors import InputError, ProjectError
+from backend.ground.reading import bytes_of, unpack
 from backend.scoring.files.entries import parse_truth_mapping
 from backend.scoring.files.facts import read_facts
 from backend.scoring.files.formats import run_file, truth_file
-from backend.scoring.files.reading import bytes_of, read_videos, unpack
+from backend.scoring.files.reading import read_videos
 from backend.scoring.matching.columns import Run, Truth
 from backend.store import events
 from backend.store.connection import reading, writing

@@ -13,6 +13,7 @@ from backend.campaign.corpus.rules import CaptionedMoment, Parsed
 from backend.campaign.project.folder import Project
 from backend.ground.errors import InputError, Problem, VideoUnreadable
 from backend.ground.progress import Steps
+from backend.ground.reading import bytes_of
 from backend.media.facts import VideoFacts
 from backend.media.probe import VideoFolder, probe
 from backend.store import events
@@ -56,11 +57,7 @@ def import_file(
     Raises:
         InputError: every problem found, with its row; nothing was taken.
     """
-    try:
-        data = file.read_bytes()
-    except OSError as error:
-        raise InputError.single(file, f"cannot be read: {error.strerror}") from error
-    parsed = corpus_files.parse(format, data, file.name, types)
+    parsed = corpus_files.parse(format, bytes_of(file), file.name, types)
     return _add(project, parsed, file.name, format, videos, now, progress)
 
 

@@ -35,6 +35,7 @@ from backend.campaign.project.folder import Project
 from backend.ground.errors import InputError, Problem, ProjectError
 from backend.ground.ids import AnnotatorId
 from backend.ground.progress import Progress
+from backend.ground.reading import bytes_of
 from backend.ground.text_files import whole
 from backend.store import events
 from backend.store.connection import Database, writing
@@ -113,8 +114,8 @@ def import_judgements(
         InputError: every problem of both files, with its row; nothing was taken.
         ProjectError: this file was imported before.
     """
-    raw = _bytes(raw_file)
-    pairs = _bytes(pairs_file) if pairs_file else None
+    raw = bytes_of(raw_file)
+    pairs = bytes_of(pairs_file) if pairs_file else None
     pairs_name = pairs_file.name if pairs_file else ""
     campaign = read_campaign(raw, raw_file.name, pairs, pairs_name, highest=project.campaign.scale.highest)
     digest = hashlib.sha256(raw).hexdigest()
@@ -309,10 +310,3 @@ def _as_number(text: str) -> float | None:
 
 def _name(worker: str) -> str:
     return f"worker {worker}"
-
-
-def _bytes(file: Path) -> bytes:
-    try:
-        return file.read_bytes()
-    except OSError as error:
-        raise InputError.single(file, f"cannot be read: {error.strerror}") from error

@@ -21,6 +21,7 @@ from backend.campaign.people import rows as people
 from backend.campaign.project import rows as facts
 from backend.ground.errors import InputError, Problem, ProjectError
 from backend.ground.ids import AnnotatorId, PairId
+from backend.ground.reading import bytes_of
 from backend.ground.text_files import read_csv, whole
 from backend.store import events
 from backend.store.connection import Database, Store, writing
@@ -112,13 +113,10 @@ def set_from_file(
     The pairs must be settled (a discarded one will do), so that nobody has to judge what the exam explains.
 
     Raises:
-        InputError: with every problem of the file; nothing of it was taken.
-        ProjectError: the file cannot be read, or a number makes no sense.
+        InputError: with every problem of the file, also if it cannot be read; nothing of it was taken.
+        ProjectError: a number makes no sense.
     """
-    try:
-        data = file.read_bytes()
-    except OSError as error:
-        raise ProjectError(f"cannot read {file}: {error.strerror}") from error
+    data = bytes_of(file)
     with writing(store) as db:
         most_missed = facts.campaign(db).exam.most_missed if most_missed is None else most_missed
         _require_share(most_missed)

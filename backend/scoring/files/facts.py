@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from backend.scoring.files.reading import bytes_of, unpack
+from backend.ground.reading import bytes_of, unpacked
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +82,6 @@ class _Entry(msgspec.Struct):
 
 def _decoded(path: Path, shape: Any, otherwise: Any) -> Any:
     try:
-        return msgspec.json.decode(unpack(bytes_of(path), str(path)), type=shape)
+        return msgspec.json.decode(unpacked(path), type=shape)
     except ValueError:
         return otherwise

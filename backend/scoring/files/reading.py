@@ -3,74 +3,24 @@
 Reads: these files, packed with gzip or not. Writes: nothing.
 """
 
-import zlib
 from collections.abc import Mapping
 from pathlib import Path
 
-from backend.ground.errors import InputError
+from backend.ground.reading import unpacked
 from backend.scoring.files.formats import run_file, truth_file, video_map_file
 from backend.scoring.matching.columns import Run, Truth
-
-LARGEST_UNPACKED = 2 << 30
-"""Bytes. A packed file that holds more is refused before it fills the memory."""
-
-_GZIP = b"\x1f\x8b"
-_STEP = 16 << 20
 
 
 def read_truth(path: Path) -> Truth:
     """Truth in any of its forms; see `backend.scoring.files.formats`."""
-    return truth_file(unpack(bytes_of(path), str(path)), str(path))
+    return truth_file(unpacked(path), str(path))
 
 
 def read_run(path: Path, videos: Mapping[int, str] | None = None) -> Run:
     """A run in any of its forms; `videos` (from `read_videos`) names videos given by index."""
-    return run_file(unpack(bytes_of(path), str(path)), str(path), videos)
+    return run_file(unpacked(path), str(path), videos)
 
 
 def read_videos(path: Path) -> dict[int, str]:
     """`index -> name` of a map file `{name: [duration, index]}`."""
-    return video_map_file(unpack(bytes_of(path), str(path)), str(path))
-
-
-def bytes_of(path: Path) -> bytes:
-    """The bytes of a file as they lie there.
-
-    Raises:
-        InputError: it cannot be read.
-    """
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise InputError.single(path, f"cannot be read: {error.strerror}") from None
-
-
-def unpack(content: bytes, file: str) -> bytes:
-    """Unpack gzip (one or more members after one another), whatever the file's name; other bytes stay as they are.
-
-    Raises:
-        InputError: the data are cut off or damaged, or unpack to more than `LARGEST_UNPACKED`.
-    """
-    parts: list[bytes] = []
-    total = 0
-    while content[:2] == _GZIP:
-        member = zlib.decompressobj(wbits=31)
-        while not member.eof:
-            try:
-                part = member.decompress(content, _STEP)
-            except zlib.error as error:
-                raise InputError.single(file, f"is damaged: gzip cannot unpack it ({error})") from None
-            total += len(part)
-            if total > LARGEST_UNPACKED:
-                message = f"unpacks to more than {LARGEST_UNPACKED / 2**30:g} GiB: unpack it yourself if it is right"
-                raise InputError.single(file, message)
-            parts.append(part)
-            content = member.unconsumed_tail
-            if not part and not member.eof and not content:
-                raise InputError.single(file, "is cut off: the end of the gzip data is missing")
-        content = member.unused_data.lstrip(b"\0")
-    if not parts:
-        return content
-    if content:
-        raise InputError.single(file, "is damaged: there is something else after the gzip data")
-    return parts[0] if len(parts) == 1 else b"".join(parts)
+    return video_map_file(unpacked(path), str(path))

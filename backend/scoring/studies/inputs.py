@@ -12,6 +12,7 @@ import msgspec
 import numpy as np
 
 from backend.ground.errors import InputError, Problem
+from backend.ground.reading import unpacked
 from backend.scoring.files.reading import read_run, read_truth, read_videos
 from backend.scoring.matching.columns import Run
 from backend.scoring.measures import MEASURES, proper_names
@@ -133,9 +134,7 @@ def durations_of(path: Path) -> dict[str, float]:
     """Seconds of each video of a map file that `read_videos` has accepted."""
     problems = []
     known_s = {}
-    for row, (name, (seconds, _)) in enumerate(
-        msgspec.json.decode(path.read_bytes().lstrip(b"\xef\xbb\xbf")).items(), 1
-    ):
+    for row, (name, (seconds, _)) in enumerate(msgspec.json.decode(unpacked(path).lstrip(b"\xef\xbb\xbf")).items(), 1):
         if isinstance(seconds, int | float) and not isinstance(seconds, bool) and seconds > 0:
             known_s[name] = float(seconds)
         else:

@@ -7,13 +7,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from backend.ground import reading
 from backend.ground.errors import InputError
+from backend.ground.reading import unpack
 from backend.scoring.evaluate import evaluate
 from backend.scoring.files import fast, text, words
-from backend.scoring.files import reading as run_files
 from backend.scoring.files.counting import count_keys
 from backend.scoring.files.formats import run_file, truth_file
-from backend.scoring.files.reading import read_run, read_truth, read_videos, unpack
+from backend.scoring.files.reading import read_run, read_truth, read_videos
 
 TASK = {
     "video2idx": {"a": 7, "b": 9},
@@ -226,7 +227,7 @@ class TestFaults:
         assert said(unpack, packed[:-3]) == ["is cut off: the end of the gzip data is missing"]
         assert said(unpack, packed[:-6] + b"\0" + packed[-5:])[0].startswith("is damaged: gzip cannot unpack it")
         assert said(unpack, packed + b"more") == ["is damaged: there is something else after the gzip data"]
-        monkeypatch.setattr(run_files, "LARGEST_UNPACKED", 1 << 20)
+        monkeypatch.setattr(reading, "LARGEST_UNPACKED", 1 << 20)
         bomb = gzip.compress(b" " * (40 << 20))
         assert said(unpack, bomb) == ["unpacks to more than 0.000976562 GiB: unpack it yourself if it is right"]
 

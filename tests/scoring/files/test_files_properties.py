@@ -11,9 +11,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from backend.ground.errors import InputError
+from backend.ground.reading import unpack
 from backend.scoring.files import documents, fast, text, words
 from backend.scoring.files.formats import run_file, truth_file, video_map_file
-from backend.scoring.files.reading import unpack
 from backend.scoring.matching.columns import Run, Spans, Truth
 
 NAMES = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=8).filter(
