@@ -142,7 +142,7 @@ def build(folder: Path) -> api.Project:
     api.adjudicate(project, lead, disputed[0], 2, "qqdecision: I looked twice", now=now + 100)
     skip = SkipEvent(second[0].pair, SkipKind.CANNOT_JUDGE, "qqskip: all too dark", "skip-1")
     api.record_skips(project, other, [skip], now=now + 101)
-    api.report_clip(project, another, second[1].pair, "qqfault: no picture", now=now + 102)
+    api.report_clip(project, lead, second[1].pair, "qqfault: no picture", now=now + 102)
     with closing(sqlite3.connect(project.folder / "reelrank.db")) as db:
         db.execute("UPDATE caption SET text = text || ' qqcaption' || caption_id, reason = 'qqcaption'")
         for table in ("candidate", "pair"):
