@@ -6,7 +6,6 @@ that are only likely to be wanted; a clip asked for twice is cut once; a cutter 
 
 import asyncio
 import os
-import signal
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
@@ -31,7 +30,6 @@ J = TypeVar("J", bound=Job)
 
 def _settle_in(_cut: object) -> None:
     """Runs in the worker when it starts; receiving `_cut` has imported what cutting needs."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which then stops the worker
     if hasattr(os, "nice"):
         os.nice(5)  # people grading go first where cores are few
 

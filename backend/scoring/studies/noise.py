@@ -16,13 +16,14 @@ from typing import Literal
 
 import numpy as np
 
+from backend.ground.processes import run_units
 from backend.ground.progress import Steps
 from backend.ground.timespan import Floats
 from backend.scoring.matching.columns import Run, Truth
 from backend.scoring.presets import Settings
 from backend.scoring.scores import prepare_run, prepare_truth, score
 from backend.scoring.studies.study import Cell, Table
-from backend.scoring.studies.units import generator_of, run_units
+from backend.scoring.studies.units import generator_of
 
 Noise = Literal["exp_length", "gaussian_ends"]
 NAMED: dict[Noise, str] = {"exp_length": "exp_length", "gaussian_ends": "gaussian_ends (ours)"}

@@ -12,11 +12,12 @@ from typing import Literal
 
 import numpy as np
 
+from backend.ground.processes import run_units
 from backend.ground.progress import Steps
 from backend.ground.timespan import Floats
 from backend.scoring.studies.kendall import tau_b
 from backend.scoring.studies.study import Cell, Table
-from backend.scoring.studies.units import chunks, generator_of, run_units
+from backend.scoring.studies.units import chunks, generator_of
 
 SubsetPairs = Literal["disjoint", "independent"]
 TRIALS = 5_000

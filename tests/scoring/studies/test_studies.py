@@ -1,7 +1,6 @@
 """Studies on made-up values: against plain loops, SciPy and simulation."""
 
 import itertools
-import operator
 
 import numpy as np
 import pytest
@@ -11,7 +10,6 @@ from backend.scoring.files.entries import parse_run_mapping, parse_truth_mapping
 from backend.scoring.presets import settle
 from backend.scoring.studies import kendall, noise, selection, stability, theory
 from backend.scoring.studies.study import Table
-from backend.scoring.studies.units import run_units
 
 RNG = np.random.default_rng(2)
 MEASURES, SYSTEMS, QUERIES = 3, 5, 24
@@ -98,19 +96,6 @@ def test_units_of_one_size_do_not_repeat_each_other() -> None:
 
 def test_a_size_has_the_same_trials_whatever_other_sizes_there_are() -> None:
     assert stability.stability(TABLE, [3, 8], trials=40)[3:] == stability.stability(TABLE, [8], trials=40)
-
-
-# Work of other processes is a function that they can import, wherever the tests were started: one of Python's own.
-def test_a_failing_unit_fails_the_study() -> None:
-    with pytest.raises(ZeroDivisionError):
-        run_units(operator.truediv, 1, [1, 0, 2], jobs=2)
-
-
-def test_units_come_back_in_order_and_progress_is_told() -> None:
-    told: list[tuple[int, int]] = []
-    found = run_units(operator.truediv, 4, [4, 2, 1], jobs=2, progress=lambda done, total: told.append((done, total)))
-    assert found == [1, 2, 4]
-    assert told == [(1, 3), (2, 3), (3, 3)]
 
 
 def spans(model: noise.NoiseModel, length_s: float = 10.0, many: int = 200_000) -> tuple[np.ndarray, np.ndarray]:
