@@ -1,7 +1,7 @@
 """The lead's page "Disagreements": pairs whose annotators do not agree or would not judge, and what decides them."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
@@ -41,7 +41,7 @@ def page() -> None:
         )
         hidden = st.checkbox("Hide names", key="dis_hide")
     show = show or "To decide"
-    listed = lists[show]
+    listed = _with_those_at_work(lists, show)
     if not listed:
         st.success(_NOTHING.get(show, "Nothing to decide: no pair is in this list."), icon=":material/check_circle:")
     pages = max(-(-len(listed) // PER_PAGE), 1)
@@ -58,8 +58,13 @@ def page() -> None:
     _blocked(blocked)
 
 
-def decide(pair: PairKey) -> None:
-    """Callback of a card's form: records the decision, or leaves a message why not."""
+def decide(pair: PairKey, seen: int) -> None:
+    """Callback of a card's form: records the decision, or leaves a message why not.
+
+    Args:
+        pair: the pair.
+        seen: how many decisions on it the card showed.
+    """
     relevance = st.session_state[f"relevance-{pair}"]
     reason = st.session_state[f"reason-{pair}"].strip()
     if relevance is None:
@@ -68,7 +73,7 @@ def decide(pair: PairKey) -> None:
         problem = "Please give a reason: it is kept with the decision."
     else:
         problem = look.as_lead(
-            lambda project, lead: api.adjudicate(project, lead, pair, relevance, reason, now=time.time())
+            lambda project, lead: api.adjudicate(project, lead, pair, relevance, reason, seen=seen, now=time.time())
         )
     _report(pair, problem, f"Decided: relevance {relevance}.", ":material/gavel:")
 
@@ -102,11 +107,25 @@ def _lists(project: api.Project, lead: Person) -> dict[str, list[PairReview]]:
     return lists
 
 
+def _with_those_at_work(lists: Mapping[str, list[PairReview]], show: str) -> list[PairReview]:
+    """The list asked for, after the pairs whose form was refused: another lead's decision takes a pair off a list."""
+    at_work: set[PairKey] = st.session_state.get("dis_at_work", set())
+    if st.session_state.get("dis_shown", show) != show:
+        at_work.clear()  # they went on to something else
+    st.session_state["dis_shown"] = show
+    known = {pair.pair: pair for pairs in lists.values() for pair in pairs}
+    listed = {pair.pair for pair in lists[show]}
+    return [*(pair for key, pair in known.items() if key in at_work - listed), *lists[show]]
+
+
 def _report(pair: PairKey, problem: str, done: str, icon: str) -> None:
-    """Tell the lead after the run that follows."""
+    """Tell the lead after the run that follows. A card with a problem stays, whatever list its pair is in by now."""
+    at_work: set[PairKey] = st.session_state.setdefault("dis_at_work", set())
     if problem:
         st.session_state[f"problem-{pair}"] = problem
+        at_work.add(pair)
     else:
+        at_work.discard(pair)
         st.toast(done, icon=icon)
 
 
@@ -149,7 +168,7 @@ def _form(pair: PairReview, scale: Scale) -> None:
         )
         box, button = st.columns([4, 1], vertical_alignment="bottom")
         box.text_input("Reason", key=f"reason-{pair.pair}", placeholder="What decides it? Kept with the decision.")
-        button.form_submit_button("Decide", on_click=decide, args=(pair.pair,), width="stretch")
+        button.form_submit_button("Decide", on_click=decide, args=(pair.pair, len(pair.decisions)), width="stretch")
     look.refusal(f"problem-{pair.pair}")
 
 

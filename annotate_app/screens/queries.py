@@ -75,7 +75,7 @@ def open_batch(query_id: QueryId) -> None:
 
     def act(project: api.Project, lead: Person) -> None:
         nonlocal opened
-        opened = api.open_batch(project, lead, query_id, now=time.time())
+        opened = api.open_batch(project, lead, query_id, number=2, now=time.time())
 
     problem = look.as_lead(act)
     done = f"Batch 2 is open: {wording.count_of(opened, 'pair')} went to the annotators."

@@ -10,7 +10,7 @@ from annotate_app.plain import plain
 from annotate_app.widgets import look, wording
 from annotate_app.widgets.review_clip import review_clip
 from backend import api
-from backend.campaign.review.model import GivenGrade, GivenSkip, PairReview
+from backend.campaign.review.model import GivenDecision, GivenGrade, GivenSkip, PairReview
 from backend.ground.ids import PairKey
 
 NOTE_LENGTH = 200
@@ -29,10 +29,12 @@ def heading(pair: PairReview) -> None:
 
 
 def judged(pair: PairReview, tolerance: int, *, hidden: bool) -> None:
-    """Grades, rule and result; skips where there are any. `hidden` keeps the names back."""
+    """Grades, rule and result; decisions and skips where there are any. `hidden` keeps the names back."""
     st.markdown(plain(wording.why(pair, tolerance)))
     if pair.grades:
         st.html(_grades(pair.grades, hidden))
+    if pair.decisions:
+        st.html(_decisions(pair.decisions, hidden))
     if pair.skips:
         st.html(_skips(pair.skips, hidden))
 
@@ -127,6 +129,19 @@ def _active(grade: GivenGrade) -> str:
         else ""
     )
     return f"{grade.active_ms / 1000:.1f} s{too_fast}"
+
+
+def _decisions(made: Sequence[GivenDecision], hidden: bool) -> str:
+    """What leads decided, the oldest first; the last one counts."""
+    zone = st.context.timezone
+    rows = "".join(
+        f"<tr><td>{'hidden' if hidden else escape(one.lead)}</td>"
+        f"<td><span class='rr-grade rr-r{one.relevance}'>{one.relevance}</span></td>"
+        f"<td>{escape(one.reason)}</td>"
+        f"<td>{wording.when(one.at, zone)}{' · replaced' if nth < len(made) else ''}</td></tr>"
+        for nth, one in enumerate(made, 1)
+    )
+    return _table(("Decided by", "Relevance", "Reason", "When"), rows, "rr-decided")
 
 
 def _skips(given: Sequence[GivenSkip], hidden: bool) -> str:

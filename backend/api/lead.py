@@ -45,11 +45,21 @@ def offer_again(project: Project, lead: Person, pair: PairKey, *, now: float) ->
     return skips.offer_again(project.store, gate.lead_of(project.store, lead), pair, now=now)
 
 
-def open_batch(project: Project, lead: Person, query_id: QueryId, *, now: float) -> int:
-    """Open the next batch of a query; the number of new pairs."""
-    return review.open_next_batch(project.store, gate.lead_of(project.store, lead), query_id, now=now)
+def open_batch(project: Project, lead: Person, query_id: QueryId, *, number: int = 2, now: float) -> int:
+    """Open a batch of a query, which the lead was shown as the next; the number of new pairs.
+
+    Raises:
+        Overtaken: somebody else opened it.
+    """
+    return review.open_next_batch(project.store, gate.lead_of(project.store, lead), query_id, number=number, now=now)
 
 
-def adjudicate(project: Project, lead: Person, pair: PairKey, relevance: int, reason: str, *, now: float) -> None:
-    """Record a lead's decision on a pair, with its reason."""
-    review.adjudicate(project.store, gate.lead_of(project.store, lead), pair, relevance, reason, now=now)
+def adjudicate(
+    project: Project, lead: Person, pair: PairKey, relevance: int, reason: str, *, seen: int = 0, now: float
+) -> None:
+    """Record a lead's decision on a pair, with its reason. `seen` is how many decisions on it the lead had seen.
+
+    Raises:
+        Overtaken: another lead decided since.
+    """
+    review.adjudicate(project.store, gate.lead_of(project.store, lead), pair, relevance, reason, seen=seen, now=now)

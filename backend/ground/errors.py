@@ -72,6 +72,10 @@ class NotAllowed(ReelRankError, PermissionError):
     """The person's role does not include this."""
 
 
+class Overtaken(ReelRankError):
+    """Somebody else acted first; the text says who, what and when. Look at it, and act again if it is still wanted."""
+
+
 class SeatUnavailable(ReelRankError):
     """The seat at this pair is no longer the person's, so the grade cannot count."""
 

@@ -34,6 +34,7 @@ from backend.campaign.quality.model import Agreement, MyWork
 from backend.campaign.release.rows import ReleaseRow
 from backend.campaign.review.model import (
     DayCount,
+    GivenDecision,
     GivenGrade,
     GivenSkip,
     PairReview,
@@ -41,7 +42,7 @@ from backend.campaign.review.model import (
     QueryReview,
     WorkProgress,
 )
-from backend.ground.errors import NotAllowed, ProjectError, SignInRefused, StoreUnavailable, VideoUnreadable
+from backend.ground.errors import NotAllowed, Overtaken, ProjectError, SignInRefused, StoreUnavailable, VideoUnreadable
 from backend.ground.ids import AnnotatorId, PairId, PairKey, QueryId
 from support import new_campaign
 
@@ -416,7 +417,7 @@ def query_pairs(project: Project, by: Person | Operator, query_id: QueryId) -> l
 
 
 def disagreements(project: Project, by: Person | Operator) -> list[PairReview]:
-    wanted = (Verdict.ESCALATED, Verdict.DISCARDED)
+    wanted = (Verdict.ESCALATED, Verdict.DISCARDED, Verdict.ADJUDICATED)
     return [pair for pairs in project.pairs.values() for pair in pairs if pair.verdict in wanted]
 
 
@@ -424,7 +425,7 @@ def blocked(project: Project, by: Person | Operator) -> list[PairReview]:
     return project.blocked
 
 
-def open_batch(project: Project, person: Person, query_id: QueryId, *, now: float) -> int:
+def open_batch(project: Project, lead: Person, query_id: QueryId, *, number: int = 2, now: float) -> int:
     for position, review in enumerate(project.queries):
         if review.query_id == query_id and review.more_candidates:
             project.queries[position] = replace(review, batches_open=2, more_candidates=False)
@@ -432,12 +433,17 @@ def open_batch(project: Project, person: Person, query_id: QueryId, *, now: floa
     raise ProjectError(f"Query {query_id} has no further batch.")
 
 
-def adjudicate(project: Project, person: Person, pair: PairKey, relevance: int, reason: str, *, now: float) -> None:
+def adjudicate(
+    project: Project, lead: Person, pair: PairKey, relevance: int, reason: str, *, seen: int = 0, now: float
+) -> None:
     _require_store(project)
     for pairs in project.pairs.values():
         for position, review in enumerate(pairs):
             if review.pair == pair:
-                pairs[position] = replace(review, verdict=Verdict.ADJUDICATED, relevance=relevance, reason=reason)
+                if len(review.decisions) != seen:
+                    raise Overtaken("Max decided this pair just now: relevance 1 (“why not”)")
+                decisions = (*review.decisions, GivenDecision(lead.name, relevance, reason, now))
+                pairs[position] = replace(review, verdict=Verdict.ADJUDICATED, relevance=relevance, decisions=decisions)
 
 
 def list_people(project: Project, by: Person | Operator, *, now: float | None = None) -> list[PersonReview]:

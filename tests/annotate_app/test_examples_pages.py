@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 import fake_api
 from backend.campaign.guideline.rows import Example
 from backend.campaign.nouns import Role, Verdict
-from backend.campaign.review.model import PairReview
+from backend.campaign.review.model import GivenDecision, PairReview
 from backend.ground.ids import PairKey, QueryId
 from support import new_campaign
 
@@ -37,7 +37,10 @@ def decided(project: fake_api.Project, monkeypatch: pytest.MonkeyPatch) -> PairR
     from backend import api
 
     pair = replace(
-        project.pairs[QueryId(2)][5], verdict=Verdict.ADJUDICATED, relevance=3, reason="The *whole* quarrel is there."
+        project.pairs[QueryId(2)][5],
+        verdict=Verdict.ADJUDICATED,
+        relevance=3,
+        decisions=(GivenDecision("Lea", 3, "The *whole* quarrel is there.", fake_api.NOON),),
     )
     monkeypatch.setattr(api, "disagreements", lambda project, by: [pair])
     return pair

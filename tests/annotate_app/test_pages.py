@@ -412,6 +412,45 @@ def test_a_decision_needs_a_relevance_and_a_reason(open_page: Open, project: fak
     assert f"relevance-{pair}" not in [control.key for control in app.segmented_control]
 
 
+def test_who_is_overtaken_by_another_lead_sees_what_they_decided_and_keeps_what_they_typed(
+    open_page: Open, project: fake_api.Project
+) -> None:
+    pair = pairs_of(project, Verdict.ESCALATED)[0].pair
+    app = open_page("disagreements")
+    app.segmented_control(key=f"relevance-{pair}").select(4)
+    app.text_input(key=f"reason-{pair}").input("The whole action is there.")
+    fake_api.adjudicate(
+        project, replace(project.people["Lea"], name="Max"), pair, 1, "<i>why</i> not", now=fake_api.NOON
+    )
+    button = f"FormSubmitter:decide-{pair}-Decide"
+    app.button(key=button).click().run()
+    assert read(app.error[0].value).startswith("Max decided this pair just now: relevance 1")
+    assert "<td>Max</td>" in html(app), "the card is still there, on the list that it has left"
+    assert "<td>&lt;i&gt;why&lt;/i&gt; not</td>" in html(app)
+    assert app.text_input(key=f"reason-{pair}").value == "The whole action is there."
+    app.checkbox(key="dis_hide").check().run()
+    assert "<td>Max</td>" not in html(app)
+    assert app.segmented_control(key=f"relevance-{pair}").value == 4
+    app.button(key=button).click().run()
+    assert app.toast[0].value == "Decided: relevance 4."
+    (decided,) = pairs_of(project, Verdict.ADJUDICATED)
+    assert [(made.lead, made.relevance) for made in decided.decisions] == [("Max", 1), ("Lea", 4)]
+    assert f"relevance-{pair}" not in [control.key for control in app.segmented_control]
+
+
+def test_a_card_that_another_list_was_chosen_over_is_gone(open_page: Open, project: fake_api.Project) -> None:
+    pair = pairs_of(project, Verdict.ESCALATED)[0].pair
+    app = open_page("disagreements")
+    fake_api.adjudicate(project, project.people["Lea"], pair, 1, "why not", now=fake_api.NOON)
+    app.segmented_control(key=f"relevance-{pair}").select(4)
+    app.text_input(key=f"reason-{pair}").input("Yes.")
+    app.button(key=f"FormSubmitter:decide-{pair}-Decide").click().run()
+    assert f"relevance-{pair}" in [control.key for control in app.segmented_control]
+    app.segmented_control(key="dis_show").select("Discarded").run()
+    app.segmented_control(key="dis_show").select("To decide").run()
+    assert f"relevance-{pair}" not in [control.key for control in app.segmented_control]
+
+
 def test_grades_that_came_too_fast_are_marked(open_page: Open, project: fake_api.Project) -> None:
     assert "too fast" not in html(open_page("disagreements"))
     pairs = project.pairs[QueryId(3)]

@@ -167,7 +167,7 @@ def test_a_decision_of_the_lead_overrides_and_erases_nothing(judging: Judging) -
     with pytest.raises(ProjectError, match="needs a reason"):
         api.adjudicate(judging.project, judging.lead, key, 2, "  ", now=NOW)
     api.adjudicate(judging.project, judging.lead, key, 2, "half of it is there", now=NOW)
-    api.adjudicate(judging.project, judging.lead, key, 3, "seen again", now=NOW)
+    api.adjudicate(judging.project, judging.lead, key, 3, "seen again", seen=1, now=NOW)
     state = judging.state(key)
     assert (state.verdict, state.relevance, state.reason, len(state.grades)) == ("adjudicated", 3, "seen again", 4)
     assert api.status_counts(judging.project, api.OPERATOR)["pairs"]["adjudicated"] == 1

@@ -115,7 +115,7 @@ class Life:
     def decide(self, who: str) -> None:
         for pair in self.chance.sample(found := api.disagreements(self.project, api.OPERATOR), min(3, len(found))):
             key = self.note_attempt(kind="decision", who=self.lead.name, pair=pair.pair, value=2)
-            api.adjudicate(self.project, self.lead, pair.pair, 2, key, now=self.now)
+            api.adjudicate(self.project, self.lead, pair.pair, 2, key, seen=len(pair.decisions), now=self.now)
             self.note_receipt(key, "saved")
 
     def open(self, who: str) -> None:

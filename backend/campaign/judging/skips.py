@@ -7,7 +7,9 @@ from backend.campaign.judging import blocking
 from backend.campaign.judging.model import Receipt, ReceiptStatus, SkipEvent, SkipKind
 from backend.campaign.judging.rows import judgements, seats, skips
 from backend.campaign.nouns import Annotator, Lead
+from backend.ground.errors import Overtaken
 from backend.ground.ids import PairKey
+from backend.ground.words import ago
 from backend.store import events
 from backend.store.connection import Store, writing
 from backend.store.events import EventKind
@@ -52,10 +54,17 @@ def record_skip(store: Store, person: Annotator, event: SkipEvent, *, now: float
 
 
 def offer_again(store: Store, lead: Lead, key: PairKey, *, now: float) -> int:
-    """Offer a pair again to everybody who skipped it; how many people that are."""
+    """Offer a pair again to everybody who skipped it; how many people that are.
+
+    Raises:
+        Overtaken: somebody offered it again already.
+    """
     with writing(store) as db:
         pair = judgements.pair_by_key(db, key)
         lifted = skips.lift(db, pair.pair_id, None, at=now) if pair else 0
+        if pair is not None and not lifted and (offered := skips.last_offer(db, pair.pair_id)):
+            who = "You" if offered[0] == lead.name else offered[0]
+            raise Overtaken(f"{who} offered this pair again {ago(now - offered[1])}, and nobody has skipped it since")
         if pair is not None and lifted:
             events.record(
                 db,

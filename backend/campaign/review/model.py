@@ -31,6 +31,16 @@ class GivenSkip:
 
 
 @dataclass(frozen=True, slots=True)
+class GivenDecision:
+    """A lead's decision on a pair. The newest one counts; the others stay."""
+
+    lead: str
+    relevance: int
+    reason: str
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
 class PairReview:
     """One pair with everything that led to its verdict, for the lead."""
 
@@ -48,11 +58,16 @@ class PairReview:
     relevance: int | None
     mean: float | None
     grades: tuple[GivenGrade, ...]
-    reason: str = ""
-    """Why a lead decided so."""
+    decisions: tuple[GivenDecision, ...] = ()
+    """Of leads, the oldest first."""
     fault: str = ""
     """Why the clip cannot be shown."""
     skips: tuple[GivenSkip, ...] = ()
+
+    @property
+    def reason(self) -> str:
+        """Why a lead decided so; empty where none did."""
+        return self.decisions[-1].reason if self.decisions else ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -191,7 +191,7 @@ def test_the_version_changes_with_whatever_changes_the_leaderboard(
     api.adjudicate(settled.project, settled.lead, pair.pair, 3, "the cup is hers", now=NOW)
     adjudicated = version()
     assert adjudicated != before
-    api.adjudicate(settled.project, settled.lead, pair.pair, 1, "it is not", now=NOW + 1)
+    api.adjudicate(settled.project, settled.lead, pair.pair, 1, "it is not", seen=1, now=NOW + 1)
     assert version() not in (before, adjudicated)
 
 

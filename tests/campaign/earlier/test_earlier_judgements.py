@@ -370,7 +370,7 @@ def test_rebuilding_all_at_once_gives_what_settling_pair_by_pair_gave(judging: J
     judge_some(judging)
     pairs = judging.pairs()
     api.adjudicate(judging.project, judging.lead, pairs[5].pair, 1, "first", now=NOW)
-    api.adjudicate(judging.project, judging.lead, pairs[5].pair, 2, "second", now=NOW)
+    api.adjudicate(judging.project, judging.lead, pairs[5].pair, 2, "second", seen=1, now=NOW)
     api.adjudicate(judging.project, judging.lead, pairs[0].pair, 4, "without any grade", now=NOW)
     judging.grade(1, pairs[1].pair, 0, at=NOW + 1)  # a correction: the newest revision counts
     one_by_one = rows(judging.project, "SELECT * FROM consensus ORDER BY pair_id")

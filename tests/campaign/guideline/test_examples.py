@@ -198,7 +198,7 @@ def test_a_new_decision_hides_the_example_and_the_lead_still_sees_that_it_stands
     assert [(example.grade, example.showing) for example in api.examples_chosen(judging.project, api.OPERATOR)] == [
         (3, False)
     ]
-    api.adjudicate(judging.project, judging.lead, pair, 3, "it is, after all", now=LATER)
+    api.adjudicate(judging.project, judging.lead, pair, 3, "it is, after all", seen=1, now=LATER)
     assert shown(judging) == {3: pair}
 
 

@@ -181,6 +181,7 @@ class Campaign(RuleBasedStateMachine):
         self.grades: dict[int, dict[int, int]] = defaultdict(dict)
         self.rows = 0
         self.decided: dict[int, int] = {}
+        self.decisions: Counter[int] = Counter()
         self.skips: set[tuple[int, int]] = set()
         self.blocked: set[int] = set()
         self.refused: set[str] = set()
@@ -339,8 +340,11 @@ class Campaign(RuleBasedStateMachine):
 
     @rule(pair=PAIR, relevance=st.integers(0, 4))
     def lead_decides(self, pair: int, relevance: int) -> None:
-        api.adjudicate(self.project, self.lead, self.keys[self.pair_ids[pair]], relevance, "looked at it", now=self.now)
-        self.decided[self.pair_ids[pair]] = relevance
+        pair_id = self.pair_ids[pair]
+        seen = self.decisions[pair_id]
+        api.adjudicate(self.project, self.lead, self.keys[pair_id], relevance, "looked at it", seen=seen, now=self.now)
+        self.decided[pair_id] = relevance
+        self.decisions[pair_id] += 1
 
     @rule(seconds=st.sampled_from((1.0, 50.0, 400.0, LEASE_S + 1, 3600.0)))
     def time_passes(self, seconds: float) -> None:

@@ -3,6 +3,7 @@
 from backend.campaign.judging.model import SkipKind
 from backend.ground.ids import AnnotatorId, PairId
 from backend.store.engine import Database
+from backend.store.events import EventKind
 
 
 def event_owner(db: Database, key: str) -> tuple[PairId, AnnotatorId] | None:
@@ -36,6 +37,16 @@ def lift(db: Database, pair_id: PairId, me: AnnotatorId | None, *, at: float) ->
         {"at": at, "pair": pair_id, "me": me},
     )
     return cursor.rowcount
+
+
+def last_offer(db: Database, pair_id: PairId) -> tuple[str, float] | None:
+    """Who last offered a pair again to people who had skipped it, and when."""
+    row = db.conn.execute(
+        "SELECT a.name, e.at FROM event e JOIN annotator a ON a.annotator_id = e.actor "
+        "WHERE e.subject = ? AND e.kind = ? ORDER BY e.event_id DESC LIMIT 1",
+        [f"pair:{pair_id}", EventKind.OFFERED_AGAIN],
+    ).fetchone()
+    return (row[0], row[1]) if row else None
 
 
 def left_to_others(db: Database, me: AnnotatorId) -> int:

@@ -7,8 +7,8 @@ from typing import Any
 from backend.campaign.judging.model import SkipKind
 from backend.campaign.nouns import Split, Verdict
 from backend.campaign.quality.rules.pace import too_fast
-from backend.campaign.review.model import GivenGrade, GivenSkip, PairReview, QueryReview
-from backend.ground.ids import PairId, PairKey, QueryId
+from backend.campaign.review.model import GivenDecision, GivenGrade, GivenSkip, PairReview, QueryReview
+from backend.ground.ids import AnnotatorId, PairId, PairKey, QueryId
 from backend.store.engine import Database
 
 _AT_ONCE = 500
@@ -110,6 +110,26 @@ def disagreements(db: Database) -> list[PairReview]:
     )
 
 
+def newest_decision(db: Database, pair_id: PairId) -> tuple[int, AnnotatorId, GivenDecision] | None:
+    """(how many there are, whose the newest is, the newest) of the decisions on a pair."""
+    row = db.conn.execute(
+        "SELECT d.revision, d.lead_id, a.name, d.relevance, d.reason, d.decided_at FROM adjudication d "
+        "JOIN annotator a ON a.annotator_id = d.lead_id WHERE d.pair_id = ? ORDER BY d.revision DESC LIMIT 1",
+        [pair_id],
+    ).fetchone()
+    return (row[0], AnnotatorId(row[1]), GivenDecision(*row[2:])) if row else None
+
+
+def who_opened(db: Database, query_id: QueryId, number: int) -> tuple[str | None, float]:
+    """Who opened a batch that is open (None: the command line), and when."""
+    row = db.conn.execute(
+        "SELECT a.name, b.opened_at FROM batch b LEFT JOIN annotator a ON a.annotator_id = b.opened_by "
+        "WHERE b.query_id = ? AND b.number = ?",
+        [query_id, number],
+    ).fetchone()
+    return row[0], row[1]
+
+
 def blocked(db: Database) -> list[PairReview]:
     """Pairs whose clip cannot be shown; `fault` says why."""
     return _pair_reviews(db, "f.moment_id IS NOT NULL ORDER BY f.reported_at DESC, p.pair_id", {})
@@ -164,8 +184,7 @@ def _pair_reviews(db: Database, where: str, values: dict[str, Any]) -> list[Pair
     rows = db.conn.execute(
         "SELECT p.pair_id, p.pair_key, p.query_id, q.text AS query, v.name AS video, m.start_s, m.end_s, p.rank, "
         "p.similarity, coalesce(c.verdict, 'open') AS verdict, c.relevance, c.mean, "
-        "coalesce(f.reason, '') AS fault, coalesce((SELECT reason FROM adjudication a "
-        "  WHERE a.pair_id = p.pair_id ORDER BY revision DESC LIMIT 1), '') AS reason, "
+        "coalesce(f.reason, '') AS fault, "
         "(SELECT k.text FROM caption k WHERE k.moment_id = p.moment_id AND k.kind = 'published' "
         "  ORDER BY k.caption_id LIMIT 1) AS caption "
         "FROM pair p JOIN query q USING (query_id) JOIN moment m USING (moment_id) JOIN video v USING (video_id) "
@@ -174,7 +193,7 @@ def _pair_reviews(db: Database, where: str, values: dict[str, Any]) -> list[Pair
         values,
     ).fetchall()
     grades = _grades(db, {row["pair_id"]: row["end_s"] - row["start_s"] for row in rows})
-    skips = _skips(db)
+    decisions, skips = _decisions(db), _skips(db)
     return [
         PairReview(
             pair=PairKey(r["pair_key"]),
@@ -191,7 +210,7 @@ def _pair_reviews(db: Database, where: str, values: dict[str, Any]) -> list[Pair
             relevance=r["relevance"],
             mean=r["mean"],
             grades=tuple(grades.get(r["pair_id"], ())),
-            reason=r["reason"],
+            decisions=tuple(decisions.get(r["pair_id"], ())),
             fault=r["fault"],
             skips=tuple(skips.get(r["pair_id"], ())),
         )
@@ -213,6 +232,17 @@ def _grades(db: Database, duration_s: Mapping[int, float]) -> dict[int, list[Giv
         ):
             hasty = r[6] is not None and too_fast(min(r[5], r[6]), duration_s[r[0]])
             found[r[0]].append(GivenGrade(r[1], r[2], 1 if r[3] <= 2 else 2, r[4], r[5], hasty))
+    return found
+
+
+def _decisions(db: Database) -> dict[int, list[GivenDecision]]:
+    """All decisions of leads by pair, the oldest first; there are few."""
+    found: dict[int, list[GivenDecision]] = defaultdict(list)
+    for r in db.conn.execute(
+        "SELECT d.pair_id, a.name, d.relevance, d.reason, d.decided_at FROM adjudication d "
+        "JOIN annotator a ON a.annotator_id = d.lead_id ORDER BY d.pair_id, d.revision"
+    ):
+        found[r[0]].append(GivenDecision(*r[1:]))
     return found
 
 
