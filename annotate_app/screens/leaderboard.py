@@ -109,7 +109,7 @@ def _shown(project: api.Project, lead: Person, runs: Sequence[api.Kept], board: 
     elif part == "Groups":
         board_view.groups(scores)
     elif part == "Errors":
-        board_view.errors(scores)
+        board_view.errors(board, scores)
     elif part == "Cases":
         board_view.cases(project, lead, board, scores)
     elif part == "Runs":

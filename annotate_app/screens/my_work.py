@@ -13,7 +13,7 @@ from annotate_app.session import auth
 from annotate_app.widgets import exam_results, wording
 from backend import api
 from backend.campaign.nouns import Role, Scale
-from backend.campaign.quality.model import Agreement, MyWork
+from backend.campaign.quality.model import MyAgreement, MyWork
 
 _EVEN = 0.05
 """A mean difference below this is written 0.0 or is too small to be called strict or generous."""
@@ -141,7 +141,7 @@ def _agreement(found: MyWork) -> None:
     )
 
 
-def _shares(agreement: Agreement) -> dict[str, str]:
+def _shares(agreement: MyAgreement) -> dict[str, str]:
     difference = f"{agreement.difference:+.2f}".replace("-", "\u2212")
     return {
         "Same as the relevance": f"{agreement.equal:.0%}",

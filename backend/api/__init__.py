@@ -53,7 +53,6 @@ if TYPE_CHECKING:
     from backend.api.leaderboard import (
         board_pictures,
         leaderboard_version,
-        notable_queries,
         score_kept_runs,
         truth_names,
         videos_with_file,
@@ -140,29 +139,43 @@ if TYPE_CHECKING:
     from backend.media.cut import CutReport
     from backend.media.jobs import ClipJob, is_cut
     from backend.scoring.analysis.cases import Case
-    from backend.scoring.analysis.fates import MEANINGS as FATE_MEANINGS
     from backend.scoring.evaluate import evaluate
     from backend.scoring.files.facts import Inputs, file_inputs
     from backend.scoring.presets import OPTION_VALUES as EVALUATION_OPTIONS
     from backend.scoring.scoreboard import Scoreboard, score_runs
     from backend.scoring.scored_files import evaluate_files, score_files
     from backend.scoring.statistics.sureness import Sureness, add_statistics
-    from backend.scoring.tables import SCORE_FORMATS, group_tables, per_query_csv, standings
-    from backend.scoring.tables import sentence as score_sentence
-    from backend.scoring.tables import table as score_table
+    from backend.scoring.tables import SCORE_FORMATS, per_query_csv
+    from backend.scoring.views.case import FIRST as CASE_FIRST
+    from backend.scoring.views.case import KINDS as CASE_KINDS
+    from backend.scoring.views.case import CaseView, notable_queries
+    from backend.scoring.views.case import query_title as case_title
+    from backend.scoring.views.case import view as score_case
+    from backend.scoring.views.errors import examples as score_examples
+    from backend.scoring.views.errors import outcomes as score_outcomes
+    from backend.scoring.views.errors import percent as score_percent
+    from backend.scoring.views.groups import groups as score_groups
+    from backend.scoring.views.naming import named as score_names
+    from backend.scoring.views.ranking import means as score_means_named
+    from backend.scoring.views.ranking import narrow_means as score_means
+    from backend.scoring.views.ranking import ranking as score_ranking
+    from backend.scoring.views.ranking import sentence as score_sentence
+    from backend.scoring.views.table import Table as ScoreTable
     from backend.store.upkeep import Restored
 else:
     __getattr__, __dir__ = lazy.names(__name__, __file__)
 
 __all__ = [
+    "CASE_FIRST",
+    "CASE_KINDS",
     "EVALUATION_OPTIONS",
-    "FATE_MEANINGS",
     "OPERATOR",
     "PASSWORD_LENGTH",
     "SCORE_FORMATS",
     "SESSION_S",
     "CandidateReport",
     "Case",
+    "CaseView",
     "ClipJob",
     "CutReport",
     "DoctorReport",
@@ -187,6 +200,7 @@ __all__ = [
     "ReleaseRow",
     "Restored",
     "RewriteReport",
+    "ScoreTable",
     "Scoreboard",
     "Study",
     "StudyInputs",
@@ -208,6 +222,7 @@ __all__ = [
     "blocked",
     "board_pictures",
     "build_demo",
+    "case_title",
     "change_password",
     "choose_candidates",
     "choose_encoder",
@@ -237,7 +252,6 @@ __all__ = [
     "export_zip",
     "file_inputs",
     "grant_retake",
-    "group_tables",
     "import_corpus",
     "import_judgements",
     "init_project",
@@ -278,11 +292,19 @@ __all__ = [
     "restore",
     "restore_clip",
     "rewrite_captions",
+    "score_case",
+    "score_examples",
     "score_files",
+    "score_groups",
     "score_kept_runs",
+    "score_means",
+    "score_means_named",
+    "score_names",
+    "score_outcomes",
+    "score_percent",
+    "score_ranking",
     "score_runs",
     "score_sentence",
-    "score_table",
     "set_exam",
     "set_exam_from_file",
     "shown",
@@ -292,7 +314,6 @@ __all__ = [
     "sign_out_everywhere",
     "skipped",
     "stability_study",
-    "standings",
     "status_counts",
     "summarise_raw",
     "suspend",

@@ -36,11 +36,6 @@ def leaderboard_version(project: Project, by: Person | Operator, truth: str) -> 
     return boards.version(project, truth)
 
 
-def notable_queries(scores: Scoreboard) -> dict[int, str]:
-    """Numbers of the queries, those worth a look first, with what makes them so."""
-    return boards.notable_queries(scores)
-
-
 def board_pictures(scores: Scoreboard) -> list[Picture]:
     """The charts of a scoreboard."""
     # Charts take as long to load as everything else together; the command line rarely needs them.

@@ -25,6 +25,9 @@ from backend.cli.conventions import (
 )
 from backend.cli.output import fail, now, numbers, progress_bar, say, table
 
+_COMPARED = ("run", "difference", "difference_interval", "p", "p_holm", "p_t", "wins")
+"""Columns of a ranking against the baseline."""
+
 
 class Format(StrEnum):
     """How scores are written."""
@@ -162,23 +165,26 @@ def _save(path: Path, text: str) -> None:
 def _print_scores(summary: dict[str, Any]) -> None:
     """The preset and every non-default option stand beside the numbers, always."""
     say(api.score_sentence(summary))
+    means = api.score_means(summary)
+    _print(means)
+    for line in means.notes:
+        say(line)
     runs = summary["runs"]
-    head, *rows = api.score_table(summary)
-    table(head, rows)
-    if standings := api.standings(summary):
-        say("")
+    if any("intervals" in run for run in runs):
+        ranking = api.score_ranking(summary)
         # In two, so that a narrow terminal has room for each.
-        table(standings[0][:3], [row[:3] for row in standings[1:]])
-        if len(standings[0]) > 3:
-            say("")
-            table([standings[0][0], *standings[0][3:]], [[row[0], *row[3:]] for row in standings[1:]])
-        for note in summary["statistics"]["notes"]:
+        for part in (("place", "run", "mean", "interval", "missing"), _COMPARED):
+            if part is not _COMPARED or ranking.has("difference"):
+                say("")
+                _print(ranking.only(part))
+        for note in ranking.notes:
             say(note)
-    for name, (groups, *lines) in api.group_tables(summary).items():
-        say(f"\n{summary['focus']} by {name}: {runs[0]['by'][name]['note']}")
-        table(groups, lines)
+    for by in runs[0].get("by", ()):
+        groups = api.score_groups(summary, by)
+        say(f"\n{groups.title}: {' '.join(groups.notes)}")
+        _print(groups)
     if "errors" in runs[0]:
-        _print_errors(runs)
+        _print_errors(summary)
     for run in runs:
         if run["missing"]:
             shown = ", ".join(str(query) for query in run["missing"][:10])
@@ -190,22 +196,24 @@ def _print_scores(summary: dict[str, Any]) -> None:
         say(f"Warning: {warning}")
 
 
-def _print_errors(runs: list[dict[str, Any]]) -> None:
-    first = runs[0]["errors"]
-    say(f"\nwhat became of {first['moments']} relevant moments, ranks 1-{first['k']}, mu {first['mu']}")
-    rows = [(name, *(_share(run["errors"], run["errors"]["counts"][name]) for run in runs)) for name in first["counts"]]
-    never = ("never found", *(_share(run["errors"], run["errors"]["never_found"]) for run in runs))
-    table(("moments", *(run["name"] for run in runs)), [*rows, never])
-    for run in runs:
-        # One of each kind; the JSON and the report have more.
-        for worst in {worst["class"]: worst for worst in reversed(run["errors"]["examples"])}.values():
-            place = f" at rank {worst['rank']}" if worst["rank"] else ""
-            near = f", best IoU {worst['iou']:.2f}" if worst["iou"] is not None else ""
-            say(
-                f"{run['name']}, {worst['class']}: query {worst['query']}, {worst['video']} "
-                f"[{worst['start']:g}, {worst['end']:g}], relevance {worst['relevance']}{place}{near}"
-            )
+def _print(scores: api.ScoreTable) -> None:
+    head, *rows = scores.texts()
+    table(head, rows, [not column.number for column in scores.columns])
 
 
-def _share(errors: dict[str, Any], count: int) -> str:
-    return f"{count} {count / errors['moments']:.1%}" if errors["moments"] else f"{count} -"
+def _print_errors(summary: dict[str, Any]) -> None:
+    outcomes = api.score_outcomes(summary)
+    say(f"\n{outcomes.title}")
+    rows = [
+        [column.title, *(f"{cell.text} {api.score_percent(cell)}" for cell in outcomes.cells(column.name))]
+        for column in outcomes.columns[1:]
+    ]
+    table(["moments", *(row[0].text for row in outcomes.rows)], rows)
+    # One of each kind; the JSON and the report have more.
+    examples = api.score_examples(summary)
+    worst = {(row[0].text, row[1].text): row for row in reversed(examples.rows)}
+    for row in reversed(worst.values()):
+        run, error, query, _, video, moment, relevance, rank, iou = (cell.text for cell in row)
+        place = "" if rank == "-" else f" at rank {rank}"
+        near = "" if iou == "-" else f", best IoU {iou}"
+        say(f"{run}, {error}: query {query}, {video} {moment}, relevance {relevance}{place}{near}")

@@ -57,14 +57,15 @@ def progress_bar() -> Iterator[Progress]:
         yield report
 
 
-def table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
-    """A plain table; every column but the first is set flush right."""
+def table(columns: Sequence[str], rows: Sequence[Sequence[object]], left: Sequence[bool] = ()) -> None:
+    """A plain table; every column but the first, or those that are `left`, is set flush right."""
     from rich.console import Console
     from rich.table import Table
 
     grid = Table(box=None, pad_edge=False, header_style="bold")
     for n, column in enumerate(columns):
-        grid.add_column(column, justify="left" if n == 0 else "right", overflow="fold")
+        flush = left[n] if left else n == 0
+        grid.add_column(column, justify="left" if flush else "right", overflow="fold")
     for row in rows:
         grid.add_row(*(str(cell) for cell in row))
     Console(highlight=False, soft_wrap=True).print(grid)

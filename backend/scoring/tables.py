@@ -1,7 +1,7 @@
 """The scores of an evaluation as text to take along: CSV, Markdown, LaTeX.
 
 All of them come from the object that `reelrank evaluate --json` prints, and all of them carry the preset and every
-option that differs from it.
+option that differs from it, and say of every measure whether IoU must reach or exceed its threshold.
 """
 
 import csv
@@ -10,7 +10,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from backend.scoring.measure import Measure
-from backend.scoring.views import naming
+from backend.scoring.views.groups import groups
+from backend.scoring.views.naming import keys_of, legend, named
+from backend.scoring.views.ranking import means, narrow_means, options, ranking, sentence, word
+from backend.scoring.views.table import Mark, Row, Table
 
 _LATEX = {
     "\\": r"\textbackslash{}",
@@ -31,28 +34,18 @@ _STATISTICS = ("low", "high")
 _COMPARISON = ("difference", "difference_low", "difference_high", "p", "p_holm", "p_t", "wins", "ties", "losses")
 
 
-def conventions(summary: Mapping[str, Any]) -> str:
-    """The preset and what differs from it, as `paper, missing=skip`."""
-    return ", ".join([summary["preset"], *(f"{name}={_word(value)}" for name, value in summary["options"].items())])
-
-
-def sentence(summary: Mapping[str, Any]) -> str:
-    """What stands beside the numbers: `preset paper; 500 queries, 12,987 moments`."""
-    truth = summary["truth"]
-    return f"preset {conventions(summary)}; {truth['queries']} queries, {truth['moments']} moments"
-
-
 def to_csv(summary: Mapping[str, Any]) -> str:
     """One line for each run, group and measure, ready for a data frame; numbers in full, undefined ones empty.
 
     Columns: run, by, group, queries (that count), missing, measure, value, then interval and comparison where they
-    were asked for, then baseline, preset and options.
+    were asked for, then baseline, preset and options, and last the measure's title, which says how IoU is compared.
     """
     text = io.StringIO()
     lines = csv.writer(text, lineterminator="\n")
     head = ["run", "by", "group", "queries", "missing", "measure", "value", *_STATISTICS, "baseline", *_COMPARISON]
-    lines.writerow([*head, "preset", "options"])
-    tail = [summary["preset"], " ".join(f"{name}={_word(value)}" for name, value in summary["options"].items())]
+    lines.writerow([*head, "preset", "options", "title"])
+    names = named(summary)
+    tail = [summary["preset"], " ".join(options(summary))]
     for run, part, group, queries, measures in _groups(summary):
         whole = part == ""
         for key, value in measures.items():
@@ -61,7 +54,7 @@ def to_csv(summary: Mapping[str, Any]) -> str:
             cells = [run["name"], part, group, queries, len(run["missing"]), key, value]
             cells += [interval.get(name) for name in _STATISTICS]
             cells += [summary.get("baseline") if compared else None, *(compared.get(name) for name in _COMPARISON)]
-            lines.writerow([*("" if cell is None else cell for cell in cells), *tail])
+            lines.writerow([*("" if cell is None else cell for cell in cells), *tail, names[key].title])
     return text.getvalue()
 
 
@@ -70,10 +63,10 @@ def per_query_csv(summary: Mapping[str, Any], rows: Sequence[tuple[str, Any, boo
     text = io.StringIO()
     lines = csv.writer(text, lineterminator="\n")
     keys = list(rows[0][3]) if rows else []
-    options = " ".join(f"{name}={_word(value)}" for name, value in summary["options"].items())
+    changed = " ".join(options(summary))
     lines.writerow(["run", "query", "missing", *keys, "preset", "options"])
     lines.writerows(
-        [run, query, _word(lacking), *(values[key] for key in keys), summary["preset"], options]
+        [run, query, word(lacking), *(values[key] for key in keys), summary["preset"], changed]
         for run, query, lacking, values in rows
     )
     return text.getvalue()
@@ -82,12 +75,14 @@ def per_query_csv(summary: Mapping[str, Any], rows: Sequence[tuple[str, Any, boo
 def to_markdown(summary: Mapping[str, Any]) -> str:
     """A table of measures by runs (runs by measures where those are fewer), then one for each breakdown."""
     runs = summary["runs"]
-    blocks = [f"Preset {_markdown(sentence(summary).removeprefix('preset '))}.", _grid(table(summary))]
-    if sure := standings(summary):
-        blocks.append(_grid(sure))
-    blocks += [_markdown(note) for note in summary.get("statistics", {}).get("notes", [])]
-    for by, cells in group_tables(summary).items():
-        blocks += [f"Mean {_markdown(summary['focus'])} by {by}: {runs[0]['by'][by]['note']}.", _grid(cells)]
+    blocks = [f"Preset {_markdown(sentence(summary).removeprefix('preset '))}.", _grid(narrow_means(summary))]
+    blocks.append("\n".join(f"- {_markdown(line)}" for line in legend(summary)))
+    if any("intervals" in run for run in runs):
+        ranked = ranking(summary)
+        blocks += [_grid(ranked), *(_markdown(note) for note in ranked.notes)]
+    for by in runs[0].get("by", {}):
+        table = groups(summary, by)
+        blocks += [f"{_markdown(table.title)}. {_markdown(' '.join(table.notes))}", _grid(table)]
     notes = [f"- {_markdown(run['name'])}: {len(run['missing'])} queries without predictions" for run in runs]
     blocks += ["\n".join(note for note, run in zip(notes, runs, strict=True) if run["missing"])]
     return "\n\n".join(block for block in blocks if block) + "\n"
@@ -98,10 +93,11 @@ def to_latex(summary: Mapping[str, Any]) -> str:
 
     The best value of a column is bold; a dagger marks a difference to the baseline with Holm-corrected p < .05.
     """
-    families: dict[str, list[str]] = {}
-    for key in _keys(summary):
-        families.setdefault(key.split("@")[0], []).append(key)
-    blocks = [_latex_block(summary, keys) for keys in families.values()]
+    table, families = means(summary), dict.fromkeys(key.partition("@")[0] for key in keys_of(summary))
+    blocks = [
+        _latex_block(summary, table, [row for row in table.rows if row[0].text.partition("@")[0] == family])
+        for family in families
+    ]
     marked = (
         f" Daggers: difference to {_tex(summary['baseline'])} with $p < .05$ (sign-flip randomisation, Holm)."
         if summary.get("baseline")
@@ -120,62 +116,6 @@ def to_latex(summary: Mapping[str, Any]) -> str:
     )
 
 
-def table(summary: Mapping[str, Any]) -> list[list[str]]:
-    """Head and rows of the means, as text; a dagger marks a difference to the baseline with Holm-adjusted p < .05."""
-    runs, keys = summary["runs"], _keys(summary)
-    body = [[key, *(_cell(run, key) for run in runs)] for key in keys]
-    if len(keys) < len(runs):
-        return [["run", *keys], *([run["name"], *(_cell(run, key) for key in keys)] for run in runs)]
-    return [["measure", *(run["name"] for run in runs)], *body]
-
-
-def group_tables(summary: Mapping[str, Any]) -> dict[str, list[list[str]]]:
-    """For each breakdown head and rows of the measure in focus: group, its queries, each run's mean."""
-    runs, focus = summary["runs"], summary["focus"]
-    tables: dict[str, list[list[str]]] = {}
-    for by, first in runs[0].get("by", {}).items():
-        tables[by] = [["group", "queries", *(run["name"] for run in runs)]]
-        for name in first["groups"]:
-            groups = [run["by"][by]["groups"][name] for run in runs]
-            means = [group["measures"].get(focus) for group in groups]
-            cells = ["-" if mean is None else f"{mean:.4f}" for mean in means]
-            tables[by].append([name, group_size([group["queries"] for group in groups]), *cells])
-    return tables
-
-
-def standings(summary: Mapping[str, Any]) -> list[list[str]]:
-    """Where statistics were asked for, head and rows of the measure in focus: interval, difference to the baseline."""
-    focus, baseline = summary["focus"], summary.get("baseline")
-    rows = []
-    for run in summary["runs"]:
-        interval, found = run.get("intervals", {}).get(focus), run.get("comparison", {}).get(focus)
-        if interval is None:
-            continue
-        rows.append([run["name"], f"{run['measures'][focus]:.4f}", f"{interval['low']:.4f}-{interval['high']:.4f}"])
-        if found is not None:
-            p = [p_value(found[name]) for name in ("p", "p_holm", "p_t")]
-            span = f"{found['difference_low']:+.4f} to {found['difference_high']:+.4f}"
-            counts = f"{found['wins']}/{found['ties']}/{found['losses']}"
-            rows[-1] += [f"{found['difference']:+.4f}", span, *p, counts]
-        elif baseline is not None:
-            rows[-1] += ["baseline" if run["name"] == baseline else "-", *["-"] * 5]
-    if not rows:
-        return []
-    head = ["run", focus, "95 %"]
-    return [head + (["difference", "95 %", "p", "p (Holm)", "p (t)", "W/T/L"] if baseline else []), *rows]
-
-
-def p_value(value: float | None) -> str:
-    """A p as text, `-` where it is undefined."""
-    return "-" if value is None else "<.0001" if value < 0.0001 else f"{value:.4f}".removeprefix("0")
-
-
-def group_size(sizes: Sequence[int]) -> str:
-    """How many queries count: one number, or from and to where runs differ."""
-    low, high = min(sizes), max(sizes)
-    return f"{low:,}" if low == high else f"{low:,}-{high:,}"
-
-
 def _groups(summary: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], str, str, int, Mapping[str, float]]]:
     for run in summary["runs"]:
         yield run, "", "all", run["counted"], run["measures"]
@@ -184,21 +124,10 @@ def _groups(summary: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], str
                 yield run, by, name, group["queries"], group["measures"]
 
 
-def _keys(summary: Mapping[str, Any]) -> list[str]:
-    return list(dict.fromkeys(key for run in summary["runs"] for key in run["measures"]))
-
-
-def _cell(run: Mapping[str, Any], key: str) -> str:
-    value = run["measures"].get(key)
-    if value is None:
-        return "-"
-    p_holm = run.get("comparison", {}).get(key, {}).get("p_holm")
-    return f"{value:.4f}" + ("" if p_holm is None or p_holm >= 0.05 else "†")
-
-
-def _grid(rows: Sequence[Sequence[str]]) -> str:
+def _grid(table: Table) -> str:
+    rows = table.texts()
     lines = ["| " + " | ".join(_markdown(cell) for cell in row) + " |" for row in rows]
-    rule = "| --- |" + " ---: |" * (len(rows[0]) - 1)
+    rule = "| " + " | ".join("---:" if column.number else "---" for column in table.columns) + " |"
     return "\n".join([lines[0], rule, *lines[1:]])
 
 
@@ -209,30 +138,29 @@ def _markdown(text: str) -> str:
     return " ".join(text.split())
 
 
-def _latex_block(summary: Mapping[str, Any], keys: Sequence[str]) -> str:
-    runs = summary["runs"]
-    parts = [key.split("@")[1].split(",") for key in keys]
-    cutoffs: dict[str, int] = {}
-    for cutoff, *_ in parts:
-        cutoffs[cutoff] = cutoffs.get(cutoff, 0) + 1
-    named = naming.named(summary, keys)
-    measure, iou_compare = named[keys[0]].measure, named[keys[0]].iou_compare
-    heads = {cutoff: _title(measure, cutoff, iou_compare) for cutoff in cutoffs}
+def _latex_block(summary: Mapping[str, Any], table: Table, rows: Sequence[Row]) -> str:
+    """The keys of one measure: runs by cut-off and threshold."""
+    names = list(named(summary, [row[0].text for row in rows]).values())
+    measure, iou_compare = names[0].measure, names[0].iou_compare
+    widths: dict[str, int] = {}
+    for one in names:
+        widths[one.k] = widths.get(one.k, 0) + 1
+    heads = {cutoff: _title(measure, cutoff, iou_compare) for cutoff in widths}
     head = " & ".join(
         f"\\multicolumn{{{width}}}{{c}}{{{heads[cutoff]}}}" if width > 1 else heads[cutoff]
-        for cutoff, width in cutoffs.items()
+        for cutoff, width in widths.items()
     )
-    lines = [f"  \\begin{{tabular}}{{l{'r' * len(keys)}}}", r"    \toprule", f"    & {head} \\\\"]
+    lines = [f"  \\begin{{tabular}}{{l{'r' * len(rows)}}}", r"    \toprule", f"    & {head} \\\\"]
     if measure.threshold:
-        lines.append("    Run & " + " & ".join(f"${measure.threshold.tex}={part[1]}$" for part in parts) + r" \\")
+        lines.append("    Run & " + " & ".join(f"${measure.threshold.tex}={one.threshold}$" for one in names) + r" \\")
     lines.append(r"    \midrule")
-    best = {key: max((run["measures"][key] for run in runs if key in run["measures"]), default=None) for key in keys}
-    for run in runs:
+    for place, column in enumerate(table.columns[2:], start=2):
         cells = []
-        for key in keys:
-            value, text = run["measures"].get(key), _cell(run, key).replace("†", r"$^\dagger$")
-            cells.append(f"\\textbf{{{text}}}" if value is not None and value == best[key] and len(runs) > 1 else text)
-        lines.append(f"    {_tex(run['name'])} & " + " & ".join(cells) + r" \\")
+        for row in rows:
+            cell = row[place]
+            text = cell.text + (r"$^\dagger$" if Mark.APART in cell.marks else "")
+            cells.append(f"\\textbf{{{text}}}" if Mark.BEST in cell.marks else text)
+        lines.append(f"    {_tex(column.title)} & " + " & ".join(cells) + r" \\")
     return "\n".join([*lines, r"    \bottomrule", r"  \end{tabular}"])
 
 
@@ -247,10 +175,6 @@ def _title(measure: Measure, cutoff: str, iou_compare: str) -> str:
 
 def _tex(text: str) -> str:
     return "".join(_LATEX.get(letter, letter) for letter in text)
-
-
-def _word(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 SCORE_FORMATS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {

@@ -30,7 +30,7 @@ from backend.campaign.judging.model import (
 from backend.campaign.nouns import Operator, Person, Role, Split, Verdict
 from backend.campaign.people.model import PersonReview
 from backend.campaign.project.model import Campaign
-from backend.campaign.quality.model import Agreement, MyWork
+from backend.campaign.quality.model import MyAgreement, MyWork
 from backend.campaign.release.rows import ReleaseRow
 from backend.campaign.review.model import (
     DayCount,
@@ -62,7 +62,7 @@ WORK = MyWork(
     grades=(134, 201, 335, 402, 268),
     skips=7,
     settled=1204,
-    agreement=Agreement(1204, equal=0.6, within_one=0.95, difference=-0.25),
+    agreement=MyAgreement(1204, equal=0.6, within_one=0.95, difference=-0.25),
 )
 
 

@@ -5,10 +5,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from backend import api
 from backend.campaign.nouns import Role
+from backend.scoring import measures as family
+from backend.scoring.measure import Measure
+from backend.scoring.measures import MEASURES
 from reading import read
 from support import NOW, Judging
 
@@ -134,6 +138,26 @@ def test_the_ranking_stands_under_its_preset_and_options(open_page: Open, board:
     assert ranked["Difference"].isna().tolist() == [True, False]
     app.selectbox(key="board_baseline").set_value(HOSTILE).run()
     assert list(app.dataframe[0].value["Win / tie / loss"]) == ["2 / 0 / 0", "baseline"]
+
+
+def test_a_new_measure_is_rightly_titled_and_may_exceed_one(
+    open_page: Open, board: Judging, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    new = Measure("depth", "Depth", None, MEASURES["dcg"].compute, "how deep", "a paper", highest=None)
+    monkeypatch.setattr(family, "MEASURES", {**MEASURES, "depth": new})
+    st.cache_resource.clear()
+    app = open_page()
+    measure = app.selectbox(key="board_focus")
+    assert "depth@20 · Depth@20 (a paper)" in measure.options
+    assert "recall@20,0.5 · R@20, IoU>=0.5" in measure.options
+    assert "recall_gt@20,0.5 · R@20, IoU>0.5 (AxIoU eq. 1)" in measure.options
+    measure.set_value("depth@20").run()
+    assert not app.exception
+    assert app.dataframe[0].value["Mean depth@20"][0] > 1
+    bar = json.loads(app.dataframe[0].proto.columns)["Mean depth@20"]
+    assert bar["type_config"]["max_value"] == app.dataframe[0].value["Mean depth@20"].max()
+    assert bar["help"] == "Depth@20 (a paper): how deep"
+    st.cache_resource.clear()
 
 
 def test_a_run_that_does_not_fit_is_named_with_its_reason(open_page: Open, board: Judging) -> None:

@@ -16,7 +16,7 @@ from scipy import stats
 
 from backend.scoring.statistics.resampling import RESAMPLES, compare
 from backend.scoring.studies.stability import TRIALS, default_sizes, stability
-from backend.scoring.studies.study import Table
+from backend.scoring.studies.study import SystemValues
 
 pytestmark = pytest.mark.bench
 
@@ -73,7 +73,7 @@ def test_all_pairs_of_ten_runs() -> None:
 
 def test_a_study_of_stability() -> None:
     values = made_up_values()[:, :9]
-    table = Table(tuple(f"m{n}" for n in range(MEASURES)), tuple(f"s{n}" for n in range(9)), values)
+    table = SystemValues(tuple(f"m{n}" for n in range(MEASURES)), tuple(f"s{n}" for n in range(9)), values)
     sizes = default_sizes(QUERIES)
     both, alone = (seconds(lambda jobs=jobs: stability(table, sizes, jobs=jobs)) for jobs in (2, 1))  # type: ignore[misc]
     x, y = values.mean(axis=2)[:2]

@@ -1,5 +1,6 @@
 """The leaderboard in a real browser: ranking, clips of cases, upload, report; hostile names; who may see it."""
 
+import csv
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -240,6 +241,42 @@ def test_the_report_downloads_as_one_file_that_needs_nothing_else(
     assert opened.title() != "run"
     assert asked == [opened.url]
     context.close()
+
+
+def test_what_is_taken_along_marks_every_measure_that_is_told_apart(
+    enter: Enter, server: AppServer, tmp_path: Path
+) -> None:
+    """The caption spoke of all measures while only the one on the screen had been compared."""
+    page = enter()
+    open_part(page, "Ranking")
+    choose(page, "Baseline", "any order (demo)")
+    expect(page.get_by_test_id("stSpinner")).to_have_count(0)
+    board = api.score_kept_runs(api.open_project(server.project), api.OPERATOR, "settled val").scores
+    assert board is not None
+    summary = board.summary()
+    api.add_statistics(summary, board, api.Sureness("any order (demo)"))
+    apart = {
+        (run["name"], key)
+        for run in summary["runs"]
+        for key, found in run.get("comparison", {}).items()
+        if found["p_holm"] is not None and found["p_holm"] < 0.05
+    }
+    families = {key.partition("@")[0] for _, key in apart}
+    assert len(families) > 1, "the demo's runs differ by more than one measure"
+    for label, name, dagger in (
+        ("LaTeX", "leaderboard.tex", r"$^\dagger$"),
+        ("Markdown", "leaderboard.md", "†"),
+        ("CSV", "leaderboard.csv", None),
+    ):
+        with page.expect_download(timeout=60_000) as download:
+            page.get_by_role("button", name=label, exact=True).click()
+        download.value.save_as(tmp_path / name)
+        text = (tmp_path / name).read_text(encoding="utf-8")
+        if dagger is not None:
+            assert text.count(dagger) == len(apart)
+        else:
+            rows = [row for row in csv.DictReader(text.splitlines()) if row["p_holm"] and float(row["p_holm"]) < 0.05]
+            assert {(row["run"], row["measure"]) for row in rows} == apart
 
 
 def test_annotators_see_neither_the_page_nor_a_clip_of_it(enter: Enter, server: AppServer) -> None:

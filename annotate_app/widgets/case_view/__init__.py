@@ -18,10 +18,9 @@ def case_view(case: dict[str, Any], key: str) -> None:
     """Shows one case.
 
     Args:
-        case: `{"measure", "moments": [{"number", "video", "start_s", "end_s", "relevance", "src"}], "runs": [{"name",
-            "value", "predictions": [{"rank", "video", "start_s", "end_s", "takes", "relevance", "iou", "verdict",
-            "src"}], "found": [{"rank", "fate"}]}]}`; `found` in the order of the moments; `src` None where the
-            project has no such video.
+        case: `{"measure", "moments": [...], "runs": [{"name", "value", "predictions": [...], "told": [...]}]}`: moments
+            and predictions are the cards of `backend.scoring.views.case` with the address `src` of their clip, None
+            where the project has no such video; `told` is what a run made of each moment, None for nothing.
         key: one for each case view on a page.
     """
     _mount(key=key, data=case)

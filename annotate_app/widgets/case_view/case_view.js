@@ -3,7 +3,6 @@
 
 // Dark enough for white letters, and told apart by colour-blind readers; the number beside them says the same.
 const TINTS = ["#0072b2", "#b84a00", "#00734f", "#a2427e", "#8a6100", "#1f6f9f", "#5b5b5b", "#7a3b2e"];
-const SIGNS = { match: "✓", "not relevant": "○", "already matched": "≡", "wrong time": "✕", "wrong video": "✕" };
 const mounted = new WeakMap();
 
 const made = (tag, className, text) => {
@@ -12,11 +11,10 @@ const made = (tag, className, text) => {
   if (text !== undefined) element.textContent = text;
   return element;
 };
-const seconds = (value) => value.toFixed(2).replace(/\.?0+$/, "");
-const span = (moment) => `${seconds(moment.start_s)} to ${seconds(moment.end_s)} s`;
 // Two runs are called A and B: their names may be long, and every moment of the truth speaks of both.
 const letter = (data, n) => (data.runs.length > 1 ? "AB"[n] : "");
-const tint = (number) => TINTS[(number - 1) % TINTS.length];
+// What stands on a card, its colour and its bar are the back end's; here it is only laid out.
+const tint = (color) => TINTS[color];
 
 export default function ({ parentElement, data }) {
   const host = parentElement.querySelector(".case");
@@ -27,14 +25,11 @@ export default function ({ parentElement, data }) {
   host.replaceChildren();
   host.style.setProperty("--columns", data.runs.length + 1);
 
-  const ends = new Map(); // how long each video is, as far as anything here knows
-  const everything = [...data.moments, ...data.runs.flatMap((run) => run.predictions)];
-  for (const { video, end_s: end } of everything) ends.set(video, Math.max(ends.get(video) || 0, end));
   const seen = watcher();
 
   // With two runs the truth stands between them, so that no line crosses a card.
-  const [first, second] = data.runs.map((run, n) => runColumn(run, letter(data, n), data, ends, seen));
-  const truth = truthColumn(data, ends, seen);
+  const [first, second] = data.runs.map((run, n) => runColumn(run, letter(data, n), data, seen));
+  const truth = truthColumn(data, seen);
   host.append(...(second ? [first, truth, second] : [truth, first]));
   const lines = document.createElementNS("http://www.w3.org/2000/svg", "svg");
   lines.setAttribute("aria-hidden", "true");
@@ -63,45 +58,39 @@ export default function ({ parentElement, data }) {
   return stop;
 }
 
-function truthColumn(data, ends, seen) {
+function truthColumn(data, seen) {
   const relevant = data.moments.filter((moment) => moment.relevance > 0).length;
   const { section, list } = column("truth", "Ground truth", `${data.moments.length} moments, ${relevant} relevant`);
   data.moments.forEach((moment, at) => {
-    const card = cardOf(moment, `T${moment.number}`, ends, seen);
+    const card = cardOf(moment, `T${moment.number}`, seen);
     card.dataset.number = moment.number;
     const line = card.querySelector(".line");
     line.append(made("span", `tag r${moment.relevance}`, `relevance ${moment.relevance}`));
-    const found = data.runs.map((run) => run.found[at]);
-    if (found.some(({ rank }) => rank !== null)) card.style.setProperty("--tint", tint(moment.number));
-    found.forEach(({ rank, fate }, n) => {
+    if (moment.color !== null) card.style.setProperty("--tint", tint(moment.color));
+    data.runs.forEach((run, n) => {
       const whose = letter(data, n) && `${letter(data, n)}: `;
-      if (rank !== null && moment.relevance === 0) say(card, `${whose}○ not relevant, taken by rank ${rank}`);
-      else if (rank !== null) say(card, `${whose}✓ found at rank ${rank}${fate === "wrong rank" ? ", too low" : ""}`);
-      else if (fate !== null) say(card, `${whose}✕ missed: ${fate}`);
+      if (run.told[at] !== null) say(card, `${whose}${run.told[at]}`);
     });
     list.append(card);
   });
   return section;
 }
 
-function runColumn(run, called, data, ends, seen) {
+function runColumn(run, called, data, seen) {
   const value = run.value === null ? "" : `${data.measure} ${run.value.toFixed(4)}`;
   const { section, list } = column("run", called ? `${called}: ${run.name}` : run.name, value);
   if (!run.predictions.length) list.append(made("li", "none", "This run has no predictions for this query."));
   for (const prediction of run.predictions) {
-    const card = cardOf(prediction, `#${prediction.rank}`, ends, seen);
+    const card = cardOf(prediction, `#${prediction.rank}`, seen);
     const line = card.querySelector(".line");
     if (prediction.takes !== null) {
       card.dataset.number = prediction.takes;
-      card.style.setProperty("--tint", tint(prediction.takes));
+      card.style.setProperty("--tint", tint(prediction.color));
       line.append(made("span", "tag linked", `takes T${prediction.takes}`));
       line.append(made("span", `tag r${prediction.relevance}`, `relevance ${prediction.relevance}`));
     }
-    const iou = prediction.iou === null ? "" : `, best IoU ${prediction.iou.toFixed(2)}`;
-    say(card, `${SIGNS[prediction.verdict]} ${prediction.verdict}${iou}`);
-    for (const moment of data.moments) {
-      if (moment.video === prediction.video) card.querySelector(".bar").append(stretch(moment, ends, "outline"));
-    }
+    say(card, `${prediction.sign} ${prediction.text}`);
+    for (const outline of prediction.outlines) card.querySelector(".bar").append(stretch(outline, "outline"));
     list.append(card);
   }
   return section;
@@ -116,15 +105,16 @@ function column(kind, title, note) {
   return { section, list };
 }
 
-function cardOf(moment, name, ends, seen) {
+function cardOf(moment, name, seen) {
   const card = made("li", "card");
   card.tabIndex = 0;
+  const where = `${moment.bar.video}, ${moment.bar.times}`;
   const picture = made("div", "picture");
   const status = made("p");
   if (moment.src) {
     const video = made("video");
     Object.assign(video, { muted: true, loop: true, playsInline: true, preload: "none" });
-    video.setAttribute("aria-label", `${name}: ${moment.video}, ${span(moment)}`);
+    video.setAttribute("aria-label", `${name}: ${where}`);
     video.dataset.src = moment.src;
     status.textContent = "Being cut…"; // the first time a clip is asked for
     video.addEventListener("loadeddata", () => { status.textContent = ""; });
@@ -144,10 +134,10 @@ function cardOf(moment, name, ends, seen) {
   const words = made("div", "words");
   const line = made("div", "line");
   line.append(made("span", "name", name));
-  words.append(line, made("div", "where", `${moment.video}, ${span(moment)}`));
+  words.append(line, made("div", "where", where));
   const bar = made("div", "bar");
   bar.title = "Where in the video; outlined: moments of the truth";
-  bar.append(stretch(moment, ends, "own"));
+  bar.append(stretch(moment.bar, "own"));
   card.append(picture, words, bar);
   return card;
 }
@@ -156,11 +146,10 @@ function say(card, text) {
   card.querySelector(".words").append(made("div", "verdict", text));
 }
 
-function stretch(moment, ends, kind) {
+function stretch({ left, width }, kind) {
   const piece = made("i", kind);
-  const length = ends.get(moment.video);
-  piece.style.left = `${(100 * moment.start_s) / length}%`;
-  piece.style.width = `${(100 * (moment.end_s - moment.start_s)) / length}%`;
+  piece.style.left = `${left}%`;
+  piece.style.width = `${width}%`;
   return piece;
 }
 
@@ -209,7 +198,7 @@ function drawLines(host, svg) {
     const middle = (x1 + x2) / 2;
     const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
     path.setAttribute("d", `M${x1},${y1} C${middle},${y1} ${middle},${y2} ${x2},${y2}`);
-    path.setAttribute("stroke", tint(Number(card.dataset.number)));
+    path.setAttribute("stroke", card.style.getPropertyValue("--tint"));
     path.dataset.number = card.dataset.number;
     svg.append(path);
   }

@@ -8,8 +8,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import SupportsIndex, Unpack
 
-import numpy as np
-
 from backend.campaign.board import kept_runs
 from backend.campaign.board import rows as kept_rows
 from backend.campaign.board.rows import Kept, Shelf
@@ -18,7 +16,6 @@ from backend.campaign.project.folder import Project
 from backend.campaign.queries import rows as queries
 from backend.campaign.review.rows import reviews
 from backend.ground.errors import InputError
-from backend.scoring.analysis.cases import notable
 from backend.scoring.files.facts import Facts, Inputs, Source
 from backend.scoring.matching.columns import Run, Truth
 from backend.scoring.presets import DEFAULT_K, DEFAULT_MU, Options, Preset, Settings, settle
@@ -97,18 +94,6 @@ def version(project: Project, truth: str) -> str:
         facts = (kept.name, kept.sha256, kept.added_at) if kept else _truth(project, truth)
         digest.update(repr(facts).encode())
     return digest.hexdigest()
-
-
-def notable_queries(scores: Scoreboard) -> dict[int, str]:
-    """Numbers of the queries that count for all runs, those worth a look first, with the kind that makes them so.
-
-    Kinds are those of `analysis.cases.notable`; an empty text marks the others, which follow in the truth's order.
-    """
-    queries, values = scores.shared(scores.focus)
-    if not len(queries):
-        return {}
-    chosen = {int(queries[column]): kind for kind, columns in notable(values, each=5).items() for column in columns}
-    return chosen | {number: "" for number in np.sort(queries).tolist() if number not in chosen}
 
 
 def _unfit(run: Run, key: AnswerKey, settings: Settings) -> str:

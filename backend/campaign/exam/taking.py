@@ -48,7 +48,7 @@ class Act(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class ExamStanding:
     """How somebody stands with the exam; `places` are those of `attempt`, in the order in which they are shown."""
 
     phase: ExamPhase
@@ -56,27 +56,27 @@ class Standing:
     places: Sequence[Place] = ()
 
 
-def standing(db: Database, person: Person, held: Exam) -> Standing:
+def standing(db: Database, person: Person, held: Exam) -> ExamStanding:
     """Where somebody is, from their newest attempt and what a lead decided last.
 
     Whoever passed an earlier exam of the project has passed; whoever began one that is not held any more begins anew.
     """
     ruling, attempt = exam.ruling(db, person.annotator_id), exam.newest_attempt(db, person.annotator_id)
     if ruling is not None and ruling.kind == "exempt":
-        return Standing(ExamPhase.EXEMPT, attempt)
+        return ExamStanding(ExamPhase.EXEMPT, attempt)
     if attempt is None or (attempt.handed_in_at is None and not attempt.held):
-        return Standing(ExamPhase.FIRST, attempt)
+        return ExamStanding(ExamPhase.FIRST, attempt)
     if attempt.handed_in_at is not None and ruling is not None and ruling.after_attempt == attempt.number:
-        return Standing(ExamPhase.FIRST, attempt)
+        return ExamStanding(ExamPhase.FIRST, attempt)
     there = in_order(exam.places(db, attempt.exam_id, attempt.attempt_id), attempt)
     if attempt.handed_in_at is None:
         left = any(place.own is None and not place.blocked for place in there)
-        return Standing(ExamPhase.ANSWERING if left else ExamPhase.ANSWERED, attempt, there)
+        return ExamStanding(ExamPhase.ANSWERING if left else ExamPhase.ANSWERED, attempt, there)
     if attempt.read_at is None:
-        return Standing(ExamPhase.RESULT, attempt, there)
+        return ExamStanding(ExamPhase.RESULT, attempt, there)
     if any(_to_look_at_again(place, attempt) and not place.blocked for place in there):
-        return Standing(ExamPhase.AGAIN, attempt, there)
-    return Standing(ExamPhase.PASSED if result(there, attempt).passed else ExamPhase.FAILED, attempt, there)
+        return ExamStanding(ExamPhase.AGAIN, attempt, there)
+    return ExamStanding(ExamPhase.PASSED if result(there, attempt).passed else ExamPhase.FAILED, attempt, there)
 
 
 def in_order(places: Sequence[Place], attempt: Attempt) -> list[Place]:

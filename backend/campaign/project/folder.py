@@ -51,7 +51,7 @@ BATCH_SIZE = "batch_size"
 MOVED = "# The batch size stands in the database now; `reelrank candidates --batch-size` sets it before lists exist."
 
 
-class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class ProjectSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What `reelrank.toml` may say."""
 
     name: str
@@ -66,7 +66,7 @@ class Project:
     """An opened project; may be shared by threads."""
 
     folder: Path
-    settings: Settings
+    settings: ProjectSettings
     store: Store
 
     @property
@@ -141,14 +141,14 @@ def open_project(folder: Path) -> Project:
     return Project(folder, read_settings(folder), store)
 
 
-def read_settings(folder: Path) -> Settings:
+def read_settings(folder: Path) -> ProjectSettings:
     """Read and check `reelrank.toml`."""
     path = folder / SETTINGS_FILE
     if BATCH_SIZE in _read(path):
         message = f"{BATCH_SIZE} stands in the database now: take the line out, or run `reelrank migrate {folder}`"
         raise InputError.single(path, message)
     try:
-        return msgspec.toml.decode(path.read_bytes(), type=Settings)
+        return msgspec.toml.decode(path.read_bytes(), type=ProjectSettings)
     except msgspec.DecodeError as error:
         raise InputError.single(path, str(error)) from error
 
@@ -202,7 +202,7 @@ def _replace(folder: Path, lines: dict[str, str]) -> None:
         else:
             there.insert(0, line)
     text = "\n".join(there) + "\n"
-    msgspec.toml.decode(text, type=Settings)  # never write what cannot be read back
+    msgspec.toml.decode(text, type=ProjectSettings)  # never write what cannot be read back
     _write(path, text)
 
 

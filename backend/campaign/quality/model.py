@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Agreement:
+class MyAgreement:
     """How one person's grades compare with the relevance of pairs that are settled for good. Never about one pair."""
 
     pairs: int
@@ -37,5 +37,5 @@ class MyWork:
     skips: int
     settled: int
     """Pairs that `agreement` may speak of."""
-    agreement: Agreement | None
+    agreement: MyAgreement | None
     """None while `settled` is too small to say anything."""

@@ -13,7 +13,7 @@ from backend.campaign.judging.judgements import CORRECTION_S
 from backend.campaign.nouns import Annotator
 from backend.campaign.project import rows as facts
 from backend.campaign.quality import rows as my_work
-from backend.campaign.quality.model import Agreement, MyWork
+from backend.campaign.quality.model import MyAgreement, MyWork
 from backend.campaign.quality.rows import GivenHere
 from backend.store.connection import Store, reading
 
@@ -51,9 +51,9 @@ def report(store: Store, me: Annotator, *, now: float) -> MyWork:
     )
 
 
-def _agreement(settled: Sequence[GivenHere]) -> Agreement:
+def _agreement(settled: Sequence[GivenHere]) -> MyAgreement:
     apart = [abs(one.grade - one.relevance) for one in settled if one.relevance is not None]
-    return Agreement(
+    return MyAgreement(
         pairs=len(settled),
         equal=apart.count(0) / len(apart),
         within_one=sum(steps <= 1 for steps in apart) / len(apart),

@@ -16,7 +16,7 @@ from backend.scoring.matching.columns import QueryKey
 from backend.scoring.scores import AnswerKey, RankedRun
 
 
-class Verdict(StrEnum):
+class Worth(StrEnum):
     """What a prediction is worth; the first that holds."""
 
     MATCH = "match"
@@ -54,7 +54,7 @@ class CasePrediction:
     takes: int | None
     relevance: int | None
     iou: float | None
-    verdict: Verdict
+    worth: Worth
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,11 +133,11 @@ def _case_run(
         at, moment, iou = int(found.position[i]), int(found.takes[i]), float(found.best_iou[i])
         relevance = None if moment < 0 else int(truth.relevance[moment])
         if relevance is not None:
-            verdict = Verdict.MATCH if relevance else Verdict.NOT_RELEVANT
+            worth = Worth.MATCH if relevance else Worth.NOT_RELEVANT
         elif found.reaches[i]:
-            verdict = Verdict.TAKEN
+            worth = Worth.TAKEN
         else:
-            verdict = Verdict.WRONG_VIDEO if np.isnan(iou) else Verdict.WRONG_TIME
+            worth = Worth.WRONG_VIDEO if np.isnan(iou) else Worth.WRONG_TIME
         predictions.append(
             CasePrediction(
                 int(found.rank[i]),
@@ -148,7 +148,7 @@ def _case_run(
                 number_of.get(moment),
                 relevance,
                 None if np.isnan(iou) else iou,
-                verdict,
+                worth,
             )
         )
     fate = fates(key, found, min_relevance)

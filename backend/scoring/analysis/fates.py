@@ -51,7 +51,7 @@ NEVER_FOUND = (Fate.WRONG_TIME, Fate.WRONG_VIDEO, Fate.NO_PREDICTIONS)
 
 
 @dataclass(frozen=True, slots=True)
-class Missed:
+class FateExample:
     """A truth moment as an example of its fate: position in the truth, and where its prediction stands (0: none)."""
 
     fate: Fate
@@ -68,7 +68,7 @@ class FateCounts:
     k: int
     mu: float
     counts: Indices
-    examples: tuple[Missed, ...]
+    examples: tuple[FateExample, ...]
 
     @property
     def moments(self) -> int:
@@ -125,12 +125,12 @@ def count_fates(key: AnswerKey, found: Meeting, min_relevance: int = 1, examples
     counts = np.zeros((len(FATES), HIGHEST_RELEVANCE + 1), dtype=np.int64)
     relevant = np.flatnonzero(fate >= 0)
     np.add.at(counts, (fate[relevant], relevance[relevant]), 1)
-    shown: list[Missed] = []
+    shown: list[FateExample] = []
     for number, name in enumerate(FATES):
         if name is Fate.IN_PLACE:
             continue
         members = np.flatnonzero(fate == number)
         severity = np.nan_to_num(found.near_iou[members]) - found.taken_at[members]
         for moment in members[np.lexsort((severity, -relevance[members]))][:examples].tolist():
-            shown.append(Missed(name, moment, int(found.taken_at[moment]), float(found.near_iou[moment])))
+            shown.append(FateExample(name, moment, int(found.taken_at[moment]), float(found.near_iou[moment])))
     return FateCounts(found.k, found.mu, counts, tuple(shown))

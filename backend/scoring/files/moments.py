@@ -14,7 +14,7 @@ from backend.scoring.matching.columns import Indices, QueryKey
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ReadMoments:
     """Q queries of `sizes` moments each, N in all, by query.
 
     `query_rows` and `rows` are the places of queries and moments in the file, from 1; `rows` is None where a moment's
@@ -75,14 +75,14 @@ class Columns:
         piece["value"] = np.ones(n) if ones else np.fromiter([moment.value for moment in moments], np.float64, n)
         self._pieces.append(piece)
 
-    def as_listed(self) -> Found:
+    def as_listed(self) -> ReadMoments:
         """What was added, where entries are queries."""
         rows = range(1, len(self._queries) + 1)
-        return Found(
+        return ReadMoments(
             queries=self._queries, query_rows=rows, rows=None, called=list(self._video_of.known), **self._joined()
         )
 
-    def by_query(self) -> Found:
+    def by_query(self) -> ReadMoments:
         """What was added, where entries are moments: brought together by query, in the order of first moments."""
         columns = self._joined()
         # The number 5 and the text "5" are one query.
@@ -97,7 +97,7 @@ class Columns:
         columns["video"], called = _in_order(columns["video"], list(self._video_of.known))
         queries = [known[place] for place in query[first]]
         rows = (first + 1).tolist()
-        return Found(queries=queries, query_rows=rows, sizes=sizes, rows=order + 1, called=called, **columns)
+        return ReadMoments(queries=queries, query_rows=rows, sizes=sizes, rows=order + 1, called=called, **columns)
 
     def _joined(self) -> dict[str, Any]:
         return {name: np.concatenate([piece.pop(name) for piece in self._pieces]) for name in list(self._pieces[0])}

@@ -41,6 +41,6 @@ MEASURE = Measure(
     "R",
     Threshold("theta", ">="),
     compute,
-    "share of queries of which one of the K best predictions overlaps a relevant moment so far",
+    "share of queries whose K best predictions have one with IoU >= theta with a relevant moment",
     also={"rank": "rank is called recall: Rank n@m of MVMR is R@K, IoU>=theta"},
 )

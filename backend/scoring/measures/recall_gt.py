@@ -34,6 +34,6 @@ MEASURE = Measure(
     "R",
     Threshold("theta", ">"),
     compute,
-    "share of queries of which one of the K best predictions overlaps a relevant moment by more",
+    "share of queries whose K best predictions have one with IoU > theta with a relevant moment",
     "AxIoU eq. 1",
 )

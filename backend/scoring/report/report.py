@@ -20,7 +20,9 @@ from backend.scoring.report.film import Film, add_strips
 from backend.scoring.report.page import inline, render
 from backend.scoring.scoreboard import Scoreboard
 from backend.scoring.statistics.sureness import Sureness, add_statistics
-from backend.scoring.tables import conventions
+from backend.scoring.views.groups import groups
+from backend.scoring.views.ranking import conventions, means
+from backend.scoring.views.table import Mark
 
 _BREAKDOWNS = ("duration", "show", "relevance")
 _SECTIONS = (
@@ -70,7 +72,7 @@ def report_page(
     facts = told(inputs.facts)
     summary = told(board.summary(_BREAKDOWNS, errors=True))
     asked = asked or Sureness(board.runs[0].name if len(board.runs) > 1 else None)
-    add_statistics(summary, board, asked, keys=[focus], progress=progress)
+    add_statistics(summary, board, asked, progress=progress)
     truth = summary["truth"]
     names = [run.name for run in board.runs]
     kinds = told(case_kinds(board, focus, k, mu, facts))
@@ -94,15 +96,17 @@ def report_page(
         "focus": focus,
         "conventions": conventions(summary),
         "runs": names,
-        "leaderboard": parts.leaderboard(summary, focus),
+        "best": Mark.BEST,
+        "apart": Mark.APART,
+        "leaderboard": parts.leaderboard(summary),
         "charts": told(
             [
                 {"title": one.title, "caption": one.caption, "alt": one.caption, "svg": inline(one.chart)}
                 for one in parts.pictures(board, focus)
             ]
         ),
-        "measures": parts.measures(summary),
-        "breakdowns": parts.breakdowns(summary, focus),
+        "measures": means(summary),
+        "groups": [{"name": by, "table": groups(summary, by)} for by in _BREAKDOWNS],
         "errors": parts.errors(summary, facts),
         "cases": {
             "words": f"Ground truth and predictions side by side, matched at K = {k} and IoU threshold {mu:g}, and "

@@ -68,10 +68,9 @@ def add_statistics(
     board: Scoreboard,
     asked: Sureness,
     *,
-    keys: Sequence[str] | None = None,
     progress: Progress | None = None,
 ) -> None:
-    """Add to a scoreboard's summary what `asked` names, for these measures (all, if None).
+    """Add to a scoreboard's summary what `asked` names, for every measure.
 
     Every run gets `intervals` (`{measure: {"low", "high"}}`, 95 % percentile bootstrap over the queries that count
     for it) and, with a baseline, every other run `comparison` (`{measure: {"difference", ...}}`, the run minus the
@@ -83,7 +82,7 @@ def add_statistics(
         InputError: see `check`.
     """
     check(board, asked)
-    chosen = list(board.settings.keys) if keys is None else list(keys)
+    chosen = list(board.settings.keys)
     queries, values = _shared(board, chosen)
     options = {"resamples": asked.resamples, "seed": asked.seed}
     steps = iter(range(1, 4))
@@ -99,8 +98,7 @@ def add_statistics(
             if together is not None:
                 low, high = (side[:, number] for side in together)
             elif run.values.shape[1]:
-                rows = [board.settings.keys.index(key) for key in chosen]
-                low, high = _intervals(run.values[rows][:, np.argsort(run.query)], asked)
+                low, high = _intervals(run.values[:, np.argsort(run.query)], asked)
             else:
                 continue
             entry["intervals"] = {key: {"low": float(low[n]), "high": float(high[n])} for n, key in enumerate(chosen)}

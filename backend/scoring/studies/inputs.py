@@ -13,12 +13,12 @@ import numpy as np
 
 from backend.ground.errors import InputError, Problem
 from backend.ground.reading import unpacked
+from backend.scoring import measures as family
 from backend.scoring.files.reading import read_run, read_truth, read_videos
 from backend.scoring.matching.columns import Run
-from backend.scoring.measures import MEASURES, proper_names
 from backend.scoring.presets import DEFAULT_K, DEFAULT_MU, Options, Preset, Settings, settle
 from backend.scoring.scores import AnswerKey, prepare_run, prepare_truth, score
-from backend.scoring.studies.study import Table
+from backend.scoring.studies.study import SystemValues
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class Scored:
     runs: tuple[Run, ...]
     settings: Settings
     kept: tuple[int, ...]
-    table: Table
+    table: SystemValues
     warnings: list[str]
 
     def choices(self, **more: object) -> dict[str, object]:
@@ -101,7 +101,7 @@ def read_and_score(inputs: StudyInputs) -> Scored:
     values = np.array(
         [found.values[:, [at[query] for query in queries]] for found, at in zip(scores, order, strict=True)]
     ).transpose(1, 0, 2)[list(kept)]
-    table = Table(tuple(settings.keys[n] for n in kept), tuple(inputs.runs), np.ascontiguousarray(values))
+    table = SystemValues(tuple(settings.keys[n] for n in kept), tuple(inputs.runs), np.ascontiguousarray(values))
     warnings = [*notes, *key.warnings, *(warning for run in ranked for warning in run.warnings)]
     return Scored(key, tuple(runs), settings, kept, table, warnings)
 
@@ -116,8 +116,8 @@ def _beginnings(texts: Sequence[str]) -> tuple[tuple[str, ...], list[str]]:
     told: list[str] = []
     for text in texts:
         name, at, rest = text.partition("@")
-        (proper,), notes = proper_names([name])
-        found.append(f"{proper}@{rest}" if at or proper in MEASURES else text)
+        (proper,), notes = family.proper_names([name])
+        found.append(f"{proper}@{rest}" if at or proper in family.MEASURES else text)
         told += notes
     return tuple(found), told
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from backend.ground.timespan import Floats
 from backend.scoring.statistics.resampling import TIE
-from backend.scoring.studies.study import Cell, Table
+from backend.scoring.studies.study import Cell, SystemValues
 
 
 def pair_signs(scores: Floats) -> Floats:
@@ -44,7 +44,7 @@ def tau_b(x: Floats, y: Floats) -> Floats:
     return np.clip(result, -1, 1)
 
 
-def agreement(table: Table) -> list[dict[str, Cell]]:
+def agreement(table: SystemValues) -> list[dict[str, Cell]]:
     """tau-b between the orders of systems under every two measures: one row for each cell of the matrix."""
     means = table.means
     matrix = tau_b(means[:, None], means[None])

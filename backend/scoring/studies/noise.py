@@ -22,7 +22,7 @@ from backend.ground.timespan import Floats
 from backend.scoring.matching.columns import Run, Truth
 from backend.scoring.presets import Settings
 from backend.scoring.scores import prepare_run, prepare_truth, score
-from backend.scoring.studies.study import Cell, Table
+from backend.scoring.studies.study import Cell, SystemValues
 from backend.scoring.studies.units import generator_of
 
 Noise = Literal["exp_length", "gaussian_ends"]
@@ -64,7 +64,7 @@ class NoiseInputs:
 
 def label_noise(
     inputs: NoiseInputs,
-    table: Table,
+    table: SystemValues,
     models: Sequence[NoiseModel],
     *,
     sets: int = SETS,

@@ -7,7 +7,7 @@ import numpy as np
 
 from backend.ground.timespan import Floats
 from backend.scoring.statistics.resampling import TIE
-from backend.scoring.studies.study import Cell, Table
+from backend.scoring.studies.study import Cell, SystemValues
 
 
 def all_tied(values: Floats) -> Floats:
@@ -21,7 +21,7 @@ def all_tied(values: Floats) -> Floats:
     return np.asarray((np.ptp(values, axis=-2) <= TIE).mean(axis=-1), dtype=np.float64)
 
 
-def tied_queries(table: Table) -> list[dict[str, Cell]]:
+def tied_queries(table: SystemValues) -> list[dict[str, Cell]]:
     """The all-tied query ratio of every measure, one row each."""
     queries = table.values.shape[2]
     return [
@@ -48,7 +48,7 @@ def selected(scores: Floats) -> list[int]:
     return [int(n) for n in np.flatnonzero(scores >= scores.max() - TIE)]
 
 
-def model_selection(validation: Table, test: Table) -> list[dict[str, Cell]]:
+def model_selection(validation: SystemValues, test: SystemValues) -> list[dict[str, Cell]]:
     """z-scores on the test set of the models that each measure selects on validation: a row for each two measures.
 
     Where several models tie for the best on validation, the value is the mean of their z-scores.

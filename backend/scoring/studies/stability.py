@@ -16,7 +16,7 @@ from backend.ground.processes import run_units
 from backend.ground.progress import Steps
 from backend.ground.timespan import Floats
 from backend.scoring.studies.kendall import tau_b
-from backend.scoring.studies.study import Cell, Table
+from backend.scoring.studies.study import Cell, SystemValues
 from backend.scoring.studies.units import chunks, generator_of
 
 SubsetPairs = Literal["disjoint", "independent"]
@@ -50,7 +50,7 @@ def default_sizes(queries: int) -> list[int]:
 
 
 def stability(
-    table: Table,
+    table: SystemValues,
     sizes: Sequence[int],
     *,
     trials: int = TRIALS,
@@ -93,7 +93,7 @@ def stability(
 
 
 def self_agreement(values: Floats, trials: Trials) -> Floats:
-    """tau-b of each trial, shape (measures, trials), NaN where undefined; `values` as in `Table`."""
+    """tau-b of each trial, shape (measures, trials), NaN where undefined; `values` as in `SystemValues`."""
     measures, systems, queries = values.shape
     generator = generator_of(trials.seed, trials.size, trials.number)
     numbers = np.tile(np.arange(queries), (trials.count, 1))

@@ -16,7 +16,7 @@ Cell = str | int | float | None
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class SystemValues:
     """Values of every query, by measure and system: `values` has shape (measures, systems, queries), each >= 0."""
 
     measures: tuple[str, ...]

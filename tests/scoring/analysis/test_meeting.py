@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend.scoring.analysis.cases import Verdict, build_case
+from backend.scoring.analysis.cases import Worth, build_case
 from backend.scoring.analysis.fates import FATES, Fate, count_fates, fates
 from backend.scoring.analysis.meeting import best_iou_of_queries, meet
 from backend.scoring.files.entries import parse_run_mapping, parse_truth_mapping
@@ -125,11 +125,11 @@ def test_a_case_shows_every_moment_and_prediction_with_its_partner(truth: dict, 
                 assert item.takes is not None
                 assert shown[item.takes - 1] == by_rank[item.rank]
                 assert answer.found[item.takes - 1].rank == item.rank
-                assert item.verdict == (Verdict.MATCH if by_rank[item.rank][2] else Verdict.NOT_RELEVANT)
+                assert item.worth == (Worth.MATCH if by_rank[item.rank][2] else Worth.NOT_RELEVANT)
             else:
                 reaches = any(value >= exact for value in ious)
-                missed = Verdict.TAKEN if reaches else Verdict.WRONG_TIME if ious else Verdict.WRONG_VIDEO
-                assert (item.takes, item.verdict) == (None, missed)
+                missed = Worth.TAKEN if reaches else Worth.WRONG_TIME if ious else Worth.WRONG_VIDEO
+                assert (item.takes, item.worth) == (None, missed)
         assert best[number] == max((item.iou or 0.0 for item in answer.predictions), default=0.0)
         assert sum(found_.rank is not None for found_ in answer.found) == len(taken)
     assert np.count_nonzero(found.takes >= 0) == np.count_nonzero(found.taken_at)

@@ -9,11 +9,11 @@ from scipy import stats
 from backend.scoring.files.entries import parse_run_mapping, parse_truth_mapping
 from backend.scoring.presets import settle
 from backend.scoring.studies import kendall, noise, selection, stability, theory
-from backend.scoring.studies.study import Table
+from backend.scoring.studies.study import SystemValues
 
 RNG = np.random.default_rng(2)
 MEASURES, SYSTEMS, QUERIES = 3, 5, 24
-TABLE = Table(
+TABLE = SystemValues(
     tuple("xyz"),
     tuple("abcde"),
     np.concatenate(
@@ -53,7 +53,7 @@ def subsets(size: int, disjoint: bool) -> list[tuple[tuple[int, ...], tuple[int,
 )
 def test_stability_is_the_mean_over_all_pairs_of_subsets(size: int, subset_pairs: stability.SubsetPairs) -> None:
     """Of five queries all pairs of sets can be listed; two disjoint sets of four there are none, so any two."""
-    small = Table(TABLE.measures, TABLE.systems, TABLE.values[:, :, :5])
+    small = SystemValues(TABLE.measures, TABLE.systems, TABLE.values[:, :, :5])
     rows = stability.stability(small, [size], trials=20_000, subset_pairs=subset_pairs, seed=3)
     disjoint = subset_pairs == "disjoint" and size < 3
     assert {row["subset_pairs"] for row in rows} == {"disjoint" if disjoint else "independent"}
@@ -143,7 +143,7 @@ def test_noisy_moments_stay_in_their_video_and_after_their_start(kind: noise.Noi
     assert (np.rint(noisy_start * 1000) / 1000 == noisy_start).all()
 
 
-def noise_inputs() -> tuple[noise.NoiseInputs, Table]:
+def noise_inputs() -> tuple[noise.NoiseInputs, SystemValues]:
     rng = np.random.default_rng(6)
     truth = {
         f"q{q}": [
@@ -160,7 +160,7 @@ def noise_inputs() -> tuple[noise.NoiseInputs, Table]:
     columns = parse_truth_mapping(truth)
     inputs = noise.NoiseInputs(columns, tuple(runs), settings, (0, 1), np.full(len(columns.video), 60.0))
     silent = noise.noisy_means(inputs, noise.NoisySet(0, 0, noise.NoiseModel("gaussian_ends", 0.0)))
-    return inputs, Table(settings.keys[:2], ("exact", "shifted"), silent[:, :, None])
+    return inputs, SystemValues(settings.keys[:2], ("exact", "shifted"), silent[:, :, None])
 
 
 def test_label_noise_is_the_error_of_the_noisy_means() -> None:
@@ -195,8 +195,8 @@ def test_a_moment_beyond_its_videos_known_end_keeps_its_own() -> None:
 
 def test_model_selection_gives_the_z_of_what_was_selected() -> None:
     """Validation: x selects b, y ties a and c. Test means of x: 1, 2, 3 (z of b is 0); of y: 0, 0, 3."""
-    validation = Table(("x", "y"), tuple("abc"), np.array([[[0.1], [0.9], [0.5]], [[0.4], [0.2], [0.4]]]))
-    test = Table(("x", "y"), tuple("abc"), np.array([[[1.0], [2.0], [3.0]], [[0.0], [0.0], [3.0]]]))
+    validation = SystemValues(("x", "y"), tuple("abc"), np.array([[[0.1], [0.9], [0.5]], [[0.4], [0.2], [0.4]]]))
+    test = SystemValues(("x", "y"), tuple("abc"), np.array([[[1.0], [2.0], [3.0]], [[0.0], [0.0], [3.0]]]))
     rows = {(r["validation_measure"], r["test_measure"]): r for r in selection.model_selection(validation, test)}
     assert rows["x", "x"]["selected"] == "b"
     assert rows["x", "x"]["z"] == pytest.approx(0)

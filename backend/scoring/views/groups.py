@@ -1,0 +1,44 @@
+"""Means of groups of queries.
+
+Reads and writes nothing; the summary is what `Scoreboard.summary` makes with `by`.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from backend.scoring.views.naming import named
+from backend.scoring.views.ranking import conventions
+from backend.scoring.views.table import Cell, Column, Table, number
+
+
+def groups(summary: Mapping[str, Any], by: str, key: str | None = None) -> Table:
+    """One breakdown: each group, how many of its queries count, and each run's mean of one measure (in focus, if None).
+
+    Bars are relative to the best mean of the table.
+    """
+    focus = summary["focus"] if key is None else key
+    runs = summary["runs"]
+    first = runs[0]["by"][by]
+    columns = (
+        Column("group", "group", first["note"], number=False),
+        Column("queries", "queries", "That count; from and to where runs differ.", "queries"),
+        *(Column(run["name"], run["name"], named(summary, [focus])[focus].help, run=True) for run in runs),
+    )
+    found = {name: [run["by"][by]["groups"][name] for run in runs] for name in first["groups"]}
+    means = {name: [group["measures"].get(focus) for group in parts] for name, parts in found.items()}
+    best = max((mean for row in means.values() for mean in row if mean is not None), default=0.0)
+    rows = tuple(
+        (
+            Cell(name, name),
+            _size([group["queries"] for group in found[name]]),
+            *(Cell(mean, number(mean), share=(mean or 0.0) / best if best > 0 else 0.0) for mean in row),
+        )
+        for name, row in means.items()
+    )
+    title = f"Mean {focus} by {by}, preset {conventions(summary)}"
+    return Table(title, columns, rows, (f"{first['note'][:1].upper()}{first['note'][1:]}.",))
+
+
+def _size(sizes: Sequence[int]) -> Cell:
+    low, high = min(sizes), max(sizes)
+    return Cell(high, f"{low:,}" if low == high else f"{low:,}-{high:,}")

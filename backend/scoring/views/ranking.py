@@ -1,0 +1,124 @@
+"""How runs rank by one measure, and all their means.
+
+Reads and writes nothing; the summary is what `Scoreboard.summary` and `add_statistics` make.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from backend.scoring.statistics.sureness import APART
+from backend.scoring.views.naming import keys_of, legend, named
+from backend.scoring.views.table import Cell, Column, Mark, Row, Table, number, p_value
+
+_BASELINE = frozenset({Mark.BASELINE})
+
+
+def conventions(summary: Mapping[str, Any]) -> str:
+    """The preset and what differs from it, as `paper, missing=skip`."""
+    return ", ".join([summary["preset"], *options(summary)])
+
+
+def options(summary: Mapping[str, Any]) -> list[str]:
+    """Every option that differs from the preset, as `missing=skip`."""
+    return [f"{name}={word(value)}" for name, value in summary["options"].items()]
+
+
+def sentence(summary: Mapping[str, Any]) -> str:
+    """What stands beside the numbers: `preset paper; 500 queries, 12,987 moments`."""
+    truth = summary["truth"]
+    return f"preset {conventions(summary)}; {truth['queries']} queries, {truth['moments']} moments"
+
+
+def word(value: object) -> str:
+    """An option's value as it is given on the command line."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def ranking(summary: Mapping[str, Any], key: str | None = None) -> Table:
+    """Runs by falling mean of one measure (that in focus, if None), with what the summary has of statistics."""
+    focus = summary["focus"] if key is None else key
+    measure = named(summary, [focus])[focus]
+    runs = sorted(summary["runs"], key=lambda run: -run["measures"].get(focus, -1.0))
+    best = runs[0]["measures"].get(focus, 0.0)
+    columns = [
+        Column("place", "place"),
+        Column("run", "run", number=False),
+        Column("mean", f"mean {focus}", measure.help),
+    ]
+    if any(focus in run.get("intervals", {}) for run in runs):
+        columns.append(Column("interval", "95 % interval", "Percentile bootstrap over queries."))
+    compared = any(focus in run.get("comparison", {}) for run in runs)
+    if compared:
+        columns += [
+            Column("difference", "difference", "The run's mean minus the baseline's."),
+            Column("difference_interval", "its 95 % interval", "Percentile bootstrap over queries."),
+            Column("p", "p", "Sign-flip randomisation, not adjusted."),
+            Column("p_holm", "p (Holm)", "Sign-flip randomisation, all comparisons."),
+            Column("p_t", "p (t)", "Paired t-test, not adjusted."),
+            Column("wins", "win / tie / loss", "Queries, against the baseline.", "queries"),
+        ]
+    columns.append(Column("missing", "without predictions", "Queries that the run lacks.", "queries"))
+    wanted = [column.name for column in columns]
+    rows = []
+    for place, run in enumerate(runs, start=1):
+        cells = _standing(run, focus, place, best, summary.get("baseline"))
+        rows.append(tuple(cells[name] for name in wanted))
+    notes = tuple(summary.get("statistics", {}).get("notes", ()))
+    return Table(f"Mean {focus}, preset {conventions(summary)}", tuple(columns), tuple(rows), notes)
+
+
+def means(summary: Mapping[str, Any]) -> Table:
+    """All means, a row for each key; the second column is what the key is called."""
+    runs = summary["runs"]
+    head = (Column("measure", "measure", number=False), Column("title", "stands for", number=False))
+    rows: list[Row] = []
+    for key, one in named(summary).items():
+        values = [run["measures"].get(key) for run in runs]
+        best = max((value for value in values if value is not None), default=None)
+        cells = []
+        for run, value in zip(runs, values, strict=True):
+            marks = {Mark.BEST} if value is not None and value == best and len(runs) > 1 else set()
+            p = run.get("comparison", {}).get(key, {}).get("p_holm")
+            if p is not None and p < APART:
+                marks.add(Mark.APART)
+            cells.append(Cell(value, number(value), frozenset(marks)))
+        rows.append((Cell(key, key), Cell(one.title, one.title), *cells))
+    columns = (*head, *(Column(run["name"], run["name"], run=True) for run in runs))
+    return Table(f"Means of all measures, preset {conventions(summary)}", columns, tuple(rows), tuple(legend(summary)))
+
+
+def narrow_means(summary: Mapping[str, Any]) -> Table:
+    """The means by key, turned to runs by measures where those are fewer: for a terminal and a page of text."""
+    table = means(summary).without("title")
+    if len(keys_of(summary)) >= len(summary["runs"]):
+        return table
+    turned = table.turned()
+    return Table(turned.title, (Column("run", "run", number=False), *turned.columns[1:]), turned.rows, turned.notes)
+
+
+def _standing(run: Mapping[str, Any], focus: str, place: int, best: float, baseline: str | None) -> dict[str, Cell]:
+    mean, lacking = run["measures"].get(focus), len(run["missing"])
+    interval = run.get("intervals", {}).get(focus)
+    other = run.get("comparison", {}).get(focus)
+    is_baseline = run["name"] == baseline
+    found = {
+        "place": Cell(place, str(place)),
+        "run": Cell(run["name"], run["name"], _BASELINE if is_baseline else frozenset()),
+        "mean": Cell(mean, number(mean), share=(mean or 0.0) / best if best > 0 else 0.0),
+        "interval": Cell(interval["low"], _span(interval["low"], interval["high"])) if interval else Cell(None, "-"),
+        "missing": Cell(lacking, str(lacking)),
+    }
+    if other is None:
+        names = ("difference", "difference_interval", "p", "p_holm", "p_t")
+        return found | dict.fromkeys(names, Cell(None, "-")) | {"wins": Cell(None, "baseline" if is_baseline else "-")}
+    low, high = other["difference_low"], other["difference_high"]
+    return found | {
+        "difference": Cell(other["difference"], f"{other['difference']:+.4f}"),
+        "difference_interval": Cell(low, _span(low, high, "+")),
+        **{name: Cell(other[name], p_value(other[name])) for name in ("p", "p_holm", "p_t")},
+        "wins": Cell(other["wins"], f"{other['wins']} / {other['ties']} / {other['losses']}"),
+    }
+
+
+def _span(low: float, high: float, sign: str = "") -> str:
+    return f"{low:{sign}.4f} to {high:{sign}.4f}"

@@ -1,0 +1,118 @@
+"""A table as people see it: every number with its text, its unit and what it means. Renderers choose and lay out.
+
+Reads and writes nothing.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Mark(StrEnum):
+    """What a cell is besides its number."""
+
+    BEST = "best"
+    """The highest of its measure, where there are several runs."""
+    APART = "apart"
+    """Told apart from the baseline: Holm-adjusted p < .05."""
+    BASELINE = "baseline"
+    """The run that the others are compared with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """`value` is to sort and to compute with, None where it is undefined; `text` is what people read.
+
+    `share`, 0..1, is the length of a bar: of the best value of the table, or of the whole that is counted.
+    """
+
+    value: str | int | float | None
+    text: str
+    marks: frozenset[Mark] = frozenset()
+    share: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """`name` is how renderers find it, `unit` what its numbers count or measure, empty for plain numbers and words.
+
+    `run` tells that the title is the name of a run, so not a word of ours.
+    """
+
+    name: str
+    title: str
+    help: str = ""
+    unit: str = ""
+    number: bool = True
+    run: bool = False
+
+
+Row = tuple[Cell, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows of cells under columns; `notes` are sentences that must stand beside them."""
+
+    title: str
+    columns: tuple[Column, ...]
+    rows: tuple[Row, ...]
+    notes: tuple[str, ...] = ()
+
+    def has(self, name: str) -> bool:
+        """Whether there is a column of this name."""
+        return any(column.name == name for column in self.columns)
+
+    def only(self, names: Iterable[str]) -> "Table":
+        """The columns of these names, in their order; names that are not there are passed over."""
+        places = [n for name in names for n, column in enumerate(self.columns) if column.name == name]
+        return Table(
+            self.title,
+            tuple(self.columns[n] for n in places),
+            tuple(tuple(row[n] for n in places) for row in self.rows),
+            self.notes,
+        )
+
+    def without(self, *names: str) -> "Table":
+        """All columns but these."""
+        return self.only([column.name for column in self.columns if column.name not in names])
+
+    def cells(self, name: str) -> list[Cell]:
+        """A column's cells, from the first row on."""
+        (at,) = [n for n, column in enumerate(self.columns) if column.name == name]
+        return [row[at] for row in self.rows]
+
+    def turned(self) -> "Table":
+        """Rows as columns: the first column becomes the head, and every other column a row.
+
+        >>> column, other = Column("run", "run", number=False), Column("ndcg@5,0.5", "NDCG")
+        >>> table = Table("", (column, other), ((Cell("a", "a"), Cell(0.5, "0.5000")),))
+        >>> [[cell.text for cell in row] for row in table.turned().rows], table.turned().columns[1].title
+        ([['NDCG', '0.5000']], 'a')
+        """
+        corner, *others = self.columns
+        heads = tuple(Column(row[0].text, row[0].text, run=corner.name == "run") for row in self.rows)
+        rows = tuple(
+            (Cell(column.name, column.title), *(row[n] for row in self.rows)) for n, column in enumerate(others, 1)
+        )
+        return Table(self.title, (Column(corner.name, corner.title, number=False), *heads), rows, self.notes)
+
+    def texts(self) -> list[list[str]]:
+        """Head and rows as text, for whoever writes plain ones; a dagger marks what is told apart."""
+        rows = [[cell.text + ("†" if Mark.APART in cell.marks else "") for cell in row] for row in self.rows]
+        return [[column.title for column in self.columns], *rows]
+
+
+def number(value: float | None) -> str:
+    """A score as text, `-` where it is undefined."""
+    return "-" if value is None else f"{value:.4f}"
+
+
+def p_value(value: float | None) -> str:
+    """A p as text, `-` where it is undefined."""
+    return "-" if value is None else "<.0001" if value < 0.0001 else f"{value:.4f}".removeprefix("0")
+
+
+def times(start_s: float, end_s: float) -> str:
+    """A span for people: `12-19.5 s`."""
+    return f"{start_s:.6g}-{end_s:.6g} s"

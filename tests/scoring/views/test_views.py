@@ -1,0 +1,185 @@
+"""What people see of scores: one view, rendered by terminal, CSV, LaTeX, Markdown, report and page alike."""
+
+import csv
+import html
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from backend import api, cli
+from backend.ground.timespan import Floats
+from backend.scoring import measures as family
+from backend.scoring.matching.found import Found
+from backend.scoring.measure import Measure, Threshold
+from backend.scoring.views.table import Mark
+from scored import QUERIES, write_files
+
+TITLE = "Reach@5, IoU>0.5 (a paper)"
+
+
+def reached(found: Found, cutoffs: tuple[int, ...], thresholds: tuple[float, ...]) -> Floats:
+    """How many predictions of a query exceed the threshold, twice counted: above 1, as no measure of ours is."""
+    counts = [np.bincount(found.query, 2 * found.reaches(tau, strict=True), found.queries) for tau in thresholds]
+    return np.stack([np.stack(counts) for _ in cutoffs])
+
+
+@pytest.fixture
+def new_measure(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a file dropped into `measures/` does: nothing else of the program knows of it."""
+    measure = Measure(
+        "reach", "Reach", Threshold("tau", ">"), reached, "predictions that reach, twice", "a paper", highest=None
+    )
+    monkeypatch.setattr(family, "MEASURES", {**family.MEASURES, "reach": measure})
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[Path, list[Path]]:
+    return write_files(tmp_path)
+
+
+@pytest.fixture
+def board(files: tuple[Path, list[Path]]) -> api.Scoreboard:
+    return api.score_files(*files, k=[3, 5])
+
+
+@pytest.fixture
+def summary(board: api.Scoreboard) -> dict[str, Any]:
+    found = board.summary(["show"], errors=True)
+    api.add_statistics(found, board, api.Sureness("good", resamples=300))
+    return found
+
+
+def test_a_new_measure_is_rightly_titled_wherever_scores_are_shown(
+    new_measure: None,
+    files: tuple[Path, list[Path]],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    truth, runs = files
+    board = api.score_files(truth, runs, k=[5], theta=[0.5], mu=[0.5])
+    assert "reach@5,0.5" in board.settings.keys
+    summary = board.summary()
+
+    arguments = ["evaluate", "--truth", truth, *(part for run in runs for part in ("--run", run)), "--k", "5"]
+    monkeypatch.setattr("sys.argv", ["reelrank", *map(str, arguments), "--mu", "0.5", "--theta", "0.5"])
+    with pytest.raises(SystemExit) as left:
+        cli.main()
+    assert left.value.code in (0, None)
+    terminal = capsys.readouterr().out
+    assert re.search(r"^reach@5,0.5 +\d", terminal, re.MULTILINE)
+    assert "reach@K,tau: Reach@K, IoU>tau (a paper); predictions that reach, twice" in terminal
+
+    rows = csv.DictReader(api.SCORE_FORMATS["csv"](summary).splitlines())
+    assert {row["title"] for row in rows if row["measure"] == "reach@5,0.5"} == {TITLE}
+
+    latex = api.SCORE_FORMATS["latex"](summary)
+    assert r"Reach@5, IoU$>\tau$ (a paper)" in latex
+    assert r"Run & $\tau=0.5$" in latex
+
+    markdown = api.SCORE_FORMATS["markdown"](summary)
+    assert "- reach@K,tau: Reach@K, IoU&gt;tau (a paper); predictions that reach, twice" in markdown
+
+    page = html.unescape(api.report_page(board, api.file_inputs(truth, runs), made=datetime(2026, 1, 2, tzinfo=UTC)))
+    assert f"<td>{TITLE}</td>" in page
+    assert "reach@K,tau: Reach@K, IoU>tau (a paper); predictions that reach, twice" in page
+
+
+def test_every_measure_says_whether_iou_must_reach_or_exceed() -> None:
+    for measure in family.MEASURES.values():
+        title = measure.title()
+        assert ("IoU>" in title) is (measure.threshold is not None), title
+    titles = {name: measure.title(10, 0.5) for name, measure in family.MEASURES.items()}
+    assert titles["ndcg"] == "NDCG@10, IoU>=0.5"
+    assert titles["recall"] == "R@10, IoU>=0.5"
+    assert titles["recall_gt"] == "R@10, IoU>0.5 (AxIoU eq. 1)"
+    assert titles["axiou_ap"] == "AP@10, IoU>0.5 (AxIoU eq. 4)"
+    assert not any("mAP" in title for title in titles.values())
+
+
+def test_the_published_evaluator_is_titled_by_its_own_comparison(files: tuple[Path, list[Path]]) -> None:
+    summary = api.score_files(*files, preset="official", k=[5], mu=[0.5]).summary()
+    assert api.score_names(summary)["ndcg@5,0.5"].title == "NDCG@5, IoU>0.5"
+    assert r"NDCG@5, IoU$>\mu$" in api.SCORE_FORMATS["latex"](summary)
+    given = api.score_files(*files, iou_compare="gt", k=[5], mu=[0.5], measures=["ndcg"]).summary()
+    assert "ndcg@K,mu: NDCG@K, IoU>mu; " in "".join(api.score_means(given).notes)
+
+
+def test_the_ranking_falls_and_marks_its_baseline(summary: dict[str, Any]) -> None:
+    table = api.score_ranking(summary)
+    means = [cell.value for cell in table.cells("mean")]
+    assert means == sorted(means, key=lambda mean: -float(mean or 0))
+    assert [cell.share for cell in table.cells("mean")] == [
+        pytest.approx(float(m or 0) / float(means[0] or 1)) for m in means
+    ]
+    (baseline,) = [cell for cell in table.cells("run") if Mark.BASELINE in cell.marks]
+    assert baseline.text == "good"
+    by_name = {run["name"]: run for run in summary["runs"]}
+    for name, cell, wins in zip(table.cells("run"), table.cells("difference"), table.cells("wins"), strict=True):
+        found = by_name[name.text].get("comparison", {}).get(summary["focus"])
+        assert cell.value == (found["difference"] if found else None)
+        assert wins.text == (f"{found['wins']} / {found['ties']} / {found['losses']}" if found else "baseline")
+
+
+def test_without_statistics_there_are_no_columns_of_them(board: api.Scoreboard) -> None:
+    table = api.score_ranking(board.summary())
+    assert [column.name for column in table.columns] == ["place", "run", "mean", "missing"]
+
+
+def test_what_is_best_and_what_is_told_apart_is_marked_for_every_measure(summary: dict[str, Any]) -> None:
+    table = api.score_means_named(summary)
+    for row in table.rows:
+        key = row[0].text
+        values = [run["measures"][key] for run in summary["runs"]]
+        for run, cell in zip(summary["runs"], row[2:], strict=True):
+            assert (Mark.BEST in cell.marks) is (cell.value == max(values))
+            p = run.get("comparison", {}).get(key, {}).get("p_holm")
+            assert (Mark.APART in cell.marks) is (p is not None and p < 0.05)
+    assert sum(Mark.APART in cell.marks for row in table.rows for cell in row) > 10
+
+
+def test_groups_and_errors_count_everything_once(summary: dict[str, Any]) -> None:
+    groups = api.score_groups(summary, "show")
+    assert sum(int(cell.value or 0) for cell in groups.cells("queries")) == QUERIES
+    assert [cell.text for cell in groups.cells("queries")] == ["12"]
+    outcomes = api.score_outcomes(summary)
+    for row in outcomes.rows:
+        counted = [int(cell.value or 0) for cell in row[1:-1]]
+        assert sum(counted) == summary["runs"][0]["errors"]["moments"]
+        assert sum(cell.share or 0 for cell in row[1:-1]) == pytest.approx(1)
+    assert all(column.help for column in outcomes.columns[1:])
+
+
+def test_a_case_is_told_the_same_wherever_it_is_shown(
+    board: api.Scoreboard, files: tuple[Path, list[Path]], make_report: Callable[..., str]
+) -> None:
+    facts = api.file_inputs(*files).facts
+    number = next(iter(api.notable_queries(board)))
+    (case,) = board.cases([number], *board.middle)
+    view = api.score_case(board, case, ["poor", "good"], facts)
+    assert [lane.run for lane in view.lanes] == ["poor", "good"]
+    each = {(run, query): named for run, query, _, named in board.per_query()}
+    assert [lane.value for lane in view.lanes] == [each[lane.run, view.query][board.focus] for lane in view.lanes]
+    for lane in view.lanes:
+        for card in lane.predictions:
+            if card.takes is not None:
+                (moment,) = [moment for moment in view.moments if moment.number == card.takes]
+                assert moment.color == card.color
+                told = moment.told[[one.run for one in view.lanes].index(lane.run)]
+                assert told is not None
+                assert told.rank == card.rank
+            assert 0 <= card.bar.left <= card.bar.left + card.bar.width <= 100.1
+    page = html.unescape(make_report(board))
+    assert f"{view.lanes[0].run}: {next(t.text for m in view.moments if (t := m.told[0]))}" in page
+
+
+@pytest.fixture
+def make_report(files: tuple[Path, list[Path]]) -> Callable[..., str]:
+    def made(board: api.Scoreboard) -> str:
+        return api.report_page(board, api.file_inputs(*files), made=datetime(2026, 1, 2, tzinfo=UTC))
+
+    return made
