@@ -69,9 +69,17 @@ def _measure(scores: api.Scoreboard, key: str) -> str:
 
 def _frame(table: api.ScoreTable, key: str, **columns: Callable[..., Any]) -> None:
     """A view as Streamlit shows it: numbers to sort by, words as they are written, help under every head."""
-    heads = [column.title if column.run else column.title[:1].upper() + column.title[1:] for column in table.columns]
+    # Names of runs stay as they are, and so does the p of statistics.
+    as_is = [column.run or column.title.startswith("p ") for column in table.columns]
+    titles = [column.title for column in table.columns]
+    heads = [t if kept else t[:1].upper() + t[1:] for t, kept in zip(titles, as_is, strict=True)]
     data = {
-        head: [cell.text if column.name in _AS_TEXT or not column.number else cell.value for cell in cells]
+        head: [
+            cell.text.removeprefix("-" if cell.value is None else "")
+            if column.name in _AS_TEXT or not column.number
+            else cell.value
+            for cell in cells
+        ]
         for head, column in zip(heads, table.columns, strict=True)
         for cells in [table.cells(column.name)]
     }
