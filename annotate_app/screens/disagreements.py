@@ -84,9 +84,9 @@ def offer_again(pair: PairKey, blocked: bool) -> None:
 
     def act(project: api.Project, lead: Person) -> None:
         nonlocal people
+        people = api.offer_again(project, lead, pair, now=time.time())
         if blocked:
             api.restore_clip(project, lead, pair, now=time.time())
-        people = api.offer_again(project, lead, pair, now=time.time())
 
     problem = look.as_lead(act)
     _report(pair, problem, f"Offered again to {people} who skipped it.", ":material/redo:")
@@ -102,8 +102,7 @@ def _lists(project: api.Project, lead: Person) -> dict[str, list[PairReview]]:
     """What the page can show; of skipped pairs those first that still wait for a verdict."""
     pairs = api.disagreements(project, lead)
     lists = {name: [pair for pair in pairs if pair.verdict in verdicts] for name, verdicts in _LISTS.items()}
-    waits = (Verdict.OPEN, Verdict.ESCALATED)
-    lists[_SKIPPED] = sorted(api.skipped(project, lead), key=lambda pair: pair.verdict not in waits)
+    lists[_SKIPPED] = sorted(api.skipped(project, lead), key=lambda pair: pair.verdict.is_settled)
     return lists
 
 
@@ -152,6 +151,9 @@ def _card(
 
 
 def _offer(pair: PairReview, blocked: bool) -> None:
+    if pair.verdict.is_settled:
+        st.caption("Settled: nobody is asked about this pair any more.")
+        return
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button("Offer again", key=f"offer-{pair.pair}", on_click=offer_again, args=(pair.pair, blocked))
         who = wording.count_of(len(pair.skips), "person").replace("persons", "people")

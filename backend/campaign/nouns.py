@@ -93,6 +93,12 @@ class Verdict(StrEnum):
     DISCARDED = "discarded"
     """Four grades, and the middle two still differ by more than the tolerance."""
     ADJUDICATED = "adjudicated"
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether nobody is asked for a further grade."""
+        return self not in (Verdict.OPEN, Verdict.ESCALATED)
+
     """A lead decided; overrides the rule, erases nothing."""
 
 

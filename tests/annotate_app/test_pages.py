@@ -496,6 +496,13 @@ def test_offering_a_blocked_pair_again_shows_its_clip_again(open_page: Open, pro
     assert (project.skipped, project.blocked) == ([], [])
 
 
+def test_a_settled_pair_has_no_button_that_offers_it_to_nobody(open_page: Open, project: fake_api.Project) -> None:
+    project.skipped[0] = replace(project.skipped[0], verdict=Verdict.CONSENSUS, relevance=3)
+    app = skipped_page(open_page)
+    assert "offer-skipped" not in [button.key for button in app.button]
+    assert "Settled: nobody is asked about this pair any more." in sentences(app)
+
+
 def test_a_failed_offer_says_why_at_its_pair(open_page: Open, project: fake_api.Project) -> None:
     app = skipped_page(open_page)
     project.unavailable = "The disk is full: make room."

@@ -37,7 +37,7 @@ class Gate {
   }
 }
 
-/** Milliseconds of work on one pair: time in a hidden tab, and beyond 30 s without any input, is left out. */
+/** Milliseconds of work on one pair from its first painted frame on: time in a hidden tab, and beyond 30 s without any input, is left out. */
 class ActiveTime {
   constructor(now, visible) {
     this.start(now, visible);

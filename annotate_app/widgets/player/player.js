@@ -268,6 +268,7 @@ class Player {
   }
 
   firstFrame(now) {
+    if (this.gate.firstSeenAt === null) this.active.start(now, !document.hidden); // nobody works at a clip on its way
     this.gate.firstFrame(now);
     this.sync.show(currentItem(this.work)?.pair ?? null);
     this.view.loading(false);
@@ -294,7 +295,6 @@ class Player {
       this.gate.close();
       this.sync.show(null);
       this.awaitGate();
-      this.active.start(performance.now(), !document.hidden);
       this.view.loading(pair !== undefined);
       if (pair === undefined) this.stage.clear();
       else this.stage.show(pair);

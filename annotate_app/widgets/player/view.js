@@ -75,7 +75,7 @@ class View {
     put(title, empty.title);
     put(text, empty.text);
     const told = item?.missed ? ` ${missedWords(item.missed)} ${item.missed.explanation}` : "";
-    if (changed) this.say("item", item ? `${item.query} ${words}${told}` : `${empty.title}. ${empty.text}`);
+    if (changed || !item) this.say("item", item ? `${item.query} ${words}${told}` : `${empty.title}. ${empty.text}`);
   }
 
   /** What is told about an item of the exam that was missed. */
@@ -125,7 +125,9 @@ class View {
     }
     const mark = skipped ? "skip" : (entry?.grade ?? "");
     put(this.root.querySelector(".tools [data-do='undo'] span"), `Undo ${mark}`.trim());
-    put(this.root.querySelector(".empty [data-do='undo'] span"), skipped ? label : "Undo the last grade");
+    const alone = this.root.querySelector(".empty [data-do='undo']");
+    alone.hidden = !entry;
+    put(alone.querySelector("span"), skipped ? label : "Undo the last grade");
   }
 
   get noticeText() {

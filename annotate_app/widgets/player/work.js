@@ -42,12 +42,21 @@ function mergeDesk(before, answer, unsent) {
   const queue = shown
     ? [fresh.find((item) => item.pair === shown.pair) ?? shown, ...fresh.filter((item) => item.pair !== shown.pair)]
     : fresh;
-  let { trail } = work;
-  if (trail.length === 0 && desk.previous && !work.dropped.has(desk.previous.pair)) {
-    const { grade } = desk.previous;
-    trail = [{ item: desk.previous, grade: unsent.markOf(desk.previous.pair) ?? grade, saved: grade }];
-  }
+  const trail = work.trail.length > 0 ? work.trail : firstTrail(desk, unsent, work.dropped);
   return { ...work, queue, trail, desk };
+}
+
+/** What a visit finds to take back: the last grade that the server has, then what still waits here, the newest last. */
+function firstTrail(desk, unsent, dropped) {
+  const found = new Map();
+  if (desk.previous) found.set(desk.previous.pair, { item: desk.previous, grade: desk.previous.grade, saved: desk.previous.grade });
+  for (const event of unsent.list()) {
+    const { item = event.item, saved = null } = found.get(event.pair) ?? {};
+    if (!item || Boolean(item.exam) !== Boolean(desk.exam)) continue;
+    found.delete(event.pair);
+    found.set(event.pair, { item, grade: isSkip(event) ? SKIPPED : event.grade, saved });
+  }
+  return [...found.values()].filter(({ item }) => !dropped.has(item.pair));
 }
 
 /** The item on show got a grade, or was skipped: the next one is up. After a correction, that is where the person left off. */
@@ -114,7 +123,7 @@ function emptyWords(desk, unsaved, reachable) {
   if (unsaved === 0 && desk?.state === "exam") return examWords(desk.exam);
   if (unsaved > 0 || desk?.state === "ready") {
     return reachable
-      ? { title: "One moment", text: "Your last grades are being saved; then the next clips arrive." }
+      ? { title: "One moment", text: unsaved > 0 ? "Your last grades are being saved; then the next clips arrive." : "Fetching your clips." }
       : {
           title: "No connection",
           text: `What you gave is kept in this browser (${unsaved} not saved yet). It is sent as soon as the connection is back.`,

@@ -66,7 +66,7 @@ def accept(
         if why := judgements.refusal_known(db, pair.pair_id, event.key):
             raise SeatUnavailable(why)
         seat = seats.seat_of(db, pair.pair_id, me)
-        if seat is None and judgements.verdict(db, pair.pair_id) in (Verdict.OPEN, Verdict.ESCALATED):
+        if seat is None and not judgements.verdict(db, pair.pair_id).is_settled:
             # A late save: the lease ran out, but nobody else has taken the place.
             if seats.claim(db, me, pair.pair_id, now=now, until=now):
                 skips.lift(db, pair.pair_id, me, at=now)  # they thought better of it
@@ -76,6 +76,9 @@ def accept(
         earlier = _own(judgements.standing(db, pair.pair_id), me)
         if earlier is not None and (why := locked(store, person, pair, earlier, now=now)):
             raise PairLocked(why)
+        elapsed_ms = None if event.elapsed_ms is None else max(0, event.elapsed_ms)
+        # Nobody works longer at a clip than it was on screen, whatever the page of an older player counted.
+        active_ms = event.active_ms if elapsed_ms is None else min(event.active_ms, elapsed_ms)
         judgements.add(
             db,
             seat,
@@ -83,8 +86,8 @@ def accept(
             event.grade,
             revision=earlier.revision + 1 if earlier else 1,
             at=now,
-            active_ms=max(0, event.active_ms),
-            elapsed_ms=None if event.elapsed_ms is None else max(0, event.elapsed_ms),
+            active_ms=max(0, active_ms),
+            elapsed_ms=elapsed_ms,
             contexts=max(0, event.contexts),
             event_key=event.key,
             simulated=simulated,

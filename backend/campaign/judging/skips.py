@@ -7,7 +7,7 @@ from backend.campaign.judging import blocking
 from backend.campaign.judging.model import Receipt, ReceiptStatus, SkipEvent, SkipKind
 from backend.campaign.judging.rows import judgements, seats, skips
 from backend.campaign.nouns import Annotator, Lead
-from backend.ground.errors import Overtaken
+from backend.ground.errors import Overtaken, PairLocked
 from backend.ground.ids import PairKey
 from backend.ground.words import ago
 from backend.store import events
@@ -58,9 +58,12 @@ def offer_again(store: Store, lead: Lead, key: PairKey, *, now: float) -> int:
 
     Raises:
         Overtaken: somebody offered it again already.
+        PairLocked: the pair is settled, so nobody could get it.
     """
     with writing(store) as db:
         pair = judgements.pair_by_key(db, key)
+        if pair is not None and judgements.verdict(db, pair.pair_id).is_settled:
+            raise PairLocked("this pair is settled: nobody is asked about it any more")
         lifted = skips.lift(db, pair.pair_id, None, at=now) if pair else 0
         if pair is not None and not lifted and (offered := skips.last_offer(db, pair.pair_id)):
             who = "You" if offered[0] == lead.name else offered[0]

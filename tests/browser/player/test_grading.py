@@ -22,7 +22,7 @@ class TestGrading:
             expect(page.locator("video[data-active='true']")).to_have_count(1)
             press(page, str(number))
         expect(player(page)).to_have_attribute("data-state", "empty")
-        expect(page.get_by_text("You have graded everything there is for you.")).to_be_visible()
+        expect(page.locator(".empty").get_by_text("You have graded everything there is for you.")).to_be_visible()
         saved(page)
         assert [event["pair"] for event in desk.stored] == desk.pairs()
         assert [event["grade"] for event in desk.stored] == grades

@@ -172,7 +172,7 @@ class TestTwoWindows:
         desk.answer_with = 503
         press(second, "0")
         first.get_by_role("button", name="Go on here").click()
-        expect(first.get_by_text("No connection")).to_be_visible()
+        expect(first.locator(".empty").get_by_text("No connection")).to_be_visible()
         desk.answer_with = 200
         expect(player(first)).to_have_attribute("data-pair", "p002")
         saved(first)

@@ -29,15 +29,15 @@ class TestScreen:
         page = open_page()
         expect(player(page)).to_have_attribute("data-state", "empty")
         expect(player(page)).to_have_attribute("data-pair", "")
-        expect(page.get_by_text(words)).to_be_visible()
+        expect(page.locator(".empty").get_by_text(words)).to_be_visible()
 
     def test_an_empty_desk_tells_of_pairs_skipped(self, desk: FakeDesk, open_page: Open) -> None:
         desk.total, desk.when_done, desk.skipped = 0, "finished", 3
         page = open_page()
-        expect(page.get_by_text("3 pairs you skipped are left to others.")).to_be_visible()
+        expect(page.locator(".empty").get_by_text("3 pairs you skipped are left to others.")).to_be_visible()
         desk.skipped = 1
         page.reload()
-        expect(page.get_by_text("1 pair you skipped is left to others.")).to_be_visible()
+        expect(page.locator(".empty").get_by_text("1 pair you skipped is left to others.")).to_be_visible()
 
     def test_a_waiting_desk_fills_by_itself(self, desk: FakeDesk, context: BrowserContext, address: str) -> None:
         desk.total, desk.when_done, desk.waiting = 0, "waiting", 3

@@ -12,7 +12,7 @@ from backend.campaign.judging.rows import seats
 from backend.campaign.judging.rows.seats import GoneOn
 from backend.campaign.judging.skips import GRADED
 from backend.campaign.nouns import Verdict
-from backend.ground.errors import NotAllowed
+from backend.ground.errors import NotAllowed, PairLocked
 from backend.ground.ids import AnnotatorId, PairKey
 from backend.store.connection import writing
 from support import NOW, Judging
@@ -400,6 +400,31 @@ def test_nobody_is_offered_a_pair_they_skipped_until_the_lead_offers_it_again(ju
     assert api.offer_again(judging.project, judging.lead, key, now=NOW) == 1
     assert desk_keys(judging, 0) == [key]
     assert api.skipped(judging.project, api.OPERATOR) == []
+
+
+def test_a_settled_pair_is_not_offered_again_because_nobody_could_get_it(judging: Judging) -> None:
+    """As the lead was told "Offered again to 1", of a pair that two others had settled meanwhile."""
+    key = desk_keys(judging, 0)[0]
+    skip(judging, 0, key)
+    judging.grade(1, key, 3)
+    judging.grade(2, key, 3)
+    with pytest.raises(PairLocked, match="settled"):
+        api.offer_again(judging.project, judging.lead, key, now=NOW)
+    [pair] = api.skipped(judging.project, judging.lead)
+    assert (pair.pair, len(pair.skips)) == (key, 1)
+
+
+def test_nobody_works_longer_at_a_clip_than_it_was_on_screen(judging: Judging) -> None:
+    """As pages of an older player tell it, which counted the loading of a clip as work."""
+    first, second, third = desk_keys(judging, 0)[:3]
+    given = [
+        GradeEvent(first, 3, "1", active_ms=9000, elapsed_ms=4000),
+        GradeEvent(second, 3, "2", active_ms=9000, elapsed_ms=None),
+        GradeEvent(third, 3, "3", active_ms=-5, elapsed_ms=-7),
+    ]
+    api.record_grades(judging.project, judging.annotators[0], given, now=NOW)
+    rows = judging.project.store.db.conn.execute("SELECT active_ms, elapsed_ms FROM judgement ORDER BY event_key")
+    assert [tuple(row) for row in rows] == [(4000, 4000), (9000, None), (0, 0)]
 
 
 def test_a_grade_after_a_skip_takes_the_skip_back(judging: Judging) -> None:

@@ -36,6 +36,7 @@ from backend.campaign.judging.model import Desk, DeskState, GradeEvent, Receipt,
 from backend.campaign.nouns import Person, Role
 from backend.campaign.people import accounts as people
 from backend.encoders import sentence
+from backend.ground.errors import PairLocked
 from backend.ground.ids import PairKey
 from support import MOMENTS, NOW, WordEncoder
 
@@ -323,6 +324,10 @@ class Campaign(RuleBasedStateMachine):
     @rule(pair=PAIR)
     def lead_offers_a_pair_again(self, pair: int) -> None:
         mine = {skip for skip in self.skips if skip[0] == self.pair_ids[pair]}
+        if self.tables().verdicts.get(self.pair_ids[pair], ("open",))[0] in SETTLED:
+            with pytest.raises(PairLocked):
+                api.offer_again(self.project, self.lead, self.keys[self.pair_ids[pair]], now=self.now)
+            return
         assert api.offer_again(self.project, self.lead, self.keys[self.pair_ids[pair]], now=self.now) == len(mine)
         self.skips -= mine
 

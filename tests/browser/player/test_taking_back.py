@@ -1,0 +1,113 @@
+"""Taking back: what the player offers to undo, and what it tells the server so that others know what was seen."""
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from annotate_app.widgets.player.player import markup, style
+from hands import button, player, press, saved, skip
+from player_harness import FakeDesk
+
+pytestmark = pytest.mark.browser
+Open = Callable[..., Page]
+
+
+def shows(page: Page, pair: str) -> None:
+    """This pair's clip was on screen long enough to be graded."""
+    expect(player(page)).to_have_attribute("data-pair", pair)
+    expect(player(page)).to_have_attribute("data-gradable", "true")
+
+
+class TestWhatIsOnScreen:
+    def test_is_told_of_each_clip_as_it_comes_and_never_of_those_ahead(self, desk: FakeDesk, open_page: Open) -> None:
+        page = open_page()
+        shows(page, "p001")
+        with page.expect_response("**/desk/shown"):
+            press(page, "1")
+        saved(page)
+        page.keyboard.press("x")  # the context goes and comes, the clip is the same
+        expect(page.get_by_text("The context cannot be shown")).to_be_visible()
+        with page.expect_response("**/desk/shown"):
+            press(page, "2")
+        saved(page)
+        with page.expect_response("**/desk/exchange"):
+            page.evaluate("window.dispatchEvent(new Event('online'))")  # asks anew, as after a pause
+        assert desk.shown == ["p001", "p002", "p003"]
+        assert [body["shown"] for body in desk.exchanges] == [None, None, "p003"]
+
+    def test_is_told_again_after_an_outage_and_a_reload_but_holds_no_grade_up(
+        self, desk: FakeDesk, open_page: Open
+    ) -> None:
+        page = open_page()
+        shows(page, "p001")
+        desk.answer_with = 503
+        with page.expect_response("**/desk/shown"):
+            press(page, "1")
+        assert desk.shown == ["p001"]
+        desk.answer_with = 200
+        page.evaluate("window.dispatchEvent(new Event('online'))")
+        saved(page)
+        assert desk.exchanges[-1]["shown"] == "p002"
+        assert desk.grades() == {"p001": 1}
+        with page.expect_response("**/desk/shown"):
+            page.reload()
+        assert desk.shown == ["p001", "p002"]
+
+
+class TestWhatIsOffered:
+    def test_a_grade_kept_while_signed_out_is_the_first_to_be_taken_back(self, desk: FakeDesk, open_page: Open) -> None:
+        page = open_page()
+        press(page, "1")
+        saved(page)
+        desk.answer_with = 401
+        press(page, "2")
+        press(page, "3")
+        expect(page.get_by_text("You are signed out.")).to_be_visible()
+        page.route("**/desk/exchange", lambda route: route.abort())  # signed in again; the grades have not arrived yet
+        desk.answer_with = 200
+        page.reload()
+        shows(page, "p004")
+        for pair, given in (("p003", 3), ("p002", 2), ("p001", 1)):
+            page.keyboard.press("u")
+            shows(page, pair)
+            expect(button(page, given)).to_have_attribute("aria-pressed", "true")
+        page.keyboard.press("4")
+        page.unroute("**/desk/exchange")
+        page.evaluate("window.dispatchEvent(new Event('online'))")
+        saved(page)
+        assert desk.grades() == {"p001": 4, "p002": 2, "p003": 3}
+
+    def test_a_skip_kept_while_signed_out_is_offered_too(self, desk: FakeDesk, open_page: Open) -> None:
+        page = open_page()
+        press(page, "1")
+        saved(page)
+        desk.answer_with = 401
+        assert skip(page, "1") == "p002"
+        expect(page.get_by_text("You are signed out.")).to_be_visible()
+        desk.answer_with = 200
+        page.reload()
+        shows(page, "p003")
+        saved(page)
+        page.keyboard.press("u")
+        shows(page, "p002")
+        expect(page.get_by_text("You skipped this one.")).to_be_visible()
+
+    def test_no_button_stands_alone_before_the_desk_is_there(self, open_page: Open) -> None:
+        page = open_page("?bare")
+        page.locator("body").evaluate(
+            "(body, html) => { body.innerHTML = html; }", f"<style>{style()}</style>{markup()}"
+        )
+        expect(page.locator(".empty")).to_be_visible()
+        assert [button.inner_text() for button in page.get_by_role("button").all() if button.is_visible()] == []
+
+    def test_an_empty_desk_offers_undo_only_where_there_is_something(self, desk: FakeDesk, open_page: Open) -> None:
+        desk.total = 1
+        page = open_page()
+        press(page, "2")
+        expect(page.get_by_role("button", name="Undo the last grade, 2")).to_be_visible()
+        desk.stored.clear()
+        desk.total = 0
+        page.reload()
+        expect(page.get_by_role("heading", name="You are finished")).to_be_visible()
+        expect(page.get_by_role("button", name="Undo")).to_have_count(0)
