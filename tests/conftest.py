@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
+from xdist.workermanage import WorkerController
 
 from backend import api
 from backend.campaign.nouns import Role
@@ -20,11 +21,34 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["TOKENIZERS_PARALLELISM"] = "false"
 
 
+BROWSER = "tests/browser/"
+# What takes longest begins first, so that no process is left alone with it at the end; the rest goes by name.
+LONG = (
+    *("tests/browser/test_flow.py", "tests/browser/test_leaderboard.py", "tests/browser/test_account.py"),
+    *("tests/browser/test_exam.py", "tests/store/test_crash.py", "tests/store/test_bad_days.py"),
+)
+
+
 class _ByFile(LoadScopeScheduling):
-    """Of several processes one runs a whole file, and one all that is in a browser: two would fight for the cores."""
+    """A process runs whole files, which share servers and what they build.
+
+    The first process begins with those in a browser, which wait a lot, the others with those that compute; whoever is
+    through helps with what is left, from its end.
+    """
 
     def _split_scope(self, nodeid: str) -> str:
-        return "browser" if nodeid.startswith("tests/browser/") else nodeid.partition("::")[0]
+        return nodeid.partition("::")[0]
+
+    def _assign_work_unit(self, node: WorkerController) -> None:
+        in_browser = sorted((file for file in self.workqueue if file.startswith(BROWSER)), key=_turn)
+        others = sorted((file for file in self.workqueue if not file.startswith(BROWSER)), key=_turn)
+        ours, theirs = (in_browser, others) if node is self.nodes[0] else (others, in_browser)
+        self.workqueue.move_to_end([*ours, *reversed(theirs)][0], last=False)
+        super()._assign_work_unit(node)
+
+
+def _turn(file: str) -> tuple[int, str]:
+    return LONG.index(file) if file in LONG else len(LONG), file
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadScopeScheduling:

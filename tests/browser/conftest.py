@@ -1,5 +1,6 @@
 """One Chromium and one demo for all browser tests; a context for each person, a copy of the demo for each server."""
 
+import fcntl
 import shutil
 import subprocess
 import sys
@@ -98,22 +99,30 @@ def enter(open_page: Callable[..., Page], server: AppServer) -> Callable[..., Pa
 
 
 @pytest.fixture(scope="package")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
-    """Copies the demo project, with simulated judgements or without; it is built once, as a person would build it."""
-    built: dict[bool, Path] = {}
+def demo(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Callable[..., Path]:
+    """Copies the demo project, with simulated judgements or without.
+
+    It is built once, as a person would build it, by the first of the processes that needs it.
+    """
+    alone = worker_id == "master"
+    folder = tmp_path_factory.getbasetemp() if alone else tmp_path_factory.getbasetemp().parent
 
     def build(judged: bool) -> Path:
-        if judged not in built:
-            folder = tmp_path_factory.mktemp("demo") / "project"
+        built = folder / ("demo-judged" if judged else "demo")
+        if not built.exists():
+            part = tmp_path_factory.mktemp("demo") / "project"
             if judged:
-                shutil.copytree(build(False), folder)
-            command = [sys.executable, "-m", "backend", "demo", str(folder), "--no-serve", *["--judged"] * judged]
+                shutil.copytree(build(False), part)
+            command = [sys.executable, "-m", "backend", "demo", str(part), "--no-serve", *["--judged"] * judged]
             done = subprocess.run(command, capture_output=True, text=True, check=False)
             assert done.returncode == 0, done.stderr
-            built[judged] = folder
-        return built[judged]
+            part.rename(built)
+        return built
 
-    def copy(folder: Path, *, judged: bool = False) -> Path:
-        return Path(shutil.copytree(build(judged), folder))
+    def copy(to: Path, *, judged: bool = False) -> Path:
+        with (folder / "demo.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            built = build(judged)
+        return Path(shutil.copytree(built, to))
 
     return copy
