@@ -19,6 +19,8 @@ from backend.campaign.review.model import PairReview, QueryReview
 from backend.ground.ids import QueryId
 
 _SHOWN = ("All", "In work", "Batch 2 possible")
+_NONE = "–"
+"""A pair without a relevance, wherever relevances are shown by rank."""
 
 
 def page() -> None:
@@ -29,7 +31,7 @@ def page() -> None:
     if not reviews:
         st.info(f"No query has candidates yet. Next: {plain(api.next_step(project, lead))}")
         return
-    chosen = _choose(reviews, campaign.scale)
+    chosen = _choose(reviews)
     if chosen is not None:
         _detail(project, lead, chosen, campaign)
 
@@ -69,6 +71,12 @@ def why_not(review: QueryReview) -> str:
     return "There are no further candidates for this query."
 
 
+def by_rank(relevances: Sequence[int | None]) -> str:
+    """The relevance of every rank in groups of five, `43–20 1`; a pair without one is not a pair of relevance 0."""
+    shown = "".join(_NONE if relevance is None else str(relevance) for relevance in relevances)
+    return " ".join(shown[start : start + 5] for start in range(0, len(shown), 5))
+
+
 def open_batch(query_id: QueryId) -> None:
     """Callback of the button: opens the next batch and leaves a message for the run that follows."""
     opened = 0
@@ -96,7 +104,7 @@ def _metrics(counts: dict[str, Any]) -> None:
         column.metric(label, value, border=True)
 
 
-def _choose(reviews: Sequence[QueryReview], scale: Scale) -> QueryReview | None:
+def _choose(reviews: Sequence[QueryReview]) -> QueryReview | None:
     by_id = {review.query_id: review for review in reviews}
     wanted = st.query_params.get("query", "")
     chosen = by_id.get(QueryId(int(wanted))) if wanted.isdecimal() else None
@@ -124,6 +132,10 @@ def _choose(reviews: Sequence[QueryReview], scale: Scale) -> QueryReview | None:
     if not listed:
         st.info("No query is in this list just now.")
     else:
+        # Set on every run, like the box: the address may have changed by Back, and another list has other rows. Whole,
+        # as the browser tells it: else its next message would look like another choice.
+        rows = [listed.index(chosen)] if chosen in listed else []
+        st.session_state["queries_table"] = {"selection": {"rows": rows, "columns": [], "cells": []}}
         st.dataframe(
             _table(listed),
             key="queries_table",
@@ -131,11 +143,12 @@ def _choose(reviews: Sequence[QueryReview], scale: Scale) -> QueryReview | None:
             hide_index=True,
             on_select=from_table,
             selection_mode="single-row",
-            selection_default={"selection": {"rows": [listed.index(chosen)] if chosen in listed else []}},
             column_config={
                 "Query": st.column_config.TextColumn(width="large"),
                 "Settled": st.column_config.ProgressColumn(format="percent", min_value=0, max_value=1),
-                "Relevance by rank": st.column_config.BarChartColumn(y_min=0, y_max=scale.highest, width="medium"),
+                "Relevance by rank": st.column_config.TextColumn(
+                    help=f"Five ranks a group; {_NONE}: no relevance (yet)."
+                ),
             },
         )
     return chosen
@@ -164,7 +177,7 @@ def _table(reviews: Sequence[QueryReview]) -> pd.DataFrame:
             "Pairs": [review.pairs for review in reviews],
             "Escalated": [review.escalated for review in reviews],
             "Discarded": [review.discarded for review in reviews],
-            "Relevance by rank": [[relevance or 0 for relevance in review.relevances] for review in reviews],
+            "Relevance by rank": [by_rank(review.relevances) for review in reviews],
             "Batches": [review.batches_open for review in reviews],
         }
     )
@@ -250,7 +263,7 @@ def _strip(relevances: Sequence[int | None]) -> str:
     for rank, relevance in enumerate(relevances, 1):
         last = " class='rr-last'" if rank > len(relevances) - 5 else ""
         style = "rr-none" if relevance is None else f"rr-r{relevance}"
-        shown = "–" if relevance is None else str(relevance)
+        shown = _NONE if relevance is None else str(relevance)
         title = escape(f"Rank {rank}: " + ("no relevance" if relevance is None else f"relevance {relevance}"))
         cells.append(f"<div{last} title='{title}'><b class='{style}'>{shown}</b><span>{rank}</span></div>")
     first_of_last = max(len(relevances) - 4, 1)

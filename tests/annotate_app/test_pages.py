@@ -311,6 +311,14 @@ def test_what_the_last_five_suggest(
     assert suggestion(review, new_campaign().scale).startswith(sentence)
 
 
+def test_a_pair_without_a_verdict_is_not_charted_as_a_relevance_of_0(
+    open_page: Open, project: fake_api.Project
+) -> None:
+    undecided = [4, None, 3, None, 2, 1, None, 0, 0, None] * 2
+    assert list(project.queries[2].relevances) == undecided
+    assert open_page("queries").dataframe[0].value["Relevance by rank"][2] == "4–3–2 1–00– 4–3–2 1–00–"
+
+
 def test_the_query_in_the_url_is_shown(open_page: Open) -> None:
     assert open_page("queries").subheader.len == 0
     app = open_page("queries", query="2")
