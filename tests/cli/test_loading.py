@@ -42,20 +42,26 @@ def test_help_loads_nothing() -> None:
         ("status DIR", {"rich"}),
         ("status DIR --json", set()),
         ("queries DIR --val 1 --test 1", set()),
+        ("backup DIR DIR/monday.db", set()),
+        ("doctor DIR", set()),
         ("users add DIR Zoe --role lead", set()),
     ],
 )
 def test_a_command_loads_the_database_and_what_it_uses(
     corpus_project: api.Project, command: str, used: set[str]
 ) -> None:
-    arguments = [corpus_project.folder if word == "DIR" else word for word in command.split()]
-    assert loaded(*arguments) == {"sqlite3", "sqlite_utils", *used}
+    assert loaded(*command.replace("DIR", str(corpus_project.folder)).split()) == {"sqlite3", "sqlite_utils", *used}
 
 
 def test_scoring_loads_no_database(tmp_path: Path) -> None:
     truth, runs = write_files(tmp_path)
     command = ["evaluate", "--truth", truth, "--run", runs[0], "--measure", "ndcg", "--json", "-"]
     assert loaded(*command) == {"numpy"}
+
+
+def test_the_consensus_of_a_file_needs_no_database(tmp_path: Path) -> None:
+    (tmp_path / "raw.csv").write_text("pair_id,worker,relevance\na,1,2\na,2,3\n")
+    assert loaded("consensus", tmp_path / "raw.csv") == {"numpy"}
 
 
 def test_who_imports_pandas_after_the_store_has_all_of_it() -> None:
