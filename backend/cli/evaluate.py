@@ -196,7 +196,7 @@ def _print_scores(summary: dict[str, Any]) -> None:
         say(f"Warning: {warning}")
 
 
-def _print(scores: api.ScoreTable) -> None:
+def _print(scores: "api.ScoreTable") -> None:
     head, *rows = scores.texts()
     table(head, rows, [not column.number for column in scores.columns])
 

@@ -5,7 +5,6 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
-import msgspec
 import typer
 
 from backend import api
@@ -21,9 +20,9 @@ from backend.cli.conventions import (
     Theta,
     Truth,
     Videos,
-    read_option,
 )
-from backend.cli.output import Json, numbers, progress_bar, say, table
+from backend.cli.output import Json, numbers, progress_bar
+from backend.cli.studying import as_text, by_stem, finish, matrix, study_inputs, two_files
 
 measures = typer.Typer(
     help="Study the measures themselves; figures and data go into a folder.",
@@ -54,8 +53,6 @@ Out = Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Output f
 Seed = Annotated[int, typer.Option("--seed", help="Of all random numbers.", min=0)]
 Jobs = Annotated[int, typer.Option("--jobs", help="Processes; the numbers do not depend on it.", min=1)]
 
-_COLUMNS = 9
-"""Of a table of all pairs of measures: what a terminal of 80 characters holds."""
 _JOBS = os.cpu_count() or 1
 
 
@@ -82,9 +79,9 @@ def agreement(
 
     Example: reelrank measures agreement --truth val.json --run a.json --run b.json --run c.json
     """
-    inputs = _inputs(truth, _stems(run), videos, preset, k, mu, theta, option, measure)
+    inputs = study_inputs(truth, by_stem(run), videos, preset, k, mu, theta, option, measure)
     study = api.agreement_study(inputs)
-    _finish(study, out, json, *_matrix(study, ("first", "second", "tau_b"), "tau-b", ".3f"))
+    finish(study, out, json, *matrix(study, ("first", "second", "tau_b"), "tau-b", ".3f"))
 
 
 @measures.command("stability")
@@ -114,7 +111,7 @@ def stability(
 
     Example: reelrank measures stability --truth val.json --run a.json --run b.json --run c.json --seed 1
     """
-    inputs = _inputs(truth, _stems(run), videos, preset, k, mu, theta, option, measure)
+    inputs = study_inputs(truth, by_stem(run), videos, preset, k, mu, theta, option, measure)
     chosen = None if sizes is None else [int(size) for size in numbers(sizes, int, "--sizes")]
     with progress_bar() as progress:
         study = api.stability_study(
@@ -127,10 +124,10 @@ def stability(
             progress=progress,
         )
     columns = list(dict.fromkeys(row["size"] for row in study.rows))
-    cells = {(row["measure"], row["size"]): _number(row["mean"], ".3f") for row in study.rows}
+    cells = {(row["measure"], row["size"]): as_text(row["mean"], ".3f") for row in study.rows}
     names = list(dict.fromkeys(row["measure"] for row in study.rows))
     header = ("mean tau-b with n queries", *(str(size) for size in columns))
-    _finish(study, out, json, header, [(name, *(cells[name, size] for size in columns)) for name in names])
+    finish(study, out, json, header, [(name, *(cells[name, size] for size in columns)) for name in names])
 
 
 @measures.command("noise")
@@ -158,7 +155,7 @@ def noise(
 
     Example: reelrank measures noise --truth val.json --run a.json --run b.json --videos videos.json --sigma 1,2
     """
-    inputs = _inputs(truth, _stems(run), videos, preset, k, mu, theta, option, measure)
+    inputs = study_inputs(truth, by_stem(run), videos, preset, k, mu, theta, option, measure)
     sigmas = numbers(sigma, float, "--sigma")
     with progress_bar() as progress:
         study = api.noise_study(
@@ -171,7 +168,7 @@ def noise(
     for (name, s), (*systems, mean) in found.items():  # the mean of systems comes last
         least, most = min(systems), max(systems)
         rows.append((name, f"{s:g} s", f"{mean[0]:.4f}", f"{least[0]:.4f}", f"{most[0]:.4f}", most[1]))
-    _finish(study, out, json, ("RMSE of means", "sigma", "mean of systems", "least", "most", "by"), rows)
+    finish(study, out, json, ("RMSE of means", "sigma", "mean of systems", "least", "most", "by"), rows)
 
 
 @measures.command("ties")
@@ -192,9 +189,9 @@ def ties(
 
     Example: reelrank measures ties --truth val.json --run a.json --run b.json
     """
-    study = api.ties_study(_inputs(truth, _stems(run), videos, preset, k, mu, theta, option, measure))
-    rows = [(row["measure"], row["all_tied"], _number(row["ratio"], ".1%")) for row in study.rows]
-    _finish(study, out, json, ("measure", "queries all tied", "ratio"), rows)
+    study = api.ties_study(study_inputs(truth, by_stem(run), videos, preset, k, mu, theta, option, measure))
+    rows = [(row["measure"], row["all_tied"], as_text(row["ratio"], ".1%")) for row in study.rows]
+    finish(study, out, json, ("measure", "queries all tied", "ratio"), rows)
 
 
 @measures.command("model-selection")
@@ -226,18 +223,20 @@ def model_selection(
     Example: reelrank measures model-selection --truth-val val.json --truth-test test.json
     --run a=a-val.json,a-test.json --run b=b-val.json,b-test.json
     """
-    files = dict(_two_files(text) for text in run)
+    files = dict(two_files(text) for text in run)
     if len(files) < len(run):
         raise typer.BadParameter("two models have one name", param_hint="--run")
     val, test = (
-        _inputs(path, {name: both[n] for name, both in files.items()}, videos, preset, k, mu, theta, option, measure)
+        study_inputs(
+            path, {name: both[n] for name, both in files.items()}, videos, preset, k, mu, theta, option, measure
+        )
         for n, path in enumerate((truth_val, truth_test))
     )
     study = api.model_selection_study(val, test)
-    header, rows = _matrix(study, ("validation_measure", "test_measure", "z"), "z on test", ".2f")
+    header, rows = matrix(study, ("validation_measure", "test_measure", "z"), "z on test", ".2f")
     chosen = {row["validation_measure"]: str(row["selected"]) for row in study.rows}
     rows = [(*row, model) for row, model in zip(rows, chosen.values(), strict=True)]
-    _finish(study, out, json, (*header, "model"), rows)
+    finish(study, out, json, (*header, "model"), rows)
 
 
 @measures.command("theory")
@@ -256,79 +255,4 @@ def theory(
     for row in study.rows:
         worst.setdefault((row["measure"], row["gamma"]), []).append(row["mse"])
     rows = [(name, f"{g:g}", f"{max(mse):.4f}", f"{sum(mse) / len(mse):.4f}") for (name, g), mse in worst.items()]
-    _finish(study, out, json, ("measure", "gamma", "worst MSE", "mean MSE over r"), rows)
-
-
-def _inputs(
-    truth: Path,
-    runs: dict[str, Path],
-    videos: Path | None,
-    preset: Preset,
-    k: str,
-    mu: str,
-    theta: str,
-    option: list[str] | None,
-    measure: list[str] | None,
-) -> "api.StudyInputs":
-    return api.StudyInputs(
-        truth,
-        runs,
-        videos,
-        preset.value,
-        [int(cutoff) for cutoff in numbers(k, int, "--k")],
-        numbers(mu, float, "--mu"),
-        numbers(theta, float, "--theta"),
-        measure or (),
-        dict(read_option(text) for text in option or ()),  # type: ignore[arg-type]
-    )
-
-
-def _stems(paths: list[Path]) -> dict[str, Path]:
-    """Runs by the name of their file, or by their path where two files have one name."""
-    stems = [path.stem for path in paths]
-    named = {path.stem if stems.count(path.stem) == 1 else str(path): path for path in paths}
-    if len(named) < len(paths):
-        raise typer.BadParameter("one file is given twice", param_hint="--run")
-    return named
-
-
-def _two_files(text: str) -> tuple[str, tuple[Path, Path]]:
-    name, _, files = text.partition("=")
-    parts = files.split(",")
-    if not name or len(parts) != 2 or not all(parts):
-        raise typer.BadParameter(f"{text!r} is not NAME=VAL,TEST with two files", param_hint="--run")
-    return name, (Path(parts[0]), Path(parts[1]))
-
-
-def _number(value: Any, form: str) -> str:
-    return "-" if value is None else format(value, form)
-
-
-def _matrix(
-    study: "api.Study", fields: tuple[str, str, str], title: str, form: str
-) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """A table of all pairs of measures, its columns numbered, as names would not fit: of the first few measures."""
-    first, second, value = fields
-    names = list(dict.fromkeys(row[first] for row in study.rows))
-    cells = {(row[first], row[second]): _number(row[value], form) for row in study.rows}
-    shown = names[:_COLUMNS]
-    more = f" ({len(shown)} of {len(names)})" if len(names) > len(shown) else ""
-    rows = [(f"{n} {a}", *(cells[a, b] for b in shown)) for n, a in enumerate(names, start=1)]
-    return (title + more, *map(str, range(1, len(shown) + 1))), rows
-
-
-def _finish(
-    study: "api.Study", out: Path | None, json: bool, columns: tuple[Any, ...], rows: list[tuple[Any, ...]]
-) -> None:
-    """Write the folder, then print the study: as JSON, or as a table with its choices, reasons and files."""
-    paths = api.write_study(study, out or Path("studies") / study.name)
-    if json:
-        say(msgspec.json.encode(study).decode())
-        return
-    say(study.description)
-    table(columns, rows)
-    for reason in dict.fromkeys(row["reason"] for row in study.rows if row.get("reason")):
-        say(f"undefined: {reason}")
-    for warning in study.warnings:
-        say(f"Warning: {warning}")
-    say(f"Written: {', '.join(map(str, paths))}")
+    finish(study, out, json, ("measure", "gamma", "worst MSE", "mean MSE over r"), rows)

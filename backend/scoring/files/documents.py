@@ -7,17 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from backend.ground.errors import InputError, Problem
-from backend.scoring.files.entries import (
-    Group,
-    Names,
-    first_doubled,
-    mapping_groups,
-    name_only,
-    resolver,
-    run_of,
-    short,
-    truth_of,
-)
+from backend.scoring.files.entries import Group, mapping_groups, run_of, truth_of
+from backend.scoring.files.entry_rows import Names, first_doubled, name_only, resolver, short
 from backend.scoring.files.words import (
     QUERY,
     RUN,

@@ -14,27 +14,8 @@ import numpy as np
 
 from backend.ground.errors import InputError, Problem
 from backend.ground.timespan import Floats
+from backend.scoring.files.entry_rows import Names, NameVideo, Raw, lists, objects, short, text_fault
 from backend.scoring.matching.columns import Indices, QueryKey, Run, Truth, offsets_of, row_problem
-
-NameVideo = Callable[[QueryKey], str]
-"""Turns what a row calls its video into the video's name, or raises `ValueError`."""
-
-Raw = tuple[list[str], Floats, Floats, Floats]
-"""Video names, starts, ends, and relevances or scores."""
-
-
-@dataclass(frozen=True, slots=True)
-class Names:
-    """What rows that are objects call their fields; `times` is start and end, or one field of both."""
-
-    video: str
-    times: tuple[str, ...]
-    value: str
-
-    @property
-    def all(self) -> tuple[str, ...]:
-        """Every name."""
-        return self.video, *self.times, self.value
 
 
 @dataclass(slots=True)
@@ -46,16 +27,6 @@ class Group:
     items: list[object]
     rows: list[int] | None = None
     """Each item's own place in the file, where items and not queries are its entries."""
-
-
-class Doubled(dict[str, Any]):
-    """A decoded object in which some keys stood more than once; the last value of each is kept."""
-
-    twice: frozenset[str] = frozenset()
-
-
-class NotANumber:
-    """Stands for NaN, Infinity and numbers that are too large, which are no JSON but which many programs write."""
 
 
 def parse_truth_mapping(truth: Mapping[Any, Any], file: str = "truth") -> Truth:
@@ -88,7 +59,7 @@ def truth_of(groups: list[Group], file: str, names: Names, name: NameVideo) -> T
     Raises:
         InputError: with every row that is not of that shape, or query that was given before.
     """
-    spans, relevance = _columns_of(groups, file, lambda items: _objects(items, names, name))
+    spans, relevance = _columns_of(groups, file, lambda items: objects(items, names, name))
     return Truth(**spans, relevance=relevance)
 
 
@@ -101,7 +72,7 @@ def run_of(groups: list[Group], file: str, names: Names, name: NameVideo) -> Run
     first = next((item for group in groups for item in group.items), None)
 
     def read(items: list[object]) -> Raw:
-        return _objects(items, names, name) if isinstance(first, Mapping) else _lists(items, name)
+        return objects(items, names, name) if isinstance(first, Mapping) else lists(items, name)
 
     spans, score = _columns_of(groups, file, read)
     return Run(**spans, score=score)
@@ -150,7 +121,7 @@ def gather(
     merged = [names.setdefault(name(video), len(names)) for video in called]
     if len(names) < len(called):  # called by its name here and by its index there
         video = np.array(merged, dtype=np.int64)[video]
-    if fault := next((fault for text in names if (fault := _text_fault(text))), None):
+    if fault := next((fault for text in names if (fault := text_fault(text))), None):
         raise ValueError(f"the video's name {fault}")
     offsets = offsets_of(sizes)
     return {
@@ -195,7 +166,7 @@ def _check_queries(groups: list[Group], file: str) -> None:
     for group in groups:
         if isinstance(group.query, bool) or not isinstance(group.query, (int, str, np.integer)):
             problems.append(Problem(file, group.row, f"query id {short(group.query)} is neither text nor integer"))
-        elif fault := _text_fault(str(group.query)):
+        elif fault := text_fault(str(group.query)):
             problems.append(Problem(file, group.row, f"the query id {fault}"))
         elif (first := seen.setdefault(str(group.query), group.row)) != group.row:
             problems.append(Problem(file, group.row, f"query {group.query} was already given in row {first}"))
@@ -223,107 +194,5 @@ def _fault(items: list[object], read: Callable[[list[object]], Raw]) -> str | No
         return f"has no field `{missing.args[0]}`"
     except (ValueError, TypeError, LookupError, OverflowError) as wrong:
         return str(wrong)
-    fault = next((fault for name in names if (fault := _text_fault(name))), None)
+    fault = next((fault for name in names if (fault := text_fault(name))), None)
     return fault and f"the video's name {fault}"
-
-
-def _objects(items: list[object], names: Names, name: NameVideo) -> Raw:
-    """Rows that are objects."""
-    if not _all_are(items, (Mapping,)):
-        raise ValueError("is not an object")
-    if twice := first_doubled(items, names.all):
-        raise ValueError(f"has the field `{twice}` twice")
-    rows = cast("list[Mapping[str, Any]]", items)
-    video, *times, value = ([row[field] for row in rows] for field in names.all)
-    if len(times) == 1:
-        if not (_all_are(times[0], (list, tuple)) and set(map(len, times[0])) <= {2}):
-            raise ValueError(f"`{names.times[0]}` is not [start, end] in seconds")
-        times = [[pair[0] for pair in times[0]], [pair[1] for pair in times[0]]]
-    return _named(video, name), _floats(times[0], "start"), _floats(times[1], "end"), _floats(value, names.value)
-
-
-def _lists(items: list[object], name: NameVideo) -> Raw:
-    """Rows that are `[video, start, end, score]`."""
-    if not _all_are(items, (list, tuple)) or set(map(len, cast("list[list[object]]", items))) - {4}:
-        raise ValueError("is not [video, start, end, score]")
-    rows = cast("list[Sequence[Any]]", items)
-    # Not `zip`: with so many arguments the garbage collector looks at every row again.
-    video, start, end, score = ([row[place] for row in rows] for place in range(4))
-    return _named(video, name), _floats(start, "start"), _floats(end, "end"), _floats(score, "score")
-
-
-def _all_are(items: Sequence[object], kinds: tuple[type, ...]) -> bool:
-    """Whether every item is of one of the kinds; asked once a type, not once an item."""
-    return all(issubclass(kind, kinds) for kind in set(map(type, items)))
-
-
-def first_doubled(items: Sequence[object], names: Sequence[str]) -> str | None:
-    """One of the names that stands twice in one of these objects."""
-    if not any(issubclass(kind, Doubled) for kind in set(map(type, items))):
-        return None
-    twice = (key for item in items if isinstance(item, Doubled) for key in item.twice)
-    return next((key for key in twice if key in names), None)
-
-
-def _named(videos: Sequence[Any], name: NameVideo) -> list[str]:
-    for kind in set(map(type, videos)):
-        if not issubclass(kind, (str, int, np.integer)) or kind is bool:
-            raise ValueError(f"the video is {_short_kind(kind)}, not a name or an index")
-    names = {video: video if isinstance(video, str) else name(video) for video in dict.fromkeys(videos)}
-    return [names[video] for video in videos]
-
-
-def _floats(values: Sequence[Any], what: str) -> Floats:
-    for kind in set(map(type, values)):
-        if not issubclass(kind, (int, float, np.integer, np.floating)) or kind is bool:
-            raise ValueError(f"{what} is {_short_kind(kind)}, not a number")
-    return np.array(values, dtype=np.float64)
-
-
-def name_only(video: QueryKey) -> str:
-    """The name of a video in a truth file."""
-    if isinstance(video, str):
-        return video
-    raise ValueError(f"the video is the number {video}; a truth file names videos")
-
-
-def resolver(videos: Mapping[int, str] | None) -> NameVideo:
-    """The name of a video in a run, which may give it by index."""
-
-    def name(video: QueryKey) -> str:
-        if isinstance(video, str):
-            return video
-        if videos is None:
-            raise ValueError(f"the video is the index {video}; give --videos, a map `name -> [duration, index]`")
-        if int(video) not in videos:
-            raise ValueError(f"the video map has no index {video}")
-        return videos[int(video)]
-
-    return name
-
-
-def short(value: object) -> str:
-    """A value as a message shows it."""
-    text = repr(value).encode("utf-8", "backslashreplace").decode()
-    return text if len(text) <= 40 else text[:37] + "..."
-
-
-def _text_fault(text: str) -> str | None:
-    if not text.strip():
-        return "is blank"
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return f"{short(text)} holds half of a character (a lone surrogate), which is no text"
-    return None
-
-
-def _short_kind(kind: type) -> str:
-    return {
-        "NoneType": "null",
-        "str": "text",
-        "dict": "an object",
-        "Doubled": "an object",
-        "bool": "true or false",
-        "NotANumber": "NaN, infinite or too large",
-    }.get(kind.__name__, f"a {kind.__name__}")

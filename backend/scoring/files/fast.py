@@ -14,7 +14,7 @@ import msgspec
 
 from backend.ground.timespan import Floats
 from backend.scoring.files.counting import count_byte, count_keys
-from backend.scoring.files.entries import NameVideo, name_only, resolver
+from backend.scoring.files.entry_rows import NameVideo, name_only, resolver
 from backend.scoring.files.layout import Doubt, Layout, entry_type, layout_of
 from backend.scoring.files.moments import Columns
 from backend.scoring.files.text import Form

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from backend.scoring.files.entries import Names
+from backend.scoring.files.entry_rows import Names
 from backend.scoring.files.words import QUERY, RUN, TRUTH, VIDEO, Kind, is_tvr_release, names_in, pick
 
 _PEEKS = (1 << 14, 1 << 21)

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from backend.ground.timespan import Floats
-from backend.scoring.files.entries import NameVideo, Numbering, gather
+from backend.scoring.files.entries import Numbering, gather
+from backend.scoring.files.entry_rows import NameVideo
 from backend.scoring.files.layout import Layout
 from backend.scoring.matching.columns import Indices, QueryKey
 

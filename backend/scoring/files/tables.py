@@ -8,7 +8,8 @@ from typing import cast
 
 from backend.ground.errors import InputError, Problem
 from backend.ground.text_files import decode_text, number, read_csv, stripped, whole
-from backend.scoring.files.entries import Group, Names, name_only, resolver, run_of, truth_of
+from backend.scoring.files.entries import Group, run_of, truth_of
+from backend.scoring.files.entry_rows import Names, name_only, resolver
 from backend.scoring.files.words import END, QUERY, RANK, RUN, START, TRUTH, VIDEO, Kind
 from backend.scoring.matching.columns import Run, Truth
 

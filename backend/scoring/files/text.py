@@ -14,7 +14,7 @@ from enum import StrEnum
 from typing import Any, cast
 
 from backend.ground.errors import InputError, Problem
-from backend.scoring.files.entries import Doubled, NotANumber, short
+from backend.scoring.files.entry_rows import Doubled, NotANumber, short
 from backend.scoring.files.words import QUERY, TASKS, pick
 
 BLANK = " \t\r\n"

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from backend.scoring.files.entries import Names
+from backend.scoring.files.entry_rows import Names
 
 QUERY = ("query_id", "qid", "desc_id")
 VIDEO = ("video", "video_name", "vid_name", "vid", "video_id")

@@ -1,0 +1,92 @@
+"""What the commands that study measures share: their inputs from options, their tables, their output."""
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import typer
+
+from backend import api
+from backend.cli.conventions import Preset, read_option
+from backend.cli.output import numbers, say, table
+
+_COLUMNS = 9
+"""Of a table of all pairs of measures: what a terminal of 80 characters holds."""
+
+
+def study_inputs(
+    truth: Path,
+    runs: dict[str, Path],
+    videos: Path | None,
+    preset: Preset,
+    k: str,
+    mu: str,
+    theta: str,
+    option: list[str] | None,
+    measure: list[str] | None,
+) -> "api.StudyInputs":
+    """What is scored and how, from the options that all studies share."""
+    return api.StudyInputs(
+        truth,
+        runs,
+        videos,
+        preset.value,
+        [int(cutoff) for cutoff in numbers(k, int, "--k")],
+        numbers(mu, float, "--mu"),
+        numbers(theta, float, "--theta"),
+        measure or (),
+        dict(read_option(text) for text in option or ()),  # type: ignore[arg-type]
+    )
+
+
+def by_stem(paths: list[Path]) -> dict[str, Path]:
+    """Runs by the name of their file, or by their path where two files have one name."""
+    stems = [path.stem for path in paths]
+    named = {path.stem if stems.count(path.stem) == 1 else str(path): path for path in paths}
+    if len(named) < len(paths):
+        raise typer.BadParameter("one file is given twice", param_hint="--run")
+    return named
+
+
+def two_files(text: str) -> tuple[str, tuple[Path, Path]]:
+    """A model from `NAME=VAL,TEST`."""
+    name, _, files = text.partition("=")
+    parts = files.split(",")
+    if not name or len(parts) != 2 or not all(parts):
+        raise typer.BadParameter(f"{text!r} is not NAME=VAL,TEST with two files", param_hint="--run")
+    return name, (Path(parts[0]), Path(parts[1]))
+
+
+def as_text(value: Any, form: str) -> str:
+    """A number as text, `-` where it is undefined."""
+    return "-" if value is None else format(value, form)
+
+
+def matrix(
+    study: "api.Study", fields: tuple[str, str, str], title: str, form: str
+) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """A table of all pairs of measures, its columns numbered, as names would not fit: of the first few measures."""
+    first, second, value = fields
+    names = list(dict.fromkeys(row[first] for row in study.rows))
+    cells = {(row[first], row[second]): as_text(row[value], form) for row in study.rows}
+    shown = names[:_COLUMNS]
+    more = f" ({len(shown)} of {len(names)})" if len(names) > len(shown) else ""
+    rows = [(f"{n} {a}", *(cells[a, b] for b in shown)) for n, a in enumerate(names, start=1)]
+    return (title + more, *map(str, range(1, len(shown) + 1))), rows
+
+
+def finish(
+    study: "api.Study", out: Path | None, json: bool, columns: tuple[Any, ...], rows: list[tuple[Any, ...]]
+) -> None:
+    """Write the folder, then print the study: as JSON, or as a table with its choices, reasons and files."""
+    paths = api.write_study(study, out or Path("studies") / study.name)
+    if json:
+        say(msgspec.json.encode(study).decode())
+        return
+    say(study.description)
+    table(columns, rows)
+    for reason in dict.fromkeys(row["reason"] for row in study.rows if row.get("reason")):
+        say(f"undefined: {reason}")
+    for warning in study.warnings:
+        say(f"Warning: {warning}")
+    say(f"Written: {', '.join(map(str, paths))}")

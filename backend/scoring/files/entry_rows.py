@@ -1,0 +1,146 @@
+"""What one row of a truth or run says: objects or lists, checked all at once and read into columns.
+
+A row that is wrong raises what is wrong with it; `entries` finds which row that was.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+
+from backend.ground.timespan import Floats
+from backend.scoring.matching.columns import QueryKey
+
+NameVideo = Callable[[QueryKey], str]
+"""Turns what a row calls its video into the video's name, or raises `ValueError`."""
+
+Raw = tuple[list[str], Floats, Floats, Floats]
+"""Video names, starts, ends, and relevances or scores."""
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """What rows that are objects call their fields; `times` is start and end, or one field of both."""
+
+    video: str
+    times: tuple[str, ...]
+    value: str
+
+    @property
+    def all(self) -> tuple[str, ...]:
+        """Every name."""
+        return self.video, *self.times, self.value
+
+
+class Doubled(dict[str, Any]):
+    """A decoded object in which some keys stood more than once; the last value of each is kept."""
+
+    twice: frozenset[str] = frozenset()
+
+
+class NotANumber:
+    """Stands for NaN, Infinity and numbers that are too large, which are no JSON but which many programs write."""
+
+
+def objects(items: list[object], names: Names, name: NameVideo) -> Raw:
+    """Rows that are objects."""
+    if not _all_are(items, (Mapping,)):
+        raise ValueError("is not an object")
+    if twice := first_doubled(items, names.all):
+        raise ValueError(f"has the field `{twice}` twice")
+    rows = cast("list[Mapping[str, Any]]", items)
+    video, *times, value = ([row[field] for row in rows] for field in names.all)
+    if len(times) == 1:
+        if not (_all_are(times[0], (list, tuple)) and set(map(len, times[0])) <= {2}):
+            raise ValueError(f"`{names.times[0]}` is not [start, end] in seconds")
+        times = [[pair[0] for pair in times[0]], [pair[1] for pair in times[0]]]
+    return _named(video, name), _floats(times[0], "start"), _floats(times[1], "end"), _floats(value, names.value)
+
+
+def lists(items: list[object], name: NameVideo) -> Raw:
+    """Rows that are `[video, start, end, score]`."""
+    if not _all_are(items, (list, tuple)) or set(map(len, cast("list[list[object]]", items))) - {4}:
+        raise ValueError("is not [video, start, end, score]")
+    rows = cast("list[Sequence[Any]]", items)
+    # Not `zip`: with so many arguments the garbage collector looks at every row again.
+    video, start, end, score = ([row[place] for row in rows] for place in range(4))
+    return _named(video, name), _floats(start, "start"), _floats(end, "end"), _floats(score, "score")
+
+
+def _all_are(items: Sequence[object], kinds: tuple[type, ...]) -> bool:
+    """Whether every item is of one of the kinds; asked once a type, not once an item."""
+    return all(issubclass(kind, kinds) for kind in set(map(type, items)))
+
+
+def first_doubled(items: Sequence[object], names: Sequence[str]) -> str | None:
+    """One of the names that stands twice in one of these objects."""
+    if not any(issubclass(kind, Doubled) for kind in set(map(type, items))):
+        return None
+    twice = (key for item in items if isinstance(item, Doubled) for key in item.twice)
+    return next((key for key in twice if key in names), None)
+
+
+def _named(videos: Sequence[Any], name: NameVideo) -> list[str]:
+    for kind in set(map(type, videos)):
+        if not issubclass(kind, (str, int, np.integer)) or kind is bool:
+            raise ValueError(f"the video is {_short_kind(kind)}, not a name or an index")
+    names = {video: video if isinstance(video, str) else name(video) for video in dict.fromkeys(videos)}
+    return [names[video] for video in videos]
+
+
+def _floats(values: Sequence[Any], what: str) -> Floats:
+    for kind in set(map(type, values)):
+        if not issubclass(kind, (int, float, np.integer, np.floating)) or kind is bool:
+            raise ValueError(f"{what} is {_short_kind(kind)}, not a number")
+    return np.array(values, dtype=np.float64)
+
+
+def name_only(video: QueryKey) -> str:
+    """The name of a video in a truth file."""
+    if isinstance(video, str):
+        return video
+    raise ValueError(f"the video is the number {video}; a truth file names videos")
+
+
+def resolver(videos: Mapping[int, str] | None) -> NameVideo:
+    """The name of a video in a run, which may give it by index."""
+
+    def name(video: QueryKey) -> str:
+        if isinstance(video, str):
+            return video
+        if videos is None:
+            raise ValueError(f"the video is the index {video}; give --videos, a map `name -> [duration, index]`")
+        if int(video) not in videos:
+            raise ValueError(f"the video map has no index {video}")
+        return videos[int(video)]
+
+    return name
+
+
+def short(value: object) -> str:
+    """A value as a message shows it."""
+    text = repr(value).encode("utf-8", "backslashreplace").decode()
+    return text if len(text) <= 40 else text[:37] + "..."
+
+
+def text_fault(text: str) -> str | None:
+    """Why a text names nothing; None if it does."""
+    if not text.strip():
+        return "is blank"
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return f"{short(text)} holds half of a character (a lone surrogate), which is no text"
+    return None
+
+
+def _short_kind(kind: type) -> str:
+    return {
+        "NoneType": "null",
+        "str": "text",
+        "dict": "an object",
+        "Doubled": "an object",
+        "bool": "true or false",
+        "NotANumber": "NaN, infinite or too large",
+    }.get(kind.__name__, f"a {kind.__name__}")
