@@ -182,8 +182,7 @@ def test_a_session_that_ends_while_a_grade_is_on_its_way_keeps_the_grade(
 def test_a_forgotten_password_is_replaced_by_a_link_from_the_lead(
     enter: Enter, browser: Browser, server: AppServer
 ) -> None:
-    lead = enter(LEAD)
-    lead.goto(f"{server.url}/people")
+    lead = enter(LEAD, url=f"{server.url}/people")
     [(number,)] = rows(server, "SELECT annotator_id FROM annotator WHERE name = ?", ANNOTATORS[3])
     links = []
     for known in range(2):  # the first is lost on its way

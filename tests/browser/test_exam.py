@@ -201,8 +201,7 @@ def test_who_fails_waits_for_the_lead_who_sees_why_and_grants_a_retake(enter: En
     expect(page.get_by_text(re.compile(rf"Attempt 1, .*: failed, missed 3 of {ITEMS}"))).to_be_visible()
     no_serious_finding(page)
 
-    lead, number = enter(LEAD), person(server, name)
-    lead.goto(f"{server.url}/people")
+    lead, number = enter(LEAD, url=f"{server.url}/people"), person(server, name)
     expect(lead.locator(f".st-key-person-{number}").get_by_text("exam: failed")).to_be_visible()
     lead.goto(f"{server.url}/exam")
     row = lead.locator(f".st-key-exam-person-{number}")

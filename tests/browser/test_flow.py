@@ -209,8 +209,7 @@ def test_a_skip_reaches_the_lead_who_offers_the_pair_again(enter: Enter, server:
     saved(cleo)
     assert (counts(server)["skipped"], counts(server)["judgements"]) == (1, judgements)
 
-    lead = enter(LEAD)
-    lead.goto(f"{server.url}/disagreements")
+    lead = enter(LEAD, url=f"{server.url}/disagreements")
     lead.get_by_role("radio", name="Skipped 1").click()
     expect(lead.get_by_role("cell", name="<i>2 people</i>, and both from behind")).to_be_visible()
     expect(lead.get_by_role("cell", name=ANNOTATORS[2])).to_be_visible()

@@ -4,6 +4,7 @@ import csv
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -31,20 +32,32 @@ def server(
     return serve(folder / "project")
 
 
+@pytest.fixture(scope="module")
+def sessions() -> dict[str, Any]:
+    """What the browser of somebody keeps who has signed in."""
+    return {}
+
+
 @pytest.fixture
-def enter(open_page: Callable[..., Page], server: AppServer) -> Iterator[Enter]:
-    """Sign somebody in, in a browser context of their own; no script may fail and no markup of a run take effect."""
+def enter(open_page: Callable[..., Page], server: AppServer, sessions: dict[str, Any]) -> Iterator[Enter]:
+    """Open the page as somebody who has signed in; no script may fail and no markup of a run take effect."""
     pages: list[Page] = []
     failed: list[str] = []
 
     def entered(name: str = LEAD, *, width: int = 1280, scheme: str = "light") -> Page:
-        page = open_page(viewport={"width": width, "height": 900}, color_scheme=scheme, accept_downloads=True)
+        page = open_page(
+            viewport={"width": width, "height": 900},
+            color_scheme=scheme,
+            accept_downloads=True,
+            storage_state=sessions.get(name),
+        )
         pages.append(page)
         page.on("pageerror", lambda error: failed.append(str(error)))
-        page.goto(server.url)
-        sign_in(page, name, PASSWORD)
-        page.wait_for_url(lambda url: "/session/" not in url)
         page.goto(f"{server.url}/leaderboard")
+        if name not in sessions:
+            sign_in(page, name, PASSWORD)
+        expect(page.get_by_role("button", name="Sign out")).to_be_visible(timeout=30_000)
+        sessions[name] = page.context.storage_state()
         if name == LEAD:
             expect(page.get_by_role("heading", name="Leaderboard")).to_be_visible(timeout=30_000)
         return page

@@ -3,24 +3,27 @@
 import re
 import sqlite3
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from app_server import AppServer, sign_in
+from app_server import AppServer
 from backend import api
 from backend.campaign.judging.model import GradeEvent
+from hands import pair_on_show, player, press, saved
 
 pytestmark = pytest.mark.browser
-LEAD, ANNOTATORS, PASSWORD = api.demo_people()
+LEAD, ANNOTATORS, _ = api.demo_people()
 LABELS = ("No", "Partly", "Yes")
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory, demo: Callable[..., Path]) -> Iterator[AppServer]:
+def server(
+    tmp_path_factory: pytest.TempPathFactory, demo: Callable[..., Path], serve: Callable[[Path], AppServer]
+) -> AppServer:
     """The app over the demo, whose scale was another one before anybody graded."""
     folder = tmp_path_factory.mktemp("scale")
     demo(folder / "project")
@@ -31,30 +34,19 @@ def server(tmp_path_factory: pytest.TempPathFactory, demo: Callable[..., Path]) 
                 "UPDATE scale SET label = ?, meaning = ?, detail = ?, example = '' WHERE grade = ?",
                 [label, f"It is {label.lower()}", f"Say {label} when it is", grade],
             )
-    server = AppServer(folder / "project", folder / "server.log")
-    server.start()
-    yield server
-    server.kill()
+    return serve(folder / "project")
 
 
-def entered(page: Page, server: AppServer, name: str) -> Page:
-    page.goto(server.url)
-    sign_in(page, name, PASSWORD)
-    expect(page.get_by_role("button", name="Sign out")).to_be_visible(timeout=30_000)
-    return page
-
-
-def test_the_desk_has_the_campaigns_grades_and_no_others(open_page: Callable[..., Page], server: AppServer) -> None:
-    page = entered(open_page(), server, ANNOTATORS[0])
-    player = page.locator('[data-testid="player"][data-gradable="true"]')
-    expect(player).to_be_visible(timeout=30_000)
-    tiles = player.get_by_role("group", name="Grade").get_by_role("button")
+def test_the_desk_has_the_campaigns_grades_and_no_others(enter: Callable[..., Page], server: AppServer) -> None:
+    page = enter(ANNOTATORS[0])
+    pair = pair_on_show(page)
+    tiles = player(page).get_by_role("group", name="Grade").get_by_role("button")
     expect(tiles).to_have_count(3)
     assert [tile.get_attribute("aria-keyshortcuts") for tile in tiles.all()] == ["0", "1", "2"]
     assert [tile.get_attribute("aria-label") for tile in tiles.all()] == [
         f"Grade {grade}, {label}: It is {label.lower()}" for grade, label in enumerate(LABELS)
     ]
-    expect(player.locator(".hints")).to_contain_text("0-2 grade")
+    expect(player(page).locator(".hints")).to_contain_text("0-2 grade")
     boxes = [tile.bounding_box() for tile in tiles.all()]
     assert len({round(box["width"]) for box in boxes if box}) == 1, "columns of one width"
     assert len({round(box["y"]) for box in boxes if box}) == 1, "in one row"
@@ -68,11 +60,9 @@ def test_the_desk_has_the_campaigns_grades_and_no_others(open_page: Callable[...
     expect(panel).not_to_contain_text("The examples are")
     page.keyboard.press("Escape")
 
-    pair = player.get_attribute("data-pair") or ""
-    page.keyboard.press("3")
-    page.keyboard.press("2")
-    expect(page.get_by_test_id("player")).not_to_have_attribute("data-pair", pair)
-    expect(page.get_by_test_id("saving")).to_have_attribute("data-unsaved", "0", timeout=30_000)
+    page.keyboard.press("3")  # no grade of this campaign
+    assert press(page, 2) == pair
+    saved(page)
     with closing(sqlite3.connect(server.project / "reelrank.db")) as db:
         assert db.execute("SELECT p.pair_key, j.grade FROM judgement j JOIN pair p USING (pair_id)").fetchall() == [
             (pair, 2)
@@ -89,7 +79,7 @@ def test_the_desk_has_the_campaigns_grades_and_no_others(open_page: Callable[...
     ]
 
 
-def test_a_lead_decides_and_reads_on_the_scale(open_page: Callable[..., Page], server: AppServer) -> None:
+def test_a_lead_decides_and_reads_on_the_scale(enter: Callable[..., Page], server: AppServer) -> None:
     project = api.open_project(server.project)
     with closing(sqlite3.connect(server.project / "reelrank.db")) as db:
         taken = {row[0] for row in db.execute("SELECT pair_key FROM judgement JOIN pair USING (pair_id)")}
@@ -99,7 +89,7 @@ def test_a_lead_decides_and_reads_on_the_scale(open_page: Callable[..., Page], s
     for name, grade in zip(ANNOTATORS[1:3], (0, 2), strict=True):
         event = GradeEvent(pair.pair, grade, f"{name} {pair.pair}")
         assert api.record_grades(project, people[name], [event], now=time.time())[0].status == "saved"
-    page = entered(open_page(), server, LEAD)
+    page = enter(LEAD)
     page.get_by_role("link", name="Disagreements").click()
     card = page.locator(f".st-key-card-{pair.pair}")
     expect(card).to_contain_text("The first two grades differ by more than 1")
