@@ -12,6 +12,7 @@ import streamlit as st
 from annotate_app.session import auth
 from annotate_app.widgets import exam_results, wording
 from backend import api
+from backend.campaign.judging.model import CORRECTION_S
 from backend.campaign.nouns import Role, Scale
 from backend.campaign.quality.model import MyAgreement, MyWork
 
@@ -29,7 +30,7 @@ def page() -> None:
         st.html('<a class="rr-back" href="/grade" target="_self">Back to grading</a>', width="content")
     exam = api.my_exam(auth.project(), person)
     if not found.in_all:
-        st.info("You have not graded anything yet. Your numbers appear here with the first grade.")
+        st.info("You have not graded anything yet. Your numbers appear here with the first grade." + earlier(found))
         exam_results.mine(exam)
         return
     if found.simulated:
@@ -83,6 +84,32 @@ def leaning(difference: float) -> str:
     return f"On average you grade {steps} {which} what was agreed: you are {tendency}."
 
 
+def settlement(found: MyWork) -> str:
+    """What the pairs of a person came to, and what those wait for that agreement does not speak of yet."""
+    minutes = f"{CORRECTION_S / 60:.0f} minutes"
+    said = [
+        f"Of your {wording.count_of(found.in_all, 'pair')}, {found.settled:,} {_are(found.settled)} settled for good."
+    ]
+    if found.recent:
+        had = f"{found.recent:,} had a grade in the last {minutes}"
+        said.append(f"{had}, which may still be taken back: what they come to counts here after that.")
+    if rest := found.in_all - found.settled - found.recent:
+        said.append(f"{rest:,} {_are(rest)} waiting for other people's grades, or came to no common relevance.")
+    return " ".join(said) + earlier(found)
+
+
+def earlier(found: MyWork) -> str:
+    """What this page leaves out, if anything."""
+    if not found.imported:
+        return ""
+    grades = wording.count_of(found.imported, "grade")
+    return f" {grades} of an earlier campaign {_are(found.imported)} not counted on this page."
+
+
+def _are(count: int) -> str:
+    return "is" if count == 1 else "are"
+
+
 def _numbers(found: MyWork) -> None:
     median = "not measured" if found.median_s is None else f"{found.median_s:.1f} s"
     values = {
@@ -126,10 +153,7 @@ def _days(found: MyWork) -> None:
 def _agreement(found: MyWork) -> None:
     agreement = found.agreement
     if agreement is None:
-        st.info(
-            f"{wording.count_of(found.settled, 'pair')} of yours {'is' if found.settled == 1 else 'are'} settled. "
-            "Agreement is shown from ten settled pairs on: fewer say little."
-        )
+        st.info(f"{settlement(found)} Agreement is shown from ten settled pairs on: fewer say little.")
         return
     for column, (label, value) in zip(st.columns(3), _shares(agreement).items(), strict=True):
         column.metric(label, value, border=True)
@@ -139,6 +163,7 @@ def _agreement(found: MyWork) -> None:
         "ones are left out. Your grades are among those that the relevance was made from. Neither high nor low is a "
         "mark: where people differ, pairs are often hard."
     )
+    st.caption(settlement(found))
 
 
 def _shares(agreement: MyAgreement) -> dict[str, str]:

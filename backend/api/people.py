@@ -1,5 +1,7 @@
 """People: adding, inviting, signing in and out, suspending."""
 
+import time
+
 from backend.campaign.judging import assignments
 from backend.campaign.nouns import Annotator, Lead, Operator, Person, Role
 from backend.campaign.people import accounts as people
@@ -98,9 +100,12 @@ def sign_in_as(project: Project, issuer: str, subject: str, *, now: float) -> st
 
 
 def list_people(project: Project, by: Person | Operator, *, now: float | None = None) -> list[PersonReview]:
-    """Everybody, with how much, how fast and when last they graded; `now` tells when today began."""
+    """Everybody, with how much, how fast and when last they graded.
+
+    `now` tells when today began: by the clock of this machine, if not given.
+    """
     gate.in_charge(project.store, by)
-    return people_rows.reviews(project.store.db, now)
+    return people_rows.reviews(project.store.db, time.time() if now is None else now)
 
 
 def suspend(project: Project, lead: Person, annotator_id: AnnotatorId, suspended: bool, *, now: float) -> None:

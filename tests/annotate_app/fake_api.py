@@ -62,6 +62,8 @@ WORK = MyWork(
     grades=(134, 201, 335, 402, 268),
     skips=7,
     settled=1204,
+    recent=36,
+    imported=0,
     agreement=MyAgreement(1204, equal=0.6, within_one=0.95, difference=-0.25),
 )
 

@@ -74,8 +74,26 @@ def test_my_work_shows_the_persons_own_numbers(open_page: Open) -> None:
 def test_agreement_is_not_told_of_a_few_pairs(open_page: Open, project: fake_api.Project) -> None:
     project.work = replace(project.work, settled=9, agreement=None)
     app = open_page("my_work")
-    assert "9 pairs of yours are settled. Agreement is shown from ten settled pairs on: fewer say little." in words(app)
+    assert (
+        "Of your 1,340 pairs, 9 are settled for good. 36 had a grade in the last 15 minutes, which may still be taken "
+        "back: what they come to counts here after that. 1,295 are waiting for other people's grades, or came to no "
+        "common relevance. Agreement is shown from ten settled pairs on: fewer say little."
+    ) in words(app)
     assert "Mean difference" not in [metric.label for metric in app.metric]
+
+
+def test_nothing_settled_yet_says_what_it_waits_for_and_what_is_left_out(
+    open_page: Open, project: fake_api.Project
+) -> None:
+    """As the page said "0 settled" while the lead saw 44, all graded within the last 15 minutes."""
+    work = replace(project.work, in_all=44, settled=0, recent=44, imported=1, agreement=None)
+    project.work = work
+    assert (
+        "Of your 44 pairs, 0 are settled for good. 44 had a grade in the last 15 minutes, which may still be taken "
+        "back: what they come to counts here after that. 1 grade of an earlier campaign is not counted on this page."
+    ) in words(open_page("my_work"))
+    project.work = replace(work, in_all=1, settled=1, recent=0, imported=0)
+    assert "Of your 1 pair, 1 is settled for good. Agreement is shown" in words(open_page("my_work"))
 
 
 def test_who_has_not_graded_yet_is_told_so(open_page: Open, project: fake_api.Project) -> None:

@@ -8,7 +8,6 @@ import re
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from enum import StrEnum
 from hashlib import blake2b
 
@@ -23,6 +22,7 @@ from backend.campaign.judging.rows import judgements, seats
 from backend.campaign.judging.rows.judgements import PairRow
 from backend.campaign.nouns import Annotator, Person
 from backend.campaign.project import rows as facts
+from backend.ground import days
 from backend.ground.ids import PairKey
 from backend.store import events
 from backend.store.connection import Database, Store, reading, writing
@@ -107,8 +107,7 @@ def desk(store: Store, person: Annotator, *, now: float) -> Desk[ExamDesk] | Non
         found = standing(db, person, held) if held else None
         if held is None or found is None or found.phase in (ExamPhase.PASSED, ExamPhase.EXEMPT):
             return None
-        midnight = datetime.fromtimestamp(now).replace(hour=0, minute=0, second=0, microsecond=0).timestamp()
-        today, in_all = judgements.graded_since(db, me, midnight), seats.graded(db, me)
+        today, in_all = judgements.graded_since(db, me, days.midnight(now)), seats.graded(db, me)
     attempt = found.attempt
     facts = ExamDesk(
         phase=found.phase,

@@ -6,7 +6,7 @@
 from backend.campaign.exam import rows as exam
 from backend.campaign.guideline import rows as examples
 from backend.campaign.guideline.rows import Fitness
-from backend.campaign.judging.judgements import CORRECTION_S
+from backend.campaign.judging.model import CORRECTION_S
 from backend.campaign.judging.rows import judgements, seats
 from backend.campaign.nouns import Lead
 from backend.ground.errors import ProjectError

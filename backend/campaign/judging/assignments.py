@@ -8,7 +8,6 @@ person; batches nearest to completion come first, those at which two others sit 
 """
 
 from collections.abc import Sequence
-from datetime import datetime
 from hashlib import blake2b
 from typing import Any
 
@@ -17,6 +16,7 @@ from backend.campaign.candidates.rows.lists import FIRST_ROUND_SEATS
 from backend.campaign.judging.model import Desk, DeskItem, DeskState
 from backend.campaign.judging.rows import judgements, seats, skips
 from backend.campaign.nouns import Annotator, Person
+from backend.ground import days
 from backend.ground.ids import AnnotatorId, PairId, PairKey
 from backend.store import events
 from backend.store.connection import Store, writing
@@ -88,8 +88,7 @@ def desk(store: Store, person: Annotator, *, now: float, lease_s: float, shown: 
         skipped = 0 if held else skips.left_to_others(db, me)
         batches = {item.batch_id for item in held}
         progress = {batch_id: seats.batch_progress(db, me, batch_id, now=now) for batch_id in batches}
-        midnight = datetime.fromtimestamp(now).replace(hour=0, minute=0, second=0, microsecond=0).timestamp()
-        today = judgements.graded_since(db, me, midnight)
+        today = judgements.graded_since(db, me, days.midnight(now))
         in_all = seats.graded(db, me)
         any_batch = bool(held) or lists.any_batch(db)
 

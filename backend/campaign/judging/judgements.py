@@ -4,7 +4,7 @@
 `consensus`, which calls `accept` inside its own transaction.
 """
 
-from backend.campaign.judging.model import DeskItem, GradeEvent
+from backend.campaign.judging.model import CORRECTION_S, DeskItem, GradeEvent
 from backend.campaign.judging.rows import judgements, seats, skips
 from backend.campaign.judging.rows.judgements import PairRow, Standing
 from backend.campaign.judging.rows.seats import GoneOn
@@ -14,9 +14,6 @@ from backend.ground.errors import PairLocked, ReelRankError, SeatUnavailable
 from backend.store import events
 from backend.store.connection import Store, reading, writing
 from backend.store.events import EventKind
-
-CORRECTION_S = 15 * 60.0
-"""For how long the person whose grade decided a pair may still take it back (nobody having gone on from it)."""
 
 GONE = (
     "this pair went back to the queue and others have taken or settled it; your grade is kept in the log but does not "

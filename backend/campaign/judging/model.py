@@ -11,6 +11,9 @@ from backend.ground.ids import PairKey
 
 First = TypeVar("First")
 
+CORRECTION_S = 15 * 60.0
+"""For how long the person whose grade decided a pair may still take it back (nobody having gone on from it)."""
+
 
 @dataclass(frozen=True, slots=True)
 class DeskItem:

@@ -7,6 +7,7 @@ from statistics import median
 from backend.campaign.nouns import Person, Role
 from backend.campaign.people.model import PersonReview
 from backend.campaign.quality.rules.pace import SHORTEST_MS, too_fast
+from backend.ground.days import midnight
 from backend.ground.errors import ProjectError
 from backend.ground.ids import AnnotatorId
 from backend.store.engine import Database
@@ -137,12 +138,12 @@ def end_sessions(db: Database, annotator_id: AnnotatorId) -> int:
     return db.conn.execute("DELETE FROM session WHERE annotator_id = ?", [annotator_id]).rowcount
 
 
-def reviews(db: Database, now: float | None = None) -> list[PersonReview]:
+def reviews(db: Database, now: float) -> list[PersonReview]:
     """Everybody, with how much, how fast and when last they graded.
 
     Args:
         db: the database.
-        now: seconds since 1970, which tell when today began (by the clock of this machine if not given).
+        now: seconds since 1970, which tell when today began.
     """
     active, hasty = _active_ms(db), _too_fast(db)
     # Every count is one range of an index: all seats of a person but those held are judged.
@@ -154,11 +155,11 @@ def reviews(db: Database, now: float | None = None) -> list[PersonReview]:
             AS judgements,
           (SELECT max(graded_at) FROM judgement j WHERE j.annotator_id = a.annotator_id) AS last_at,
           (SELECT count(*) FROM judgement j WHERE j.annotator_id = a.annotator_id AND j.revision = 1 AND j.graded_at
-             >= unixepoch(coalesce(:now, unixepoch()), 'unixepoch', 'localtime', 'start of day', 'utc')) AS today,
+             >= :midnight) AS today,
           (SELECT count(*) FROM skip k WHERE k.annotator_id = a.annotator_id AND k.lifted_at IS NULL) AS skips
         FROM annotator a ORDER BY a.role DESC, a.name
         """,
-        {"now": now},
+        {"midnight": midnight(now)},
     )
     return [
         PersonReview(
@@ -175,18 +176,10 @@ def reviews(db: Database, now: float | None = None) -> list[PersonReview]:
     ]
 
 
-_STANDING = (
-    "NOT EXISTS (SELECT 1 FROM judgement n WHERE n.pair_id = j.pair_id AND n.seat_no = j.seat_no "
-    "AND n.revision = j.revision + 1)"
-)
-
-
 def _active_ms(db: Database) -> dict[int, list[int]]:
     """The active times of everybody's standing grades; those that nobody measured (0) left out."""
     found: dict[int, list[int]] = defaultdict(list)
-    for annotator_id, active_ms in db.conn.execute(
-        f"SELECT annotator_id, active_ms FROM judgement j WHERE active_ms > 0 AND {_STANDING}"
-    ):
+    for annotator_id, active_ms in db.conn.execute("SELECT annotator_id, active_ms FROM standing WHERE active_ms > 0"):
         found[annotator_id].append(active_ms)
     return found
 
@@ -194,9 +187,9 @@ def _active_ms(db: Database) -> dict[int, list[int]]:
 def _too_fast(db: Database) -> Counter[int]:
     """How many standing grades of everybody came too fast; unmeasured ones are not asked."""
     rows = db.conn.execute(
-        "SELECT j.annotator_id, min(j.active_ms, j.elapsed_ms), m.end_s - m.start_s FROM judgement j "
+        "SELECT j.annotator_id, min(j.active_ms, j.elapsed_ms), m.end_s - m.start_s FROM standing j "
         "JOIN pair p USING (pair_id) JOIN moment m USING (moment_id) "
-        f"WHERE min(j.active_ms, j.elapsed_ms) < ? AND {_STANDING}",  # NULL, not measured, is not less
+        "WHERE min(j.active_ms, j.elapsed_ms) < ?",  # NULL, not measured, is not less
         [SHORTEST_MS],  # no grade that took longer is too fast
     )
     return Counter(annotator_id for annotator_id, active_ms, duration_s in rows if too_fast(active_ms, duration_s))

@@ -37,5 +37,9 @@ class MyWork:
     skips: int
     settled: int
     """Pairs that `agreement` may speak of."""
+    recent: int
+    """Pairs that somebody graded so lately that they may take it back: nothing is told of them yet."""
+    imported: int
+    """Judgements of earlier campaigns."""
     agreement: MyAgreement | None
     """None while `settled` is too small to say anything."""

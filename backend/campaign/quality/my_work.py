@@ -6,15 +6,15 @@ many at once: nothing here tells how anybody graded one pair, nor anything about
 
 from collections import Counter
 from collections.abc import Sequence
-from datetime import datetime, timedelta
 from statistics import fmean, median
 
-from backend.campaign.judging.judgements import CORRECTION_S
+from backend.campaign.judging.model import CORRECTION_S
 from backend.campaign.nouns import Annotator
 from backend.campaign.project import rows as facts
 from backend.campaign.quality import rows as my_work
 from backend.campaign.quality.model import MyAgreement, MyWork
 from backend.campaign.quality.rows import GivenHere
+from backend.ground.days import day_of, last_days
 from backend.store.connection import Store, reading
 
 DAYS = 30
@@ -27,26 +27,27 @@ def report(store: Store, me: Annotator, *, now: float) -> MyWork:
     """Everything of one instant. A day begins at the server's midnight, as on the annotators' desks."""
     with reading(store) as db:
         given = my_work.judgements(db, me.annotator_id, final_before=now - CORRECTION_S)
-        skips = my_work.skips(db, me.annotator_id)
+        skips, imported = my_work.skips(db, me.annotator_id), my_work.imported(db, me.annotator_id)
         scale = facts.scale(db)
-    today = datetime.fromtimestamp(now).date()
-    days = [(today - timedelta(days=n)).isoformat() for n in range(DAYS)]  # the newest first
-    first = Counter(datetime.fromtimestamp(one.at).date().isoformat() for one in given if one.is_first)
+    days = last_days(now, DAYS)
+    first = Counter(day_of(one.at) for one in given if one.is_first)
     standing = [one for one in given if one.stands]
     measured = [one.active_ms for one in standing if one.active_ms]
     grades = Counter(one.grade for one in standing)
     settled = [one for one in standing if one.relevance is not None]
     return MyWork(
-        today=first[days[0]],
-        week=sum(first[day] for day in days[:WEEK_DAYS]),
+        today=first[days[-1]],
+        week=sum(first[day] for day in days[-WEEK_DAYS:]),
         in_all=len(standing),
         simulated=sum(one.simulated for one in standing),
-        days=tuple((day, first[day]) for day in reversed(days)),
+        days=tuple((day, first[day]) for day in days),
         active_s=sum(one.active_ms for one in given) / 1000,
         median_s=median(measured) / 1000 if measured else None,
         grades=tuple(grades[grade] for grade in scale.grades),
         skips=skips,
         settled=len(settled),
+        recent=sum(one.recent for one in standing),
+        imported=imported,
         agreement=_agreement(settled) if len(settled) >= FEWEST_PAIRS else None,
     )
 

@@ -3,11 +3,10 @@
 *Reads* judgements, seats, verdicts, *writes* nothing. How many pairs have which verdict says `status`.
 """
 
-from datetime import datetime, timedelta
-
 from backend.campaign.project.folder import Project
 from backend.campaign.review.model import DayCount, WorkProgress
 from backend.campaign.review.rows import progress
+from backend.ground.days import last_days, midnight
 from backend.store.connection import reading
 
 DAYS = 30
@@ -20,19 +19,16 @@ def report(project: Project, *, now: float) -> WorkProgress:
 
     The pace is that of the last seven days, or, while fewer have passed since people began, of those (at least one).
     """
-    midnight = datetime.fromtimestamp(now).replace(hour=0, minute=0, second=0, microsecond=0)
-    first_day = midnight - timedelta(days=DAYS - 1)
     week_ago = now - WEEK_DAYS * DAY_S
     with reading(project.store) as db:
-        found = {day.day: day for day in progress.days(db, first_day.timestamp())}
-        paces = progress.paces(db, midnight=midnight.timestamp(), week_ago=week_ago)
+        found = {day.day: day for day in progress.days(db, midnight(now, days_ago=DAYS - 1))}
+        paces = progress.paces(db, midnight=midnight(now), week_ago=week_ago)
         began = min((at for _, _, at in paces if at is not None), default=now)
         span_days = min(max((now - began) / DAY_S, 1.0), WEEK_DAYS)
-        names = [(first_day + timedelta(days=n)).date().isoformat() for n in range(DAYS)]
         return WorkProgress(
             needed=progress.needed(db),
             held=progress.held(db, now),
-            days=tuple(found.get(name, DayCount(name, 0, 0)) for name in names),
+            days=tuple(found.get(name, DayCount(name, 0, 0)) for name in last_days(now, DAYS)),
             people=tuple(pace for pace, may_work, _ in paces if may_work),
             imported=progress.imported(db),
             a_day=sum(pace.week for pace, _, _ in paces) / span_days,

@@ -6,8 +6,16 @@ import pytest
 
 from backend import api
 from backend.campaign.judging import assignments, consensus
-from backend.campaign.judging.judgements import CORRECTION_S, DECIDED, GONE, GONE_ON, TOO_LATE
-from backend.campaign.judging.model import DeskState, GradeEvent, Receipt, ReceiptStatus, SkipEvent, SkipKind
+from backend.campaign.judging.judgements import DECIDED, GONE, GONE_ON, TOO_LATE
+from backend.campaign.judging.model import (
+    CORRECTION_S,
+    DeskState,
+    GradeEvent,
+    Receipt,
+    ReceiptStatus,
+    SkipEvent,
+    SkipKind,
+)
 from backend.campaign.judging.rows import seats
 from backend.campaign.judging.rows.seats import GoneOn
 from backend.campaign.judging.skips import GRADED

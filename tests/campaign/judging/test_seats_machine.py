@@ -36,7 +36,7 @@ from backend.campaign.judging.model import Desk, DeskState, GradeEvent, Receipt,
 from backend.campaign.nouns import Person, Role
 from backend.campaign.people import accounts as people
 from backend.encoders import sentence
-from backend.ground.errors import PairLocked
+from backend.ground.errors import Overtaken, PairLocked
 from backend.ground.ids import PairKey
 from support import MOMENTS, NOW, WordEncoder
 
@@ -190,6 +190,7 @@ class Campaign(RuleBasedStateMachine):
         self.desks: dict[int, tuple[PairKey, ...]] = defaultdict(tuple)
         self.promised: dict[tuple[int, int], float] = {}
         self.last: dict[int, int] = {}
+        self.offered: set[PairKey] = set()
         self.seen: set[tuple[int, int]] = set()
         """(pair, person) whose clip was on screen since they sat down, as the acts had it."""
 
@@ -324,11 +325,14 @@ class Campaign(RuleBasedStateMachine):
     @rule(pair=PAIR)
     def lead_offers_a_pair_again(self, pair: int) -> None:
         mine = {skip for skip in self.skips if skip[0] == self.pair_ids[pair]}
-        if self.tables().verdicts.get(self.pair_ids[pair], ("open",))[0] in SETTLED:
-            with pytest.raises(PairLocked):
-                api.offer_again(self.project, self.lead, self.keys[self.pair_ids[pair]], now=self.now)
+        key = self.keys[self.pair_ids[pair]]
+        settled = self.tables().verdicts.get(self.pair_ids[pair], ("open",))[0] in SETTLED
+        if settled or (not mine and key in self.offered):
+            with pytest.raises(PairLocked if settled else Overtaken):
+                api.offer_again(self.project, self.lead, key, now=self.now)
             return
-        assert api.offer_again(self.project, self.lead, self.keys[self.pair_ids[pair]], now=self.now) == len(mine)
+        assert api.offer_again(self.project, self.lead, key, now=self.now) == len(mine)
+        self.offered |= {key} if mine else set()
         self.skips -= mine
 
     @precondition(lambda self: self.blocked)

@@ -153,6 +153,40 @@ def test_a_verdict_that_could_still_be_taken_back_is_not_told(judging: Judging) 
     assert report(judging, at=LATER + 15 * 60 + 1).settled == 11
 
 
+def test_pairs_whose_grades_can_still_be_taken_back_are_counted_apart_and_alike(judging: Judging) -> None:
+    """As the page said "0 settled" while the lead saw 44: all of them had been graded within the last 15 minutes."""
+    settle(judging, 12, 3, 3, at=LATER)
+    agreeing = report(judging, at=LATER + 60)
+    assert (agreeing.in_all, agreeing.settled, agreeing.recent) == (12, 0, 12)
+    pairs = [pair.pair for pair in judging.pairs()[12:16]]
+    for pair in pairs:
+        judging.grade(0, pair, 0, at=NOW)
+    assert report(judging, at=LATER + 60).recent == 12, "his own grade is old, and nobody else came"
+    for pair, theirs in zip(pairs, (0, 4, 1, 3), strict=True):
+        before = report(judging, at=LATER + 60)
+        judging.grade(1, pair, theirs, at=LATER)
+        after = report(judging, at=LATER + 60)
+        assert (after.recent - before.recent, after.settled) == (1, 0), "whatever the other one thinks of it"
+    ends = report(judging, at=LATER + 15 * 60 + 1)
+    assert (ends.in_all, ends.settled, ends.recent) == (16, 14, 0)
+
+
+def test_grades_of_an_earlier_campaign_are_counted_apart(judging: Judging) -> None:
+    settle(judging, 2, 3, 3)
+    key = judging.pairs()[5].pair
+    person = judging.annotators[0].annotator_id
+    with sqlite3.connect(judging.project.folder / "reelrank.db") as db:
+        [pair] = db.execute("SELECT pair_id FROM pair WHERE pair_key = ?", [key]).fetchone()
+        db.execute("UPDATE seat SET annotator_id = ? WHERE pair_id = ? AND seat_no = 1", [person, pair])
+        db.execute(
+            "INSERT INTO judgement (pair_id, seat_no, annotator_id, revision, grade, graded_at, event_key, imported) "
+            "VALUES (?, 1, ?, 1, 4, 0, 'earlier', 1)",
+            [pair, person],
+        )
+    found = report(judging)
+    assert (found.in_all, found.imported, sum(found.grades)) == (2, 1, 2)
+
+
 def test_it_holds_numbers_about_the_person_and_nothing_else(worked: Judging) -> None:
     def leaves(value: Any) -> list[Any]:
         if isinstance(value, dict):

@@ -1,0 +1,23 @@
+"""Days as people at one server live them: they begin at its midnight, and some have 23 or 25 hours."""
+
+from datetime import date, datetime, time, timedelta
+
+
+def midnight(now: float, days_ago: int = 0) -> float:
+    """When the day of an instant began, or a day before it; both in seconds since 1970."""
+    return datetime.combine(_date(now) - timedelta(days=days_ago), time()).timestamp()
+
+
+def day_of(at: float) -> str:
+    """The day of an instant (seconds since 1970), as `2026-03-14`."""
+    return _date(at).isoformat()
+
+
+def last_days(now: float, count: int) -> list[str]:
+    """The day of an instant and those before it, `count` in all, the oldest first."""
+    today = _date(now)
+    return [(today - timedelta(days=n)).isoformat() for n in reversed(range(count))]
+
+
+def _date(at: float) -> date:
+    return datetime.fromtimestamp(at).date()
