@@ -13,7 +13,7 @@ from backend.campaign.nouns import Annotator
 from backend.campaign.project import rows as facts
 from backend.campaign.quality import rows as my_work
 from backend.campaign.quality.model import MyAgreement, MyWork
-from backend.campaign.quality.rows import GivenHere
+from backend.campaign.quality.rows import Given
 from backend.ground.days import day_of, last_days
 from backend.store.connection import Store, reading
 
@@ -26,9 +26,10 @@ FEWEST_PAIRS = 10
 def report(store: Store, me: Annotator, *, now: float) -> MyWork:
     """Everything of one instant. A day begins at the server's midnight, as on the annotators' desks."""
     with reading(store) as db:
-        given = my_work.judgements(db, me.annotator_id, final_before=now - CORRECTION_S)
-        skips, imported = my_work.skips(db, me.annotator_id), my_work.imported(db, me.annotator_id)
+        everything = my_work.judgements(db, me.annotator_id, final_before=now - CORRECTION_S)
+        skips = my_work.skips(db, me.annotator_id)
         scale = facts.scale(db)
+    given = [one for one in everything if not one.imported]
     days = last_days(now, DAYS)
     first = Counter(day_of(one.at) for one in given if one.is_first)
     standing = [one for one in given if one.stands]
@@ -47,12 +48,12 @@ def report(store: Store, me: Annotator, *, now: float) -> MyWork:
         skips=skips,
         settled=len(settled),
         recent=sum(one.recent for one in standing),
-        imported=imported,
+        imported=len(everything) - len(given),
         agreement=_agreement(settled) if len(settled) >= FEWEST_PAIRS else None,
     )
 
 
-def _agreement(settled: Sequence[GivenHere]) -> MyAgreement:
+def _agreement(settled: Sequence[Given]) -> MyAgreement:
     apart = [abs(one.grade - one.relevance) for one in settled if one.relevance is not None]
     return MyAgreement(
         pairs=len(settled),

@@ -1,4 +1,4 @@
-"""What one person did, for their own eyes: every grade they gave here, and what its pair came to. Reads only."""
+"""What one person did, for their own eyes: every grade they gave, and what its pair came to. Reads only."""
 
 from typing import NamedTuple
 
@@ -6,7 +6,7 @@ from backend.ground.ids import AnnotatorId
 from backend.store.engine import Database
 
 
-class GivenHere(NamedTuple):
+class Given(NamedTuple):
     """One judgement of the person; `relevance` and `agreed` only where the pair is settled for good.
 
     `recent`: somebody graded the pair so lately that they may take it back.
@@ -18,13 +18,14 @@ class GivenHere(NamedTuple):
     is_first: bool
     stands: bool
     simulated: bool
+    imported: bool
     recent: bool
     relevance: int | None
     agreed: float | None
 
 
-def judgements(db: Database, me: AnnotatorId, *, final_before: float) -> list[GivenHere]:
-    """Every judgement this person made here, the oldest first.
+def judgements(db: Database, me: AnnotatorId, *, final_before: float) -> list[Given]:
+    """Every judgement this person made, the oldest first.
 
     Args:
         db: the database.
@@ -34,26 +35,22 @@ def judgements(db: Database, me: AnnotatorId, *, final_before: float) -> list[Gi
     """
     rows = db.conn.execute(
         """
+        WITH fresh AS MATERIALIZED (  -- CROSS JOIN: people are few, and each has an index by time
+          SELECT j.pair_id FROM annotator a CROSS JOIN judgement j USING (annotator_id) WHERE j.graded_at > :final)
         SELECT j.grade, j.graded_at, j.active_ms, j.revision = 1,
           EXISTS (SELECT 1 FROM standing s WHERE s.judgement_id = j.judgement_id), j.simulated,
-          EXISTS (SELECT 1 FROM judgement o WHERE o.pair_id = j.pair_id AND o.graded_at > :final) AS recent,
-          c.relevance, CASE c.verdict WHEN 'consensus' THEN c.mean ELSE c.relevance END
+          j.imported, j.pair_id IN fresh AS recent, c.relevance,
+          CASE c.verdict WHEN 'consensus' THEN c.mean ELSE c.relevance END
         FROM judgement j
         LEFT JOIN consensus c ON c.pair_id = j.pair_id AND c.verdict IN ('consensus', 'adjudicated') AND NOT recent
-        WHERE j.annotator_id = :me AND j.imported = 0
+        WHERE j.annotator_id = :me
         ORDER BY j.graded_at
         """,
         {"me": me, "final": final_before},
     )
-    return [GivenHere(r[0], r[1], r[2], bool(r[3]), bool(r[4]), bool(r[5]), bool(r[6]), r[7], r[8]) for r in rows]
-
-
-def imported(db: Database, me: AnnotatorId) -> int:
-    """How many judgements of earlier campaigns are this person's; such a one has a single revision."""
-    count: int = db.conn.execute(
-        "SELECT count(*) FROM judgement WHERE annotator_id = ? AND imported = 1", [me]
-    ).fetchone()[0]
-    return count
+    return [
+        Given(r[0], r[1], r[2], bool(r[3]), bool(r[4]), bool(r[5]), bool(r[6]), bool(r[7]), r[8], r[9]) for r in rows
+    ]
 
 
 def skips(db: Database, me: AnnotatorId) -> int:
