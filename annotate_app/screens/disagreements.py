@@ -156,7 +156,7 @@ def _offer(pair: PairReview, blocked: bool) -> None:
         return
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button("Offer again", key=f"offer-{pair.pair}", on_click=offer_again, args=(pair.pair, blocked))
-        who = wording.count_of(len(pair.skips), "person").replace("persons", "people")
+        who = wording.count_of(len(pair.skips), "person")
         st.caption(f"to the {who} who skipped it" + (", and show the clip again" if blocked else ""), width="content")
 
 

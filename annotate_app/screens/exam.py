@@ -62,9 +62,9 @@ def set_exam() -> None:
             newcomers_only=bool(state["exam_newcomers"]),
             now=time.time(),
         )
-        clips, queries = wording.count_of(report.items, "pair"), report.queries
+        clips, queries = wording.count_of(report.items, "pair"), wording.count_of(report.queries, "query")
         exempted = f" {wording.count_of(report.exempted, 'person')} exempted." if report.exempted else ""
-        state["exam_done"] = f"The exam has {clips} of {queries} {'query' if queries == 1 else 'queries'}.{exempted}"
+        state["exam_done"] = f"The exam has {clips} of {queries}.{exempted}"
 
     state["exam_problem"] = look.as_lead(act)
 
@@ -103,7 +103,7 @@ def _facts(held: api.Exam) -> None:
     lost = held.items - held.showable
     hidden = f" {wording.count_of(lost, 'pair')} left out because the clip cannot be shown." if lost else ""
     st.markdown(
-        f"**{wording.count_of(held.items, 'pair')} of {held.queries} {'query' if held.queries == 1 else 'queries'}**, "
+        f"**{wording.count_of(held.items, 'pair')} of {wording.count_of(held.queries, 'query')}**, "
         f"from {plain(drawn)}; at most {wording.percent(held.most_missed)} of the grades may differ by more than "
         f"{held.tolerance}. "
         f"Set by {plain(held.set_by or 'the command line')} on "

@@ -67,9 +67,8 @@ def keep() -> None:
                 kept = api.add_run(project, lead, paths["file"], name=name, videos=videos, now=time.time())
             else:
                 kept = api.add_truth(project, lead, paths["file"], name=name, now=time.time())
-            st.toast(
-                f"Kept {plain(kept.name)}: {kept.queries:,} queries, {kept.moments:,} moments.", icon=":material/save:"
-            )
+            held = f"{wording.count_of(kept.queries, 'query')}, {wording.count_of(kept.moments, 'moment')}"
+            st.toast(f"Kept {plain(kept.name)}: {held}.", icon=":material/save:")
 
         problem = look.as_lead(act)
         for path in paths.values():
@@ -127,7 +126,8 @@ def _keeper(project: api.Project, lead: Person, runs: Sequence[api.Kept], left_o
             note = " · **not compared**" if run.name in left_out else ""
             who = f" by {plain(run.added_by)}" if run.added_by else ""
             when = wording.when(run.added_at, st.context.timezone)
-            facts = f"{plain(run.file)} · {run.queries:,} queries, {run.moments:,} predictions · kept {when}{who}"
+            held = f"{wording.count_of(run.queries, 'query')}, {wording.count_of(run.moments, 'prediction')}"
+            facts = f"{plain(run.file)} · {held} · kept {when}{who}"
             st.markdown(f"**{plain(run.name)}**{note}  \n{facts} · sha256 `{run.sha256[:12]}`", width="stretch")
             st.button("Remove", key=f"remove-{number}", on_click=remove, args=(run.name,))
     kept = api.list_truths(project, lead)

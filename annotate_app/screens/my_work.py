@@ -2,15 +2,13 @@
 
 import time
 from collections.abc import Sequence
-from datetime import date
 from html import escape
 
-import altair as alt
-import pandas as pd
 import streamlit as st
 
 from annotate_app.session import auth
-from annotate_app.widgets import exam_results, wording
+from annotate_app.widgets import exam_results, look, tables, wording
+from annotate_app.widgets.day_chart import day_chart
 from backend import api
 from backend.campaign.judging.model import CORRECTION_S
 from backend.campaign.nouns import Role, Scale
@@ -60,14 +58,15 @@ def duration(seconds: float) -> str:
 def spread_table(grades: Sequence[int], scale: Scale) -> str:
     """How often each grade was given, the highest first, as bars against the most frequent."""
     most = max(*grades, 1)
-    rows = "".join(
-        f"<tr><td><span class='rr-grade rr-r{grade}'>{grade}</span></td><td>{escape(scale.label(grade).lower())}</td>"
-        f"<td><span class='rr-pace' style='--share:{grades[grade] / most:.3f}'>{grades[grade]:,} "
-        f"<small>{grades[grade] / max(sum(grades), 1):.0%}</small></span></td></tr>"
+    rows = [
+        (
+            tables.grade(grade),
+            escape(scale.label(grade).lower()),
+            tables.bar(grades[grade], most, f" <small>{grades[grade] / max(sum(grades), 1):.0%}</small>"),
+        )
         for grade in reversed(scale.grades)
-    )
-    head = "<tr><th scope='col'>Grade</th><th scope='col'>Meaning</th><th scope='col'>Times</th></tr>"
-    return f"<table class='rr-grades rr-spread'>{head}{rows}</table>"
+    ]
+    return tables.table(("Grade", "Meaning", "Times"), rows, "rr-spread")
 
 
 def skips(count: int) -> str:
@@ -123,8 +122,7 @@ def _numbers(found: MyWork) -> None:
         "Median a grade": (median, "Half of your grades took less active time than this."),
     }
     with st.container(key="my-numbers"):
-        for column, (label, (value, meaning)) in zip(st.columns(5), values.items(), strict=True):
-            column.metric(label, value, border=True, help=meaning)
+        look.metrics(values)
 
 
 def _days(found: MyWork) -> None:
@@ -132,22 +130,7 @@ def _days(found: MyWork) -> None:
     if not total:
         st.info("You graded nothing in the last 30 days.")
         return
-    frame = pd.DataFrame(
-        {
-            "Day": [f"{day.day} {day:%b}" for day in (date.fromisoformat(name) for name, _ in found.days)],
-            "Pairs": [pairs for _, pairs in found.days],
-        }
-    )
-    chart = (
-        alt.Chart(frame)
-        .mark_bar(cornerRadiusEnd=2, color="#6366f1")
-        .encode(
-            x=alt.X("Day:O", sort=None, title=None, axis=alt.Axis(labelOverlap="greedy", labelAngle=0)),
-            y=alt.Y("Pairs:Q", title=None, axis=alt.Axis(tickMinStep=1, format=",d")),
-            tooltip=["Day", "Pairs"],
-        )
-    )
-    st.altair_chart(chart, height=230, alt=f"Bars: {total:,} pairs you graded on each of the last 30 days")
+    day_chart(found.days, "Pairs", f"Bars: {total:,} pairs you graded on each of the last 30 days")
 
 
 def _agreement(found: MyWork) -> None:
@@ -155,8 +138,7 @@ def _agreement(found: MyWork) -> None:
     if agreement is None:
         st.info(f"{settlement(found)} Agreement is shown from ten settled pairs on: fewer say little.")
         return
-    for column, (label, value) in zip(st.columns(3), _shares(agreement).items(), strict=True):
-        column.metric(label, value, border=True)
+    look.metrics(_shares(agreement))
     st.markdown(leaning(agreement.difference))
     st.caption(
         f"Over {wording.count_of(agreement.pairs, 'pair')} that you graded and that are settled; open and escalated "

@@ -3,19 +3,17 @@
 import math
 import time
 from collections.abc import Sequence
-from datetime import date
 from html import escape
 from pathlib import Path
 
-import altair as alt
-import pandas as pd
 import streamlit as st
 
 from annotate_app.plain import plain
-from annotate_app.widgets import look, wording
+from annotate_app.widgets import look, tables, wording
+from annotate_app.widgets.day_chart import day_chart
 from backend import api
 from backend.campaign.nouns import Person
-from backend.campaign.review.model import DayCount, PersonPace, WorkProgress
+from backend.campaign.review.model import PersonPace, WorkProgress
 
 _BAR = {
     "consensus": "consensus",
@@ -50,7 +48,7 @@ def page() -> None:
 def forecast(found: WorkProgress) -> str:
     """When the work may be done at the pace of the last seven days, in words."""
     if found.days_left is None:
-        return "no judgements in the last week"
+        return "unknown"
     if not found.needed:
         return "nothing is left"
     if found.days_left < 1:
@@ -89,13 +87,12 @@ def _metrics(found: WorkProgress) -> None:
         "Grades still needed": (f"{found.needed:,}", "Until every open or escalated pair has all its seats judged."),
         "Forecast": (
             forecast(found),
-            "Until nothing is needed, at the pace of the last seven days; further escalations come on top.",
+            "Until nothing is needed, at the pace of the last seven days, if any; further escalations come on top.",
         ),
         "Judgements a day": (f"{found.a_day:,.0f}", "Over the last seven days."),
         "Pairs in people's hands": (f"{found.held:,}", "On somebody's desk just now, and not graded yet."),
     }
-    for column, (label, (value, meaning)) in zip(st.columns([3, 4, 3, 3]), values.items(), strict=True):
-        column.metric(label, value, border=True, help=meaning)
+    look.metrics(values, [3, 4, 3, 3])
 
 
 def _days(found: WorkProgress) -> None:
@@ -103,7 +100,8 @@ def _days(found: WorkProgress) -> None:
     kind = "judgements" if by_people or not simulated else "simulated"
     if by_people or simulated:
         alt_text = f"Bars: {sum(getattr(day, kind) for day in found.days):,} {kind} on each of the last 30 days"
-        st.altair_chart(_day_chart(found.days, kind), height=230, alt=alt_text)
+        days = [(day.day, getattr(day, kind)) for day in found.days]
+        day_chart(days, "Judgements", alt_text, "#6366f1" if kind == "judgements" else "#a1a1aa")
     else:
         st.info("Nobody has judged anything in the last 30 days. Bars appear here with the first grade.")
     for text in left_out(found):
@@ -115,32 +113,12 @@ def left_out(found: WorkProgress) -> list[str]:
     by_people, simulated = (sum(getattr(day, kind) for day in found.days) for kind in ("judgements", "simulated"))
     texts = []
     if simulated and by_people:
-        texts.append(f"Without {simulated:,} simulated ones.")
+        texts.append(f"Without {wording.count_of(simulated, 'simulated one')}.")
     elif simulated:
         texts.append(f"All {simulated:,} of them are simulated; people have judged nothing in these 30 days.")
     if found.imported:
         texts.append(f"Without {found.imported:,} imported from earlier campaigns.")
     return texts
-
-
-def _day_chart(days: Sequence[DayCount], kind: str) -> alt.Chart:
-    dates = [date.fromisoformat(day.day) for day in days]
-    frame = pd.DataFrame(
-        {
-            "Day": [f"{day.day} {day:%b}" for day in dates],
-            "Judgements": [getattr(day, kind) for day in days],
-        }
-    )
-    chart: alt.Chart = (
-        alt.Chart(frame)
-        .mark_bar(cornerRadiusEnd=2, color="#6366f1" if kind == "judgements" else "#a1a1aa")
-        .encode(
-            x=alt.X("Day:O", sort=None, title=None, axis=alt.Axis(labelOverlap="greedy", labelAngle=0)),
-            y=alt.Y("Judgements:Q", title=None, axis=alt.Axis(tickMinStep=1, format=",d")),
-            tooltip=["Day", "Judgements"],
-        )
-    )
-    return chart
 
 
 def _people(people: Sequence[PersonPace]) -> None:
@@ -160,13 +138,8 @@ def _people(people: Sequence[PersonPace]) -> None:
 def pace_table(people: Sequence[PersonPace]) -> str:
     """Today and the last 7 days of each person, the latter as a bar against the busiest."""
     most = max(person.week for person in people)
-    rows = "".join(
-        f"<tr><td>{escape(person.name)}</td><td>{person.today:,}</td>"
-        f"<td><span class='rr-pace' style='--share:{person.week / most:.3f}'>{person.week:,}</span></td></tr>"
-        for person in people
-    )
-    head = "<tr><th scope='col'>Annotator</th><th scope='col'>Today</th><th scope='col'>Last 7 days</th></tr>"
-    return f"<table class='rr-grades rr-paces'>{head}{rows}</table>"
+    rows = [(escape(person.name), f"{person.today:,}", tables.bar(person.week, most)) for person in people]
+    return tables.table(("Annotator", "Today", "Last 7 days"), rows, "rr-paces")
 
 
 def _backup() -> None:

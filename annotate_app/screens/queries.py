@@ -45,8 +45,7 @@ def suggestion(review: QueryReview, scale: Scale) -> str:
     known = [relevance for relevance in review.last_five if relevance is not None]
     missing = len(review.last_five) - len(known)
     if missing and not review.more_candidates and review.settled < review.pairs:
-        are = "is" if missing == 1 else "are"
-        return f"{wording.number(missing)} of the last five {are} not settled yet."
+        return f"{wording.number(missing)} of the last five {wording.are(missing)} not settled yet."
     finds = sum(relevance >= wanted for relevance in known)
     outlook = (
         "a second batch is likely to find more"
@@ -65,7 +64,7 @@ def why_not(review: QueryReview) -> str:
         return ""
     unsettled = review.pairs - review.settled
     if unsettled:
-        return f"{unsettled} of {review.pairs} pairs are not settled yet."
+        return f"{unsettled} of {wording.count_of(review.pairs, 'pair')} {wording.are(unsettled)} not settled yet."
     if review.batches_open > 1:
         return "Batch 2 is open already, and there are no further candidates."
     return "There are no further candidates for this query."
@@ -92,16 +91,14 @@ def open_batch(query_id: QueryId) -> None:
 
 def _metrics(counts: dict[str, Any]) -> None:
     done, total = look.settled(counts)
-    columns = st.columns(5)
     values = {
         "Judgements": f"{counts['judgements']:,}",
         "Pairs settled": f"{done:,} of {total:,}",
         "Escalated": f"{counts['pairs']['escalated']:,}",
         "Discarded": f"{counts['pairs']['discarded']:,}",
-        "People": f"{counts['annotators']:,}",
+        "Annotators": f"{counts['annotators']:,}",
     }
-    for column, (label, value) in zip(columns, values.items(), strict=True):
-        column.metric(label, value, border=True)
+    look.metrics(values)
 
 
 def _choose(reviews: Sequence[QueryReview]) -> QueryReview | None:
@@ -207,11 +204,11 @@ def _detail(project: api.Project, lead: Person, review: QueryReview, campaign: C
             st.caption(refusal)
     with right:
         st.markdown("**How many pairs have each relevance**")
-        st.altair_chart(
-            _distribution(review.relevances, scale),
-            height=240,
-            alt=f"Bars: number of pairs for each relevance {scale.words}",
-        )
+        if any(relevance is not None for relevance in review.relevances):
+            told = f"Bars: number of pairs for each relevance {scale.words}"
+            st.altair_chart(_distribution(review.relevances, scale), height=240, alt=told)
+        else:
+            st.caption("None has one yet.")
     pairs, examples = api.query_pairs(project, lead, review.query_id), api.examples_chosen(project, lead)
     _pairs(pairs, examples, campaign.tolerance)
 
@@ -238,6 +235,7 @@ def _pairs(pairs: Sequence[PairReview], examples: Sequence[api.Example], toleran
             "Rule": st.column_config.TextColumn(width="large"),
             "Caption": st.column_config.TextColumn(width="medium"),
         },
+        placeholder=_NONE,
         key=f"pairs-{pairs[0].query_id}" if pairs else "pairs",  # another query starts without a selection
         on_select="rerun",
         selection_mode="single-row",

@@ -31,8 +31,7 @@ def page() -> None:
         "Pairs with a relevance": held,
         "Raw judgements": counts["judgements"],
     }
-    for column, (label, value) in zip(st.columns(4), labels.items(), strict=True):
-        column.metric(label, f"{value:,}", border=True)
+    look.metrics({label: f"{value:,}" for label, value in labels.items()})
     found = warnings(counts)
     if found:
         st.warning("  \n".join(["**Before you freeze it**", *found]), icon=":material/pending_actions:")
@@ -48,19 +47,16 @@ def warnings(counts: dict[str, Any]) -> list[str]:
     found = []
     if unsettled:
         found.append(
-            f"{wording.count_of(unsettled, 'pair')} {_be(unsettled)} not settled yet ({pairs['open']:,} open, "
+            f"{wording.pairs_are(unsettled)} not settled yet ({pairs['open']:,} open, "
             f"{pairs['escalated']:,} escalated). A release made now leaves them out."
         )
     if pairs["discarded"]:
         found.append(
-            f"{wording.count_of(pairs['discarded'], 'pair')} {_be(pairs['discarded'])} discarded: no consensus, "
+            f"{wording.pairs_are(pairs['discarded'])} discarded: no consensus, "
             "so no relevance. You can still decide them on the page Disagreements."
         )
     if pairs["blocked"]:
-        found.append(
-            f"{wording.count_of(pairs['blocked'], 'pair')} {_be(pairs['blocked'])} blocked, because the clip "
-            "cannot be shown."
-        )
+        found.append(f"{wording.pairs_are(pairs['blocked'])} blocked, because the clip cannot be shown.")
     return found
 
 
@@ -74,10 +70,6 @@ def make() -> None:
         st.session_state["release"] = export_worker.start(project.folder, lead, time.time())
 
     st.session_state["release_problem"] = look.as_lead(begin)
-
-
-def _be(count: int) -> str:
-    return "is" if count == 1 else "are"
 
 
 def _maker() -> None:

@@ -7,7 +7,7 @@ import streamlit as st
 
 from annotate_app.plain import plain
 from annotate_app.session import auth
-from annotate_app.widgets import wording
+from annotate_app.widgets import tables, wording
 from backend import api
 from backend.campaign.exam.model import ExamPhase
 from backend.campaign.nouns import Scale
@@ -67,23 +67,23 @@ def one_attempt(attempt: api.ExamAttempt, *, opened: bool = False) -> None:
 
 def by_grade(counts: Sequence[tuple[int, int]], scale: Scale) -> str:
     """How many items of each right grade were missed, the highest grade first."""
-    rows = "".join(
-        f"<tr><td><span class='rr-grade rr-r{grade}'>{grade}</span></td><td>{escape(scale.label(grade).lower())}</td>"
-        f"<td>{f'{missed} of {asked}' if asked else 'not asked'}</td></tr>"
+    rows = [
+        (tables.grade(grade), escape(scale.label(grade).lower()), f"{missed} of {asked}" if asked else "not asked")
         for grade, (missed, asked) in reversed(list(enumerate(counts)))
-    )
-    head = "<tr><th scope='col'>Right grade</th><th scope='col'>Meaning</th><th scope='col'>Missed</th></tr>"
-    return f"<table class='rr-grades'>{head}{rows}</table>"
+    ]
+    return tables.table(("Right grade", "Meaning", "Missed"), rows)
 
 
 def missed_table(missed: Sequence[api.Missed]) -> str:
     """The missed items: query, what was given, what is right and why, what was given after it was explained."""
-    rows = "".join(
-        f"<tr><td>{escape(one.query)}</td><td><span class='rr-grade rr-r{one.own}'>{one.own}</span></td>"
-        f"<td><span class='rr-grade rr-r{one.right}'>{one.right}</span></td>"
-        f"<td>{'not yet' if one.again is None else one.again}</td><td>{escape(one.explanation)}</td></tr>"
+    rows = [
+        (
+            escape(one.query),
+            tables.grade(one.own),
+            tables.grade(one.right),
+            "not yet" if one.again is None else str(one.again),
+            escape(one.explanation),
+        )
         for one in missed
-    )
-    labels = ("Missed query", "Given", "Right", "Again", "Why")
-    head = "".join(f"<th scope='col'>{label}</th>" for label in labels)
-    return f"<table class='rr-grades'><tr>{head}</tr>{rows}</table>"
+    ]
+    return tables.table(("Missed query", "Given", "Right", "Again", "Why"), rows)

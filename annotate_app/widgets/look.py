@@ -1,6 +1,6 @@
 """What every page shares: style, the header with project and person, the frame of a lead's page."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -73,6 +73,13 @@ def as_lead(act: Callable[[api.Project, Person], object]) -> str:
     except ReelRankError as refusal:
         return str(refusal)
     return ""
+
+
+def metrics(values: Mapping[str, str | tuple[str, str]], widths: Sequence[int] = ()) -> None:
+    """Numbers side by side, by label; some with a word on what they mean. `widths`: of the columns, else equal."""
+    for column, (label, shown) in zip(st.columns(widths or len(values)), values.items(), strict=True):
+        value, meaning = shown if isinstance(shown, tuple) else (shown, None)
+        column.metric(label, value, border=True, help=meaning)
 
 
 def refusal(key: str) -> None:

@@ -7,7 +7,7 @@ from html import escape
 import streamlit as st
 
 from annotate_app.plain import plain
-from annotate_app.widgets import look, wording
+from annotate_app.widgets import look, tables, wording
 from annotate_app.widgets.review_clip import review_clip
 from backend import api
 from backend.campaign.review.model import GivenDecision, GivenGrade, GivenSkip, PairReview
@@ -110,14 +110,17 @@ def _choice(pair: PairReview, standing: api.Example | None) -> None:
 
 def _grades(given: Sequence[GivenGrade], hidden: bool) -> str:
     zone = st.context.timezone
-    rows = "".join(
-        f"<tr><td>{f'Annotator {seat}' if hidden else escape(grade.annotator)}</td>"
-        f"<td><span class='rr-grade rr-r{grade.grade}'>{grade.grade}</span></td>"
-        f"<td>{'first two' if grade.round == 1 else 'further two'}</td>"
-        f"<td>{_active(grade)}</td><td>{wording.when(grade.at, zone)}</td></tr>"
+    rows = [
+        (
+            f"Annotator {seat}" if hidden else escape(grade.annotator),
+            tables.grade(grade.grade),
+            "first two" if grade.round == 1 else "further two",
+            _active(grade),
+            wording.when(grade.at, zone),
+        )
         for seat, grade in enumerate(given, 1)
-    )
-    return _table(("Annotator", "Grade", "Round", "Active", "Graded"), rows, "rr-given")
+    ]
+    return tables.table(("Annotator", "Grade", "Round", "Active", "Graded"), rows, "rr-given")
 
 
 def _active(grade: GivenGrade) -> str:
@@ -134,26 +137,27 @@ def _active(grade: GivenGrade) -> str:
 def _decisions(made: Sequence[GivenDecision], hidden: bool) -> str:
     """What leads decided, the oldest first; the last one counts."""
     zone = st.context.timezone
-    rows = "".join(
-        f"<tr><td>{'hidden' if hidden else escape(one.lead)}</td>"
-        f"<td><span class='rr-grade rr-r{one.relevance}'>{one.relevance}</span></td>"
-        f"<td>{escape(one.reason)}</td>"
-        f"<td>{wording.when(one.at, zone)}{' · replaced' if nth < len(made) else ''}</td></tr>"
+    rows = [
+        (
+            "hidden" if hidden else escape(one.lead),
+            tables.grade(one.relevance),
+            escape(one.reason),
+            f"{wording.when(one.at, zone)}{' · replaced' if nth < len(made) else ''}",
+        )
         for nth, one in enumerate(made, 1)
-    )
-    return _table(("Decided by", "Relevance", "Reason", "When"), rows, "rr-decided")
+    ]
+    return tables.table(("Decided by", "Relevance", "Reason", "When"), rows, "rr-decided")
 
 
 def _skips(given: Sequence[GivenSkip], hidden: bool) -> str:
     zone = st.context.timezone
-    rows = "".join(
-        f"<tr><td>{'hidden' if hidden else escape(skip.annotator)}</td><td>{wording.SKIP_WORDS[skip.kind]}</td>"
-        f"<td>{escape(skip.reason)}</td><td>{wording.when(skip.at, zone)}</td></tr>"
+    rows = [
+        (
+            "hidden" if hidden else escape(skip.annotator),
+            wording.SKIP_WORDS[skip.kind],
+            escape(skip.reason),
+            wording.when(skip.at, zone),
+        )
         for skip in given
-    )
-    return _table(("Skipped by", "Why", "Reason", "When"), rows)
-
-
-def _table(head: Sequence[str], rows: str, style: str = "") -> str:
-    cells = "".join(f"<th scope='col'>{label}</th>" for label in head)
-    return f"<table class='rr-grades {style}'><tr>{cells}</tr>{rows}</table>"
+    ]
+    return tables.table(("Skipped by", "Why", "Reason", "When"), rows)

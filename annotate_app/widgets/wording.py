@@ -31,6 +31,7 @@ EXAM_WORDS = {
     ExamPhase.PASSED: "passed",
     ExamPhase.EXEMPT: "exempt",
 }
+_SEVERAL = {"person": "people", "query": "queries"}
 _NUMBERS = ("None", "One", "Two", "Three", "Four", "Five")
 
 
@@ -41,7 +42,17 @@ def number(count: int) -> str:
 
 def count_of(count: int, noun: str) -> str:
     """`1 pair`, `1,204 pairs`."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+    return f"{count:,} {noun if count == 1 else _SEVERAL.get(noun, f'{noun}s')}"
+
+
+def are(count: int) -> str:
+    """`is` for one, `are` for any other number."""
+    return "is" if count == 1 else "are"
+
+
+def pairs_are(count: int) -> str:
+    """`1 pair is`, `60 pairs are`."""
+    return f"{count_of(count, 'pair')} {are(count)}"
 
 
 def moment(pair: PairReview) -> str:

@@ -92,7 +92,7 @@ def test_without_an_exam_the_lead_sets_one(open_page: Open, project: fake_api.Pr
     app.button[0].click().run()
     assert project.exam is not None
     assert (project.exam.items, project.exam.most_missed, project.exam.set_by) == (9, 12.5, "Lea")
-    assert "The exam has 9 pairs of 2 queries. 2 persons exempted." in words(app)
+    assert "The exam has 9 pairs of 2 queries. 2 people exempted." in words(app)
     assert "at most 12.5 % of the grades may differ by more than 1" in words(app)
 
 

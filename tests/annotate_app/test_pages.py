@@ -229,7 +229,7 @@ def test_progress_shows_who_judged_how_much(open_page: Open) -> None:
         (1201, 100.0, "about 13 days"),
         (100, 100.0, "about 1 day"),
         (60, 100.0, "less than a day"),
-        (60, 0.0, "no judgements in the last week"),
+        (60, 0.0, "unknown"),
         (0, 0.0, "nothing is left"),
     ],
 )
@@ -285,7 +285,7 @@ def test_queries_shows_the_counts_of_status(open_page: Open) -> None:
         "Pairs settled": "52 of 61",
         "Escalated": "2",
         "Discarded": "2",
-        "People": "3",
+        "Annotators": "3",
     }
 
 
@@ -372,6 +372,34 @@ def test_batch_2_says_why_it_cannot_be_opened(open_page: Open) -> None:
     app = open_page("queries", query="3")
     assert app.button(key="open_batch").disabled
     assert any("pairs are not settled yet." in caption.value for caption in app.caption)
+
+
+@pytest.mark.parametrize(
+    ("count", "noun", "words"),
+    [
+        *[(1, "pair", "1 pair"), (1204, "pair", "1,204 pairs"), (1, "query", "1 query"), (0, "query", "0 queries")],
+        *[(1, "person", "1 person"), (2, "person", "2 people")],
+    ],
+)
+def test_a_count_has_the_noun_of_its_number(count: int, noun: str, words: str) -> None:
+    from annotate_app.widgets import wording
+
+    assert wording.count_of(count, noun) == words
+
+
+def test_one_pair_that_is_not_settled_is_told_as_one(project: fake_api.Project) -> None:
+    from annotate_app.screens.queries import why_not
+
+    review = replace(project.queries[2], settled=19, pairs=20, more_candidates=False)
+    assert why_not(review) == "1 of 20 pairs is not settled yet."
+
+
+def test_a_query_without_any_relevance_has_no_empty_chart(open_page: Open, project: fake_api.Project) -> None:
+    assert len(open_page("queries", query="3").get("vega_lite_chart")) == 1
+    project.queries[2] = replace(project.queries[2], relevances=(None,) * 20)
+    app = open_page("queries", query="3")
+    assert len(app.get("vega_lite_chart")) == 0
+    assert "None has one yet." in sentences(app)
 
 
 def test_a_project_without_candidates_says_what_to_do(open_page: Open, project: fake_api.Project) -> None:

@@ -1,0 +1,20 @@
+"""Tables of a few rows that the pages draw as HTML: a grade has its colour, a number may be a bar."""
+
+from collections.abc import Iterable, Sequence
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]], style: str = "") -> str:
+    """A table; its cells are HTML, so whoever fills them escapes what people wrote."""
+    labels = "".join(f"<th scope='col'>{label}</th>" for label in head)
+    body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
+    return f"<table class='rr-grades {style}'><tr>{labels}</tr>{body}</table>"
+
+
+def grade(value: int) -> str:
+    """A grade in its colour."""
+    return f"<span class='rr-grade rr-r{value}'>{value}</span>"
+
+
+def bar(value: int, most: int, more: str = "") -> str:
+    """A count before a bar that is as long as its share of `most`; `more` (HTML) stands behind the count."""
+    return f"<span class='rr-pace' style='--share:{value / most:.3f}'>{value:,}{more}</span>"
