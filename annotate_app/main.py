@@ -4,6 +4,7 @@ import streamlit as st
 
 from annotate_app import navigation
 from annotate_app.plain import plain
+from annotate_app.screens import signed_out
 from annotate_app.session import auth
 from annotate_app.widgets import look
 from backend.ground.errors import StoreUnavailable
@@ -13,6 +14,12 @@ try:
     person = auth.current()
     if person is not None:
         look.header(auth.project(), person)
-    navigation.page_for(person).run()
+    page = navigation.page_for(person)
+    if person is None:
+        look.style()
+        signed_out.page(page.url_path)
+    else:
+        signed_out.welcome_back(person, page.url_path)
+        page.run()
 except StoreUnavailable as error:
     st.error(plain(str(error)), icon=":material/database_off:")

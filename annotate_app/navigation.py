@@ -8,6 +8,7 @@ from streamlit.navigation.page import StreamlitPage
 
 from annotate_app.screens import annotate, disagreements, exam, leaderboard, my_work, people, progress, queries, release
 from annotate_app.session import auth
+from annotate_app.session.addresses import address
 from backend.campaign.nouns import Person, Role
 
 _PAGES: tuple[tuple[Role, Callable[[], None], str, str], ...] = (
@@ -31,7 +32,7 @@ def page_for(person: Person | None) -> StreamlitPage:
             page if owner is role else partial(_not_yours, owner),
             title=title,
             icon=icon,
-            url_path=title.lower().replace(" ", "-"),
+            url_path=address(title),
             visibility="visible" if owner is role else "hidden",
         )
         for owner, page, title, icon in _PAGES

@@ -108,9 +108,9 @@ def _lists(project: api.Project, lead: Person) -> dict[str, list[PairReview]]:
 
 def _with_those_at_work(lists: Mapping[str, list[PairReview]], show: str) -> list[PairReview]:
     """The list asked for, after the pairs whose form was refused: another lead's decision takes a pair off a list."""
-    at_work: set[PairKey] = st.session_state.get("dis_at_work", set())
+    at_work: frozenset[PairKey] = st.session_state.get("dis_at_work", frozenset())
     if st.session_state.get("dis_shown", show) != show:
-        at_work.clear()  # they went on to something else
+        at_work = st.session_state["dis_at_work"] = frozenset()  # they went on to something else
     st.session_state["dis_shown"] = show
     known = {pair.pair: pair for pairs in lists.values() for pair in pairs}
     listed = {pair.pair for pair in lists[show]}
@@ -119,12 +119,11 @@ def _with_those_at_work(lists: Mapping[str, list[PairReview]], show: str) -> lis
 
 def _report(pair: PairKey, problem: str, done: str, icon: str) -> None:
     """Tell the lead after the run that follows. A card with a problem stays, whatever list its pair is in by now."""
-    at_work: set[PairKey] = st.session_state.setdefault("dis_at_work", set())
+    at_work: frozenset[PairKey] = st.session_state.get("dis_at_work", frozenset())
+    st.session_state["dis_at_work"] = at_work | {pair} if problem else at_work - {pair}
     if problem:
         st.session_state[f"problem-{pair}"] = problem
-        at_work.add(pair)
     else:
-        at_work.discard(pair)
         st.toast(done, icon=icon)
 
 

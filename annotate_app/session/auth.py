@@ -12,6 +12,7 @@ from pathlib import Path
 import streamlit as st
 
 from annotate_app.plain import plain
+from annotate_app.session.addresses import SIGN_IN_PATH
 from backend import api
 from backend.campaign.nouns import Person, Role
 from backend.ground.errors import NotAllowed, ProjectError
@@ -19,7 +20,6 @@ from backend.ground.errors import NotAllowed, ProjectError
 PROJECT_VARIABLE = "REELRANK_PROJECT"
 SESSION_COOKIE = "reelrank_session"
 CSRF_COOKIE = "reelrank_csrf"
-SIGN_IN_PATH = "/session/sign-in"
 
 _ROLE_WORDS = {Role.ANNOTATOR: "annotators", Role.LEAD: "leads"}
 

@@ -8,17 +8,18 @@ the security headers to every answer, and answers what the api refuses: with 403
 import secrets
 import time
 from collections.abc import Callable, Iterable
-from html import escape
 from http.cookies import SimpleCookie
 from urllib.parse import quote
 
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import HTTPConnection
-from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from annotate_app.session.auth import CSRF_COOKIE, SESSION_COOKIE, SIGN_IN_PATH
+from annotate_app.session.addresses import PAGE_PATHS, SIGN_IN_PATH
+from annotate_app.session.auth import CSRF_COOKIE, SESSION_COOKIE
+from annotate_app.session.notice import not_found_page, unavailable_page
 from backend import api
 from backend.campaign.nouns import Person
 from backend.ground.errors import NotAllowed, StoreUnavailable
@@ -43,12 +44,6 @@ _HEADERS = {
     "Referrer-Policy": "same-origin",
     "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
 }
-_UNAVAILABLE_PAGE = """<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark"><title>Not just now · ReelRank</title>
-<link rel="stylesheet" href="/session/sign_in.css"></head>
-<body><main><form method="get"><h1>Not just now</h1><p class="error" role="alert">{message}</p>
-<button type="submit">Try again</button></form></main></body></html>"""
 _FRAMES = "frame-ancestors 'none'; base-uri 'self'; object-src 'none'"
 
 
@@ -104,6 +99,9 @@ class Guard:
         try:
             if not is_open:
                 person = await self._person(connection)
+                if not _leads_somewhere(path):
+                    await not_found_page(path, person)(scope, receive, send)
+                    return
                 if person is None:
                     await self._refusal(connection)(scope, receive, send)
                     return
@@ -158,12 +156,16 @@ class Guard:
         return (cookie[CSRF_COOKIE].OutputString().encode("latin-1"),)
 
 
+def _leads_somewhere(path: str) -> bool:
+    """Whether an address is a page's or a route's. Streamlit answers any other with its front page, and says 200."""
+    return path == "/" or path.rstrip("/") in PAGE_PATHS or path.startswith(_MACHINE_PREFIXES)
+
+
 def _unavailable(path: str, message: str) -> Response:
     """Not now, and why: for scripts as JSON, for people as a page that looks like the sign-in."""
-    headers = {"Retry-After": "5", "Cache-Control": "no-store"}
     if path.startswith(_MACHINE_PREFIXES):
-        return JSONResponse({"message": message}, 503, headers)
-    return HTMLResponse(_UNAVAILABLE_PAGE.format(message=escape(message)), 503, headers)
+        return JSONResponse({"message": message}, 503, {"Retry-After": "5", "Cache-Control": "no-store"})
+    return unavailable_page(message)
 
 
 def _with_headers(send: Send, new_csrf: Iterable[bytes]) -> Send:

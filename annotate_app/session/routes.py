@@ -17,10 +17,12 @@ from starlette.responses import FileResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from annotate_app.session import oidc
+from annotate_app.session.addresses import SIGN_IN_PATH
 from annotate_app.session.attempts import Attempts
-from annotate_app.session.auth import CSRF_COOKIE, SESSION_COOKIE, SIGN_IN_PATH
+from annotate_app.session.auth import CSRF_COOKIE, SESSION_COOKIE
 from annotate_app.session.bodies import form
 from annotate_app.session.guard import is_own_page, set_cookie
+from annotate_app.session.notice import not_found_page
 from annotate_app.session.sign_in import account_page, invitation_page, sign_in_page
 from backend import api
 from backend.campaign.nouns import Person
@@ -52,7 +54,7 @@ class Sessions:
             Route("/session/sign-out-everywhere", self.sign_out_everywhere, methods=["POST"]),
             Route(_ACCOUNT_PATH, self.account),
             Route("/session/password", self.change_password, methods=["POST"]),
-            Route("/session/{asset}", _asset),
+            Route("/session/{asset}", self.asset),
         ]
 
     async def sign_in(self, request: Request) -> Response:
@@ -60,7 +62,11 @@ class Sessions:
         if request.method != "POST":
             if (who := oidc.identity(request)) is not None:
                 return await self._came_back(request, who)
-            return sign_in_page(request, next_path=_safe_path(request.query_params.get("next")))
+            next_path = _safe_path(request.query_params.get("next"))
+            # A page that is another person's than who is signed in here now asks for the form all the same.
+            if "other" not in request.query_params and await self._person(request) is not None:
+                return RedirectResponse(next_path, 303)
+            return sign_in_page(request, next_path=next_path)
         fields = await form(request)
         name, next_path = fields.get("name", "").strip(), _safe_path(fields.get("next"))
         if not _is_ours(request, fields):
@@ -176,6 +182,13 @@ class Sessions:
             return sign_in_page(request, name=person.name, error=str(refusal), status=401)
         return _signed_in(request, token, "/")
 
+    async def asset(self, request: Request) -> Response:
+        """What the plain pages are drawn with."""
+        name = request.path_params["asset"]
+        if name not in _ASSETS:
+            return not_found_page(request.url.path, await self._person(request))
+        return FileResponse(_HERE / name, headers={"Cache-Control": "max-age=3600"}, media_type=_ASSETS[name])
+
     async def _person(self, request: Request) -> Person | None:
         """Whose session this is; the guard does not ask under /session/."""
         token = request.cookies.get(SESSION_COOKIE)
@@ -235,10 +248,3 @@ def _safe_path(path: str | None) -> str:
 def _too_many(wait_s: int) -> str:
     wait = f"{wait_s} seconds" if wait_s < 90 else f"{-(-wait_s // 60)} minutes"
     return f"Too many attempts. Please wait {wait} and try again."
-
-
-async def _asset(request: Request) -> Response:
-    name = request.path_params["asset"]
-    if name not in _ASSETS:
-        return Response("There is no such page.", 404, media_type="text/plain")
-    return FileResponse(_HERE / name, headers={"Cache-Control": "max-age=3600"}, media_type=_ASSETS[name])

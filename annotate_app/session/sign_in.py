@@ -3,23 +3,19 @@
 import re
 import secrets
 from html import escape
-from pathlib import Path
-from string import Template
 from urllib.parse import urlencode
 
 from starlette.requests import Request
 from starlette.responses import Response
 
 from annotate_app.session import oidc
-from annotate_app.session.auth import CSRF_COOKIE, SIGN_IN_PATH
+from annotate_app.session.addresses import SIGN_IN_PATH
+from annotate_app.session.auth import CSRF_COOKIE
 from annotate_app.session.guard import set_cookie
+from annotate_app.session.notice import plain_page, way_back
 from backend import api
-from backend.campaign.nouns import Person, Role
+from backend.campaign.nouns import Person
 
-_PAGE = Template(Path(__file__).with_name("sign_in.html").read_text(encoding="utf-8"))
-_CSP = (
-    "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
-)
 _DAY_S = 86_400
 _ABOUT = "Watch moments, grade how well they answer a query, agree on the truth."
 _SIGN_IN_HELP = "No name or password yet, or forgotten? Ask the lead of your project for a link."
@@ -60,10 +56,9 @@ def account_page(
     request: Request, person: Person, *, error: str = "", done: str = "", status: int = 200, wait_s: int = 0
 ) -> Response:
     """Changing the password, signing out everywhere."""
-    back = "Back to grading" if person.role is Role.ANNOTATOR else "Back to the project"
     content = (
         f'<p class="about">Signed in as <b>{escape(person.name)}</b>, {person.role.value}.</p>'
-        f'<p class="about"><a href="/">{back}</a></p>'
+        f'<p class="about"><a href="/">{way_back(person)}</a></p>'
         + (f'<p class="done" role="status">{escape(done)}</p>' if done else "")
         + _alert(error)
         + '<section><h2>Change your password</h2><form method="post" action="/session/password">'
@@ -95,10 +90,7 @@ def _entrance(request: Request, action: str, lead: str, error: str, fields: str,
 
 
 def _page(request: Request, title: str, content: str, status: int, wait_s: int = 0) -> Response:
-    headers = {"Content-Security-Policy": _CSP, "Cache-Control": "no-store"}
-    if wait_s:
-        headers["Retry-After"] = str(wait_s)
-    response = Response(_PAGE.substitute(title=title, content=content), status, headers, "text/html")
+    response = plain_page(title, content, status, {"Retry-After": str(wait_s)} if wait_s else None)
     token = _token(request)
     if token != request.cookies.get(CSRF_COOKIE):
         secure = request.url.scheme == "https"

@@ -18,13 +18,18 @@ MARK = _HERE.parent / "session" / "mark.svg"
 WORDMARK = _HERE / "wordmark.svg"
 
 
+def style() -> None:
+    """How all pages look."""
+    st.html(_HERE / "look.css")
+    st.logo(WORDMARK, size="medium")
+
+
 def header(project: api.Project, person: Person) -> None:
     """The bar on top: product, project, person, sign-out. The name leads to the account.
 
     Plain HTML: it works without a script run of ours.
     """
-    st.html(_HERE / "look.css")
-    st.logo(WORDMARK, size="medium")
+    style()
     csrf = st.context.cookies.get(auth.CSRF_COOKIE, "")
     # On a narrow screen Streamlit folds its menu into a drawer; annotators get this link instead, see look.css.
     narrow = '<a class="rr-menu" href="/my-work" target="_self">My work</a>' if person.role is Role.ANNOTATOR else ""
@@ -68,7 +73,8 @@ def as_lead(act: Callable[[api.Project, Person], object]) -> str:
     try:
         person = auth.current()
         if person is None:
-            return "Only leads may do this. Sign in again as a lead."
+            # Read after signing in again, beside what was typed; see `screens.signed_out`.
+            return "You were signed out, so this was not done. It stands here as you left it: do it again."
         act(auth.project(), api.lead_of(auth.project(), person))
     except ReelRankError as refusal:
         return str(refusal)

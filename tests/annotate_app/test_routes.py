@@ -235,7 +235,7 @@ def test_the_ninth_wrong_password_has_to_wait(client: TestClient) -> None:
 
 def test_signing_out_ends_the_session(client: TestClient, project: fake_api.Project) -> None:
     signed_in(client, ANNOTATOR)
-    token = csrf(client)
+    token = csrf(client, "/session/account")
     assert client.post("/session/sign-out", data={"csrf": "wrong"}).status_code == 403
     assert ANNOTATOR in project.sessions
     answer = client.post("/session/sign-out", data={"csrf": token})
@@ -536,3 +536,60 @@ def test_only_leads_may_upload_files(client: TestClient) -> None:
     refused = signed_in(client, ANNOTATOR).put("/_stcore/upload_file/session/file", content=b"x")
     assert (refused.status_code, refused.json()["message"]) == (403, "only leads may do this")
     assert signed_in(client, LEAD).put("/_stcore/upload_file/session/file", content=b"x").status_code != 403
+
+
+# Addresses that lead nowhere
+
+
+@pytest.mark.parametrize(
+    ("token", "button", "leads_to"),
+    [(LEAD, "Back to the project", "/"), (ANNOTATOR, "Back to grading", "/"), (None, "Sign in", "/session/sign-in")],
+)
+def test_an_unknown_address_gives_a_page_of_our_own(
+    client: TestClient, token: str | None, button: str, leads_to: str
+) -> None:
+    """Streamlit gives its front page and the status 200 for any address."""
+    if token:
+        signed_in(client, token)
+    for path in ("/nonsense", "/queries/nonsense", "/index.html", "/session/nonsense", "/<script>"):
+        answer = client.get(path)
+        assert (answer.status_code, answer.headers["content-type"]) == (404, "text/html; charset=utf-8")
+        assert "No such page" in answer.text
+        assert f">{button}</button>" in answer.text
+        assert "<script" not in answer.text
+    answer = client.get("/nonsense")
+    assert "Nothing is at <b>/nonsense</b>." in answer.text
+    assert f'<form method="get" action="{leads_to}">' in answer.text
+    assert f">{button}</button>" in answer.text
+
+
+def test_every_page_is_at_an_address_that_the_guard_knows(client: TestClient) -> None:
+    from annotate_app import navigation
+    from annotate_app.session.addresses import TITLES
+
+    assert tuple(title for _, _, title, _ in navigation._PAGES) == TITLES
+    signed_in(client, LEAD)
+    for path in ("/", "/my-work", "/leaderboard", "/exam/"):
+        assert client.get(path).text == "streamlit"
+
+
+# Who is signed in already
+
+
+def test_the_sign_in_form_is_not_shown_to_somebody_signed_in(client: TestClient) -> None:
+    assert 'name="password"' in client.get("/session/sign-in").text
+    signed_in(client, LEAD)
+    for query, leads_to in (("", "/"), ("?next=/release%3Fx%3D1", "/release?x=1"), ("?next=//evil.org", "/")):
+        answer = client.get(f"/session/sign-in{query}")
+        assert (answer.status_code, answer.headers["location"]) == (303, leads_to)
+
+
+def test_who_finds_another_person_signed_in_gets_the_form(client: TestClient) -> None:
+    """The player of an old tab asks for it: its grades are kept for the person it was opened by."""
+    page = signed_in(client, LEAD).get("/session/sign-in?other&next=%2Fgrade")
+    assert page.status_code == 200
+    assert 'name="next" value="/grade"' in page.text
+
+
+def test_a_session_that_is_over_gets_the_form(client: TestClient) -> None:
+    assert signed_in(client, "unknown").get("/session/sign-in?next=/release").status_code == 200

@@ -258,7 +258,7 @@ class Player {
     const { state } = this.sync;
     const words = troubleWords(this.sync);
     if (words !== this.trouble) {
-      const back = `${SIGN_IN}?next=${encodeURIComponent(location.pathname)}`;
+      const back = `${SIGN_IN}?other&next=${encodeURIComponent(location.pathname)}`;
       if (words || this.view.noticeText === this.trouble) this.view.notice(words, state === "signed-out" ? back : null);
       this.trouble = words;
     }

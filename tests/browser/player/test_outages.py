@@ -108,7 +108,9 @@ class TestNothingIsLost:
         desk.answer_with = 401
         press(page, "3")
         expect(page.get_by_role("alert")).to_contain_text("You are signed out. Your grades are kept")
-        expect(page.get_by_role("link", name="Sign in again")).to_have_attribute("href", "/session/sign-in?next=%2F")
+        expect(page.get_by_role("link", name="Sign in again")).to_have_attribute(
+            "href", "/session/sign-in?other&next=%2F"
+        )
         expect(page.get_by_test_id("saving")).to_have_attribute("data-unsaved", "1")
         desk.answer_with = 200  # signed in again in another window
         saved(page)

@@ -31,7 +31,7 @@ def released(judging: Judging, tmp_path: Path) -> tuple[dict[str, int], Path]:
             judging.grade(who, key, grade)
     for at, relevance in DECIDED.items():
         api.adjudicate(judging.project, judging.lead, pairs[at], 1, "at first", now=NOW)
-        api.adjudicate(judging.project, judging.lead, pairs[at], relevance, "seen again", now=NOW)
+        api.adjudicate(judging.project, judging.lead, pairs[at], relevance, "seen again", seen=1, now=NOW)
     out = tmp_path / "release"
     api.export_release(judging.project, api.OPERATOR, out, now=NOW)
     counts = json.loads((out / "manifest.json").read_text())["counts"]["pairs"]

@@ -1,0 +1,39 @@
+"""A session that ended while its page was open: what was typed is kept, and signing in leads back to it."""
+
+import time
+from html import escape
+from urllib.parse import quote, urlencode
+
+import streamlit as st
+
+from annotate_app.session.addresses import SIGN_IN_PATH
+from annotate_app.session.drafts import Drafts
+from backend.campaign.nouns import Person
+
+_WHO = "person_here"
+_drafts = Drafts()
+
+
+def page(place: str) -> None:
+    """In the place of the page at `/place`: says so, and leads to the sign-in and from there back."""
+    who = st.session_state.get(_WHO)
+    if who is not None:
+        _drafts.keep(who, place, _typed(), now=time.time())
+    query = urlencode([(name, value) for name in st.query_params for value in st.query_params.get_all(name)])
+    wanted = f"/{place}" + (f"?{query}" if query else "")
+    st.html(
+        '<div role="alert" class="rr-signed-out"><h1>You are signed out</h1>'
+        "<p>Sign in again to go on where you were. What you typed is kept for you until then, for an hour.</p>"
+        f'<a href="{SIGN_IN_PATH}?next={escape(quote(wanted))}" target="_self">Sign in</a></div>'
+    )
+
+
+def welcome_back(person: Person, place: str) -> None:
+    """Before the page at `/place` is shown: gives this person back what they had typed there."""
+    st.session_state[_WHO] = person.annotator_id
+    for key, value in _drafts.take(person.annotator_id, place, now=time.time()).items():
+        st.session_state.setdefault(key, value)
+
+
+def _typed() -> dict[str, object]:
+    return {str(key): value for key, value in st.session_state.items() if key != _WHO}

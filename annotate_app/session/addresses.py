@@ -1,0 +1,27 @@
+"""The addresses of the pages, told before any page is loaded: the guard knows by them what leads nowhere."""
+
+SIGN_IN_PATH = "/session/sign-in"
+TITLES = (
+    "Grade",
+    "My work",
+    "Queries",
+    "Progress",
+    "Disagreements",
+    "People",
+    "Exam",
+    "Release",
+    "Leaderboard",
+)
+"""Of all pages that `annotate_app.navigation` has."""
+
+
+def address(title: str) -> str:
+    """The path of a page without its slash.
+
+    >>> address("My work")
+    'my-work'
+    """
+    return title.lower().replace(" ", "-")
+
+
+PAGE_PATHS = frozenset(f"/{address(title)}" for title in TITLES)

@@ -1,0 +1,47 @@
+"""The frame of the plain pages under /session/, and those of them that only say something: HTML without scripts."""
+
+from collections.abc import Mapping
+from html import escape
+from pathlib import Path
+from string import Template
+
+from starlette.responses import HTMLResponse, Response
+
+from annotate_app.session.addresses import SIGN_IN_PATH
+from backend.campaign.nouns import Person, Role
+
+_PAGE = Template(Path(__file__).with_name("sign_in.html").read_text(encoding="utf-8"))
+_CSP = (
+    "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+)
+_LONGEST = 80
+
+
+def plain_page(title: str, content: str, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    """A page around some HTML."""
+    html = _PAGE.substitute(title=title, content=content)
+    return HTMLResponse(html, status, {"Content-Security-Policy": _CSP, "Cache-Control": "no-store", **(headers or {})})
+
+
+def unavailable_page(message: str) -> Response:
+    """The database cannot be used just now, and why; the button tries the same address again."""
+    content = f'<form method="get"><p class="error" role="alert">{escape(message)}</p>'
+    return plain_page(
+        "Not just now", f'{content}<button type="submit">Try again</button></form>', 503, {"Retry-After": "5"}
+    )
+
+
+def not_found_page(path: str, person: Person | None) -> Response:
+    """Nothing is at this address; the button leads to what is the person's first page, or to the sign-in."""
+    shown = path if len(path) <= _LONGEST else f"{path[:_LONGEST]}..."
+    where, words = ("/", way_back(person)) if person else (SIGN_IN_PATH, "Sign in")
+    content = (
+        f'<form method="get" action="{where}"><p class="about">Nothing is at <b>{escape(shown)}</b>. '
+        f'The address may be mistyped, or from another project.</p><button type="submit">{words}</button></form>'
+    )
+    return plain_page("No such page", content, 404)
+
+
+def way_back(person: Person) -> str:
+    """What leads to somebody's first page."""
+    return "Back to grading" if person.role is Role.ANNOTATOR else "Back to the project"

@@ -1,0 +1,180 @@
+"""A lead at work in a real browser: a session that ends in the middle, addresses that lead nowhere, another lead."""
+
+import re
+import sqlite3
+import time
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from app_server import AppServer, sign_in
+from backend import api
+from backend.campaign.nouns import Role
+from backend.ground.ids import PairKey
+
+pytestmark = pytest.mark.browser
+LEAD, ANNOTATORS, PASSWORD = api.demo_people()
+REASON = "She puts the cup down; *twice*."
+Enter = Callable[..., Page]
+
+
+@pytest.fixture(scope="module")
+def server(
+    tmp_path_factory: pytest.TempPathFactory, demo: Callable[..., Path], serve: Callable[[Path], AppServer]
+) -> AppServer:
+    """The app over the demo project with simulated judgements, so that there is something to decide."""
+    return serve(demo(tmp_path_factory.mktemp("leads") / "project", judged=True))
+
+
+def rows(server: AppServer, sql: str, *values: object) -> list[tuple[object, ...]]:
+    with closing(sqlite3.connect(server.project / "reelrank.db", timeout=30)) as db:
+        found = db.execute(sql, values).fetchall()
+        db.commit()
+        return found
+
+
+def end_sessions(server: AppServer, name: str) -> None:
+    rows(server, "DELETE FROM session WHERE annotator_id = (SELECT annotator_id FROM annotator WHERE name = ?)", name)
+
+
+def card(page: Page) -> tuple[str, object]:
+    """The first card of the page: the key of its pair, and its form."""
+    first = page.locator("[class*='st-key-card-']").first
+    expect(first).to_be_visible()
+    found = re.search(r"st-key-card-([\w-]+)", first.get_attribute("class") or "")
+    assert found is not None
+    return found[1], first
+
+
+def fill(page: Page, key: str, relevance: int, reason: str) -> None:
+    of_the_pair = page.locator(f".st-key-card-{key}")
+    of_the_pair.get_by_role("radio", name=re.compile(f"^{relevance} ")).click()
+    of_the_pair.get_by_label("Reason").fill(reason)
+
+
+def test_a_session_that_ends_in_mid_work_leads_back_to_the_same_card_with_what_was_typed(
+    enter: Enter, server: AppServer
+) -> None:
+    page = enter(LEAD)
+    page.goto(f"{server.url}/disagreements")
+    page.get_by_role("radio", name=re.compile("^Discarded")).click()
+    expect(page.get_by_role("radio", name=re.compile("^Discarded"))).to_be_checked()
+    key, _ = card(page)
+    before = rows(server, "SELECT count(*) FROM adjudication")
+    end_sessions(server, LEAD)
+    fill(page, key, 3, REASON)
+    of_the_pair = page.locator(f".st-key-card-{key}")
+    of_the_pair.get_by_role("button", name="Decide").click()
+    expect(page.get_by_role("alert")).to_contain_text("You are signed out")
+    assert rows(server, "SELECT count(*) FROM adjudication") == before
+    page.get_by_role("link", name="Sign in").click()
+    sign_in(page, LEAD, PASSWORD)
+    expect(page).to_have_url(f"{server.url}/disagreements")
+    expect(page.get_by_role("radio", name=re.compile("^Discarded"))).to_be_checked()
+    expect(of_the_pair.get_by_label("Reason")).to_have_value(REASON)
+    expect(of_the_pair.get_by_role("radio", name=re.compile("^3 "))).to_be_checked()
+    expect(of_the_pair).to_contain_text("You were signed out, so this was not done")
+    of_the_pair.get_by_role("button", name="Decide").click()
+    expect(page.get_by_text("Decided: relevance 3.")).to_be_visible()
+    assert rows(server, "SELECT relevance, reason FROM adjudication ORDER BY adjudication_id DESC LIMIT 1") == [
+        (3, REASON)
+    ]
+
+
+def test_a_card_that_another_lead_decided_stays_with_what_was_typed_also_over_a_sign_in(
+    enter: Enter, server: AppServer
+) -> None:
+    project = api.open_project(server.project)
+    mine = next(row.person for row in api.list_people(project, api.OPERATOR) if row.person.name == LEAD)
+    api.add_person_with_password(project, mine, "Max", Role.LEAD, PASSWORD, now=time.time())
+    other = next(row.person for row in api.list_people(project, api.OPERATOR) if row.person.name == "Max")
+    page = enter(LEAD)
+    page.goto(f"{server.url}/disagreements")
+    key, _ = card(page)
+    fill(page, key, 4, REASON)
+    api.adjudicate(project, other, PairKey(key), 1, "Only her *coat* is seen.", now=time.time() - 200)
+    of_the_pair = page.locator(f".st-key-card-{key}")
+    of_the_pair.get_by_role("button", name="Decide").click()
+    told = "Max decided this pair 3 minutes ago: relevance 1 (“Only her *coat* is seen.”). Decide again"
+    expect(of_the_pair).to_contain_text(told)
+    end_sessions(server, LEAD)
+    of_the_pair.get_by_role("button", name="Decide").click()
+    page.get_by_role("link", name="Sign in").click()
+    sign_in(page, LEAD, PASSWORD)
+    expect(of_the_pair.get_by_label("Reason")).to_have_value(REASON)
+    of_the_pair.get_by_role("button", name="Decide").click()
+    expect(page.get_by_text("Decided: relevance 4.")).to_be_visible()
+    page.get_by_role("radio", name=re.compile("^Decided")).click()
+    decided = of_the_pair.locator(".rr-decided tr")
+    expect(decided).to_have_count(3)
+    expect(decided.nth(1)).to_contain_text(re.compile(r"^Max1Only her \*coat\* is seen\..* · replaced$"))
+    expect(decided.nth(2)).to_contain_text(f"{LEAD}4{REASON}")
+
+
+def test_what_was_typed_is_shown_to_nobody_else_at_the_same_computer(enter: Enter, server: AppServer) -> None:
+    page = enter(LEAD)
+    page.goto(f"{server.url}/people")
+    page.get_by_label("Name").fill("Somebody who is not announced yet")
+    end_sessions(server, LEAD)
+    page.get_by_role("button", name="Add and invite").click()
+    expect(page.get_by_role("alert")).to_contain_text("You are signed out")
+    rows(server, "UPDATE annotator SET role = 'lead' WHERE name = ?", ANNOTATORS[0])
+    page.get_by_role("link", name="Sign in").click()
+    sign_in(page, ANNOTATORS[0], PASSWORD)
+    expect(page).to_have_url(f"{server.url}/people")
+    expect(page.get_by_label("Name")).to_have_value("")
+    rows(server, "UPDATE annotator SET role = 'annotator' WHERE name = ?", ANNOTATORS[0])
+    page.goto(server.url)
+    page.get_by_role("button", name="Sign out").click()
+    page.goto(f"{server.url}/people")
+    sign_in(page, LEAD, PASSWORD)
+    expect(page.get_by_label("Name")).to_have_value("Somebody who is not announced yet")
+    page.reload()
+    expect(page.get_by_label("Name")).to_have_value("")
+
+
+def test_the_way_back_keeps_the_whole_address(enter: Enter, server: AppServer) -> None:
+    page = enter(LEAD)
+    [(query,)] = rows(server, "SELECT query_id FROM query WHERE split = 'val' ORDER BY position LIMIT 1 OFFSET 2")
+    page.goto(f"{server.url}/queries?query={query}")
+    heading = page.get_by_role("heading", level=3).first
+    expect(heading).to_be_visible()
+    asked = heading.inner_text()
+    end_sessions(server, LEAD)
+    page.get_by_role("radio", name="In work").click()
+    expect(page.get_by_role("alert")).to_contain_text("You are signed out")
+    page.get_by_role("link", name="Sign in").click()
+    sign_in(page, LEAD, PASSWORD)
+    expect(page).to_have_url(f"{server.url}/queries?query={query}")
+    expect(page.get_by_role("heading", name=asked)).to_be_visible()
+
+
+def test_an_unknown_address_gives_a_page_of_our_own_with_a_way_on(
+    enter: Enter, open_page: Callable[..., Page], server: AppServer
+) -> None:
+    stranger = open_page()
+    answer = stranger.goto(f"{server.url}/nonsense")
+    assert answer is not None
+    assert answer.status == 404
+    expect(stranger.get_by_role("heading", name="No such page")).to_be_visible()
+    stranger.get_by_role("button", name="Sign in").click()
+    sign_in(stranger, LEAD, PASSWORD)
+    expect(stranger.get_by_role("button", name="Sign out")).to_be_visible(timeout=30_000)
+    answer = stranger.goto(f"{server.url}/queries/nonsense")
+    assert answer is not None
+    assert answer.status == 404
+    expect(stranger.get_by_text("/queries/nonsense")).to_be_visible()
+    stranger.get_by_role("button", name="Back to the project").click()
+    expect(stranger.get_by_role("heading", name="Queries")).to_be_visible(timeout=30_000)
+
+
+def test_who_is_signed_in_is_led_on_from_the_sign_in_form(enter: Enter, server: AppServer) -> None:
+    page = enter(LEAD)
+    page.goto(f"{server.url}/session/sign-in?next=/release")
+    expect(page).to_have_url(f"{server.url}/release")
+    expect(page.get_by_role("heading", name="Release")).to_be_visible(timeout=30_000)
+    page.goto(f"{server.url}/session/sign-in")
+    expect(page.get_by_role("heading", name="Queries")).to_be_visible(timeout=30_000)
