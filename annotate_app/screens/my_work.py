@@ -86,14 +86,13 @@ def leaning(difference: float) -> str:
 def settlement(found: MyWork) -> str:
     """What the pairs of a person came to, and what those wait for that agreement does not speak of yet."""
     minutes = f"{CORRECTION_S / 60:.0f} minutes"
-    said = [
-        f"Of your {wording.count_of(found.in_all, 'pair')}, {found.settled:,} {_are(found.settled)} settled for good."
-    ]
+    settled = f"{found.settled:,} {wording.are(found.settled)} settled for good."
+    said = [f"Of your {wording.count_of(found.in_all, 'pair')}, {settled}"]
     if found.recent:
         had = f"{found.recent:,} had a grade in the last {minutes}"
         said.append(f"{had}, which may still be taken back: what they come to counts here after that.")
     if rest := found.in_all - found.settled - found.recent:
-        said.append(f"{rest:,} {_are(rest)} waiting for other people's grades, or came to no common relevance.")
+        said.append(f"{rest:,} {wording.are(rest)} waiting for other people's grades, or came to no common relevance.")
     return " ".join(said) + earlier(found)
 
 
@@ -102,11 +101,7 @@ def earlier(found: MyWork) -> str:
     if not found.imported:
         return ""
     grades = wording.count_of(found.imported, "grade")
-    return f" {grades} of an earlier campaign {_are(found.imported)} not counted on this page."
-
-
-def _are(count: int) -> str:
-    return "is" if count == 1 else "are"
+    return f" {grades} of an earlier campaign {wording.are(found.imported)} not counted on this page."
 
 
 def _numbers(found: MyWork) -> None:
