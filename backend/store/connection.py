@@ -47,6 +47,8 @@ class Store:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self.turn = _turns.setdefault(path.resolve(), threading.Lock())
+        """Held by the one thread of this process that writes to this file."""
         self._local = threading.local()
 
     @property
@@ -57,11 +59,6 @@ class Store:
             with _told(self.path):
                 db = self._local.db = _connect(self.path)
         return db
-
-    @property
-    def turn(self) -> threading.Lock:
-        """Held by the one thread of this process that writes to this file."""
-        return _turns.setdefault(self.path.resolve(), threading.Lock())
 
     def close(self) -> None:
         """Close this thread's connection."""
