@@ -34,7 +34,7 @@ test: $(VENV)/.dev ## set up and pass all tests
 check: $(VENV)/.dev ## formatting, lint, types, import contracts, documentation
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/mypy
+	$(BIN)/mypy --num-workers 2
 	$(BIN)/lint-imports
 	$(BIN)/pytest -q tests/docs
 

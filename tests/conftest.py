@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -25,7 +26,7 @@ BROWSER = "tests/browser/"
 # What takes longest begins first, so that no process is left alone with it at the end; the rest goes by name.
 LONG = (
     *("tests/browser/test_flow.py", "tests/browser/test_leaderboard.py", "tests/browser/test_account.py"),
-    *("tests/browser/test_exam.py", "tests/store/test_crash.py", "tests/store/test_bad_days.py"),
+    *("tests/browser/test_exam.py", "tests/store/test_crash.py", "tests/install/test_wheel.py"),
 )
 
 
@@ -65,26 +66,49 @@ def shared() -> Path:
     return folder
 
 
-@pytest.fixture
-def corpus_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> api.Project:
-    """A project with 48 captioned moments in 6 videos, and an encoder that needs no model."""
-    monkeypatch.setattr(sentence, "load", lambda spec: WordEncoder())
-    project = api.init_project(tmp_path / "project", encoder="minilm")
+@pytest.fixture(scope="session")
+def corpus_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What `corpus_project` copies: making it takes six times as long."""
+    folder = tmp_path_factory.mktemp("corpus")
     lines = "".join(
         json.dumps({"video": m.video, "start": m.start_s, "end": m.end_s, "caption": m.caption, "duration": 60}) + "\n"
         for m in MOMENTS
     )
-    (tmp_path / "moments.jsonl").write_text(lines)
-    api.import_corpus(project, tmp_path / "moments.jsonl", "jsonl", now=NOW)
-    return project
+    (folder / "moments.jsonl").write_text(lines)
+    project = api.init_project(folder / "project", encoder="minilm")
+    api.import_corpus(project, folder / "moments.jsonl", "jsonl", now=NOW)
+    project.store.close()
+    return folder
 
 
 @pytest.fixture
-def judging(corpus_project: api.Project) -> Judging:
+def corpus_project(corpus_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> api.Project:
+    """A project with 48 captioned moments in 6 videos, and an encoder that needs no model."""
+    monkeypatch.setattr(sentence, "load", lambda spec: WordEncoder())
+    shutil.copytree(corpus_folder, tmp_path, dirs_exist_ok=True)
+    return api.open_project(tmp_path / "project")
+
+
+@pytest.fixture(scope="session")
+def judging_made(corpus_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Judging:
+    """What `judging` copies."""
+    project = api.open_project(
+        shutil.copytree(corpus_folder / "project", tmp_path_factory.mktemp("judging") / "project")
+    )
+    api.draw_queries(project, val=2, test=1, seed=5, now=NOW)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sentence, "load", lambda spec: WordEncoder())
+        api.choose_candidates(project, now=NOW)
+    with connection.writing(project.store):
+        lead = people.add(project.store, api.OPERATOR, "Lea", Role.LEAD, now=NOW)
+        annotators = [people.add(project.store, api.OPERATOR, name, Role.ANNOTATOR, now=NOW) for name in PEOPLE]
+    project.store.close()
+    return Judging(project, lead, annotators)
+
+
+@pytest.fixture
+def judging(judging_made: Judging, corpus_project: api.Project) -> Judging:
     """The project with two validation queries and one test query, 20 pairs each, four annotators and a lead."""
-    api.draw_queries(corpus_project, val=2, test=1, seed=5, now=NOW)
-    api.choose_candidates(corpus_project, now=NOW)
-    with connection.writing(corpus_project.store):
-        lead = people.add(corpus_project.store, api.OPERATOR, "Lea", Role.LEAD, now=NOW)
-        annotators = [people.add(corpus_project.store, api.OPERATOR, name, Role.ANNOTATOR, now=NOW) for name in PEOPLE]
-    return Judging(corpus_project, lead, annotators)
+    corpus_project.store.close()
+    shutil.copytree(judging_made.project.folder, corpus_project.folder, dirs_exist_ok=True)
+    return Judging(corpus_project, judging_made.lead, [*judging_made.annotators])
