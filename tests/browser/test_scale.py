@@ -85,10 +85,12 @@ def test_a_lead_decides_and_reads_on_the_scale(enter: Callable[..., Page], serve
         taken = {row[0] for row in db.execute("SELECT pair_key FROM judgement JOIN pair USING (pair_id)")}
     people = {row.person.name: row.person for row in api.list_people(project, api.OPERATOR)}
     queries = api.list_queries(project, api.OPERATOR)
-    pair = next(one for one in api.query_pairs(project, api.OPERATOR, queries[-1].query_id) if one.pair not in taken)
-    for name, grade in zip(ANNOTATORS[1:3], (0, 2), strict=True):
-        event = GradeEvent(pair.pair, grade, f"{name} {pair.pair}")
-        assert api.record_grades(project, people[name], [event], now=time.time())[0].status == "saved"
+    free = (one for one in api.query_pairs(project, api.OPERATOR, queries[-1].query_id) if one.pair not in taken)
+    pair, settled = next(free), next(free)
+    for name, grades in zip(ANNOTATORS[1:3], ((0, 1), (2, 1)), strict=True):
+        for graded, grade in zip((pair, settled), grades, strict=True):
+            event = GradeEvent(graded.pair, grade, f"{name} {graded.pair}")
+            assert api.record_grades(project, people[name], [event], now=time.time())[0].status == "saved"
     page = enter(LEAD)
     page.get_by_role("link", name="Disagreements").click()
     card = page.locator(f".st-key-card-{pair.pair}")
