@@ -36,6 +36,11 @@ def next_clip_is_here(page: Page) -> None:
     page.wait_for_function(STANDBY_IS_WHOLE, arg=page.locator("video[data-active='false']").element_handle())
 
 
+def page_is_done(page: Page) -> None:
+    """Streamlit has run the page to its end: nothing of it is still on its way."""
+    expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning", timeout=30_000)
+
+
 def button(page: Page, digit: int) -> Locator:
     """The tile of a grade."""
     return page.locator(f"button[aria-keyshortcuts='{digit}']")

@@ -30,7 +30,7 @@ from backend.campaign.judging.model import GradeEvent, SkipEvent, SkipKind
 from backend.campaign.nouns import Person, Role
 from backend.encoders import sentence
 from backend.ground.ids import AnnotatorId, PairId
-from hands import pair_on_show, press, saved
+from hands import page_is_done, pair_on_show, press, saved
 from player_harness import make_clip
 from recorder import Recorder
 from support import VERBS, WordEncoder
@@ -275,7 +275,7 @@ def test_nothing_that_could_bias_a_grade_reaches_the_browser(
         ).json()
         page.goto(f"{recorder.url}/my-work")
         expect(page.get_by_role("heading", name="My work", exact=True)).to_be_visible()
-        page.wait_for_load_state("networkidle")
+        page_is_done(page)
         held.append(kept(context, page))
 
     # The recorder saw it all: documents, the websocket, answers with the query and my own name, whole clips.

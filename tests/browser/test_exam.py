@@ -16,7 +16,7 @@ from playwright.sync_api import Page, expect
 from app_server import AppServer
 from backend import api
 from backend.ground.ids import PairKey
-from hands import pair_on_show, press, saved
+from hands import page_is_done, pair_on_show, press, saved
 from recorder import Recorder
 
 pytestmark = pytest.mark.browser
@@ -147,7 +147,8 @@ def test_a_new_annotator_passes_is_told_of_the_misses_and_goes_to_work(enter: En
     expect(page.get_by_text("Every clip of the exam has a grade: open Grade to hand it in.")).to_be_visible()
     page.get_by_role("link", name="Back to grading").click()
     expect(page.get_by_role("button", name="Hand in")).to_be_visible()
-    page.wait_for_timeout(500)  # what is still on its way is of the time before, too
+    saved(page)
+    page_is_done(page)  # what of the desk comes now is of the time before, too
 
     told = b"".join(recorder.received()).lower()
     assert WHY.encode() not in told, "an explanation reached the browser before the exam was handed in"
