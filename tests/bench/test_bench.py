@@ -87,4 +87,5 @@ def test_clips(tmp_path: Path) -> None:
     table(
         "An 8 s clip of 640x360, 25 frames a second",
         [("cut", f"{cut:.2f} s", ""), ("decoding alone", f"{limit:.2f} s", f"{cut / limit:.1f} times that")],
+        PACKAGES,
     )
