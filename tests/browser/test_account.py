@@ -8,10 +8,10 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, Route, expect
 
 from app_server import AppServer, sign_in
+from axe import no_serious_finding
 from backend import api
 from backend.campaign.nouns import Role
 from backend.ground.errors import SignInRefused
@@ -45,11 +45,6 @@ def account(page: Page) -> None:
 def is_signed_out(page: Page, server: AppServer) -> None:
     page.goto(server.url)
     expect(page.get_by_role("button", name="Sign in")).to_be_visible()
-
-
-def no_serious_finding(page: Page) -> None:
-    found = Axe().run(page).response["violations"]
-    assert [(v["id"], v["nodes"][0]["html"]) for v in found if v["impact"] in ("serious", "critical")] == []
 
 
 def test_my_work_shows_what_the_database_holds_and_its_keys_grade_nothing(enter: Enter, server: AppServer) -> None:

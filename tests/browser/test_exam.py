@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from app_server import AppServer
+from axe import no_serious_finding
 from backend import api
 from backend.ground.ids import PairKey
 from hands import page_is_done, pair_on_show, press, saved
@@ -85,11 +85,6 @@ def look_again(page: Page) -> int:
         expect(page.locator(".missed span")).to_contain_text(WHY)
         press(page, told[2])
     return total
-
-
-def no_serious_finding(page: Page) -> None:
-    found = Axe().run(page).response["violations"]
-    assert [(v["id"], v["nodes"][0]["html"]) for v in found if v["impact"] in ("serious", "critical")] == []
 
 
 def desks(recorder: Recorder) -> list[dict[str, Any]]:

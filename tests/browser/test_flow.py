@@ -12,15 +12,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
 from app_server import AppServer, sign_in
+from axe import passes_axe
 from backend import api
 from backend.campaign.nouns import Role
 from hands import next_clip_is_here, pair_on_show, press, saved
 
 pytestmark = pytest.mark.browser
+MAIN = "[data-testid='stMainBlockContainer']"
+"""What we drew: Streamlit's own frame around it is not ours to judge."""
 LEAD, ANNOTATORS, PASSWORD = api.demo_people()
 BATCH = 20
 Enter = Callable[..., Page]
@@ -185,17 +187,6 @@ def sql(server: AppServer, query: str) -> Any:
         return db.execute(query).fetchone()[0]
 
 
-def passes_axe(page: Page) -> None:
-    """What we drew has no fault that axe finds; Streamlit's own frame around it is not ours to judge."""
-    options = {"runOnly": ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa"]}
-    found = Axe().run(page, context="[data-testid='stMainBlockContainer']", options=options)
-    assert [
-        (violation["id"], node["html"][:200])
-        for violation in found.response["violations"]
-        for node in violation["nodes"]
-    ] == []
-
-
 def test_a_skip_reaches_the_lead_who_offers_the_pair_again(enter: Enter, server: AppServer) -> None:
     cleo = enter(ANNOTATORS[2])
     judgements = counts(server)["judgements"]
@@ -213,7 +204,7 @@ def test_a_skip_reaches_the_lead_who_offers_the_pair_again(enter: Enter, server:
     lead.get_by_role("radio", name="Skipped 1").click()
     expect(lead.get_by_role("cell", name="<i>2 people</i>, and both from behind")).to_be_visible()
     expect(lead.get_by_role("cell", name=ANNOTATORS[2])).to_be_visible()
-    passes_axe(lead)
+    passes_axe(lead, MAIN)
     lead.get_by_role("checkbox", name="Hide names").check(force=True)
     expect(lead.get_by_role("cell", name=ANNOTATORS[2])).to_have_count(0)
     lead.get_by_role("button", name="Offer again").click()
@@ -277,7 +268,7 @@ def test_progress_shows_what_the_database_holds(enter: Enter, server: AppServer,
         f"'{ANNOTATORS[0]}'",
     )
     expect(lead.get_by_role("row").filter(has_text=ANNOTATORS[0])).to_contain_text(str(ana))
-    passes_axe(lead)
+    passes_axe(lead, MAIN)
 
     lead.get_by_role("button", name="Back up now").click()
     with lead.expect_download() as download:
@@ -287,7 +278,7 @@ def test_progress_shows_what_the_database_holds(enter: Enter, server: AppServer,
         assert copy.execute("SELECT count(*) FROM judgement WHERE revision = 1").fetchone()[0] == judged
     lead.get_by_role("link", name="People").click()
     expect(lead.get_by_role("heading", name="People", exact=True)).to_be_visible()
-    passes_axe(lead)
+    passes_axe(lead, MAIN)
 
 
 def test_each_role_keeps_to_its_pages(enter: Enter, server: AppServer) -> None:

@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from app_server import AppServer, sign_in
+from axe import no_serious_finding
 from backend import api
+from hands import page_is_done
 
 pytestmark = pytest.mark.browser
 LEAD, ANNOTATORS, PASSWORD = api.demo_people()
@@ -101,11 +102,6 @@ def table_cells(page: Page) -> list[str]:
     cells = page.get_by_test_id("stDataFrame").first.locator("table [role=gridcell]")
     expect(cells.first).to_be_attached()
     return cells.all_inner_texts()
-
-
-def no_serious_finding(page: Page) -> None:
-    found = Axe().run(page).response["violations"]
-    assert [(v["id"], v["nodes"][0]["html"]) for v in found if v["impact"] in ("serious", "critical")] == []
 
 
 def stays_within(page: Page) -> None:
@@ -263,7 +259,8 @@ def test_what_is_taken_along_marks_every_measure_that_is_told_apart(
     page = enter()
     open_part(page, "Ranking")
     choose(page, "Baseline", "any order (demo)")
-    expect(page.get_by_test_id("stSpinner")).to_have_count(0)
+    expect(page.get_by_text("Differences: run minus any order (demo)")).to_be_visible(timeout=60_000)
+    page_is_done(page)  # the buttons below it hand out this run's files from now on
     board = api.score_kept_runs(api.open_project(server.project), api.OPERATOR, "settled val").scores
     assert board is not None
     summary = board.summary()

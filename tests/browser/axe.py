@@ -1,0 +1,29 @@
+"""What axe finds on a page: asked in one way by all browser tests."""
+
+from typing import Any
+
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page
+
+WCAG = ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa"]
+# What passes is not described node by node: half the time on a large page, and the same findings.
+FINDINGS_ALONE = {"resultTypes": ["violations"]}
+
+
+def passes_axe(page: Page, context: str | None = None) -> None:
+    """Nothing against WCAG, A and AA; `context` is the selector of what is ours to judge."""
+    assert _found(Axe().run(page, context=context, options={**FINDINGS_ALONE, "runOnly": WCAG}).response) == []
+
+
+def no_serious_finding(page: Page) -> None:
+    """Nothing serious by any of axe's rules, of Streamlit's frame around the page either."""
+    assert _found(Axe().run(page, options=FINDINGS_ALONE).response, ("serious", "critical")) == []
+
+
+def _found(response: dict[str, Any], impacts: tuple[str, ...] = ()) -> list[tuple[str, str]]:
+    """The rules broken, and the first node of each."""
+    return [
+        (broken["id"], broken["nodes"][0]["html"][:200])
+        for broken in response["violations"]
+        if not impacts or broken["impact"] in impacts
+    ]
