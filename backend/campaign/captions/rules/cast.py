@@ -1,0 +1,72 @@
+"""A cast as one pattern: what each name becomes, and what keeps a cast from meaning one thing."""
+
+import re
+import unicodedata
+from collections.abc import Mapping
+from functools import lru_cache
+
+from backend.campaign.captions.rules.text import TITLES, marks, nfc, split
+from backend.ground.errors import InputError, Problem
+
+ADJECTIVE = r"(?:[a-z]+(?:ed|ing|less|ful|ous)|upset|drunk|young|old|little|sad|happy|angry|sleepy|naked|pregnant)"
+ORDINALS = ("third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
+JOINING = frozenset({"a", "an", "the", "another", "A", "An", "The", "Another", "other", *ORDINALS})
+_UNSPACED = ("CJK", "HIRAGANA", "KATAKANA", "HANGUL", "THAI", "LAO", "KHMER", "MYANMAR")
+
+
+@lru_cache(maxsize=32)
+def prepared(cast: tuple[tuple[str, str], ...]) -> tuple[re.Pattern[str], dict[str, str]]:
+    """One pattern for all names, longest first, and what each becomes.
+
+    Groups: `adjective` (with its article), `name` (spaced scripts) or `anywhere` (others), `own` (possessive).
+    """
+    phrases = {" ".join(nfc(name).split()): " ".join(nfc(phrase).split()) for name, phrase in cast}
+    if problems := _problems(phrases):
+        raise InputError([Problem("cast", None, message) for message in problems])
+    longest_first = sorted(phrases, key=lambda name: (-len(name), name))
+    spaced, unspaced = (
+        "|".join(
+            r"\s+".join(re.escape(word) for word in name.split())
+            for name in longest_first
+            if unicodedata.name(name[-1], "").startswith(_UNSPACED) == anywhere
+        )
+        or r"(?!)"
+        for anywhere in (False, True)
+    )
+    letter = rf"[\w{marks()}]"
+    titles = rf"(?:(?:{'|'.join(sorted(TITLES))})\.?\s+)*"
+    before = rf"(?P<adjective>[Aa]n?\s+{ADJECTIVE}\s+)|(?:[Tt]he|[Aa]n?)\s+"
+    # Not inside `Mary-Ann` or `O'Brien`, yet before `'s` and before `-like`.
+    # Most words are passed over by their first letter.
+    first = "".join(re.escape(one) for one in sorted({word[0] for word in [*phrases, *TITLES, *"AaTt"]}))
+    left, right = rf"(?=[{first}])(?<!{letter})(?<!\w[-'’])", rf"(?!{letter})(?!-[A-ZÀ-ÖØ-ÞΑ-ΩА-Я])"
+    return (
+        re.compile(
+            rf"(?:{left}(?:{before})?{titles}(?P<name>{spaced}){right}|(?P<anywhere>{unspaced}))"
+            rf"(?P<own>['’]s(?!{letter})|(?<=[sxz])['’](?=\s))?"
+        ),
+        phrases,
+    )
+
+
+def _problems(phrases: Mapping[str, str]) -> list[str]:
+    """What keeps a cast from meaning one thing."""
+    problems = [f"the name {name!r} has no letter" for name in phrases if not any(c.isalpha() for c in name)]
+    problems += [f"the name {name!r} has nothing to become" for name, phrase in phrases.items() if not phrase]
+    for name, phrase in phrases.items():
+        if not phrase or phrase == name:
+            continue
+        article, noun = split(phrase)
+        nouns = noun.split()
+        said = {*nouns, *(JOINING if article else {nouns[0][0].upper() + nouns[0][1:]})}
+        problems += [
+            f"{name!r} becomes {phrase!r}, which the name {other!r} would change again"
+            for other in phrases
+            if other and (said.issuperset(other.split()) or other.split()[0] == nouns[-1])
+        ]
+    return problems
+
+
+def name_of(match: re.Match[str]) -> str:
+    """The matched name as the cast has it: in the text, a line may break inside it."""
+    return " ".join((match["name"] or match["anywhere"]).split())
