@@ -90,7 +90,7 @@ if TYPE_CHECKING:
         waiting_rewrites,
         write_pseudo_train,
     )
-    from backend.api.queries import draw_queries
+    from backend.api.queries import draw_queries, take_back_queries
     from backend.api.raw import summarise_raw
     from backend.api.reports import report_page
     from backend.api.runs import (
@@ -135,6 +135,7 @@ if TYPE_CHECKING:
     from backend.campaign.queries.drawing import QueryReport
     from backend.campaign.release.export import ReleaseReport
     from backend.campaign.release.rows import ReleaseRow
+    from backend.campaign.review.taking_back import TakenBack
     from backend.media.clips import ensure as cut_clip
     from backend.media.cut import CutReport
     from backend.media.jobs import ClipJob, is_cut
@@ -205,6 +206,7 @@ __all__ = [
     "Study",
     "StudyInputs",
     "Sureness",
+    "TakenBack",
     "accept_invitation",
     "accept_invitation_as",
     "accept_rewrites",
@@ -317,6 +319,7 @@ __all__ = [
     "status_counts",
     "summarise_raw",
     "suspend",
+    "take_back_queries",
     "theory_study",
     "ties_study",
     "truth_names",

@@ -8,6 +8,7 @@ from pathlib import Path
 from backend.campaign.candidates import choosing as candidates
 from backend.campaign.candidates import pseudo_train
 from backend.campaign.candidates.choosing import CandidateReport
+from backend.campaign.candidates.record import require_no_lists
 from backend.campaign.captions import rewriting as captions
 from backend.campaign.captions import rows as caption_rows
 from backend.campaign.captions.rewriting import RewriteReport
@@ -37,7 +38,7 @@ def choose_encoder(project: Project, name: str, kind: str | None = None) -> Proj
         ProjectError: there are candidate lists already; their encoder stays.
         EncoderUnavailable: the encoder cannot be found.
     """
-    candidates.require_no_lists(project)
+    require_no_lists(project)
     spec = sentence.resolve(name, kind)
     sentence.load(spec)
     return projects.set_encoder(project, spec.name, spec.kind)
@@ -67,7 +68,7 @@ def choose_candidates(
     project: Project, *, batch_size: int | None = None, now: float, progress: Progress | None = None
 ) -> CandidateReport:
     """Embed, search, store the candidate lists, open batch 1 of every query; `batch_size` is 20 or 40."""
-    candidates.require_no_lists(project)
+    require_no_lists(project)
     return candidates.choose(project, _encoder(project), batch_size=batch_size, now=now, progress=progress)
 
 

@@ -45,7 +45,6 @@ def register(app: typer.Typer) -> None:
     app.command("init")(init)
     app.command("import")(import_)
     app.command("rewrite")(rewrite)
-    app.command("queries")(queries)
     app.command("candidates")(candidates)
     app.command("status")(status)
     app.command("export")(export)
@@ -141,29 +140,6 @@ def rewrite(
         say(
             f"See what waits, edit it, hand it back: reelrank rewrite {folder} --waiting > waiting.csv, then "
             f"reelrank rewrite {folder} --by-hand waiting.csv"
-        )
-
-
-def queries(
-    folder: Dir,
-    val: Annotated[int, typer.Option("--val", metavar="N", help="Validation queries.", min=0)],
-    test: Annotated[int, typer.Option("--test", metavar="N", help="Test queries.", min=0)],
-    seed: Annotated[int, typer.Option("--seed", metavar="S", help="Of the random draw.")] = 0,
-) -> None:
-    """Draw validation and test queries from the imprecise captions; the rest is for training.
-
-    Example: reelrank queries my-project --val 500 --test 2781 --seed 7
-    """
-    start = now()
-    report = api.draw_queries(api.open_project(folder), val=val, test=test, seed=seed, now=start)
-    say(
-        f"{report.val} validation, {report.test} test and {report.train} training queries, "
-        f"seed {seed} ({seconds(start)})."
-    )
-    if not report.rewritten:
-        say(
-            "Note: the captions were taken as published. "
-            "Only before queries are drawn does `reelrank rewrite` make them imprecise."
         )
 
 

@@ -124,6 +124,7 @@ MACHINE = {
     "note_address",
     "restore",
     "rewrite_captions",
+    "take_back_queries",
     "waiting_rewrites",
     "write_pseudo_train",
 }

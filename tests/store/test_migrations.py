@@ -79,7 +79,7 @@ def test_an_older_database_is_not_opened(old: Path) -> None:
     with pytest.raises(
         SchemaOutOfDate,
         match=r"older schema \(m002_campaign, m003_desk, m004_identity, m005_exam, m006_runs, m007_campaign, "
-        r"m008_shown, m009_added_by missing\)",
+        r"m008_shown, m009_added_by, m012_queries missing\)",
     ):
         api.open_project(old)
 

@@ -7,6 +7,7 @@ and is never recomputed. The first batch of them is opened for judging at once.
 
 from dataclasses import dataclass
 
+from backend.campaign.candidates.record import require_no_lists
 from backend.campaign.candidates.rows import lists
 from backend.campaign.candidates.rows.lists import CandidateRow
 from backend.campaign.captions import rows as caption_rows
@@ -89,18 +90,6 @@ def choose(
         )
     without_file = len(corpus.videos_without_file(store.db))
     return CandidateReport(len(asked), len(found), pairs, encoder.identity, split_ties, without_file)
-
-
-def require_no_lists(project: Project) -> None:
-    """Refuse to go on once candidate lists are stored, or pairs of an earlier campaign stand in their place.
-
-    Raises:
-        ProjectError: there are some; it names their encoder.
-    """
-    if made_by := lists.encoder_of_candidates(project.store.db):
-        raise ProjectError(f"the candidate lists exist already (made with {made_by}); they are the record")
-    if lists.any_batch(project.store.db):
-        raise ProjectError("the pairs of an earlier campaign were imported with their queries; they are the record")
 
 
 def search(

@@ -212,6 +212,11 @@ CHECKS = (
         lambda project, db, now: invariants.dangling(db),
     ),
     Check(
+        "splits",
+        f"Training queries have the text of a validation or test query. {RESTORE}",
+        _sql(invariants.SPLITS),
+    ),
+    Check(
         "judged seats",
         f"A seat counts as judged, but nobody's grade is there. {RESTORE}",
         _sql(invariants.JUDGED_WITHOUT_GRADE),

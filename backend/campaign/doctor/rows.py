@@ -31,6 +31,10 @@ REVISIONS = """
   SELECT 'pair ' || pair_id || ', seat ' || seat_no FROM judgement
   GROUP BY pair_id, seat_no HAVING min(revision) <> 1 OR max(revision) <> count(*)
 """
+SPLITS = """
+  SELECT 'query ' || t.query_id FROM query t
+  WHERE t.split = 'train' AND EXISTS (SELECT 1 FROM query q WHERE q.text = t.text AND q.split <> 'train')
+"""
 SKIPPED_AND_SEATED = """
   SELECT 'pair ' || k.pair_id || ', annotator ' || k.annotator_id FROM skip k
   WHERE k.lifted_at IS NULL

@@ -17,6 +17,11 @@ def drawing(folder: Path) -> str:
     return f"reelrank queries {_quoted(folder)} --val N --test N"
 
 
+def taking_back(folder: Path) -> str:
+    """Take the queries back, with all that hangs on them."""
+    return f"reelrank queries {_quoted(folder)} --undo"
+
+
 def choosing(folder: Path) -> str:
     """Choose the candidates of the queries."""
     return f"reelrank candidates {_quoted(folder)}"

@@ -4,7 +4,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from backend.campaign.nouns import Split
-from backend.ground.ids import QueryId
+from backend.campaign.queries.model import DrawnQuery, OwnQuery
+from backend.ground.ids import MomentId, QueryId
 from backend.store.engine import Database
 
 
@@ -17,12 +18,28 @@ class QueryRow:
     split: Split
 
 
-def add_queries(db: Database, drawn: Iterable[tuple[str, int, Split]]) -> None:
-    """Insert queries as (text, caption_id, split), in the order in which they will be judged."""
+def add_drawn(db: Database, drawn: Iterable[DrawnQuery]) -> None:
+    """Insert drawn queries behind those that are there, in the order in which they will be judged."""
+    last = _last_position(db)
     db.conn.executemany(
         "INSERT INTO query (text, caption_id, split, position) VALUES (?, ?, ?, ?)",
-        ((text, caption_id, split.value, n) for n, (text, caption_id, split) in enumerate(drawn, start=1)),
+        ((query.text, query.caption_id, query.split.value, last + n) for n, query in enumerate(drawn, start=1)),
     )
+
+
+def add_own(db: Database, mine: Iterable[OwnQuery]) -> None:
+    """Insert a person's own queries behind those that are there."""
+    last = _last_position(db)
+    db.conn.executemany(
+        "INSERT INTO query (text, source, split, position) VALUES (?, ?, ?, ?)",
+        ((query.text, query.source, query.split.value, last + n) for n, query in enumerate(mine, start=1)),
+    )
+
+
+def moment_places(db: Database) -> dict[MomentId, tuple[str, float, float]]:
+    """(video, start, end) of every moment."""
+    rows = db.conn.execute("SELECT moment_id, name, start_s, end_s FROM moment JOIN video USING (video_id)")
+    return {MomentId(row[0]): (row[1], row[2], row[3]) for row in rows}
 
 
 def query_rows(db: Database, splits: Sequence[Split] = tuple(Split)) -> list[QueryRow]:
@@ -39,3 +56,8 @@ def split_counts(db: Database) -> dict[str, int]:
     """How many queries each split has."""
     found = dict(db.conn.execute("SELECT split, count(*) FROM query GROUP BY split").fetchall())
     return {split.value: found.get(split.value, 0) for split in Split}
+
+
+def _last_position(db: Database) -> int:
+    position: int = db.conn.execute("SELECT coalesce(max(position), 0) FROM query").fetchone()[0]
+    return position

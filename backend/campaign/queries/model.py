@@ -1,0 +1,65 @@
+"""Queries and their draw, as values."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from backend.campaign.nouns import Split
+
+
+class Stratum(StrEnum):
+    """What a draw may be spread over evenly."""
+
+    VIDEO = "video"
+    SHOW = "show"
+
+
+class Repeats(StrEnum):
+    """What becomes of training captions with one text."""
+
+    KEEP = "keep"
+    """Each is a query, as in TVR-Ranking."""
+    MERGE = "merge"
+    """Together they are one query."""
+
+
+@dataclass(frozen=True, slots=True)
+class OwnQuery:
+    """A query that a person brings. `source` says where it comes from, `row` where it stands in the file."""
+
+    text: str
+    split: Split
+    source: str
+    row: int
+
+
+@dataclass(frozen=True, slots=True)
+class Drawable:
+    """A caption that may become a query, with the moment it describes; ids are no order."""
+
+    caption_id: int
+    text: str
+    video: str
+    start_s: float
+    end_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnQuery:
+    """A caption that became a query."""
+
+    text: str
+    caption_id: int
+    split: Split
+
+
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """Queries in judging order, and what became of the captions that are none.
+
+    `removed` captions have the text of a validation or test query, so they may not train; `merged` ones have that of
+    a training query, and were not kept beside it.
+    """
+
+    queries: list[DrawnQuery]
+    removed: int
+    merged: int

@@ -1,0 +1,1 @@
+"""Pure: a person's file of queries; the draw."""

@@ -1,0 +1,58 @@
+"""Take the queries back, with all that hangs on them, as long as nobody has worked on any of it.
+
+*Reads* grades, skips, the exam, examples, seats. *Removes* query, candidate, batch, pair, seat; *writes* one event.
+"""
+
+import math
+from dataclasses import dataclass
+
+from backend.campaign.nouns import Split
+from backend.campaign.queries import rows as queries
+from backend.campaign.review.rows import taking_back as rows
+from backend.ground.errors import ProjectError
+from backend.store import events
+from backend.store.connection import Store, writing
+from backend.store.events import EventKind
+
+
+@dataclass(frozen=True, slots=True)
+class TakenBack:
+    """What went."""
+
+    queries: int
+    candidates: int
+    pairs: int
+
+
+def take_back(store: Store, *, now: float) -> TakenBack:
+    """Remove all queries, candidate lists, batches, pairs and seats; captions and videos stay.
+
+    Raises:
+        ProjectError: there are no queries, somebody has worked on a pair, or has one on the desk just now.
+    """
+    with writing(store) as db:
+        splits = queries.split_counts(db)
+        if not sum(splits.values()):
+            raise ProjectError("there are no queries to take back")
+        if work := rows.work(db):
+            there = ", ".join(f"{count:,} {what}" for what, count in work.items())
+            raise ProjectError(
+                f"the queries cannot be taken back any more, because people have worked on them: {there}. "
+                "Make a new project for other queries"
+            )
+        if holding := rows.holding(db, now=now):
+            names = ", ".join(name for name, _ in holding)
+            minutes = math.ceil((max(until for _, until in holding) - now) / 60)
+            raise ProjectError(
+                f"pairs are on the desk of {names} just now: ask for signing out, or try again in {minutes} minutes"
+            )
+        candidates, pairs = rows.remove(db)
+        events.record(
+            db,
+            EventKind.QUERIES_TAKEN_BACK,
+            at=now,
+            actor=None,
+            subject="queries",
+            payload={**{split.value: splits[split.value] for split in Split}, "candidates": candidates, "pairs": pairs},
+        )
+    return TakenBack(sum(splits.values()), candidates, pairs)

@@ -1,0 +1,108 @@
+"""The command queries: drawn, brought, taken back."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from backend import api
+from backend.campaign.nouns import Split
+from backend.campaign.queries.model import Repeats, Stratum
+from backend.cli.output import Dir, now, say, seconds
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the command line."""
+    app.command("queries")(queries)
+
+
+def queries(
+    folder: Dir,
+    val: Annotated[
+        int | None, typer.Option("--val", metavar="N", help="Validation queries to draw.", min=0, show_default=False)
+    ] = None,
+    test: Annotated[
+        int | None, typer.Option("--test", metavar="N", help="Test queries to draw.", min=0, show_default=False)
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", metavar="S", help="Of the random draw.")] = 0,
+    own: Annotated[
+        Path | None,
+        typer.Option(
+            "--from",
+            metavar="FILE",
+            help="Your own queries, beside the drawn ones or instead: a text file with one a line, or CSV with the "
+            "columns text, split and perhaps source.",
+            show_default=False,
+        ),
+    ] = None,
+    split: Annotated[Split, typer.Option("--split", help="Of the lines of a text file given with --from.")] = (
+        Split.TEST
+    ),
+    stratify: Annotated[
+        Stratum | None,
+        typer.Option(
+            "--stratify", help="Spread the draw over videos or shows, in proportion to their texts.", show_default=False
+        ),
+    ] = None,
+    show_of: Annotated[
+        str | None,
+        typer.Option(
+            "--show-of",
+            metavar="REGEX",
+            help="The show in a video's name is the first group of this; without it, what stands before s01e02.",
+            show_default=False,
+        ),
+    ] = None,
+    repeats: Annotated[
+        Repeats,
+        typer.Option("--train-repeats", help="Training captions with one text: keep each as a query, or merge them."),
+    ] = Repeats.KEEP,
+    undo: Annotated[
+        bool,
+        typer.Option(
+            "--undo", help="Take all queries back, with their candidates and pairs; until somebody has worked on them."
+        ),
+    ] = False,
+) -> None:
+    """Draw validation and test queries from the imprecise captions, or bring your own; the rest is for training.
+
+    Example: reelrank queries my-project --val 500 --test 2781 --seed 7
+    """
+    start = now()
+    drawing = val is not None or test is not None
+    if undo:
+        if drawing or own:
+            raise typer.BadParameter("take the queries back first, then draw anew", param_hint="--undo")
+        gone = api.take_back_queries(api.open_project(folder), now=start)
+        say(f"Taken back: {gone.queries:,} queries, {gone.candidates:,} candidates, {gone.pairs:,} pairs.")
+        return
+    if not drawing and own is None:
+        raise typer.BadParameter("say how many to draw with --val N and --test N, or bring your own with --from FILE")
+    report = api.draw_queries(
+        api.open_project(folder),
+        val=val or 0,
+        test=test or 0,
+        seed=seed,
+        own=own,
+        own_split=split,
+        stratum=stratify,
+        show_of=show_of,
+        repeats=repeats,
+        now=start,
+    )
+    of_file = f", {report.own:,} of them from {own.name}" if own else ""
+    say(
+        f"{report.val:,} validation, {report.test:,} test and {report.train:,} training queries{of_file}, "
+        f"seed {seed} ({seconds(start)})."
+    )
+    if report.removed:
+        say(f"Removed from training: {report.removed:,} captions with the text of a validation or test query.")
+    if report.repeats:
+        say(f"{report.repeats:,} training queries repeat the text of another (--train-repeats merge makes them one).")
+    if report.merged:
+        say(f"{report.merged:,} training captions were merged with another of the same text.")
+    if not report.rewritten:
+        say(
+            "Note: the captions were taken as published. "
+            "Only before queries are drawn does `reelrank rewrite` make them imprecise."
+        )
