@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     )
     from backend.api.campaigns import import_judgements
     from backend.api.clip import cut
-    from backend.api.corpus import import_corpus
+    from backend.api.corpus import import_corpus, project_statistics
     from backend.api.demo import build_demo, demo_people
     from backend.api.exam import (
         end_exam,
@@ -58,7 +58,7 @@ if TYPE_CHECKING:
         videos_with_file,
     )
     from backend.api.moments import moment_clip
-    from backend.api.opening import address, next_step, note_address, open_project, status_counts
+    from backend.api.opening import address, is_project, next_step, note_address, open_project, status_counts
     from backend.api.pace import backup_now, progress
     from backend.api.people import (
         accept_invitation,
@@ -104,6 +104,7 @@ if TYPE_CHECKING:
         remove_truth,
         truth_of_project,
     )
+    from backend.api.statistics import file_statistics
     from backend.api.studies import (
         Study,
         StudyInputs,
@@ -136,6 +137,7 @@ if TYPE_CHECKING:
     from backend.campaign.release.export import ReleaseReport
     from backend.campaign.release.rows import ReleaseRow
     from backend.campaign.review.taking_back import TakenBack
+    from backend.campaign.statistics.model import Statistics
     from backend.media.clips import ensure as cut_clip
     from backend.media.cut import CutReport
     from backend.media.jobs import ClipJob, is_cut
@@ -203,6 +205,7 @@ __all__ = [
     "RewriteReport",
     "ScoreTable",
     "Scoreboard",
+    "Statistics",
     "Study",
     "StudyInputs",
     "Sureness",
@@ -253,12 +256,14 @@ __all__ = [
     "export_release",
     "export_zip",
     "file_inputs",
+    "file_statistics",
     "grant_retake",
     "import_corpus",
     "import_judgements",
     "init_project",
     "invited",
     "is_cut",
+    "is_project",
     "lead_of",
     "leaderboard_version",
     "list_people",
@@ -284,6 +289,7 @@ __all__ = [
     "per_query_csv",
     "person_for",
     "progress",
+    "project_statistics",
     "query_pairs",
     "record_grades",
     "record_skips",

@@ -4,7 +4,11 @@ from pathlib import Path
 
 from backend.campaign.corpus import importing as corpus
 from backend.campaign.corpus.importing import ImportReport
+from backend.campaign.nouns import Operator, Person
+from backend.campaign.people import gate
 from backend.campaign.project.folder import Project
+from backend.campaign.statistics import from_project, lexicon, rules
+from backend.campaign.statistics.model import Statistics
 from backend.ground.progress import Progress, named
 
 
@@ -27,4 +31,13 @@ def import_corpus(
         types=types,
         now=now,
         progress=named(progress, "measuring videos"),
+    )
+
+
+def project_statistics(project: Project, by: Person | Operator, *, progress: Progress | None = None) -> Statistics:
+    """Count what a project holds: its queries (its captions before there are any), moments and videos."""
+    gate.in_charge(project.store, by)
+    holdings = from_project.read(project)
+    return rules.count(
+        holdings, lexicon.parts_of_speech, lexicon.name(), progress=named(progress, "counting the words of queries")
     )

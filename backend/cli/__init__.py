@@ -8,7 +8,20 @@ import sys
 
 import typer
 
-from backend.cli import earlier, evaluate, exam, measures, people, pipeline, queries, runs, scoring, service, upkeep
+from backend.cli import (
+    earlier,
+    evaluate,
+    exam,
+    measures,
+    people,
+    pipeline,
+    queries,
+    runs,
+    scoring,
+    service,
+    stats,
+    upkeep,
+)
 from backend.cli.output import fail
 from backend.ground.errors import ReelRankError
 
@@ -19,7 +32,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     add_completion=False,
 )
-for part in (pipeline, queries, earlier, people, exam, service, runs, scoring, evaluate, measures, upkeep):
+for part in (pipeline, stats, queries, earlier, people, exam, service, runs, scoring, evaluate, measures, upkeep):
     part.register(app)
 
 

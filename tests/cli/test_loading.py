@@ -64,6 +64,11 @@ def test_the_consensus_of_a_file_needs_no_database(tmp_path: Path) -> None:
     assert loaded("consensus", tmp_path / "raw.csv") == {"numpy"}
 
 
+def test_the_row_of_a_corpus_needs_no_database() -> None:
+    demo = Path(__file__).parents[2] / "assets/demo/moments.jsonl"
+    assert loaded("stats", demo, "--format", "jsonl", "--json") == {"numpy"}
+
+
 def test_who_imports_pandas_after_the_store_has_all_of_it() -> None:
     code = """
 import sys

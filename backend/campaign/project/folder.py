@@ -129,6 +129,11 @@ def create(folder: Path, *, encoder: str, encoder_kind: str, cast: dict[str, str
     return open_project(folder)
 
 
+def is_project(folder: Path) -> bool:
+    """Whether a folder has a project in it; it may still be one that cannot be opened."""
+    return (folder / DATABASE_FILE).exists()
+
+
 def open_project(folder: Path) -> Project:
     """Open a project folder.
 

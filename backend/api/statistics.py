@@ -1,0 +1,43 @@
+"""One row of counts for annotation files or a release; no project needed. That of a project is in `corpus`."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from backend.campaign.statistics import from_files, from_release, lexicon, rules
+from backend.campaign.statistics.model import Statistics
+from backend.ground.errors import InputError
+from backend.ground.progress import Progress, named
+
+
+def file_statistics(
+    places: Sequence[Path],
+    *,
+    format: str,  # noqa: A002 - the word of the public contract
+    types: frozenset[str] | None = None,
+    progress: Progress | None = None,
+) -> Statistics:
+    """Count what the annotation files of one corpus hold together, or one release folder.
+
+    Args:
+        places: annotation files, or one folder of a release.
+        format: of annotation files; see `import_corpus`, as for `types`.
+        types: see there.
+        progress: called with what is read or counted.
+
+    Raises:
+        InputError: a file has problems, or a folder is no release.
+    """
+    folders = [place for place in places if place.is_dir()]
+    steps = named(progress, "reading")
+    if not folders:
+        holdings = from_files.read(places, format, types=types, progress=steps)
+    elif len(places) > 1:
+        raise InputError.single(folders[0], "is a folder: name it alone, or name annotation files")
+    elif not from_release.query_files(folders[0]):
+        message = "is neither a project (no reelrank.db) nor a release (no val.json, test.json or train_topNN.json)"
+        raise InputError.single(folders[0], message)
+    else:
+        holdings = from_release.read(folders[0], progress=steps)
+    return rules.count(
+        holdings, lexicon.parts_of_speech, lexicon.name(), progress=named(progress, "counting the words of queries")
+    )

@@ -1,0 +1,42 @@
+"""A project: its queries, or its captions before there are any; its moments; its videos.
+
+*Reads* queries, captions, moments and videos. *Writes* nothing.
+"""
+
+from collections import Counter
+
+from backend.campaign.captions import rows as captions
+from backend.campaign.corpus import rows as corpus
+from backend.campaign.nouns import Split
+from backend.campaign.project import steps
+from backend.campaign.project.folder import Project
+from backend.campaign.queries import rows as queries
+from backend.campaign.statistics.model import Holdings, Span
+from backend.ground.errors import ProjectError
+from backend.store.connection import reading
+
+NO_QUERIES = "no queries are drawn yet: the captions are counted in their place, as `queries` would draw from them"
+
+
+def read(project: Project) -> Holdings:
+    """Everything that a project holds.
+
+    Raises:
+        ProjectError: it has no captions.
+    """
+    with reading(project.store) as db:
+        published = corpus.published_captions(db)
+        details = corpus.moment_details(db)
+        asked = queries.query_rows(db)
+        durations: dict[str, float | None] = dict(corpus.video_durations(db))
+        drawn_from = captions.rewritten_captions(db) or published
+    if not published:
+        raise ProjectError(f"there is nothing to count yet: run `{steps.importing(project.folder)}` first")
+    pairs: Counter[Span] = Counter()
+    for caption in published:
+        moment = details[caption.moment_id]
+        pairs[moment.video, moment.start_s, moment.end_s] += 1
+    if not asked:
+        return Holdings({"captions": [caption.text for caption in drawn_from]}, pairs, durations, (NO_QUERIES,))
+    by_split = {split.value: [query.text for query in asked if query.split is split] for split in Split}
+    return Holdings({split: texts for split, texts in by_split.items() if texts}, pairs, durations)

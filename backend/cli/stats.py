@@ -1,0 +1,78 @@
+"""The command stats: a corpus, a project or a release as one row of a table that compares data sets."""
+
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+import typer
+
+from backend import api
+from backend.cli.output import Json, progress_bar, say, table
+from backend.cli.pipeline import CorpusFormat
+
+
+def register(app: typer.Typer) -> None:
+    """Add these commands to the command line."""
+    app.command("stats")(stats)
+
+
+def stats(
+    places: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="FILE_OR_DIR",
+            help="Annotation files of one corpus, or the folder of a project or of a release.",
+            show_default=False,
+        ),
+    ],
+    format_: Annotated[
+        CorpusFormat, typer.Option("--format", help="What kind of annotation files they are.")
+    ] = CorpusFormat.TVR,
+    types: Annotated[
+        str | None,
+        typer.Option("--type", metavar="T", help="For tvr: count only lines of this type (v = purely visual)."),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Count queries, moments, videos, words, verbs and hours, as papers' tables of data sets do.
+
+    Several files are counted together, as the splits of one corpus. Nothing is written.
+
+    Example: reelrank stats train.json val.json test.json
+    """
+    with progress_bar() as progress:
+        if len(places) == 1 and places[0].is_dir() and api.is_project(places[0]):
+            found = api.project_statistics(api.open_project(places[0]), api.OPERATOR, progress=progress)
+        else:
+            wanted = frozenset(types.split(",")) if types else None
+            found = api.file_statistics(places, format=format_.value, types=wanted, progress=progress)
+    if json:
+        say(msgspec.json.encode(found).decode())
+        return
+    for note in found.notes:
+        say(f"Note: {note}")
+    table(("what", "figure"), _rows(found))
+    say(f"\nwords: {found.tokeniser}")
+    say(f"verbs: in base form, by {found.verb_list}; where a word may be something else too, at most")
+
+
+def _rows(found: "api.Statistics") -> list[tuple[str, str]]:
+    parts = [(f"  {part}", f"{queries:,}") for part, queries in found.parts.items()] if len(found.parts) > 1 else []
+    unknown = f" ({found.videos_without_duration:,} more of unknown duration)" if found.videos_without_duration else ""
+    return [
+        ("queries", f"{found.queries:,}"),
+        *parts,
+        ("distinct queries", f"{found.distinct_queries:,}"),
+        ("pairs of a query and a moment", f"{found.pairs:,}"),
+        ("moments", f"{found.moments:,}"),
+        ("videos", f"{found.videos:,}{unknown}"),
+        ("vocabulary (words)", f"{found.vocabulary:,}"),
+        ("verbs, at least", f"{found.verbs_at_least:,}"),
+        ("verbs, at most", f"{found.verbs_at_most:,}"),
+        ("words per query, mean", f"{found.words_per_query:.2f}"),
+        ("hours of moments", f"{found.moment_hours:,.1f}"),
+        ("hours of videos", "unknown" if found.video_hours is None else f"{found.video_hours:,.1f}"),
+        ("seconds per moment, mean", f"{found.mean_moment_s:.2f}"),
+        ("seconds per pair's moment, mean", f"{found.mean_pair_s:.2f}"),
+        ("seconds per video, mean", "unknown" if found.mean_video_s is None else f"{found.mean_video_s:.2f}"),
+    ]

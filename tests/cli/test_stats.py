@@ -1,0 +1,46 @@
+"""The row of a corpus, project or release on the command line."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+from support import Judging
+
+Run = Callable[..., tuple[int, str, str]]
+DEMO = Path(__file__).parents[2] / "assets/demo/moments.jsonl"
+
+
+def test_the_table_names_tokeniser_and_verb_list(reelrank: Run) -> None:
+    code, out, err = reelrank("stats", DEMO, "--format", "jsonl")
+    assert (code, err) == (0, "")
+    lines = [json.loads(text) for text in DEMO.read_text().splitlines()]
+    rows = {" ".join(row.split()[:-1]): row.split()[-1] for row in out.splitlines() if row}
+    assert rows["queries"] == str(len(lines))
+    assert rows["distinct queries"] == str(len({line["caption"] for line in lines}))
+    assert rows["videos"] == str(len({line["video"] for line in lines}))
+    assert "words: lower-case runs of letters and digits" in out
+    assert "LemmInflect 0.2.3" in out
+
+
+def test_json_is_json_alone(reelrank: Run, judging: Judging) -> None:
+    code, out, err = reelrank("stats", judging.project.folder, "--json")
+    assert (code, err) == (0, "")
+    row = json.loads(out)
+    assert row["parts"] == {"val": 2, "test": 1, "train": 45}
+    assert set(row) >= {"queries", "moments", "videos", "vocabulary", "verbs_at_least", "tokeniser", "verb_list"}
+
+
+def test_the_parts_are_told_where_there_are_several(reelrank: Run, judging: Judging) -> None:
+    _, out, _ = reelrank("stats", judging.project.folder)
+    assert [row.split() for row in out.splitlines()[1:5]] == [
+        ["queries", "48"],
+        ["val", "2"],
+        ["test", "1"],
+        ["train", "45"],
+    ]
+
+
+def test_a_folder_that_is_neither_is_told_so(reelrank: Run, tmp_path: Path) -> None:
+    code, out, err = reelrank("stats", tmp_path)
+    assert (code, out) == (1, "")
+    assert "neither a project" in err
