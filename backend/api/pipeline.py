@@ -21,7 +21,7 @@ from backend.campaign.release.export import ReleaseReport
 from backend.campaign.release.rows import ReleaseRow, all_releases
 from backend.encoders import sentence
 from backend.encoders.sentence import DEFAULT_NAME, Encoder
-from backend.ground.progress import Progress, named
+from backend.ground.progress import Progress
 from backend.ground.reading import bytes_of
 
 
@@ -46,12 +46,7 @@ def choose_encoder(project: Project, name: str, kind: str | None = None) -> Proj
 
 def rewrite_captions(project: Project, *, now: float, progress: Progress | None = None) -> RewriteReport:
     """Turn captions into imprecise ones by the rules and the cast list of the project."""
-    return captions.rewrite_captions(
-        project,
-        _encoder(project),
-        now=now,
-        progress=named(progress, "encoding"),
-    )
+    return captions.rewrite_captions(project, _encoder(project), now=now, progress=progress)
 
 
 def waiting_rewrites(project: Project) -> list[tuple[str, str, str]]:

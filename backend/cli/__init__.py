@@ -16,6 +16,7 @@ from backend.cli import (
     people,
     pipeline,
     queries,
+    rewrite,
     runs,
     scoring,
     service,
@@ -32,7 +33,21 @@ app = typer.Typer(
     rich_markup_mode=None,
     add_completion=False,
 )
-for part in (pipeline, stats, queries, earlier, people, exam, service, runs, scoring, evaluate, measures, upkeep):
+for part in (
+    pipeline,
+    stats,
+    rewrite,
+    queries,
+    earlier,
+    people,
+    exam,
+    service,
+    runs,
+    scoring,
+    evaluate,
+    measures,
+    upkeep,
+):
     part.register(app)
 
 

@@ -13,6 +13,24 @@ from backend.ground.progress import Progress
 
 Dir = Annotated[Path, typer.Argument(metavar="DIR", help="The project folder.", show_default=False)]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
+EncoderOption = Annotated[
+    str | None,
+    typer.Option(
+        "--encoder",
+        metavar="NAME",
+        help="Sentence encoder: a model hub name, a local folder, or 'minilm' (works offline).",
+        show_default=False,
+    ),
+]
+KindOption = Annotated[
+    str | None,
+    typer.Option(
+        "--encoder-kind",
+        metavar="sup|unsup",
+        help="For SimCSE models whose name does not tell: with or without supervision.",
+        show_default=False,
+    ),
+]
 
 
 def now() -> float:

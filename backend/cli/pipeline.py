@@ -1,7 +1,5 @@
-"""Commands from an empty folder to a release: init, import, rewrite, queries, candidates, export, status, ..."""
+"""Commands from an empty folder to a release: init, import, candidates, export, status, ..."""
 
-import csv
-import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,26 +8,18 @@ import msgspec
 import typer
 
 from backend import api
-from backend.cli.output import Dir, Json, now, numbers, progress_bar, say, seconds, table
-
-EncoderOption = Annotated[
-    str | None,
-    typer.Option(
-        "--encoder",
-        metavar="NAME",
-        help="Sentence encoder: a model hub name, a local folder, or 'minilm' (works offline).",
-        show_default=False,
-    ),
-]
-KindOption = Annotated[
-    str | None,
-    typer.Option(
-        "--encoder-kind",
-        metavar="sup|unsup",
-        help="For SimCSE models whose name does not tell: with or without supervision.",
-        show_default=False,
-    ),
-]
+from backend.cli.output import (
+    Dir,
+    EncoderOption,
+    Json,
+    KindOption,
+    now,
+    numbers,
+    progress_bar,
+    say,
+    seconds,
+    table,
+)
 
 
 class CorpusFormat(StrEnum):
@@ -44,7 +34,6 @@ def register(app: typer.Typer) -> None:
     """Add these commands to the command line."""
     app.command("init")(init)
     app.command("import")(import_)
-    app.command("rewrite")(rewrite)
     app.command("candidates")(candidates)
     app.command("status")(status)
     app.command("export")(export)
@@ -94,53 +83,6 @@ def import_(
     )
     if videos is None:
         say("No videos were looked at; name their folder with --videos before judging begins.")
-
-
-def rewrite(
-    folder: Dir,
-    encoder: EncoderOption = None,
-    kind: KindOption = None,
-    waiting: Annotated[
-        bool, typer.Option("--waiting", help="Only print the rewrites that wait for a person, as CSV.")
-    ] = False,
-    by_hand: Annotated[
-        Path | None,
-        typer.Option("--by-hand", metavar="FILE.csv", help="Take a person's rewrites: that CSV, edited."),
-    ] = None,
-) -> None:
-    """Turn captions into imprecise ones by rules: names become the words of [cast] in reelrank.toml.
-
-    A rewrite is accepted if it stays similar to its caption (0.4 or more) and no name is left in it. The others
-    wait for a person: print them with --waiting, edit the file, hand it back with --by-hand.
-
-    Example: reelrank rewrite my-project --encoder minilm
-    """
-    start = now()
-    project = api.open_project(folder)
-    if waiting:
-        writer = csv.writer(sys.stdout, lineterminator="\n")
-        writer.writerows([("caption", "rewrite", "why it waits"), *api.waiting_rewrites(project)])
-        return
-    if by_hand:
-        say(f"{api.accept_rewrites(project, by_hand, now=start)} waiting rewrites were decided by hand.")
-        return
-    if encoder:
-        project = api.choose_encoder(project, encoder, kind)
-    with progress_bar() as progress:
-        report = api.rewrite_captions(project, now=start, progress=progress)
-    say(
-        f"{report.captions} captions: {report.accepted} accepted ({report.changed} changed), "
-        f"{report.waiting} wait for a person ({seconds(start)})."
-    )
-    if report.unknown:
-        names = ", ".join(f"{name} ({count})" for name, count in report.unknown[:12])
-        say(f"Names that are not in the cast list: {names}{' ...' if len(report.unknown) > 12 else ''}")
-        say(f"Add them under [cast] in {folder / 'reelrank.toml'} and run this command again.")
-    if report.waiting:
-        say(
-            f"See what waits, edit it, hand it back: reelrank rewrite {folder} --waiting > waiting.csv, then "
-            f"reelrank rewrite {folder} --by-hand waiting.csv"
-        )
 
 
 def candidates(

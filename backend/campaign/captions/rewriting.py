@@ -1,54 +1,85 @@
-"""Turn captions into imprecise captions by rules: character names become generic words.
+"""Turn captions into imprecise captions: character names become generic words.
 
-*Reads* published captions. *Writes* rewritten captions and one event. A rewrite is accepted if its similarity to
-the original is at least `MIN_SIMILARITY` and no person's name is left in it; otherwise it waits for a person,
-who adds the missing name to `[cast]` in reelrank.toml and runs the command again, or decides by hand.
+*Reads* published captions. *Writes* rewritten captions and one event. A rewriter (rules, or a language model) makes
+each distinct text once; what passes the gates is accepted, what does not is for the rewriter's next attempt. After
+the last one it waits for a person with the reasons of the gates: who adds the missing name to `[cast]` in
+reelrank.toml and runs the command again, or decides by hand. What a person decided is never asked for again.
 """
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
-from hashlib import blake2b
-
-import numpy as np
 
 from backend.campaign.captions import rows as caption_rows
+from backend.campaign.captions.by_rules import ByRules
+from backend.campaign.captions.gates import Examined, Gates
+from backend.campaign.captions.model import Rewriter, Tagger, Usage
 from backend.campaign.captions.rows import Rewrite
-from backend.campaign.captions.rules import RULES_VERSION, names_in, rewrite, unknown_names
+from backend.campaign.captions.rules import names_in, unknown_names
 from backend.campaign.corpus import rows as corpus
+from backend.campaign.corpus.rows import CaptionRow
 from backend.campaign.project import steps
 from backend.campaign.project.folder import Project
-from backend.encoders.cache import encode_cached
 from backend.encoders.sentence import Encoder
 from backend.ground.errors import InputError, Problem, ProjectError
-from backend.ground.progress import Steps
+from backend.ground.progress import Progress, named
 from backend.ground.text_files import read_csv
 from backend.store import events
 from backend.store.connection import writing
 from backend.store.events import EventKind
 
-MIN_SIMILARITY = 0.4
-"""Cosine below which a rewrite has lost its original (TVR-Ranking: the same floor, by SimCSE)."""
-
 
 @dataclass(frozen=True, slots=True)
 class RewriteReport:
-    """What the rules did. `unknown` are probable names that the cast list lacks, the most frequent first."""
+    """What became of the captions: `at_once`, `after_retry`, `waiting` and `by_hand` add up to all of them.
+
+    `texts` are the distinct texts that were rewritten, and `changed` how many captions got other words. `unknown`
+    are probable names that the cast list lacks, the most frequent first.
+    """
 
     captions: int
+    texts: int
     changed: int
-    accepted: int
+    at_once: int
+    after_retry: int
     waiting: int
+    by_hand: int
     unknown: tuple[tuple[str, int], ...]
+    usage: Usage
+
+    @property
+    def accepted(self) -> int:
+        """Accepted by the gates, at the first attempt or a later one."""
+        return self.at_once + self.after_retry
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """The last rewrite of one text, the attempt it came from, and what the gates said."""
+
+    text: str
+    attempt: int
+    verdict: Examined
 
 
 def rewrite_captions(
     project: Project,
     encoder: Encoder,
     *,
+    rewriter: Rewriter | None = None,
+    tagger: Tagger | None = None,
     now: float,
-    progress: Steps | None = None,
+    progress: Progress | None = None,
 ) -> RewriteReport:
-    """Rewrite every published caption with the project's cast list, replacing earlier rewrites.
+    """Rewrite every published caption that no person decided on, replacing earlier rewrites.
+
+    Args:
+        project: with captions.
+        encoder: measures how similar a rewrite is to its caption.
+        rewriter: who rewrites; the rules with the project's cast list if none is given.
+        tagger: finds names by a model, beside the cast and capitals.
+        now: seconds since 1970.
+        progress: called with (what is done, done, all).
 
     Raises:
         ProjectError: there are no captions, or queries were drawn from the earlier rewrites already.
@@ -57,28 +88,30 @@ def rewrite_captions(
     captions = corpus.published_captions(store.db)
     if not captions:
         raise ProjectError(f"there are no captions to rewrite: run `{steps.importing(project.folder)}` first")
-    if caption_rows.any_query(store.db):
-        raise ProjectError("queries were drawn from the captions already; their texts are fixed from then on")
+    require_no_queries(project)
     cast = project.settings.cast
-    originals = [caption.text.strip() for caption in captions]  # published texts keep stray spaces
-    unknown = unknown_names(originals, cast)
-    texts = [rewrite(text, cast) for text in originals]
-    vectors = encode_cached(encoder, [*originals, *texts], project.embeddings, progress=progress)
-    similarity = np.einsum("ij,ij->i", vectors[: len(texts)], vectors[len(texts) :])
-    rewrites = []
-    for caption, text, score in zip(captions, texts, similarity.tolist(), strict=True):
-        names = names_in(text, cast, unknown)
-        reason = (
-            f"a name is left: {', '.join(names)}"
-            if names
-            else f"similarity {score:.2f} is below {MIN_SIMILARITY}"
-            if score < MIN_SIMILARITY
-            else ""
-        )
-        rewrites.append(Rewrite(caption, text, score, not reason, reason))
+    rewriter = rewriter or ByRules(cast)
+    decided = caption_rows.decided_by_hand(store.db)
+    unknown = unknown_names([_original(caption) for caption in captions], cast)
+    gates = Gates(encoder, project.embeddings, cast, unknown, tagger)
+    open_ones = [caption for caption in captions if caption.caption_id not in decided]
+    made = _made([_original(caption) for caption in open_ones], rewriter, gates, progress)
+    rewrites = [_rewrite(caption, made[_original(caption)], rewriter) for caption in open_ones]
+    accepted = Counter(rewrite.attempts for rewrite in rewrites if rewrite.accepted)
+    report = RewriteReport(
+        captions=len(captions),
+        texts=len(made),
+        changed=sum(rewrite.text != _original(rewrite.source) for rewrite in rewrites),
+        at_once=accepted[1],
+        after_retry=accepted.total() - accepted[1],
+        waiting=len(rewrites) - accepted.total(),
+        by_hand=len(captions) - len(open_ones),
+        unknown=tuple(unknown.most_common()),
+        usage=rewriter.usage,
+    )
     with writing(store) as db:
-        caption_rows.replace_rewrites(db, rewrites, rule_version(cast))
-        accepted = sum(r.accepted for r in rewrites)
+        require_no_queries(project)  # a model takes its time
+        caption_rows.replace_rewrites(db, rewrites)
         events.record(
             db,
             EventKind.CAPTIONS_REWRITTEN,
@@ -86,18 +119,58 @@ def rewrite_captions(
             actor=None,
             subject="captions",
             payload={
-                "rule_version": rule_version(cast),
-                "accepted": accepted,
-                "waiting": len(rewrites) - accepted,
+                "rule_version": rewriter.version(1),
+                "accepted": report.accepted,
+                "after_retry": report.after_retry,
+                "waiting": report.waiting,
+                "by_hand": report.by_hand,
+                "encoder": encoder.identity,
+                "tagger": tagger.identity if tagger else None,
             },
         )
-    return RewriteReport(
-        captions=len(captions),
-        changed=sum(before != after for before, after in zip(originals, texts, strict=True)),
-        accepted=accepted,
-        waiting=len(rewrites) - accepted,
-        unknown=tuple(Counter(unknown).most_common()),
+    return report
+
+
+def require_no_queries(project: Project) -> None:
+    """Raise a `ProjectError` if queries were drawn from the captions already."""
+    if caption_rows.any_query(project.store.db):
+        raise ProjectError("queries were drawn from the captions already; their texts are fixed from then on")
+
+
+def _made(originals: Sequence[str], rewriter: Rewriter, gates: Gates, progress: Progress | None) -> dict[str, _Made]:
+    """Each distinct original with its rewrite: the first that passes the gates, else the last attempt's."""
+    made: dict[str, _Made] = {}
+    asked = list(dict.fromkeys(originals))
+    for attempt in range(1, rewriter.attempts + 1):
+        what = "rewriting" if attempt == 1 else f"attempt {attempt}"
+        texts = rewriter.rewrite(asked, attempt, progress=named(progress, what))
+        verdicts = gates.examine(asked, texts, progress=progress)
+        made |= {
+            original: _Made(text, attempt, verdict)
+            for original, text, verdict in zip(asked, texts, verdicts, strict=True)
+        }
+        asked = [original for original in asked if made[original].verdict.reasons]
+        if not asked:
+            break
+    return made
+
+
+def _rewrite(caption: CaptionRow, made: _Made, rewriter: Rewriter) -> Rewrite:
+    """The row of one caption; where there is no answer, the caption's own words wait for a person."""
+    return Rewrite(
+        source=caption,
+        text=made.text or _original(caption),
+        rule_version=rewriter.version(made.attempt),
+        attempts=made.attempt,
+        similarity=made.verdict.similarity,
+        accepted=not made.verdict.reasons,
+        reason="; ".join(made.verdict.reasons),
     )
+
+
+def _original(caption: CaptionRow) -> str:
+    """The text of a published caption without the stray spaces that published texts keep."""
+    return caption.text.strip()
 
 
 def accept_by_hand(project: Project, data: bytes, file: str, *, now: float) -> int:
@@ -113,8 +186,7 @@ def accept_by_hand(project: Project, data: bytes, file: str, *, now: float) -> i
         InputError: every row that cannot be taken; nothing was taken then.
         ProjectError: queries were drawn already.
     """
-    if caption_rows.any_query(project.store.db):
-        raise ProjectError("queries were drawn from the captions already; their texts are fixed from then on")
+    require_no_queries(project)
     table = read_csv(data, file, ["caption", "rewrite"])
     problems = list(table.problems)
     decided = 0
@@ -143,9 +215,3 @@ def accept_by_hand(project: Project, data: bytes, file: str, *, now: float) -> i
             },
         )
     return decided
-
-
-def rule_version(cast: dict[str, str]) -> str:
-    """Name of the rules together with the cast list they were used with."""
-    digest = blake2b(repr(sorted(cast.items())).encode(), digest_size=4).hexdigest()
-    return f"{RULES_VERSION}+cast-{digest}"

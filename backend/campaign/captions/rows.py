@@ -12,11 +12,17 @@ BY_HAND = "by-hand"
 
 @dataclass(frozen=True, slots=True)
 class Rewrite:
-    """An imprecise caption, made from `source` by rules; not accepted ones wait for a person, with the reason."""
+    """An imprecise caption, made from `source`; not accepted ones wait for a person, with the reason.
+
+    `rule_version` names the rules or the model, `attempts` how many it took. `similarity` is None where the rewriter
+    had no answer and the text is the caption's own.
+    """
 
     source: CaptionRow
     text: str
-    similarity: float
+    rule_version: str
+    attempts: int
+    similarity: float | None
     accepted: bool
     reason: str = ""
 
@@ -44,13 +50,21 @@ def waiting_rewrites(db: Database) -> list[tuple[str, str, str]]:
     return [(row[0], row[1], row[2]) for row in rows]
 
 
-def replace_rewrites(db: Database, rewrites: Sequence[Rewrite], rule_version: str) -> None:
-    """Put these imprecise captions in the place of all earlier ones, but for those that a person wrote.
+def decided_by_hand(db: Database) -> set[int]:
+    """The published captions (their ids) whose rewrite a person decided on."""
+    rows = db.conn.execute(
+        "SELECT source_caption_id FROM caption WHERE kind = 'rewritten' AND rule_version = ?", [BY_HAND]
+    )
+    return {row[0] for row in rows}
+
+
+def replace_rewrites(db: Database, rewrites: Sequence[Rewrite]) -> None:
+    """Put these imprecise captions in the place of all earlier ones, but for those that a person decided on.
 
     No query may point at the earlier ones.
     """
     db.conn.execute("DELETE FROM caption WHERE kind = 'rewritten' AND rule_version <> ?", [BY_HAND])
-    kept = {row[0] for row in db.conn.execute("SELECT source_caption_id FROM caption WHERE kind = 'rewritten'")}
+    kept = decided_by_hand(db)  # a person may have decided while a model was at work
     db.conn.executemany(
         # Two captions of one moment may become the same words: the first one stands for both.
         "INSERT OR IGNORE INTO caption "
@@ -58,7 +72,7 @@ def replace_rewrites(db: Database, rewrites: Sequence[Rewrite], rule_version: st
         "VALUES (?, ?, 'rewritten', ?, ?, ?, ?, ?)",
         (
             (
-                *(r.source.moment_id, r.text, r.source.caption_id, rule_version),
+                *(r.source.moment_id, r.text, r.source.caption_id, r.rule_version),
                 *(r.similarity, int(r.accepted), r.reason),
             )
             for r in rewrites

@@ -66,7 +66,7 @@ def build(folder: Path, *, now: float, progress: Progress) -> Project:
         now=now,
         progress=named(progress, "measuring videos"),
     )
-    captions.rewrite_captions(project, encoder, now=now, progress=named(progress, "rewriting captions"))
+    captions.rewrite_captions(project, encoder, now=now, progress=progress)
     queries.draw(project, val=VAL_QUERIES, test=TEST_QUERIES, seed=SEED, now=now)
     candidates.choose(project, encoder, now=now, progress=progress)
     for name in (LEAD, *ANNOTATORS):

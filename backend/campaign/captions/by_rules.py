@@ -1,0 +1,35 @@
+"""The rules as a rewriter: one attempt, nothing to wait for."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+
+from backend.campaign.captions.model import Usage
+from backend.campaign.captions.rules import RULES_VERSION, rewrite
+from backend.ground.progress import Steps
+
+
+@dataclass(frozen=True, slots=True)
+class ByRules:
+    """Rewrites with a cast list; satisfies `Rewriter`."""
+
+    cast: Mapping[str, str]
+
+    @property
+    def attempts(self) -> int:
+        """The same rules would say the same again."""
+        return 1
+
+    @property
+    def usage(self) -> Usage:
+        """Nothing."""
+        return Usage()
+
+    def version(self, attempt: int = 1) -> str:
+        """Name of the rules together with the cast list they are used with."""
+        digest = blake2b(repr(sorted(self.cast.items())).encode(), digest_size=4).hexdigest()
+        return f"{RULES_VERSION}+cast-{digest}"
+
+    def rewrite(self, texts: Sequence[str], attempt: int = 1, *, progress: Steps | None = None) -> list[str]:
+        """Each text by the rules."""
+        return [rewrite(text, self.cast) for text in texts]
