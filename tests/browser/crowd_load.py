@@ -1,8 +1,8 @@
 """Annotators without a browser: what theirs would ask of a server, from a process of its own.
 
-Each signs in, keeps Streamlit's websocket open as a page does, loads the clips of the desk once, and sends a grade
-after a random pause. Prints `ready` when all are at work, then works until its input ends, and prints what it saw as
-JSON.
+Each signs in, keeps Streamlit's websocket open as a page does, loads the clips of the desk once, tells which clip is on
+screen, and sends a grade after a random pause. Prints `ready` when all are at work, then works until its input ends,
+and prints what it saw as JSON.
 
 Usage: python crowd_load.py URL PASSWORD THINK_S NAME...
 """
@@ -81,12 +81,14 @@ class Annotator:
         while True:
             for item in desk["items"]:
                 await self._load(item["pair"])
-            await asyncio.sleep(self._chance.expovariate(1 / think_s))
             if not desk["items"]:
                 self._seen.ran_dry += 1
+                await asyncio.sleep(think_s)
                 desk = await self._exchange([])
                 continue
             pair = desk["items"][0]["pair"]
+            await self._post("/desk/shown", {"pair": pair})
+            await asyncio.sleep(self._chance.expovariate(1 / think_s))
             # People mostly agree: one pair in eight or so needs four of them.
             likely = random.Random(pair).randrange(5) + self._chance.choices((-1, 0, 1), (1, 3, 1))[0]
             self._sent += 1
@@ -95,19 +97,19 @@ class Annotator:
 
     async def _exchange(self, grades: list[dict[str, Any]]) -> dict[str, Any]:
         began = time.perf_counter()
-        answer = await self._client.post(
-            "/desk/exchange",
-            json={"grades": grades, "skips": []},
-            headers={"X-ReelRank": "1", "Origin": self._url},
-        )
-        if answer.status_code != 200:
-            self._seen.errors.append(f"/desk/exchange: {answer.status_code} {answer.text[:200]}")
-            raise RuntimeError("no desk")
+        answer = await self._post("/desk/exchange", {"grades": grades, "skips": []})
         if grades:
             self._seen.exchange_ms.append((time.perf_counter() - began) * 1e3)
         said = answer.json()
         self._seen.refused += sum(receipt["status"] != "saved" for receipt in said["receipts"])
         return dict(said["desk"])
+
+    async def _post(self, path: str, body: dict[str, Any]) -> httpx.Response:
+        answer = await self._client.post(path, json=body, headers={"X-ReelRank": "1", "Origin": self._url})
+        if not answer.is_success:
+            self._seen.errors.append(f"{path}: {answer.status_code} {answer.text[:200]}")
+            raise RuntimeError(f"{path} was refused")
+        return answer
 
     async def _load(self, pair: str) -> None:
         if pair in self._loaded:
