@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from backend import api
-from backend.campaign.corpus.rules import CaptionedMoment
+from backend.campaign.corpus.model import CaptionedMoment
 from backend.campaign.judging.model import GradeEvent, Receipt
 from backend.campaign.nouns import Person
 from backend.campaign.project import rows as facts

@@ -121,6 +121,7 @@ if TYPE_CHECKING:
     from backend.campaign.board.rows import Kept
     from backend.campaign.candidates.choosing import CandidateReport
     from backend.campaign.captions.rewriting import RewriteReport
+    from backend.campaign.corpus.formats import FORMATS as CORPUS_FORMATS
     from backend.campaign.corpus.importing import ImportReport
     from backend.campaign.doctor.examining import DoctorReport, Finding
     from backend.campaign.earlier.judgements import JudgementsReport
@@ -171,6 +172,7 @@ else:
 __all__ = [
     "CASE_FIRST",
     "CASE_KINDS",
+    "CORPUS_FORMATS",
     "EVALUATION_OPTIONS",
     "OPERATOR",
     "PASSWORD_LENGTH",

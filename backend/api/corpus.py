@@ -1,9 +1,11 @@
 """What a project is made of: videos, moments and captions."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from backend.campaign.corpus import importing as corpus
 from backend.campaign.corpus.importing import ImportReport
+from backend.campaign.corpus.model import ImportOptions
 from backend.campaign.nouns import Operator, Person
 from backend.campaign.people import gate
 from backend.campaign.project.folder import Project
@@ -15,10 +17,12 @@ from backend.ground.progress import Progress, named
 def import_corpus(
     project: Project,
     file: Path,
-    format: str,  # noqa: A002 - the word of the public contract
+    format: str | None = None,  # noqa: A002 - the word of the public contract
     *,
     videos: Path | None = None,
     types: frozenset[str] | None = None,
+    columns: Mapping[str, str] | None = None,
+    dry_run: bool = False,
     now: float,
     progress: Progress | None = None,
 ) -> ImportReport:
@@ -28,7 +32,8 @@ def import_corpus(
         file,
         format,
         videos=videos,
-        types=types,
+        options=ImportOptions(types, columns or {}),
+        dry_run=dry_run,
         now=now,
         progress=named(progress, "measuring videos"),
     )

@@ -12,7 +12,7 @@ from backend.ground.progress import Progress, named
 def file_statistics(
     places: Sequence[Path],
     *,
-    format: str,  # noqa: A002 - the word of the public contract
+    format: str | None = None,  # noqa: A002 - the word of the public contract
     types: frozenset[str] | None = None,
     progress: Progress | None = None,
 ) -> Statistics:

@@ -9,6 +9,7 @@ import sys
 import typer
 
 from backend.cli import (
+    corpus,
     earlier,
     evaluate,
     exam,
@@ -35,6 +36,7 @@ app = typer.Typer(
 )
 for part in (
     pipeline,
+    corpus,
     stats,
     rewrite,
     queries,

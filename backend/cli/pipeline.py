@@ -1,4 +1,4 @@
-"""Commands from an empty folder to a release: init, import, candidates, export, status, ..."""
+"""Commands from an empty folder to a release: init, candidates, export, status, ..."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -22,18 +22,9 @@ from backend.cli.output import (
 )
 
 
-class CorpusFormat(StrEnum):
-    """Annotation formats that `import` reads."""
-
-    TVR = "tvr"
-    CSV = "csv"
-    JSONL = "jsonl"
-
-
 def register(app: typer.Typer) -> None:
     """Add these commands to the command line."""
     app.command("init")(init)
-    app.command("import")(import_)
     app.command("candidates")(candidates)
     app.command("status")(status)
     app.command("export")(export)
@@ -49,40 +40,6 @@ def init(folder: Dir, encoder: EncoderOption = None, kind: KindOption = None) ->
     say(f"{folder} is a project now; its settings are in {folder / 'reelrank.toml'}.")
     say(f"Encoder: {project.settings.encoder}")
     say(f"Next: {api.next_step(project, api.OPERATOR)}")
-
-
-def import_(
-    folder: Dir,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="The annotation file.", show_default=False)],
-    format_: Annotated[CorpusFormat, typer.Option("--format", help="What kind of file it is.")],
-    videos: Annotated[
-        Path | None,
-        typer.Option("--videos", metavar="FOLDER", help="Where the video files lie; needed before judging."),
-    ] = None,
-    types: Annotated[
-        str | None,
-        typer.Option("--type", metavar="T", help="For tvr: keep only lines of this type (v = purely visual)."),
-    ] = None,
-) -> None:
-    """Take videos, moments and captions from an annotation file: all of it, or nothing.
-
-    Example: reelrank import my-project tvr_val_release.jsonl --format tvr --type v
-    """
-    start = now()
-    project = api.open_project(folder)
-    wanted = frozenset(types.split(",")) if types else None
-    with progress_bar() as progress:
-        report = api.import_corpus(
-            project, file, format_.value, videos=videos, types=wanted, now=start, progress=progress
-        )
-    for note in report.notes:
-        say(f"Note: {note}")
-    say(
-        f"{file.name}: {report.lines:,} captioned moments read; new: {report.videos:,} videos, "
-        f"{report.moments:,} moments, {report.captions:,} captions ({seconds(start)})."
-    )
-    if videos is None:
-        say("No videos were looked at; name their folder with --videos before judging begins.")
 
 
 def candidates(

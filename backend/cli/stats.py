@@ -7,8 +7,8 @@ import msgspec
 import typer
 
 from backend import api
+from backend.cli.corpus import FormatOption, TypeOption, known_format
 from backend.cli.output import Json, progress_bar, say, table
-from backend.cli.pipeline import CorpusFormat
 
 
 def register(app: typer.Typer) -> None:
@@ -25,13 +25,8 @@ def stats(
             show_default=False,
         ),
     ],
-    format_: Annotated[
-        CorpusFormat, typer.Option("--format", help="What kind of annotation files they are.")
-    ] = CorpusFormat.TVR,
-    types: Annotated[
-        str | None,
-        typer.Option("--type", metavar="T", help="For tvr: count only lines of this type (v = purely visual)."),
-    ] = None,
+    format_: FormatOption = None,
+    types: TypeOption = None,
     json: Json = False,
 ) -> None:
     """Count queries, moments, videos, words, verbs and hours, as papers' tables of data sets do.
@@ -40,12 +35,13 @@ def stats(
 
     Example: reelrank stats train.json val.json test.json
     """
+    known_format(format_)
     with progress_bar() as progress:
         if len(places) == 1 and places[0].is_dir() and api.is_project(places[0]):
             found = api.project_statistics(api.open_project(places[0]), api.OPERATOR, progress=progress)
         else:
             wanted = frozenset(types.split(",")) if types else None
-            found = api.file_statistics(places, format=format_.value, types=wanted, progress=progress)
+            found = api.file_statistics(places, format=format_, types=wanted, progress=progress)
     if json:
         say(msgspec.json.encode(found).decode())
         return

@@ -81,7 +81,7 @@ def test_the_first_command_says_what_is_next(tmp_path: Path, reelrank: Run, fold
 def test_training_queries_that_can_not_come_are_not_asked_for(
     folder: Path, tmp_path: Path, reelrank: Run, follow: Follow
 ) -> None:
-    follow(f"reelrank import '{folder}' FILE --format tvr --videos FOLDER")
+    follow(f"reelrank import '{folder}' FILE --videos FOLDER")
     drawn = len({moment.caption for moment in MOMENTS})
     assert reelrank("queries", folder, "--val", drawn, "--test", 0)[0] == 0
     code, _, refusal = reelrank("pseudo-train", folder, tmp_path / "train")

@@ -7,9 +7,10 @@ event. Everything is checked first and taken in one transaction: nothing is ever
 from dataclasses import dataclass
 from pathlib import Path
 
+from backend.campaign.corpus import formats
 from backend.campaign.corpus import rows as corpus
-from backend.campaign.corpus import rules as corpus_files
-from backend.campaign.corpus.rules import CaptionedMoment, Parsed
+from backend.campaign.corpus.model import END_SLACK_S, CaptionedMoment, ImportOptions, LeftOut, Parsed
+from backend.campaign.corpus.rules.checks import Fault, leaving_out, outside
 from backend.campaign.project.folder import Project
 from backend.ground.errors import InputError, Problem, VideoUnreadable
 from backend.ground.progress import Steps
@@ -17,29 +18,39 @@ from backend.ground.reading import bytes_of
 from backend.media.facts import VideoFacts
 from backend.media.probe import VideoFolder, probe
 from backend.store import events
-from backend.store.connection import writing
+from backend.store.connection import reading, writing
 from backend.store.events import EventKind
 
 
 @dataclass(frozen=True, slots=True)
 class ImportReport:
-    """What an import added, and what a person should know about it; `lines` were read, repeated ones included."""
+    """What an import took, and what a person should know about it.
 
-    lines: int
+    `taken` are the numbers of videos, moments and captions that the file holds and that were taken; `videos`,
+    `moments` and `captions` are those of them that are new in the project. `merged` counts entries that repeat another,
+    `left_out` tells of those that were not taken. `dry_run`: all of it would be so, and nothing was written.
+    """
+
+    format: str
+    taken: tuple[int, int, int]
     videos: int
     moments: int
     captions: int
     measured: int
+    merged: int
+    left_out: tuple[LeftOut, ...]
     notes: tuple[str, ...]
+    dry_run: bool
 
 
 def import_file(
     project: Project,
     file: Path,
-    format: str,  # noqa: A002 - the word of the public contract
+    format: str | None = None,  # noqa: A002 - the word of the public contract
     *,
-    videos: Path | None,
-    types: frozenset[str] | None,
+    videos: Path | None = None,
+    options: ImportOptions | None = None,
+    dry_run: bool = False,
     now: float,
     progress: Steps | None = None,
 ) -> ImportReport:
@@ -48,70 +59,65 @@ def import_file(
     Args:
         project: where to.
         file: the annotation file.
-        format: one of `corpus_files.FORMATS`.
+        format: one of `formats.FORMATS`; told from the content if None.
         videos: folder in which the video files lie; without it the moments wait for a later import with it.
-        types: for `tvr`: keep only lines of these types (`v`: purely visual).
+        options: how to read the file.
+        dry_run: check everything and write nothing.
         now: seconds since 1970.
         progress: called with (videos measured, all videos).
 
     Raises:
         InputError: every problem found, with its row; nothing was taken.
     """
-    parsed = corpus_files.parse(format, bytes_of(file), file.name, types)
-    return _add(project, parsed, file.name, format, videos, now, progress)
+    parsed = formats.parse(format, bytes_of(file), file.name, options)
+    facts: dict[str, VideoFacts] = {}
+    missing: list[Problem] = []
+    if videos is not None:
+        facts, missing = _measure(project, parsed.moments, videos, file.name, progress)
+    durations = _durations(project, parsed, facts, file.name)
+    problems = [*_taken_ids(project, parsed.moments, file.name), *missing, *durations.problems]
+    moments: list[CaptionedMoment] = []
+    faulty: list[tuple[CaptionedMoment, Fault]] = []
+    late = 0
+    for moment in parsed.moments:
+        duration_s = durations.seconds.get(moment.video)
+        if duration_s is None:
+            continue
+        if fault := outside(moment, duration_s, parsed.end_slack_s):
+            faulty.append((moment, fault))
+            continue
+        late += moment.end_s > duration_s and moment.video in facts
+        moments.append(moment)
+    if faulty and not (parsed.published and moments):
+        problems += [moment.problem(file.name, fault.message) for moment, fault in faulty]
+    if problems:
+        raise InputError(sorted(dict.fromkeys(problems), key=lambda problem: problem.row or 0))
+    notes = [*parsed.notes, *durations.notes]
+    if late:
+        end = f"up to {parsed.end_slack_s:g} s after their measured video"
+        notes.append(f"{late:,} moments end {end}; they are shown to its end")
+    left_out = (*parsed.left_out, *leaving_out(faulty))
+    if dry_run:
+        with reading(project.store) as db:
+            new = corpus.lacking(db, moments)
+    else:
+        new = _add(project, moments, durations.seconds, facts, file.name, parsed.format, now)
+    named = len({m.video for m in moments}), len({(m.video, m.start_s, m.end_s) for m in moments}), len(moments)
+    return ImportReport(parsed.format, named, *new, len(facts), parsed.merged, left_out, tuple(notes), dry_run)
 
 
 def _add(
     project: Project,
-    parsed: Parsed,
+    moments: list[CaptionedMoment],
+    durations: dict[str, float],
+    facts: dict[str, VideoFacts],
     file: str,
-    format: str,  # noqa: A002 - the word of the public contract
-    videos: Path | None,
+    format_name: str,
     now: float,
-    progress: Steps | None,
-) -> ImportReport:
-    """Add checked moments, after checking them against the project and the video files."""
-    moments = parsed.moments
-    known = corpus.video_durations(project.store.db)
-    problems = _clashes(project, moments, known, file)
-    facts: dict[str, VideoFacts] = {}
-    warnings: list[str] = []
-    if videos is not None:
-        facts, missing = _measure(project, moments, videos, file, progress)
-        problems += missing
-    durations = {**known}
-    for moment in moments:
-        if moment.video in facts:
-            durations[moment.video] = facts[moment.video].duration_s
-        elif moment.video not in durations:
-            if moment.duration_s is None:
-                problems.append(
-                    Problem(
-                        file,
-                        moment.row,
-                        f"video {moment.video} has no duration: add a duration, or name the folder of the "
-                        "videos with --videos so that it can be measured",
-                    )
-                )
-                continue
-            durations[moment.video] = moment.duration_s
-    late = 0
-    for moment in moments:
-        duration_s = durations.get(moment.video)
-        if duration_s is None:
-            continue
-        if trouble := corpus_files.outside(moment, duration_s):
-            problems.append(Problem(file, moment.row, trouble))
-        elif moment.end_s > duration_s:
-            late += moment.video in facts
-    if problems:
-        raise InputError(sorted(set(problems), key=lambda problem: problem.row or 0))
-    if late:
-        warnings.append(f"{late} moments end up to 1 s after their measured video; they are shown to its end")
+) -> tuple[int, int, int]:
+    """Write checked moments; how many videos, moments and captions are new."""
     with writing(project.store) as db:
-        new_videos, new_moments, new_captions = corpus.add_moments(
-            db, moments, {m.video: durations[m.video] for m in moments}, facts
-        )
+        new = corpus.add_moments(db, moments, {m.video: durations[m.video] for m in moments}, facts)
         events.record(
             db,
             EventKind.CORPUS_IMPORTED,
@@ -120,35 +126,75 @@ def _add(
             subject=f"file:{file}",
             payload={
                 "file": file,
-                "format": format,
-                "videos": new_videos,
-                "moments": new_moments,
-                "captions": new_captions,
+                "format": format_name,
+                **dict(zip(("videos", "moments", "captions"), new, strict=True)),
             },
         )
-    lines = len(moments) + parsed.merged
-    return ImportReport(lines, new_videos, new_moments, new_captions, len(facts), (*parsed.notes, *warnings))
+    return new
 
 
-def _clashes(project: Project, moments: list[CaptionedMoment], known: dict[str, float], file: str) -> list[Problem]:
-    """What contradicts an earlier import: an id that means something else, or a video of another length."""
+@dataclass(frozen=True, slots=True)
+class _Durations:
+    """Seconds of every video of a file, what speaks against them, and what is to be told."""
+
+    seconds: dict[str, float]
+    problems: list[Problem]
+    notes: list[str]
+
+
+def _durations(project: Project, parsed: Parsed, facts: dict[str, VideoFacts], file: str) -> _Durations:
+    """How long the videos are: what was measured counts, now or before, then what the project says, then the file."""
+    with reading(project.store) as db:
+        known, unmeasured = corpus.video_durations(db), set(corpus.videos_without_file(db))
+    said: dict[str, CaptionedMoment] = {}
+    first: dict[str, CaptionedMoment] = {}
+    for moment in parsed.moments:
+        first.setdefault(moment.video, moment)
+        if moment.duration_s is not None:
+            said.setdefault(moment.video, moment)
+    seconds: dict[str, float] = {}
+    problems: list[Problem] = []
+    other: list[str] = []
+    for video, moment in first.items():
+        here = said[video].duration_s if video in said else None
+        if video in facts:
+            seconds[video] = facts[video].duration_s
+        elif video in known:
+            seconds[video] = known[video]
+            if here is None or here == known[video]:
+                continue
+            contradiction = f"lasts {here} s here, but {known[video]} s in the project"
+            if video in unmeasured and abs(here - known[video]) > END_SLACK_S:
+                problems.append(said[video].problem(file, f"video {video} {contradiction}"))
+            elif video in unmeasured or abs(here - known[video]) > END_SLACK_S:
+                other.append(f"{video} {contradiction}")
+        elif here is not None:
+            seconds[video] = here
+        else:
+            problems.append(
+                moment.problem(
+                    file,
+                    f"video {video} has no duration: add a duration, or name the folder of the "
+                    "videos with --videos so that it can be measured",
+                )
+            )
+    notes = []
+    if other:
+        count = f"{len(other):,} videos have" if len(other) > 1 else "1 video has"
+        notes.append(f"{count} another duration in the project, which stays: {other[0]}{', ...' * (len(other) > 1)}")
+    return _Durations(seconds, problems, notes)
+
+
+def _taken_ids(project: Project, moments: list[CaptionedMoment], file: str) -> list[Problem]:
+    """The ids of the file that mean something else in the project."""
+    with reading(project.store) as db:
+        ids = corpus.external_ids(db)
     problems = []
-    ids = corpus.external_ids(project.store.db)
     for moment in moments:
         there = ids.get(moment.external_id) if moment.external_id is not None else None
         if there is not None and there != (moment.video, moment.start_s, moment.end_s, moment.caption):
-            problems.append(
-                Problem(file, moment.row, f"id {moment.external_id} is in the project already, for another moment")
-            )
-        duration_s = known.get(moment.video)
-        if duration_s is not None and moment.duration_s is not None and abs(duration_s - moment.duration_s) > 1.0:
-            problems.append(
-                Problem(
-                    file,
-                    moment.row,
-                    f"video {moment.video} lasts {moment.duration_s} s here, but {duration_s} s in the project",
-                )
-            )
+            message = f"id {moment.external_id} is in the project already, for another moment"
+            problems.append(moment.problem(file, message))
     return problems
 
 
@@ -160,21 +206,21 @@ def _measure(
     progress: Steps | None,
 ) -> tuple[dict[str, VideoFacts], list[Problem]]:
     """Find and measure the file of every video; a missing one is a problem of the row that names it first."""
-    first_rows: dict[str, int] = {}
+    first: dict[str, CaptionedMoment] = {}
     for moment in moments:
-        first_rows.setdefault(moment.video, moment.row)
+        first.setdefault(moment.video, moment)
     facts: dict[str, VideoFacts] = {}
     problems: list[Problem] = []
     try:
         folder = VideoFolder(videos)
     except VideoUnreadable as error:
         return {}, [Problem(file, None, str(error))]
-    for done, (name, row) in enumerate(first_rows.items(), start=1):
+    for done, (name, moment) in enumerate(first.items(), start=1):
         try:
             path = folder.find(name)
             measured = probe(path)
         except VideoUnreadable as error:
-            problems.append(Problem(file, row, str(error)))
+            problems.append(moment.problem(file, str(error)))
         else:
             facts[name] = VideoFacts(
                 path=project.stored_path(path),
@@ -186,5 +232,5 @@ def _measure(
                 sha256=measured.sha256,
             )
         if progress:
-            progress(done, len(first_rows))
+            progress(done, len(first))
     return facts, problems

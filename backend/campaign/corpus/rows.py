@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from backend.campaign.corpus.rules import CaptionedMoment
+from backend.campaign.corpus.model import CaptionedMoment
 from backend.ground.ids import MomentId
 from backend.media.facts import VideoFacts
 from backend.store.engine import Database
@@ -37,6 +37,26 @@ def external_ids(db: Database) -> dict[str, tuple[str, float, float, str]]:
     return {row[0]: (row[1], row[2], row[3], row[4]) for row in rows}
 
 
+def lacking(db: Database, moments: Iterable[CaptionedMoment]) -> tuple[int, int, int]:
+    """How many videos, moments and captions are not there yet."""
+    spans = {
+        tuple(row) for row in db.conn.execute("SELECT name, start_s, end_s FROM moment JOIN video USING (video_id)")
+    }
+    texts = {
+        tuple(row)
+        for row in db.conn.execute(
+            "SELECT name, start_s, end_s, text FROM caption JOIN moment USING (moment_id) JOIN video USING (video_id) "
+            "WHERE kind = 'published'"
+        )
+    }
+    moments = list(moments)
+    return (
+        len({m.video for m in moments} - video_durations(db).keys()),
+        len({(m.video, m.start_s, m.end_s) for m in moments} - spans),
+        len({(m.video, m.start_s, m.end_s, m.caption) for m in moments} - texts),
+    )
+
+
 def add_moments(
     db: Database,
     moments: Iterable[CaptionedMoment],
@@ -54,14 +74,14 @@ def add_moments(
     Returns:
         How many videos, moments and captions are new.
     """
-    before = counts(db)
+    moments = list(moments)
+    new = lacking(db, moments)
     db.conn.executemany(
         "INSERT OR IGNORE INTO video (name, duration_s) VALUES (?, ?)",
         ((name, duration_s) for name, duration_s in durations.items()),
     )
     set_video_facts(db, facts)
     video_ids = dict(db.conn.execute("SELECT name, video_id FROM video").fetchall())
-    moments = list(moments)
     db.conn.executemany(
         "INSERT OR IGNORE INTO moment (video_id, start_s, end_s) VALUES (?, ?, ?)",
         ((video_ids[m.video], m.start_s, m.end_s) for m in moments),
@@ -71,8 +91,7 @@ def add_moments(
         "SELECT moment_id, ?, 'published', ? FROM moment WHERE video_id = ? AND start_s = ? AND end_s = ?",
         ((m.caption, m.external_id, video_ids[m.video], m.start_s, m.end_s) for m in moments),
     )
-    after = counts(db)
-    return after[0] - before[0], after[1] - before[1], after[2] - before[2]
+    return new
 
 
 def set_video_facts(db: Database, facts: dict[str, VideoFacts]) -> None:

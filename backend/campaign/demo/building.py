@@ -62,7 +62,6 @@ def build(folder: Path, *, now: float, progress: Progress) -> Project:
         kept / clips.MOMENTS,
         "jsonl",
         videos=videos,
-        types=None,
         now=now,
         progress=named(progress, "measuring videos"),
     )

@@ -11,7 +11,8 @@ from itertools import count
 
 from backend.campaign.captions import rows as caption_rows
 from backend.campaign.corpus import rows as corpus
-from backend.campaign.corpus.rules import CaptionedMoment, outside
+from backend.campaign.corpus.model import CaptionedMoment
+from backend.campaign.corpus.rules.checks import outside
 from backend.campaign.earlier import rows as earlier
 from backend.campaign.earlier.rows import KnownPair, NewPair
 from backend.campaign.earlier.rules.campaign_files import EarlierCampaign, EarlierPair, Span
@@ -78,7 +79,8 @@ def _as_query(pair: EarlierPair, there: QueryRow | None) -> str | None:
 def _misplaced(pair: EarlierPair, duration_s: float | None) -> str | None:
     if duration_s is None:
         return f"video {pair.span[0]} has no duration: add a column duration, or import its moments first"
-    return outside(_moment(pair), duration_s)
+    fault = outside(_moment(pair), duration_s)
+    return fault.message if fault else None
 
 
 def add(

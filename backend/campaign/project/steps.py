@@ -9,7 +9,7 @@ from pathlib import Path
 
 def importing(folder: Path) -> str:
     """Take in a corpus."""
-    return f"reelrank import {_quoted(folder)} FILE --format tvr --videos FOLDER"
+    return f"reelrank import {_quoted(folder)} FILE --videos FOLDER"
 
 
 def drawing(folder: Path) -> str:

@@ -7,7 +7,8 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from backend.campaign.corpus import rules as corpus_files
+from backend.campaign.corpus import formats
+from backend.campaign.corpus.model import ImportOptions
 from backend.campaign.statistics.model import Holdings, Span
 from backend.ground.errors import InputError, Problem
 from backend.ground.progress import Steps
@@ -19,7 +20,7 @@ SLACK_S = 1.0
 
 def read(
     files: Sequence[Path],
-    format: str,  # noqa: A002 - the word of the public contract
+    format: str | None = None,  # noqa: A002 - the word of the public contract
     *,
     types: frozenset[str] | None = None,
     progress: Steps | None = None,
@@ -28,8 +29,8 @@ def read(
 
     Args:
         files: one, or the splits of one corpus.
-        format: see `reelrank import`; all files are of it.
-        types: for `tvr`: only lines of these types.
+        format: see `reelrank import`; told from each file if None.
+        types: for `tvr`: only lines of these types, see `reelrank import`.
         progress: called with (files read, all files).
 
     Raises:
@@ -44,12 +45,13 @@ def read(
         if str(path) in queries:
             raise InputError.single(path, "stands twice among the files: name it once")
         try:
-            parsed = corpus_files.parse(format, bytes_of(path), path.name, types)
+            parsed = formats.parse(format, bytes_of(path), path.name, ImportOptions(types))
         except InputError as refusal:
             problems += refusal.problems
             continue
         queries[str(path)] = [moment.caption for moment in parsed.moments]
         notes += [f"{path.name}: {note}" for note in parsed.notes]
+        notes += [f"{path.name}: left out because {left.why}: {left.count:,}" for left in parsed.left_out]
         for moment in parsed.moments:
             pairs[moment.video, moment.start_s, moment.end_s] += 1
             known = durations.setdefault(moment.video, moment.duration_s)
@@ -57,7 +59,7 @@ def read(
                 durations[moment.video] = moment.duration_s
             elif moment.duration_s is not None and abs(moment.duration_s - known) > SLACK_S:
                 problem = f"video {moment.video} lasts {moment.duration_s} s here, but {known} s in another file"
-                problems.append(Problem(path.name, moment.row, problem))
+                problems.append(moment.problem(path.name, problem))
         if progress:
             progress(done, len(files))
     if problems:

@@ -5,8 +5,21 @@ from collections.abc import Callable
 
 import pytest
 
-from backend.campaign.corpus.rules import FORMATS, CaptionedMoment, Parsed, parse, parse_csv, parse_jsonl, parse_tvr
+from backend.campaign.corpus.formats import FORMATS, parse
+from backend.campaign.corpus.model import CaptionedMoment, ImportOptions, LeftOut, Parsed
 from backend.ground.errors import InputError
+
+
+def parse_tvr(data: bytes, file: str, *types: str) -> Parsed:
+    return parse("tvr", data, file, ImportOptions(types=frozenset(types or {"all"})))
+
+
+def parse_csv(data: bytes, file: str) -> Parsed:
+    return parse("csv", data, file)
+
+
+def parse_jsonl(data: bytes, file: str) -> Parsed:
+    return parse("jsonl", data, file)
 
 
 def tvr_line(**changes: object) -> str:
@@ -30,8 +43,9 @@ def test_the_three_formats_say_the_same_thing() -> None:
     plain = {"video": "v", "start": 1, "end": 3.5, "caption": "A dog runs.", "duration": 10, "id": 7}
     jsonl = parse("jsonl", json.dumps(plain).encode(), "f")
     csv = parse("csv", b"caption,video,start,end,duration,id,more\nA dog runs.,v,1,3.5,10,7,x\n", "f")
-    assert tvr == jsonl == Parsed([moment])
-    assert csv == Parsed([CaptionedMoment("v", 1.0, 3.5, "A dog runs.", 2, 10.0, "7")])
+    assert tvr == Parsed([moment], format="tvr")
+    assert jsonl == Parsed([moment], format="jsonl")
+    assert csv == Parsed([CaptionedMoment("v", 1.0, 3.5, "A dog runs.", 2, 10.0, "7")], format="csv")
 
 
 def test_optional_fields_may_be_absent_or_empty() -> None:
@@ -55,23 +69,24 @@ def test_types_choose_lines_and_keep_those_without_one() -> None:
         tvr_line(desc_id=4, type="t", desc="z"),
         tvr_line(desc_id=5, type=None, desc="w"),
     )
-    found = parse_tvr(data, "f", types=frozenset({"v"}))
+    found = parse_tvr(data, "f", "v")
     assert [moment.external_id for moment in found.moments] == ["1", "5"]
-    assert found.skipped == {"t": 2, "vt": 1}
-    assert found.notes == ["lines of type t, skipped: 2", "lines of type vt, skipped: 1"]
-    assert len(parse_tvr(data, "f").moments) == 5
+    assert found.left_out == (LeftOut("the line is of type t", 2), LeftOut("the line is of type vt", 1))
+    assert parse("tvr", data, "f") == found, "the paper's choice is what nobody has to ask for"
+    assert [moment.external_id for moment in parse_tvr(data, "f", "t", "vt").moments] == ["2", "3", "4", "5"]
+    assert len(parse_tvr(data, "f", "all").moments) == 5
 
 
 def test_a_type_that_nobody_has_is_a_mistake() -> None:
     data = lines(tvr_line(type="t"))
-    assert problems_of(lambda data, file: parse_tvr(data, file, types=frozenset({"V"})), data) == [
-        "f: no line is of type V; the file has t"
+    assert problems_of(lambda data, file: parse_tvr(data, file, "V"), data) == [
+        "f: no line is of type V; the file has t. --type all keeps every line"
     ]
 
 
 def test_lines_of_other_types_are_checked_too() -> None:
     data = lines(tvr_line(), tvr_line(type="t", ts=[3, 3], desc_id=8))
-    assert problems_of(lambda data, file: parse_tvr(data, file, types=frozenset({"v"})), data) == [
+    assert problems_of(lambda data, file: parse_tvr(data, file, "v"), data) == [
         "f, row 2: end 3.0 is not after start 3.0"
     ]
 
@@ -164,7 +179,6 @@ def test_the_same_sentence_about_the_same_span_is_taken_once() -> None:
     )
     assert [moment.external_id for moment in found.moments] == ["1", "3"]
     assert found.merged == 2
-    assert found.notes == ["lines that repeat an earlier line's video, span and caption, merged: 2"]
 
 
 @pytest.mark.parametrize("parser", [parse_tvr, parse_jsonl, parse_csv])

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from backend.campaign.corpus.rules import FORMATS, CaptionedMoment, parse
+from backend.campaign.corpus.formats import FORMATS, parse
+from backend.campaign.corpus.model import CaptionedMoment
 from backend.campaign.earlier.rules.raw_annotation import read_raw
 from backend.ground.errors import InputError
 
@@ -92,6 +93,11 @@ def test_generic_round_trips(moments: list[CaptionedMoment]) -> None:
 
 
 SAMPLE = {
+    "activitynet": b'{"v_1": {"duration": 9, "timestamps": [[0, 2], [3, 9.5]], "sentences": ["c", " d"]}}',
+    "charades-sta": b"AB123 0.0 2.5##c\nAB123 3 4##d\n",
+    "didemo": b'[{"annotation_id": 1, "description": "c", "video": "v", "times": [[0, 1], [2, 2]], "num_segments": 5}]',
+    "qvhighlights": b'{"qid": 1, "query": "c", "vid": "v", "duration": 9, "relevant_windows": [[0, 2], [4, 6]]}\n' * 2,
+    "tacos": b'{"v.avi": {"fps": 29.4, "num_frames": 99, "timestamps": [[0, 2], [3, 9]], "sentences": ["c", "d"]}}',
     "tvr": b'{"vid_name": "v", "duration": 9.6, "ts": [0, 2], "desc": "c", "type": "v", "desc_id": 1}\n' * 2,
     "jsonl": b'{"video": "v", "start": 0, "end": 1.5, "caption": "c", "duration": 9, "id": "x"}\n' * 2,
     "csv": b'video,start,end,caption,duration,id\nv,0,1.5,"a, b",9,x\nv,0,1.5,c,,\n',
@@ -121,7 +127,7 @@ def test_no_bytes_raise_anything_but_a_refusal(name: str, data: st.DataObject) -
         if name == "raw":
             read_raw(content, "f")
         else:
-            for moment in parse(name, content, "f", frozenset({"v"})).moments:
+            for moment in parse(data.draw(st.sampled_from([name, None])), content, "f").moments:
                 # What is taken is sane, whatever was handed in.
                 assert 0 <= moment.start_s < moment.end_s < float("inf")
                 assert moment.video.strip()

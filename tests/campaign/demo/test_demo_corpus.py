@@ -3,7 +3,8 @@
 import re
 from functools import cache
 
-from backend.campaign.corpus.rules import CaptionedMoment, parse_jsonl
+from backend.campaign.corpus.formats import parse
+from backend.campaign.corpus.model import CaptionedMoment
 from backend.campaign.demo import clips
 from backend.media.probe import probe
 
@@ -12,7 +13,7 @@ NOT_NAMES = {"The", "He", "She", "They", "A"}
 
 @cache
 def captioned_moments() -> list[CaptionedMoment]:
-    return parse_jsonl((clips.folder() / clips.MOMENTS).read_bytes(), clips.MOMENTS).moments
+    return parse("jsonl", (clips.folder() / clips.MOMENTS).read_bytes(), clips.MOMENTS).moments
 
 
 def test_corpus_is_large_enough() -> None:

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from backend.campaign.corpus.rules import parse_tvr
 from backend.campaign.earlier.rules.raw_annotation import RawAnnotations, read_raw, summarise
 from backend.campaign.judging.rules import decide
 from backend.campaign.quality.rules.agreement import Level, cohen_kappa, count_grades, krippendorff_alpha
@@ -81,12 +80,3 @@ def test_alpha_of_the_pairs_that_nobody_graded_twice(raw: RawAnnotations, stats:
     found = krippendorff_alpha(count_grades(raw.pair, raw.grade, 5)[clean])
     expected = stats["real_agreement"]["alpha_ordinal_pairs_without_repeats"]
     assert found.value == pytest.approx(expected, abs=1e-9)
-
-
-@pytest.mark.parametrize(("types", "lines", "repeats"), [(None, 10_895, 16), (frozenset({"v"}), 8_097, 16)])
-def test_the_published_moments_of_tvr(shared: Path, types: frozenset[str] | None, lines: int, repeats: int) -> None:
-    found = parse_tvr((shared / "data" / "tvr" / "tvr_val_release.jsonl").read_bytes(), "tvr.jsonl", types=types)
-    assert len(found.moments) + found.merged == lines
-    assert found.merged == repeats
-    assert sum(found.skipped.values()) == 10_895 - lines
-    assert len({moment.video for moment in found.moments}) == 2_179

@@ -1,0 +1,76 @@
+"""DiDeMo (Hendricks et al., 2017): a JSON list of descriptions, each placed by several people in segments of 5 s."""
+
+from collections import Counter
+
+import msgspec
+
+from backend.campaign.corpus.format import CorpusFormat
+from backend.campaign.corpus.model import CaptionedMoment, ImportOptions, Parsed
+from backend.campaign.corpus.rules.checks import finish
+from backend.campaign.corpus.rules.documents import FileLayout, json_list
+from backend.ground.errors import Problem
+
+SEGMENT_S = 5.0
+SEGMENTS = 6
+"""Of a video whose entry does not tell: longer ones were cut to 30 s before anybody described them."""
+
+
+class _Entry(msgspec.Struct):
+    annotation_id: int | str
+    description: str
+    video: str
+    times: list[tuple[int, int]]
+    num_segments: int = SEGMENTS
+
+
+def read(data: bytes, file: str, options: ImportOptions) -> Parsed:
+    """Parse entries of annotation_id, description, video, times ([[first, last], ...] in segments) and num_segments.
+
+    Both segments belong to the moment: [1, 4] is from 5 s to 25 s. The span that most people gave is taken, of equals
+    the one given first. The last segment ends with its video, which may be earlier than it says; so a moment may end
+    up to 5 s after the measured end of its video.
+
+    Raises:
+        InputError: with every problem of the file.
+
+    >>> text = b'[{"annotation_id": 3, "description": "a dog", "video": "a.mov", "times": [[0, 0], [1, 4], [1, 4]]}]'
+    >>> found = read(text, "val_data.json", ImportOptions()).moments[0]
+    >>> found.start_s, found.end_s, found.duration_s
+    (5.0, 25.0, 30.0)
+    """
+    entries, problems = json_list(_Entry, data, file)
+    moments = []
+    split = 0
+    for row, entry in entries:
+        counts = Counter(entry.times)
+        if not counts:
+            problems.append(Problem(file, row, "nobody gave a time for it: times is empty"))
+            continue
+        split += len(counts) > 1
+        (first, last), _ = counts.most_common(1)[0]
+        moments.append(
+            CaptionedMoment(
+                entry.video,
+                first * SEGMENT_S,
+                (last + 1) * SEGMENT_S,
+                entry.description.strip(),
+                row,
+                entry.num_segments * SEGMENT_S,
+                str(entry.annotation_id),
+            )
+        )
+    notes = []
+    if split:
+        notes.append(
+            f"people placed {split:,} of {len(moments):,} descriptions differently; the span that most of them gave "
+            "was taken, of equals the one given first"
+        )
+    return finish(moments, problems, file, published=True, notes=notes, end_slack_s=SEGMENT_S)
+
+
+FORMAT = CorpusFormat(
+    "didemo",
+    "a JSON list with annotation_id, description, video and times",
+    lambda look, options: look.layout is FileLayout.LIST and {"description", "video", "times"} <= look.fields,
+    read,
+)

@@ -1,0 +1,44 @@
+"""TACoS (Regneri et al., 2013), in the JSON of 2D-TAN: videos with sentences whose times are numbers of frames."""
+
+from backend.campaign.corpus.format import CorpusFormat
+from backend.campaign.corpus.model import ImportOptions, Parsed
+from backend.campaign.corpus.rules.checks import finish
+from backend.campaign.corpus.rules.documents import FileLayout, TimedSentences, moments_of_videos
+
+
+class _Video(TimedSentences):
+    fps: float
+    num_frames: float
+
+
+def read(data: bytes, file: str, options: ImportOptions) -> Parsed:
+    """Parse `{video.avi: {fps, num_frames, timestamps, sentences}}`; frames become seconds by `fps`.
+
+    The name of a video keeps its extension; the file that is looked for may have another.
+
+    Raises:
+        InputError: with every problem of the file.
+
+    >>> text = b'{"s1.avi": {"fps": 20, "num_frames": 900, "timestamps": [[10, 35]], "sentences": ["She cuts."]}}'
+    >>> read(text, "test.json", ImportOptions()).moments  # doctest: +NORMALIZE_WHITESPACE
+    [CaptionedMoment(video='s1.avi', start_s=0.5, end_s=1.75, caption='She cuts.', row=1, duration_s=45.0,
+                     external_id=None, sentence=1)]
+    """
+    moments, problems, notes = moments_of_videos(_Video, _measures, data, file)
+    return finish(moments, problems, file, published=True, notes=notes)
+
+
+def _measures(video: _Video) -> tuple[float, float]:
+    if video.fps <= 0:
+        raise ValueError(f"fps {video.fps} is not positive")
+    return video.num_frames / video.fps, video.fps
+
+
+FORMAT = CorpusFormat(
+    "tacos",
+    "a JSON object of videos with fps, num_frames, timestamps and sentences",
+    lambda look, options: (
+        look.layout is FileLayout.VIDEOS and {"fps", "num_frames", "timestamps", "sentences"} <= look.fields
+    ),
+    read,
+)

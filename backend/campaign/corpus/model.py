@@ -1,0 +1,79 @@
+"""What annotation files hold, whatever their format: captioned moments, and what was left out of them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from backend.ground.errors import Problem
+
+END_SLACK_S = 1.0
+"""How far a moment may end after its video and still be kept: published durations are often rounded."""
+
+
+@dataclass(frozen=True, slots=True)
+class CaptionedMoment:
+    """One entry of an annotation file: a half-open span `[start_s, end_s)` of a video and a sentence about it.
+
+    `row` is its line in the file, or its number among the entries of a JSON document, from 1. `sentence` is its number
+    among those of its video, from 1, in a document that keeps a list of sentences for each video: nobody can look
+    up row 23,117 of such a file.
+    """
+
+    video: str
+    start_s: float
+    end_s: float
+    caption: str
+    row: int
+    duration_s: float | None = None
+    external_id: str | None = None
+    sentence: int | None = None
+
+    @property
+    def place(self) -> str:
+        """Where it stands in its file: `row 7`, or `video v_abc, sentence 2`."""
+        return f"row {self.row}" if self.sentence is None else f"video {self.video}, sentence {self.sentence}"
+
+    def problem(self, file: str, message: str) -> Problem:
+        """What is wrong with it, as a line that a person can act on."""
+        if self.sentence is None:
+            return Problem(file, self.row, message)
+        return Problem(file, None, f"{self.place}: {message}")
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """Entries that were not taken: why, how many, and where the first of them stand."""
+
+    why: str
+    count: int
+    where: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """What an annotation file holds, in file order.
+
+    `format` is the name of its format. `left_out` tells of entries that were not taken, `merged` counts those that
+    repeat the video, span and caption of an earlier one. `notes` says other oddities in words for the person who
+    imports. `published` says that nobody who imports the file wrote it: what is impossible in it is left out, not
+    refused. `end_slack_s` is how many seconds a moment may end after its video.
+    """
+
+    moments: list[CaptionedMoment]
+    notes: list[str] = field(default_factory=list)
+    left_out: Sequence[LeftOut] = ()
+    merged: int = 0
+    published: bool = False
+    end_slack_s: float = END_SLACK_S
+    format: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ImportOptions:
+    """What a person may say about how a file is to be read.
+
+    `types` are the types of TVR's lines to keep, None for the paper's choice. `columns` tells what a column or field
+    is called in the file: `{"start": "begin"}`.
+    """
+
+    types: frozenset[str] | None = None
+    columns: Mapping[str, str] = field(default_factory=dict)

@@ -1,0 +1,202 @@
+"""How annotation files are laid out: the bytes of a file to entries with their rows, and a problem for each bad one."""
+
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, TypeVar
+
+import msgspec
+
+from backend.campaign.corpus.model import CaptionedMoment
+from backend.ground.errors import InputError, Problem
+from backend.ground.text_files import decode_text
+
+_Entry = TypeVar("_Entry")
+_LOOKED_AT = 20
+"""Lines that may be broken before a file is taken for something else than lines of JSON."""
+
+
+class FileLayout(StrEnum):
+    """How a file is laid out."""
+
+    LINES = "a JSON object a line"
+    LIST = "a JSON list"
+    VIDEOS = "a JSON object of videos"
+    TEXT = "text"
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """What a file looks like: `fields` of its first entry, `key` before it in an object of videos, its first `line`."""
+
+    layout: FileLayout
+    fields: frozenset[str]
+    key: str
+    line: str
+
+
+def sample(data: bytes, file: str) -> Sample:
+    r"""Look at a file.
+
+    Raises:
+        InputError: not UTF-8, or empty.
+
+    >>> sample(b'{"v_1": {"duration": 9, "sentences": []}}', "val_1.json").layout.value
+    'a JSON object of videos'
+    >>> sorted(sample(b'{"video": "v", "start": 0}\n{"video": "w"}\n', "m.jsonl").fields)
+    ['start', 'video']
+    """
+    text = decode_text(data, file).lstrip()
+    line = text.partition("\n")[0].rstrip()
+    if text[0] == "{":
+        for part in [part for part in text.split("\n", _LOOKED_AT)[:_LOOKED_AT] if part.strip()]:
+            entry = _decoded(part)
+            if isinstance(entry, dict) and not (entry and all(isinstance(value, dict) for value in entry.values())):
+                return Sample(FileLayout.LINES, frozenset(entry), "", line)
+        found = _decoded(text)
+        if isinstance(found, dict) and found:
+            key, entry = next(iter(found.items()))
+            return Sample(FileLayout.VIDEOS, frozenset(entry if isinstance(entry, dict) else ()), key, line)
+    if text[0] == "[":
+        found = _decoded(text)
+        entry = found[0] if isinstance(found, list) and found else ()
+        return Sample(FileLayout.LIST, frozenset(entry if isinstance(entry, dict) else ()), "", line)
+    return Sample(FileLayout.TEXT, frozenset(), "", line)
+
+
+def json_lines(kind: type[_Entry], data: bytes, file: str) -> tuple[list[tuple[int, _Entry]], list[Problem]]:
+    """The decoded lines of a file with a JSON object a line, each with its row, and a problem for each bad line."""
+    # Not splitlines: captions may hold any of the other line ends that Unicode knows.
+    rows = ((row, text) for row, text in enumerate(decode_text(data, file).split("\n"), start=1) if text.strip())
+    return _decode(msgspec.json.Decoder(kind), rows, file)
+
+
+def json_list(kind: type[_Entry], data: bytes, file: str) -> tuple[list[tuple[int, _Entry]], list[Problem]]:
+    """The decoded entries of a JSON list, each with its number from 1, and a problem for each bad entry.
+
+    Raises:
+        InputError: it is no JSON list.
+    """
+    raws = _outermost(list[msgspec.Raw], data, file)
+    return _decode(msgspec.json.Decoder(kind), enumerate(raws, start=1), file)
+
+
+def video_entries(kind: type[_Entry], data: bytes, file: str) -> tuple[list[tuple[str, _Entry]], list[Problem]]:
+    """The decoded entries of a JSON object, each with its name, and a problem for each bad one.
+
+    Raises:
+        InputError: it is no JSON object, or a name stands in it twice (of which every reader would take the last
+            and say nothing).
+    """
+    raws = _outermost(dict[str, msgspec.Raw], data, file)
+    twice: list[str] = []
+
+    def note(pairs: list[tuple[str, Any]]) -> None:
+        names = [name for name, _ in pairs]
+        if len(set(names)) < len(names):
+            twice.extend(dict.fromkeys(name for name in names if names.count(name) > 1))
+
+    json.loads(data, object_pairs_hook=note, parse_int=str, parse_float=str)
+    if twice:
+        raise InputError([Problem(file, None, f"{name!r} stands twice in one object") for name in twice])
+    decoder = msgspec.json.Decoder(kind)
+    entries: list[tuple[str, _Entry]] = []
+    problems: list[Problem] = []
+    for video, raw in raws.items():
+        try:
+            entries.append((video, decoder.decode(raw)))
+        except msgspec.ValidationError as error:
+            problems.append(Problem(file, None, f"video {video}: {_said(error)}"))
+    return entries, problems
+
+
+class TimedSentences(msgspec.Struct):
+    """A video's sentences with their times, in two lists of one length; each is decoded by itself later."""
+
+    timestamps: list[msgspec.Raw]
+    sentences: list[msgspec.Raw]
+
+
+_Video = TypeVar("_Video", bound=TimedSentences)
+_SPAN = msgspec.json.Decoder(tuple[float, float])
+_TEXT = msgspec.json.Decoder(str)
+
+
+def moments_of_videos(
+    kind: type[_Video], measures: Callable[[_Video], tuple[float, float]], data: bytes, file: str
+) -> tuple[list[CaptionedMoment], list[Problem], list[str]]:
+    """The moments of a JSON object of videos with timed sentences, a problem for each bad one, and what to tell.
+
+    White space around a sentence is stripped: these files were made by cutting paragraphs into sentences.
+
+    Args:
+        kind: what the entry of a video is.
+        measures: gives a video's duration in seconds, and how many units of its timestamps make a second; raises
+            ValueError with what is wrong with them.
+        data: the bytes of the file.
+        file: its name, for messages.
+
+    Raises:
+        InputError: it is no JSON object, or a name stands in it twice.
+    """
+    entries, problems = video_entries(kind, data, file)
+    moments: list[CaptionedMoment] = []
+    row = stripped = 0
+    for video, entry in entries:
+        try:
+            duration_s, per_second = measures(entry)
+            spans = list(zip(entry.timestamps, entry.sentences, strict=True))
+        except ValueError as error:
+            counts = f"{len(entry.timestamps)} timestamps for {len(entry.sentences)} sentences"
+            said = str(error) if len(entry.timestamps) == len(entry.sentences) else counts
+            problems.append(Problem(file, None, f"video {video}: {said}"))
+            continue
+        for number, (span, text) in enumerate(spans, start=1):
+            row += 1
+            try:
+                (start, end), caption = _SPAN.decode(span), _TEXT.decode(text)
+            except msgspec.ValidationError as error:
+                problems.append(Problem(file, None, f"video {video}, sentence {number}: {_said(error)}"))
+                continue
+            bare = caption.strip()
+            stripped += bare != caption
+            times_s = start / per_second, end / per_second
+            moments.append(CaptionedMoment(video, *times_s, bare, row, duration_s, sentence=number))
+    notes = [f"sentences with white space around them, stripped: {stripped:,}"] if stripped else []
+    return moments, problems, notes
+
+
+def _decode(
+    decoder: msgspec.json.Decoder[_Entry], rows: Iterable[tuple[int, str | msgspec.Raw]], file: str
+) -> tuple[list[tuple[int, _Entry]], list[Problem]]:
+    entries: list[tuple[int, _Entry]] = []
+    problems: list[Problem] = []
+    for row, text in rows:
+        try:
+            entries.append((row, decoder.decode(text)))
+        except msgspec.ValidationError as error:
+            problems.append(Problem(file, row, _said(error)))
+        except (msgspec.DecodeError, RecursionError) as error:
+            problems.append(Problem(file, row, f"not valid JSON: {error}"))
+    return entries, problems
+
+
+def _outermost(kind: type[_Entry], data: bytes, file: str) -> _Entry:
+    try:
+        return msgspec.json.decode(decode_text(data, file), type=kind)
+    except msgspec.ValidationError as error:
+        raise InputError.single(file, _said(error)) from None
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise InputError.single(file, f"not valid JSON: {error}") from None
+
+
+def _decoded(text: str) -> Any:
+    try:
+        return msgspec.json.decode(text)
+    except (msgspec.DecodeError, RecursionError):
+        return None
+
+
+def _said(error: msgspec.ValidationError) -> str:
+    return str(error).replace(" - at `$.", " in field `").replace(" - at `$[", " in field `[")

@@ -1,0 +1,114 @@
+"""What a project is made of: `reelrank import`."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from backend import api
+from backend.cli.output import Dir, now, progress_bar, say, seconds, table
+
+FormatOption = Annotated[
+    str | None,
+    typer.Option(
+        "--format",
+        metavar="NAME",
+        help="What kind of annotation file it is, such as tvr or csv; told from its content if not given.",
+        show_default=False,
+    ),
+]
+TypeOption = Annotated[
+    str | None,
+    typer.Option(
+        "--type",
+        metavar="T,T",
+        help="For tvr: v (purely visual, the paper's choice, and so the default), t, vt, or all.",
+        show_default=False,
+    ),
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add these commands to the command line."""
+    app.command("import")(import_)
+
+
+def import_(
+    folder: Dir,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The annotation file.", show_default=False)],
+    format_: FormatOption = None,
+    videos: Annotated[
+        Path | None,
+        typer.Option("--videos", metavar="FOLDER", help="Where the video files lie; needed before judging."),
+    ] = None,
+    types: TypeOption = None,
+    columns: Annotated[
+        str | None,
+        typer.Option(
+            "--columns",
+            metavar="NAME=COLUMN,...",
+            help="For csv and jsonl: what the file calls video, start, end, caption, duration, id.",
+        ),
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Check and count everything, and write nothing.")] = False,
+) -> None:
+    """Take videos, moments and captions from an annotation file: all of it, or nothing.
+
+    Example: reelrank import my-project tvr_val_release.jsonl --videos my-videos
+    """
+    start = now()
+    known_format(format_)
+    called = read_columns(columns) if columns else {}
+    project = api.open_project(folder)
+    with progress_bar() as progress:
+        report = api.import_corpus(
+            project,
+            file,
+            format_,
+            videos=videos,
+            types=frozenset(types.split(",")) if types else None,
+            columns=called,
+            dry_run=dry_run,
+            now=start,
+            progress=progress,
+        )
+    told = "" if format_ else ", told from its content"
+    say(f"{file.name}: format {report.format}{told} ({seconds(start)}).\n")
+    new = report.videos, report.moments, report.captions
+    rows = zip(("videos", "moments", "captions"), report.taken, new, strict=True)
+    table(("what", "taken", "would be new" if dry_run else "new"), [(what, f"{n:,}", f"{m:,}") for what, n, m in rows])
+    left_out = [(f"{left.count:,}", left.why, ", ".join(left.where)) for left in report.left_out]
+    if report.merged:
+        left_out.append((f"{report.merged:,}", "it repeats an earlier one's video, span and caption: merged", ""))
+    if left_out:
+        say("")
+        table(("left out", "why", "where (the first)"), left_out, left=(False, True, True))
+    say("")
+    for note in report.notes:
+        say(f"Note: {note}")
+    if report.format == "tvr":
+        kept = "of every type" if types == "all" else f"of type {types or 'v'}"
+        say(f"Note: lines {kept} were taken (--type). The paper takes v, purely visual; --type all takes every line.")
+    if videos is None:
+        say("No videos were looked at; name their folder with --videos before judging begins.")
+    if dry_run:
+        say("Nothing was written: this was a dry run.")
+
+
+def known_format(name: str | None) -> None:
+    """A name that is no format's is wrong usage."""
+    if name is not None and name not in api.CORPUS_FORMATS:
+        known = ", ".join(api.CORPUS_FORMATS)
+        raise typer.BadParameter(f"{name!r} is not one of {known}", param_hint="--format")
+
+
+def read_columns(text: str) -> Mapping[str, str]:
+    """`start=begin,end=finish` as a mapping; anything else is wrong usage."""
+    pairs = [part.partition("=") for part in text.split(",")]
+    if not all(name and column for name, _, column in pairs):
+        message = f"{text!r} is not of the form NAME=COLUMN,NAME=COLUMN, as in start=begin,end=finish"
+        raise typer.BadParameter(message, param_hint="--columns")
+    if len({name for name, _, _ in pairs}) < len(pairs):
+        raise typer.BadParameter(f"{text!r} names something twice", param_hint="--columns")
+    return {name.strip(): column.strip() for name, _, column in pairs}
