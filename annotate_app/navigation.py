@@ -6,7 +6,18 @@ from functools import partial
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
-from annotate_app.screens import annotate, disagreements, exam, leaderboard, my_work, people, progress, queries, release
+from annotate_app.screens import (
+    annotate,
+    disagreements,
+    exam,
+    leaderboard,
+    my_work,
+    people,
+    progress,
+    queries,
+    release,
+    rewrites,
+)
 from annotate_app.session import auth
 from annotate_app.session.addresses import address
 from backend.campaign.nouns import Person, Role
@@ -14,6 +25,7 @@ from backend.campaign.nouns import Person, Role
 _PAGES: tuple[tuple[Role, Callable[[], None], str, str], ...] = (
     (Role.ANNOTATOR, annotate.page, "Grade", ":material/play_circle:"),
     (Role.ANNOTATOR, my_work.page, "My work", ":material/insights:"),
+    (Role.LEAD, rewrites.page, "Rewrites", ":material/edit_note:"),
     (Role.LEAD, queries.page, "Queries", ":material/format_list_numbered:"),
     (Role.LEAD, progress.page, "Progress", ":material/monitoring:"),
     (Role.LEAD, disagreements.page, "Disagreements", ":material/call_split:"),
@@ -23,9 +35,11 @@ _PAGES: tuple[tuple[Role, Callable[[], None], str, str], ...] = (
     (Role.LEAD, leaderboard.page, "Leaderboard", ":material/leaderboard:"),
 )
 
+_FRONT = ("Grade", "Queries")
+
 
 def page_for(person: Person | None) -> StreamlitPage:
-    """The page this run shows; `/` leads on to the first page of the person's role."""
+    """The page this run shows; `/` leads on to the page that the person's role works with most."""
     role = None if person is None else person.role
     pages = [
         st.Page(
@@ -37,7 +51,8 @@ def page_for(person: Person | None) -> StreamlitPage:
         )
         for owner, page, title, icon in _PAGES
     ]
-    first = next((page for page, (owner, *_) in zip(pages, _PAGES, strict=True) if owner is role), pages[0])
+    fronts = {owner: page for page, (owner, _, title, _) in zip(pages, _PAGES, strict=True) if title in _FRONT}
+    first = fronts[role or Role.ANNOTATOR]
     # Streamlit serves its default page at `/` only. With this one in between, every page keeps its own address.
     front = st.Page(partial(st.switch_page, first), title="ReelRank", default=True, visibility="hidden")
     # The menu sits in the header, which is there anyway: it takes no height from the desk.

@@ -11,7 +11,6 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import TypeVar
 
 import msgspec
 from starlette.concurrency import run_in_threadpool
@@ -23,51 +22,45 @@ from annotate_app.server.clip_worker import ClipWorker
 from annotate_app.server.clips import clip_response, cut_clip, look, refused
 from annotate_app.server.example_routes import Examples
 from annotate_app.server.moment_routes import Moments
-from annotate_app.session.bodies import MAX_JSON_BYTES, body
-from annotate_app.session.guard import is_own_page, person_of
+from annotate_app.server.rewriting_routes import Rewriting
+from annotate_app.server.sending import Sent, sent_by
+from annotate_app.session.guard import person_of
 from annotate_app.session.routes import Sessions
 from backend import api
 from backend.campaign.exam.model import ExamDesk
 from backend.campaign.judging.model import Desk, GradeEvent, Receipt, SkipEvent
 from backend.campaign.nouns import Person
 from backend.ground.errors import NotAllowed, StoreUnavailable, VideoUnreadable
-from backend.ground.ids import AnnotatorId, PairKey
+from backend.ground.ids import PairKey
 
 _LOG = logging.getLogger(__name__)
 
 
-class _Exchange(msgspec.Struct):
-    """Body of POST /desk/exchange; `person` is whom the page was made for."""
+class _Exchange(Sent):
+    """Body of POST /desk/exchange."""
 
-    person: AnnotatorId | None = None
-    grades: list[GradeEvent] = []
-    skips: list[SkipEvent] = []
+    grades: list[GradeEvent] = msgspec.field(default_factory=list)
+    skips: list[SkipEvent] = msgspec.field(default_factory=list)
     shown: PairKey | None = None
 
 
-class _Shown(msgspec.Struct):
+class _Shown(Sent, kw_only=True):
     """Body of POST /desk/shown."""
 
     pair: PairKey
-    person: AnnotatorId | None = None
 
 
-class _Broken(msgspec.Struct):
+class _Broken(Sent, kw_only=True):
     """Body of POST /desk/broken."""
 
     pair: PairKey
     what: str = ""
-    person: AnnotatorId | None = None
 
 
-class _Exam(msgspec.Struct):
+class _Exam(Sent, kw_only=True):
     """Body of POST /desk/exam."""
 
     act: api.ExamAct
-    person: AnnotatorId | None = None
-
-
-_Sent = TypeVar("_Sent", _Exchange, _Shown, _Broken, _Exam)
 
 
 class Desks:
@@ -96,7 +89,7 @@ class Desks:
 
     async def exchange(self, request: Request) -> Response:
         """Takes what the browser has not seen acknowledged, answers with receipts and the fresh desk."""
-        sent = await self._read(request, _Exchange)
+        sent = await sent_by(request, _Exchange)
         if isinstance(sent, Response):
             return sent
         person = person_of(request)
@@ -107,7 +100,7 @@ class Desks:
 
     async def shown(self, request: Request) -> Response:
         """The first frame of a clip was painted. The answer is empty, whatever others do with the pair."""
-        sent = await self._read(request, _Shown)
+        sent = await sent_by(request, _Shown)
         if isinstance(sent, Response):
             return sent
         await run_in_threadpool(api.shown, self._project(), person_of(request), sent.pair, now=self._clock())
@@ -115,7 +108,7 @@ class Desks:
 
     async def broken(self, request: Request) -> Response:
         """A clip that could not be loaded or played in the browser: the pair goes to the lead's list."""
-        sent = await self._read(request, _Broken)
+        sent = await sent_by(request, _Broken)
         if isinstance(sent, Response):
             return sent
         person = person_of(request)
@@ -134,7 +127,7 @@ class Desks:
 
     async def exam(self, request: Request) -> Response:
         """Begins the exam, hands it in, or goes on from its result; its answers come with the exchange."""
-        sent = await self._read(request, _Exam)
+        sent = await sent_by(request, _Exam)
         if isinstance(sent, Response):
             return sent
         person = person_of(request)
@@ -158,18 +151,6 @@ class Desks:
             return refused(404, str(error))
         around = {"X-ReelRank-Before": f"{job.before_s:.3f}", "X-ReelRank-After": f"{job.after_s:.3f}"}
         return clip_response(job, headers=around if context else None)
-
-    async def _read(self, request: Request, kind: type[_Sent]) -> _Sent | Response:
-        if request.headers.get("x-reelrank") != "1" or not is_own_page(request.headers):
-            return refused(403, "This request did not come from a page of this server.")
-        try:
-            sent = msgspec.json.decode(await body(request, MAX_JSON_BYTES), type=kind)
-        except msgspec.DecodeError as error:
-            return refused(400, f"The request could not be read: {error}")
-        if sent.person not in (None, person_of(request).annotator_id):
-            # An old tab on a shared computer: its grades must not become those of whoever signed in since.
-            return refused(401, f"{person_of(request).name} is signed in now. Sign in again to go on as yourself.")
-        return sent
 
     def _answer(self, person: Person, receipts: Sequence[Receipt], desk: Desk[ExamDesk]) -> Response:
         task = asyncio.create_task(self._cut_ahead(person, [item.pair for item in desk.items]))
@@ -222,4 +203,5 @@ def own_routes(project: Callable[[], api.Project], clips: ClipWorker[api.ClipJob
         *Desks(project, clips).routes(),
         *Examples(project, clips).routes(),
         *Moments(project, clips).routes(),
+        *Rewriting(project).routes(),
     ]

@@ -35,7 +35,10 @@ _OPEN_PATHS = frozenset(
 )
 # Asked by scripts and by <video>, never typed into an address bar: these get an answer, not a redirect.
 _UPLOADS = "/_stcore/upload_file/"
-_MACHINE_PREFIXES = ("/desk/", "/clips/", "/examples/", "/moments.mp4", "/_stcore/", "/media/", "/component/", "/app/")
+_MACHINE_PREFIXES = (
+    *("/desk/", "/rewriting/", "/clips/", "/examples/", "/moments.mp4"),
+    *("/_stcore/", "/media/", "/component/", "/app/"),
+)
 
 _SCOPE_KEY = "reelrank.person"
 _HEADERS = {

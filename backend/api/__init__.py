@@ -93,6 +93,7 @@ if TYPE_CHECKING:
     from backend.api.queries import draw_queries, take_back_queries
     from backend.api.raw import summarise_raw
     from backend.api.reports import report_page
+    from backend.api.rewrites import decide_rewrite, rewrite_queue, rewrite_summary, take_back_rewrite
     from backend.api.runs import (
         add_run,
         add_truth,
@@ -237,6 +238,7 @@ __all__ = [
     "clip_for",
     "cut",
     "cut_clip",
+    "decide_rewrite",
     "demo_people",
     "desk",
     "disagreements",
@@ -302,6 +304,8 @@ __all__ = [
     "restore",
     "restore_clip",
     "rewrite_captions",
+    "rewrite_queue",
+    "rewrite_summary",
     "score_case",
     "score_examples",
     "score_files",
@@ -328,6 +332,7 @@ __all__ = [
     "summarise_raw",
     "suspend",
     "take_back_queries",
+    "take_back_rewrite",
     "theory_study",
     "ties_study",
     "truth_names",

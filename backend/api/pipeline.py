@@ -9,9 +9,10 @@ from backend.campaign.candidates import choosing as candidates
 from backend.campaign.candidates import pseudo_train
 from backend.campaign.candidates.choosing import CandidateReport
 from backend.campaign.candidates.record import require_no_lists
+from backend.campaign.captions import deciding
 from backend.campaign.captions import rewriting as captions
-from backend.campaign.captions import rows as caption_rows
 from backend.campaign.captions.rewriting import RewriteReport
+from backend.campaign.captions.rows import rewrites as caption_rows
 from backend.campaign.nouns import Operator, Person
 from backend.campaign.people import gate
 from backend.campaign.project import folder as projects
@@ -56,7 +57,7 @@ def waiting_rewrites(project: Project) -> list[tuple[str, str, str]]:
 
 def accept_rewrites(project: Project, file: Path, *, now: float) -> int:
     """Take a person's decisions on waiting rewrites from a CSV file; how many were decided."""
-    return captions.accept_by_hand(project, bytes_of(file), file.name, now=now)
+    return deciding.accept_by_hand(project, bytes_of(file), file.name, now=now)
 
 
 def choose_candidates(

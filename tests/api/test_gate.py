@@ -28,6 +28,7 @@ LEADS: dict[str, Call] = {
     "adjudicate": lambda p, who: api.adjudicate(p, who, PAIR, 3, "why", now=NOW),
     "backup_now": lambda p, who: api.backup_now(p, who, now=NOW),
     "choose_example": lambda p, who: api.choose_example(p, who, PAIR, 3, "why", now=NOW),
+    "decide_rewrite": lambda p, who: api.decide_rewrite(p, who, 999, None, now=NOW),
     "explain_exam_item": lambda p, who: api.explain_exam_item(p, who, 999, "why", now=NOW),
     "export_zip": lambda p, who: api.export_zip(p, who, now=NOW),
     "moment_clip": lambda p, who: api.moment_clip(p, who, "no such video", 0.0, 1.0),
@@ -35,7 +36,9 @@ LEADS: dict[str, Call] = {
     "offer_again": lambda p, who: api.offer_again(p, who, PAIR, now=NOW),
     "open_batch": lambda p, who: api.open_batch(p, who, QUERY, now=NOW),
     "restore_clip": lambda p, who: api.restore_clip(p, who, PAIR, now=NOW),
+    "rewrite_queue": api.rewrite_queue,
     "suspend": lambda p, who: api.suspend(p, who, NOBODY, True, now=NOW),
+    "take_back_rewrite": lambda p, who: api.take_back_rewrite(p, who, now=NOW),
     "withdraw_example": lambda p, who: api.withdraw_example(p, who, 3, now=NOW),
 }
 # What leads do and read on their pages, and the command line does for whoever owns the machine.
@@ -68,6 +71,7 @@ IN_CHARGE: dict[str, Call] = {
     "query_pairs": lambda p, who: api.query_pairs(p, who, QUERY),
     "remove_run": lambda p, who: api.remove_run(p, who, "no such run", now=NOW),
     "remove_truth": lambda p, who: api.remove_truth(p, who, "no such truth", now=NOW),
+    "rewrite_summary": api.rewrite_summary,
     "score_kept_runs": lambda p, who: api.score_kept_runs(p, who, "no such truth"),
     "set_exam": lambda p, who: api.set_exam(p, who, queries=0, now=NOW),
     "set_exam_from_file": lambda p, who: api.set_exam_from_file(p, who, Path("no such file"), now=NOW),

@@ -1,4 +1,4 @@
-// One keymap. Which command a key press means, and whether it may mean one at all.
+// One keymap: which command a key press means. Whether it may mean one at all, `keyboard.js` tells.
 
 const KEYMAP = [
   { keys: ["S"], does: "skip: not for you, cannot be judged, or broken" },
@@ -36,19 +36,8 @@ function commandOf({ key, code, shiftKey }) {
   const digit = /^(?:Digit|Numpad)([0-9])$/.exec(code ?? "");
   if (digit && !shiftKey && key.length === 1) return { name: "grade", grade: Number(digit[1]) };
   if (Object.hasOwn(COMMANDS, key)) return { name: COMMANDS[key] };
-  // Layouts with other alphabets: the letter printed on the key.
-  const letter = key.length === 1 && /[^\x00-\x7f]/.test(key) ? /^Key([A-Z])$/.exec(code ?? "")?.[1] : key;
-  const name = COMMANDS[letter?.toLowerCase()];
+  const name = COMMANDS[letterOf({ key, code })?.toLowerCase()];
   return name ? { name } : null;
-}
-
-/** Whether a key press belongs to somebody else: a shortcut of the browser, a text being written. */
-function isForeign(event) {
-  if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || event.keyCode === 229) return true;
-  const target = event.composedPath()[0];
-  if (!(target instanceof Element)) return false;
-  if (target.closest("input:not([type='checkbox'], [type='radio']), textarea, select, [contenteditable=''], [contenteditable='true']")) return true;
-  return target.isContentEditable === true;
 }
 
 /** Whether the focused control takes this key itself (Space and Enter press a button). */
@@ -56,9 +45,4 @@ function belongsToControl(event) {
   const target = event.composedPath()[0];
   const presses = event.key === " " || event.key === "Enter";
   return presses && target instanceof Element && target.closest("button, a[href], summary, input") !== null;
-}
-
-/** Whether the app around the player shows a dialog of its own. */
-function foreignDialogOpen() {
-  return document.querySelector("[role='dialog'], dialog[open]") !== null;
 }

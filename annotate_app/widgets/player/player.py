@@ -16,6 +16,7 @@ from backend.campaign.nouns import Person
 
 FOLDER = Path(__file__).parent
 SCRIPTS = (
+    "../keyboard.js",
     "skipping.js",
     "exam.js",
     "unsent.js",

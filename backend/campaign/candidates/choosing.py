@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from backend.campaign.candidates.record import require_no_lists
 from backend.campaign.candidates.rows import lists
 from backend.campaign.candidates.rows.lists import CandidateRow
-from backend.campaign.captions import rows as caption_rows
+from backend.campaign.captions.rows import rewrites as caption_rows
 from backend.campaign.corpus import rows as corpus
 from backend.campaign.nouns import Split
 from backend.campaign.project import rows as facts

@@ -1,9 +1,10 @@
-"""What makes imprecise captions, and what looks over them: rules, a language model, a tagger of names."""
+"""What makes imprecise captions and looks over them (rules, a model, a tagger of names), and what waits for a lead."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from backend.campaign.captions.rules.differences import Piece
 from backend.ground.progress import Steps
 
 
@@ -78,3 +79,62 @@ class Tagger(Protocol):
     def names(self, texts: Sequence[str], *, progress: Steps | None = None) -> list[tuple[str, ...]]:
         """For each text the names of people in it, in order of appearance."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class RewriteCounts:
+    """Imprecise captions by what became of them; `accepted`, `waiting` and `rejected` add up to all of them.
+
+    `by_hand` are those of the accepted that a person wrote, `retried` those of all that took more than one attempt.
+    """
+
+    accepted: int
+    retried: int
+    waiting: int
+    by_hand: int
+    rejected: int
+
+    @property
+    def rewritten(self) -> int:
+        """How many there are at all."""
+        return self.accepted + self.waiting + self.rejected
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingRewrite:
+    """A rewrite that the rules or a model could not do well enough: a lead decides about it.
+
+    `captions` is how many captions have these very words: one decision is for all of them. `caption_id` is the first.
+    `before` and `after` are the two texts in pieces, with those marked that differ.
+    """
+
+    caption_id: int
+    captions: int
+    published: str
+    proposal: str
+    reason: str
+    before: tuple[Piece, ...]
+    after: tuple[Piece, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TakenDecision:
+    """What a lead decided about the captions with one published text; `text` is None if they rejected the rewrite."""
+
+    caption_id: int
+    published: str
+    text: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class RewriteQueue:
+    """The queue as a lead sees it: the first that wait, and the lead's own last decision, which they may take back.
+
+    `fixed` once queries were drawn: then nothing of it can be decided any more. `then` is the command that comes next.
+    """
+
+    counts: RewriteCounts
+    items: tuple[WaitingRewrite, ...]
+    last: TakenDecision | None
+    fixed: bool
+    then: str

@@ -10,20 +10,19 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from backend.campaign.captions import rows as caption_rows
 from backend.campaign.captions.by_rules import ByRules
 from backend.campaign.captions.gates import Examined, Gates
 from backend.campaign.captions.model import Rewriter, Tagger, Usage
-from backend.campaign.captions.rows import Rewrite
-from backend.campaign.captions.rules import names_in, unknown_names
+from backend.campaign.captions.rows import rewrites as caption_rows
+from backend.campaign.captions.rows.rewrites import Rewrite
+from backend.campaign.captions.rules import unknown_names
 from backend.campaign.corpus import rows as corpus
 from backend.campaign.corpus.rows import CaptionRow
 from backend.campaign.project import steps
 from backend.campaign.project.folder import Project
 from backend.encoders.sentence import Encoder
-from backend.ground.errors import InputError, Problem, ProjectError
+from backend.ground.errors import ProjectError
 from backend.ground.progress import Progress, named
-from backend.ground.text_files import read_csv
 from backend.store import events
 from backend.store.connection import writing
 from backend.store.events import EventKind
@@ -91,7 +90,7 @@ def rewrite_captions(
     require_no_queries(project)
     cast = project.settings.cast
     rewriter = rewriter or ByRules(cast)
-    decided = caption_rows.decided_by_hand(store.db)
+    decided = caption_rows.decided(store.db)
     unknown = unknown_names([_original(caption) for caption in captions], cast)
     gates = Gates(encoder, project.embeddings, cast, unknown, tagger)
     open_ones = [caption for caption in captions if caption.caption_id not in decided]
@@ -171,47 +170,3 @@ def _rewrite(caption: CaptionRow, made: _Made, rewriter: Rewriter) -> Rewrite:
 def _original(caption: CaptionRow) -> str:
     """The text of a published caption without the stray spaces that published texts keep."""
     return caption.text.strip()
-
-
-def accept_by_hand(project: Project, data: bytes, file: str, *, now: float) -> int:
-    """Take a person's decisions on waiting rewrites: a CSV file with the columns `caption` and `rewrite`.
-
-    The person's words count, whatever the rules say of them, except that no name of the cast may be left. Later
-    runs of the rules leave them alone.
-
-    Returns:
-        How many waiting rewrites were decided.
-
-    Raises:
-        InputError: every row that cannot be taken; nothing was taken then.
-        ProjectError: queries were drawn already.
-    """
-    require_no_queries(project)
-    table = read_csv(data, file, ["caption", "rewrite"])
-    problems = list(table.problems)
-    decided = 0
-    with writing(project.store) as db:
-        for row, caption, text in zip(table.rows, table.columns["caption"], table.columns["rewrite"], strict=True):
-            if names := names_in(text, project.settings.cast, {}):
-                problems.append(Problem(file, row, f"a name of the cast is left: {', '.join(names)}"))
-            elif not text.strip():
-                problems.append(Problem(file, row, "the rewrite is empty"))
-            elif not (found := caption_rows.accept_by_hand(db, caption.strip(), text.strip())):
-                problems.append(Problem(file, row, "no rewrite of this caption waits for a person"))
-            else:
-                decided += found
-        if problems:
-            raise InputError(sorted(problems, key=lambda problem: problem.row or 0))
-        events.record(
-            db,
-            EventKind.CAPTIONS_REWRITTEN,
-            at=now,
-            actor=None,
-            subject="captions",
-            payload={
-                "rule_version": caption_rows.BY_HAND,
-                "accepted": decided,
-                "waiting": len(caption_rows.waiting_rewrites(db)),
-            },
-        )
-    return decided

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
 
-from backend.campaign.captions import rows as caption_rows
+from backend.campaign.captions.rows import rewrites as caption_rows
 from backend.campaign.corpus import rows as corpus
 from backend.campaign.corpus.model import CaptionedMoment
 from backend.campaign.corpus.rules.checks import outside

@@ -12,6 +12,11 @@ def importing(folder: Path) -> str:
     return f"reelrank import {_quoted(folder)} FILE --videos FOLDER"
 
 
+def rewriting(folder: Path) -> str:
+    """Make the captions imprecise."""
+    return f"reelrank rewrite {_quoted(folder)}"
+
+
 def drawing(folder: Path) -> str:
     """Draw queries from the captions."""
     return f"reelrank queries {_quoted(folder)} --val N --test N"

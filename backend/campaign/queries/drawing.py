@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from backend.campaign.captions import rows as caption_rows
+from backend.campaign.captions.rows import rewrites as caption_rows
 from backend.campaign.corpus import rows as corpus
 from backend.campaign.nouns import Split
 from backend.campaign.project import steps

@@ -5,7 +5,7 @@
 
 from collections import Counter
 
-from backend.campaign.captions import rows as captions
+from backend.campaign.captions.rows import rewrites as captions
 from backend.campaign.corpus import rows as corpus
 from backend.campaign.nouns import Split
 from backend.campaign.project import steps

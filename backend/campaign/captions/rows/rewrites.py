@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from backend.campaign.corpus.rows import CaptionRow, captions_where
+from backend.ground.ids import MomentId
 from backend.store.engine import Database
 
 BY_HAND = "by-hand"
-"""The rule version of rewrites that a person decided on."""
+"""The rule version of rewrites that a person wrote."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,17 +46,39 @@ def waiting_rewrites(db: Database) -> list[tuple[str, str, str]]:
     """(published text, rewrite, reason) of every rewrite that waits for a person."""
     rows = db.conn.execute(
         "SELECT trim(s.text), c.text, c.reason FROM caption c JOIN caption s ON s.caption_id = c.source_caption_id "
-        "WHERE c.accepted = 0 ORDER BY c.caption_id"
+        "WHERE c.accepted = 0 AND c.decided_at IS NULL ORDER BY c.caption_id"
     )
     return [(row[0], row[1], row[2]) for row in rows]
 
 
-def decided_by_hand(db: Database) -> set[int]:
-    """The published captions (their ids) whose rewrite a person decided on."""
-    rows = db.conn.execute(
-        "SELECT source_caption_id FROM caption WHERE kind = 'rewritten' AND rule_version = ?", [BY_HAND]
-    )
+def decided(db: Database) -> set[int]:
+    """The published captions (their ids) whose rewrite a person accepted, wrote or rejected."""
+    rows = db.conn.execute("SELECT source_caption_id FROM caption WHERE kind = 'rewritten' AND decided_at IS NOT NULL")
     return {row[0] for row in rows}
+
+
+def accepted_texts(db: Database) -> list[tuple[str, str, int]]:
+    """(published text, imprecise text, how many captions have both) of all accepted imprecise captions."""
+    rows = db.conn.execute(
+        "SELECT trim(s.text), c.text, count(*) FROM caption c JOIN caption s ON s.caption_id = c.source_caption_id "
+        "WHERE c.kind = 'rewritten' AND c.accepted = 1 GROUP BY 1, 2 ORDER BY min(c.caption_id)"
+    )
+    return [(row[0], row[1], row[2]) for row in rows]
+
+
+def released_captions(db: Database) -> dict[MomentId, str] | None:
+    """The caption of every moment as a release may show it: its first accepted imprecise one.
+
+    None if no caption was rewritten. A moment whose captions all wait or were rejected is not in it: published words
+    may hold names.
+    """
+    if db.conn.execute("SELECT 1 FROM caption WHERE kind = 'rewritten' LIMIT 1").fetchone() is None:
+        return None
+    rows = db.conn.execute(
+        "SELECT moment_id, text, min(source_caption_id) FROM caption WHERE kind = 'rewritten' AND accepted = 1 "
+        "GROUP BY moment_id"
+    )
+    return {MomentId(row[0]): row[1] for row in rows}
 
 
 def replace_rewrites(db: Database, rewrites: Sequence[Rewrite]) -> None:
@@ -63,8 +86,8 @@ def replace_rewrites(db: Database, rewrites: Sequence[Rewrite]) -> None:
 
     No query may point at the earlier ones.
     """
-    db.conn.execute("DELETE FROM caption WHERE kind = 'rewritten' AND rule_version <> ?", [BY_HAND])
-    kept = decided_by_hand(db)  # a person may have decided while a model was at work
+    db.conn.execute("DELETE FROM caption WHERE kind = 'rewritten' AND decided_at IS NULL")
+    kept = decided(db)  # a person may have decided while a model was at work
     db.conn.executemany(
         # Two captions of one moment may become the same words: the first one stands for both.
         "INSERT OR IGNORE INTO caption "
@@ -79,17 +102,6 @@ def replace_rewrites(db: Database, rewrites: Sequence[Rewrite]) -> None:
             if r.source.caption_id not in kept
         ),
     )
-
-
-def accept_by_hand(db: Database, published: str, rewrite: str) -> int:
-    """Put a person's words in the place of every waiting rewrite of a published text; how many waited."""
-    cursor = db.conn.execute(
-        # Two captions of one moment may get the same words: the first one stands for both.
-        "UPDATE OR IGNORE caption SET text = ?, accepted = 1, reason = '', rule_version = ? WHERE accepted = 0 "
-        "AND source_caption_id IN (SELECT caption_id FROM caption WHERE kind = 'published' AND trim(text) = ?)",
-        [rewrite, BY_HAND, published],
-    )
-    return cursor.rowcount
 
 
 def any_query(db: Database) -> bool:

@@ -1,0 +1,35 @@
+"""The lead's page "Rewrites": imprecise captions that neither rules nor a model could make well enough."""
+
+import msgspec
+import streamlit as st
+
+from annotate_app.plain import plain
+from annotate_app.widgets import look
+from annotate_app.widgets.rewrites import rewrites
+from backend import api
+from backend.campaign.captions.model import RewriteCounts
+
+
+def page() -> None:
+    """The rewrite that waits, with the keys that decide about it; once queries were drawn, only how it ended."""
+    project, lead, _ = look.lead_page("Rewrites")
+    queue = api.rewrite_queue(project, lead)
+    if not queue.counts.rewritten:
+        drawn = "Queries were drawn from the captions as published."
+        st.info(f"No caption was rewritten yet. {drawn if queue.fixed else f'Next: {plain(queue.then)}'}")
+    elif queue.fixed:
+        st.info("Queries were drawn from these captions, so their texts are fixed now.", icon=":material/lock:")
+        _how_it_ended(queue.counts)
+    else:
+        rewrites(msgspec.to_builtins(queue), lead)
+
+
+def _how_it_ended(counts: RewriteCounts) -> None:
+    labels = {
+        "Accepted": counts.accepted,
+        "of them by hand": counts.by_hand,
+        "Retried": counts.retried,
+        "Rejected": counts.rejected,
+        "Never decided": counts.waiting,
+    }
+    look.metrics({label: f"{value:,}" for label, value in labels.items()})

@@ -1,0 +1,1 @@
+"""The SQL of rewritten captions and of what people decided about them."""
