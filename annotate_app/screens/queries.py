@@ -1,4 +1,4 @@
-"""The lead's page "Queries": progress of every query, and whether its second batch is worth opening."""
+"""The lead's page "Queries": progress of every query, and whether its next batch is worth opening."""
 
 import time
 from collections import Counter
@@ -18,7 +18,7 @@ from backend.campaign.project.model import Campaign
 from backend.campaign.review.model import PairReview, QueryReview
 from backend.ground.ids import QueryId
 
-_SHOWN = ("All", "In work", "Batch 2 possible")
+_SHOWN = ("All", "In work", "Next batch possible")
 _NONE = "–"
 """A pair without a relevance, wherever relevances are shown by rank."""
 
@@ -37,25 +37,33 @@ def page() -> None:
 
 
 def suggestion(review: QueryReview, scale: Scale) -> str:
-    """What the last five relevances of batch 1 say about batch 2, in one sentence.
+    """What the last relevances, a quarter of a batch, say about the next batch, in one sentence.
 
     The two best grades count as finds.
     """
-    wanted = scale.highest - 1
-    known = [relevance for relevance in review.last_five if relevance is not None]
-    missing = len(review.last_five) - len(known)
+    wanted, last = scale.highest - 1, len(review.last)
+    known = [relevance for relevance in review.last if relevance is not None]
+    missing = last - len(known)
     if missing and not review.more_candidates and review.settled < review.pairs:
-        return f"{wording.number(missing)} of the last five {wording.are(missing)} not settled yet."
+        who = "The last one" if last == 1 else f"{wording.number(missing)} of {_the_last(last)}"
+        return f"{who} {wording.are(missing)} not settled yet."
     finds = sum(relevance >= wanted for relevance in known)
-    outlook = (
-        "a second batch is likely to find more"
-        if finds >= 3
-        else "a second batch may find a few more"
-        if finds
-        else "a second batch is unlikely to find more"
+    told = (
+        f"The last one is {'' if finds else 'not '}graded {wanted} or more"
+        if last == 1
+        else f"{wording.number(finds)} of {_the_last(last)} {'is' if finds <= 1 else 'are'} graded {wanted} or more"
     )
-    are = "is" if finds <= 1 else "are"
-    return f"{wording.number(finds)} of the last five {are} graded {wanted} or more: {outlook}."
+    if not review.more_candidates and review.settled == review.pairs:
+        return f"{told}."
+    more = "a second batch" if review.batches_open == 1 else "a further batch"
+    outlook = (
+        f"{more} is likely to find more"
+        if finds > last / 2
+        else f"{more} may find a few more"
+        if finds
+        else f"{more} is unlikely to find more"
+    )
+    return f"{told}: {outlook}."
 
 
 def why_not(review: QueryReview) -> str:
@@ -66,7 +74,7 @@ def why_not(review: QueryReview) -> str:
     if unsettled:
         return f"{unsettled} of {wording.count_of(review.pairs, 'pair')} {wording.are(unsettled)} not settled yet."
     if review.batches_open > 1:
-        return "Batch 2 is open already, and there are no further candidates."
+        return f"Batch {review.batches_open} is open already, and there are no further candidates."
     return "There are no further candidates for this query."
 
 
@@ -76,16 +84,16 @@ def by_rank(relevances: Sequence[int | None]) -> str:
     return " ".join(shown[start : start + 5] for start in range(0, len(shown), 5))
 
 
-def open_batch(query_id: QueryId) -> None:
-    """Callback of the button: opens the next batch and leaves a message for the run that follows."""
+def open_batch(query_id: QueryId, number: int) -> None:
+    """Callback of the button: opens the batch it names and leaves a message for the run that follows."""
     opened = 0
 
     def act(project: api.Project, lead: Person) -> None:
         nonlocal opened
-        opened = api.open_batch(project, lead, query_id, number=2, now=time.time())
+        opened = api.open_batch(project, lead, query_id, number=number, now=time.time())
 
     problem = look.as_lead(act)
-    done = f"Batch 2 is open: {wording.count_of(opened, 'pair')} went to the annotators."
+    done = f"Batch {number} is open: {wording.count_of(opened, 'pair')} went to the annotators."
     st.session_state["queries_message"] = ("error", problem) if problem else ("success", done)
 
 
@@ -162,7 +170,7 @@ def _remember(query_id: QueryId | None) -> None:
 def _is_shown(review: QueryReview, show: str) -> bool:
     if show == "In work":
         return review.settled < review.pairs
-    return show != "Batch 2 possible" or review.more_candidates
+    return show != "Next batch possible" or review.more_candidates
 
 
 def _table(reviews: Sequence[QueryReview]) -> pd.DataFrame:
@@ -188,17 +196,17 @@ def _detail(project: api.Project, lead: Person, review: QueryReview, campaign: C
         (st.error if kind == "error" else st.success)(plain(text))
     left, right = st.columns([3, 2], gap="large")
     with left:
-        st.markdown("**Batch 1 in rank order**")
-        st.html(_strip(review.relevances))
+        st.markdown("**Open candidates in rank order**")
+        st.html(_strip(review))
         st.markdown(suggestion(review, scale))
         refusal = why_not(review)
         st.button(
-            "Open batch 2",
+            f"Open batch {review.batches_open + 1}",
             type="primary",
             key="open_batch",
             disabled=bool(refusal),
             on_click=open_batch,
-            args=(review.query_id,),
+            args=(review.query_id, review.batches_open + 1),
         )
         if refusal:
             st.caption(refusal)
@@ -206,7 +214,7 @@ def _detail(project: api.Project, lead: Person, review: QueryReview, campaign: C
         st.markdown("**How many pairs have each relevance**")
         if any(relevance is not None for relevance in review.relevances):
             told = f"Bars: number of pairs for each relevance {scale.words}"
-            st.altair_chart(_distribution(review.relevances, scale), height=240, alt=told)
+            st.altair_chart(_distribution(review, scale), height=240, alt=told)
         else:
             st.caption("None has one yet.")
     pairs, examples = api.query_pairs(project, lead, review.query_id), api.examples_chosen(project, lead)
@@ -256,27 +264,34 @@ def _pair(pair: PairReview, examples: Sequence[api.Example], tolerance: int) -> 
             pair_view.example(pair, examples)
 
 
-def _strip(relevances: Sequence[int | None]) -> str:
+def _the_last(count: int) -> str:
+    return "the last one" if count == 1 else f"the last {wording.number(count).lower()}"
+
+
+def _strip(review: QueryReview) -> str:
     cells = []
-    for rank, relevance in enumerate(relevances, 1):
-        last = " class='rr-last'" if rank > len(relevances) - 5 else ""
+    before = len(review.relevances) - len(review.last)
+    for rank, relevance in enumerate(review.relevances, 1):
+        last = " class='rr-last'" if rank > before else ""
         style = "rr-none" if relevance is None else f"rr-r{relevance}"
         shown = _NONE if relevance is None else str(relevance)
         title = escape(f"Rank {rank}: " + ("no relevance" if relevance is None else f"relevance {relevance}"))
         cells.append(f"<div{last} title='{title}'><b class='{style}'>{shown}</b><span>{rank}</span></div>")
-    first_of_last = max(len(relevances) - 4, 1)
+    count = len(review.relevances)
+    ranks = f"rank {count}" if count == before + 1 else f"ranks {before + 1}–{count}"
     legend = (
-        "<div class='rr-legend'><span><i style='box-shadow:0 0 0 2px #f59e0b'></i>the last five, ranks "
-        f"{first_of_last}–{len(relevances)}</span><span><i class='rr-none'></i>no relevance (yet)</span></div>"
+        f"<div class='rr-legend'><span><i style='box-shadow:0 0 0 2px #f59e0b'></i>{_the_last(len(review.last))}, "
+        f"{ranks}</span><span><i class='rr-none'></i>no relevance (yet)</span></div>"
     )
     return f"<div class='rr-strip' role='group' aria-label='Relevance by rank'>{''.join(cells)}</div>{legend}"
 
 
-def _distribution(relevances: Sequence[int | None], scale: Scale) -> alt.Chart:
+def _distribution(review: QueryReview, scale: Scale) -> alt.Chart:
+    before = len(review.relevances) - len(review.last)
     counts = Counter(
-        (relevance, rank >= len(relevances) - 5) for rank, relevance in enumerate(relevances) if relevance is not None
+        (relevance, rank >= before) for rank, relevance in enumerate(review.relevances) if relevance is not None
     )
-    names = {False: "earlier ranks", True: "last five"}
+    names = {False: "earlier ranks", True: _the_last(len(review.last)).removeprefix("the ")}
     frame = pd.DataFrame(
         [
             {"Relevance": wording.grade(value, scale), "Ranks": names[last], "Pairs": counts[value, last]}

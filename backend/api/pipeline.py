@@ -63,7 +63,7 @@ def accept_rewrites(project: Project, file: Path, *, now: float) -> int:
 def choose_candidates(
     project: Project, *, batch_size: int | None = None, now: float, progress: Progress | None = None
 ) -> CandidateReport:
-    """Embed, search, store the candidate lists, open batch 1 of every query; `batch_size` is 20 or 40."""
+    """Embed, search, store the candidate lists, open batch 1 of every query; `batch_size` is 1 to 40."""
     require_no_lists(project)
     return candidates.choose(project, _encoder(project), batch_size=batch_size, now=now, progress=progress)
 

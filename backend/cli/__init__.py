@@ -9,6 +9,7 @@ import sys
 import typer
 
 from backend.cli import (
+    candidates,
     corpus,
     earlier,
     evaluate,
@@ -40,6 +41,7 @@ for part in (
     stats,
     rewrite,
     queries,
+    candidates,
     earlier,
     people,
     exam,

@@ -25,7 +25,6 @@ from backend.cli.output import (
 def register(app: typer.Typer) -> None:
     """Add these commands to the command line."""
     app.command("init")(init)
-    app.command("candidates")(candidates)
     app.command("status")(status)
     app.command("export")(export)
     app.command("pseudo-train")(pseudo_train)
@@ -40,37 +39,6 @@ def init(folder: Dir, encoder: EncoderOption = None, kind: KindOption = None) ->
     say(f"{folder} is a project now; its settings are in {folder / 'reelrank.toml'}.")
     say(f"Encoder: {project.settings.encoder}")
     say(f"Next: {api.next_step(project, api.OPERATOR)}")
-
-
-def candidates(
-    folder: Dir,
-    batch_size: Annotated[
-        int | None, typer.Option("--batch-size", metavar="20|40", help="Candidates a batch.", show_default=False)
-    ] = None,
-    encoder: EncoderOption = None,
-    kind: KindOption = None,
-) -> None:
-    """Choose the most similar moments of each query and open batch 1 for judging.
-
-    Example: reelrank candidates my-project --batch-size 20 --encoder minilm
-    """
-    if batch_size not in (None, 20, 40):
-        raise typer.BadParameter("a batch has 20 or 40 candidates", param_hint="--batch-size")
-    start = now()
-    project = api.open_project(folder)
-    if encoder:
-        project = api.choose_encoder(project, encoder, kind)
-    with progress_bar() as progress:
-        report = api.choose_candidates(project, batch_size=batch_size, now=start, progress=progress)
-    say(
-        f"{report.queries} queries, {report.candidates} candidates, {report.pairs} pairs open for judging "
-        f"({seconds(start)})."
-    )
-    say(f"Encoder: {report.encoder}")
-    if report.without_file:
-        say(f"Note: {report.without_file:,} videos have no file yet; import again with --videos before judging.")
-    if report.split_ties:
-        say(f"Note: in {report.split_ties} queries the cut leaves out moments with the same text as a chosen one.")
 
 
 def status(folder: Dir, json: Json = False) -> None:

@@ -311,6 +311,36 @@ def test_what_the_last_five_suggest(
     assert suggestion(review, new_campaign().scale).startswith(sentence)
 
 
+@pytest.mark.parametrize(
+    ("size", "relevances", "opened", "more", "sentence"),
+    [
+        (
+            10,
+            (0,) * 8 + (4, 1),
+            1,
+            True,
+            "One of the last two is graded 3 or more: a second batch may find a few more.",
+        ),
+        (10, (0,) * 18 + (4, 3), 2, True, "Two of the last two are graded 3 or more: a further batch is likely to"),
+        (10, (0,) * 18 + (4, 3), 2, False, "Two of the last two are graded 3 or more."),
+        (3, (4, 4, 3), 1, True, "The last one is graded 3 or more: a second batch is likely to find more."),
+        (1, (0,), 1, True, "The last one is not graded 3 or more: a second batch is unlikely to find more."),
+        (40, (0,) * 30 + (4,) * 10, 1, False, "10 of the last 10 are graded 3 or more."),
+    ],
+)
+def test_a_quarter_of_any_batch_speaks_for_the_next(
+    project: fake_api.Project, size: int, relevances: tuple[int, ...], opened: int, more: bool, sentence: str
+) -> None:
+    from annotate_app.screens.queries import suggestion
+
+    review = replace(
+        project.queries[0],
+        **{"relevances": relevances, "pairs": len(relevances), "settled": len(relevances)},
+        **{"batches_open": opened, "more_candidates": more, "batch_size": size},
+    )
+    assert suggestion(review, new_campaign().scale).startswith(sentence)
+
+
 def test_a_pair_without_a_verdict_is_not_charted_as_a_relevance_of_0(
     open_page: Open, project: fake_api.Project
 ) -> None:

@@ -69,7 +69,7 @@ def test_another_list_marks_the_query_that_is_shown(page: Page, texts: dict[int,
     chosen = list(texts)[1]
     _choose(page, 1)
     _speaks_of(page, chosen, texts)
-    for name in ("In work", "Batch 2 possible", "All"):
+    for name in ("In work", "Next batch possible", "All"):
         page.get_by_role("radio", name=name).click()
         expect(page.get_by_role("radio", name=name)).to_be_checked()
         marked = _table(page).locator("tr[aria-selected=true]")
@@ -96,7 +96,7 @@ def _choose(page: Page, row: int) -> None:
 def _speaks_of(page: Page, query: int | None, texts: dict[int, str]) -> None:
     marked = _table(page).locator("tr[aria-selected=true]")
     if query is None:
-        expect(page.get_by_text("Batch 1 in rank order")).to_have_count(0)
+        expect(page.get_by_text("Open candidates in rank order")).to_have_count(0)
         expect(marked).to_have_count(0)
         expect(_box(page)).to_have_value("")
         assert "query=" not in page.url

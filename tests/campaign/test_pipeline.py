@@ -151,13 +151,15 @@ def test_the_second_batch_waits_until_the_first_is_settled(judging: Judging) -> 
     with pytest.raises(ProjectError, match="20 of its pairs are not settled yet"):
         api.open_batch(judging.project, judging.lead, query.query_id, now=NOW)
     settle_everything(judging)
+    assert api.list_queries(judging.project, api.OPERATOR)[0].last == (0, 1, 2, 3, 4)
     with pytest.raises(NotAllowed, match="only leads"):
         api.open_batch(judging.project, judging.annotators[0], query.query_id, now=NOW)
     assert api.open_batch(judging.project, judging.lead, query.query_id, now=NOW) == 20
     assert [pair.rank for pair in api.query_pairs(judging.project, api.OPERATOR, query.query_id)] == list(range(1, 41))
     assert api.status_counts(judging.project, api.OPERATOR)["batches"] == {"1": 3, "2": 1}
     review = api.list_queries(judging.project, api.OPERATOR)[0]
-    assert (len(review.relevances), review.last_five, review.more_candidates) == (20, (0, 1, 2, 3, 4), False)
+    assert (review.relevances[15:20], review.last, review.more_candidates) == ((0, 1, 2, 3, 4), (None,) * 5, False)
+    assert len(review.relevances) == 40
 
 
 def test_a_decision_of_the_lead_overrides_and_erases_nothing(judging: Judging) -> None:

@@ -59,14 +59,16 @@ def choose(
     Args:
         project: the project.
         encoder: the sentence encoder; its identity is stored with every list.
-        batch_size: candidates a batch from now on, 20 or 40; None leaves it as it is.
+        batch_size: candidates a batch from now on, 1 to `MAX_CANDIDATES`; None leaves it as it is.
         now: seconds since 1970.
         progress: called with (what is done, done, all).
 
     Raises:
-        ProjectError: no queries yet, or candidate lists exist already.
+        ProjectError: no queries yet, candidate lists exist already, or no such batch size.
     """
     store = project.store
+    if batch_size is not None and not 1 <= batch_size <= MAX_CANDIDATES:
+        raise ProjectError(f"a batch has 1 to {MAX_CANDIDATES} candidates, not {batch_size}")
     asked = queries.query_rows(store.db, (Split.VAL, Split.TEST))
     if not asked:
         _, _, captions = corpus.counts(store.db)

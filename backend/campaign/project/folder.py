@@ -25,9 +25,10 @@ CACHE_FOLDER = "cache"
 ADDRESS_FILE = "served-at.txt"
 """The address that the project was served on last, written when a server starts."""
 USUAL_ADDRESS = "http://127.0.0.1:8501"
-BATCH_SIZES = (20, 40)
+OLD_BATCH_SIZES = (20, 40)
+"""Those that `reelrank.toml` could name."""
 MAX_CANDIDATES = 40
-"""At most this many candidates a query (TVR-Ranking): one batch of 40, or two of 20."""
+"""At most this many candidates a query (TVR-Ranking), and so in a batch: two of 20, or four of 10."""
 
 TEMPLATE = """\
 # Settings of this ReelRank project. Lines may be edited; commands read them anew every time.
@@ -186,7 +187,7 @@ def old_batch_size(folder: Path) -> int | None:
     if not path.exists():
         return None
     size: object = _read(path).get(BATCH_SIZE)
-    if size not in (None, *BATCH_SIZES):
+    if size not in (None, *OLD_BATCH_SIZES):
         raise InputError.single(path, f"{BATCH_SIZE} is {size}: write 20 or 40")
     return size if isinstance(size, int) else None
 

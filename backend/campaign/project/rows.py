@@ -31,5 +31,5 @@ def scale(db: Database) -> Scale:
 
 
 def set_batch_size(db: Database, size: int) -> None:
-    """Hand out so many candidates of a query together; the schema knows 20 and 40."""
+    """Hand out so many candidates of a query together; the schema knows 1 to 40."""
     db.conn.execute("UPDATE campaign SET batch_size = ?", [size])

@@ -74,7 +74,8 @@ class PairReview:
 class QueryReview:
     """One query on the lead's page.
 
-    `relevances` are those of batch 1 in rank order, None where undecided; the last five decide about batch 2.
+    `relevances` are those of the open batches in rank order, None where undecided; the last of them, a quarter of a
+    batch, speak for or against the next one.
     """
 
     query_id: QueryId
@@ -88,12 +89,13 @@ class QueryReview:
     relevances: tuple[int | None, ...]
     batches_open: int
     more_candidates: bool
-    """Whether a further batch exists and may be opened now (batch 1 settled)."""
+    """Whether a further batch exists and may be opened now (the open ones settled)."""
+    batch_size: int
 
     @property
-    def last_five(self) -> tuple[int | None, ...]:
-        """Relevances of the five lowest-ranked candidates of batch 1 (ranks 16-20)."""
-        return self.relevances[-5:]
+    def last(self) -> tuple[int | None, ...]:
+        """Relevances of the lowest-ranked open candidates: a quarter of a batch, at least one (of 20: ranks 16-20)."""
+        return self.relevances[-max(1, self.batch_size // 4) :]
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,6 +50,39 @@ def test_a_running_server_sees_the_batch_size_that_another_process_set(corpus_pr
     assert not query.more_candidates
 
 
+@pytest.mark.parametrize(("size", "batches", "last"), [(10, 4, 2), (15, 3, 3), (1, 40, 1), (7, 6, 1), (40, 1, 10)])
+def test_batches_of_any_size_are_opened_one_after_another_to_the_end_of_the_list(
+    corpus_project: api.Project, size: int, batches: int, last: int
+) -> None:
+    """By hand: 40 candidates in batches of 15 are 15 + 15 + 10; a quarter of each speaks for the next, at least one."""
+    api.draw_queries(corpus_project, val=1, test=0, seed=5, now=NOW)
+    api.choose_candidates(corpus_project, batch_size=size, now=NOW)
+    lead = people.add(corpus_project.store, api.OPERATOR, "Lea", Role.LEAD, now=NOW)
+    crowd = [people.add(corpus_project.store, api.OPERATOR, name, Role.ANNOTATOR, now=NOW) for name in PEOPLE[:2]]
+    judging = Judging(corpus_project, lead, crowd)
+    query_id = judging.pairs()[0].query_id
+    for number in range(1, batches + 1):
+        if number > 1:
+            api.open_batch(corpus_project, lead, query_id, number=number, now=NOW)
+        [query] = api.list_queries(corpus_project, api.OPERATOR)
+        assert [pair.rank for pair in judging.pairs()] == list(range(1, min(number * size, 40) + 1))
+        assert (query.batches_open, len(query.last), query.more_candidates) == (number, last, False)
+        for pair in judging.pairs():
+            if not pair.grades:
+                assert [judging.grade(who, pair.pair, 2).status for who in (0, 1)] == ["saved"] * 2
+        [query] = api.list_queries(corpus_project, api.OPERATOR)
+        assert query.more_candidates is (number < batches)
+    with pytest.raises(ProjectError, match="its candidate list ends here"):
+        api.open_batch(corpus_project, lead, query_id, number=batches + 1, now=NOW)
+
+
+@pytest.mark.parametrize("size", [0, 41, -3])
+def test_a_batch_of_no_size_is_refused(corpus_project: api.Project, size: int) -> None:
+    api.draw_queries(corpus_project, val=1, test=0, seed=5, now=NOW)
+    with pytest.raises(ProjectError, match=f"a batch has 1 to 40 candidates, not {size}"):
+        api.choose_candidates(corpus_project, batch_size=size, now=NOW)
+
+
 def test_the_batch_size_is_not_changed_once_lists_exist(judging: Judging) -> None:
     with pytest.raises(ProjectError, match="the candidate lists exist already"):
         api.choose_candidates(judging.project, batch_size=40, now=NOW)

@@ -52,8 +52,8 @@ def query_reviews(db: Database, query_id: QueryId | None = None) -> list[QueryRe
     values = {"query": query_id}
     relevances: dict[int, list[int | None]] = defaultdict(list)
     for row in db.conn.execute(
-        "SELECT p.query_id, c.relevance FROM pair p LEFT JOIN consensus c USING (pair_id) "
-        f"WHERE p.rank <= (SELECT batch_size FROM campaign) {only} ORDER BY p.query_id, p.rank",
+        "SELECT p.query_id, c.relevance FROM pair p JOIN batch b USING (batch_id) "
+        f"LEFT JOIN consensus c USING (pair_id) WHERE b.number IS NOT NULL {only} ORDER BY p.query_id, p.rank",
         values,
     ):
         relevances[row[0]].append(row[1])
@@ -61,8 +61,8 @@ def query_reviews(db: Database, query_id: QueryId | None = None) -> list[QueryRe
         f"""
         SELECT q.query_id, q.text, q.split, count(*) AS pairs, sum(p.settled) AS settled, sum(p.escalated) AS escalated,
           sum(p.discarded) AS discarded, sum(p.blocked) AS blocked, sum(p.grades) AS grades,
-          (SELECT count(*) FROM batch b WHERE b.query_id = q.query_id) AS batches,
-          (SELECT count(*) FROM batch b WHERE b.query_id = q.query_id) * (SELECT batch_size FROM campaign) AS opened,
+          (SELECT batch_size FROM campaign) AS batch_size,
+          (SELECT count(b.number) FROM batch b WHERE b.query_id = q.query_id) AS batches,
           (SELECT max(rank) FROM candidate k WHERE k.query_id = q.query_id) AS last_rank
         FROM query q JOIN (
           SELECT p.query_id, coalesce(c.verdict IN ('consensus', 'discarded', 'adjudicated'), 0) AS settled,
@@ -70,8 +70,9 @@ def query_reviews(db: Database, query_id: QueryId | None = None) -> list[QueryRe
             f.moment_id IS NOT NULL AND coalesce(c.verdict, 'open') IN ('open', 'escalated') AS blocked,
             (SELECT count(*) FROM seat s WHERE s.pair_id = p.pair_id AND s.annotator_id IS NOT NULL
               AND s.lease_until IS NULL) AS grades
-          FROM pair p LEFT JOIN consensus c USING (pair_id) LEFT JOIN clip_fault f USING (moment_id)
-          WHERE p.query_id IS NOT NULL {only}
+          FROM pair p JOIN batch b USING (batch_id) LEFT JOIN consensus c USING (pair_id)
+            LEFT JOIN clip_fault f USING (moment_id)
+          WHERE b.number IS NOT NULL {only}
         ) AS p USING (query_id) GROUP BY q.query_id ORDER BY q.position
         """,
         values,
@@ -89,7 +90,9 @@ def query_reviews(db: Database, query_id: QueryId | None = None) -> list[QueryRe
             relevances=tuple(relevances[r["query_id"]]),
             batches_open=r["batches"],
             # An imported campaign has pairs, but no list from which more could be handed out.
-            more_candidates=(r["last_rank"] or 0) > r["opened"] and r["settled"] + r["blocked"] == r["pairs"],
+            more_candidates=(r["last_rank"] or 0) > r["batches"] * r["batch_size"]
+            and r["settled"] + r["blocked"] == r["pairs"],
+            batch_size=r["batch_size"],
         )
         for r in rows
     ]

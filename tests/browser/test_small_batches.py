@@ -1,0 +1,54 @@
+"""A campaign of batches of ten on the real server, from the draw to the second batch."""
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from app_server import AppServer
+from backend import api
+from hands import press, saved
+
+pytestmark = pytest.mark.browser
+LEAD, ANNOTATORS, _ = api.demo_people()
+
+
+@pytest.fixture(scope="module")
+def server(
+    tmp_path_factory: pytest.TempPathFactory, demo: Callable[..., Path], serve: Callable[[Path], AppServer]
+) -> AppServer:
+    """The app over the demo, whose queries were taken back and drawn anew before anybody graded."""
+    project = api.open_project(demo(tmp_path_factory.mktemp("small") / "project"))
+    api.take_back_queries(project, now=time.time())
+    api.draw_queries(project, val=1, test=0, seed=3, now=time.time())
+    assert api.choose_candidates(project, batch_size=10, now=time.time()).pairs == 10
+    project.store.close()
+    return serve(project.folder)
+
+
+def test_ten_pairs_are_a_batch_and_their_last_two_speak_for_the_next(
+    enter: Callable[..., Page], server: AppServer
+) -> None:
+    project = api.open_project(server.project)
+    [query] = api.list_queries(project, api.OPERATOR)
+    grades = {pair.pair: 4 if pair.rank >= 9 else 1 for pair in api.query_pairs(project, api.OPERATOR, query.query_id)}
+    for name in ANNOTATORS[:2]:
+        page = enter(name)
+        for number in range(1, 11):
+            expect(page.get_by_test_id("progress")).to_have_text(f"{number} of 10")
+            pair = page.get_by_test_id("player").get_attribute("data-pair") or ""
+            assert press(page, grades[pair]) == pair  # type: ignore[index]
+        saved(page)
+    lead = enter(LEAD)
+    lead.goto(f"{server.url}/queries?query={query.query_id}")
+    expect(lead.get_by_text("Two of the last two are graded 3 or more")).to_be_visible()
+    expect(lead.get_by_text("the last two, ranks 9–10")).to_be_visible()
+    lead.get_by_role("button", name="Open batch 2").click()
+    expect(lead.get_by_text("Batch 2 is open: 10 pairs went to the annotators.")).to_be_visible()
+    expect(lead.get_by_role("button", name="Open batch 3")).to_be_disabled()
+    assert api.status_counts(project, api.OPERATOR)["batches"] == {"1": 1, "2": 1}
+    assert [pair.rank for pair in api.query_pairs(project, api.OPERATOR, query.query_id)] == list(range(1, 21))
+    page.reload()
+    expect(page.get_by_test_id("progress")).to_have_text("1 of 10")
