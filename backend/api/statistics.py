@@ -1,8 +1,9 @@
 """One row of counts for annotation files or a release; no project needed. That of a project is in `corpus`."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from backend.campaign.corpus.model import ImportOptions
 from backend.campaign.statistics import from_files, from_release, lexicon, rules
 from backend.campaign.statistics.model import Statistics
 from backend.ground.errors import InputError
@@ -14,14 +15,16 @@ def file_statistics(
     *,
     format: str | None = None,  # noqa: A002 - the word of the public contract
     types: frozenset[str] | None = None,
+    columns: Mapping[str, str] | None = None,
     progress: Progress | None = None,
 ) -> Statistics:
     """Count what the annotation files of one corpus hold together, or one release folder.
 
     Args:
         places: annotation files, or one folder of a release.
-        format: of annotation files; see `import_corpus`, as for `types`.
+        format: of annotation files; like `types` and `columns` as in `import_corpus`.
         types: see there.
+        columns: see there.
         progress: called with what is read or counted.
 
     Raises:
@@ -30,7 +33,7 @@ def file_statistics(
     folders = [place for place in places if place.is_dir()]
     steps = named(progress, "reading")
     if not folders:
-        holdings = from_files.read(places, format, types=types, progress=steps)
+        holdings = from_files.read(places, format, ImportOptions(types, columns or {}), progress=steps)
     elif len(places) > 1:
         raise InputError.single(folders[0], "is a folder: name it alone, or name annotation files")
     elif not from_release.query_files(folders[0]):

@@ -28,6 +28,15 @@ TypeOption = Annotated[
     ),
 ]
 
+ColumnsOption = Annotated[
+    str | None,
+    typer.Option(
+        "--columns",
+        metavar="NAME=COLUMN,...",
+        help="For csv and jsonl: what the file calls video, start, end, caption, duration, id.",
+    ),
+]
+
 
 def register(app: typer.Typer) -> None:
     """Add these commands to the command line."""
@@ -43,14 +52,7 @@ def import_(
         typer.Option("--videos", metavar="FOLDER", help="Where the video files lie; needed before judging."),
     ] = None,
     types: TypeOption = None,
-    columns: Annotated[
-        str | None,
-        typer.Option(
-            "--columns",
-            metavar="NAME=COLUMN,...",
-            help="For csv and jsonl: what the file calls video, start, end, caption, duration, id.",
-        ),
-    ] = None,
+    columns: ColumnsOption = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check and count everything, and write nothing.")] = False,
 ) -> None:
     """Take videos, moments and captions from an annotation file: all of it, or nothing.

@@ -7,7 +7,7 @@ import msgspec
 import typer
 
 from backend import api
-from backend.cli.corpus import FormatOption, TypeOption, known_format
+from backend.cli.corpus import ColumnsOption, FormatOption, TypeOption, known_format, read_columns
 from backend.cli.output import Json, progress_bar, say, table
 
 
@@ -27,6 +27,7 @@ def stats(
     ],
     format_: FormatOption = None,
     types: TypeOption = None,
+    columns: ColumnsOption = None,
     json: Json = False,
 ) -> None:
     """Count queries, moments, videos, words, verbs and hours, as papers' tables of data sets do.
@@ -36,12 +37,18 @@ def stats(
     Example: reelrank stats train.json val.json test.json
     """
     known_format(format_)
+    called = read_columns(columns) if columns else {}
     with progress_bar() as progress:
         if len(places) == 1 and places[0].is_dir() and api.is_project(places[0]):
             found = api.project_statistics(api.open_project(places[0]), api.OPERATOR, progress=progress)
         else:
-            wanted = frozenset(types.split(",")) if types else None
-            found = api.file_statistics(places, format=format_, types=wanted, progress=progress)
+            found = api.file_statistics(
+                places,
+                format=format_,
+                types=frozenset(types.split(",")) if types else None,
+                columns=called,
+                progress=progress,
+            )
     if json:
         say(msgspec.json.encode(found).decode())
         return
@@ -49,7 +56,8 @@ def stats(
         say(f"Note: {note}")
     table(("what", "figure"), _rows(found))
     say(f"\nwords: {found.tokeniser}")
-    say(f"verbs: in base form, by {found.verb_list}; where a word may be something else too, at most")
+    say(f"verbs: in base form, by {found.verb_list};")
+    say("       at least those with a form that can be nothing but a verb, at most all with a form that can be one")
 
 
 def _rows(found: "api.Statistics") -> list[tuple[str, str]]:
