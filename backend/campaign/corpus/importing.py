@@ -95,7 +95,11 @@ def import_file(
     notes = [*parsed.notes, *durations.notes]
     if late:
         end = f"up to {parsed.end_slack_s:g} s after their measured video"
-        notes.append(f"{late:,} moments end {end}; they are shown to its end")
+        notes.append(f"moments that end {end}, shown to its end: {late:,}")
+    with reading(project.store) as db:
+        stay = sum(corpus.is_moment(db, m.video, m.start_s, m.end_s) for m, _ in faulty)
+    if stay:
+        notes.append(f"moments left out now that the project has already, without a clip to show: {stay:,}")
     left_out = (*parsed.left_out, *leaving_out(faulty))
     if dry_run:
         with reading(project.store) as db:

@@ -132,3 +132,27 @@ def test_no_bytes_raise_anything_but_a_refusal(name: str, data: st.DataObject) -
                 assert 0 <= moment.start_s < moment.end_s < float("inf")
                 assert moment.video.strip()
                 assert moment.caption.strip()
+
+
+SPAN = st.tuples(st.sampled_from([-1.0, 0.0, 2.0, 5.5, 9.0, 9.5, 11.0]), st.sampled_from([0.0, 2.0, 5.5, 10.0, 10.01]))
+
+
+@settings(deadline=None)
+@given(st.dictionaries(TEXT, st.lists(st.tuples(SPAN, st.sampled_from(["a", " a", "b", " "])), max_size=6), max_size=4))
+def test_every_sentence_of_a_published_file_is_taken_merged_or_left_out(
+    videos: dict[str, list[tuple[tuple[float, float], str]]],
+) -> None:
+    document = {
+        name: {"duration": 9.0, "timestamps": [span for span, _ in said], "sentences": [text for _, text in said]}
+        for name, said in videos.items()
+    }
+    sentences = [one for said in videos.values() for one in said]
+    possible = [one for one in sentences if 0 <= one[0][0] < min(one[0][1], 9) and one[0][1] <= 10 and one[1].strip()]
+    data = json.dumps(document).encode()
+    if not possible:
+        with pytest.raises(InputError):
+            parse("activitynet", data, "f")
+        return
+    found = parse("activitynet", data, "f")
+    assert len(found.moments) + found.merged == len(possible)
+    assert sum(left.count for left in found.left_out) == len(sentences) - len(possible)
