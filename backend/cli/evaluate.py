@@ -103,6 +103,8 @@ def evaluate(
         raise typer.BadParameter(
             "the videos are for pictures in a report; add --report FILE.html", param_hint="--project"
         )
+    for place in (report, per_query, json, out):
+        _require_place(place)
     shown_from = None if project is None else api.open_project(project)
     options: dict[str, Any] = dict(read_option(text) for text in option or ())
     with progress_bar() as progress:
@@ -153,6 +155,16 @@ def _write(summary: dict[str, Any], format_: Format, out: Path | None, json: Pat
         say(text.removesuffix("\n"))
     else:
         _save(out, text)
+
+
+def _require_place(path: Path | None) -> None:
+    """Refuse before minutes of scoring what could not be written after them."""
+    if path is None or str(path) == "-":
+        return
+    if path.is_dir():
+        fail(f"{path} cannot be written: it is a folder; name a file")
+    if not path.parent.is_dir():
+        fail(f"{path} cannot be written: there is no folder {path.parent}; make it first")
 
 
 def _save(path: Path, text: str) -> None:

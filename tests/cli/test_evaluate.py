@@ -201,6 +201,17 @@ def test_what_cannot_be_done_is_refused_in_words(
     assert "Traceback" not in out + err
 
 
+@pytest.mark.parametrize("option", ["--report", "--per-query", "--json", "--out"])
+@pytest.mark.parametrize("place", ["no/such/folder/x", "."])
+def test_a_place_for_nothing_is_refused_before_anything_is_read(reelrank: Run, option: str, place: str) -> None:
+    """Scoring may take minutes; what is wrong with the truth would be told next."""
+    more = ["--format", "csv"] if option == "--out" else []
+    code, out, err = reelrank("evaluate", "--truth", "gone.json", "--run", "gone.json", option, place, *more)
+    assert (code, out) == (1, "")
+    assert f"{place} cannot be written" in err
+    assert "gone.json" not in err
+
+
 def test_one_run_given_twice_is_refused(reelrank: Run, files: tuple[Path, list[Path]]) -> None:
     code, _, err = reelrank("evaluate", "--truth", files[0], "--run", files[1][0], "--run", files[1][0])
     assert code == 1
