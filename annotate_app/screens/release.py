@@ -67,7 +67,9 @@ def make() -> None:
         return
 
     def begin(project: api.Project, lead: Person) -> None:
-        st.session_state["release"] = export_worker.start(project.folder, lead, time.time())
+        st.session_state["release"] = export_worker.start(
+            project.folder, lead, bool(st.session_state.get("with_published")), time.time()
+        )
 
     st.session_state["release_problem"] = look.as_lead(begin)
 
@@ -75,6 +77,13 @@ def make() -> None:
 def _maker() -> None:
     future: Future[Path] | None = st.session_state.get("release")
     busy = future is not None and not future.done()
+    st.checkbox(
+        "With the published captions",
+        key="with_published",
+        disabled=busy,
+        help="Captions in a release are the imprecise ones. The published ones, which may name people, then stand "
+        "beside them as published_caption.",
+    )
     st.button("Make release", type="primary", key="make_release", on_click=make, disabled=busy)
     # Only a release in the making needs to be looked at again every second.
     st.fragment(_progress, run_every=1.0 if busy else None)()

@@ -122,6 +122,7 @@ if TYPE_CHECKING:
     from backend.campaign.board.rows import Kept
     from backend.campaign.candidates.choosing import CandidateReport
     from backend.campaign.captions.rewriting import RewriteReport
+    from backend.campaign.captions.rules.differences import RewriteSummary
     from backend.campaign.corpus.formats import FORMATS as CORPUS_FORMATS
     from backend.campaign.corpus.importing import ImportReport
     from backend.campaign.doctor.examining import DoctorReport, Finding
@@ -206,6 +207,7 @@ __all__ = [
     "ReleaseRow",
     "Restored",
     "RewriteReport",
+    "RewriteSummary",
     "ScoreTable",
     "Scoreboard",
     "Statistics",

@@ -77,20 +77,28 @@ def write_pseudo_train(
 
 
 def export_release(
-    project: Project, by: Person | Operator, out: Path, *, now: float, progress: Progress | None = None
+    project: Project,
+    by: Person | Operator,
+    out: Path,
+    *,
+    with_published: bool = False,
+    now: float,
+    progress: Progress | None = None,
 ) -> ReleaseReport:
-    """Freeze a release of format tvr-ranking into a new folder."""
+    """Freeze a release of format tvr-ranking into a new folder, perhaps with the published captions beside."""
     in_charge = gate.in_charge(project.store, by)
     export.require_ready(project, out)  # before the encoder is loaded
-    return export.export_tvr_ranking(project, in_charge, _encoder(project), out, now=now, progress=progress)
+    return export.export_tvr_ranking(
+        project, in_charge, _encoder(project), out, with_published=with_published, now=now, progress=progress
+    )
 
 
-def export_zip(project: Project, lead: Person, *, now: float) -> Path:
+def export_zip(project: Project, lead: Person, *, with_published: bool = False, now: float) -> Path:
     """A release as one zip under `releases/` of the project, for download by a lead."""
     gate.lead_of(project.store, lead)
     name = datetime.fromtimestamp(now, UTC).strftime("release-%Y%m%d-%H%M%S")
     folder = project.folder / "releases" / name
-    export_release(project, lead, folder, now=now)
+    export_release(project, lead, folder, with_published=with_published, now=now)
     return Path(shutil.make_archive(str(folder), "zip", root_dir=folder.parent, base_dir=name))
 
 

@@ -78,14 +78,29 @@ def export(
     format_: Annotated[ReleaseFormat, typer.Option("--format", help="Form of the release.")] = (
         ReleaseFormat.TVR_RANKING
     ),
+    with_published: Annotated[
+        bool,
+        typer.Option(
+            "--with-published-captions", help="Add the published captions, which may name people, as published_caption."
+        ),
+    ] = False,
 ) -> None:
     """Freeze a release: truth, pseudo training sets, raw annotations, manifest with hashes.
+
+    Captions in it are the imprecise ones, if captions were rewritten.
 
     Example: reelrank export my-project release-1 --format tvr-ranking
     """
     start = now()
     with progress_bar() as progress:
-        report = api.export_release(api.open_project(folder), api.OPERATOR, out, now=start, progress=progress)
+        report = api.export_release(
+            api.open_project(folder),
+            api.OPERATOR,
+            out,
+            with_published=with_published,
+            now=start,
+            progress=progress,
+        )
     say(
         f"{report.folder}: {report.val_queries} validation and {report.test_queries} test queries with "
         f"{report.moments} graded moments; {len(report.files)} files ({seconds(start)})."

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from backend import api
-from backend.cli.output import Dir, EncoderOption, KindOption, now, progress_bar, say, seconds
+from backend.cli.output import Dir, EncoderOption, KindOption, now, progress_bar, say, seconds, table
 
 
 def register(app: typer.Typer) -> None:
@@ -23,6 +23,9 @@ def rewrite(
     waiting: Annotated[
         bool, typer.Option("--waiting", help="Only print the rewrites that wait for a person, as CSV.")
     ] = False,
+    summary: Annotated[
+        bool, typer.Option("--summary", help="Only print what rewriting changed: replacement words, words a caption.")
+    ] = False,
     by_hand: Annotated[
         Path | None,
         typer.Option("--by-hand", metavar="FILE.csv", help="Take a person's rewrites: that CSV, edited."),
@@ -31,7 +34,7 @@ def rewrite(
     """Turn captions into imprecise ones by rules: names become the words of [cast] in reelrank.toml.
 
     A rewrite is accepted if it stays similar to its caption (0.4 or more) and no name is left in it. The others
-    wait for a person: print them with --waiting, edit the file, hand it back with --by-hand.
+    wait for a person: on the page Rewrites, or print them with --waiting, edit the file, hand it back with --by-hand.
 
     Example: reelrank rewrite my-project --encoder minilm
     """
@@ -40,6 +43,9 @@ def rewrite(
     if waiting:
         writer = csv.writer(sys.stdout, lineterminator="\n")
         writer.writerows([("caption", "rewrite", "why it waits"), *api.waiting_rewrites(project)])
+        return
+    if summary:
+        _print_summary(api.rewrite_summary(project, api.OPERATOR))
         return
     if by_hand:
         say(f"{api.accept_rewrites(project, by_hand, now=start)} waiting rewrites were decided by hand.")
@@ -60,6 +66,15 @@ def rewrite(
         say(f"Add them under [cast] in {folder / 'reelrank.toml'} and run this command again.")
     if report.waiting:
         say(
-            f"See what waits, edit it, hand it back: reelrank rewrite {folder} --waiting > waiting.csv, then "
-            f"reelrank rewrite {folder} --by-hand waiting.csv"
+            "Decide on the page Rewrites, or see what waits, edit it, hand it back: "
+            f"reelrank rewrite {folder} --waiting > waiting.csv, then reelrank rewrite {folder} --by-hand waiting.csv"
         )
+
+
+def _print_summary(found: api.RewriteSummary) -> None:
+    say(
+        f"{found.captions:,} imprecise captions, {found.changed:,} of them changed; "
+        f"words a caption {found.words_before:.2f} before, {found.words_after:.2f} after."
+    )
+    if found.replacements:
+        table(("replacement words", "count"), found.replacements)

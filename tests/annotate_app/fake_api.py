@@ -487,7 +487,7 @@ def status_counts(project: Project, by: Person | Operator) -> dict[str, Any]:
     return project.status
 
 
-def export_zip(project: Project, person: Person, *, now: float) -> Path:
+def export_zip(project: Project, person: Person, *, with_published: bool = False, now: float) -> Path:
     path = project.folder / "releases" / "release-001.zip"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(b"PK\x05\x06" + bytes(18))

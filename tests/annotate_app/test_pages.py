@@ -682,12 +682,12 @@ def test_making_and_downloading_a_release(
     from annotate_app.server import export_worker
 
     future: Future[Path] = Future()
-    monkeypatch.setattr(export_worker, "start", lambda folder, person, now: future)
+    monkeypatch.setattr(export_worker, "start", lambda folder, person, published, now: future)
     app = open_page("release")
     app.button(key="make_release").click().run()
     assert app.button(key="make_release").disabled, "one at a time"
     assert app.info[0].value.startswith("The release is being made.")
-    future.set_result(export_worker.make(project.folder, project.people["Lea"], fake_api.NOON))
+    future.set_result(export_worker.make(project.folder, project.people["Lea"], False, fake_api.NOON))
     app.run()
     assert read(app.success[0].value) == "The release is ready: release-001.zip, 0.0 MB."
     assert len(app.get("download_button")) == 1

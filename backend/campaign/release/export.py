@@ -8,9 +8,8 @@ Names of people never leave the project: raw annotations carry their numbers.
 import csv
 import hashlib
 import io
-from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -19,14 +18,17 @@ import msgspec
 
 from backend import __version__
 from backend.campaign.candidates import pseudo_train
+from backend.campaign.captions.rows import rewrites
+from backend.campaign.captions.rules.differences import RewriteSummary, summary
 from backend.campaign.corpus import rows as corpus
 from backend.campaign.judging.rows import judgements
 from backend.campaign.judging.rules import RULE_VERSION
-from backend.campaign.nouns import Lead, Operator, Scale, Split, Verdict
+from backend.campaign.nouns import Lead, Operator, Split
 from backend.campaign.project import rows as facts
 from backend.campaign.project.folder import CACHE_FOLDER, DATABASE_FILE, Project
 from backend.campaign.queries import rows as queries
 from backend.campaign.release import rows as releases
+from backend.campaign.release.card import REPLACEMENTS, card
 from backend.campaign.review import status
 from backend.campaign.review.model import PairReview
 from backend.campaign.review.rows import reviews
@@ -84,16 +86,20 @@ def export_tvr_ranking(
     encoder: Encoder,
     out: Path,
     *,
+    with_published: bool = False,
     now: float,
     progress: Progress | None = None,
 ) -> ReleaseReport:
     """Write a release in the form of TVR-Ranking.
+
+    Captions in it are imprecise ones, if captions were rewritten at all.
 
     Args:
         project: the project.
         by: who asks for it.
         encoder: the encoder of the candidate lists, for the pseudo training sets.
         out: folder to make; it must not exist, or be empty.
+        with_published: whether the published captions go with it, in a field of their own.
         now: seconds since 1970, written into the manifest.
         progress: called with (what is done, done, all).
 
@@ -109,11 +115,13 @@ def export_tvr_ranking(
         decided = judgements.all_adjudicated(db)
         standing = [(*row, decided.get(row[0], "")) for row in judgements.all_standing(db)]
         asked = queries.query_rows(db, (Split.VAL, Split.TEST))
-        details = corpus.moment_details(db)
+        moments = pseudo_train.moment_documents(project, with_published=with_published)
+        rewritten = rewrites.released_captions(db) is not None
+        changes = summary(rewrites.accepted_texts(db))
         durations = corpus.video_durations(db)
         counts = status.counts(project)
         scale = facts.scale(db)
-    by_span = {(m.video, m.start_s, m.end_s): pseudo_train.moment_document(m) for m in details.values()}
+    by_span = {(moment["video_name"], *moment["timestamp"]): moment for moment in moments.values()}
     by_query: dict[QueryId, list[PairReview]] = {}
     for pair in settled:
         by_query.setdefault(pair.query_id, []).append(pair)
@@ -137,14 +145,18 @@ def export_tvr_ranking(
             )
     files: dict[str, bytes] = {f"{split.value}.json": _json(documents) for split, documents in truth.items()}
     for top in pseudo_train.TOPS:
-        files[_file_of(top)] = _json(pseudo_train.documents(project, lists, top))
+        files[_file_of(top)] = _json(pseudo_train.documents(lists, top, moments))
     files["video_corpus.json"] = _json(
         {name: [duration_s, index] for index, (name, duration_s) in enumerate(sorted(durations.items()))}
     )
     files["raw_annotation.csv"] = _csv(RAW_COLUMNS, standing)
     splits = {query.query_id: query.split for query in asked}
-    files["raw_query_moment_pair.csv"] = _csv(PAIR_COLUMNS, _pair_rows(all_pairs, splits, durations))
-    files["README.md"] = _card(project, scale, counts, truth, len(settled)).encode()
+    columns = (*PAIR_COLUMNS, *(("published_caption",) if with_published else ()))
+    files["raw_query_moment_pair.csv"] = _csv(columns, _pair_rows(all_pairs, splits, by_span, with_published))
+    without_caption = sum(not moment["caption"] for moment in moments.values())
+    files["README.md"] = card(
+        project.name, scale, counts, truth, len(settled), changes if rewritten else None, without_caption
+    ).encode()
     manifest = {
         "name": project.name,
         "format": "tvr-ranking",
@@ -154,6 +166,10 @@ def export_tvr_ranking(
         "rule_version": RULE_VERSION,
         "encoder": counts["encoder"],
         "counts": counts,
+        "captions": "imprecise" if rewritten else "published",
+        "published_captions": with_published or not rewritten,
+        "moments_without_caption": without_caption,
+        **({"rewriting": _changes(changes)} if rewritten else {}),
         "simulated_judgements": counts["simulated"],
         "queries_without_settled_pair": [q.query_id for q in asked if q.query_id not in by_query],
         "files": {name: hashlib.sha256(data).hexdigest() for name, data in sorted(files.items())},
@@ -204,9 +220,10 @@ def write_training_sets(
         if not any(queries.split_counts(project.store.db).values()):
             raise ProjectError(f"there are no queries yet: run `{status.next_step(project)}` first")
         raise ProjectError("there are no training queries: every caption was drawn for validation or test, for good")
+    moments = pseudo_train.moment_documents(project)
     with new_files(out) as part:
         for top in tops:
-            (part / _file_of(top)).write_bytes(_json(pseudo_train.documents(project, lists, top)))
+            (part / _file_of(top)).write_bytes(_json(pseudo_train.documents(lists, top, moments)))
     return [out / _file_of(top) for top in tops]
 
 
@@ -225,53 +242,28 @@ def _file_of(top: int) -> str:
 
 
 def _pair_rows(
-    pairs: list[PairReview], splits: dict[QueryId, Split], durations: dict[str, float]
+    pairs: list[PairReview],
+    splits: dict[QueryId, Split],
+    moments: dict[tuple[str, float, float], dict[str, Any]],
+    with_published: bool,
 ) -> list[tuple[object, ...]]:
-    return [
-        (
-            *(p.pair_id, p.query_id, splits[p.query_id].value, p.query, p.video, p.start_s, p.end_s),
-            *(durations[p.video], p.caption, p.rank, round(p.similarity, 6), p.verdict.value, p.relevance, p.mean),
+    rows: list[tuple[object, ...]] = []
+    for p in pairs:
+        moment = moments[p.video, p.start_s, p.end_s]
+        rows.append(
+            (
+                *(p.pair_id, p.query_id, splits[p.query_id].value, p.query, p.video, p.start_s, p.end_s),
+                *(moment["duration"], moment["caption"], p.rank, round(p.similarity, 6)),
+                *(p.verdict.value, p.relevance, p.mean),
+                *((moment["published_caption"],) if with_published else ()),
+            )
         )
-        for p in pairs
-    ]
+    return rows
 
 
-def _card(
-    project: Project, scale: Scale, counts: dict[str, Any], truth: dict[Split, list[dict[str, Any]]], settled: int
-) -> str:
-    """The dataset card: what a reader of the folder must know."""
-    spread = Counter(
-        moment["relevance"]
-        for documents in truth.values()
-        for query in documents
-        for moment in query["relevant_moment"]
-    )
-    simulated = (
-        f"\n> **Simulated judgements.** {counts['simulated']} of the {counts['judgements']} grades were made up by "
-        "the demo, not given by people. Do not use this release as ground truth.\n"
-        if counts["simulated"]
-        else ""
-    )
-    best = scale.highest
-    return f"""# {project.name}: graded ground truth for ranked video moment retrieval
-{simulated}
-Made with ReelRank {__version__}. Candidates chosen by `{counts["encoder"]}`; consensus rule `{RULE_VERSION}`.
-
-| | |
-| --- | ---: |
-| validation queries | {len(truth[Split.VAL])} |
-| test queries | {len(truth[Split.TEST])} |
-| training queries (pseudo labels) | {counts["queries"]["train"]} |
-| pairs with a relevance | {settled} |
-| pairs discarded (no consensus) | {counts["pairs"][Verdict.DISCARDED]} |
-| grades | {counts["judgements"]} |
-| relevance {" / ".join(map(str, scale.grades))} | {" / ".join(str(spread[grade]) for grade in scale.grades)} |
-
-`val.json` and `test.json` hold the graded moments of each query, relevance 0 (unrelated, confirmed) to {best} (exact);
-`train_top*.json` the most similar moments of each training query with the similarity as weight;
-`video_corpus.json` every video with its duration in seconds and an index; `raw_annotation.csv` every grade that
-counts, `raw_query_moment_pair.csv` every pair that was judged. `manifest.json` has the SHA-256 of each file.
-"""
+def _changes(changes: RewriteSummary) -> dict[str, Any]:
+    """What rewriting did, with as many replacement words as a reader may want."""
+    return {**asdict(changes), "replacements": dict(changes.replacements[:REPLACEMENTS])}
 
 
 def _json(value: object) -> bytes:

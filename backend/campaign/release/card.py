@@ -1,0 +1,104 @@
+"""The dataset card: what a reader of a release's folder must know. Pure text."""
+
+from collections import Counter
+from typing import Any
+
+from backend import __version__
+from backend.campaign.captions.rules.differences import RewriteSummary
+from backend.campaign.judging.rules import RULE_VERSION
+from backend.campaign.nouns import Scale, Split, Verdict
+
+REPLACEMENTS = 100
+"""Replacement words in the manifest; rules make few, a model may make thousands, most of them once."""
+_SHOWN = 20
+
+
+def card(
+    name: str,
+    scale: Scale,
+    counts: dict[str, Any],
+    truth: dict[Split, list[dict[str, Any]]],
+    settled: int,
+    changes: RewriteSummary | None,
+    without_caption: int,
+) -> str:
+    """The dataset card.
+
+    Args:
+        name: of the project.
+        scale: its grades.
+        counts: as `status.counts` gives them.
+        truth: the documents of `val.json` and `test.json`.
+        settled: pairs with a relevance.
+        changes: what rewriting did to the captions; None if none was rewritten.
+        without_caption: moments that have no imprecise caption.
+    """
+    spread = Counter(
+        moment["relevance"]
+        for documents in truth.values()
+        for query in documents
+        for moment in query["relevant_moment"]
+    )
+    simulated = (
+        f"\n> **Simulated judgements.** {counts['simulated']} of the {counts['judgements']} grades were made up by "
+        "the demo, not given by people. Do not use this release as ground truth.\n"
+        if counts["simulated"]
+        else ""
+    )
+    best = scale.highest
+    return f"""# {name}: graded ground truth for ranked video moment retrieval
+{simulated}
+Made with ReelRank {__version__}. Candidates chosen by `{counts["encoder"]}`; consensus rule `{RULE_VERSION}`.
+
+| | |
+| --- | ---: |
+| validation queries | {len(truth[Split.VAL])} |
+| test queries | {len(truth[Split.TEST])} |
+| training queries (pseudo labels) | {counts["queries"]["train"]} |
+| pairs with a relevance | {settled} |
+| pairs discarded (no consensus) | {counts["pairs"][Verdict.DISCARDED]} |
+| grades | {counts["judgements"]} |
+| relevance {" / ".join(map(str, scale.grades))} | {" / ".join(str(spread[grade]) for grade in scale.grades)} |
+
+`val.json` and `test.json` hold the graded moments of each query, relevance 0 (unrelated, confirmed) to {best} (exact);
+`train_top*.json` the most similar moments of each training query with the similarity as weight;
+`video_corpus.json` every video with its duration in seconds and an index; `raw_annotation.csv` every grade that
+counts, `raw_query_moment_pair.csv` every pair that was judged. `manifest.json` has the SHA-256 of each file.
+{_captions(changes, without_caption)}"""
+
+
+def _captions(changes: RewriteSummary | None, without_caption: int) -> str:
+    """What kind of captions these are, and what rewriting did to them: the paper's Table 3."""
+    if changes is None:
+        return """
+## Captions
+
+Captions are as published: none was rewritten in this project, so they and the queries may name people.
+"""
+    none = (
+        f" Moments without an imprecise caption, because it was rejected or not decided: {without_caption:,}; "
+        "their captions are empty."
+        if without_caption
+        else ""
+    )
+    shown = changes.replacements[:_SHOWN]
+    rest = (
+        f"\nAnd {len(changes.replacements) - _SHOWN:,} others; the first {REPLACEMENTS} are in `manifest.json`.\n"
+        if len(changes.replacements) > _SHOWN
+        else ""
+    )
+    return f"""
+## Captions
+
+Captions are imprecise, as the queries are: names and other specifics of the published captions were replaced.{none}
+
+| | |
+| --- | ---: |
+| imprecise captions | {changes.captions:,} |
+| of them changed | {changes.changed:,} |
+| words a caption, published | {changes.words_before:.2f} |
+| words a caption, imprecise | {changes.words_after:.2f} |
+
+| replacement words | count |
+| --- | ---: |
+{"".join(f"| {words} | {count:,} |{chr(10)}" for words, count in shown)}{rest}"""
