@@ -13,7 +13,10 @@ from backend.ground.errors import VideoUnreadable
 from backend.media.decode import opened, packets, picture_stream, shown_size, sound_stream, time_of
 from backend.media.facts import VideoFacts
 
-EXTENSIONS = (".mp4", ".mkv", ".webm", ".avi", ".mov", ".m4v")
+EXTENSIONS = (
+    *(".mp4", ".mkv", ".webm", ".avi", ".mov", ".m4v"),
+    *(".mpg", ".mpeg", ".wmv", ".3gp", ".3g2", ".mts", ".m2ts"),  # as people's cameras named them, in DiDeMo
+)
 """What counts as a video file in a folder; of `a.mp4` and `a.webm` side by side the earlier one is taken."""
 
 

@@ -145,6 +145,17 @@ def test_the_folder_itself_comes_before_its_subfolders_and_mp4_before_avi(tmp_pa
     assert VideoFolder(tmp_path).find("a.avi") == tmp_path / "a.avi"
 
 
+def test_files_of_cameras_are_found_as_they_are_and_as_mp4(tmp_path: Path) -> None:
+    """The extensions of names in DiDeMo's files; its authors' script adds .mp4 to them."""
+    names = [f"{number}@N00.{end}" for number, end in enumerate(["mpg", "wmv", "3gp", "3g2", "mts", "m2ts", "MOV"])]
+    touch(*(tmp_path / name for name in names))
+    assert [VideoFolder(tmp_path).find(name).name for name in names] == names
+    script, own = tmp_path / "script", tmp_path / "own"
+    touch(*(script / f"{name}.mp4" for name in names), *(own / f"{Path(name).stem}.mp4" for name in names))
+    assert [VideoFolder(script).find(name).name for name in names] == [f"{name}.mp4" for name in names]
+    assert [VideoFolder(own).find(name).name for name in names] == [f"{Path(name).stem}.mp4" for name in names]
+
+
 def test_one_name_in_two_subfolders_is_refused_unless_the_folder_is_stated(tmp_path: Path) -> None:
     touch(tmp_path / "x" / "a.mp4", tmp_path / "y" / "a.mp4")
     with pytest.raises(VideoUnreadable, match=r"a: several video files .*: x/a\.mp4, y/a\.mp4"):

@@ -1,6 +1,7 @@
 """How annotation files are laid out: the bytes of a file to entries with their rows, and a problem for each bad one."""
 
 import json
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -48,7 +49,7 @@ def sample(data: bytes, file: str) -> Sample:
     ['start', 'video']
     """
     text = decode_text(data, file).lstrip()
-    line = text.partition("\n")[0].rstrip()
+    line = re.split("[\r\n]", text, maxsplit=1)[0]
     if text[0] == "{":
         for part in [part for part in text.split("\n", _LOOKED_AT)[:_LOOKED_AT] if part.strip()]:
             entry = _decoded(part)

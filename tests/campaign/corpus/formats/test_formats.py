@@ -121,6 +121,11 @@ def test_a_broken_first_line_does_not_hide_the_format() -> None:
     assert refusal(lambda: parse(None, ("{oops\n" + line).encode(), "f"))[0].startswith("f, row 1: not valid JSON")
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_a_table_is_recognised_by_its_header_whatever_ends_its_lines(end: str) -> None:
+    assert len(parse(None, end.join(["video,start,end,caption", "a,1,2,b", "a,3,4,c"]).encode(), "f").moments) == 2
+
+
 def test_a_document_over_many_lines_is_recognised_too() -> None:
     pretty = json.dumps({"v_one": VIDEOS["one"]}, indent=2).encode()
     assert parse(None, b"\xef\xbb\xbf" + pretty, "f").moments == read(None, {"v_one": VIDEOS["one"]}).moments
