@@ -90,7 +90,7 @@ def import_(
     for note in report.notes:
         say(f"Note: {note}")
     if report.format == "tvr":
-        kept = "of every type" if types == "all" else f"of type {types or 'v'}"
+        kept = "of every type" if types and "all" in types.split(",") else f"of type {types or 'v'}"
         say(f"Note: lines {kept} were taken (--type). The paper takes v, purely visual; --type all takes every line.")
     if videos is None:
         say("No videos were looked at; name their folder with --videos before judging begins.")

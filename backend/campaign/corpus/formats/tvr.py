@@ -13,7 +13,7 @@ from backend.ground.errors import InputError
 VISUAL = frozenset({"v"})
 """The paper's choice (section 3): sentences that need no subtitles, "v"; the others are "t" and "vt"."""
 
-ALL = frozenset({"all"})
+ALL = "all"
 
 
 class _Line(msgspec.Struct):
@@ -46,7 +46,9 @@ def read(data: bytes, file: str, options: ImportOptions) -> Parsed:
     types = options.types or VISUAL
     lines, problems = json_lines(_Line, data, file)
     good, _ = check([line.moment(row) for row, line in lines], problems, file)
-    other = Counter(line.type for _, line in lines if types != ALL and line.type is not None and line.type not in types)
+    other = Counter(
+        line.type for _, line in lines if ALL not in types and line.type is not None and line.type not in types
+    )
     kept = [moment for moment, (_, line) in zip(good, lines, strict=True) if line.type not in other]
     if not kept:
         message = f"no line is of type {', '.join(sorted(types))}; the file has {', '.join(sorted(map(str, other)))}"
