@@ -17,8 +17,8 @@ import numpy.typing as npt
 from backend.encoders.sentence import Encoder, FloatArray
 from backend.ground.progress import Steps
 
-SHARD_TEXTS = 4096
-"""Texts a shard, and so the most that is encoded again after a kill."""
+SHARD_TEXTS = 256
+"""Texts a shard, and so the most that is encoded again after Ctrl-C or a kill: the work of some seconds."""
 
 _KEY_BYTES = 16
 
@@ -59,7 +59,7 @@ def encode_cached(encoder: Encoder, texts: Sequence[str], folder: Path, *, progr
             key = _key(text)
             fresh["key"][number] = np.void(key)
             vectors[rows[key]] = fresh["vector"][number]
-        _write(place, fresh)
+        _write(place, fresh)  # at once, so that going on later means calling this again
     return vectors
 
 
@@ -83,12 +83,15 @@ def _write(place: Path, records: npt.NDArray[Any]) -> None:
     place.mkdir(parents=True, exist_ok=True)
     name = hashlib.blake2b(np.ascontiguousarray(records["key"]).tobytes(), digest_size=16).hexdigest()
     unfinished = place / f"{name}.{os.getpid()}.tmp"
-    with unfinished.open("wb") as stream:
-        np.save(stream, records, allow_pickle=False)
-        stream.flush()
-        # Without this a power cut may leave the name in place and the contents empty.
-        os.fsync(stream.fileno())
-    os.replace(unfinished, place / f"{name}.npy")
+    try:
+        with unfinished.open("wb") as stream:
+            np.save(stream, records, allow_pickle=False)
+            stream.flush()
+            # Without this a power cut may leave the name in place and the contents empty.
+            os.fsync(stream.fileno())
+        os.replace(unfinished, place / f"{name}.npy")
+    finally:
+        unfinished.unlink(missing_ok=True)
 
 
 def _shifted(progress: Steps | None, start: int, total: int) -> Steps | None:

@@ -1,15 +1,87 @@
-"""Exact search: which moments are the most similar to each query. faiss does the arithmetic, the core the ranking."""
+"""Exact search: which moments are the most similar to each query."""
 
 from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
 
-from backend.encoders.selection import SLACK, Candidate, rank_moments, settled
+from backend.encoders.selection import SLACK, Described, Integers, Ranking, rank_moments, settled
 from backend.encoders.sentence import FloatArray
 from backend.ground.progress import Steps
 
-_QUERIES_AT_ONCE = 512
+QUERIES_AT_ONCE = 512
+_SCORES_AT_ONCE = 1 << 26
+"""Queries times captions in one product: 256 MB."""
+_PAIRS_AT_ONCE = 2048
+"""Pairs whose scores are reckoned exactly in one go: few enough for their vectors to stay in the processor's cache."""
+_GROUP = 32
+"""Captions that are looked at by their best score; fewer in a small corpus."""
+
+
+class Captions:
+    """The vectors of a corpus, to search in; the order of the corpus makes no difference to what is found."""
+
+    def __init__(self, vectors: FloatArray, moments: Sequence[Sequence[int]]) -> None:
+        """Keep the corpus for any number of searches.
+
+        Args:
+            vectors: Unit vectors of the *distinct* captions, float32 `(captions, dim)`.
+            moments: For each caption the ids of the moments it describes.
+
+        Raises:
+            ValueError: There are more of the one than of the other.
+        """
+        if len(vectors) != len(moments):
+            raise ValueError(f"{len(moments)} captions do not fit vectors of shape {vectors.shape}")
+        self._vectors = np.ascontiguousarray(vectors, dtype=np.float32)
+        self._described = Described(moments)
+        at_once = max(1, min(QUERIES_AT_ONCE, _SCORES_AT_ONCE // max(1, len(vectors))))
+        self._room = np.empty((at_once, len(vectors)), dtype=np.float32)
+
+    def top(self, query_vectors: FloatArray, k: int) -> Ranking:
+        """For each query the `k` most similar moments, best first; all where there are fewer.
+
+        A moment with several captions scores as its most similar one. Ties (see `QUANTUM`) go to the smaller id.
+        All that is found is held at once: for very many queries call it with `QUERIES_AT_ONCE` at a time.
+
+        Args:
+            query_vectors: Unit vectors, float32 `(queries, dim)`.
+            k: Moments a query, at least 1.
+
+        Raises:
+            ValueError: The vectors have another length than the captions', or `k` is below 1.
+        """
+        if query_vectors.shape[1:] != self._vectors.shape[1:]:
+            raise ValueError(f"queries of shape {query_vectors.shape} do not fit captions of {self._vectors.shape}")
+        if k < 1:
+            raise ValueError(f"k must be at least 1, not {k}")
+        queries = np.ascontiguousarray(query_vectors, dtype=np.float32)
+        parts, order = [Ranking.empty(0)], [np.zeros(0, dtype=np.int64)]
+        pending = np.arange(len(queries))
+        depth = k + SLACK
+        while len(pending):
+            unsettled = []
+            for start in range(0, len(pending), len(self._room)):
+                some = pending[start : start + len(self._room)]
+                query, caption, unseen = _nearest(queries[some], self._vectors, depth, self._room)
+                scores = self._exact(queries[some], query, caption)
+                found = rank_moments(query, caption, scores, self._described, count=len(some), k=k)
+                enough = settled(found, k, unseen) | (depth >= len(self._vectors))
+                parts.append(found.of(enough))
+                order.append(some[enough])
+                unsettled.append(some[~enough])
+            pending = np.concatenate(unsettled)
+            depth *= 2
+        return Ranking.joined(parts, np.argsort(np.concatenate(order)))
+
+    def _exact(self, queries: FloatArray, query: Integers, caption: Integers) -> npt.NDArray[np.float64]:
+        """The scores of those pairs. The product's sums depend on a caption's place among the others, these do not."""
+        scores = np.empty(len(query))
+        for start in range(0, len(query), _PAIRS_AT_ONCE):
+            part = slice(start, start + _PAIRS_AT_ONCE)
+            left, right = self._vectors[caption[part]], queries[query[part]]
+            np.einsum("pd,pd->p", left, right, dtype=np.float64, out=scores[part])
+        return scores
 
 
 def top_moments(
@@ -19,61 +91,46 @@ def top_moments(
     k: int,
     *,
     progress: Steps | None = None,
-) -> list[list[Candidate]]:
-    """For each query the `k` most similar moments, best first; the order of the corpus makes no difference.
-
-    A moment with several captions scores as its most similar one. Ties (see `QUANTUM`) go to the smaller id.
-
-    Args:
-        query_vectors: Unit vectors, float32 `(queries, dim)`.
-        caption_vectors: Unit vectors of the *distinct* captions, float32 `(captions, dim)`.
-        caption_moments: For each caption the ids of the moments it describes.
-        k: Moments a query, at least 1; all are returned where the corpus has fewer.
-        progress: Called with (queries done, all queries).
-
-    Raises:
-        ValueError: The shapes do not fit together, or `k` is below 1.
-    """
-    if len(caption_vectors) != len(caption_moments) or query_vectors.shape[1:] != caption_vectors.shape[1:]:
-        raise ValueError(
-            f"{len(caption_moments)} captions do not fit vectors of shape {caption_vectors.shape}, "
-            f"or those do not fit queries of shape {query_vectors.shape}"
-        )
-    if k < 1:
-        raise ValueError(f"k must be at least 1, not {k}")
-    ranked: list[list[Candidate]] = []
-    for start in range(0, len(query_vectors), _QUERIES_AT_ONCE):
-        block = np.ascontiguousarray(query_vectors[start : start + _QUERIES_AT_ONCE], dtype=np.float32)
-        ranked += _search(block, caption_vectors, caption_moments, k)
+) -> Ranking:
+    """`Captions.top` of any number of queries; `progress` is called with (queries done, all queries)."""
+    captions = Captions(caption_vectors, caption_moments)
+    parts = [captions.top(query_vectors[:0], k)]
+    for start in range(0, len(query_vectors), QUERIES_AT_ONCE):
+        parts.append(captions.top(query_vectors[start : start + QUERIES_AT_ONCE], k))
         if progress is not None:
-            progress(len(ranked), len(query_vectors))
-    return ranked
+            progress(start + len(parts[-1]), len(query_vectors))
+    return Ranking.joined(parts)
 
 
-def _search(
-    queries: FloatArray, captions: FloatArray, caption_moments: Sequence[Sequence[int]], k: int
-) -> list[list[Candidate]]:
-    """`top_moments` of one block, searching deeper for those queries whose cut falls among ties."""
-    found: list[list[Candidate]] = [[] for _ in queries]
-    pending = list(range(len(queries))) if len(captions) else []
-    depth = min(k + SLACK, len(captions))
-    while pending:
-        scores, indices = _nearest(queries[pending], captions, depth)
-        unsettled = []
-        for query, row, rough in zip(pending, indices, scores, strict=True):
-            # faiss's sums depend on a caption's place in its blocks; these do not.
-            exact = (captions[row].astype(np.float64) * queries[query]).sum(axis=1)
-            found[query] = rank_moments(row.tolist(), exact, caption_moments, k)
-            if depth < len(captions) and not settled(found[query], k, float(rough[-1])):
-                unsettled.append(query)
-        pending = unsettled
-        depth = min(2 * depth, len(captions))
-    return found
+def _nearest(
+    queries: FloatArray, captions: FloatArray, depth: int, room: FloatArray
+) -> tuple[Integers, Integers, FloatArray]:
+    """For each query at least the `depth` captions with the largest inner products, all if there are fewer.
 
+    To sort out what matters takes as long as the product itself if every score is put in order. So captions are looked
+    at in groups: the best scores of `depth` groups are scores of `depth` captions, so whatever scores less than all of
+    them is not needed, and with it nearly all groups.
 
-def _nearest(queries: FloatArray, captions: FloatArray, depth: int) -> tuple[FloatArray, npt.NDArray[np.int64]]:
-    """Scores and indices of the `depth` captions with the largest inner products, best first."""
-    import faiss
+    `room` is where the product goes, `(at least queries, captions)`: made anew each time it would cost a tenth more.
 
-    scores, indices = faiss.knn(queries, captions, depth, metric=faiss.METRIC_INNER_PRODUCT)
-    return scores, indices
+    Returns:
+        The numbers of queries and of captions, as pairs in no order; for each query the score that nothing exceeds
+        among what is not there.
+    """
+    scores = np.matmul(queries, captions.T, out=room[: len(queries)])
+    if depth >= len(captions):
+        query, caption = np.divmod(np.arange(scores.size), max(1, len(captions)))
+        return query, caption, np.full(len(queries), -2, dtype=np.float32)
+    size = min(_GROUP, max(1, len(captions) // (4 * depth)))
+    groups = len(captions) // size
+    # Group g holds captions g, g + groups, g + 2 groups ...: so the best of all groups are found line by line.
+    grouped = scores[:, : size * groups].reshape(len(queries), size, groups)
+    left_over = scores[:, size * groups :]
+    best = np.concatenate([grouped.max(axis=1), left_over], axis=1)
+    place = best.shape[1] - depth
+    needed = np.partition(best, place, axis=1)[:, place]
+    query, group = np.nonzero(best[:, :groups] >= needed[:, None])
+    hit, member = np.nonzero(grouped[query, :, group] >= needed[query, None])
+    alone, rest = np.nonzero(left_over >= needed[:, None])
+    caption = group[hit] + groups * member
+    return np.concatenate([query[hit], alone]), np.concatenate([caption, rest + size * groups]), needed

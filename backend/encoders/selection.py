@@ -2,10 +2,11 @@
 
 Every search library breaks ties by row, so shuffling a corpus changed one top-40 set in eight. Here scores are
 rounded to `QUANTUM` and ties go to the smaller moment id; a search hands over more captions than are needed, and
-`settled` tells whether it handed over enough.
+`settled` tells whether it handed over enough. Many queries are ranked at once, as columns: an object for each of
+131,000 candidates took as long as finding them.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +19,8 @@ SLACK = 8
 """Captions searched beyond K at first, for ties at the cut."""
 
 _PER_UNIT = 100_000  # 1 / QUANTUM, exact
+
+Integers = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +38,100 @@ class Candidate:
     caption: int
 
 
-def quanta(scores: npt.ArrayLike) -> npt.NDArray[np.int64]:
+class Described:
+    """Which moments each caption describes, as columns: those of caption c are `ids[starts[c]:starts[c + 1]]`."""
+
+    def __init__(self, caption_moments: Sequence[Sequence[int]]) -> None:
+        self.counts = np.fromiter(map(len, caption_moments), dtype=np.int64, count=len(caption_moments))
+        self.starts = starting(self.counts)
+        self.ids = np.fromiter((i for ids in caption_moments for i in ids), dtype=np.int64, count=int(self.starts[-1]))
+        self.distinct = np.unique(self.ids)
+
+    def __len__(self) -> int:
+        """How many captions there are."""
+        return len(self.counts)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ranking:
+    """The candidates of several queries, best first: those of query q are `[starts[q]:starts[q + 1]]` of each column.
+
+    `similarities` are whole numbers of `QUANTUM`; the other columns mean what they mean in a `Candidate`.
+    """
+
+    starts: Integers
+    moment_ids: Integers
+    similarities: Integers
+    captions: Integers
+
+    def __len__(self) -> int:
+        """How many queries there are."""
+        return len(self.starts) - 1
+
+    def __getitem__(self, query: int) -> list[Candidate]:
+        """The candidates of one query."""
+        rows = slice(self.starts[query], self.starts[query + 1])
+        columns = (column[rows].tolist() for column in (self.moment_ids, self.similarities, self.captions))
+        return [
+            Candidate(moment_id, similarity / _PER_UNIT, rank, caption)
+            for rank, (moment_id, similarity, caption) in enumerate(zip(*columns, strict=True), start=1)
+        ]
+
+    def __iter__(self) -> Iterator[list[Candidate]]:
+        """The candidates of one query after the other."""
+        return (self[query] for query in range(len(self)))
+
+    @property
+    def counts(self) -> Integers:
+        """How many candidates each query has."""
+        return np.diff(self.starts)
+
+    def of(self, queries: npt.NDArray[np.bool_]) -> "Ranking":
+        """Only those queries that are marked."""
+        rows = np.repeat(queries, self.counts)
+        return Ranking(
+            starting(self.counts[queries]), self.moment_ids[rows], self.similarities[rows], self.captions[rows]
+        )
+
+    @classmethod
+    def empty(cls, queries: int) -> "Ranking":
+        """So many queries without any candidate."""
+        return cls(np.zeros(queries + 1, dtype=np.int64), *(np.zeros(0, dtype=np.int64) for _ in range(3)))
+
+    @classmethod
+    def joined(cls, parts: Sequence["Ranking"], order: Integers | None = None) -> "Ranking":
+        """One ranking of the queries of all parts (at least one), put in this order where one is given."""
+        counts = np.concatenate([part.counts for part in parts])
+        columns = [
+            np.concatenate([part.moment_ids for part in parts]),
+            np.concatenate([part.similarities for part in parts]),
+            np.concatenate([part.captions for part in parts]),
+        ]
+        if order is not None:
+            rows = spans(starting(counts)[:-1][order], counts[order])
+            counts, columns = counts[order], [column[rows] for column in columns]
+        return cls(starting(counts), *columns)
+
+
+def starting(counts: Integers) -> Integers:
+    """Where runs of these lengths begin, and where the last one ends.
+
+    >>> starting(np.array([2, 0, 1])).tolist()
+    [0, 2, 2, 3]
+    """
+    return np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(counts)])
+
+
+def spans(starts: Integers, counts: Integers) -> Integers:
+    """The numbers of runs that begin at `starts` and have these lengths, one run after the other.
+
+    >>> spans(np.array([7, 3]), np.array([2, 3])).tolist()
+    [7, 8, 3, 4, 5]
+    """
+    return np.arange(counts.sum()) + np.repeat(starts - starting(counts)[:-1], counts)
+
+
+def quanta(scores: npt.ArrayLike) -> Integers:
     """Scores as whole numbers of `QUANTUM`, nearest first.
 
     >>> quanta([0.5, 0.500004, 0.500006]).tolist()
@@ -45,40 +141,54 @@ def quanta(scores: npt.ArrayLike) -> npt.NDArray[np.int64]:
 
 
 def rank_moments(
-    captions: Sequence[int], scores: npt.ArrayLike, caption_moments: Sequence[Sequence[int]], k: int
-) -> list[Candidate]:
-    """The `k` best moments of the given captions, fewer if there are fewer.
+    queries: Integers,
+    captions: Integers,
+    scores: npt.NDArray[np.float64],
+    described: Described,
+    *,
+    count: int,
+    k: int,
+) -> Ranking:
+    """The `k` best moments of each of `count` queries among the given captions, fewer if there are fewer.
 
     Args:
-        captions: Indices of distinct captions.
-        scores: Their similarity to the query, in the same order.
-        caption_moments: For each caption of the corpus, the ids of the moments it describes.
+        queries: Numbers of queries, from 0.
+        captions: For each of them the index of a caption; a query names a caption at most once.
+        scores: Their similarity.
+        described: For each caption of the corpus, the ids of the moments it describes.
+        count: How many queries there are.
         k: How many moments.
 
     Example: captions 0 and 2 share a score, caption 0 describes moments 7 and 9, caption 2 moment 8.
 
-    >>> [(c.rank, c.moment_id, c.similarity) for c in rank_moments([0, 2], [0.9, 0.9], [[7, 9], [5], [8]], 2)]
+    >>> query, caption, score = np.array([0, 0]), np.array([0, 2]), np.array([0.9, 0.9])
+    >>> found = rank_moments(query, caption, score, Described([[7, 9], [5], [8]]), count=1, k=2)
+    >>> [(c.rank, c.moment_id, c.similarity) for c in found[0]]
     [(1, 7, 0.9), (2, 8, 0.9)]
     """
-    best: dict[int, tuple[int, int]] = {}
-    for caption, quantum in zip(captions, quanta(scores).tolist(), strict=True):
-        for moment_id in caption_moments[caption]:
-            if moment_id not in best or best[moment_id][0] < quantum:
-                best[moment_id] = (quantum, int(caption))
-    order = sorted((-quantum, moment_id) for moment_id, (quantum, _) in best.items())[:k]
-    return [
-        Candidate(moment_id, -negative / _PER_UNIT, rank, best[moment_id][1])
-        for rank, (negative, moment_id) in enumerate(order, start=1)
-    ]
+    several = described.counts[captions]
+    moment = described.ids[spans(described.starts[captions], several)]
+    query, caption, quantum = (np.repeat(column, several) for column in (queries, captions, quanta(scores)))
+    order = np.lexsort((caption, moment, -quantum, query))
+    if len(described.distinct) < len(described.ids):
+        # A moment comes once, where it scores best; of captions that score alike, the first one of the corpus counts.
+        pair = query * len(described.distinct) + np.searchsorted(described.distinct, moment)
+        order = order[np.sort(np.unique(pair[order], return_index=True)[1])]
+    counts = np.bincount(query[order], minlength=count)
+    order = order[spans(starting(counts)[:-1], np.minimum(counts, k))]
+    return Ranking(starting(np.minimum(counts, k)), moment[order], quantum[order], caption[order])
 
 
-def settled(candidates: Sequence[Candidate], k: int, worst_score: float) -> bool:
-    """Whether captions scoring `worst_score` or less cannot change these candidates.
+def settled(found: Ranking, k: int, unseen: npt.ArrayLike) -> npt.NDArray[np.bool_]:
+    """For each query, whether captions scoring less than `unseen` cannot change its candidates.
 
-    `worst_score` is the lowest score that a search handed over. It may be float32, so one quantum is left for
-    its error.
+    That is the score down to which a search looked. It may be float32, so one quantum is left for its error.
     """
-    return len(candidates) == k and bool(quanta(candidates[-1].similarity) > quanta(worst_score) + 1)
+    full: npt.NDArray[np.bool_] = found.counts == k
+    last = np.zeros(len(found), dtype=np.int64)
+    last[full] = found.similarities[found.starts[1:][full] - 1]
+    clear: npt.NDArray[np.bool_] = last > quanta(unseen) + 1
+    return full & clear
 
 
 def left_out(candidates: Sequence[Candidate], caption_moments: Sequence[Sequence[int]]) -> int:
@@ -86,7 +196,7 @@ def left_out(candidates: Sequence[Candidate], caption_moments: Sequence[Sequence
 
     Such moments tie with the last candidate, so only their ids kept them out: a fact to show, not to hide.
 
-    >>> left_out(rank_moments([0], [0.9], [[7, 8, 9]], 2), [[7, 8, 9]])
+    >>> left_out([Candidate(7, 0.9, 1, 0), Candidate(8, 0.9, 2, 0)], [[7, 8, 9]])
     1
     """
     chosen = {candidate.moment_id for candidate in candidates}

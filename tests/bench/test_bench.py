@@ -19,7 +19,7 @@ from bench.tables import table, timed
 pytestmark = pytest.mark.bench
 
 
-PACKAGES = ("numpy", "faiss-cpu", "torch", "av", "streamlit")
+PACKAGES = ("numpy", "torch", "av", "streamlit")
 
 
 def test_search() -> None:

@@ -44,7 +44,7 @@ def test_the_public_commands_are_there() -> None:
 
 def test_what_few_commands_need_is_not_loaded_for_all() -> None:
     """Half a second of every command, and a third of the server's memory."""
-    heavy = ["torch", "faiss", "scipy", "altair", "vl_convert", "cv2"]
+    heavy = ["torch", "scipy", "altair", "vl_convert", "cv2"]
     code = (
         f"import sys, annotate_app.server.routes, backend.cli; print([name for name in {heavy} if name in sys.modules])"
     )

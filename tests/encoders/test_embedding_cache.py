@@ -113,6 +113,43 @@ def test_a_shard_appears_only_when_it_is_whole_and_on_the_disk(tmp_path: Path, m
     assert list(tmp_path.rglob("*.npy")) == []
 
 
+INTERRUPTED = """
+import signal, sys
+from pathlib import Path
+import numpy as np
+from backend.encoders import cache
+
+class Counting:
+    identity, dim = "one", 4
+    def encode(self, texts, *, progress=None):
+        global encoded
+        for text in texts:
+            encoded += 1
+            if encoded == int(sys.argv[2]):
+                print("in the middle of a shard", flush=True)
+                signal.pause()
+        return np.array([[float(text), 0, 0, 1] for text in texts], dtype=np.float32)
+
+encoded = 0
+cache.SHARD_TEXTS = 50
+vectors = cache.encode_cached(Counting(), [str(n) for n in range(2000)], Path(sys.argv[1]))
+assert vectors[:, 0].tolist() == list(range(2000))
+print(encoded)
+"""
+
+
+def test_ctrl_c_loses_no_more_than_what_was_under_way(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", INTERRUPTED, str(tmp_path)]
+    process = subprocess.Popen([*command, "1020"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    process.stdout.readline()
+    process.send_signal(signal.SIGINT)
+    assert process.communicate()[1].splitlines()[-1] == "KeyboardInterrupt"
+    assert {path.suffix for path in tmp_path.rglob("*") if path.is_file()} == {".npy"}
+    assert subprocess.run([*command, "0"], capture_output=True, text=True, check=True).stdout == "1000\n"
+    assert subprocess.run([*command, "0"], capture_output=True, text=True, check=True).stdout == "0\n"
+
+
 KILLED = """
 import sys
 from pathlib import Path

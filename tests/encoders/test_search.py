@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+from backend.encoders import search
 from backend.encoders.search import top_moments
-from backend.encoders.selection import Candidate
+from backend.encoders.selection import Ranking
 
 
 def unit(rows: np.ndarray) -> np.ndarray:
@@ -27,7 +28,7 @@ def brute_force(
     return lists
 
 
-def plain(lists: list[list[Candidate]]) -> list[list[tuple[int, float]]]:
+def plain(lists: Ranking) -> list[list[tuple[int, float]]]:
     return [[(candidate.moment_id, candidate.similarity) for candidate in one] for one in lists]
 
 
@@ -78,8 +79,33 @@ def test_one_moment_with_more_captions_than_the_depth_does_not_hide_the_others()
 def test_fewer_moments_than_asked_for() -> None:
     captions = unit(np.eye(3))
     assert [len(one) for one in top_moments(captions, captions, [[1], [2], []], 20)] == [2, 2, 2]
-    assert top_moments(captions, np.empty((0, 3), dtype=np.float32), [], 20) == [[], [], []]
-    assert top_moments(np.empty((0, 3), dtype=np.float32), captions, [[1], [2], [3]], 20) == []
+    assert [*top_moments(captions, np.empty((0, 3), dtype=np.float32), [], 20)] == [[], [], []]
+    assert [*top_moments(np.empty((0, 3), dtype=np.float32), captions, [[1], [2], [3]], 20)] == []
+
+
+@pytest.mark.parametrize("captions", [63, 64, 65, 999, 5000])
+@pytest.mark.parametrize("k", [1, 3])
+def test_no_place_in_the_corpus_is_overlooked(captions: int, k: int) -> None:
+    """Captions are looked at in groups, and some are left over; the best ones may stand anywhere among them."""
+    rng = np.random.default_rng(captions)
+    corpus = unit(rng.normal(size=(captions, 8)))
+    moments = [[row] for row in range(captions)]
+    found = top_moments(corpus, corpus, moments, k)
+    exact = corpus.astype(np.float64) @ corpus.astype(np.float64).T
+    keys = np.rint(exact * 100_000) * captions - np.arange(captions)  # the better score, then the smaller id
+    expected = np.argsort(-keys, axis=1)[:, :k]
+    assert found.moment_ids.reshape(-1, k).tolist() == expected.tolist()
+
+
+def test_a_corpus_too_large_for_one_product_is_searched_for_fewer_queries_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rng = np.random.default_rng(5)
+    vectors, moments = unit(rng.normal(size=(300, 8))), [[row % 250] for row in range(300)]
+    whole = top_moments(vectors, vectors, moments, 7)
+    monkeypatch.setattr(search, "_SCORES_AT_ONCE", 2000)
+    parts = top_moments(vectors, vectors, moments, 7)
+    assert [*parts] == [*whole]
 
 
 def test_progress_and_bad_shapes() -> None:

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from backend.encoders.search import top_moments
-from backend.encoders.selection import left_out, rank_moments
+from backend.encoders.selection import Described, left_out, rank_moments
 
 
 @st.composite
@@ -62,9 +62,9 @@ def test_left_out_moments_tie_with_the_last_candidate(
     corpus: tuple[np.ndarray, np.ndarray, list[list[int]], int, np.ndarray],
 ) -> None:
     queries, captions, moments, k, _ = corpus
-    rows = list(range(len(captions)))
+    rows = np.arange(len(captions))
     scores = captions.astype(np.float64) @ queries[0]
-    longer = rank_moments(rows, scores, moments, 1000)
+    longer = rank_moments(np.zeros_like(rows), rows, scores, Described(moments), count=1, k=1000)[0]
     similarity = {c.moment_id: c.similarity for c in longer}
     tied = sum(value == longer[k - 1].similarity for value in similarity.values()) if len(longer) > k else 0
     kept_of_tie = sum(c.similarity == longer[k - 1].similarity for c in longer[:k]) if tied else 0

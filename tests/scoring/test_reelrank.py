@@ -14,7 +14,7 @@ from scored import write_files
 
 ROOT = Path(__file__).parents[2]
 HEAVY = (
-    *("pandas", "torch", "sqlite3", "_sqlite3", "sqlite_utils", "av", "cv2", "faiss", "sentence_transformers"),
+    *("pandas", "torch", "sqlite3", "_sqlite3", "sqlite_utils", "av", "cv2", "sentence_transformers"),
     *("streamlit", "starlette", "altair", "vl_convert", "jinja2", "scipy", "typer", "rich", "argon2"),
 )
 POSIX = ("fcntl", "resource", "termios", "pwd", "grp")

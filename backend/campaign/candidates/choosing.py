@@ -5,6 +5,7 @@ validation and test query are stored with ranks, similarities and the encoder's 
 and is never recomputed. The first batch of them is opened for judging at once.
 """
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from backend.campaign.candidates.record import require_no_lists
@@ -19,8 +20,8 @@ from backend.campaign.project.folder import MAX_CANDIDATES, Project
 from backend.campaign.queries import rows as queries
 from backend.campaign.queries.rows import QueryRow
 from backend.encoders.cache import encode_cached
-from backend.encoders.search import top_moments
-from backend.encoders.selection import left_out
+from backend.encoders.search import QUERIES_AT_ONCE, Captions
+from backend.encoders.selection import Ranking, left_out
 from backend.encoders.sentence import Encoder
 from backend.ground.errors import ProjectError
 from backend.ground.ids import MomentId
@@ -107,20 +108,44 @@ def search(
     Returns:
         The candidates by query and rank, and in how many queries the cut went through moments of identical text.
     """
+    rows: list[CandidateRow] = []
+    split_ties = 0
+    for block, found, caption_moments in search_by_block(project, encoder, asked, k, progress=progress):
+        for query, chosen in zip(block, found, strict=True):
+            rows += [CandidateRow(query.query_id, c.rank, MomentId(c.moment_id), c.similarity) for c in chosen]
+            split_ties += left_out(chosen, caption_moments) > 0
+    return rows, split_ties
+
+
+def search_by_block(
+    project: Project,
+    encoder: Encoder,
+    asked: Sequence[QueryRow],
+    k: int,
+    *,
+    progress: Progress | None = None,
+) -> Iterator[tuple[Sequence[QueryRow], Ranking, list[list[int]]]]:
+    """The same a block of queries at a time, so that no more than that is held of what is found.
+
+    Yields:
+        Some of the queries, in order; their candidates, in columns; for each caption that was searched its moments.
+    """
     captions = caption_rows.searchable_captions(project.store.db)
     moments_of: dict[str, list[int]] = {}
     for caption in captions:
         moments_of.setdefault(caption.text.strip(), []).append(caption.moment_id)
     texts = sorted(moments_of)
-    report = named(progress, "encoding captions and queries")
-    vectors = encode_cached(encoder, [*texts, *(query.text for query in asked)], project.embeddings, progress=report)
     caption_moments = [moments_of[text] for text in texts]
-    found = top_moments(
-        vectors[len(texts) :], vectors[: len(texts)], caption_moments, k, progress=named(progress, "searching")
-    )
-    rows = [
-        CandidateRow(query.query_id, candidate.rank, MomentId(candidate.moment_id), candidate.similarity)
-        for query, candidates in zip(asked, found, strict=True)
-        for candidate in candidates
-    ]
-    return rows, sum(left_out(chosen, caption_moments) > 0 for chosen in found)
+    # Most training queries are captions: a text that is both has one vector.
+    others = sorted({query.text for query in asked} - moments_of.keys())
+    row_of = {text: row for row, text in enumerate([*texts, *others])}
+    report = named(progress, "encoding captions and queries")
+    vectors = encode_cached(encoder, [*texts, *others], project.embeddings, progress=report)
+    searched = Captions(vectors[: len(texts)], caption_moments)
+    searching = named(progress, "searching")
+    for start in range(0, len(asked), QUERIES_AT_ONCE):
+        block = asked[start : start + QUERIES_AT_ONCE]
+        rows = [row_of[query.text] for query in block]
+        yield block, searched.top(vectors[rows], k), caption_moments
+        if searching:
+            searching(start + len(block), len(asked))

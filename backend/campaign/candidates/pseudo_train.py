@@ -1,22 +1,26 @@
 """Pseudo training sets: for every training query its top N moments by similarity, kept as weight.
 
-*Reads* queries of the split `train`, captions, cached embeddings. *Writes* nothing; the files are the record.
-The lists come from the same encoder as the candidate lists, or not at all.
+*Reads* queries of the split `train`, captions, cached embeddings. *Writes* the files, which are the record: a block of
+queries at a time, because a set of TVR-Ranking's size is 700 MB. The lists come from the same encoder as the candidate
+lists, or not at all.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from typing import Any
 
-from backend.campaign.candidates import choosing as candidates
+import msgspec
+
+from backend.campaign.candidates.choosing import search_by_block
 from backend.campaign.candidates.rows import lists
-from backend.campaign.candidates.rows.lists import CandidateRow
 from backend.campaign.captions.rows import rewrites
 from backend.campaign.corpus import rows as corpus
 from backend.campaign.nouns import Split
 from backend.campaign.project.folder import Project
 from backend.campaign.queries import rows as queries
 from backend.campaign.queries.rows import QueryRow
+from backend.encoders.selection import Candidate
 from backend.encoders.sentence import Encoder
 from backend.ground.errors import ProjectError
 from backend.ground.ids import MomentId
@@ -26,22 +30,18 @@ TOPS = (1, 20, 40)
 """Sizes of the published pseudo training sets (TVR-Ranking)."""
 
 
-@dataclass(frozen=True, slots=True)
-class TrainingList:
-    """One training query and its most similar moments, by rank."""
-
-    query: QueryRow
-    candidates: tuple[CandidateRow, ...]
-
-
-def training_lists(
+def write(
     project: Project,
     encoder: Encoder,
+    folder: Path,
+    tops: Sequence[int],
     *,
-    top: int,
+    with_published: bool = False,
     progress: Progress | None = None,
-) -> list[TrainingList]:
-    """The top moments of every training query, in query order.
+) -> int:
+    """Write a training set of each size into a folder, in query order; how many queries each has.
+
+    Their moments are `moment_documents`.
 
     Raises:
         ProjectError: the encoder is not the one of the candidate lists.
@@ -54,28 +54,38 @@ def training_lists(
             "set `encoder` in reelrank.toml back"
         )
     asked = queries.query_rows(db, (Split.TRAIN,))
-    if not asked:
-        return []
-    rows, _ = candidates.search(project, encoder, asked, top, progress=progress)
-    by_query: dict[int, list[CandidateRow]] = {}
-    for row in rows:
-        by_query.setdefault(row.query_id, []).append(row)
-    return [TrainingList(query, tuple(by_query.get(query.query_id, ()))) for query in asked]
+    moments = moment_documents(project, with_published=with_published)
+    with ExitStack() as stack:
+        files = {top: stack.enter_context(_list_in(folder / file_of(top))) for top in dict.fromkeys(tops)}
+        if asked:
+            for block, found, _ in search_by_block(project, encoder, asked, max(tops), progress=progress):
+                candidates = list(found)
+                for top, add in files.items():
+                    add(documents(block, candidates, moments, top))
+    return len(asked)
+
+
+def file_of(top: int) -> str:
+    """The name of the training set of this size."""
+    return f"train_top{top:02d}.json"
 
 
 def documents(
-    lists: Sequence[TrainingList], top: int, moments: Mapping[MomentId, dict[str, Any]]
+    asked: Sequence[QueryRow],
+    found: Sequence[Sequence[Candidate]],
+    moments: Mapping[MomentId, dict[str, Any]],
+    top: int,
 ) -> list[dict[str, Any]]:
-    """The training set of size `top` in the form of the release, cut from longer lists; `moments` by their ids."""
+    """Queries of the training set of size `top` in the form of the release, cut from longer lists."""
     return [
         {
-            "query_id": training.query.query_id,
-            "query": training.query.text,
+            "query_id": query.query_id,
+            "query": query.text,
             "relevant_moment": [
-                {**moments[c.moment_id], "similarity": round(c.similarity, 6)} for c in training.candidates[:top]
+                {**moments[MomentId(c.moment_id)], "similarity": round(c.similarity, 6)} for c in candidates[:top]
             ],
         }
-        for training in lists
+        for query, candidates in zip(asked, found, strict=True)
     ]
 
 
@@ -97,3 +107,19 @@ def moment_documents(project: Project, *, with_published: bool = False) -> dict[
         }
         for moment_id, moment in corpus.moment_details(db).items()
     }
+
+
+@contextmanager
+def _list_in(file: Path) -> Iterator[Callable[[list[dict[str, Any]]], None]]:
+    """A JSON list in a file, written part by part with what the yielded function is called with."""
+    with file.open("wb") as stream:
+        between = b"["
+
+        def add(entries: list[dict[str, Any]]) -> None:
+            nonlocal between
+            whole = msgspec.json.format(msgspec.json.encode(entries), indent=1)
+            stream.write(between + whole.removeprefix(b"[").removesuffix(b"\n]"))
+            between = b","
+
+        yield add
+        stream.write(b"[]\n" if between == b"[" else b"\n]\n")

@@ -107,8 +107,30 @@ def export_tvr_ranking(
         ProjectError: see `require_ready`.
     """
     require_ready(project, out)
-    # Before the snapshot of the judgements, because this may take long.
-    lists = pseudo_train.training_lists(project, encoder, top=max(pseudo_train.TOPS), progress=progress)
+    with new_folder(out) as part:
+        # Before the snapshot of the judgements, because this may take long.
+        pseudo_train.write(project, encoder, part, pseudo_train.TOPS, with_published=with_published, progress=progress)
+        report, manifest = _fill(project, out, part, with_published, now)
+    digest = hashlib.sha256(manifest).hexdigest()
+    with writing(project.store) as db:
+        releases.add(db, manifest.decode(), digest, at=now, by=by.annotator_id)
+        events.record(
+            db,
+            EventKind.RELEASED,
+            at=now,
+            actor=by.annotator_id,
+            subject=f"release:{digest[:12]}",
+            payload={"sha256": digest},
+        )
+    return report
+
+
+def _fill(project: Project, out: Path, part: Path, with_published: bool, now: float) -> tuple[ReleaseReport, bytes]:
+    """Write into `part`, which is to become `out`, what a release has beside the training sets that lie there.
+
+    Returns:
+        What the release holds, and its manifest.
+    """
     with reading(project.store) as db:
         settled = reviews.settled_pairs(db)
         all_pairs = reviews.all_pairs(db)
@@ -144,8 +166,6 @@ def export_tvr_ranking(
                 }
             )
     files: dict[str, bytes] = {f"{split.value}.json": _json(documents) for split, documents in truth.items()}
-    for top in pseudo_train.TOPS:
-        files[_file_of(top)] = _json(pseudo_train.documents(lists, top, moments))
     files["video_corpus.json"] = _json(
         {name: [duration_s, index] for index, (name, duration_s) in enumerate(sorted(durations.items()))}
     )
@@ -157,6 +177,8 @@ def export_tvr_ranking(
     files["README.md"] = card(
         project.name, scale, counts, truth, len(settled), changes if rewritten else None, without_caption
     ).encode()
+    for name, data in files.items():
+        (part / name).write_bytes(data)
     manifest = {
         "name": project.name,
         "format": "tvr-ranking",
@@ -172,26 +194,13 @@ def export_tvr_ranking(
         **({"rewriting": _changes(changes)} if rewritten else {}),
         "simulated_judgements": counts["simulated"],
         "queries_without_settled_pair": [q.query_id for q in asked if q.query_id not in by_query],
-        "files": {name: hashlib.sha256(data).hexdigest() for name, data in sorted(files.items())},
+        "files": {file.name: _sha256(file) for file in sorted(part.iterdir())},
     }
-    files["manifest.json"] = _json(manifest)
-    with new_folder(out) as part:
-        for name, data in files.items():
-            (part / name).write_bytes(data)
-    digest = hashlib.sha256(files["manifest.json"]).hexdigest()
-    with writing(project.store) as db:
-        releases.add(db, files["manifest.json"].decode(), digest, at=now, by=by.annotator_id)
-        events.record(
-            db,
-            EventKind.RELEASED,
-            at=now,
-            actor=by.annotator_id,
-            subject=f"release:{digest[:12]}",
-            payload={"sha256": digest},
-        )
-    return ReleaseReport(
+    data = _json(manifest)
+    (part / "manifest.json").write_bytes(data)
+    report = ReleaseReport(
         folder=out,
-        files=tuple(sorted(files)),
+        files=tuple(sorted(file.name for file in part.iterdir())),
         val_queries=len(truth[Split.VAL]),
         test_queries=len(truth[Split.TEST]),
         moments=len(settled),
@@ -199,6 +208,7 @@ def export_tvr_ranking(
         unsettled=counts["pairs"]["open"] + counts["pairs"]["escalated"],
         simulated=counts["simulated"],
     )
+    return report, data
 
 
 def write_training_sets(
@@ -215,16 +225,14 @@ def write_training_sets(
         ProjectError: there are no training queries, or a file exists already.
     """
     require_new_sets(out, tops)
-    lists = pseudo_train.training_lists(project, encoder, top=max(tops), progress=progress)
-    if not lists:
-        if not any(queries.split_counts(project.store.db).values()):
-            raise ProjectError(f"there are no queries yet: run `{status.next_step(project)}` first")
+    counts = queries.split_counts(project.store.db)
+    if not any(counts.values()):
+        raise ProjectError(f"there are no queries yet: run `{status.next_step(project)}` first")
+    if not counts[Split.TRAIN.value]:
         raise ProjectError("there are no training queries: every caption was drawn for validation or test, for good")
-    moments = pseudo_train.moment_documents(project)
     with new_files(out) as part:
-        for top in tops:
-            (part / _file_of(top)).write_bytes(_json(pseudo_train.documents(lists, top, moments)))
-    return [out / _file_of(top) for top in tops]
+        pseudo_train.write(project, encoder, part, tops, progress=progress)
+    return [out / pseudo_train.file_of(top) for top in tops]
 
 
 def require_new_sets(out: Path, tops: Sequence[int]) -> None:
@@ -234,11 +242,7 @@ def require_new_sets(out: Path, tops: Sequence[int]) -> None:
         ProjectError: a file is there, or none can be made.
     """
     for top in tops:
-        require_new_file(out / _file_of(top))
-
-
-def _file_of(top: int) -> str:
-    return f"train_top{top:02d}.json"
+        require_new_file(out / pseudo_train.file_of(top))
 
 
 def _pair_rows(
@@ -264,6 +268,11 @@ def _pair_rows(
 def _changes(changes: RewriteSummary) -> dict[str, Any]:
     """What rewriting did, with as many replacement words as a reader may want."""
     return {**asdict(changes), "replacements": dict(changes.replacements[:REPLACEMENTS])}
+
+
+def _sha256(file: Path) -> str:
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def _json(value: object) -> bytes:
