@@ -74,7 +74,7 @@ def test_types_choose_lines_and_keep_those_without_one() -> None:
     assert found.left_out == (LeftOut("the line is of type t", 2), LeftOut("the line is of type vt", 1))
     assert parse("tvr", data, "f") == found, "the paper's choice is what nobody has to ask for"
     assert [moment.external_id for moment in parse_tvr(data, "f", "t", "vt").moments] == ["2", "3", "4", "5"]
-    assert len(parse_tvr(data, "f", "all").moments) == 5
+    assert len(parse_tvr(data, "f", "all").moments) == len(parse_tvr(data, "f", "v", "all").moments) == 5
 
 
 def test_a_type_that_nobody_has_is_a_mistake() -> None:

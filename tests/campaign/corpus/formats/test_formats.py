@@ -1,12 +1,14 @@
 """Formats found by name: each has an example, is recognised by what is in a file, and says what it can not read."""
 
 import json
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from backend.campaign.corpus import formats
 from backend.campaign.corpus.formats import FORMATS, parse
 from backend.campaign.corpus.model import CaptionedMoment, ImportOptions, LeftOut, Parsed
 from backend.ground.errors import InputError
@@ -41,6 +43,28 @@ def test_each_example_is_of_a_format() -> None:
 @pytest.mark.parametrize("name", FORMATS)
 def test_each_format_is_told_of_in_the_docs(name: str) -> None:
     assert f"| `{name}` |" in (ROOT / "docs/pipeline.md").read_text()
+
+
+NEW = """
+from backend.campaign.corpus.format import CorpusFormat
+from backend.campaign.corpus.model import CaptionedMoment
+from backend.campaign.corpus.rules.checks import finish
+
+def read(data, file, options):
+    video, start, end, caption = data.decode().strip().split("|")
+    return finish([CaptionedMoment(video, float(start), float(end), caption, 1)], [], file)
+
+FORMAT = CorpusFormat("piped", "one line with bars", lambda look, options: look.line.count("|") == 3, read)
+"""
+
+
+def test_a_file_in_the_folder_is_all_that_a_new_format_needs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "piped.py").write_text(NEW)
+    monkeypatch.setattr(formats, "__path__", [*formats.__path__, str(tmp_path)])
+    monkeypatch.delitem(sys.modules, "backend.campaign.corpus.formats.piped", raising=False)
+    monkeypatch.setattr(formats, "FORMATS", formats.find_formats())
+    found = parse(None, b"a|1|2|A dog runs.\n", "f")
+    assert found == Parsed([CaptionedMoment("a", 1.0, 2.0, "A dog runs.", 1)], format="piped")
 
 
 MOMENTS = {
