@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from backend.campaign.captions.model import RewriteCounts, RewriteQueue
 from backend.campaign.exam.results import ExamPerson
 from backend.campaign.exam.rows import Exam
 from backend.campaign.exam.rows import Place as ExamItem
@@ -97,6 +98,9 @@ class Project:
     skips: dict[str, SkipEvent] = field(default_factory=dict)
     skipped: list[PairReview] = field(default_factory=list)
     examples: list[Example] = field(default_factory=list)
+    rewrites: RewriteQueue = field(
+        default_factory=lambda: RewriteQueue(RewriteCounts(0, 0, 0, 0, 0), (), None, False, "")
+    )
     exam: Exam | None = None
     exam_items: list[ExamItem] = field(default_factory=list)
     examined: dict[str, ExamPerson] = field(default_factory=dict)
@@ -485,6 +489,10 @@ def next_step(project: Project, by: Person | Operator) -> str:
 
 def status_counts(project: Project, by: Person | Operator) -> dict[str, Any]:
     return project.status
+
+
+def rewrite_queue(project: Project, lead: Person) -> RewriteQueue:
+    return project.rewrites
 
 
 def export_zip(project: Project, person: Person, *, with_published: bool = False, now: float) -> Path:

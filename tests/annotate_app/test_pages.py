@@ -14,6 +14,7 @@ from streamlit.testing.v1 import AppTest
 sys.path.insert(0, str(Path(__file__).parent))
 import annotate_app
 import fake_api
+from backend.campaign.captions.model import RewriteCounts
 from backend.campaign.judging.rules import decide
 from backend.campaign.nouns import Role, Verdict
 from backend.campaign.review.model import DayCount, GivenGrade, PersonPace
@@ -670,6 +671,28 @@ def test_what_a_release_would_leave_out(open_page: Open) -> None:
     assert texts[0] == ("8 pairs are not settled yet (6 open, 2 escalated). A release made now leaves them out.")
     assert texts[1].startswith("2 pairs are discarded")
     assert texts[2] == "1 pair is blocked, because the clip cannot be shown."
+
+
+def test_what_became_of_rewrites_is_told_when_nothing_can_be_decided(
+    open_page: Open, project: fake_api.Project
+) -> None:
+    project.rewrites = replace(project.rewrites, then="reelrank rewrite my_project")
+    assert "No caption was rewritten yet. Next: reelrank rewrite my_project" in sentences(open_page("rewrites"))
+    project.rewrites = replace(project.rewrites, fixed=True)
+    as_published = "No caption was rewritten yet. Queries were drawn from the captions as published."
+    assert as_published in sentences(open_page("rewrites"))
+    project.rewrites = replace(project.rewrites, counts=RewriteCounts(1204, 42, 3, 15, 2))
+    app = open_page("rewrites")
+    assert "Queries were drawn from these captions, so their texts are fixed now." in sentences(app)
+    assert [(metric.label, metric.value) for metric in app.metric] == [
+        *(
+            ("Accepted", "1,204"),
+            ("of them by hand", "15"),
+            ("Retried", "42"),
+            ("Rejected", "2"),
+            ("Never decided", "3"),
+        ),
+    ]
 
 
 def test_earlier_releases_are_listed_by_their_hash(open_page: Open) -> None:

@@ -46,7 +46,7 @@ TIMES = (".0173091", ".5173091", ".1527093", ".6527093")
 RANK, SIMILARITY, ACTIVE_MS = 4_917_301_000_000, 0.83479105, 7_654_321
 DESK = {"state", "items", "previous", "today", "in_all", "waiting", "skipped", "exam"}
 ITEM = {"pair", "query", "position", "total", "duration_s", "grade"}
-LEADS_PAGES = ("queries", "progress", "people", "release", "disagreements")
+LEADS_PAGES = ("rewrites", "queries", "progress", "people", "release", "disagreements")
 Numbers = list[float | int]
 
 

@@ -1,0 +1,105 @@
+"""The routes of the rewrite queue over a real project: leads only, refusals in words, the queue with every answer."""
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.testclient import TestClient
+
+from annotate_app.server.rewriting_routes import Rewriting
+from annotate_app.session.guard import Guard
+from backend import api
+from backend.campaign.nouns import Role
+from backend.store.connection import writing
+from support import NOW
+
+HEADERS = {"X-ReelRank": "1"}
+PASSWORD = "long enough for everybody"
+
+
+@pytest.fixture
+def project(corpus_project: api.Project) -> api.Project:
+    """Rewritten; what names Dev, of whom a cast of three knows nothing, waits. A lead and an annotator."""
+    with (corpus_project.folder / "reelrank.toml").open("a") as file:
+        file.write('"Anna" = "a woman"\n"Boris" = "a man"\n"Carla" = "a woman"\n')
+    project = api.open_project(corpus_project.folder)
+    (project.folder / "more.jsonl").write_text(
+        '{"video": "new", "start": 1, "end": 2, "duration": 9, "caption": "Then Dev waves."}'
+    )
+    api.import_corpus(project, project.folder / "more.jsonl", "jsonl", now=NOW)
+    api.rewrite_captions(project, now=NOW)
+    for name, role in (("Lea", Role.LEAD), ("Uma", Role.ANNOTATOR)):
+        api.add_person_with_password(project, api.OPERATOR, name, role, PASSWORD, now=NOW)
+    return project
+
+
+@pytest.fixture
+def client(project: api.Project) -> Iterator[TestClient]:
+    app = Starlette(
+        routes=Rewriting(lambda: project, clock=lambda: NOW).routes(),
+        middleware=[Middleware(Guard, project=lambda: project)],
+    )
+    with TestClient(app) as found:
+        yield found
+
+
+def enter(client: TestClient, project: api.Project, name: str) -> None:
+    client.cookies.set("reelrank_session", api.sign_in(project, name, PASSWORD, now=time.time()))
+
+
+def decide(client: TestClient, caption: int, text: str | None, **more: Any) -> Any:
+    return client.post("/rewriting/decision", json={"caption": caption, "text": text, **more}, headers=HEADERS)
+
+
+def test_a_lead_decides_and_takes_back(client: TestClient, project: api.Project) -> None:
+    enter(client, project, "Lea")
+    nothing = client.post("/rewriting/undo", json={}, headers=HEADERS).json()
+    assert nothing["message"] == "there is no decision of yours to take back"
+    first, second = nothing["queue"]["items"][:2]
+    refused = decide(client, first["caption_id"], "Anna waves.")
+    assert (refused.status_code, refused.json()["message"]) == (200, "a name of the cast is left: Anna")
+    assert refused.json()["queue"] == nothing["queue"]
+    taken = decide(client, first["caption_id"], "A man waves.").json()
+    assert (taken["message"], taken["queue"]["items"][0]) == ("", second)
+    assert taken["queue"]["last"]["text"] == "A man waves."
+    back = client.post("/rewriting/undo", json={}, headers=HEADERS).json()
+    assert back["taken_back"] == taken["queue"]["last"]
+    assert back["queue"] == nothing["queue"]
+
+
+def test_an_annotator_and_a_stranger_do_nothing(client: TestClient, project: api.Project) -> None:
+    before = api.waiting_rewrites(project)
+    assert decide(client, 1, None).status_code == 401
+    enter(client, project, "Uma")
+    for path, body in (("/rewriting/decision", {"caption": 1, "text": None}), ("/rewriting/undo", {})):
+        answer = client.post(path, json=body, headers=HEADERS)
+        assert (answer.status_code, "only leads may do this" in answer.json()["message"]) == (403, True)
+    assert api.waiting_rewrites(project) == before
+
+
+@pytest.mark.parametrize(
+    ("body", "headers", "status"),
+    [
+        ({"caption": 1, "text": None}, {}, 403),
+        ({"caption": 1}, HEADERS, 400),
+        ({"caption": "one", "text": None}, HEADERS, 400),
+        ({"caption": 1, "text": None, "person": 999}, HEADERS, 401),
+    ],
+)
+def test_what_no_page_of_that_lead_sends_is_refused(
+    client: TestClient, project: api.Project, body: dict[str, Any], headers: dict[str, str], status: int
+) -> None:
+    enter(client, project, "Lea")
+    before = api.waiting_rewrites(project)
+    assert client.post("/rewriting/decision", json=body, headers=headers).status_code == status
+    assert api.waiting_rewrites(project) == before
+
+
+def test_a_lead_who_stopped_to_be_one_decides_no_more(client: TestClient, project: api.Project) -> None:
+    enter(client, project, "Lea")
+    with writing(project.store) as db:
+        db.execute("UPDATE annotator SET role = 'annotator' WHERE name = 'Lea'")
+    assert decide(client, 1, None).status_code == 403
