@@ -38,6 +38,8 @@ def stats(
     """
     known_format(format_)
     called = read_columns(columns) if columns else {}
+    if any(place.is_dir() for place in places) and (format_ or types or columns):
+        raise typer.BadParameter("--format, --type and --columns are for annotation files, not for a folder")
     with progress_bar() as progress:
         if len(places) == 1 and places[0].is_dir() and api.is_project(places[0]):
             found = api.project_statistics(api.open_project(places[0]), api.OPERATOR, progress=progress)

@@ -40,6 +40,12 @@ def test_the_parts_are_told_where_there_are_several(reelrank: Run, judging: Judg
     ]
 
 
+def test_how_files_are_read_is_nothing_to_say_of_a_folder(reelrank: Run, judging: Judging) -> None:
+    code, _, err = reelrank("stats", judging.project.folder, "--type", "all")
+    assert code == 2
+    assert "are for annotation files, not for a folder" in " ".join(err.split())
+
+
 def test_a_folder_that_is_neither_is_told_so(reelrank: Run, tmp_path: Path) -> None:
     code, out, err = reelrank("stats", tmp_path)
     assert (code, out) == (1, "")
