@@ -37,6 +37,9 @@ class WordEncoder:
                 vectors[row, blake2b(word.encode(), digest_size=2).digest()[0] % self.dim] += 1
         return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
+    def vocabulary(self) -> frozenset[str]:
+        return frozenset()
+
 
 PEOPLE = ("Anna", "Boris", "Carla", "Dev")
 VERBS = ("walks to a sofa", "sits down", "pours tea", "waves", "opens a door", "throws a ball", "reads", "dances")

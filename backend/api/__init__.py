@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         shown,
     )
     from backend.api.campaigns import import_judgements
+    from backend.api.cast import propose_cast
     from backend.api.clip import cut
     from backend.api.corpus import import_corpus, project_statistics
     from backend.api.demo import build_demo, demo_people
@@ -121,6 +122,7 @@ if TYPE_CHECKING:
     from backend.campaign.board.leaderboard import Leaderboard
     from backend.campaign.board.rows import Kept
     from backend.campaign.candidates.choosing import CandidateReport
+    from backend.campaign.captions.cast import CastReport
     from backend.campaign.captions.rewriting import RewriteReport
     from backend.campaign.captions.rules.differences import RewriteSummary
     from backend.campaign.corpus.formats import FORMATS as CORPUS_FORMATS
@@ -183,6 +185,7 @@ __all__ = [
     "CandidateReport",
     "Case",
     "CaseView",
+    "CastReport",
     "ClipJob",
     "CutReport",
     "DoctorReport",
@@ -296,6 +299,7 @@ __all__ = [
     "person_for",
     "progress",
     "project_statistics",
+    "propose_cast",
     "query_pairs",
     "record_grades",
     "record_skips",

@@ -10,6 +10,7 @@ import typer
 
 from backend.cli import (
     candidates,
+    cast,
     corpus,
     earlier,
     evaluate,
@@ -39,6 +40,7 @@ for part in (
     pipeline,
     corpus,
     stats,
+    cast,
     rewrite,
     queries,
     candidates,

@@ -31,7 +31,7 @@ def rewrite(
         typer.Option("--by-hand", metavar="FILE.csv", help="Take a person's rewrites: that CSV, edited."),
     ] = None,
 ) -> None:
-    """Turn captions into imprecise ones by rules: names become the words of [cast] in reelrank.toml.
+    """Turn captions into imprecise ones by rules: names become the words of the cast (see reelrank cast).
 
     A rewrite is accepted if it stays similar to its caption (0.4 or more) and no name is left in it. The others
     wait for a person: on the page Rewrites, or print them with --waiting, edit the file, hand it back with --by-hand.
@@ -63,7 +63,7 @@ def rewrite(
     if report.unknown:
         names = ", ".join(f"{name} ({count})" for name, count in report.unknown[:12])
         say(f"Names that are not in the cast list: {names}{' ...' if len(report.unknown) > 12 else ''}")
-        say(f"Add them under [cast] in {folder / 'reelrank.toml'} and run this command again.")
+        say(f"Say what they become in {folder / 'cast.csv'} (reelrank cast {folder}), and run this command again.")
     if report.waiting:
         say(
             "Decide on the page Rewrites, or see what waits, edit it, hand it back: "

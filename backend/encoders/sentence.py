@@ -19,6 +19,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
+from backend.encoders.vocabulary import words
 from backend.ground.errors import EncoderUnavailable
 from backend.ground.progress import Steps
 
@@ -64,6 +65,10 @@ class Encoder(Protocol):
 
     def encode(self, texts: Sequence[str], *, progress: Steps | None = None) -> FloatArray:
         """Unit vectors of `texts`, float32 `(len(texts), dim)`, in the given order."""
+        ...
+
+    def vocabulary(self) -> frozenset[str]:
+        """The words in lower case that it knows whole; empty if that cannot be told."""
         ...
 
 
@@ -137,6 +142,10 @@ class _LazyEncoder:
                 progress(start + len(part), len(unique))
         row = {text: index for index, text in enumerate(unique)}
         return vectors[[row[text] for text in texts]]
+
+    def vocabulary(self) -> frozenset[str]:
+        """The words that its tokenizer knows whole."""
+        return words(self._folder)
 
     def _model(self) -> Callable[[Sequence[str]], FloatArray]:
         if self._encode is None:

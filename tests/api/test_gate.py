@@ -127,6 +127,7 @@ MACHINE = {
     "init_project",
     "migrate",
     "note_address",
+    "propose_cast",
     "restore",
     "rewrite_captions",
     "take_back_queries",

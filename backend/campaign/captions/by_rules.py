@@ -6,14 +6,16 @@ from hashlib import blake2b
 
 from backend.campaign.captions.model import Usage
 from backend.campaign.captions.rules import RULES_VERSION, rewrite
+from backend.campaign.project.model import People
 from backend.ground.progress import Steps
 
 
 @dataclass(frozen=True, slots=True)
 class ByRules:
-    """Rewrites with a cast list; satisfies `Rewriter`."""
+    """Rewrites with a cast list; satisfies `Rewriter`. `people` is how several people are put."""
 
     cast: Mapping[str, str]
+    people: People = "joined"
 
     @property
     def attempts(self) -> int:
@@ -26,10 +28,10 @@ class ByRules:
         return Usage()
 
     def version(self, attempt: int = 1) -> str:
-        """Name of the rules together with the cast list they are used with."""
+        """Name of the rules together with how people are put and the cast list they are used with."""
         digest = blake2b(repr(sorted(self.cast.items())).encode(), digest_size=4).hexdigest()
-        return f"{RULES_VERSION}+cast-{digest}"
+        return f"{RULES_VERSION}+{self.people}+cast-{digest}"
 
     def rewrite(self, texts: Sequence[str], attempt: int = 1, *, progress: Steps | None = None) -> list[str]:
         """Each text by the rules."""
-        return [rewrite(text, self.cast) for text in texts]
+        return [rewrite(text, self.cast, self.people) for text in texts]

@@ -4,6 +4,9 @@
 say of them, except that no name of the cast may be left; later runs of `rewriting` leave them alone.
 """
 
+from collections.abc import Mapping
+
+from backend.campaign.captions.cast import cast_of
 from backend.campaign.captions.model import RewriteQueue, TakenDecision, WaitingRewrite
 from backend.campaign.captions.rows import decisions
 from backend.campaign.captions.rows import rewrites as caption_rows
@@ -64,7 +67,7 @@ def decide(project: Project, lead: Lead, caption_id: int, text: str | None, *, n
             raise ProjectError("this rewrite is not there any more: the captions were rewritten again since")
         if _stands(found, lead, wanted, now=now):
             return
-        if wanted is not None and (problem := _problem(project, wanted)):
+        if wanted is not None and (problem := _problem(cast_of(project), wanted)):
             raise ProjectError(problem)
         _decide(project.store, found.published, wanted, at=now, by=lead.annotator_id)
 
@@ -110,11 +113,12 @@ def accept_by_hand(project: Project, data: bytes, file: str, *, now: float) -> i
         raise ProjectError(_FIXED)
     table = read_csv(data, file, ["caption", "rewrite"])
     problems = list(table.problems)
+    cast = cast_of(project)
     decided = 0
     with writing(project.store):
         for row, caption, text in zip(table.rows, table.columns["caption"], table.columns["rewrite"], strict=True):
             wanted = " ".join(text.split())
-            if problem := _problem(project, wanted):
+            if problem := _problem(cast, wanted):
                 problems.append(Problem(file, row, problem))
             elif not (found := _decide(project.store, caption.strip(), wanted, at=now, by=None)):
                 problems.append(Problem(file, row, "no rewrite of this caption waits for a person"))
@@ -141,11 +145,11 @@ def _decide(store: Store, published: str, text: str | None, *, at: float, by: An
     return captions
 
 
-def _problem(project: Project, text: str) -> str:
+def _problem(cast: Mapping[str, str], text: str) -> str:
     """Why a person's words cannot stand, or an empty text."""
     if not text:
         return "the rewrite is empty: write what a searcher might type, or reject it"
-    names = names_in(text, project.settings.cast, {})
+    names = names_in(text, cast, {})
     return f"a name of the cast is left: {', '.join(names)}" if names else ""
 
 

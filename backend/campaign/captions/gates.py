@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from backend.campaign.captions.model import Tagger
-from backend.campaign.captions.rules import names_in, unknown_names
+from backend.campaign.captions.rules import NOTHING_KNOWN, Known, names_in, unknown_names
 from backend.encoders.cache import encode_cached
 from backend.encoders.sentence import Encoder
 from backend.ground.progress import Progress, named
@@ -41,7 +41,8 @@ class Gates:
         embeddings: folder where its vectors are kept.
         cast: names and what they become; a name that becomes itself is no person.
         unknown: probable names in the originals that the cast lacks.
-        tagger: finds names by a model; without one, the cast and capitals tell alone.
+        tagger: finds names by a model; without one, the cast, capitals and lists tell alone.
+        known: lists that tell a name where a capital only opens a sentence.
     """
 
     encoder: Encoder
@@ -49,6 +50,7 @@ class Gates:
     cast: Mapping[str, str]
     unknown: Collection[str]
     tagger: Tagger | None = None
+    known: Known = NOTHING_KNOWN
 
     def examine(
         self, originals: Sequence[str], rewrites: Sequence[str], *, progress: Progress | None = None
@@ -87,4 +89,5 @@ class Gates:
         new = {word for text in texts for word in _WORD.findall(text) if word not in said and not word.islower()}
         if not new:
             return set()
-        return {name for name in unknown_names([*originals, *texts], self.cast) if said.isdisjoint(_WORD.findall(name))}
+        probable = unknown_names([*originals, *texts], self.cast, self.known)
+        return {name for name in probable if said.isdisjoint(_WORD.findall(name))}

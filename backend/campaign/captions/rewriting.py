@@ -2,8 +2,8 @@
 
 *Reads* published captions. *Writes* rewritten captions and one event. A rewriter (rules, or a language model) makes
 each distinct text once; what passes the gates is accepted, what does not is for the rewriter's next attempt. After
-the last one it waits for a person with the reasons of the gates: who adds the missing name to `[cast]` in
-reelrank.toml and runs the command again, or decides by hand. What a person decided is never asked for again.
+the last one it waits for a person with the reasons of the gates: who adds the missing name to the cast and runs the
+command again, or decides by hand. What a person decided is never asked for again.
 """
 
 from collections import Counter
@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from backend.campaign.captions.by_rules import ByRules
+from backend.campaign.captions.cast import cast_of
+from backend.campaign.captions.first_names import known_words
 from backend.campaign.captions.gates import Examined, Gates
 from backend.campaign.captions.model import Rewriter, Tagger, Usage
 from backend.campaign.captions.rows import rewrites as caption_rows
@@ -88,11 +90,12 @@ def rewrite_captions(
     if not captions:
         raise ProjectError(f"there are no captions to rewrite: run `{steps.importing(project.folder)}` first")
     require_no_queries(project)
-    cast = project.settings.cast
-    rewriter = rewriter or ByRules(cast)
+    cast = cast_of(project)
+    known = known_words(encoder.vocabulary())
+    rewriter = rewriter or ByRules(cast, project.settings.rewrite.people)
     decided = caption_rows.decided(store.db)
-    unknown = unknown_names([_original(caption) for caption in captions], cast)
-    gates = Gates(encoder, project.embeddings, cast, unknown, tagger)
+    unknown = unknown_names([_original(caption) for caption in captions], cast, known)
+    gates = Gates(encoder, project.embeddings, cast, unknown, tagger, known)
     open_ones = [caption for caption in captions if caption.caption_id not in decided]
     made = _made([_original(caption) for caption in open_ones], rewriter, gates, progress)
     rewrites = [_rewrite(caption, made[_original(caption)], rewriter) for caption in open_ones]

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from backend.campaign.project import rows
-from backend.campaign.project.model import Campaign
+from backend.campaign.project.model import Campaign, People
 from backend.ground.errors import InputError, ProjectError
 from backend.store import connection
 from backend.store.connection import Store, reading
@@ -42,7 +42,13 @@ encoder_kind = {encoder_kind}
 # For how long a pair is kept for the person who has it on the desk.
 lease_minutes = 15
 
-# Who appears in the videos, and the words that take the place of each name in imprecise queries.
+[rewrite]
+# Several people of one caption: "joined" ("two women hug", "a man and a woman" as "two people"), "counted" (two women
+# are "two people" too), or "apart" (nobody joined, told apart by order: "a woman and another woman hug").
+people = "joined"
+
+# Who appears in the videos, and the words that take the place of each name in imprecise queries. `reelrank cast` writes
+# a proposal into cast.csv; what stands here goes over it.
 [cast]
 {cast}"""
 
@@ -52,6 +58,12 @@ BATCH_SIZE = "batch_size"
 MOVED = "# The batch size stands in the database now; `reelrank candidates --batch-size` sets it before lists exist."
 
 
+class RewriteSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How imprecise captions are made."""
+
+    people: People = "joined"
+
+
 class ProjectSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What `reelrank.toml` may say."""
 
@@ -59,6 +71,7 @@ class ProjectSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     encoder: str
     encoder_kind: Literal["sup", "unsup", "minilm"]
     lease_minutes: Annotated[float, msgspec.Meta(gt=0)] = 15
+    rewrite: RewriteSettings = RewriteSettings()
     cast: dict[str, str] = {}
 
 

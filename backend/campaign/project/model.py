@@ -1,8 +1,12 @@
 """What a campaign is, as values."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 from backend.campaign.nouns import Scale
+
+People = Literal["joined", "counted", "apart"]
+"""How imprecise captions put several people: `two women`, `two people`, or `a woman and another woman`."""
 
 
 @dataclass(frozen=True, slots=True)

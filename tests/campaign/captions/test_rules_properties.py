@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backend.campaign.captions.rules import names_in, rewrite, unknown_names
+from backend.campaign.project.model import People
 
 NAMES = [
     "Ann",
@@ -25,6 +26,7 @@ NAMES = [
 PHRASES = ["a woman", "a man", "an old man", "the caretaker", "someone", "two girls", "a actor"]
 casts = st.dictionaries(st.sampled_from(NAMES), st.sampled_from(PHRASES))
 OTHERS = [
+    *["and", "both", "his wife", "friends", "two", "he", "Doctors", "while", "&"],
     *["Annabel", "ann", "the", "a", "an upset", "A", "Mr.", "Dr", "sits", "a woman", "瑞", "\u0301"],
     *[". ", "! ", '"', "'", "-", ", ", "\n", "’", " ", "  "],
 ]
@@ -34,29 +36,37 @@ texts = st.one_of(
     st.lists(pieces).map("".join),
     st.text(),
 )
+ways = st.sampled_from(["joined", "counted", "apart"])
 
 
-@given(texts, casts)
-def test_rewriting_twice_is_rewriting_once(text: str, cast: dict[str, str]) -> None:
-    once = rewrite(text, cast)
-    assert rewrite(once, cast) == once
+@given(texts, casts, ways)
+def test_rewriting_twice_is_rewriting_once(text: str, cast: dict[str, str], people: People) -> None:
+    once = rewrite(text, cast, people)
+    assert rewrite(once, cast, people) == once
     assert names_in(once, cast, ()) == ()
 
 
-@given(texts, casts)
-def test_a_text_without_names_of_the_cast_is_left_alone(text: str, cast: dict[str, str]) -> None:
+@given(texts, casts, ways)
+def test_a_text_without_names_of_the_cast_is_left_alone(text: str, cast: dict[str, str], people: People) -> None:
     if not names_in(text, cast, ()):
-        assert rewrite(text, cast) == unicodedata.normalize("NFC", text)
+        assert rewrite(text, cast, people) == unicodedata.normalize("NFC", text)
 
 
 @given(st.lists(st.sampled_from(["Ann", "Lee", "Ross", "Zoë"]), min_size=1, max_size=8))
 def test_as_many_people_remain_as_there_were(names: list[str]) -> None:
     """Commas keep the names apart; a first mention is `a` or `another`, a repeated one `the`."""
-    words = rewrite(", ".join(names), dict.fromkeys(names, "a man")).split(", ")
+    words = rewrite(", ".join(names), dict.fromkeys(names, "a man"), "apart").split(", ")
     assert len(words) == len(names)
     first = [word for word in words if not word.lower().startswith("the ")]
     assert len(first) == len(set(names))
     assert len({word.lower() for word in first}) == len(first)
+
+
+@given(st.lists(st.sampled_from(["Ann", "Lee", "Ross", "Zoë", "Mary-Ann"]), min_size=2, max_size=5, unique=True))
+def test_people_named_together_are_as_many_as_there_were(names: list[str]) -> None:
+    text = f"{', '.join(names[:-1])} and {names[-1]} wave."
+    number = {2: "Two", 3: "Three", 4: "Four", 5: "A group of"}[len(names)]
+    assert rewrite(text, dict.fromkeys(names, "a man")) == f"{number} men wave."
 
 
 @given(st.lists(texts, max_size=5), casts)

@@ -2,15 +2,18 @@
 
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
-from backend.campaign.captions.rules.text import TITLES, marks, nfc, split
+from backend.campaign.captions.rules.counting import NUMBERS, plural
+from backend.campaign.captions.rules.text import TITLES, marks, split, tidy
 from backend.ground.errors import InputError, Problem
 
 ADJECTIVE = r"(?:[a-z]+(?:ed|ing|less|ful|ous)|upset|drunk|young|old|little|sad|happy|angry|sleepy|naked|pregnant)"
 ORDINALS = ("third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 JOINING = frozenset({"a", "an", "the", "another", "A", "An", "The", "Another", "other", *ORDINALS})
+_COUNTED = frozenset({"a", "A", "group", "of", "people", *NUMBERS, *(word.capitalize() for word in NUMBERS)})
 _UNSPACED = ("CJK", "HIRAGANA", "KATAKANA", "HANGUL", "THAI", "LAO", "KHMER", "MYANMAR")
 
 
@@ -20,9 +23,9 @@ def prepared(cast: tuple[tuple[str, str], ...]) -> tuple[re.Pattern[str], dict[s
 
     Groups: `adjective` (with its article), `name` (spaced scripts) or `anywhere` (others), `own` (possessive).
     """
-    phrases = {" ".join(nfc(name).split()): " ".join(nfc(phrase).split()) for name, phrase in cast}
-    if problems := _problems(phrases):
-        raise InputError([Problem("cast", None, message) for message in problems])
+    phrases = {tidy(name): tidy(phrase) for name, phrase in cast}
+    if problems := contradictions(phrases):
+        raise InputError([Problem("cast", None, message) for _, message in problems])
     longest_first = sorted(phrases, key=lambda name: (-len(name), name))
     spaced, unspaced = (
         "|".join(
@@ -49,22 +52,32 @@ def prepared(cast: tuple[tuple[str, str], ...]) -> tuple[re.Pattern[str], dict[s
     )
 
 
-def _problems(phrases: Mapping[str, str]) -> list[str]:
-    """What keeps a cast from meaning one thing."""
-    problems = [f"the name {name!r} has no letter" for name in phrases if not any(c.isalpha() for c in name)]
-    problems += [f"the name {name!r} has nothing to become" for name, phrase in phrases.items() if not phrase]
+def contradictions(phrases: Mapping[str, str]) -> list[tuple[str, str]]:
+    """What keeps a cast from meaning one thing: names with what is wrong about them."""
+    found = [(name, f"the name {name!r} has no letter") for name in phrases if not any(c.isalpha() for c in name)]
+    found += [(name, f"the name {name!r} has nothing to become") for name, phrase in phrases.items() if not phrase]
+    names_of: dict[str, list[str]] = defaultdict(list)
     for name, phrase in phrases.items():
-        if not phrase or phrase == name:
-            continue
-        article, noun = split(phrase)
-        nouns = noun.split()
-        said = {*nouns, *(JOINING if article else {nouns[0][0].upper() + nouns[0][1:]})}
-        problems += [
-            f"{name!r} becomes {phrase!r}, which the name {other!r} would change again"
-            for other in phrases
-            if other and (said.issuperset(other.split()) or other.split()[0] == nouns[-1])
+        if phrase and phrase != name:
+            names_of[phrase].append(name)
+    for phrase, names in names_of.items():
+        changed = [other for other in phrases if other.strip() and _is_said(other.split(), phrase)]
+        found += [
+            (name, f"{name!r} becomes {phrase!r}, which the name {other!r} would change again")
+            for name in names
+            for other in changed
         ]
-    return problems
+    return found
+
+
+def _is_said(name: Sequence[str], phrase: str) -> bool:
+    """Whether words that the rules may put for `phrase` would be read as this name."""
+    article, noun = split(phrase)
+    nouns, more = noun.split(), plural(noun).split()
+    said = {*nouns, *(JOINING if article else {nouns[0][0].upper() + nouns[0][1:]})}
+    if said.issuperset(name) or name[0] == nouns[-1]:
+        return True
+    return bool(article) and (name[0] in (more[-1], "people") or ({*more} | _COUNTED).issuperset(name))
 
 
 def name_of(match: re.Match[str]) -> str:

@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 
 from backend.campaign.captions.rules.cast import name_of, prepared
 from backend.campaign.captions.rules.text import TITLES, nfc, opens_sentence, word_pattern
@@ -17,37 +18,58 @@ _CAPITALISED_WORDS = """
     His Her Him Their Them One Two Three Someone Somebody Everyone Everybody Nobody And But Then While As When"""
 _NO_NAMES = frozenset(_CAPITALISED_WORDS.split())
 _SHAPED_LIKE_A_LETTER = re.compile(r"[A-Z]-[a-z]")  # T-shirt, U-turn, X-ray
+_ENDINGS = (("", ""), ("s", ""), ("es", ""), ("ed", ""), ("d", ""), ("ing", ""), ("ing", "e"), ("ly", ""), ("ies", "y"))
 
 
-def unknown_names(texts: Iterable[str], cast: Mapping[str, str]) -> Counter[str]:
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is known of words beside the texts themselves.
+
+    `first_names` says what a name becomes (`a woman`), as written with a capital; `ordinary` are words in lower case
+    that are no names although they are on such lists (`will`); `vocabulary` are the words in lower case that an
+    encoder knows, empty if nobody can tell.
+    """
+
+    first_names: Mapping[str, str]
+    ordinary: frozenset[str]
+    vocabulary: frozenset[str]
+
+
+NOTHING_KNOWN = Known({}, frozenset(), frozenset())
+
+
+def unknown_names(texts: Iterable[str], cast: Mapping[str, str], known: Known = NOTHING_KNOWN) -> Counter[str]:
     """Probable names of people that the cast lacks, with how often each occurs.
 
     A capitalised word inside a sentence counts, unless it is all capitals (TV), a title, a weekday, month, language
-    or the like, or twenty times as frequent in lower case. With `ENOUGH_TEXTS` texts or more, so does a capitalised
-    word at the start of a sentence that is never seen in lower case. A name of the cast typed in lower case counts
-    where that is at most a fiftieth of its uses (`joey`, yet not `house`). Places and brands count too: only a person
-    can tell (give them to the cast as themselves).
+    or the like, or twenty times as frequent in lower case. One that only ever opens sentences counts if it is never
+    seen in lower case, and is a first name, or in no vocabulary, or there are `ENOUGH_TEXTS` texts or more. A name of
+    the cast typed in lower case counts where that is at most a fiftieth of its uses (`joey`, yet not `house`). Places
+    and brands count too: only a person can tell (give them to the cast as themselves).
 
     >>> unknown_names(["Ross sees Mona on TV.", "Mona laughs."], {"Ross": "a man"})
     Counter({'Mona': 2})
+    >>> unknown_names(["Mia throws a ball.", "Balls roll."], {}, Known({"Mia": "a woman"}, frozenset(), frozenset()))
+    Counter({'Mia': 1})
     """
     pattern, _ = prepared(tuple(sorted(cast.items())))
-    inside, opening, lower, known = Counter[str](), Counter[str](), Counter[str](), Counter[str]()
+    inside, opening, lower, uses = Counter[str](), Counter[str](), Counter[str](), Counter[str]()
     count = 0
     for raw in texts:
         count += 1
         text = nfc(raw)
-        known.update(name_of(match) for match in pattern.finditer(text))
+        uses.update(name_of(match) for match in pattern.finditer(text))
         for word, start in words_of(text, pattern):
             if not word[0].isupper():
                 lower[word] += 1
             elif _may_name(word):
                 (opening if opens_sentence(text, start) else inside)[word] += 1
     names = Counter({word: n + opening[word] for word, n in inside.items() if lower[word.lower()] < 20 * n})
-    small = {name.lower(): n for name, n in known.items() if name != name.lower()}
+    small = {name.lower(): n for name, n in uses.items() if name != name.lower()}
     names.update({word: lower[word] for word, n in small.items() if 0 < 50 * lower[word] <= n})
-    if count >= ENOUGH_TEXTS:
-        names.update({word: n for word, n in opening.items() if word not in inside and not lower[word.lower()]})
+    only_opening = {word: n for word, n in opening.items() if word not in inside and not lower[word.lower()]}
+    enough = count >= ENOUGH_TEXTS
+    names.update({word: n for word, n in only_opening.items() if enough or _suspicious(word, known)})
     return names
 
 
@@ -62,6 +84,23 @@ def names_in(text: str, cast: Mapping[str, str], unknown: Collection[str]) -> tu
     places = [(start, word) for word, start in words_of(text, pattern) if word in unknown]
     places += [(match.start(), name) for match in pattern.finditer(text) if phrases[name := name_of(match)] != name]
     return tuple(dict.fromkeys(name for _, name in sorted(places)))
+
+
+def _suspicious(word: str, known: Known) -> bool:
+    """Whether lists speak for a name where capitals cannot."""
+    small = word.lower()
+    if small in known.ordinary:
+        return False
+    if word in known.first_names:
+        return True
+    parts = re.split(r"['’-]", small)
+    return bool(known.vocabulary) and not all(_in_vocabulary(part, known.vocabulary) for part in parts)
+
+
+def _in_vocabulary(word: str, vocabulary: Collection[str]) -> bool:
+    """Whether the word is there, or what it is made of by a common ending (`unplugging`)."""
+    stems = (word.removesuffix(ending) + put for ending, put in _ENDINGS if word.endswith(ending))
+    return any(stem in vocabulary or (stem[-1:] == stem[-2:-1] and stem[:-1] in vocabulary) for stem in stems)
 
 
 def _may_name(word: str) -> bool:

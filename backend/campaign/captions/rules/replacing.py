@@ -1,60 +1,103 @@
 """Names become generic words."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from backend.campaign.captions.rules.cast import ORDINALS, prepared
+from backend.campaign.captions.rules.joining import Together, grouped, said_before
 from backend.campaign.captions.rules.mentions import Mention, mentions_in
 from backend.campaign.captions.rules.text import article_of, nfc, opens_sentence, split
+from backend.campaign.project.model import People
+
+Met = dict[str, list[frozenset[str]]]
+"""Who was met in a text, by noun: the words of their names."""
 
 
-def rewrite(text: str, cast: Mapping[str, str]) -> str:
-    """`text` with the names of `cast` replaced by its generic words; the rules are those of the module.
+def rewrite(text: str, cast: Mapping[str, str], people: People = "joined") -> str:
+    """`text` with the names of `cast` replaced by its generic words; the rules are those of the package.
 
     The result is in Unicode NFC. Rewriting it again changes nothing.
 
     >>> rewrite("Phoebe and Rachel hug.", {"Phoebe": "a woman", "Rachel": "a woman"})
+    'Two women hug.'
+    >>> rewrite("Phoebe and Rachel hug.", {"Phoebe": "a woman", "Rachel": "a woman"}, "apart")
     'A woman and another woman hug.'
     >>> rewrite("Dr. House takes Wilson's lunch, then House leaves.", {"House": "a man", "Wilson": "a man"})
-    "A man takes another man's lunch, then the man leaves."
+    "A man takes a man's lunch, then the man leaves."
+
+    Args:
+        text: a caption.
+        cast: what each name becomes.
+        people: `joined`, `counted` (joined, and no kind told) or `apart` (each by themselves, told apart by order).
 
     Raises:
         InputError: The cast contradicts itself, for example a phrase contains a name.
     """
     text = nfc(text)
-    people: dict[str, list[frozenset[str]]] = {}
+    found = list(mentions_in(text, prepared(tuple(sorted(cast.items())))))
+    units: Sequence[Mention | Together] = found
+    if people != "apart":
+        units = grouped(found, text, alike=people == "counted")
+    met: Met = {}
     pieces: list[str] = []
     position = 0
-    for mention in mentions_in(text, prepared(tuple(sorted(cast.items())))):
-        new = mention.adjective + _generic(mention, text, people)
-        if opens_sentence(text, mention.start) and not text[mention.start].islower():
+    for unit in units:
+        before = text[position : unit.start]
+        if isinstance(unit, Together):
+            new = unit.words
+        elif people == "apart":
+            new = unit.adjective + _told_apart(unit, text, met)
+        else:
+            new = unit.adjective + _generic(unit, met)
+            new = "" if said_before(text, unit) else new
+        if new and opens_sentence(text, unit.start) and not text[unit.start].islower():
             new = new[0].upper() + new[1:]
-        pieces += [text[position : mention.start], new + _possessive(mention)]
-        position = mention.end
+        pieces += [before if new else before.rstrip(), new + ("" if isinstance(unit, Together) else _possessive(unit))]
+        position = unit.end
     return "".join([*pieces, text[position:]])
 
 
-def _generic(mention: Mention, text: str, people: dict[str, list[frozenset[str]]]) -> str:
-    """Rules 4 to 7 for one mention; `people` remembers who was met, per noun."""
+def _generic(mention: Mention, met: Met) -> str:
+    """Rules 4, 5 and 8 for one mention; `met` remembers who was there before."""
     article, noun = split(mention.phrase)
     if not article:
         return mention.phrase
-    if noun not in people:
-        before = re.search(rf"(?<!\w)an?\s+{re.escape(noun)}(?!\w)", text[: mention.start], re.IGNORECASE)
-        people[noun] = [frozenset({""})] if before else []
-    met = people[noun]
-    for index, words in enumerate(met):
-        if words <= mention.words or mention.words <= words:
-            met[index] = words | mention.words
-            return noun if mention.adjective else " ".join(["the", *_ordinal(index, "other"), noun])
-    met.append(mention.words)
-    index = len(met) - 1
+    again = _place(mention, met.setdefault(noun, [])) < len(met[noun])
+    _remember(mention, met[noun])
     if mention.adjective:
         return noun
+    return f"the {noun}" if again or article == "the" else f"{article_of(noun)} {noun}"
+
+
+def _told_apart(mention: Mention, text: str, met: Met) -> str:
+    """One mention of people who are told apart by order."""
+    article, noun = split(mention.phrase)
+    if not article:
+        return mention.phrase
+    if noun not in met:
+        before = re.search(rf"(?<!\w)an?\s+{re.escape(noun)}(?!\w)", text[: mention.start], re.IGNORECASE)
+        met[noun] = [frozenset({""})] if before else []
+    index, known = _place(mention, met[noun]), len(met[noun])
+    _remember(mention, met[noun])
+    if mention.adjective:
+        return noun
+    if index < known:
+        return " ".join(["the", *_ordinal(index, "other"), noun])
     if index == 1:
         return f"another {noun}"
     described = " ".join([*_ordinal(index, ""), noun])
     return f"the {described}" if article == "the" and index == 0 else f"{article_of(described)} {described}"
+
+
+def _place(mention: Mention, people: Sequence[frozenset[str]]) -> int:
+    """Which of the people met this is; one more than there are if nobody."""
+    same = (n for n, words in enumerate(people) if words <= mention.words or mention.words <= words)
+    return next(same, len(people))
+
+
+def _remember(mention: Mention, people: list[frozenset[str]]) -> None:
+    place = _place(mention, people)
+    people[place:] = [(people[place] if place < len(people) else frozenset()) | mention.words, *people[place + 1 :]]
 
 
 def _ordinal(index: int, second: str) -> list[str]:

@@ -56,3 +56,8 @@ def marks() -> str:
 def nfc(text: str) -> str:
     """The text with composed letters, so that a name is one string however it was typed."""
     return unicodedata.normalize("NFC", text)
+
+
+def tidy(words: str) -> str:
+    """A name or a phrase as it counts: composed letters, single spaces."""
+    return " ".join(nfc(words).split())

@@ -1,0 +1,152 @@
+"""Who is in the captions, and what takes the place of each name.
+
+*Reads* published captions, `[cast]` of reelrank.toml and `cast.csv`. *Writes* `cast.csv`: a proposal that people
+correct. A line there whose `becomes` is empty is undecided, and what holds its name waits; one whose `becomes` is the
+name itself stays as it is. What `[cast]` says goes over the file.
+"""
+
+import csv
+import io
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from backend.campaign.captions.first_names import known_words
+from backend.campaign.captions.rules.cast import contradictions
+from backend.campaign.captions.rules.proposing import MAN, PERSON, WOMAN, Proposed, propose
+from backend.campaign.captions.rules.text import tidy
+from backend.campaign.corpus import rows as corpus
+from backend.campaign.project import steps
+from backend.campaign.project.folder import SETTINGS_FILE, Project
+from backend.ground.errors import InputError, Problem, ProjectError
+from backend.ground.reading import bytes_of
+from backend.ground.text_files import read_csv
+from backend.store.files import arriving
+
+CAST_FILE = "cast.csv"
+_COLUMNS = ("name", "becomes", "count", "example")
+
+
+@dataclass(frozen=True, slots=True)
+class CastReport:
+    """What stands in the file now: its lines by what they become, and those that are new, the most frequent first."""
+
+    file: Path
+    names: int
+    women: int
+    men: int
+    persons: int
+    others: int
+    undecided: int
+    new: tuple[Proposed, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A line of the file, and the row at which an editor shows it."""
+
+    row: int
+    cells: tuple[str, str, str, str]
+
+    @property
+    def name(self) -> str:
+        return tidy(self.cells[0])
+
+    @property
+    def becomes(self) -> str:
+        return tidy(self.cells[1])
+
+
+def cast_of(project: Project) -> dict[str, str]:
+    """What each name becomes, by `[cast]` and, beneath it, by `cast.csv`.
+
+    Raises:
+        InputError: every line that cannot be used, and every name whose words another name would change again.
+    """
+    lines = _lines(project)
+    written = {tidy(name): tidy(becomes) for name, becomes in project.settings.cast.items()}
+    cast = {line.name: line.becomes for line in lines if line.becomes} | written
+    rows = {line.name: line.row for line in lines}
+    problems = [
+        Problem(SETTINGS_FILE, None, f"[cast]: {message}")
+        if name in written
+        else Problem(CAST_FILE, rows[name], message)
+        for name, message in contradictions(cast)
+    ]
+    if problems:
+        raise InputError(sorted(problems, key=lambda problem: (problem.file, problem.row or 0)))
+    return cast
+
+
+def propose_cast(project: Project) -> CastReport:
+    """Write the names of the published captions that the cast lacks into `cast.csv`, below what stands there.
+
+    Raises:
+        ProjectError: there are no captions.
+        InputError: `cast.csv` or `[cast]` cannot be used as it is; the file stays as it was.
+    """
+    texts = [caption.text.strip() for caption in corpus.published_captions(project.store.db)]
+    if not texts:
+        raise ProjectError(f"there are no captions yet: run `{steps.importing(project.folder)}` first")
+    lines, cast = _lines(project), cast_of(project)
+    there = {line.name for line in lines}
+    new = [found for found in propose(texts, cast, known_words()) if found.name not in there]
+    cells = [*(line.cells for line in lines), *((p.name, p.becomes, str(p.count), p.example) for p in new)]
+    path = project.folder / CAST_FILE
+    if new or not path.exists():
+        with arriving(path) as part:
+            part.write_text(_csv(cells), encoding="utf-8")
+    return _report(path, cells, new)
+
+
+def _report(path: Path, cells: Sequence[tuple[str, str, str, str]], new: Sequence[Proposed]) -> CastReport:
+    becomes = Counter(words for _, words, _, _ in cells)
+    known = becomes[WOMAN] + becomes[MAN] + becomes[PERSON] + becomes[""]
+    return CastReport(
+        file=path,
+        names=len(cells),
+        women=becomes[WOMAN],
+        men=becomes[MAN],
+        persons=becomes[PERSON],
+        others=len(cells) - known,
+        undecided=becomes[""],
+        new=tuple(new),
+    )
+
+
+def _lines(project: Project) -> list[_Line]:
+    """The lines of `cast.csv`; none if there is no such file.
+
+    Raises:
+        InputError: not CSV, no such columns, a line without a name, a name that stands there twice.
+    """
+    path = project.folder / CAST_FILE
+    if not path.exists():
+        return []
+    data = bytes_of(path)
+    if not data.decode("utf-8-sig", "replace").strip().count("\n"):
+        return []  # nobody was found, or all lines were taken out
+    table = read_csv(data, CAST_FILE, _COLUMNS[:2], _COLUMNS[2:])
+    empty = [""] * len(table.rows)
+    columns = [table.columns.get(name, empty) for name in _COLUMNS]
+    lines = [_Line(row, (a, b, c, d)) for row, a, b, c, d in zip(table.rows, *columns, strict=True)]
+    problems = list(table.problems)
+    first: dict[str, int] = {}
+    for line in lines:
+        if not line.name:
+            problems.append(Problem(CAST_FILE, line.row, "there is no name in this line"))
+        elif first.setdefault(line.name, line.row) != line.row:
+            message = f"the name {line.name!r} stands in row {first[line.name]} already: keep one of them"
+            problems.append(Problem(CAST_FILE, line.row, message))
+    if problems:
+        raise InputError(sorted(problems, key=lambda problem: problem.row or 0))
+    return lines
+
+
+def _csv(cells: Sequence[tuple[str, str, str, str]]) -> str:
+    out = io.StringIO(newline="")
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(_COLUMNS)
+    writer.writerows(cells)
+    return out.getvalue()

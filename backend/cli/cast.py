@@ -1,0 +1,44 @@
+"""The command `cast`: who is in the captions."""
+
+import typer
+
+from backend import api
+from backend.cli.output import Dir, now, say, seconds, table
+
+SHOWN = 12
+"""So many new names are printed; the file has all."""
+EXAMPLE = 48
+"""Characters of an example on the screen."""
+
+
+def register(app: typer.Typer) -> None:
+    """Add this command to the command line."""
+    app.command("cast")(cast)
+
+
+def cast(folder: Dir) -> None:
+    """Propose who is in the captions: names, how many captions hold them, what they become, an example of each.
+
+    They are written to DIR/cast.csv, for you to correct: another phrase, the name itself where it is no person and
+    stays, nothing where you cannot say (such captions wait). Run again, it keeps all lines and adds new names only.
+    What stands under [cast] in reelrank.toml goes over it.
+
+    Example: reelrank cast my-project
+    """
+    start = now()
+    report = api.propose_cast(api.open_project(folder))
+    if report.new:
+        rows = [(line.name, line.becomes or "?", line.count, _short(line.example)) for line in report.new[:SHOWN]]
+        table(("name", "becomes", "captions", "example"), rows, left=(True, True, False, True))
+        if len(report.new) > SHOWN:
+            say(f"... and {len(report.new) - SHOWN:,} more.")
+    say(
+        f"{report.file}: {report.names:,} names, {len(report.new):,} of them new ({seconds(start)}): "
+        f"{report.men:,} men, {report.women:,} women, {report.persons:,} persons, {report.others:,} others, "
+        f"{report.undecided:,} undecided."
+    )
+    say(f"Correct the column becomes, then run: reelrank rewrite {folder}")
+
+
+def _short(example: str) -> str:
+    return example if len(example) <= EXAMPLE else example[: EXAMPLE - 1].rstrip() + "…"

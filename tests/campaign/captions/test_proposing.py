@@ -1,0 +1,142 @@
+"""Who is in the captions, and what they become; expectations are common knowledge of the series, or of English."""
+
+import json
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from backend.campaign.captions.first_names import first_names, known_words
+from backend.campaign.captions.rules import Known, names_in, rewrite, unknown_names
+from backend.campaign.captions.rules.proposing import Proposed, propose
+
+SERIES = {
+    "friends": ("Rachel Monica Phoebe", "Joey Chandler Ross"),
+    "house": ("Cuddy Cameron Thirteen Stacy", "House Wilson Foreman Chase Taub Kutner"),
+    "met": ("Lily Robin Zoey Stella", "Ted Marshall Barney"),
+    "s": ("Penny Amy Bernadette Leslie", "Sheldon Leonard Howard Raj Stuart"),
+    "grey": ("Meredith Cristina Izzie Bailey Addison", "Derek George Alex Burke"),
+    "castle": ("Beckett Alexis Martha Lanie Gates Kate", "Castle Ryan Esposito Montgomery Richard"),
+}
+WOMEN = [name for women, _ in SERIES.values() for name in women.split()]
+MEN = [name for _, men in SERIES.values() for name in men.split()]
+
+
+@cache
+def tvr(file: Path) -> list[str]:
+    lines = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+    return [line["desc"].strip() for line in lines if line["type"] == "v"]
+
+
+@cache
+def tvr_cast(file: Path) -> list[Proposed]:
+    return propose(tvr(file), {}, known_words())
+
+
+@pytest.fixture
+def file(shared: Path) -> Path:
+    return shared / "data/tvr/tvr_val_release.jsonl"
+
+
+def test_the_main_characters_of_tvr_are_who_they_are(file: Path) -> None:
+    becomes = {line.name: line.becomes for line in tvr_cast(file)}
+    assert {name: becomes.get(name) for name in WOMEN} == dict.fromkeys(WOMEN, "a woman")
+    assert {name: becomes.get(name) for name in MEN} == dict.fromkeys(MEN, "a man")
+
+
+def test_the_most_frequent_names_of_tvr_are_people_and_counted_by_captions(file: Path) -> None:
+    cast = tvr_cast(file)
+    assert {line.name for line in cast[:40]} <= {*WOMEN, *MEN}
+    for line in (cast[0], cast[20], cast[60]):
+        word = re.compile(rf"(?<!\w){line.name}(?!\w|-[A-Z])")
+        assert line.count == sum(bool(word.search(text)) for text in tvr(file)), line
+        assert word.search(line.example)
+    undecided = [line for line in cast if not line.becomes]
+    assert undecided == cast[-len(undecided) :]
+    assert undecided[0].name == "Central Perk"
+    assert len(undecided) < len(cast) / 10
+    assert {"Monday", "Christmas", "Chinese", "TV", "The", "Doctors"}.isdisjoint(line.name for line in cast)
+
+
+def test_the_uncorrected_proposal_leaves_hardly_a_name_in_tvr(file: Path) -> None:
+    """By the gate that `reelrank rewrite` has: what it finds is left to wait."""
+    texts = tvr(file)
+    cast = {line.name: line.becomes for line in tvr_cast(file) if line.becomes}
+    unknown = unknown_names(texts, cast, known_words())
+    left = [text for text in texts if names_in(rewrite(text, cast), cast, unknown)]
+    assert len(left) < 100
+    characters = re.compile(rf"(?<!\w)(?:{'|'.join([*WOMEN, *MEN])})(?!\w|-[A-Z])")
+    assert not [text for text in texts if characters.search(rewrite(text, cast))]
+
+
+KNOWN = Known(
+    {"Anna": "a woman", "Kit": "a man", "Rowan": "a person", "Boris": "a man", "Zoe": "a woman"},
+    frozenset({"will"}),
+    frozenset(),
+)
+
+
+def becomes(*texts: str, cast: dict[str, str] | None = None) -> dict[str, str]:
+    return {line.name: line.becomes for line in propose(texts, cast or {}, KNOWN)}
+
+
+def test_pronouns_and_titles_tell_who_a_surname_is() -> None:
+    assert becomes("Mrs. Varga sits.", "Then Mrs. Varga and Ivo wave.")["Varga"] == "a woman"
+    assert becomes("Then Varga waves.", *["Varga opens her bag."] * 2, "Varga waves.")["Varga"] == "a woman"
+    assert becomes("Varga waves.", "Then Varga waves.") == {"Varga": "a person"}
+
+
+def test_enough_pronouns_overrule_the_lists_and_few_do_not() -> None:
+    assert becomes(*["Kit opens her bag."] * 4) == {"Kit": "a woman"}
+    assert becomes(*["Kit opens her bag."] * 3) == {"Kit": "a man"}
+    assert becomes(*["Kit hugs Anna and she waves."] * 9) == {"Kit": "a man", "Anna": "a woman"}
+
+
+def test_a_surname_is_who_its_first_names_are_and_a_family_is_told_apart() -> None:
+    assert becomes("He sees Anna Varga.", "Then Varga waves.") == {"Anna": "a woman", "Varga": "a woman"}
+    family = [*["Varga opens his bag."] * 5, *["Then Anna Varga waves."] * 2]
+    assert becomes(*family) == {"Varga": "a man", "Anna": "a woman", "Anna Varga": "a woman"}
+
+
+def test_a_misspelt_name_is_that_name() -> None:
+    texts = [*["Then Esposito opens his bag."] * 3, *["Esposito opens his bag."] * 9, "Then Espostio waves."]
+    assert becomes(*texts)["Espostio"] == "a man"
+    assert becomes(*texts, "Then Espositos bag falls.")["Espositos"] == "a man's"
+
+
+def test_things_and_places_are_left_undecided_at_the_end() -> None:
+    texts = ["Anna plays Jenga.", "Anna sits in Central Perk.", "Boris runs to Central Perk.", "She eats a Twix."]
+    lines = propose(texts, {}, KNOWN)
+    assert [(line.name, line.becomes, line.count) for line in lines] == [
+        ("Anna", "a woman", 2),
+        ("Boris", "a man", 1),
+        ("Central Perk", "", 2),
+        ("Jenga", "", 1),
+        ("Twix", "", 1),
+    ]
+
+
+def test_a_name_in_lower_case_is_proposed_where_it_stands_like_one() -> None:
+    texts = [*["Then Chase waves."] * 60, "Anna waves to chase."]
+    assert becomes(*texts)["chase"] == "a person"
+    assert "chase" not in becomes(*texts, "Anna sees a car chase.")
+
+
+def test_names_that_the_cast_has_are_not_proposed() -> None:
+    assert becomes("Anna waves to Boris.", cast={"Anna": "a girl"}) == {"Boris": "a man"}
+
+
+def test_a_word_of_the_cast_in_lower_case_is_not_proposed_where_it_is_a_word() -> None:
+    texts = [*["Then Chase waves."] * 60, "Anna sees a car chase."]
+    assert becomes(*texts, cast={"Chase": "a man"}) == {"Anna": "a woman"}
+
+
+def test_the_lists_know_first_names_of_many_countries() -> None:
+    names = first_names()
+    women = {"Mia", "Phoebe", "Agnieszka", "Ingrid", "Giulia", "Анна"}
+    men = {"Zbigniew", "Ross", "Sheldon", "Jürgen", "Иван"}
+    assert {name: names.get(name) for name in women} == dict.fromkeys(women, "a woman")
+    assert {name: names.get(name) for name in men} == dict.fromkeys(men, "a man")
+    assert {"Table", "Monday", "Sofa"}.isdisjoint(names)
+    assert {"will", "may"} <= known_words().ordinary
