@@ -32,17 +32,22 @@ def init_project(folder: Path, *, encoder: str | None = None, kind: str | None =
     return projects.create(folder, encoder=spec.name, encoder_kind=spec.kind)
 
 
-def choose_encoder(project: Project, name: str, kind: str | None = None) -> Project:
-    """Write another encoder into the project's settings, after finding its files.
+def choose_encoder(
+    project: Project, name: str | None = None, kind: str | None = None, *, dtype: str | None = None
+) -> Project:
+    """Write another encoder into the project's settings, after finding its files; what is None stays as it is.
 
     Raises:
         ProjectError: there are candidate lists already; their encoder stays.
         EncoderUnavailable: the encoder cannot be found.
     """
     require_no_lists(project)
-    spec = sentence.resolve(name, kind)
+    settings = project.settings
+    if name is None:
+        name, kind = settings.encoder, kind or settings.encoder_kind
+    spec = sentence.resolve(name, kind, dtype or settings.encoder_dtype)
     sentence.load(spec)
-    return projects.set_encoder(project, spec.name, spec.kind)
+    return projects.set_encoder(project, spec.name, spec.kind, spec.dtype)
 
 
 def rewrite_captions(project: Project, *, now: float, progress: Progress | None = None) -> RewriteReport:
@@ -109,4 +114,5 @@ def list_releases(project: Project, by: Person | Operator) -> list[ReleaseRow]:
 
 
 def _encoder(project: Project) -> Encoder:
-    return sentence.load(sentence.resolve(project.settings.encoder, project.settings.encoder_kind))
+    settings = project.settings
+    return sentence.load(sentence.resolve(settings.encoder, settings.encoder_kind, settings.encoder_dtype))

@@ -28,6 +28,15 @@ def candidates(
     ] = None,
     encoder: EncoderOption = None,
     kind: KindOption = None,
+    dtype: Annotated[
+        str | None,
+        typer.Option(
+            "--dtype",
+            metavar="fp32|bf16",
+            help="What the encoder computes in: bf16 is faster on many processors, and recorded as another encoder.",
+            show_default=False,
+        ),
+    ] = None,
 ) -> None:
     """Choose the most similar moments of each query and open batch 1 for judging.
 
@@ -35,8 +44,8 @@ def candidates(
     """
     start = now()
     project = api.open_project(folder)
-    if encoder:
-        project = api.choose_encoder(project, encoder, kind)
+    if encoder or dtype:
+        project = api.choose_encoder(project, encoder, kind, dtype=dtype)
     with progress_bar() as progress:
         report = api.choose_candidates(project, batch_size=batch_size, now=start, progress=progress)
     say(

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from backend.encoders.lengths import longest_first
 from backend.encoders.sentence import Encoder, FloatArray
 from backend.ground.progress import Steps
 
@@ -49,8 +50,8 @@ def encode_cached(encoder: Encoder, texts: Sequence[str], folder: Path, *, progr
         if pairs:
             sources, targets = zip(*pairs, strict=True)
             vectors[list(targets)] = shard["vector"][list(sources)]
-    # Long texts first over all shards, so that every batch holds texts of like length.
-    unknown = sorted((texts[found[0]] for found in rows.values()), key=lambda text: (-len(text), text))
+    # Over all shards, so that every batch holds texts of like length.
+    unknown = longest_first(encoder, (texts[found[0]] for found in rows.values()))
     for start in range(0, len(unknown), SHARD_TEXTS):
         part = unknown[start : start + SHARD_TEXTS]
         fresh = np.empty(len(part), dtype=record)

@@ -10,9 +10,10 @@ mean pooling, which is another function. SimCSE's own tool (princeton-nlp/SimCSE
 
 import logging
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,36 +24,66 @@ from sentence_transformers.base.modules import Dense, Normalize, Transformer
 from sentence_transformers.sentence_transformer.modules import Pooling
 from transformers import AutoModel
 
+from backend.encoders import openvino
+
 FloatArray = npt.NDArray[np.float32]
 
 BATCH = 64
 """Texts at a time; larger batches are slower on a CPU (measured: 218 a second at 64, 168 at 256)."""
 
 
-def build(folder: Path, kind: str, tokens: int) -> Callable[[Sequence[str]], FloatArray]:
-    """The function from texts to float32 unit vectors `(n, dim)` of the model in `folder`.
+class Model:
+    """The function from texts to unit vectors of the model in a folder, on a GPU where torch finds one."""
 
-    Runs in float32 whatever precision the file has, on a GPU where torch finds one.
+    def __init__(self, folder: Path, kind: str, tokens: int, dtype: str) -> None:
+        """Build the model.
 
-    Args:
-        folder: A checkpoint with its tokenizer, as transformers saves it.
-        kind: "sup" or "unsup" as above, or "minilm": whatever the folder's own modules.json says.
-        tokens: Longest input of the SimCSE kinds.
+        Args:
+            folder: A checkpoint with its tokenizer, as transformers saves it.
+            kind: "sup" or "unsup" as above, or "minilm": whatever the folder's own modules.json says.
+            tokens: Longest input of the SimCSE kinds.
+            dtype: What the transformer computes in, whatever the file has: "fp32" or "bf16". Pooling is always fp32.
 
-    Raises:
-        ValueError: A supervised checkpoint without a trained pooler.
-    """
-    torch.set_num_threads(min(torch.get_num_threads(), owned_cores()))
-    device = "cuda" if torch.cuda.is_available() else "cpu"
-    with _quiet():
-        model = _from_modules_json(folder, device) if kind == "minilm" else _simcse(folder, kind, tokens, device)
-    model.eval()
+        Raises:
+            ValueError: A supervised checkpoint without a trained pooler.
+        """
+        torch.set_num_threads(min(torch.get_num_threads(), owned_cores()))
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+        precision = {"fp32": torch.float32, "bf16": torch.bfloat16}[dtype]
+        with _quiet():
+            self._model = (
+                _from_modules_json(folder, device, precision)
+                if kind == "minilm"
+                else _simcse(folder, kind, tokens, device, precision)
+            )
+        self._model.eval()
+        self._model[0].register_forward_hook(_in_single_precision)
+        self._until_fast = openvino.WORTH_IT if device == "cpu" and dtype == "fp32" and openvino.there() else None
 
-    def encode(texts: Sequence[str]) -> FloatArray:
-        vectors = model.encode(list(texts), batch_size=BATCH, show_progress_bar=False, convert_to_numpy=True)
-        return np.asarray(vectors, dtype=np.float32)
+    def encode(self, texts: Sequence[str]) -> FloatArray:
+        """Float32 unit vectors `(len(texts), dim)`, in the given order, which is also that of the batches."""
+        vectors = []
+        for start in range(0, len(texts), BATCH):
+            part = list(texts[start : start + BATCH])
+            vectors.append(self._model.encode(part, batch_size=BATCH, show_progress_bar=False, convert_to_numpy=True))
+            self._hasten(len(part))
+        return np.concatenate(vectors, dtype=np.float32)
 
-    return encode
+    def token_counts(self, texts: Sequence[str]) -> list[int]:
+        """Tokens of each text, as far as the model reads it."""
+        limit = self._model.max_seq_length
+        found = self._model.tokenizer(list(texts), truncation=True, max_length=limit, return_attention_mask=False)
+        return [len(tokens) for tokens in found["input_ids"]]
+
+    def _hasten(self, encoded: int) -> None:
+        """Go on in OpenVINO, where it is installed, once so much was encoded that there is probably much more."""
+        if self._until_fast is None:
+            return
+        self._until_fast -= encoded
+        if self._until_fast <= 0:
+            self._until_fast = None
+            with _quiet():
+                openvino.replace_transformer(self._model, owned_cores())
 
 
 def owned_cores() -> int:
@@ -62,12 +93,16 @@ def owned_cores() -> int:
     return os.cpu_count() or 1
 
 
-def _from_modules_json(folder: Path, device: str) -> SentenceTransformer:
-    return SentenceTransformer(str(folder), device=device, local_files_only=True, model_kwargs={"dtype": torch.float32})
+def _in_single_precision(module: torch.nn.Module, inputs: object, features: dict[str, Any]) -> dict[str, Any]:
+    return {**features, "token_embeddings": features["token_embeddings"].float()}
 
 
-def _simcse(folder: Path, kind: str, tokens: int, device: str) -> SentenceTransformer:
-    transformer = Transformer(str(folder), max_seq_length=tokens, model_kwargs={"dtype": torch.float32})
+def _from_modules_json(folder: Path, device: str, dtype: torch.dtype) -> SentenceTransformer:
+    return SentenceTransformer(str(folder), device=device, local_files_only=True, model_kwargs={"dtype": dtype})
+
+
+def _simcse(folder: Path, kind: str, tokens: int, device: str, dtype: torch.dtype) -> SentenceTransformer:
+    transformer = Transformer(str(folder), max_seq_length=tokens, model_kwargs={"dtype": dtype})
     width = transformer.get_embedding_dimension()
     modules: list[torch.nn.Module] = [transformer, Pooling(width, "cls")]
     if kind == "sup":

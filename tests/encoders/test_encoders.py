@@ -20,6 +20,7 @@ from transformers import (
     RobertaTokenizerFast,
 )
 
+from backend.encoders.lengths import CountsTokens, longest_first
 from backend.encoders.sentence import MINILM_SHA256, EncoderSpec, load, resolve
 from backend.ground.errors import EncoderUnavailable
 
@@ -109,7 +110,7 @@ def test_a_checkpoint_saved_with_its_modules_is_the_same_function(
     from backend.encoders import simcse
 
     folder = make(tmp_path / "model")
-    simcse._simcse(folder, kind, 128, "cpu").save(str(tmp_path / "saved"))
+    simcse._simcse(folder, kind, 128, "cpu", torch.float32).save(str(tmp_path / "saved"))
     expected = official(folder, kind)
     np.testing.assert_allclose(SentenceTransformer(str(tmp_path / "saved")).encode(TEXTS), expected, atol=1e-5)
     np.testing.assert_allclose(load(resolve(str(tmp_path / "saved"), kind)).encode(TEXTS), expected, atol=1e-5)
@@ -141,6 +142,30 @@ def test_identity_follows_weights_kind_and_tokenizer(tmp_path: Path) -> None:
     model.save_pretrained(folder)
     weights = [identity.split("weights=")[1][:64] for identity in (first, load(resolve(str(folder))).identity)]
     assert weights[0] != weights[1]
+
+
+def test_bf16_is_another_encoder_with_nearby_unit_vectors() -> None:
+    single, half = load(resolve("minilm")), load(resolve("minilm", dtype="bf16"))
+    assert half.identity == f"{single.identity} dtype=bf16"
+    texts = TEXTS[:2]
+    away = np.abs(half.encode(texts) - single.encode(texts)).max()
+    assert 1e-5 < away < 1e-2
+    np.testing.assert_allclose(np.linalg.norm(half.encode(texts), axis=1), 1, atol=1e-6)
+    with pytest.raises(EncoderUnavailable, match="dtype 'fp16' is unknown: use 'fp32' or 'bf16'"):
+        resolve("minilm", dtype="fp16")
+
+
+@MAKERS
+def test_texts_are_encoded_by_the_length_that_the_model_sees(tmp_path: Path, make: Callable[[Path], Path]) -> None:
+    folder = make(tmp_path / "model")
+    encoder = load(resolve(str(folder), "sup"))
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    counts = {text: min(128, len(tokenizer(text)["input_ids"])) for text in TEXTS}
+    assert isinstance(encoder, CountsTokens)
+    assert [*encoder.token_counts(TEXTS)] == [counts[text] for text in TEXTS]
+    order = longest_first(encoder, TEXTS)
+    assert sorted(order) == sorted(set(TEXTS))
+    assert [counts[text] for text in order] == sorted((counts[text] for text in order), reverse=True)
 
 
 def test_a_supervised_checkpoint_without_pooler_is_refused_not_given_a_random_one(tmp_path: Path) -> None:

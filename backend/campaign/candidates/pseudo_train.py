@@ -51,7 +51,7 @@ def write(
     if recorded is not None and recorded != encoder.identity:
         raise ProjectError(
             f"the candidate lists were made with {recorded}, but the encoder now is {encoder.identity}: "
-            "set `encoder` in reelrank.toml back"
+            "set `encoder` and `encoder_dtype` in reelrank.toml back"
         )
     asked = queries.query_rows(db, (Split.TRAIN,))
     moments = moment_documents(project, with_published=with_published)

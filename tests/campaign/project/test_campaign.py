@@ -130,7 +130,7 @@ def test_settings_that_cannot_be_written_to_the_end_stay_as_they_were(
     with monkeypatch.context() as patch:
         patch.setattr(Path, "write_text", half)
         with pytest.raises(StoreUnavailable, match=r"reelrank\.toml cannot be written \(No space left on device\)"):
-            projects.set_encoder(corpus_project, "my/model", "sup")
+            projects.set_encoder(corpus_project, "my/model", "sup", "fp32")
     assert settings.read_text() == before
     assert not [*corpus_project.folder.glob("*.part*"), *corpus_project.folder.glob(".reelrank-*")]
-    assert projects.set_encoder(corpus_project, "my/model", "sup").settings.encoder == "my/model"
+    assert projects.set_encoder(corpus_project, "my/model", "sup", "fp32").settings.encoder == "my/model"
