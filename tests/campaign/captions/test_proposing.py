@@ -6,9 +6,12 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from backend.campaign.captions.first_names import first_names, known_words
 from backend.campaign.captions.rules import Known, names_in, rewrite, unknown_names
+from backend.campaign.captions.rules.cast import contradictions
 from backend.campaign.captions.rules.proposing import Proposed, propose
 
 SERIES = {
@@ -130,6 +133,21 @@ def test_names_that_the_cast_has_are_not_proposed() -> None:
 def test_a_word_of_the_cast_in_lower_case_is_not_proposed_where_it_is_a_word() -> None:
     texts = [*["Then Chase waves."] * 60, "Anna sees a car chase."]
     assert becomes(*texts, cast={"Chase": "a man"}) == {"Anna": "a woman"}
+
+
+WORDS = ["Anna", "Boris", "Kit", "Varga", "Vargas", "varga", "Rowan", "Another", "People", "Group", "Women", "Two"]
+WORDS += ["Third", "Will", "Mrs.", "Dr.", "the", "opens", "her", "his", "bag", "and", "waves", "to", "'s", "."]
+
+
+@given(st.lists(st.lists(st.sampled_from(WORDS), min_size=1, max_size=8).map(" ".join), max_size=8))
+def test_a_proposal_means_one_thing_and_is_made_once(texts: list[str]) -> None:
+    lines = propose(texts, {}, KNOWN)
+    cast = {line.name: line.becomes for line in lines if line.becomes}
+    assert len({line.name for line in lines}) == len(lines)
+    assert contradictions(cast) == []
+    assert {line.name for line in propose(texts, cast, KNOWN)} <= {line.name for line in lines if not line.becomes}
+    for text in texts:
+        assert names_in(rewrite(text, cast), cast, ()) == ()
 
 
 def test_the_lists_know_first_names_of_many_countries() -> None:

