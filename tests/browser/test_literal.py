@@ -92,7 +92,8 @@ def enter(open_page: Callable[..., Page], server: AppServer) -> Iterator[Enter]:
     """Opens a page as somebody; at the end nothing of what was written may have taken effect on any page."""
 
     def entered(path: str, name: str = LEAD) -> Page:
-        page = open_page()
+        # Below 1440 a lead's menu takes the place of the project's name.
+        page = open_page(viewport={"width": 1600, "height": 800})
         page.goto(server.url + path)
         sign_in(page, hostile(name), PASSWORD)
         expect(page.get_by_role("button", name="Sign out")).to_be_visible()
