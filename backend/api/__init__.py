@@ -143,6 +143,7 @@ if TYPE_CHECKING:
     from backend.campaign.release.rows import ReleaseRow
     from backend.campaign.review.taking_back import TakenBack
     from backend.campaign.statistics.model import Statistics
+    from backend.language.endpoint import Endpoint
     from backend.media.clips import ensure as cut_clip
     from backend.media.cut import CutReport
     from backend.media.jobs import ClipJob, is_cut
@@ -189,6 +190,7 @@ __all__ = [
     "ClipJob",
     "CutReport",
     "DoctorReport",
+    "Endpoint",
     "Exam",
     "ExamAct",
     "ExamAttempt",

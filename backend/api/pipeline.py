@@ -11,6 +11,7 @@ from backend.campaign.candidates.choosing import CandidateReport
 from backend.campaign.candidates.record import require_no_lists
 from backend.campaign.captions import deciding
 from backend.campaign.captions import rewriting as captions
+from backend.campaign.captions.by_model import ByModel
 from backend.campaign.captions.rewriting import RewriteReport
 from backend.campaign.captions.rows import rewrites as caption_rows
 from backend.campaign.nouns import Operator, Person
@@ -24,6 +25,8 @@ from backend.encoders import sentence
 from backend.encoders.sentence import DEFAULT_NAME, Encoder
 from backend.ground.progress import Progress
 from backend.ground.reading import bytes_of
+from backend.language import endpoint as language
+from backend.language.endpoint import Endpoint
 
 
 def init_project(folder: Path, *, encoder: str | None = None, kind: str | None = None) -> Project:
@@ -50,9 +53,23 @@ def choose_encoder(
     return projects.set_encoder(project, spec.name, spec.kind, spec.dtype)
 
 
-def rewrite_captions(project: Project, *, now: float, progress: Progress | None = None) -> RewriteReport:
-    """Turn captions into imprecise ones by the rules and the cast list of the project."""
-    return captions.rewrite_captions(project, _encoder(project), now=now, progress=progress)
+def rewrite_captions(
+    project: Project, *, endpoint: Endpoint | None = None, now: float, progress: Progress | None = None
+) -> RewriteReport:
+    """Turn captions into imprecise ones: by a language model, or without one by the rules and the cast list.
+
+    Raises:
+        EndpointUnavailable: the model cannot be asked (any longer); what it answered before is kept, and asked no more.
+    """
+    if endpoint:
+        language.require(endpoint)  # before the encoder is loaded
+    return captions.rewrite_captions(
+        project,
+        _encoder(project),
+        rewriter=ByModel(project.store, endpoint, now=now) if endpoint else None,
+        now=now,
+        progress=progress,
+    )
 
 
 def waiting_rewrites(project: Project) -> list[tuple[str, str, str]]:

@@ -1,14 +1,53 @@
 """The command `rewrite`: from captions to imprecise captions."""
 
 import csv
+import shlex
 import sys
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from backend import api
-from backend.cli.output import Dir, EncoderOption, KindOption, now, progress_bar, say, seconds, table
+from backend.cli.output import Dir, EncoderOption, KindOption, fail, now, numbers, progress_bar, say, seconds, table
+
+
+class RewriterName(StrEnum):
+    """Who rewrites."""
+
+    RULES = "rules"
+    OPENAI = "openai"
+
+
+ModelOption = Annotated[
+    str | None, typer.Option("--model", metavar="NAME", help="The language model.", show_default=False)
+]
+UrlOption = Annotated[
+    str | None,
+    typer.Option(
+        "--base-url", metavar="URL", help="Where the model is, often ending in /v1.", show_default="OpenAI's own"
+    ),
+]
+TemperaturesOption = Annotated[
+    str, typer.Option("--temperatures", metavar="T,T", help="Of the first attempt, the second, ...")
+]
+BatchOption = Annotated[int, typer.Option("--batch", metavar="N", help="Captions a request.", min=1, max=100)]
+AtOnceOption = Annotated[int, typer.Option("--at-once", metavar="N", help="Requests at a time.", min=1, max=256)]
+TimeoutOption = Annotated[
+    float, typer.Option("--timeout", metavar="S", help="Seconds to wait for an answer.", min=0.001)
+]
+RetriesOption = Annotated[
+    int, typer.Option("--retries", metavar="N", help="How often a request that failed is made again.", min=0)
+]
+PriceIn = Annotated[
+    float | None,
+    typer.Option("--price-in", metavar="P", help="Price of a million tokens asked.", min=0, show_default=False),
+]
+PriceOut = Annotated[
+    float | None,
+    typer.Option("--price-out", metavar="P", help="Price of a million tokens answered.", min=0, show_default=False),
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -18,6 +57,19 @@ def register(app: typer.Typer) -> None:
 
 def rewrite(
     folder: Dir,
+    rewriter: Annotated[
+        RewriterName,
+        typer.Option("--rewriter", help="rules, or a language model behind an OpenAI-compatible endpoint."),
+    ] = RewriterName.RULES,
+    model: ModelOption = None,
+    base_url: UrlOption = None,
+    temperatures: TemperaturesOption = "0,0.2",
+    batch: BatchOption = 10,
+    at_once: AtOnceOption = 8,
+    timeout: TimeoutOption = 60,
+    retries: RetriesOption = 6,
+    price_in: PriceIn = None,
+    price_out: PriceOut = None,
     encoder: EncoderOption = None,
     kind: KindOption = None,
     waiting: Annotated[
@@ -31,14 +83,25 @@ def rewrite(
         typer.Option("--by-hand", metavar="FILE.csv", help="Take a person's rewrites: that CSV, edited."),
     ] = None,
 ) -> None:
-    """Turn captions into imprecise ones by rules: names become the words of the cast (see reelrank cast).
+    """Turn captions into imprecise ones: names become generic words, by rules and the cast or by a language model.
 
-    A rewrite is accepted if it stays similar to its caption (0.4 or more) and no name is left in it. The others
-    wait for a person: on the page Rewrites, or print them with --waiting, edit the file, hand it back with --by-hand.
+    A rewrite is accepted if it stays similar to its caption (0.4 or more) and no name is left in it. A model tries
+    again what was not; then it waits for a person: on the page Rewrites, or print it with --waiting, edit the file,
+    hand it back with --by-hand. A model's key is taken from the environment variable OPENAI_API_KEY. Its answers are
+    kept as they arrive: stop it at any time, and the same command goes on where it was.
 
     Example: reelrank rewrite my-project --encoder minilm
+
+    Example: reelrank rewrite my-project --rewriter openai --model llama3 --base-url http://localhost:11434/v1
     """
     start = now()
+    if rewriter is RewriterName.RULES and (model or base_url):
+        raise typer.BadParameter("--model and --base-url are for --rewriter openai", param_hint="--rewriter")
+    if rewriter is RewriterName.OPENAI and not model:
+        raise typer.BadParameter("name the language model", param_hint="--model")
+    if (price_in is None) != (price_out is None):
+        raise typer.BadParameter("give both prices, or none", param_hint="--price-in and --price-out")
+    prices = None if price_in is None or price_out is None else (price_in, price_out)
     project = api.open_project(folder)
     if waiting:
         writer = csv.writer(sys.stdout, lineterminator="\n")
@@ -50,16 +113,28 @@ def rewrite(
     if by_hand:
         say(f"{api.accept_rewrites(project, by_hand, now=start)} waiting rewrites were decided by hand.")
         return
+    endpoint = None
+    if model:
+        endpoint = api.Endpoint(
+            model=model,
+            temperatures=tuple(numbers(temperatures, float, "--temperatures")),
+            batch=batch,
+            at_once=at_once,
+            timeout_s=timeout,
+            retries=retries,
+            **({"base_url": base_url} if base_url else {}),
+        )
     if encoder:
         project = api.choose_encoder(project, encoder, kind)
-    with progress_bar() as progress:
-        report = api.rewrite_captions(project, now=start, progress=progress)
-    say(
-        f"{report.captions:,} captions: {report.accepted:,} accepted ({report.changed:,} changed), "
-        f"{report.waiting:,} wait for a person ({seconds(start)})."
-    )
-    if report.by_hand:
-        say(f"{report.by_hand:,} more were decided by hand and stay as they are.")
+    try:
+        with progress_bar() as progress:
+            report = api.rewrite_captions(project, endpoint=endpoint, now=start, progress=progress)
+    except KeyboardInterrupt:
+        if endpoint is None:
+            fail("stopped; nothing was changed")
+        fail("stopped; every answer so far is kept: run the same command again, and only the rest is asked")
+    _say(report, seconds(start), endpoint, prices)
+    quoted = shlex.quote(str(folder))
     if report.unknown:
         names = ", ".join(f"{name} ({count})" for name, count in report.unknown[:12])
         say(f"Names that are not in the cast list: {names}{' ...' if len(report.unknown) > 12 else ''}")
@@ -67,8 +142,34 @@ def rewrite(
     if report.waiting:
         say(
             "Decide on the page Rewrites, or see what waits, edit it, hand it back: "
-            f"reelrank rewrite {folder} --waiting > waiting.csv, then reelrank rewrite {folder} --by-hand waiting.csv"
+            f"reelrank rewrite {quoted} --waiting > waiting.csv, then reelrank rewrite {quoted} --by-hand waiting.csv"
         )
+
+
+def _say(
+    report: api.RewriteReport,
+    took: str,
+    endpoint: api.Endpoint | None,
+    prices: tuple[float, float] | None,
+) -> None:
+    """What became of the captions, and what it took."""
+    retried = f"{report.after_retry:,} after another attempt, " if endpoint else ""
+    say(
+        f"{report.captions:,} captions: {report.at_once:,} accepted at once, {retried}{report.waiting:,} wait for a "
+        f"person, {report.by_hand:,} were decided by hand; {report.changed:,} changed ({took})."
+    )
+    if endpoint is None:
+        return
+    spent = {"This time": report.usage}
+    if report.usage_ever != report.usage:
+        spent["With earlier runs"] = report.usage_ever
+    for when, usage in spent.items():
+        line = f"{when}: {usage.requests:,} requests, {usage.tokens_in:,} tokens asked, {usage.tokens_out:,} answered"
+        if prices:
+            line += f", cost {usage.cost(*prices):,.4f} at the prices given"
+        if usage.untold:
+            line += f"; of {usage.untold:,} requests the endpoint did not tell the tokens"
+        say(f"{line}.")
 
 
 def _print_summary(found: api.RewriteSummary) -> None:

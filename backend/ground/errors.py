@@ -64,6 +64,10 @@ class EncoderUnavailable(ReelRankError, OSError):
     """A sentence encoder could not be loaded; the text names one that works offline."""
 
 
+class EndpointUnavailable(ReelRankError, OSError):
+    """A language model could not be asked, or its endpoint failed for good; what it answered before is kept."""
+
+
 class SignInRefused(ReelRankError, PermissionError):
     """Wrong name or password, too many attempts, or a used-up invitation."""
 

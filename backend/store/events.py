@@ -15,7 +15,7 @@ class EventKind(StrEnum):
     CORPUS_IMPORTED = "corpus_imported"
     """file, format, videos, moments, captions"""
     CAPTIONS_REWRITTEN = "captions_rewritten"
-    """rule_version, accepted, waiting"""
+    """rule_version, accepted, waiting, after_retry, by_hand, requests, tokens_in, tokens_out, encoder, tagger"""
     REWRITE_DECIDED = "rewrite_decided"
     """published, text: null if it was rejected, captions: how many had the published text"""
     REWRITE_TAKEN_BACK = "rewrite_taken_back"

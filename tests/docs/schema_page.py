@@ -21,12 +21,12 @@ def page() -> str:
         store.close()
     parts = [
         "# Tables\n\nGenerated from `backend/store/schema/` by `make docs`; do not edit.\n\n"
-        f"Schema level: `{level}`. `judgement`, `adjudication`, `event`, `exam_answer` and `exam_ruling` are "
-        "append-only; `consensus` and `agenda` are derived and may be dropped and rebuilt; `seat` is where places "
-        "change hands; a row of `skip`, `example` or `exam` changes once, when it ends. The explanation of an "
-        "`exam_item` may be reworded, and an `exam_attempt` notes when it was handed in and its result read. A row of "
-        "`kept_truth` or `kept_run` is never changed, only removed as a whole. `campaign` has one row; `scale` "
-        "is fixed with the first grade.\n"
+        f"Schema level: `{level}`. `judgement`, `adjudication`, `event`, `exam_answer`, `exam_ruling`, "
+        "`rewrite_request` and `rewrite_answer` are append-only; `consensus` and `agenda` are derived and may be "
+        "dropped and rebuilt; `seat` is where places change hands; a row of `skip`, `example` or `exam` changes once, "
+        "when it ends. The explanation of an `exam_item` may be reworded, and an `exam_attempt` notes when it was "
+        "handed in and its result read. A row of `kept_truth` or `kept_run` is never changed, only removed as a whole. "
+        "`campaign` has one row; `scale` is fixed with the first grade.\n"
     ]
     for kind in ("table", "view", "index", "trigger"):
         found = [(row["name"], row["sql"]) for row in rows if row["type"] == kind]

@@ -27,6 +27,11 @@ class ByRules:
         """Nothing."""
         return Usage()
 
+    @property
+    def usage_ever(self) -> Usage:
+        """Nothing either."""
+        return Usage()
+
     def version(self, attempt: int = 1) -> str:
         """Name of the rules together with how people are put and the cast list they are used with."""
         digest = blake2b(repr(sorted(self.cast.items())).encode(), digest_size=4).hexdigest()

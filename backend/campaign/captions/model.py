@@ -59,6 +59,11 @@ class Rewriter(Protocol):
         """What was taken from an endpoint so far by this very object."""
         ...
 
+    @property
+    def usage_ever(self) -> Usage:
+        """The same with all earlier runs of these versions in this project."""
+        ...
+
     def version(self, attempt: int) -> str:
         """The rule version that rewrites of this attempt (from 1) carry: equal for equal rules or model, only then."""
         ...

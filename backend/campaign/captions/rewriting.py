@@ -35,7 +35,8 @@ class RewriteReport:
     """What became of the captions: `at_once`, `after_retry`, `waiting` and `by_hand` add up to all of them.
 
     `texts` are the distinct texts that were rewritten, and `changed` how many captions got other words. `unknown`
-    are probable names that the cast list lacks, the most frequent first.
+    are probable names that the cast list lacks, the most frequent first. `usage` is what this run took from an
+    endpoint, `usage_ever` what all runs of the same model, prompt and temperatures took.
     """
 
     captions: int
@@ -47,6 +48,7 @@ class RewriteReport:
     by_hand: int
     unknown: tuple[tuple[str, int], ...]
     usage: Usage
+    usage_ever: Usage
 
     @property
     def accepted(self) -> int:
@@ -110,6 +112,7 @@ def rewrite_captions(
         by_hand=len(captions) - len(open_ones),
         unknown=tuple(unknown.most_common()),
         usage=rewriter.usage,
+        usage_ever=rewriter.usage_ever,
     )
     with writing(store) as db:
         require_no_queries(project)  # a model takes its time
@@ -126,6 +129,9 @@ def rewrite_captions(
                 "after_retry": report.after_retry,
                 "waiting": report.waiting,
                 "by_hand": report.by_hand,
+                "requests": report.usage.requests,
+                "tokens_in": report.usage.tokens_in,
+                "tokens_out": report.usage.tokens_out,
                 "encoder": encoder.identity,
                 "tagger": tagger.identity if tagger else None,
             },

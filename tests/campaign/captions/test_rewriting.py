@@ -23,6 +23,7 @@ class Told:
     say: Sequence[Callable[[str], str]]
     asked: list[list[str]] = field(default_factory=list)
     usage: Usage = field(default_factory=Usage)
+    usage_ever: Usage = field(default_factory=Usage)
 
     @property
     def attempts(self) -> int:
@@ -68,7 +69,10 @@ def test_only_what_the_gates_refused_gets_another_attempt(project: api.Project) 
     annas = [text for text in ORIGINALS if text.startswith("Anna")]
     assert [sorted(asked) for asked in told.asked] == [ORIGINALS, annas]
     assert (report.at_once, report.after_retry, report.waiting, report.by_hand) == (48 - len(annas), len(annas), 0, 0)
-    assert {version for (version,) in rows(project, "rule_version")} == {"told-1", "told-2"}
+    told_apart = {(False, "told-1", 1), (True, "told-2", 2)}
+    sources = "caption r JOIN caption s ON s.caption_id = r.source_caption_id"
+    made = project.store.db.conn.execute(f"SELECT s.text, r.rule_version, r.attempts FROM {sources}").fetchall()
+    assert {(text.startswith("Anna"), version, attempts) for text, version, attempts in made} == told_apart
 
 
 def test_what_fails_the_last_attempt_waits_with_the_reason_of_each_gate(project: api.Project) -> None:

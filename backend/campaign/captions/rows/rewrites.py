@@ -91,11 +91,11 @@ def replace_rewrites(db: Database, rewrites: Sequence[Rewrite]) -> None:
     db.conn.executemany(
         # Two captions of one moment may become the same words: the first one stands for both.
         "INSERT OR IGNORE INTO caption "
-        "(moment_id, text, kind, source_caption_id, rule_version, similarity, accepted, reason) "
-        "VALUES (?, ?, 'rewritten', ?, ?, ?, ?, ?)",
+        "(moment_id, text, kind, source_caption_id, rule_version, attempts, similarity, accepted, reason) "
+        "VALUES (?, ?, 'rewritten', ?, ?, ?, ?, ?, ?)",
         (
             (
-                *(r.source.moment_id, r.text, r.source.caption_id, r.rule_version),
+                *(r.source.moment_id, r.text, r.source.caption_id, r.rule_version, r.attempts),
                 *(r.similarity, int(r.accepted), r.reason),
             )
             for r in rewrites

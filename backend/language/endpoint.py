@@ -1,0 +1,221 @@
+"""Asking a language model behind any endpoint that speaks OpenAI's chat protocol.
+
+Several requests are under way at once, each with several captions. What fails for a moment (429, 5xx, a connection,
+a time-out) is tried again by the openai package, which waits as the endpoint says. A request that fails for good ends
+the work after those under way: what was answered has been handed over by then, so the same call may be made again for
+the rest. A request that the endpoint answers without any use is taken apart, and asked caption by caption.
+"""
+
+import asyncio
+import os
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from backend.ground.errors import EndpointUnavailable, ReelRankError
+from backend.language import prompt
+
+if TYPE_CHECKING:
+    from openai import APIError, AsyncOpenAI
+
+KEY = "OPENAI_API_KEY"
+"""The environment variable with the endpoint's key; the only place that it is taken from."""
+
+OPENAI = "https://api.openai.com/v1"
+
+REFUSALS = 3
+"""Requests that may be answered without any use before the first of use: then it is not about their captions."""
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """A language model and how it is asked.
+
+    Attributes:
+        model: its name there.
+        base_url: where it is.
+        temperatures: one attempt each, from the first.
+        batch: captions a request.
+        at_once: requests under way at a time.
+        timeout_s: seconds after which an answer is not waited for any longer.
+        retries: how often a request that failed for a moment is made again.
+    """
+
+    model: str
+    base_url: str = OPENAI
+    temperatures: tuple[float, ...] = (0.0, 0.2)
+    batch: int = 10
+    at_once: int = 8
+    timeout_s: float = 60
+    retries: int = 6
+
+    @property
+    def host(self) -> str:
+        """Where it is, for the record: the host alone, as an address may hold secrets."""
+        return urlsplit(self.base_url).hostname or ""
+
+
+Tokens = tuple[int | None, int | None]
+UNTOLD: Tokens = (None, None)
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What came of one request: caption -> rewrite, empty where nothing of use came even for the caption alone.
+
+    `tokens` are those of the question and of the answer, None where the endpoint does not tell.
+    """
+
+    answers: dict[str, str]
+    tokens: Tokens
+
+
+def require(endpoint: Endpoint) -> None:
+    """Raise `EndpointUnavailable` if something is missing here that no request can do without."""
+    if find_spec("openai") is None:
+        raise EndpointUnavailable("the openai package is not installed: run `pip install 'reelrank[openai]'`")
+    parts = urlsplit(endpoint.base_url)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise EndpointUnavailable("the base URL is no address such as https://host/v1: give one")
+    if parts.username or parts.password:
+        raise EndpointUnavailable(f"the base URL holds a secret: put the key into {KEY} and take it out of the URL")
+    if endpoint.base_url == OPENAI and not os.environ.get(KEY):
+        raise EndpointUnavailable(f"there is no key for {endpoint.host}: put it into the environment variable {KEY}")
+
+
+def ask(endpoint: Endpoint, captions: Sequence[str], temperature: float, keep: Callable[[Reply], None]) -> None:
+    """Have distinct captions rewritten; every reply goes to `keep` as it arrives, in this thread.
+
+    Raises:
+        EndpointUnavailable: a request failed for good, or the first ones were answered without any use.
+        KeyboardInterrupt: somebody wants to stop; requests under way are given up at once.
+    """
+    require(endpoint)
+    asyncio.run(_Work(endpoint, temperature, keep).all_of(captions))
+
+
+@dataclass
+class _Work:
+    """The captions that are still to be asked, and what went wrong so far."""
+
+    endpoint: Endpoint
+    temperature: float
+    keep: Callable[[Reply], None]
+    waiting: deque[list[str]] = field(default_factory=deque)
+    proven: bool = False
+    """Whether anything of use was ever answered, so that a useless answer is about its caption."""
+    useless: list[tuple[str, str]] = field(default_factory=list)
+    """Single captions that nothing of use was answered to before `proven`, with what was said."""
+    failure: ReelRankError | None = None
+
+    async def all_of(self, captions: Sequence[str]) -> None:
+        """Ask for all captions, some at once."""
+        from openai import AsyncOpenAI
+
+        size = self.endpoint.batch
+        self.waiting.extend([*captions[start : start + size]] for start in range(0, len(captions), size))
+        client = AsyncOpenAI(
+            # Servers of one's own often ask for no key, but the package wants one.
+            api_key=os.environ.get(KEY) or "none",
+            base_url=self.endpoint.base_url,
+            timeout=self.endpoint.timeout_s,
+            max_retries=self.endpoint.retries,
+        )
+        async with client, asyncio.TaskGroup() as group:
+            for _ in range(min(self.endpoint.at_once, len(self.waiting))):
+                group.create_task(self._work(client))
+        if self.failure is None and self.useless and not self.proven:
+            self.failure = self._no_use()
+        if self.failure is not None:
+            raise self.failure
+
+    async def _work(self, client: "AsyncOpenAI") -> None:
+        while self.waiting and self.failure is None:
+            captions = self.waiting.popleft()
+            try:
+                await self._request(client, captions)
+            except ReelRankError as error:
+                # Requests under way are paid for: they are waited for, and kept.
+                self.failure = self.failure or error
+
+    async def _request(self, client: "AsyncOpenAI", captions: list[str]) -> None:
+        """One request; what it brings is kept, and what it fails to bring is put back, caption by caption."""
+        import openai
+
+        instruction, asked, answered, lines = prompt.conversation(captions)
+        try:
+            completion = await client.chat.completions.create(
+                model=self.endpoint.model,
+                temperature=self.temperature,
+                messages=[
+                    {"role": "system", "content": instruction},
+                    {"role": "user", "content": asked},
+                    {"role": "assistant", "content": answered},
+                    {"role": "user", "content": lines},
+                ],
+            )
+        except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
+            # Some endpoints refuse captions by what they say; others, every request with a setting they do not know.
+            return self._take(captions, [], UNTOLD, self._said(error))
+        except (openai.APIResponseValidationError, ValueError):
+            return self._take(captions, [], UNTOLD, "an answer that is not of the chat protocol")
+        except openai.APIError as error:
+            raise self._failed(error) from None
+        choices = getattr(completion, "choices", None)
+        if not choices:
+            return self._take(captions, [], UNTOLD, "an answer that is not of the chat protocol")
+        text = getattr(choices[0].message, "content", None) or ""
+        cut_off = choices[0].finish_reason == "length"
+        usage = getattr(completion, "usage", None)
+        tokens = (usage.prompt_tokens, usage.completion_tokens) if usage else UNTOLD
+        rewrites = [] if cut_off else prompt.read(text, captions)
+        self._take(captions, rewrites, tokens, "an answer that cannot be read")
+
+    def _take(self, captions: list[str], rewrites: list[str], tokens: Tokens, said: str) -> None:
+        """Hand over what a request brought, and see to captions that it brought nothing for; `said` tells why."""
+        answers = dict(zip(captions, rewrites, strict=True)) if rewrites else {}
+        if rewrites:
+            answers |= {caption: "" for caption, _ in self.useless}
+            self.proven, self.useless = True, []
+        elif len(captions) > 1:
+            # Before anything was of use, one alone is to show at once whether anything can be.
+            alone = [[caption] for caption in captions]
+            self.waiting = deque([*self.waiting, *alone] if self.proven else [*alone, *self.waiting])
+        elif self.proven:
+            answers = {captions[0]: ""}
+        else:
+            self.useless.append((captions[0], said))
+            if len(self.useless) >= REFUSALS:
+                self.failure = self.failure or self._no_use()
+        self.keep(Reply(answers, tokens))
+
+    def _no_use(self) -> EndpointUnavailable:
+        return EndpointUnavailable(
+            f"{self.endpoint.host} answered nothing of use; it gave {self.useless[-1][1]}. Is {self.endpoint.model!r} "
+            "a chat model, and does the base URL end as its maker says (often in /v1)?"
+        )
+
+    def _failed(self, error: "APIError") -> EndpointUnavailable:
+        """What to tell a person about a request that failed for good."""
+        import openai
+
+        if isinstance(error, (openai.AuthenticationError, openai.PermissionDeniedError)):
+            why = f"it refuses the key in {KEY}: look at the key and at what it may do"
+        elif isinstance(error, openai.APITimeoutError):
+            why = f"no answer within {self.endpoint.timeout_s:g} s, {self.endpoint.retries + 1} times"
+        elif isinstance(error, openai.APIStatusError):
+            why = self._said(error)
+        else:
+            why = "it cannot be reached, or hangs up: is the address right, and does the server run?"
+        return EndpointUnavailable(f"{self.endpoint.host}: {why}")
+
+    def _said(self, error: "APIError") -> str:
+        """The endpoint's own words, which are somebody else's: short, in one line, and never with the key."""
+        status = getattr(error, "status_code", "")
+        said = " ".join(str(error.message).removeprefix(f"Error code: {status} - ").split())
+        if key := os.environ.get(KEY):
+            said = said.replace(key, "...")
+        return f"error {status}: {said[:300]}"

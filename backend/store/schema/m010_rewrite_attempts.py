@@ -1,0 +1,38 @@
+"""Language models as rewriters: what they were asked, what they answered, and how many attempts a rewrite took."""
+
+from backend.store.engine import Database
+from backend.store.schema.running import forbid_changes, migrations, run
+
+ATTEMPTS = "ALTER TABLE caption ADD COLUMN attempts INTEGER NOT NULL DEFAULT 0 CHECK (attempts >= 0)"
+"""How many attempts a rewrite took; 0 for published captions."""
+ONE_BEFORE = "UPDATE caption SET attempts = 1 WHERE kind = 'rewritten'"
+"""There were rules alone before, and they have one."""
+ANSWERS = """
+-- One request to an endpoint: `at` is when the command began that made it. Tokens are NULL where it does not tell.
+CREATE TABLE rewrite_request (
+  request_id  INTEGER PRIMARY KEY,
+  at          REAL NOT NULL,
+  rewriter    TEXT NOT NULL CHECK (rewriter <> ''),
+  host        TEXT NOT NULL,
+  tokens_in   INTEGER CHECK (tokens_in >= 0),
+  tokens_out  INTEGER CHECK (tokens_out >= 0)
+) STRICT;
+
+-- What a model answered to the text of a caption, kept so that it is asked once; empty where nothing was of use.
+CREATE TABLE rewrite_answer (
+  rewriter    TEXT NOT NULL CHECK (rewriter <> ''),
+  text        TEXT NOT NULL CHECK (text <> ''),
+  answer      TEXT NOT NULL,
+  request_id  INTEGER NOT NULL REFERENCES rewrite_request,
+  PRIMARY KEY (rewriter, text)
+) STRICT
+"""
+
+
+@migrations()
+def m010_rewrite_attempts(db: Database) -> None:
+    """What language models were asked and answered, and how many attempts a rewrite took."""
+    db.conn.execute(ATTEMPTS)
+    db.conn.execute(ONE_BEFORE)
+    run(db, ANSWERS)
+    forbid_changes(db, ("rewrite_request", "rewrite_answer"))
