@@ -115,11 +115,15 @@ def accept_by_hand(project: Project, data: bytes, file: str, *, now: float) -> i
     problems = list(table.problems)
     cast = cast_of(project)
     decided = 0
+    taken: dict[str, tuple[int, str]] = {}
     with writing(project.store):
         for row, caption, text in zip(table.rows, table.columns["caption"], table.columns["rewrite"], strict=True):
             wanted = " ".join(text.split())
             if problem := _problem(cast, wanted):
                 problems.append(Problem(file, row, problem))
+            elif (before := taken.setdefault(caption.strip(), (row, wanted))) != (row, wanted):
+                if before[1] != wanted:
+                    problems.append(Problem(file, row, f"row {before[0]} has other words for this caption"))
             elif not (found := _decide(project.store, caption.strip(), wanted, at=now, by=None)):
                 problems.append(Problem(file, row, "no rewrite of this caption waits for a person"))
             else:

@@ -1,5 +1,6 @@
 """What leads decide about rewrites that wait: who, when, once, and taken back."""
 
+import csv
 import json
 import threading
 from collections.abc import Callable
@@ -65,6 +66,26 @@ def test_the_queue_holds_what_waits_by_text_with_its_differences(project: api.Pr
     twice = queue.items[12]
     assert (twice.captions, twice.reason) == (2, "a name is left: Dev")
     assert [item.caption_id for item in queue.items] == sorted(item.caption_id for item in queue.items)
+
+
+def test_the_file_of_what_waits_can_be_handed_back_as_it_is(project: api.Project, leads: list[Person]) -> None:
+    """Two captions of one text were two rows, of which the second was refused: the first had decided both."""
+    queue = api.rewrite_queue(project, leads[0])
+    found = api.waiting_rewrites(project)
+    assert [text for text, _, _ in found] == [item.published for item in queue.items]
+    file = project.folder / "waiting.csv"
+    with file.open("w", newline="") as out:
+        csv.writer(out).writerows([("caption", "rewrite", "why it waits"), *found, found[12]])
+    assert api.accept_rewrites(project, file, now=NOW) == queue.counts.waiting == 15
+    assert api.waiting_rewrites(project) == []
+
+
+def test_two_wordings_of_one_caption_are_refused(project: api.Project) -> None:
+    file = project.folder / "waiting.csv"
+    file.write_text("caption,rewrite\nThen Dev waves at Dev.,A man waves.\nThen Dev waves at Dev.,He waves.\n")
+    with pytest.raises(InputError, match=r"waiting\.csv, row 3: row 2 has other words for this caption"):
+        api.accept_rewrites(project, file, now=NOW)
+    assert len(api.waiting_rewrites(project)) == 14
 
 
 def test_accepting_as_it_stands_keeps_who_wrote_it_and_says_who_accepted(

@@ -43,10 +43,11 @@ def rewritten_captions(db: Database) -> list[CaptionRow]:
 
 
 def waiting_rewrites(db: Database) -> list[tuple[str, str, str]]:
-    """(published text, rewrite, reason) of every rewrite that waits for a person."""
+    """(published text, rewrite, reason) of what waits for a person: one a text, since a decision is about the text."""
     rows = db.conn.execute(
-        "SELECT trim(s.text), c.text, c.reason FROM caption c JOIN caption s ON s.caption_id = c.source_caption_id "
-        "WHERE c.accepted = 0 AND c.decided_at IS NULL ORDER BY c.caption_id"
+        "SELECT trim(s.text), c.text, c.reason, min(c.caption_id) AS first FROM caption c "
+        "JOIN caption s ON s.caption_id = c.source_caption_id "
+        "WHERE c.accepted = 0 AND c.decided_at IS NULL GROUP BY trim(s.text) ORDER BY first"
     )
     return [(row[0], row[1], row[2]) for row in rows]
 
