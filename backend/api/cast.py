@@ -3,8 +3,9 @@
 from backend.campaign.captions import cast
 from backend.campaign.captions.cast import CastReport
 from backend.campaign.project.folder import Project
+from backend.ground.progress import Progress
 
 
-def propose_cast(project: Project) -> CastReport:
+def propose_cast(project: Project, *, progress: Progress | None = None) -> CastReport:
     """Write the names of the captions that the cast lacks, with a guess what they become, into `cast.csv`."""
-    return cast.propose_cast(project)
+    return cast.propose_cast(project, progress=progress)

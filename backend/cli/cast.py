@@ -3,7 +3,7 @@
 import typer
 
 from backend import api
-from backend.cli.output import Dir, now, say, seconds, table
+from backend.cli.output import Dir, now, progress_bar, say, seconds, table
 
 SHOWN = 12
 """So many new names are printed; the file has all."""
@@ -26,7 +26,9 @@ def cast(folder: Dir) -> None:
     Example: reelrank cast my-project
     """
     start = now()
-    report = api.propose_cast(api.open_project(folder))
+    project = api.open_project(folder)
+    with progress_bar() as progress:
+        report = api.propose_cast(project, progress=progress)
     if report.new:
         rows = [(line.name, line.becomes or "?", line.count, _short(line.example)) for line in report.new[:SHOWN]]
         table(("name", "becomes", "captions", "example"), rows, left=(True, True, False, True))

@@ -13,13 +13,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from backend.campaign.captions.first_names import known_words
-from backend.campaign.captions.rules.cast import contradictions
+from backend.campaign.captions.rules.cast import contradictions, is_said
 from backend.campaign.captions.rules.proposing import MAN, PERSON, WOMAN, Proposed, propose
 from backend.campaign.captions.rules.text import tidy
 from backend.campaign.corpus import rows as corpus
 from backend.campaign.project import steps
 from backend.campaign.project.folder import SETTINGS_FILE, Project
 from backend.ground.errors import InputError, Problem, ProjectError
+from backend.ground.progress import Progress, named
 from backend.ground.reading import bytes_of
 from backend.ground.text_files import read_csv
 from backend.store.files import arriving
@@ -79,7 +80,7 @@ def cast_of(project: Project) -> dict[str, str]:
     return cast
 
 
-def propose_cast(project: Project) -> CastReport:
+def propose_cast(project: Project, *, progress: Progress | None = None) -> CastReport:
     """Write the names of the published captions that the cast lacks into `cast.csv`, below what stands there.
 
     Raises:
@@ -90,8 +91,13 @@ def propose_cast(project: Project) -> CastReport:
     if not texts:
         raise ProjectError(f"there are no captions yet: run `{steps.importing(project.folder)}` first")
     lines, cast = _lines(project), cast_of(project)
-    there = {line.name for line in lines}
-    new = [found for found in propose(texts, cast, known_words()) if found.name not in there]
+    # Proposed whatever is there, so that the same captions say the same again.
+    there, phrases = {*cast, *(line.name for line in lines)}, {*cast.values()}
+    new = [
+        found
+        for found in propose(texts, known_words(), named(progress, "reading captions"))
+        if found.name not in there and not any(is_said(found.name, phrase) for phrase in phrases)
+    ]
     cells = [*(line.cells for line in lines), *((p.name, p.becomes, str(p.count), p.example) for p in new)]
     path = project.folder / CAST_FILE
     if new or not path.exists():

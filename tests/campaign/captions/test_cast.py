@@ -64,6 +64,13 @@ def test_a_later_proposal_keeps_what_people_wrote_and_adds_new_names_only(corpus
     assert (corpus_project.folder / FILE).read_bytes() == before
 
 
+def test_names_of_the_settings_and_of_phrases_are_not_proposed(corpus_project: api.Project) -> None:
+    settings = corpus_project.folder / "reelrank.toml"
+    settings.write_text(settings.read_text() + 'Anna = "a girl"\nRoy = "Dev"\n')
+    api.propose_cast(api.open_project(corpus_project.folder))
+    assert [line[0] for line in rows(corpus_project)[1:]] == ["Boris", "Carla"]
+
+
 def test_rewriting_takes_the_file_and_the_settings_go_over_it(corpus_project: api.Project) -> None:
     api.propose_cast(corpus_project)
     settings = corpus_project.folder / "reelrank.toml"

@@ -5,11 +5,13 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from itertools import pairwise
 
 from backend.campaign.captions.rules.cast import is_said
 from backend.campaign.captions.rules.counting import PEOPLE
 from backend.campaign.captions.rules.names import Known, unknown_names
 from backend.campaign.captions.rules.text import TITLES, nfc, word_pattern
+from backend.ground.progress import Steps
 
 WOMAN, MAN, PERSON, UNDECIDED = "a woman", "a man", "a person", ""
 ENOUGH_SIGNS = 4
@@ -21,6 +23,10 @@ FULL_SHARE = 0.8
 LIKE_A_NAME = 10
 """A word that is another one misspelt, or with an `s`, is at least so many times as rare."""
 
+RARELY_SMALL = 50
+"""A name is written with its capital at least so many times as often as without."""
+
+_READINGS = 3  # so many times every caption is gone through
 _TITLE_SIGNS = {**dict.fromkeys(("Mrs", "Ms", "Miss", "Madam", "Aunt"), WOMAN), **dict.fromkeys(("Mr", "Sir"), MAN)}
 _PRONOUN = re.compile(r"(?<!\w)(?:(she|hers?|herself)|(?:he|him|his|himself))(?!\w)", re.IGNORECASE)
 _TITLE = re.compile(rf"(?<!\w)({'|'.join(sorted(TITLES))})\.?\s+\Z")
@@ -60,37 +66,40 @@ class _Word:
     signs: Counter[str] = field(default_factory=Counter)
 
 
-def propose(texts: Sequence[str], cast: Mapping[str, str], known: Known) -> list[Proposed]:
-    """The names in `texts` that `cast` lacks, people before words that may be none, the most frequent first.
+def propose(texts: Sequence[str], known: Known, progress: Steps | None = None) -> list[Proposed]:
+    """The names in `texts`, people before words that may be none, the most frequent first.
 
     What a name becomes: by its titles and by the pronouns after it, where there are enough of them; else by the lists
     of first names; else by the few pronouns there are; else it is `a person`. A surname without any of these is who
     its first names are, and a rare word that looks like a frequent name is that name misspelt.
     """
+    told = progress or (lambda done, total: None)
     texts = [nfc(text) for text in texts]
-    phrases = {WOMAN, MAN, PERSON, *(phrase for name, phrase in cast.items() if phrase != name)}
     names = {
         name
-        for name in unknown_names(texts, cast, known)
-        if not name.islower() and name.lower() not in PEOPLE and not any(is_said(name, phrase) for phrase in phrases)
+        for name in unknown_names(texts, {}, known)
+        if name.lower() not in PEOPLE and not any(is_said(name, phrase) for phrase in (WOMAN, MAN, PERSON))
     }
+    told(1, _READINGS)
     words, pairs = _read(texts, names)
+    told(2, _READINGS)
     found = _people(words, pairs, known)
     for (first, last), becomes in _full_names(words, pairs, found, known).items():
         found[f"{first} {last}"] = becomes
         words[f"{first} {last}"] = _Word(pairs[first, last])
         if becomes == UNDECIDED:
-            del found[first], found[last]
-    people = {name: becomes for name, becomes in {**cast, **found}.items() if becomes}
-    for small, becomes, captions in _in_lower_case(texts, people, known):
+            found.pop(first, None)
+            found.pop(last, None)
+    for small, (becomes, captions) in _in_lower_case(texts, words, found, known).items():
         found[small], words[small] = becomes, _Word(captions)
+    told(_READINGS, _READINGS)
     lines = [Proposed(name, found[name], len(words[name].captions), words[name].captions[0]) for name in found]
     return sorted(lines, key=lambda line: (line.becomes == UNDECIDED, -line.count, line.name))
 
 
 def _read(texts: Sequence[str], names: set[str]) -> tuple[dict[str, _Word], dict[tuple[str, str], list[str]]]:
     """What the captions say about each name, and the captions in which two of them stand side by side."""
-    words: dict[str, _Word] = {name: _Word() for name in names}
+    words: dict[str, _Word] = {name: _Word() for name in sorted(names)}
     pairs: dict[tuple[str, str], list[str]] = defaultdict(list)
     small = {name.lower(): name for name in names if name != name.lower()}
     for text in texts:
@@ -102,7 +111,6 @@ def _read(texts: Sequence[str], names: set[str]) -> tuple[dict[str, _Word], dict
             if word not in words:
                 continue
             if runs and text[places[-1][1] : start].isspace():
-                pairs[(runs[-1][-1], word)].append(text)
                 runs[-1].append(word)
                 places[-1] = (places[-1][0], stop)
             else:
@@ -111,6 +119,8 @@ def _read(texts: Sequence[str], names: set[str]) -> tuple[dict[str, _Word], dict
             _note(words[word], text, start, stop)
         for word in {word for run in runs for word in run}:
             words[word].captions.append(text)
+        for pair in dict.fromkeys(pair for run in runs for pair in pairwise(run)):
+            pairs[pair].append(text)
         for word in runs[0] if runs else ():
             words[word].signs.update(_whose(text, places))
     return {name: word for name, word in words.items() if word.captions}, pairs
@@ -207,25 +217,27 @@ def _full_names(
         if first in known.first_names and found[first] in (WOMAN, MAN):
             if found[last] != found[first]:
                 full[first, last] = found[first]
-        elif found[first] == UNDECIDED and count >= FULL_SHARE * alone:
+        elif found[first] == UNDECIDED and found[last] in (UNDECIDED, PERSON) and count >= FULL_SHARE * alone:
             full[first, last] = UNDECIDED
     return full
 
 
 def _in_lower_case(
-    texts: Sequence[str], people: Mapping[str, str], known: Known
-) -> Iterator[tuple[str, str, list[str]]]:
-    """Names typed without their capital, what they become, and where."""
-    by_small: dict[str, str] = {}
-    for name, becomes in people.items():
-        by_small.setdefault(name.lower(), becomes)
-    for small in unknown_names(texts, people, known):
-        if small in by_small and small not in people and small not in known.ordinary:
-            found = [
-                (text, _acts(text, start, end) and not _NO_PERSON_AFTER.search(text, 0, start))
-                for text in texts
-                for word, start, end in _tokens(text)
-                if word == small
-            ]
-            if all(acts for _, acts in found):  # `a car chase` is no Chase
-                yield small, by_small[small], list(dict.fromkeys(text for text, _ in found))
+    texts: Sequence[str], words: Mapping[str, _Word], found: Mapping[str, str], known: Known
+) -> dict[str, tuple[str, list[str]]]:
+    """Names typed without their capital: what they become, and the captions. A name that is a word too is left out."""
+    rare = {
+        name.lower(): name
+        for name, word in words.items()
+        if found.get(name) and 0 < RARELY_SMALL * word.small <= word.uses and name.lower() not in known.ordinary
+    }
+    there: dict[str, list[str]] = defaultdict(list)
+    for text in texts:
+        for word, start, end in _tokens(text) if any(name in text for name in rare) else ():
+            if word not in rare:
+                continue
+            if _acts(text, start, end) and not _NO_PERSON_AFTER.search(text, 0, start):
+                there[word].append(text)
+            else:  # `a car chase` is no Chase
+                del rare[word]
+    return {small: (found[name], list(dict.fromkeys(there[small]))) for small, name in rare.items()}
