@@ -14,7 +14,7 @@ from annotate_app.server.sending import Sent, sent_by
 from annotate_app.session.guard import person_of
 from backend import api
 from backend.campaign.captions.model import TakenDecision
-from backend.ground.errors import NotAllowed, Overtaken, ProjectError, StoreUnavailable
+from backend.ground.errors import NotAllowed, ReelRankError, StoreUnavailable
 
 
 class _Decision(Sent, kw_only=True):
@@ -66,7 +66,7 @@ class Rewriting:
             taken_back = act()
         except (NotAllowed, StoreUnavailable):
             raise  # the guard answers
-        except (ProjectError, Overtaken) as refusal:
+        except ReelRankError as refusal:
             message = str(refusal)
         answer: dict[str, Any] = {"queue": api.rewrite_queue(self._project(), person_of(request)), "message": message}
         return Response(

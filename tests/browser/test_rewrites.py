@@ -15,6 +15,7 @@ from axe import no_serious_finding, passes_axe
 from backend import api
 from backend.campaign.nouns import Role
 from backend.encoders import sentence
+from backend.store.connection import writing
 from support import NOW, WordEncoder
 
 pytestmark = pytest.mark.browser
@@ -45,6 +46,8 @@ def build(folder: Path) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sentence, "load", lambda spec: WordEncoder())
         api.rewrite_captions(project, now=NOW)
+    with writing(project.store) as db:  # as a second attempt of a model would leave them
+        db.conn.execute("UPDATE caption SET attempts = 2 WHERE accepted = 1 AND text LIKE 'A man%'")
     for name in LEADS:
         api.add_person_with_password(project, api.OPERATOR, name, Role.LEAD, PASSWORD, now=NOW)
     project.store.close()
@@ -100,10 +103,10 @@ def equal_to_sql(page: Page, server: AppServer) -> None:
         server,
         f"SELECT (SELECT count(*) {ours} accepted = 0 AND decided_at IS NULL), (SELECT count(*) {ours} accepted = 1), "
         f"(SELECT count(*) {ours} accepted = 1 AND rule_version = 'by-hand'), "
-        f"(SELECT count(*) {ours} accepted = 0 AND decided_at IS NOT NULL)",
+        f"(SELECT count(*) {ours} accepted = 0 AND decided_at IS NOT NULL), (SELECT count(*) {ours} attempts > 1)",
     )[0]
     shown = counts(page)
-    assert (shown["waiting"], shown["accepted"], shown["by_hand"], shown["rejected"]) == found
+    assert tuple(shown[name] for name in ("waiting", "accepted", "by_hand", "rejected", "retried")) == found
 
 
 def saved(page: Page, press: Callable[[], None]) -> None:
@@ -153,7 +156,7 @@ def test_the_queue_is_worked_by_keyboard_alone(lead: Callable[..., Page], server
     saved(page, lambda: page.keyboard.press("a"))
     shows(page, CAPTIONS[2])
     equal_to_sql(page, server)
-    assert counts(page) == {"waiting": WAITING - 3, "accepted": 6, "by_hand": 3, "retried": 0, "rejected": 0}
+    assert counts(page) == {"waiting": WAITING - 3, "accepted": 6, "by_hand": 3, "retried": 1, "rejected": 0}
 
     # A name of the cast is refused in words, and what was typed comes back.
     page.keyboard.press("e")

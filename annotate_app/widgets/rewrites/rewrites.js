@@ -9,7 +9,8 @@ const AGAIN_MS = 2000;
 const SIGN_IN = "/session/sign-in";
 const COUNTS = [["waiting", "Waiting"], ["accepted", "Accepted"], ["by_hand", "of them by hand"], ["retried", "Retried"], ["rejected", "Rejected"]];
 const COMMANDS = { a: "accept", e: "edit", r: "reject", u: "undo" };
-const UNSENT = "The server cannot be reached. What you decided is not saved yet; it is sent again until it is.";
+const AWAY = "The server cannot be reached.";
+const UNSENT = "What you decided is not saved yet; it is sent again until it is.";
 const SIGNED_OUT = "You are signed out, so this was not saved. What you typed is kept for you.";
 
 class Rewrites {
@@ -114,13 +115,13 @@ class Rewrites {
     while (this.sent.length > 0 && !this.ended.signal.aborted) {
       const answer = await this.post(this.sent[0]);
       if (answer === "signed out") return this.keepAll();
-      if (answer === "again") {
-        this.say(UNSENT);
+      if (answer.again) {
+        this.say(`${answer.again} ${UNSENT}`);
         await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
         continue;
       }
       const { caption } = this.sent.shift();
-      if (this.notice === UNSENT) this.say("");
+      if (this.notice.endsWith(UNSENT)) this.say("");
       if (answer.queue) this.queue = answer.queue;
       if (answer.taken_back) {
         this.first = answer.taken_back.caption_id;
@@ -148,10 +149,10 @@ class Rewrites {
         keepalive: true,
       });
       if (response.status === 401) return "signed out";
-      if (response.status >= 500) return "again";
-      return await response.json();
+      const answer = await response.json();
+      return response.status < 500 ? answer : { again: answer.message };
     } catch {
-      return "again";
+      return { again: AWAY };
     }
   }
 

@@ -168,6 +168,15 @@ def test_of_two_leads_at_the_same_moment_one_decides(project: api.Project, leads
     assert sorted(outcomes) == ["decided", "told"]
 
 
+def test_retried_are_those_that_took_more_than_one_attempt(project: api.Project, leads: list[Person]) -> None:
+    assert api.rewrite_queue(project, leads[0]).counts.retried == 0
+    with writing(project.store) as db:
+        accepted = "SELECT caption_id FROM caption WHERE kind = 'rewritten' AND accepted = ? LIMIT 2"
+        for kind in (0, 1):
+            db.conn.execute(f"UPDATE caption SET attempts = 2 WHERE caption_id IN ({accepted})", [kind])
+    assert api.rewrite_queue(project, leads[0]).counts.retried == 4
+
+
 def test_each_lead_takes_back_their_own_decisions_from_the_last_on(project: api.Project, leads: list[Person]) -> None:
     lea, lou = leads
     before = {text: rows(project, text) for text in ("Then Dev waves at Dev.", "Then  Dev sighs.")}

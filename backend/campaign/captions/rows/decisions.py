@@ -29,7 +29,7 @@ class DecisionRow:
 def counts(db: Database) -> RewriteCounts:
     """Imprecise captions by what became of them."""
     row = db.conn.execute(
-        "SELECT coalesce(sum(accepted), 0), 0, "
+        "SELECT coalesce(sum(accepted), 0), coalesce(sum(attempts > 1), 0), "
         "coalesce(sum(accepted = 0 AND decided_at IS NULL), 0), coalesce(sum(accepted AND rule_version = ?), 0), "
         "coalesce(sum(accepted = 0 AND decided_at IS NOT NULL), 0) FROM caption WHERE kind = 'rewritten'",
         [BY_HAND],
