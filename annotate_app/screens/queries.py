@@ -218,7 +218,13 @@ def _detail(project: api.Project, lead: Person, review: QueryReview, campaign: C
         else:
             st.caption("None has one yet.")
     pairs, examples = api.query_pairs(project, lead, review.query_id), api.examples_chosen(project, lead)
-    _pairs(pairs, examples, campaign.tolerance)
+    _pairs([pair for pair in pairs if not pair.probe], examples, campaign.tolerance)
+    if probe := [pair for pair in pairs if pair.probe]:
+        settled = sum(pair.verdict.is_settled for pair in probe)
+        st.caption(
+            f"This query is probed: {wording.count_of(len(probe), 'further pair')} of it {wording.are(len(probe))} "
+            f"judged to see how deep judging has to go, {settled:,} settled. No release holds them."
+        )
 
 
 def _pairs(pairs: Sequence[PairReview], examples: Sequence[api.Example], tolerance: int) -> None:

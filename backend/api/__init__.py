@@ -91,6 +91,7 @@ if TYPE_CHECKING:
         waiting_rewrites,
         write_pseudo_train,
     )
+    from backend.api.probes import write_probe_figures
     from backend.api.queries import draw_queries, take_back_queries
     from backend.api.raw import summarise_raw
     from backend.api.reports import report_page
@@ -141,6 +142,7 @@ if TYPE_CHECKING:
     from backend.campaign.queries.drawing import QueryReport
     from backend.campaign.release.export import ReleaseReport
     from backend.campaign.release.rows import ReleaseRow
+    from backend.campaign.review.probing import ProbeReport
     from backend.campaign.review.taking_back import TakenBack
     from backend.campaign.statistics.model import Statistics
     from backend.language.endpoint import Endpoint
@@ -206,6 +208,7 @@ __all__ = [
     "Leaderboard",
     "Missed",
     "Operator",
+    "ProbeReport",
     "Project",
     "QueryReport",
     "ReleaseReport",
@@ -348,6 +351,7 @@ __all__ = [
     "videos_with_file",
     "waiting_rewrites",
     "withdraw_example",
+    "write_probe_figures",
     "write_pseudo_train",
     "write_study",
 ]

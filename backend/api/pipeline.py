@@ -83,11 +83,22 @@ def accept_rewrites(project: Project, file: Path, *, now: float) -> int:
 
 
 def choose_candidates(
-    project: Project, *, batch_size: int | None = None, now: float, progress: Progress | None = None
+    project: Project,
+    *,
+    batch_size: int | None = None,
+    probe: int = 0,
+    seed: int = 0,
+    now: float,
+    progress: Progress | None = None,
 ) -> CandidateReport:
-    """Embed, search, store the candidate lists, open batch 1 of every query; `batch_size` is 1 to 40."""
+    """Embed, search, store the candidate lists, open batch 1 of every query; `batch_size` is 1 to 40.
+
+    Of `probe` queries, drawn by `seed`, pairs further down are judged too, to see how deep judging has to go.
+    """
     require_no_lists(project)
-    return candidates.choose(project, _encoder(project), batch_size=batch_size, now=now, progress=progress)
+    return candidates.choose(
+        project, _encoder(project), batch_size=batch_size, probe=probe, seed=seed, now=now, progress=progress
+    )
 
 
 def write_pseudo_train(

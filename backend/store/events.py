@@ -27,7 +27,7 @@ class EventKind(StrEnum):
     QUERIES_TAKEN_BACK = "queries_taken_back"
     """val, test, train, candidates, pairs: what went"""
     CANDIDATES_CHOSEN = "candidates_chosen"
-    """encoder, queries, candidates"""
+    """encoder, queries, candidates; with probes also probed, probe_pairs, seed"""
     BATCH_OPENED = "batch_opened"
     """number, pairs"""
     SEATS_CLAIMED = "seats_claimed"

@@ -365,6 +365,15 @@ def test_a_pairs_table_tells_the_rule(open_page: Open, project: fake_api.Project
     assert shown["Rule"][1] == "4 and 4 differ by at most 1; their mean is 4."
 
 
+def test_probe_pairs_are_told_of_and_in_no_table(open_page: Open, project: fake_api.Project) -> None:
+    pairs = project.pairs[QueryId(1)]
+    project.pairs[QueryId(1)] = [*pairs[:18], *(replace(pair, probe=True) for pair in pairs[18:])]
+    app = open_page("queries", query="1")
+    assert len(app.dataframe[1].value) == 18
+    told = "This query is probed: 2 further pairs of it are judged to see how deep judging has to go, "
+    assert any(caption.value.startswith(told) for caption in app.caption)
+
+
 def test_a_chosen_pair_shows_its_grades_and_the_rule(
     open_page: Open, project: fake_api.Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:

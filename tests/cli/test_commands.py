@@ -34,7 +34,7 @@ def test_every_command_has_help_with_an_example_of_itself(reelrank: Run, command
 
 
 def test_the_public_commands_are_there() -> None:
-    wanted = "demo init import cast rewrite queries candidates pseudo-train serve status export "
+    wanted = "demo init import cast rewrite queries candidates probe-figures pseudo-train serve status export "
     wanted += "stats consensus evaluate backup migrate clip import-judgements restore doctor"
     studies = {f"measures {name}" for name in ["agreement", "stability", "noise", "ties", "model-selection", "theory"]}
     exams = {f"exam {name}" for name in ["set", "status", "off", "retake", "exempt"]}

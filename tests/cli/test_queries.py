@@ -1,10 +1,10 @@
-"""The command queries: what it says, and what is wrong usage."""
+"""The commands queries, candidates and probe-figures: what they say, and what is wrong usage."""
 
 from collections.abc import Callable
 from pathlib import Path
 
 from backend import api
-from support import MOMENTS
+from support import MOMENTS, Judging
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -36,3 +36,29 @@ def test_a_draw_over_shows_needs_names_that_tell_them(reelrank: Run, corpus_proj
         "queries", corpus_project.folder, "--val", "6", "--stratify", "show", "--show-of", r"v(\d)", "--seed", "1"
     )
     assert (code, "6 validation" in out) == (0, True)
+
+
+def test_probes_are_told_of_and_drawn(reelrank: Run, judging: Judging, tmp_path: Path) -> None:
+    folder = judging.project.folder
+    assert reelrank("queries", folder, "--undo")[0] == 0
+    assert reelrank("queries", folder, "--val", "2", "--test", "1", "--seed", "5")[0] == 0
+    code, out, err = reelrank("candidates", folder, "--batch-size", "10", "--probe", "1", "--seed", "3")
+    assert (code, err) == (0, "")
+    assert "3 queries, 120 candidates, 30 pairs open for judging" in out
+    assert (
+        "1 of the queries are probed: 38 further pairs, which no release holds. Once they are judged: reelrank " in out
+    )
+    code, _, err = reelrank("probe-figures", folder, tmp_path / "out")
+    assert (code, "none of the 48 pairs of probed queries has a relevance yet" in err) == (1, True)
+    for pair in judging.pairs():
+        judging.grade(0, pair.pair, 3)
+        judging.grade(1, pair.pair, 3)
+    code, out, _ = reelrank("probe-figures", folder, tmp_path / "out")
+    assert (code, "48 of 48 pairs of 1 probed queries have a relevance." in out) == (0, True)
+    names = ("probe-bins.csv", "probe-pairs.csv", "probe.png", "probe.svg")
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [*names]
+    code, out, _ = reelrank("status", folder)
+    assert [line.split() for line in out.splitlines() if line.startswith("probes")] == [
+        ["probes", "queries", "1"],
+        ["probes", "pairs", "38"],
+    ]

@@ -189,6 +189,22 @@ def test_a_migration_cut_off_before_it_was_noted_down_starts_again(old: Path) ->
     assert api.doctor(api.open_project(old), now=NOW + 1000).findings == ()
 
 
+def test_the_migration_of_queries_cut_off_before_it_was_noted_down_starts_again(old: Path) -> None:
+    before = rows(old / "reelrank.db")
+    store = connection.Store(old / "reelrank.db")
+    migrations.apply(store.db, stop_before="m012_queries")
+    remade = next(migration for migration in migrations._migrations if migration.name == "m012_queries")
+    remade.fn(store.db)
+    store.close()
+    api.migrate(old)
+    assert rows(old / "reelrank.db") == before
+    project = api.open_project(old)
+    assert api.doctor(project, now=NOW + 1000).findings == ()
+    assert {row[0] for row in project.store.db.conn.execute("SELECT source FROM query")} == {""}
+    with pytest.raises(sqlite3.IntegrityError, match="a project is one campaign"):
+        project.store.db.conn.execute("DELETE FROM campaign")
+
+
 def test_tables_are_changed_in_one_transaction(old: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Cut off inside the migration itself: nothing of it stays, and references are looked at again."""
     store = connection.Store(old / "reelrank.db")

@@ -3,11 +3,16 @@
 *Reads* queries and captions. *Writes* candidate, batch, pair, seat, events. The first `MAX_CANDIDATES` of every
 validation and test query are stored with ranks, similarities and the encoder's identity; that list is the record
 and is never recomputed. The first batch of them is opened for judging at once.
+
+A probe tells how deep judging has to go: for some queries the top 60 moments and 60 of all the others are judged too.
+Those of the top that an open batch holds are judged there; a further batch takes its pairs over from the probe. No
+release holds what is a probe's alone.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from backend.campaign.candidates import rules
 from backend.campaign.candidates.record import require_no_lists
 from backend.campaign.candidates.rows import lists
 from backend.campaign.candidates.rows.lists import CandidateRow
@@ -24,11 +29,14 @@ from backend.encoders.search import QUERIES_AT_ONCE, Captions
 from backend.encoders.selection import Ranking, left_out
 from backend.encoders.sentence import Encoder
 from backend.ground.errors import ProjectError
-from backend.ground.ids import MomentId
+from backend.ground.ids import MomentId, QueryId
 from backend.ground.progress import Progress, named
 from backend.store import events
 from backend.store.connection import writing
 from backend.store.events import EventKind
+
+_PROBED_AT_ONCE = 8
+"""Queries whose whole ranking is held at once: a row for every moment of the corpus."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +44,7 @@ class CandidateReport:
     """What was chosen.
 
     `split_ties` queries had moments of identical text on both sides of the cut; the files of `without_file` videos
-    are not known yet, so their moments cannot be judged.
+    are not known yet, so their moments cannot be judged. `probed` queries have `probe_pairs` more, for their probes.
     """
 
     queries: int
@@ -45,6 +53,8 @@ class CandidateReport:
     encoder: str
     split_ties: int
     without_file: int
+    probed: int
+    probe_pairs: int
 
 
 def choose(
@@ -52,6 +62,8 @@ def choose(
     encoder: Encoder,
     *,
     batch_size: int | None = None,
+    probe: int = 0,
+    seed: int = 0,
     now: float,
     progress: Progress | None = None,
 ) -> CandidateReport:
@@ -61,6 +73,8 @@ def choose(
         project: the project.
         encoder: the sentence encoder; its identity is stored with every list.
         batch_size: candidates a batch from now on, 1 to `MAX_CANDIDATES`; None leaves it as it is.
+        probe: for how many queries a probe is judged too.
+        seed: of the draw of these queries, and of the moments after the top.
         now: seconds since 1970.
         progress: called with (what is done, done, all).
 
@@ -75,7 +89,10 @@ def choose(
         _, _, captions = corpus.counts(store.db)
         step = steps.drawing if captions else steps.importing
         raise ProjectError(f"there are no queries yet: run `{step(project.folder)}` first")
+    if not 0 <= probe <= len(asked):
+        raise ProjectError(f"{probe} queries cannot be probed: there are {len(asked)} to judge")
     found, split_ties = search(project, encoder, asked, MAX_CANDIDATES, progress=progress)
+    probes = _probes(project, encoder, asked, probe, seed, progress=progress)
     with writing(store) as db:
         require_no_lists(project)  # here, because another process may have made some in the meantime
         if batch_size is not None:
@@ -83,16 +100,42 @@ def choose(
         campaign = facts.campaign(db)
         lists.add_candidates(db, found, encoder.identity)
         pairs = sum(lists.open_batch(db, campaign, query.query_id, 1, at=now, by=None) for query in asked)
+        probe_pairs = sum(lists.open_probe(db, campaign, query_id, rows, at=now) for query_id, rows in probes.items())
         events.record(
             db,
             EventKind.CANDIDATES_CHOSEN,
             at=now,
             actor=None,
             subject="candidates",
-            payload={"encoder": encoder.identity, "queries": len(asked), "candidates": len(found)},
+            payload={
+                **{"encoder": encoder.identity, "queries": len(asked), "candidates": len(found)},
+                **({"probed": probe, "probe_pairs": probe_pairs, "seed": seed} if probe else {}),
+            },
         )
     without_file = len(corpus.videos_without_file(store.db))
-    return CandidateReport(len(asked), len(found), pairs, encoder.identity, split_ties, without_file)
+    return CandidateReport(
+        len(asked), len(found), pairs, encoder.identity, split_ties, without_file, len(probes), probe_pairs
+    )
+
+
+def _probes(
+    project: Project, encoder: Encoder, asked: list[QueryRow], count: int, seed: int, *, progress: Progress | None
+) -> dict[QueryId, list[CandidateRow]]:
+    """What the probe of each probed query wants judged; ranks are those among all moments."""
+    _, moments, _ = corpus.counts(project.store.db)
+    chosen = rules.probed([query.text for query in asked], count, seed)
+    queries_probed = [query for query in asked if query.text in chosen]
+    report = named(progress, "ranking for the probes")
+    found: dict[QueryId, list[CandidateRow]] = {}
+    for start in range(0, count, _PROBED_AT_ONCE):
+        some = queries_probed[start : start + _PROBED_AT_ONCE]
+        ranked, _ = search(project, encoder, some, moments)
+        for query in some:
+            own = [row for row in ranked if row.query_id == query.query_id]
+            found[query.query_id] = rules.probe(own, query.text, seed)
+        if report:
+            report(len(found), count)
+    return found
 
 
 def search(

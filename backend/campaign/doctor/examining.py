@@ -217,6 +217,12 @@ CHECKS = (
         _sql(invariants.SPLITS),
     ),
     Check(
+        "probes",
+        "The probes of these queries hold pairs that belong into an open batch, or nobody is to judge the queries. "
+        f"{RESTORE}",
+        _sql(invariants.PROBES),
+    ),
+    Check(
         "judged seats",
         f"A seat counts as judged, but nobody's grade is there. {RESTORE}",
         _sql(invariants.JUDGED_WITHOUT_GRADE),

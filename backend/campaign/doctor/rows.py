@@ -35,6 +35,14 @@ SPLITS = """
   SELECT 'query ' || t.query_id FROM query t
   WHERE t.split = 'train' AND EXISTS (SELECT 1 FROM query q WHERE q.text = t.text AND q.split <> 'train')
 """
+PROBES = """
+  SELECT DISTINCT 'query ' || b.query_id FROM batch b
+  JOIN pair p USING (batch_id) JOIN query q ON q.query_id = b.query_id
+  WHERE b.number IS NULL AND (q.split = 'train' OR p.query_id <> b.query_id OR EXISTS (
+    SELECT 1 FROM candidate c WHERE c.query_id = p.query_id AND c.moment_id = p.moment_id
+    AND c.rank <= (SELECT batch_size FROM campaign)
+      * (SELECT coalesce(max(n.number), 1) FROM batch n WHERE n.query_id = b.query_id)))
+"""
 SKIPPED_AND_SEATED = """
   SELECT 'pair ' || k.pair_id || ', annotator ' || k.annotator_id FROM skip k
   WHERE k.lifted_at IS NULL

@@ -135,13 +135,13 @@ def _fill(project: Project, out: Path, part: Path, with_published: bool, now: fl
         settled = reviews.settled_pairs(db)
         all_pairs = reviews.all_pairs(db)
         decided = judgements.all_adjudicated(db)
-        standing = [(*row, decided.get(row[0], "")) for row in judgements.all_standing(db)]
+        standing = [(*row, decided.get(row[0], "")) for row in judgements.released_standing(db)]
         asked = queries.query_rows(db, (Split.VAL, Split.TEST))
         moments = pseudo_train.moment_documents(project, with_published=with_published)
         rewritten = rewrites.released_captions(db) is not None
         changes = summary(rewrites.accepted_texts(db))
         durations = corpus.video_durations(db)
-        counts = status.counts(project)
+        counts = status.counts(project, probes=False)
         scale = facts.scale(db)
     by_span = {(moment["video_name"], *moment["timestamp"]): moment for moment in moments.values()}
     by_query: dict[QueryId, list[PairReview]] = {}

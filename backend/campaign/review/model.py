@@ -63,6 +63,8 @@ class PairReview:
     fault: str = ""
     """Why the clip cannot be shown."""
     skips: tuple[GivenSkip, ...] = ()
+    probe: bool = False
+    """Whether it is judged for the probe of its query alone."""
 
     @property
     def reason(self) -> str:

@@ -16,22 +16,26 @@ from backend.store import connection
 from backend.store.connection import reading
 
 
-def counts(project: Project) -> dict[str, Any]:
+def counts(project: Project, *, probes: bool = True) -> dict[str, Any]:
     """Counts per stage and status, all of one instant; `pairs` adds up to all pairs.
+
+    Without `probes`, pairs and judgements are those of a release. How many pairs are judged for a probe alone says
+    `probes` in either case.
 
     `judgements` are the grades that count (a corrected grade counts once), `simulated` those of them that the
     demo made up, `skipped` the pairs at which somebody's skip stands.
     """
     with reading(project.store) as db:
         videos, moments, captions = corpus.counts(db)
-        judgements, simulated = reviews.judgement_counts(db)
+        judgements, simulated = reviews.judgement_counts(db, probes=probes)
         return {
             "videos": videos,
             "moments": moments,
             "captions": captions,
             "queries": queries.split_counts(db),
             "batches": lists.batch_counts(db),
-            "pairs": reviews.pair_counts(db),
+            "pairs": reviews.pair_counts(db, probes=probes),
+            "probes": lists.probe_counts(db),
             "judgements": judgements,
             "simulated": simulated,
             "skipped": skips.pair_count(db),

@@ -112,6 +112,12 @@ def test_a_project_that_people_worked_in_is_well(worked: Worked) -> None:
             {"references"},
         ),
         (
+            "UPDATE query SET text = (SELECT text FROM query WHERE split = 'val' LIMIT 1) "
+            "WHERE query_id = (SELECT min(query_id) FROM query WHERE split = 'train')",
+            {"splits"},
+        ),
+        ("UPDATE batch SET number = NULL WHERE batch_id = 2", {"probes"}),
+        (
             f"UPDATE seat SET annotator_id = 2, claim_no = 99 WHERE seat_no = 2 AND pair_id = ({UNTOUCHED})",
             {"judged seats"},
         ),

@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from backend.campaign.candidates.rows.lists import PROBE_PAIRS
 from backend.campaign.judging.rows.seats import Seat
 from backend.campaign.nouns import Verdict
 from backend.ground.ids import AnnotatorId, BatchId, MomentId, PairId, PairKey
@@ -172,12 +173,17 @@ def remove_fault(db: Database, moment_id: MomentId) -> None:
     db.conn.execute("DELETE FROM clip_fault WHERE moment_id = ?", [moment_id])
 
 
-def all_standing(db: Database) -> Iterator[tuple[PairId, AnnotatorId, int, int, str, int, int | None, int, int]]:
-    """(pair, annotator, grade, round, when in UTC, active_ms, elapsed_ms, contexts, simulated) of all that count."""
+def released_standing(
+    db: Database,
+) -> Iterator[tuple[PairId, AnnotatorId, int, int, str, int, int | None, int, int]]:
+    """(pair, annotator, grade, round, when in UTC, active_ms, elapsed_ms, contexts, simulated) of all that count.
+
+    Not of pairs that are a probe's alone.
+    """
     rows = db.conn.execute(
         "SELECT pair_id, annotator_id, grade, CASE WHEN seat_no <= 2 THEN 1 ELSE 2 END, "
         "strftime('%Y-%m-%dT%H:%M:%SZ', graded_at, 'unixepoch'), active_ms, elapsed_ms, contexts, "
-        "simulated FROM standing ORDER BY pair_id, seat_no"
+        f"simulated FROM standing WHERE pair_id NOT IN {PROBE_PAIRS} ORDER BY pair_id, seat_no"
     )
     for r in rows:
         yield PairId(r[0]), AnnotatorId(r[1]), r[2], r[3], r[4], r[5], r[6], r[7], r[8]

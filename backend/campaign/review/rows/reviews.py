@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any
 
+from backend.campaign.candidates.rows.lists import PROBE_PAIRS
 from backend.campaign.judging.model import SkipKind
 from backend.campaign.nouns import Split, Verdict
 from backend.campaign.quality.rules.pace import too_fast
@@ -13,20 +14,24 @@ from backend.store.engine import Database
 
 _AT_ONCE = 500
 """Pairs asked for in one statement."""
+_RELEASED = f"p.pair_id NOT IN {PROBE_PAIRS}"
 
 
-def pair_counts(db: Database) -> dict[str, int]:
-    """Pairs by state; the six numbers add up to all pairs.
+def pair_counts(db: Database, *, probes: bool = True) -> dict[str, int]:
+    """Pairs by state; the six numbers add up to all pairs, or to those that are no probe's alone.
 
     `blocked` pairs are those whose clip cannot be shown and which were not settled before that was found out.
     """
-    pairs: int = db.conn.execute("SELECT count(*) FROM pair").fetchone()[0]
-    found = dict(db.conn.execute("SELECT verdict, count(*) FROM consensus GROUP BY verdict").fetchall())
+    which = "TRUE" if probes else _RELEASED
+    pairs: int = db.conn.execute(f"SELECT count(*) FROM pair p WHERE {which}").fetchone()[0]
+    found = dict(
+        db.conn.execute(f"SELECT verdict, count(*) FROM consensus p WHERE {which} GROUP BY verdict").fetchall()
+    )
     # Few clips are broken, so what they change is counted by itself.
     blocked = dict(
         db.conn.execute(
             "SELECT coalesce(c.verdict, 'open') AS state, count(*) FROM clip_fault f JOIN pair p USING (moment_id) "
-            "LEFT JOIN consensus c USING (pair_id) GROUP BY state HAVING state IN ('open', 'escalated')"
+            f"LEFT JOIN consensus c USING (pair_id) WHERE {which} GROUP BY state HAVING state IN ('open', 'escalated')"
         ).fetchall()
     )
     found["open"] = pairs - sum(found.values())
@@ -34,9 +39,15 @@ def pair_counts(db: Database) -> dict[str, int]:
     return {**counts, "blocked": sum(blocked.values())}
 
 
-def judgement_counts(db: Database) -> tuple[int, int]:
-    """(grades that count, how many of them are simulated): every judged seat has one, from its first revision on."""
-    row = db.conn.execute("SELECT count(*), coalesce(sum(simulated), 0) FROM judgement WHERE revision = 1").fetchone()
+def judgement_counts(db: Database, *, probes: bool = True) -> tuple[int, int]:
+    """(grades that count, how many of them are simulated): every judged seat has one, from its first revision on.
+
+    All of them, or without those of pairs that are a probe's alone.
+    """
+    row = db.conn.execute(
+        "SELECT count(*), coalesce(sum(simulated), 0) FROM judgement p WHERE revision = 1 "
+        f"AND {'TRUE' if probes else _RELEASED}"
+    ).fetchone()
     return row[0], row[1]
 
 
@@ -99,7 +110,7 @@ def query_reviews(db: Database, query_id: QueryId | None = None) -> list[QueryRe
 
 
 def pairs_of_query(db: Database, query_id: QueryId) -> list[PairReview]:
-    """All pairs of a query's open batches, in rank order."""
+    """All pairs of a query's open batches and of its probe, in rank order."""
     return _pair_reviews(db, "p.query_id = :query ORDER BY p.rank", {"query": query_id})
 
 
@@ -150,7 +161,7 @@ def skipped(db: Database) -> list[PairReview]:
 
 def settled_pairs(db: Database) -> list[PairReview]:
     """Every pair that has a relevance, by query and rank: what a release holds."""
-    return _pair_reviews(db, "c.relevance IS NOT NULL ORDER BY q.position, p.rank", {})
+    return _pair_reviews(db, f"c.relevance IS NOT NULL AND {_RELEASED} ORDER BY q.position, p.rank", {})
 
 
 def settled_moments(db: Database, split: Split) -> list[tuple[int, str, float, float, int]]:
@@ -160,26 +171,26 @@ def settled_moments(db: Database, split: Split) -> list[tuple[int, str, float, f
         for row in db.conn.execute(
             "SELECT p.query_id, v.name, m.start_s, m.end_s, c.relevance FROM consensus c JOIN pair p USING (pair_id) "
             "JOIN query q USING (query_id) JOIN moment m USING (moment_id) JOIN video v USING (video_id) "
-            "WHERE c.relevance IS NOT NULL AND q.split = ? ORDER BY q.position, p.rank",
+            f"WHERE c.relevance IS NOT NULL AND q.split = ? AND {_RELEASED} ORDER BY q.position, p.rank",
             [split.value],
         )
     ]
 
 
 def any_settled(db: Database, split: Split) -> bool:
-    """Whether a pair of this split has a relevance."""
+    """Whether a pair of this split, and of no probe, has a relevance."""
     return bool(
         db.conn.execute(
             "SELECT EXISTS (SELECT 1 FROM consensus c JOIN pair p USING (pair_id) JOIN query q USING (query_id) "
-            "WHERE c.relevance IS NOT NULL AND q.split = ?)",
+            f"WHERE c.relevance IS NOT NULL AND q.split = ? AND {_RELEASED})",
             [split.value],
         ).fetchone()[0]
     )
 
 
 def all_pairs(db: Database) -> list[PairReview]:
-    """Every pair handed out, by pair id."""
-    return _pair_reviews(db, "TRUE ORDER BY p.pair_id", {})
+    """Every pair handed out in a batch, by pair id."""
+    return _pair_reviews(db, f"{_RELEASED} ORDER BY p.pair_id", {})
 
 
 def _pair_reviews(db: Database, where: str, values: dict[str, Any]) -> list[PairReview]:
@@ -187,7 +198,7 @@ def _pair_reviews(db: Database, where: str, values: dict[str, Any]) -> list[Pair
     rows = db.conn.execute(
         "SELECT p.pair_id, p.pair_key, p.query_id, q.text AS query, v.name AS video, m.start_s, m.end_s, p.rank, "
         "p.similarity, coalesce(c.verdict, 'open') AS verdict, c.relevance, c.mean, "
-        "coalesce(f.reason, '') AS fault, "
+        f"coalesce(f.reason, '') AS fault, p.pair_id IN {PROBE_PAIRS} AS probe, "
         "(SELECT k.text FROM caption k WHERE k.moment_id = p.moment_id AND k.kind = 'published' "
         "  ORDER BY k.caption_id LIMIT 1) AS caption "
         "FROM pair p JOIN query q USING (query_id) JOIN moment m USING (moment_id) JOIN video v USING (video_id) "
@@ -216,6 +227,7 @@ def _pair_reviews(db: Database, where: str, values: dict[str, Any]) -> list[Pair
             decisions=tuple(decisions.get(r["pair_id"], ())),
             fault=r["fault"],
             skips=tuple(skips.get(r["pair_id"], ())),
+            probe=bool(r["probe"]),
         )
         for r in rows
     ]
