@@ -147,9 +147,9 @@ def rewrite(
 
 
 def _say(
-    report: api.RewriteReport,
+    report: "api.RewriteReport",
     took: str,
-    endpoint: api.Endpoint | None,
+    endpoint: "api.Endpoint | None",
     prices: tuple[float, float] | None,
 ) -> None:
     """What became of the captions, and what it took."""
@@ -172,7 +172,7 @@ def _say(
         say(f"{line}.")
 
 
-def _print_summary(found: api.RewriteSummary) -> None:
+def _print_summary(found: "api.RewriteSummary") -> None:
     say(
         f"{found.captions:,} imprecise captions, {found.changed:,} of them changed; "
         f"words a caption {found.words_before:.2f} before, {found.words_after:.2f} after."
