@@ -27,6 +27,7 @@ from backend.ground.progress import Progress
 from backend.ground.reading import bytes_of
 from backend.language import endpoint as language
 from backend.language.endpoint import Endpoint
+from backend.language.names import FlairTagger
 
 
 def init_project(folder: Path, *, encoder: str | None = None, kind: str | None = None) -> Project:
@@ -60,13 +61,16 @@ def rewrite_captions(
 
     Raises:
         EndpointUnavailable: the model cannot be asked (any longer); what it answered before is kept, and asked no more.
+        TaggerUnavailable: the project names a tagger that cannot be loaded.
     """
     if endpoint:
         language.require(endpoint)  # before the encoder is loaded
+    settings = project.settings.rewrite
     return captions.rewrite_captions(
         project,
         _encoder(project),
         rewriter=ByModel(project.store, endpoint, now=now) if endpoint else None,
+        tagger=FlairTagger(settings.ner, settings.ner_python) if settings.ner else None,
         now=now,
         progress=progress,
     )

@@ -135,7 +135,7 @@ def rewrite(
         fail("stopped; every answer so far is kept: run the same command again, and only the rest is asked")
     _say(report, seconds(start), endpoint, prices)
     quoted = shlex.quote(str(folder))
-    if report.unknown:
+    if report.unknown and endpoint is None:  # a model needs no cast; what it left waits below
         names = ", ".join(f"{name} ({count})" for name, count in report.unknown[:12])
         say(f"Names that are not in the cast list: {names}{' ...' if len(report.unknown) > 12 else ''}")
         say(f"Say what they become in {folder / 'cast.csv'} (reelrank cast {folder}), and run this command again.")

@@ -68,6 +68,10 @@ class EndpointUnavailable(ReelRankError, OSError):
     """A language model could not be asked, or its endpoint failed for good; what it answered before is kept."""
 
 
+class TaggerUnavailable(ReelRankError, OSError):
+    """Names cannot be looked for by a model: it, its package or its Python is not there."""
+
+
 class SignInRefused(ReelRankError, PermissionError):
     """Wrong name or password, too many attempts, or a used-up invitation."""
 

@@ -1,1 +1,1 @@
-"""Language models behind an endpoint: the only room that loads openai."""
+"""Language models behind an endpoint, and taggers of names: the only room that loads openai and flair."""

@@ -11,6 +11,8 @@ ROOT = Path(__file__).parents[2]
 OURS = {"annotate_app", "backend", "reelrank"}
 NOT_IMPORTED = {"authlib"}
 """Streamlit's login looks for it by itself."""
+ELSEWHERE = {"flair"}
+"""Run by a Python of its own: it wants an older transformers than all else here, so no one environment holds both."""
 
 
 def third_party() -> dict[str, str]:
@@ -23,7 +25,7 @@ def third_party() -> dict[str, str]:
                 names = [node.module]
             for name in names:
                 found.setdefault(name.partition(".")[0], str(file.relative_to(ROOT)))
-    return {name: file for name, file in found.items() if name not in OURS | sys.stdlib_module_names}
+    return {name: file for name, file in found.items() if name not in OURS | ELSEWHERE | sys.stdlib_module_names}
 
 
 def plain(requirement: str) -> str:

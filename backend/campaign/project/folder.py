@@ -48,6 +48,10 @@ lease_minutes = 15
 # Several people of one caption: "joined" ("two women hug", "a man and a woman" as "two people"), "counted" (two women
 # are "two people" too), or "apart" (nobody joined, told apart by order: "a woman and another woman hug").
 people = "joined"
+# A model of flair's that looks for names which rewriting left, such as "ner" ("" for none), and the Python that has
+# flair, such as "/home/me/flair/bin/python" ("" for ReelRank's own). See docs/pipeline.md.
+ner = ""
+ner_python = ""
 
 # Who appears in the videos, and the words that take the place of each name in imprecise queries. `reelrank cast` writes
 # a proposal into cast.csv; what stands here goes over it.
@@ -64,6 +68,8 @@ class RewriteSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How imprecise captions are made."""
 
     people: People = "joined"
+    ner: str = ""
+    ner_python: str = ""
 
 
 class ProjectSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -1,11 +1,13 @@
 """A language model as a rewriter: nothing is asked twice, a kill loses nothing, and the gates have the last word."""
 
+import json
 import os
 import signal
 import subprocess
 import sys
 import threading
 from collections import Counter
+from collections.abc import Sequence
 
 import pytest
 
@@ -13,6 +15,7 @@ from backend import api
 from backend.encoders import sentence
 from backend.ground.errors import EndpointUnavailable
 from backend.language.endpoint import KEY
+from backend.language.names import FlairTagger
 from chat_server import Act, Answer, Asked, ChatServer, Refuse, lines, serving, well, without_names
 from support import MOMENTS, NOW, PEOPLE, WordEncoder
 
@@ -179,3 +182,27 @@ def test_what_was_asked_and_answered_is_never_changed(project: api.Project, tabl
     for act in (f"DELETE FROM {table}", f"UPDATE {table} SET request_id = request_id"):
         with pytest.raises(Exception, match=f"{table} is append-only"):
             project.store.db.conn.execute(act)
+
+
+def test_the_tagger_that_the_project_names_looks_over_every_rewrite(
+    project: api.Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = project.folder / "reelrank.toml"
+    settings.write_text(
+        settings.read_text().replace('ner = ""', 'ner = "small"').replace('ner_python = ""', 'ner_python = "/a/python"')
+    )
+    seen: list[tuple[str, str]] = []
+
+    def names(tagger: FlairTagger, texts: Sequence[str], *, progress: object = None) -> list[tuple[str, ...]]:
+        seen.extend((tagger.identity, tagger.python) for _ in texts)
+        return [("somebody",) if "tea" in text else () for text in texts]
+
+    monkeypatch.setattr(FlairTagger, "names", names)
+    with serving(lambda asked: Answer(lines(without_names(c).lower() for c in asked.captions))) as server:
+        report = rewritten(api.open_project(project.folder), server)
+    tea = [text for text in TEXTS if "tea" in text]
+    assert (report.at_once, report.waiting) == (48 - len(tea), len(tea))
+    assert {reason for _, _, reason in api.waiting_rewrites(project)} == {"a name is left: somebody"}
+    assert seen == [("flair:small", "/a/python")] * (48 + len(tea))
+    event = rows(project, "SELECT payload FROM event WHERE kind = 'captions_rewritten'")[-1][0]
+    assert json.loads(str(event))["tagger"] == "flair:small"

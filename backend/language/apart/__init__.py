@@ -1,0 +1,1 @@
+"""Programs for another Python than the one that runs ReelRank."""

@@ -1,0 +1,71 @@
+"""Names of people found by a model: flair's taggers of named entities, in a process of their own.
+
+flair 0.15 wants an older transformers than ReelRank has, so the Python that has flair may be another one.
+"""
+
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from backend.ground.errors import TaggerUnavailable
+from backend.ground.progress import Steps
+
+SCRIPT = Path(__file__).parent / "apart" / "flair_names.py"
+
+
+class FlairTagger:
+    """Finds people in sentences by one of flair's models; satisfies `Tagger`."""
+
+    def __init__(self, model: str, python: str = "") -> None:
+        """A model that flair knows by name (`ner`, `flair/ner-english-large`) or file, and the Python that has flair.
+
+        Without one it is the Python that runs this.
+        """
+        self.model = model
+        self.python = python or sys.executable
+
+    @property
+    def identity(self) -> str:
+        """Such as `flair:ner`."""
+        return f"flair:{self.model}"
+
+    def names(self, texts: Sequence[str], *, progress: Steps | None = None) -> list[tuple[str, ...]]:
+        """For each text the people that the model is sure of, in order of appearance.
+
+        Raises:
+            TaggerUnavailable: the Python, flair or the model is not there.
+        """
+        if not texts:
+            return []
+        found: list[tuple[str, ...]] = []
+        with tempfile.TemporaryFile() as asked, tempfile.TemporaryFile() as said:
+            asked.write(json.dumps(list(texts)).encode())
+            asked.seek(0)
+            command = [self.python, str(SCRIPT), self.model]
+            try:
+                child = subprocess.Popen(command, stdin=asked, stdout=subprocess.PIPE, stderr=said)
+            except OSError as error:
+                raise self._unavailable(f"{self.python} cannot be run: {error.strerror}") from error
+            with child:
+                try:
+                    for line in child.stdout or ():
+                        found.append(tuple(json.loads(line)))
+                        if progress:
+                            progress(len(found), len(texts))
+                except BaseException:
+                    child.kill()
+                    raise
+            if child.returncode != 0 or len(found) != len(texts):
+                said.seek(0)
+                lines = [line for line in said.read().decode(errors="replace").splitlines() if line.strip()]
+                raise self._unavailable(lines[-1] if lines else f"it ended with {child.returncode}")
+        return found
+
+    def _unavailable(self, why: str) -> TaggerUnavailable:
+        return TaggerUnavailable(
+            f"the names that {self.identity} should find cannot be looked for ({why.strip()}): see docs/pipeline.md "
+            "for how to install flair, or empty the line `ner` in reelrank.toml"
+        )
