@@ -27,7 +27,7 @@ def page() -> None:
 def _how_it_ended(counts: RewriteCounts) -> None:
     labels = {
         "Accepted": counts.accepted,
-        "of them by hand": counts.by_hand,
+        "By hand": counts.by_hand,
         "Retried": counts.retried,
         "Rejected": counts.rejected,
         "Never decided": counts.waiting,

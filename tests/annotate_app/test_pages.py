@@ -696,7 +696,7 @@ def test_what_became_of_rewrites_is_told_when_nothing_can_be_decided(
     assert [(metric.label, metric.value) for metric in app.metric] == [
         *(
             ("Accepted", "1,204"),
-            ("of them by hand", "15"),
+            ("By hand", "15"),
             ("Retried", "42"),
             ("Rejected", "2"),
             ("Never decided", "3"),
@@ -714,9 +714,15 @@ def test_making_and_downloading_a_release(
     from annotate_app.server import export_worker
 
     future: Future[Path] = Future()
-    monkeypatch.setattr(export_worker, "start", lambda folder, person, published, now: future)
+    asked: list[bool] = []
+    monkeypatch.setattr(
+        export_worker, "start", lambda folder, person, published, now: asked.append(published) or future
+    )
     app = open_page("release")
+    assert not app.checkbox(key="with_published").value, "names leave the project only where a lead says so"
+    app.checkbox(key="with_published").check().run()
     app.button(key="make_release").click().run()
+    assert asked == [True]
     assert app.button(key="make_release").disabled, "one at a time"
     assert app.info[0].value.startswith("The release is being made.")
     future.set_result(export_worker.make(project.folder, project.people["Lea"], False, fake_api.NOON))

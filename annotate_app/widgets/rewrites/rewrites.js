@@ -7,7 +7,7 @@
 
 const AGAIN_MS = 2000;
 const SIGN_IN = "/session/sign-in";
-const COUNTS = [["waiting", "Waiting"], ["accepted", "Accepted"], ["by_hand", "of them by hand"], ["retried", "Retried"], ["rejected", "Rejected"]];
+const COUNTS = [["waiting", "Waiting"], ["accepted", "Accepted"], ["by_hand", "By hand"], ["retried", "Retried"], ["rejected", "Rejected"]];
 const COMMANDS = { a: "accept", e: "edit", r: "reject", u: "undo" };
 const AWAY = "The server cannot be reached.";
 const UNSENT = "What you decided is not saved yet; it is sent again until it is.";
