@@ -123,6 +123,8 @@ def test_rules_where_people_are_told_apart(text: str, expected: str | None) -> N
         ("Ross, Rachel, Joey and Monica eat.", "Four people eat."),
         ("Ross, Phoebe, Chandler, Joey and Monica talk.", "A group of people talk."),
         ("Carl and Ross talk.", "Two people talk."),
+        ("Joey waves to Rachel,Amy,and Phoebe.", "A man waves to three women."),
+        ("Joey wiggles his fingers towards Phoebe and Ross.", "A man wiggles his fingers towards two people."),
         ("Sheldon and Carl talk.", "Two people talk."),
         ("Dr. House and Detective Beckett look at him.", "A man and a woman look at him."),
         ("Dr. House and Detective Beckett sit.", "Two people sit."),
@@ -133,6 +135,10 @@ def test_rules_where_people_are_told_apart(text: str, expected: str | None) -> N
         ("Chandler looks at Ross and Joey while they eat.", "A man looks at two men while they eat."),
         # one by one, where the sentence needs it
         ("Ross and Rachel talk about how he lied.", "A man and a woman talk about how he lied."),
+        ("Ross tells Joey and Chandler that he read it.", "A man tells two men that he read it."),
+        ("Ross tells Joey and Amy that she is late.", "A man tells a man and a woman that she is late."),
+        ("Phoebe sits and Ross and Joey look at her.", "A woman sits and two men look at her."),
+        ("Janice sees Ross and Joey and he waves.", "Someone sees two men and he waves."),
         ("Ross and Rachel sit, then Ross leaves.", "A man and a woman sit, then the man leaves."),
         ("Ross sits. Ross and Rachel eat.", "A man sits. The man and a woman eat."),
         ("Ross and Rachel's bag fall.", "A man and a woman's bag fall."),
@@ -140,6 +146,7 @@ def test_rules_where_people_are_told_apart(text: str, expected: str | None) -> N
         ("Ross looks at Rachel and Joey is crying.", "A man looks at a woman and a man is crying."),
         ("Ross kissed Rachel and Joey watched.", "A man kissed a woman and a man watched."),
         ("A waiter, Ross and Rachel sit.", "A waiter, a man and a woman sit."),
+        ("The girl in a red coat, Ross and Rachel sit.", "The girl in a red coat, a man and a woman sit."),
         ("Ross, Rachel and a waiter sit.", "A man, a woman and a waiter sit."),
         ("Ross sees Rachel, Joey, Monica.", "A man sees a woman, a man, a woman."),
         ("A drunk Chandler and Ross sing.", "A drunk man and a man sing."),
@@ -152,6 +159,7 @@ def test_rules_where_people_are_told_apart(text: str, expected: str | None) -> N
         ("Rachel's sister Amy waves and Amy leaves.", "A woman's sister waves and the woman leaves."),
         ("Doctors House and Castle talk.", "Doctors talk."),
         ("Ross greets his friends Joey and Chandler.", "A man greets his friends."),
+        ("Castle sees his coworkers Ross and Joey.", "A man sees his coworkers."),
         ("Amy is the sister. Ross waves.", "A woman is the sister. A man waves."),
     ],
 )
@@ -196,6 +204,7 @@ def test_what_is_no_person_is_counted_with_its_like_and_joined_with_nobody_else(
 def test_what_is_somebodys_is_not_counted() -> None:
     cast = {"Howards": "a man's", "Rajs": "a man's"}
     assert rewrite("Howards and Rajs room is dark.", cast) == "A man's and a man's room is dark."
+    assert rewrite("She takes Howards' bag.", cast) == "She takes a man's bag."
 
 
 @pytest.mark.parametrize(

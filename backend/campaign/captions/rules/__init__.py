@@ -12,8 +12,9 @@ name left) is decided there. The rules, in force under `RULES_VERSION`:
     words of one are among the words of the other.
 5.  A phrase without `a`, `an` or `the` is put as it is, every time: `someone`, `people`.
 6.  People named together are one phrase: `two women`, `three people`, from five on `a group of people`. They stay
-    apart where the sentence needs them one by one: a later `he` or `she`, a name that comes again, a possessive
-    (`Ross and Rachel's mother`), a verb that is the last one's (`Ross hugs Rachel and Joey waves`).
+    apart where the sentence needs them one by one: a later `he` or `she` that nobody named before them is, a name that
+    comes again, a possessive (`Ross and Rachel's mother`), a verb that is the last one's (`Ross hugs Rachel and Joey
+    waves`).
 7.  A name after a noun that says who it is goes without a word: `his daughter Alexis` -> `his daughter`.
 8.  `a` or `an` follows the sound of the next word. Sentences start with a capital; possessives stay possessive.
 9.  A name that the cast gives as itself (`Central Perk = Central Perk`) is not a person and stays.

@@ -9,6 +9,8 @@ _PEOPLE_WORDS = """
     stranger host guest"""
 PEOPLE = frozenset(_PEOPLE_WORDS.split())
 """Nouns of human beings: only these become `people` together."""
+WOMEN = frozenset({"woman", "girl", "lady", "actress", "policewoman", "waitress"})
+MEN = frozenset({"man", "boy", "guy", "gentleman", "actor", "policeman", "waiter"})
 NUMBERS = ("two", "three", "four")
 """From two on; more than these are `a group of`."""
 

@@ -5,23 +5,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from backend.campaign.captions.rules.counting import all_people, together
+from backend.campaign.captions.rules.counting import MEN, WOMEN, all_people, together
 from backend.campaign.captions.rules.mentions import Mention
 from backend.campaign.captions.rules.text import split
 
 _KIN = (
     "friend|girlfriend|boyfriend|wife|husband|fiancée?|mother|mom|mum|father|dad|parent|daughter|son|child|sister|"
-    "brother|twin|cousin|aunt|uncle|niece|nephew|grandmother|grandfather|boss|colleague|partner|roommate|neighbou?r|"
+    "brother|twin|cousin|aunt|uncle|niece|nephew|grandmother|grandfather|boss|colleague|co-?worker|teammate|classmate|partner|roommate|neighbou?r|"
     "assistant|patient|doctor|nurse|detective|agent|officer|captain|professor|teacher|student"
 )
 _KIN_BEFORE = re.compile(
     rf"(?:(?<!\w)(?:his|her|their|my|our|your|the|an?)|\w['’]s?)\s+(?:[a-z-]+\s+)?(?:{_KIN})\s+\Z", re.IGNORECASE
 )
-_KIN_TOGETHER = re.compile(rf"(?<!\w)(?:{_KIN}|[Dd]r)s\.?\s+\Z", re.IGNORECASE)
+_KIN_TOGETHER = re.compile(rf"(?<!\w)(?:{_KIN}|dr)s\.?\s+\Z", re.IGNORECASE)
 _ALREADY_COUNTED = re.compile(r"(?<!\w)(?:two|three|four|five|both)\s+(?:\w+\s+)?\Z", re.IGNORECASE)
 _BOTH = re.compile(r"(?<!\w)both\s+\Z", re.IGNORECASE)
-_COMMA, _AND = re.compile(r"\s*,\s+"), re.compile(r"\s*,?\s+(?:and|&)\s+")
-_ONE_PERSON_AFTER = re.compile(r"(?<!\w)(?:he|him|his|himself|she|her|hers|herself)(?!\w)", re.IGNORECASE)
+_COMMA, _AND = re.compile(r"\s*,\s*"), re.compile(r"(?:\s*,\s*|\s+)(?:and|&)\s+")
+_ONE_PERSON = re.compile(r"(?<!\w)(?:(he|him|his|himself)|she|her|hers|herself)(?!\w)", re.IGNORECASE)
 _CLAUSE_START = re.compile(
     r"(?:\A|[.!?…;:,(\"“”—–-]\s*|(?<!\w)(?:while|whilst|as|when|where|and|but|then|that|because|since|after|before|"
     r"until|if|so|how|what|both)\s+)\Z",
@@ -29,7 +29,7 @@ _CLAUSE_START = re.compile(
 )
 _LISTED_BEFORE = re.compile(
     r"(?:\A|(?<!\w)(?:and|with|to|at|for|of)\s+|[.;:,]\s*)(?:an?|the|his|her|their|another|some|two|three|four)\s+"
-    r"(?:[a-z-]+\s+){0,2}[a-z-]+\s*,\s+\Z",
+    r"(?:[a-z-]+\s+){0,5}[a-z-]+\s*,\s+\Z",
     re.IGNORECASE,
 )
 _VERB_AFTER = re.compile(
@@ -91,7 +91,7 @@ def _group(members: Sequence[Mention], all_mentions: Sequence[Mention], text: st
         return None
     if not all_people(nouns) and (len(set(nouns)) > 1 or nouns[0].endswith("s")):
         return None
-    if _named_again(members, all_mentions) or _ONE_PERSON_AFTER.search(text, end):
+    if _named_again(members, all_mentions) or _meant_later(members, all_mentions, text):
         return None
     before = text[:start]
     if _KIN_TOGETHER.search(before):
@@ -113,3 +113,10 @@ def _named_again(members: Sequence[Mention], all_mentions: Sequence[Mention]) ->
         for one in members
         for other in all_mentions
     )
+
+
+def _meant_later(members: Sequence[Mention], all_mentions: Sequence[Mention], text: str) -> bool:
+    """Whether a later `he` or `she` may be one of the members, because nobody of that kind was named before them."""
+    before = [split(other.phrase)[1].split(" ")[-1] for other in all_mentions if other.end <= members[0].start]
+    kinds = {bool(pronoun[1]) for pronoun in _ONE_PERSON.finditer(text, members[-1].end)}
+    return any(all(noun in (WOMEN if he else MEN) for noun in before) for he in kinds)

@@ -107,6 +107,6 @@ def _ordinal(index: int, second: str) -> list[str]:
 
 
 def _possessive(mention: Mention) -> str:
-    if not mention.possessive:
+    if not mention.possessive or mention.phrase.endswith(("'s", "’s")):
         return ""
     return mention.possessive[0] + ("" if mention.phrase.endswith("s") else "s")
