@@ -229,7 +229,7 @@ def write_training_sets(
     if not any(counts.values()):
         raise ProjectError(f"there are no queries yet: run `{status.next_step(project)}` first")
     if not counts[Split.TRAIN.value]:
-        raise ProjectError("there are no training queries: every caption was drawn for validation or test, for good")
+        raise ProjectError("there are no training queries: every caption was drawn for validation or test")
     with new_files(out) as part:
         pseudo_train.write(project, encoder, part, tops, progress=progress)
     return [out / pseudo_train.file_of(top) for top in tops]

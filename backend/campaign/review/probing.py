@@ -88,8 +88,13 @@ def _chart(settled: Sequence[ProbePair], report: ProbeReport, scale: Scale) -> "
         for pair in settled
     ]
     chart: alt.TopLevelMixin = alt.hconcat(
-        _panel(points, "similarity", report.by_similarity, "Similarity of query and caption, from", scale),
-        _panel(points, "rank", report.by_rank, "Rank among all moments", scale),
+        _panel(
+            points,
+            ("similarity", "Similarity of query and caption, from", rules.all_similarities(settled)),
+            report.by_similarity,
+            scale,
+        ),
+        _panel(points, ("rank", "Rank among all moments", rules.all_ranks()), report.by_rank, scale),
         spacing=34,
         title=alt.TitleParams(
             "How relevant are moments further down?",
@@ -103,14 +108,17 @@ def _chart(settled: Sequence[ProbePair], report: ProbeReport, scale: Scale) -> "
 
 
 def _panel(
-    points: list[dict[str, Any]], field: str, bins: Sequence[Bin], title: str, scale: Scale
+    points: list[dict[str, Any]], axis: tuple[str, str, list[str]], bins: Sequence[Bin], scale: Scale
 ) -> "alt.LayerChart | alt.FacetChart":
+    """One of the two charts; the axis is a field, its title, and its bins."""
     import altair as alt
 
     from backend.scoring.drawing import PALETTE
 
-    order = [part.name for part in bins]
-    across = alt.X(f"{field}:N", sort=order, title=title, axis=alt.Axis(labelAngle=-45, grid=False))
+    field, title, order = axis
+    across = alt.X(
+        f"{field}:N", sort=order, scale=alt.Scale(domain=order), title=title, axis=alt.Axis(labelAngle=-45, grid=False)
+    )
     up = alt.Scale(domain=[-0.5, scale.highest + 0.8], nice=False)
     grades = alt.Axis(values=list(scale.grades), format="d")
     means = alt.Chart(alt.InlineData([{field: part.name, "mean": part.mean, "pairs": part.pairs} for part in bins]))

@@ -58,6 +58,21 @@ def rank_bin(place: int) -> str:
     return OTHERS if first > TOP else f"{first}–{first + RANKS_A_BIN - 1}"
 
 
+def all_ranks() -> list[str]:
+    """Every bin of ranks, also where it is empty.
+
+    >>> len(all_ranks()), all_ranks()[::6]
+    (13, ['1–5', '31–35', 'others'])
+    """
+    return [rank_bin(place) for place in range(TOP // RANKS_A_BIN + 1)]
+
+
+def all_similarities(pairs: Iterable[Graded]) -> list[str]:
+    """Every bin from the least to the most similar pair, also where it is empty."""
+    places = [_similarity_place(pair.similarity) for pair in pairs]
+    return [_similarity_name(place) for place in range(min(places), max(places) + 1)]
+
+
 def bins_of(pair: Graded) -> tuple[str, str]:
     """The names of the bins of a pair, by rank and by similarity."""
     return rank_bin(_rank_place(pair.rank)), _similarity_name(_similarity_place(pair.similarity))

@@ -193,8 +193,11 @@ def test_the_figure_of_probes_has_the_means_of_its_bins(probed: Judging, tmp_pat
             "rank": len(report.by_rank),
             "similarity from": len(report.by_similarity),
         }
+    lowest, highest = (round(edge(frame["similarity"]) * 1e5) // 5000 for edge in (min, max))
+    drawn = (out / "probe.svg").read_text()
+    assert all(f">{place * 0.05:.2f}</text>" in drawn for place in range(lowest, highest + 1)), "empty bins too"
     assert (out / "probe.png").read_bytes().startswith(b"\x89PNG")
-    assert "How relevant are moments further down?" in (out / "probe.svg").read_text()
+    assert "How relevant are moments further down?" in drawn
 
 
 def test_no_more_queries_are_probed_than_there_are_and_a_project_without_any_has_no_figure(
