@@ -32,8 +32,9 @@ def searchable_captions(db: Database) -> list[CaptionRow]:
     """What candidates are searched in: the accepted rewrite of a caption, else the caption as published."""
     return captions_where(
         db,
-        "(kind = 'rewritten' AND accepted = 1) OR (kind = 'published' AND NOT EXISTS "
-        "(SELECT 1 FROM caption r WHERE r.source_caption_id = c.caption_id AND r.accepted = 1))",
+        # Listed once: asked again for every caption, 100,000 took a quarter of an hour.
+        "(kind = 'rewritten' AND accepted = 1) OR (kind = 'published' AND caption_id NOT IN "
+        "(SELECT source_caption_id FROM caption WHERE kind = 'rewritten' AND accepted = 1))",
     )
 
 
