@@ -2,6 +2,7 @@
 
 import csv
 import json
+import random
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -51,6 +52,10 @@ def rows(project: api.Project, published: str) -> list[tuple[object, ...]]:
         [published],
     )
     return [tuple(row) for row in found]
+
+
+def table(project: api.Project) -> list[tuple[object, ...]]:
+    return [tuple(row) for row in project.store.db.conn.execute("SELECT * FROM caption ORDER BY caption_id")]
 
 
 def waiting(project: api.Project, lead: Person, published: str) -> int:
@@ -191,6 +196,39 @@ def test_each_lead_takes_back_their_own_decisions_from_the_last_on(project: api.
     assert rows(project, "Then Dev waves at Dev.") == before["Then Dev waves at Dev."]
     assert api.rewrite_queue(project, lea).counts.waiting == 15
     assert [event[1]["captions"] for event in events(project, "rewrite_taken_back")] == [1, 2]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_taking_everything_back_leaves_what_was_there_before(
+    project: api.Project, leads: list[Person], seed: int
+) -> None:
+    """Whatever two leads did, in whatever order, also where captions of one moment get the same words."""
+    draw = random.Random(seed)
+    moment = {"video": "v0", "start": 50, "end": 51, "duration": 60}
+    file = project.folder / "same.jsonl"
+    file.write_text(
+        "".join(json.dumps(moment | {"caption": f"{word} Dev nods."}) + "\n" for word in ("Now", "So", "Or"))
+    )
+    api.import_corpus(project, file, "jsonl", now=NOW)
+    api.rewrite_captions(project, now=NOW)
+    before, total = table(project), api.rewrite_queue(project, leads[0]).counts.rewritten
+    for step in range(40):
+        lead, now = draw.choice(leads), NOW + step
+        items = api.rewrite_queue(project, lead).items
+        if items and draw.random() < 0.7:
+            item = draw.choice(items)
+            text = draw.choice([None, item.proposal, "A man nods.", "Somebody is there."])
+            api.decide_rewrite(project, lead, item.caption_id, text, now=now)
+        elif api.rewrite_queue(project, lead).last:
+            api.take_back_rewrite(project, lead, now=now)
+        assert api.rewrite_queue(project, lead).counts.rewritten == total
+        texts = "SELECT moment_id, text FROM caption WHERE kind = 'rewritten' AND accepted = 1"
+        accepted = project.store.db.conn.execute(texts).fetchall()
+        assert len(accepted) == len({tuple(row) for row in accepted})
+    for lead in leads:
+        while api.rewrite_queue(project, lead).last:
+            api.take_back_rewrite(project, lead, now=NOW + 99)
+    assert table(project) == before
 
 
 def test_of_two_captions_of_a_moment_the_first_stands_for_both(project: api.Project, leads: list[Person]) -> None:
