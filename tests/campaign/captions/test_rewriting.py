@@ -10,7 +10,11 @@ from backend import api
 from backend.campaign.captions.gates import Gates
 from backend.campaign.captions.model import Usage
 from backend.campaign.captions.rewriting import rewrite_captions
+from backend.campaign.captions.rows.rewrites import Rewrite, replace_rewrites, searchable_captions
+from backend.campaign.corpus.rows import CaptionRow
 from backend.ground.errors import ProjectError
+from backend.ground.ids import MomentId
+from backend.store import connection
 from support import MOMENTS, NOW, PEOPLE, WordEncoder
 
 ORIGINALS = sorted({moment.caption for moment in MOMENTS})
@@ -133,3 +137,39 @@ def test_queries_drawn_while_a_model_is_at_work_keep_their_captions(project: api
     with pytest.raises(ProjectError, match="fixed from then on"):
         rewrite_captions(project, WordEncoder(), rewriter=Told([draws]), now=NOW)
     assert rows(project, "caption_id, text") == before
+
+
+@pytest.mark.parametrize("act", ["replace", "look up"])
+def test_ten_times_the_captions_are_ten_times_the_work_and_not_a_hundred_times(tmp_path: Path, act: str) -> None:
+    def steps(captions: int) -> int:
+        """Rough thousands of steps of SQLite's, which no clock can disturb."""
+        store = connection.create(tmp_path / f"{captions}.db")
+        sources = [CaptionRow(n, MomentId(n), f"Anna waves in room {n}.") for n in range(1, captions + 1)]
+        counted = 0
+
+        def count() -> int:
+            nonlocal counted
+            counted += 1
+            return 0
+
+        with connection.writing(store) as db:
+            db.conn.execute("INSERT INTO video (name, duration_s) VALUES ('v', 1e9)")
+            db.conn.executemany(
+                "INSERT INTO moment VALUES (?, 1, ?, ?)", ((c.moment_id, c.moment_id, 1e9) for c in sources)
+            )
+            db.conn.executemany(
+                "INSERT INTO caption (caption_id, moment_id, text, kind) VALUES (?, ?, ?, 'published')",
+                ((c.caption_id, c.moment_id, c.text) for c in sources),
+            )
+            made = [Rewrite(source, f"Someone {source.caption_id}.", "told-1", 1, 1.0, True) for source in sources]
+            replace_rewrites(db, made)
+            db.conn.set_progress_handler(count, 1000)
+            if act == "replace":
+                replace_rewrites(db, made)
+            else:
+                assert len(searchable_captions(db)) == captions
+            db.conn.set_progress_handler(None, 0)
+        store.close()
+        return counted
+
+    assert steps(3000) < 20 * steps(300)
