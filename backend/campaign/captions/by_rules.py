@@ -15,7 +15,7 @@ class ByRules:
     """Rewrites with a cast list; satisfies `Rewriter`. `people` is how several people are put."""
 
     cast: Mapping[str, str]
-    people: People = "joined"
+    people: People = "counted"
 
     @property
     def attempts(self) -> int:

@@ -45,9 +45,9 @@ encoder_dtype = {encoder_dtype}
 lease_minutes = 15
 
 [rewrite]
-# Several people of one caption: "joined" ("two women hug", "a man and a woman" as "two people"), "counted" (two women
-# are "two people" too), or "apart" (nobody joined, told apart by order: "a woman and another woman hug").
-people = "joined"
+# Several people of one caption: "counted" ("two people hug", so that like captions become one query), "joined" ("two
+# women hug", and a man and a woman are "two people"), or "apart" ("a woman and another woman hug").
+people = "counted"
 # A model of flair's that looks for names which rewriting left, such as "ner" ("" for none), and the Python that has
 # flair, such as "/home/me/flair/bin/python" ("" for ReelRank's own). See docs/pipeline.md.
 ner = ""
@@ -67,7 +67,7 @@ MOVED = "# The batch size stands in the database now; `reelrank candidates --bat
 class RewriteSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How imprecise captions are made."""
 
-    people: People = "joined"
+    people: People = "counted"
     ner: str = ""
     ner_python: str = ""
 

@@ -5,8 +5,8 @@ from typing import Literal
 
 from backend.campaign.nouns import Scale
 
-People = Literal["joined", "counted", "apart"]
-"""How imprecise captions put several people: `two women`, `two people`, or `a woman and another woman`."""
+People = Literal["counted", "joined", "apart"]
+"""How imprecise captions put several people: `two people`, `two women`, or `a woman and another woman`."""
 
 
 @dataclass(frozen=True, slots=True)

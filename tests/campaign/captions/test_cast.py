@@ -95,21 +95,21 @@ def test_how_people_are_put_is_a_setting_and_part_of_the_version(corpus_project:
     api.propose_cast(corpus_project)
     settings = corpus_project.folder / "reelrank.toml"
     found = {}
-    for people in ("joined", "counted", "apart"):
-        settings.write_text(settings.read_text().replace('people = "joined"', f'people = "{people}"'))
+    for people in ("counted", "joined", "apart"):
+        settings.write_text(settings.read_text().replace('people = "counted"', f'people = "{people}"'))
         project = api.open_project(corpus_project.folder)
         api.rewrite_captions(project, now=NOW)
         sql = "SELECT text, rule_version FROM caption WHERE kind = 'rewritten' AND text LIKE '%wave.'"
         [(text, version)] = [tuple(row) for row in project.store.db.conn.execute(sql)]
         assert version.startswith(f"rules-2+{people}+cast-")
         found[people] = text
-        settings.write_text(settings.read_text().replace(f'people = "{people}"', 'people = "joined"'))
+        settings.write_text(settings.read_text().replace(f'people = "{people}"', 'people = "counted"'))
     assert found == {
         "joined": "Two women wave.",
         "counted": "Two people wave.",
         "apart": "A woman and another woman wave.",
     }
-    settings.write_text(settings.read_text().replace('people = "joined"', 'people = "together"'))
+    settings.write_text(settings.read_text().replace('people = "counted"', 'people = "together"'))
     with pytest.raises(InputError, match="people"):
         api.open_project(corpus_project.folder)
 

@@ -164,17 +164,17 @@ def test_rules_where_people_are_told_apart(text: str, expected: str | None) -> N
     ],
 )
 def test_rules(text: str, expected: str) -> None:
-    assert rewrite(text, CAST) == expected
+    assert rewrite(text, CAST, "joined") == expected
 
 
-def test_people_who_are_only_counted_are_of_no_kind() -> None:
+def test_what_different_couples_do_alike_is_one_query() -> None:
     conversations = [
         "Ross and Rachel were having a conversation.",
         "Monica and Phoebe were having a conversation.",
         "Dr. House and Chandler were having a conversation.",
     ]
-    assert {rewrite(text, CAST, "counted") for text in conversations} == {"Two people were having a conversation."}
-    assert [rewrite(text, CAST) for text in conversations] == [
+    assert {rewrite(text, CAST) for text in conversations} == {"Two people were having a conversation."}
+    assert [rewrite(text, CAST, "joined") for text in conversations] == [
         "Two people were having a conversation.",
         "Two women were having a conversation.",
         "Two men were having a conversation.",
@@ -192,7 +192,7 @@ def test_a_dialogue_of_one_scene() -> None:
         ("Ross holds Rachel's coat and Rachel smiles.", "A man holds a woman's coat and the woman smiles."),
         ("Everybody but Joey and Ross goes out.", "Everybody but two men goes out."),
     ]
-    assert [rewrite(text, CAST) for text, _ in told] == [expected for _, expected in told]
+    assert [rewrite(text, CAST, "joined") for text, _ in told] == [expected for _, expected in told]
 
 
 def test_what_is_no_person_is_counted_with_its_like_and_joined_with_nobody_else() -> None:
@@ -228,7 +228,7 @@ def test_a_or_an(noun: str, article: str) -> None:
 
 def test_an_eleventh_person_is_still_named() -> None:
     names = [f"P{chr(97 + number)}" for number in range(12)]
-    assert rewrite(" and ".join(names), dict.fromkeys(names, "a man")) == "A group of men"
+    assert rewrite(" and ".join(names), dict.fromkeys(names, "a man"), "joined") == "A group of men"
     text = rewrite(" and ".join(names), dict.fromkeys(names, "a man"), "apart")
     assert text.endswith("an eighth man and a ninth man and a tenth man and a tenth man and a tenth man")
 

@@ -66,7 +66,8 @@ def test_as_many_people_remain_as_there_were(names: list[str]) -> None:
 def test_people_named_together_are_as_many_as_there_were(names: list[str]) -> None:
     text = f"{', '.join(names[:-1])} and {names[-1]} wave."
     number = {2: "Two", 3: "Three", 4: "Four", 5: "A group of"}[len(names)]
-    assert rewrite(text, dict.fromkeys(names, "a man")) == f"{number} men wave."
+    assert rewrite(text, dict.fromkeys(names, "a man")) == f"{number} people wave."
+    assert rewrite(text, dict.fromkeys(names, "a man"), "joined") == f"{number} men wave."
 
 
 @given(st.lists(texts, max_size=5), casts)

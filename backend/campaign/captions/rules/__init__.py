@@ -11,7 +11,7 @@ name left) is decided there. The rules, in force under `RULES_VERSION`:
 4.  Every person is `a woman` where first named, and `the woman` from then on. Two mentions are the same person if all
     words of one are among the words of the other.
 5.  A phrase without `a`, `an` or `the` is put as it is, every time: `someone`, `people`.
-6.  People named together are one phrase: `two women`, `three people`, from five on `a group of people`. They stay
+6.  People named together are one phrase: `two people`, `three people`, from five on `a group of people`. They stay
     apart where the sentence needs them one by one: a later `he` or `she` that nobody named before them is, a name that
     comes again, a possessive (`Ross and Rachel's mother`), a verb that is the last one's (`Ross hugs Rachel and Joey
     waves`).
@@ -19,7 +19,7 @@ name left) is decided there. The rules, in force under `RULES_VERSION`:
 8.  `a` or `an` follows the sound of the next word. Sentences start with a capital; possessives stay possessive.
 9.  A name that the cast gives as itself (`Central Perk = Central Perk`) is not a person and stays.
 
-With `people = "counted"` in `[rewrite]`, rule 6 tells no kind: two women are `two people` too. With `"apart"`, rules 6
+With `people = "joined"` in `[rewrite]`, rule 6 tells their kind where it is one: `two women`. With `"apart"`, rules 6
 and 7 are off, and people of one kind are told apart by order: `a woman`, `another woman`, `a third woman`, then `the
 woman`, `the other woman`, `the third woman`; if the text itself spoke of `a woman` before, the first name is
 `another woman`.

@@ -13,12 +13,14 @@ Met = dict[str, list[frozenset[str]]]
 """Who was met in a text, by noun: the words of their names."""
 
 
-def rewrite(text: str, cast: Mapping[str, str], people: People = "joined") -> str:
+def rewrite(text: str, cast: Mapping[str, str], people: People = "counted") -> str:
     """`text` with the names of `cast` replaced by its generic words; the rules are those of the package.
 
     The result is in Unicode NFC. Rewriting it again changes nothing.
 
     >>> rewrite("Phoebe and Rachel hug.", {"Phoebe": "a woman", "Rachel": "a woman"})
+    'Two people hug.'
+    >>> rewrite("Phoebe and Rachel hug.", {"Phoebe": "a woman", "Rachel": "a woman"}, "joined")
     'Two women hug.'
     >>> rewrite("Phoebe and Rachel hug.", {"Phoebe": "a woman", "Rachel": "a woman"}, "apart")
     'A woman and another woman hug.'
@@ -28,7 +30,8 @@ def rewrite(text: str, cast: Mapping[str, str], people: People = "joined") -> st
     Args:
         text: a caption.
         cast: what each name becomes.
-        people: `joined`, `counted` (joined, and no kind told) or `apart` (each by themselves, told apart by order).
+        people: `counted` (`two people`), `joined` (`two women` where they are of one kind) or `apart` (each by
+            themselves, told apart by order).
 
     Raises:
         InputError: The cast contradicts itself, for example a phrase contains a name.
