@@ -159,7 +159,7 @@ def test_the_real_raw_annotations_reproduce_the_paper(reelrank: Run, shared: Pat
     assert found["alpha_ordinal"] == pytest.approx(0.6149846647249602, abs=1e-9)
 
 
-@pytest.mark.parametrize("change", [("--encoder", "minilm"), ("--batch-size", "40")], ids=" ".join)
+@pytest.mark.parametrize("change", [("--encoder", "minilm"), ("--dtype", "bf16"), ("--batch-size", "40")], ids=" ".join)
 def test_settings_of_stored_candidate_lists_are_not_changed_by_a_refused_command(
     reelrank: Run, judging: Judging, change: tuple[str, str]
 ) -> None:
