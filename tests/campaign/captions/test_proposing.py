@@ -102,6 +102,14 @@ def test_a_surname_is_who_its_first_names_are_and_a_family_is_told_apart() -> No
     assert becomes(*family) == {"Varga": "a man", "Anna": "a woman", "Anna Varga": "a woman"}
 
 
+def test_two_words_that_are_one_person_are_one_name() -> None:
+    assert becomes("He sees Anna Boris.", "Then Boris waves.")["Anna Boris"] == "a woman"
+    trapper = ["Then Trapper Kit waves.", "He sees Trapper Kit.", "Then Kit waves."]
+    assert becomes(*trapper) == {"Trapper": "a person", "Kit": "a man", "Trapper Kit": "a man"}
+    many = [*["Then Boris waves."] * 9, "While she talks with Anna Boris waves."]
+    assert "Anna Boris" not in becomes(*many)
+
+
 def test_a_misspelt_name_is_that_name() -> None:
     texts = [*["Then Esposito opens his bag."] * 3, *["Esposito opens his bag."] * 9, "Then Espostio waves."]
     assert becomes(*texts)["Espostio"] == "a man"

@@ -205,19 +205,19 @@ def _full_names(
 ) -> dict[tuple[str, str], str]:
     """Two words that are one name and that their parts would not make one.
 
-    `Alexis Castle` is a woman although `Castle` is a man; `Central Perk` is a place. A first name next to another one
-    is mostly two people (`gives Joey Rachel's bag`).
+    `Alexis Castle` is a woman although `Castle` is a man, and `Trapper John` a man; `Central Perk` is a place. A first
+    name that once stands next to a frequent name is mostly two people (`gives Joey Rachel's bag`).
     """
     full = {}
     for (first, last), captions in pairs.items():
-        count = len(captions)
-        alone = max(len(words[first].captions), len(words[last].captions))
-        if count == 1:
-            continue
-        if first in known.first_names and found[first] in (WOMAN, MAN):
-            if found[last] != found[first]:
+        count, firsts, lasts = len(captions), len(words[first].captions), len(words[last].captions)
+        inseparable = count >= FULL_SHARE * max(firsts, lasts)
+        if found[first] in (WOMAN, MAN) and first in known.first_names:
+            if found[last] != found[first] and (count > 1 or lasts < LIKE_A_NAME):
                 full[first, last] = found[first]
-        elif found[first] == UNDECIDED and found[last] in (UNDECIDED, PERSON) and count >= FULL_SHARE * alone:
+        elif found[first] == PERSON and found[last] in (WOMAN, MAN) and count >= FULL_SHARE * firsts:
+            full[first, last] = found[last]
+        elif count > 1 and inseparable and found[first] == UNDECIDED and found[last] in (UNDECIDED, PERSON):
             full[first, last] = UNDECIDED
     return full
 
