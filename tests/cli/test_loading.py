@@ -10,7 +10,20 @@ import pytest
 from backend import api
 from scored import write_files
 
-HEAVY = ["sqlite3", "sqlite_utils", "pandas", "numpy", "scipy", "altair", "av", "cv2", "torch", "rich", "faker"]
+HEAVY = [
+    "sqlite3",
+    "sqlite_utils",
+    "pandas",
+    "numpy",
+    "scipy",
+    "altair",
+    "av",
+    "cv2",
+    "torch",
+    "rich",
+    "faker",
+    "openai",
+]
 RUN = f"""
 import sys
 from backend import cli
