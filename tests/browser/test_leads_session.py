@@ -14,6 +14,7 @@ from app_server import AppServer, sign_in
 from backend import api
 from backend.campaign.nouns import Role
 from backend.ground.ids import PairKey
+from hands import page_is_done, page_runs_again
 
 pytestmark = pytest.mark.browser
 LEAD, ANNOTATORS, PASSWORD = api.demo_people()
@@ -60,7 +61,10 @@ def test_a_session_that_ends_in_mid_work_leads_back_to_the_same_card_with_what_w
 ) -> None:
     page = enter(LEAD)
     page.goto(f"{server.url}/disagreements")
-    page.get_by_role("radio", name=re.compile("^Discarded")).click()
+    card(page)
+    page_is_done(page)
+    with page_runs_again(page):
+        page.get_by_role("radio", name=re.compile("^Discarded")).click()
     expect(page.get_by_role("radio", name=re.compile("^Discarded"))).to_be_checked()
     key, _ = card(page)
     before = rows(server, "SELECT count(*) FROM adjudication")

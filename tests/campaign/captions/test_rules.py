@@ -41,7 +41,7 @@ CAST = {
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("Phoebe puts one of her ponytails in her mouth.", "A woman puts one of her ponytails in her mouth."),
+        ("Phoebe hides one of her mittens in her sleeve.", "A woman hides one of her mittens in her sleeve."),
         ("A dog barks at Joey.", "A dog barks at a man."),
         ("No name is here.", "No name is here."),
         ("", ""),
@@ -118,7 +118,7 @@ def test_rules_where_people_are_told_apart(text: str, expected: str | None) -> N
         ("Phoebe and Rachel hug.", "Two women hug."),
         ("Joey & Ross hug.", "Two men hug."),
         ("Ross and Rachel were having a conversation.", "Two people were having a conversation."),
-        ("Monica, Chandler and Ross were having a conversation.", "Three people were having a conversation."),
+        ("Monica, Chandler and Joey were having a conversation.", "Three people were having a conversation."),
         ("Monica, Rachel, and Phoebe sing.", "Three women sing."),
         ("Ross, Rachel, Joey and Monica eat.", "Four people eat."),
         ("Ross, Phoebe, Chandler, Joey and Monica talk.", "A group of people talk."),
