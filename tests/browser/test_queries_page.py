@@ -8,6 +8,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from app_server import AppServer, sign_in
 from backend import api
+from hands import page_is_done, page_runs_again
 
 pytestmark = pytest.mark.browser
 LEAD, _, PASSWORD = api.demo_people()
@@ -70,7 +71,9 @@ def test_another_list_marks_the_query_that_is_shown(page: Page, texts: dict[int,
     _choose(page, 1)
     _speaks_of(page, chosen, texts)
     for name in ("In work", "Next batch possible", "All"):
-        page.get_by_role("radio", name=name).click()
+        page_is_done(page)
+        with page_runs_again(page):
+            page.get_by_role("radio", name=name).click()
         expect(page.get_by_role("radio", name=name)).to_be_checked()
         marked = _table(page).locator("tr[aria-selected=true]")
         listed = _table(page).locator("tbody tr").filter(has_text=texts[chosen])
