@@ -111,7 +111,7 @@ def rewrite(
         _print_summary(api.rewrite_summary(project, api.OPERATOR))
         return
     if by_hand:
-        say(f"{api.accept_rewrites(project, by_hand, now=start)} waiting rewrites were decided by hand.")
+        say(f"{api.accept_rewrites(project, by_hand, now=start)} waiting rewrites were decided.")
         return
     endpoint = None
     if model:
@@ -156,7 +156,7 @@ def _say(
     retried = f"{report.after_retry:,} after another attempt, " if endpoint else ""
     say(
         f"{report.captions:,} captions: {report.at_once:,} accepted at once, {retried}{report.waiting:,} wait for a "
-        f"person, {report.by_hand:,} were decided by hand; {report.changed:,} changed ({took})."
+        f"person, {report.decided:,} had been decided by people; {report.changed:,} changed ({took})."
     )
     if endpoint is None:
         return

@@ -1,9 +1,9 @@
-"""Text files that people hand in: bytes to text, and CSV text to columns, with every problem named."""
+"""Text files: what people hand in, from bytes to columns with every problem named; and tables as CSV."""
 
 import csv
 import io
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TypeVar
@@ -181,3 +181,16 @@ def stripped(text: str) -> str | None:
 def not_blank(text: str) -> str | None:
     """A text as it is, unless it is blank."""
     return text if text.strip() else None
+
+
+def csv_text(columns: Sequence[str], rows: Iterable[Iterable[object]]) -> str:
+    r"""A table as CSV, lines ended as on Unix; None is an empty cell.
+
+    >>> csv_text(["a", "b"], [[1, None], ["x, y", 2]])
+    'a,b\n1,\n"x, y",2\n'
+    """
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(rows)
+    return text.getvalue()

@@ -4,11 +4,10 @@ All of them come from the object that `reelrank evaluate --json` prints, and all
 option that differs from it, and say of every measure whether IoU must reach or exceed its threshold.
 """
 
-import csv
-import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from backend.ground.text_files import csv_text
 from backend.scoring.measure import Measure
 from backend.scoring.views.groups import groups
 from backend.scoring.views.naming import keys_of, legend, named
@@ -40,10 +39,8 @@ def to_csv(summary: Mapping[str, Any]) -> str:
     Columns: run, by, group, queries (that count), missing, measure, value, then interval and comparison where they
     were asked for, then baseline, preset and options, and last the measure's title, which says how IoU is compared.
     """
-    text = io.StringIO()
-    lines = csv.writer(text, lineterminator="\n")
     head = ["run", "by", "group", "queries", "missing", "measure", "value", *_STATISTICS, "baseline", *_COMPARISON]
-    lines.writerow([*head, "preset", "options", "title"])
+    lines = []
     names = named(summary)
     tail = [summary["preset"], " ".join(options(summary))]
     for run, part, group, queries, measures in _groups(summary):
@@ -54,22 +51,19 @@ def to_csv(summary: Mapping[str, Any]) -> str:
             cells = [run["name"], part, group, queries, len(run["missing"]), key, value]
             cells += [interval.get(name) for name in _STATISTICS]
             cells += [summary.get("baseline") if compared else None, *(compared.get(name) for name in _COMPARISON)]
-            lines.writerow([*("" if cell is None else cell for cell in cells), *tail, names[key].title])
-    return text.getvalue()
+            lines.append([*cells, *tail, names[key].title])
+    return csv_text([*head, "preset", "options", "title"], lines)
 
 
 def per_query_csv(summary: Mapping[str, Any], rows: Sequence[tuple[str, Any, bool, Mapping[str, float]]]) -> str:
     """One line for each run and query that counts, all measures as columns; `rows` from `Scoreboard.per_query`."""
-    text = io.StringIO()
-    lines = csv.writer(text, lineterminator="\n")
     keys = list(rows[0][3]) if rows else []
     changed = " ".join(options(summary))
-    lines.writerow(["run", "query", "missing", *keys, "preset", "options"])
-    lines.writerows(
+    lines = (
         [run, query, word(lacking), *(values[key] for key in keys), summary["preset"], changed]
         for run, query, lacking, values in rows
     )
-    return text.getvalue()
+    return csv_text(["run", "query", "missing", *keys, "preset", "options"], lines)
 
 
 def to_markdown(summary: Mapping[str, Any]) -> str:

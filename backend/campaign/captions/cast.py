@@ -5,8 +5,6 @@ correct. A line there whose `becomes` is empty is undecided, and what holds its 
 name itself stays as it is. What `[cast]` says goes over the file.
 """
 
-import csv
-import io
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,7 +20,7 @@ from backend.campaign.project.folder import SETTINGS_FILE, Project
 from backend.ground.errors import InputError, Problem, ProjectError
 from backend.ground.progress import Progress, named
 from backend.ground.reading import bytes_of
-from backend.ground.text_files import read_csv
+from backend.ground.text_files import csv_text, read_csv
 from backend.store.files import arriving
 
 CAST_FILE = "cast.csv"
@@ -102,7 +100,7 @@ def propose_cast(project: Project, *, progress: Progress | None = None) -> CastR
     path = project.folder / CAST_FILE
     if new or not path.exists():
         with arriving(path) as part:
-            part.write_text(_csv(cells), encoding="utf-8")
+            part.write_text(csv_text(_COLUMNS, cells), encoding="utf-8")
     return _report(path, cells, new)
 
 
@@ -148,11 +146,3 @@ def _lines(project: Project) -> list[_Line]:
     if problems:
         raise InputError(sorted(problems, key=lambda problem: problem.row or 0))
     return lines
-
-
-def _csv(cells: Sequence[tuple[str, str, str, str]]) -> str:
-    out = io.StringIO(newline="")
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(_COLUMNS)
-    writer.writerows(cells)
-    return out.getvalue()

@@ -1,5 +1,6 @@
 """What a rewrite has to pass: it still means its caption, and names nobody. One place for rules, models and people."""
 
+import math
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -64,7 +65,8 @@ class Gates:
         for number, score, names in zip(given, similarity, self._names(before, after, progress), strict=True):
             reasons = [f"a name is left: {', '.join(names)}"] if names else []
             if score < MIN_SIMILARITY:
-                reasons.append(f"similarity {score:.2f} is below {MIN_SIMILARITY}")
+                down = math.floor(score * 100) / 100  # rounded, it might say that 0.40 is below 0.4
+                reasons.append(f"similarity {down:.2f} is below {MIN_SIMILARITY}")
             verdicts[number] = Examined(score, tuple(reasons))
         return verdicts
 

@@ -32,8 +32,9 @@ from backend.store.events import EventKind
 
 @dataclass(frozen=True, slots=True)
 class RewriteReport:
-    """What became of the captions: `at_once`, `after_retry`, `waiting` and `by_hand` add up to all of them.
+    """What became of the captions: `at_once`, `after_retry`, `waiting` and `decided` add up to all of them.
 
+    `decided` are those that a person had decided on before, in whatever words.
     `texts` are the distinct texts that were rewritten, and `changed` how many captions got other words. `unknown`
     are probable names that the cast list lacks, the most frequent first. `usage` is what this run took from an
     endpoint, `usage_ever` what all runs of the same model, prompt and temperatures took.
@@ -45,7 +46,7 @@ class RewriteReport:
     at_once: int
     after_retry: int
     waiting: int
-    by_hand: int
+    decided: int
     unknown: tuple[tuple[str, int], ...]
     usage: Usage
     usage_ever: Usage
@@ -109,7 +110,7 @@ def rewrite_captions(
         at_once=accepted[1],
         after_retry=accepted.total() - accepted[1],
         waiting=len(rewrites) - accepted.total(),
-        by_hand=len(captions) - len(open_ones),
+        decided=len(captions) - len(open_ones),
         unknown=tuple(unknown.most_common()),
         usage=rewriter.usage,
         usage_ever=rewriter.usage_ever,
@@ -128,7 +129,7 @@ def rewrite_captions(
                 "accepted": report.accepted,
                 "after_retry": report.after_retry,
                 "waiting": report.waiting,
-                "by_hand": report.by_hand,
+                "decided": report.decided,
                 "requests": report.usage.requests,
                 "tokens_in": report.usage.tokens_in,
                 "tokens_out": report.usage.tokens_out,

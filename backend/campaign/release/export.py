@@ -5,9 +5,7 @@
 Names of people never leave the project: raw annotations carry their numbers.
 """
 
-import csv
 import hashlib
-import io
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -37,6 +35,7 @@ from backend.ground.arriving import new_files, new_folder, require_new_file, req
 from backend.ground.errors import ProjectError
 from backend.ground.ids import QueryId
 from backend.ground.progress import Progress
+from backend.ground.text_files import csv_text
 from backend.store import events
 from backend.store.connection import reading, writing
 from backend.store.events import EventKind
@@ -169,10 +168,12 @@ def _fill(project: Project, out: Path, part: Path, with_published: bool, now: fl
     files["video_corpus.json"] = _json(
         {name: [duration_s, index] for index, (name, duration_s) in enumerate(sorted(durations.items()))}
     )
-    files["raw_annotation.csv"] = _csv(RAW_COLUMNS, standing)
+    files["raw_annotation.csv"] = csv_text(RAW_COLUMNS, standing).encode()
     splits = {query.query_id: query.split for query in asked}
     columns = (*PAIR_COLUMNS, *(("published_caption",) if with_published else ()))
-    files["raw_query_moment_pair.csv"] = _csv(columns, _pair_rows(all_pairs, splits, by_span, with_published))
+    files["raw_query_moment_pair.csv"] = csv_text(
+        columns, _pair_rows(all_pairs, splits, by_span, with_published)
+    ).encode()
     without_caption = sum(not moment["caption"] for moment in moments.values())
     files["README.md"] = card(
         project.name, scale, counts, truth, len(settled), changes if rewritten else None, without_caption
@@ -277,14 +278,6 @@ def _sha256(file: Path) -> str:
 
 def _json(value: object) -> bytes:
     return msgspec.json.format(msgspec.json.encode(value), indent=1) + b"\n"
-
-
-def _csv(columns: tuple[str, ...], rows: list[Any]) -> bytes:
-    text = io.StringIO(newline="")
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(rows)
-    return text.getvalue().encode()
 
 
 def _instant(at: float) -> str:

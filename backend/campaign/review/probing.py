@@ -3,8 +3,6 @@
 *Reads* probes, their pairs and verdicts. *Writes* files in a folder.
 """
 
-import csv
-import io
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass, fields
 from hashlib import blake2b
@@ -19,6 +17,7 @@ from backend.campaign.review.rows.probes import ProbePair, probe_pairs
 from backend.campaign.review.rules import Bin
 from backend.ground.arriving import new_files
 from backend.ground.errors import ProjectError
+from backend.ground.text_files import csv_text
 from backend.store.connection import reading
 
 if TYPE_CHECKING:
@@ -69,8 +68,8 @@ def write(project: Project, out: Path) -> ProbeReport:
     bins = [("rank", *astuple(part)) for part in report.by_rank]
     bins += [("similarity from", *astuple(part)) for part in report.by_similarity]
     with new_files(out) as part:
-        (part / "probe-pairs.csv").write_text(_csv(names, [astuple(pair) for pair in pairs]), "utf-8", newline="")
-        (part / "probe-bins.csv").write_text(_csv(["by", "bin", "pairs", "mean"], bins), "utf-8", newline="")
+        (part / "probe-pairs.csv").write_text(csv_text(names, [astuple(pair) for pair in pairs]), "utf-8", newline="")
+        (part / "probe-bins.csv").write_text(csv_text(["by", "bin", "pairs", "mean"], bins), "utf-8", newline="")
         for path in report.files[2:]:
             save(chart, part / path.name)
     return report
@@ -142,11 +141,3 @@ def _panel(
 def _scatter(pair_id: int, way: str) -> float:
     """A number from -1 to 1 that is a pair's own: the same figure at every drawing."""
     return int.from_bytes(blake2b(f"{way} {pair_id}".encode(), digest_size=2).digest()) / 32767.5 - 1
-
-
-def _csv(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    text = io.StringIO(newline="")
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(rows)
-    return text.getvalue()

@@ -3,8 +3,6 @@
 Reads: nothing. Writes: nothing.
 """
 
-import csv
-import io
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +11,7 @@ from urllib.parse import quote
 import altair as alt
 import numpy as np
 
+from backend.ground.text_files import csv_text
 from backend.scoring.analysis.meeting import best_iou_of_queries
 from backend.scoring.drawing import PALETTE
 from backend.scoring.files.facts import Facts
@@ -66,14 +65,12 @@ def errors(summary: Mapping[str, Any], facts: Facts) -> dict[str, Any]:
 def per_query(board: Scoreboard, focus: str, facts: Facts) -> dict[str, Any]:
     """One measure of every query and run, as rows and as a CSV to take along."""
     queries, values = board.shared(focus)
-    text = io.StringIO()
-    lines = csv.writer(text, lineterminator="\n")
-    lines.writerow(["query", *(run.name for run in board.runs), "measure", "preset", "options"])
+    columns, lines = ["query", *(run.name for run in board.runs), "measure", "preset", "options"], []
     options = " ".join(f"{name}={value}" for name, value in board.settings.changed.items())
     rows: list[dict[str, Any]] = []
     for number, cells in zip(queries.tolist(), values.T.tolist(), strict=True):
         query = board.queries[number]
-        lines.writerow([query, *cells, focus, board.settings.preset, options])
+        lines.append([query, *cells, focus, board.settings.preset, options])
         if len(rows) < _EACH:
             rows.append(
                 {
@@ -90,7 +87,7 @@ def per_query(board: Scoreboard, focus: str, facts: Facts) -> dict[str, Any]:
         "texts": bool(facts.texts),
         "rows": rows,
         "file": "per-query.csv",
-        "csv": quote(text.getvalue()),
+        "csv": quote(csv_text(columns, lines)),
     }
 
 

@@ -159,7 +159,7 @@ def test_the_rules_after_the_model_replace_all_that_nobody_decided(project: api.
     decisions.write_text(f"caption,rewrite\n{TEXTS[0]},Somebody is there.\n")
     api.accept_rewrites(project, decisions, now=NOW)
     report = api.rewrite_captions(project, now=NOW)
-    assert (report.at_once, report.by_hand, report.usage.requests) == (47, 1, 0)
+    assert (report.at_once, report.decided, report.usage.requests) == (47, 1, 0)
     versions = rows(project, "SELECT DISTINCT rule_version FROM caption WHERE kind = 'rewritten' ORDER BY 1")
     assert [str(version)[:6] for (version,) in versions] == ["by-han", "rules-"]
 

@@ -1,9 +1,11 @@
 """Rewriters, attempts and gates: who gets a second attempt, what is kept of whom, and why something waits."""
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from backend import api
@@ -12,8 +14,10 @@ from backend.campaign.captions.model import Usage
 from backend.campaign.captions.rewriting import rewrite_captions
 from backend.campaign.captions.rows.rewrites import Rewrite, replace_rewrites, searchable_captions
 from backend.campaign.corpus.rows import CaptionRow
+from backend.encoders.sentence import FloatArray
 from backend.ground.errors import ProjectError
 from backend.ground.ids import MomentId
+from backend.ground.progress import Steps
 from backend.store import connection
 from support import MOMENTS, NOW, PEOPLE, WordEncoder
 
@@ -72,7 +76,7 @@ def test_only_what_the_gates_refused_gets_another_attempt(project: api.Project) 
     report = rewrite_captions(project, WordEncoder(), rewriter=told, now=NOW)
     annas = [text for text in ORIGINALS if text.startswith("Anna")]
     assert [sorted(asked) for asked in told.asked] == [ORIGINALS, annas]
-    assert (report.at_once, report.after_retry, report.waiting, report.by_hand) == (48 - len(annas), len(annas), 0, 0)
+    assert (report.at_once, report.after_retry, report.waiting, report.decided) == (48 - len(annas), len(annas), 0, 0)
     told_apart = {(False, "told-1", 1), (True, "told-2", 2)}
     sources = "caption r JOIN caption s ON s.caption_id = r.source_caption_id"
     made = project.store.db.conn.execute(f"SELECT s.text, r.rule_version, r.attempts FROM {sources}").fetchall()
@@ -121,7 +125,7 @@ def test_a_person_decides_for_good_and_no_rewriter_is_asked_again(project: api.P
     told = Told([without_name])
     report = rewrite_captions(project, WordEncoder(), rewriter=told, now=NOW)
     assert sorted(told.asked[0]) == ORIGINALS[1:]
-    assert (report.at_once, report.by_hand) == (47, 1)
+    assert (report.at_once, report.decided) == (47, 1)
     assert rows(project, "text", "rule_version = 'by-hand'") == [("Somebody is there.",)]
 
 
@@ -173,3 +177,20 @@ def test_ten_times_the_captions_are_ten_times_the_work_and_not_a_hundred_times(t
         return counted
 
     assert steps(3000) < 20 * steps(300)
+
+
+class Leaning(WordEncoder):
+    """Two texts, of which the second stands at 0.398 to the first."""
+
+    identity = "leaning"
+    dim = 2
+
+    def encode(self, texts: Sequence[str], *, progress: Steps | None = None) -> FloatArray:
+        away = math.sqrt(1 - 0.398**2)
+        return np.array([(1, 0) if text == "caption" else (0.398, away) for text in texts], dtype=np.float32)
+
+
+def test_a_similarity_just_below_the_floor_is_not_told_as_the_floor(tmp_path: Path) -> None:
+    """ "Similarity 0.40 is below 0.4" says that a machine is wrong."""
+    gates = Gates(Leaning(), tmp_path, {}, ())
+    assert gates.examine(["caption"], ["rewrite"])[0].reasons == ("similarity 0.39 is below 0.4",)
