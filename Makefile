@@ -29,7 +29,7 @@ demo: $(VENV)/.app ## set up, build the demo project and serve it on 127.0.0.1:8
 
 # One process begins with the tests in a browser, which wait a lot, the other with all others; see tests/conftest.py.
 test: $(VENV)/.dev ## set up and pass all tests
-	$(BIN)/pytest --numprocesses 2
+	$(BIN)/pytest --numprocesses 3
 
 check: $(VENV)/.dev ## formatting, lint, types, import contracts, documentation
 	$(BIN)/ruff format --check .

@@ -20,6 +20,8 @@ from support import MOMENTS, NOW, PEOPLE, Judging, WordEncoder
 # Nothing in the default run may reach a network: the encoder that runs travels inside a package.
 os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["TOKENIZERS_PARALLELISM"] = "false"
+# The many programs that tests start would each compile ours anew.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
 BROWSER = "tests/browser/"

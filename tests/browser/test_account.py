@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, Route, expect
+from playwright.sync_api import Page, Route, expect
 
 from app_server import AppServer, sign_in
 from axe import no_serious_finding
@@ -175,7 +175,7 @@ def test_a_session_that_ends_while_a_grade_is_on_its_way_keeps_the_grade(
 
 
 def test_a_forgotten_password_is_replaced_by_a_link_from_the_lead(
-    enter: Enter, browser: Browser, server: AppServer
+    enter: Enter, open_page: Callable[..., Page], server: AppServer
 ) -> None:
     lead = enter(LEAD, url=f"{server.url}/people")
     [(number,)] = rows(server, "SELECT annotator_id FROM annotator WHERE name = ?", ANNOTATORS[3])
@@ -187,8 +187,7 @@ def test_a_forgotten_password_is_replaced_by_a_link_from_the_lead(
         if known:
             expect(code).not_to_contain_text(links[0].rsplit("/", 1)[1])
         links.append(code.inner_text().strip())
-    context = browser.new_context()
-    page = context.new_page()
+    page = open_page()
     page.goto(links[0])
     expect(page.get_by_role("alert")).to_contain_text("has been replaced")
     page.goto(links[1])
@@ -196,6 +195,5 @@ def test_a_forgotten_password_is_replaced_by_a_link_from_the_lead(
     page.get_by_label("The same again").fill(NEW)
     page.get_by_role("button", name="Save and sign in").click()
     expect(page.get_by_test_id("player")).to_be_visible(timeout=30_000)
-    context.close()
     with pytest.raises(SignInRefused):
         api.sign_in(api.open_project(server.project), ANNOTATORS[3], PASSWORD, now=time.time())

@@ -25,6 +25,7 @@ MAIN = "[data-testid='stMainBlockContainer']"
 """What we drew: Streamlit's own frame around it is not ours to judge."""
 LEAD, ANNOTATORS, PASSWORD = api.demo_people()
 BATCH = 20
+ON_THE_DEMO = pytest.mark.parametrize("server", ["demo"], indirect=True)
 Enter = Callable[..., Page]
 
 
@@ -35,14 +36,14 @@ def reelrank(*arguments: object) -> None:
     assert done.returncode == 0, done.stderr
 
 
-@pytest.fixture(scope="module", params=["demo", "real"])
+@pytest.fixture(scope="module")
 def server(
     request: pytest.FixtureRequest,
     tmp_path_factory: pytest.TempPathFactory,
     demo: Callable[..., Path],
     serve: Callable[[Path], AppServer],
 ) -> Iterator[AppServer]:
-    """The app over the demo project, and over one made of real videos where there are some."""
+    """The app over the demo project, or over one made of real videos where there are some."""
     project = tmp_path_factory.mktemp("flow") / "project"
     if request.param == "demo":
         demo(project)
@@ -67,6 +68,7 @@ def counts(server: AppServer) -> dict[str, Any]:
     return api.status_counts(api.open_project(server.project), api.OPERATOR)
 
 
+@ON_THE_DEMO
 def test_strangers_see_nothing_and_wrong_passwords_are_refused(browser: Browser, server: AppServer) -> None:
     context = browser.new_context()
     page = context.new_page()
@@ -78,6 +80,7 @@ def test_strangers_see_nothing_and_wrong_passwords_are_refused(browser: Browser,
     context.close()
 
 
+@pytest.mark.parametrize("server", ["demo", "real"], indirect=True)
 def test_from_the_first_grade_to_a_score(enter: Enter, server: AppServer, tmp_path: Path) -> None:
     ana = enter(ANNOTATORS[0])
     expect(ana.get_by_test_id("progress")).to_have_text("1 of 20")
@@ -187,6 +190,7 @@ def sql(server: AppServer, query: str) -> Any:
         return db.execute(query).fetchone()[0]
 
 
+@ON_THE_DEMO
 def test_a_skip_reaches_the_lead_who_offers_the_pair_again(enter: Enter, server: AppServer) -> None:
     cleo = enter(ANNOTATORS[2])
     judgements = counts(server)["judgements"]
@@ -228,6 +232,7 @@ def test_a_skip_reaches_the_lead_who_offers_the_pair_again(enter: Enter, server:
     assert sql(server, elapsed) == 0
 
 
+@ON_THE_DEMO
 def test_progress_shows_what_the_database_holds(enter: Enter, server: AppServer, tmp_path: Path) -> None:
     enter(ANNOTATORS[3])  # has pairs in hand
     lead = enter(LEAD)
@@ -281,6 +286,7 @@ def test_progress_shows_what_the_database_holds(enter: Enter, server: AppServer,
     passes_axe(lead, MAIN)
 
 
+@ON_THE_DEMO
 def test_each_role_keeps_to_its_pages(enter: Enter, server: AppServer) -> None:
     dan = enter(ANNOTATORS[3])
     for path in ("queries", "progress", "disagreements", "people", "release"):

@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from app_server import AppServer, sign_in
 from axe import no_serious_finding
 from backend import api
-from hands import page_is_done
+from hands import page_is_done, upload
 
 pytestmark = pytest.mark.browser
 LEAD, ANNOTATORS, PASSWORD = api.demo_people()
@@ -220,9 +220,7 @@ def test_a_run_is_kept_by_the_form_and_a_broken_one_refused_by_row(
     open_part(page, "Runs")
     good = write_run(tmp_path / "uploaded.json", api.open_project(server.project))
     good.write_bytes(good.read_bytes() + b" " * 3_000_000)  # as large as a run of hundreds of queries
-    files = page.locator("input[type=file]")
-    files.first.set_input_files(good)
-    expect(page.get_by_text("uploaded.json").first).to_be_visible()
+    upload(page, good)
     page.get_by_role("button", name="Keep it").click()
     expect(page.get_by_text("Kept uploaded: 12 queries")).to_be_visible()
     open_part(page, "Ranking")
@@ -231,8 +229,7 @@ def test_a_run_is_kept_by_the_form_and_a_broken_one_refused_by_row(
     open_part(page, "Runs")
     broken = tmp_path / "broken.json"
     broken.write_text('{"1": [["v", 0, 1, 1]], "2": [["v", 5, 4, 1]]}')
-    files.first.set_input_files(broken)
-    expect(page.get_by_text("broken.json").first).to_be_visible()
+    upload(page, broken)
     page.get_by_role("button", name="Keep it").click()
     expect(page.get_by_role("alert").filter(has_text="broken.json, row 2: query 2, moment 1")).to_be_visible()
     assert [run.name for run in api.list_runs(api.open_project(server.project), api.OPERATOR)][-1] == "uploaded"

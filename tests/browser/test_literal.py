@@ -13,6 +13,7 @@ from playwright.sync_api import Page, expect
 from app_server import AppServer, sign_in
 from backend import api
 from backend.ground.ids import AnnotatorId
+from hands import upload
 
 pytestmark = pytest.mark.browser
 LEAD, ANNOTATORS, PASSWORD = api.demo_people()
@@ -182,8 +183,7 @@ def test_leaderboard(enter: Enter, tmp_path: Path) -> None:
     stands(page, "run", "file", "truth", f"by {LEAD}")
     file = tmp_path / f"{hostile('broken')}.json"
     file.write_text('{"1": [["v", 5, 4, 1]]}')
-    page.locator("input[type=file]").first.set_input_files(file)
-    expect(page.get_by_text(".json").first).to_be_visible()
+    upload(page, file)
     page.get_by_role("button", name="Keep it").click()
     expect(page.get_by_test_id("stAlert").filter(has_text="row 1")).to_contain_text(hostile("broken"))
     stands(page)

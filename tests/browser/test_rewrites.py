@@ -1,6 +1,7 @@
 """The lead's page "Rewrites" in a real browser: worked by keyboard alone, by two leads, over a session that ends."""
 
 import json
+import shutil
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
@@ -54,9 +55,25 @@ def build(folder: Path) -> Path:
     return project.folder
 
 
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build(tmp_path_factory.mktemp("rewrites"))
+
+
+@pytest.fixture(scope="module")
+def serving(built: Path, serve: Callable[[Path], AppServer]) -> AppServer:
+    return serve(Path(shutil.copytree(built, built.parent / "served")))
+
+
 @pytest.fixture
-def server(tmp_path: Path, serve: Callable[[Path], AppServer]) -> AppServer:
-    return serve(build(tmp_path))
+def server(built: Path, serving: AppServer) -> AppServer:
+    """One for all tests; what it serves is for each as it was built."""
+    with (
+        closing(sqlite3.connect(built / "reelrank.db")) as as_built,
+        closing(sqlite3.connect(serving.project / "reelrank.db")) as served,
+    ):
+        as_built.backup(served)
+    return serving
 
 
 @pytest.fixture

@@ -8,17 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
-from transformers import (
-    AutoModel,
-    AutoTokenizer,
-    BertConfig,
-    BertModel,
-    BertTokenizerFast,
-    RobertaConfig,
-    RobertaModel,
-    RobertaTokenizerFast,
-)
+import transformers  # what it holds is loaded where it is used: every process looks into this file
 
 from backend.encoders.lengths import CountsTokens, longest_first
 from backend.encoders.sentence import MINILM_SHA256, EncoderSpec, load, resolve
@@ -35,29 +25,35 @@ SIZES = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "i
 
 
 def tiny_bert(folder: Path) -> Path:
+    import torch
+
     words = sorted({word for text in TEXTS for word in text.split()})
     folder.mkdir()
     (folder / "vocab.txt").write_text("\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *words]))
     torch.manual_seed(1)
     # A wide initialisation, so that the tanh of the pooler is not nearly linear.
-    model = BertModel(BertConfig(vocab_size=5 + len(words), initializer_range=0.5, **SIZES))
+    model = transformers.BertModel(transformers.BertConfig(vocab_size=5 + len(words), initializer_range=0.5, **SIZES))
     model.save_pretrained(folder)
-    BertTokenizerFast(str(folder / "vocab.txt")).save_pretrained(folder)
+    transformers.BertTokenizerFast(str(folder / "vocab.txt")).save_pretrained(folder)
     return folder
 
 
 def tiny_roberta(folder: Path) -> Path:
+    import torch
+
     letters = sorted({letter for text in TEXTS for letter in text.replace(" ", "Ġ")})
     vocabulary = ["<s>", "<pad>", "</s>", "<unk>", "<mask>", *letters]
     folder.mkdir()
     (folder / "vocab.json").write_text(json.dumps({token: index for index, token in enumerate(vocabulary)}))
     (folder / "merges.txt").write_text("#version: 0.2\n")
     torch.manual_seed(2)
-    config = RobertaConfig(
+    config = transformers.RobertaConfig(
         vocab_size=len(vocabulary), initializer_range=0.5, pad_token_id=1, max_position_embeddings=140, **SIZES
     )
-    RobertaModel(config).save_pretrained(folder)
-    tokenizer = RobertaTokenizerFast(str(folder / "vocab.json"), str(folder / "merges.txt"), model_max_length=128)
+    transformers.RobertaModel(config).save_pretrained(folder)
+    tokenizer = transformers.RobertaTokenizerFast(
+        str(folder / "vocab.json"), str(folder / "merges.txt"), model_max_length=128
+    )
     tokenizer.save_pretrained(folder)
     return folder
 
@@ -67,8 +63,10 @@ MAKERS = pytest.mark.parametrize("make", [tiny_bert, tiny_roberta])
 
 def official(folder: Path, kind: str) -> np.ndarray:
     """princeton-nlp/SimCSE, tool.py, `encode`: padded batch, 128 tokens, pooler or CLS, divided by the norm."""
-    model = AutoModel.from_pretrained(folder).eval()
-    tokenizer = AutoTokenizer.from_pretrained(folder)
+    import torch
+
+    model = transformers.AutoModel.from_pretrained(folder).eval()
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
     inputs = tokenizer(TEXTS, padding=True, truncation=True, max_length=128, return_tensors="pt")
     with torch.no_grad():
         outputs = model(**inputs, return_dict=True)
@@ -105,6 +103,7 @@ def test_vectors_are_those_of_the_official_formula(tmp_path: Path, make: Callabl
 def test_a_checkpoint_saved_with_its_modules_is_the_same_function(
     tmp_path: Path, make: Callable[[Path], Path], kind: str
 ) -> None:
+    import torch
     from sentence_transformers import SentenceTransformer
 
     from backend.encoders import simcse
@@ -119,15 +118,19 @@ def test_a_checkpoint_saved_with_its_modules_is_the_same_function(
 
 
 def test_half_precision_files_are_computed_in_single_precision(tmp_path: Path) -> None:
+    import torch
+
     folder = tiny_bert(tmp_path / "model")
-    AutoModel.from_pretrained(folder).to(torch.bfloat16).save_pretrained(folder)
-    AutoModel.from_pretrained(folder, dtype=torch.float32).save_pretrained(tmp_path / "single")
-    AutoTokenizer.from_pretrained(folder).save_pretrained(tmp_path / "single")
+    transformers.AutoModel.from_pretrained(folder).to(torch.bfloat16).save_pretrained(folder)
+    transformers.AutoModel.from_pretrained(folder, dtype=torch.float32).save_pretrained(tmp_path / "single")
+    transformers.AutoTokenizer.from_pretrained(folder).save_pretrained(tmp_path / "single")
     halved, single = (load(resolve(str(one), "sup")).encode(TEXTS) for one in (folder, tmp_path / "single"))
     np.testing.assert_array_equal(halved, single)
 
 
 def test_identity_follows_weights_kind_and_tokenizer(tmp_path: Path) -> None:
+    import torch
+
     folder = tiny_bert(tmp_path / "model")
     first = load(resolve(str(folder), "sup")).identity
     assert first.startswith("model kind=sup tokens=128 weights=")
@@ -136,7 +139,7 @@ def test_identity_follows_weights_kind_and_tokenizer(tmp_path: Path) -> None:
     (folder / "tokenizer_config.json").write_text("{}")
     other_tokenizer = load(resolve(str(folder), "sup")).identity
     assert other_tokenizer != first
-    model = BertModel.from_pretrained(folder)
+    model = transformers.BertModel.from_pretrained(folder)
     with torch.no_grad():
         model.pooler.dense.bias[0] += 1e-3
     model.save_pretrained(folder)
@@ -159,7 +162,7 @@ def test_bf16_is_another_encoder_with_nearby_unit_vectors() -> None:
 def test_texts_are_encoded_by_the_length_that_the_model_sees(tmp_path: Path, make: Callable[[Path], Path]) -> None:
     folder = make(tmp_path / "model")
     encoder = load(resolve(str(folder), "sup"))
-    tokenizer = AutoTokenizer.from_pretrained(folder)
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
     counts = {text: min(128, len(tokenizer(text)["input_ids"])) for text in TEXTS}
     assert isinstance(encoder, CountsTokens)
     assert [*encoder.token_counts(TEXTS)] == [counts[text] for text in TEXTS]
@@ -170,7 +173,7 @@ def test_texts_are_encoded_by_the_length_that_the_model_sees(tmp_path: Path, mak
 
 def test_a_supervised_checkpoint_without_pooler_is_refused_not_given_a_random_one(tmp_path: Path) -> None:
     folder = tiny_bert(tmp_path / "model")
-    BertModel.from_pretrained(folder, add_pooling_layer=False).save_pretrained(folder)
+    transformers.BertModel.from_pretrained(folder, add_pooling_layer=False).save_pretrained(folder)
     with pytest.raises(EncoderUnavailable, match="no trained pooler"):
         load(resolve(str(folder), "sup")).encode(["a man"])
     assert load(resolve(str(folder), "unsup")).encode(["a man"]).shape == (1, 32)

@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from backend.encoders import openvino
-from backend.encoders.sentence import Encoder, EncoderSpec, load, resolve
-from encoders.test_encoders import TEXTS, tiny_bert, tiny_roberta
-
 openvino_itself = pytest.importorskip("openvino")
+
+from backend.encoders import openvino  # noqa: E402  (loads torch)
+from backend.encoders.sentence import Encoder, EncoderSpec, load, resolve  # noqa: E402
+from encoders.test_encoders import TEXTS, tiny_bert, tiny_roberta  # noqa: E402
 
 
 def transformer(encoder: Encoder) -> object:
