@@ -91,6 +91,7 @@ if TYPE_CHECKING:
         waiting_rewrites,
         write_pseudo_train,
     )
+    from backend.api.pools import pool_statistics
     from backend.api.probes import write_probe_figures
     from backend.api.queries import draw_queries, take_back_queries
     from backend.api.raw import summarise_raw
@@ -152,6 +153,7 @@ if TYPE_CHECKING:
     from backend.scoring.analysis.cases import Case
     from backend.scoring.evaluate import evaluate
     from backend.scoring.files.facts import Inputs, file_inputs
+    from backend.scoring.pools.stats import PoolStatistics
     from backend.scoring.presets import OPTION_VALUES as EVALUATION_OPTIONS
     from backend.scoring.scoreboard import Scoreboard, score_runs
     from backend.scoring.scored_files import evaluate_files, score_files
@@ -208,6 +210,7 @@ __all__ = [
     "Leaderboard",
     "Missed",
     "Operator",
+    "PoolStatistics",
     "ProbeReport",
     "Project",
     "QueryReport",
@@ -302,6 +305,7 @@ __all__ = [
     "open_project",
     "per_query_csv",
     "person_for",
+    "pool_statistics",
     "progress",
     "project_statistics",
     "propose_cast",

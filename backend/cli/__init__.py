@@ -16,6 +16,7 @@ from backend.cli import (
     evaluate,
     exam,
     measures,
+    mvmr,
     people,
     pipeline,
     queries,
@@ -52,6 +53,7 @@ for part in (
     scoring,
     evaluate,
     measures,
+    mvmr,
     upkeep,
 ):
     part.register(app)

@@ -153,6 +153,7 @@ OWN_FILES = {
     "noise_study",
     "notable_queries",
     "per_query_csv",
+    "pool_statistics",
     "report_page",  # with frames of a project's videos it is for leads, see below
     "score_case",
     "score_examples",

@@ -1,0 +1,62 @@
+"""Pools of massive-video retrieval on the command line."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def pools(tmp_path: Path) -> Path:
+    """Seven sentences of one video, searched in both of the file, six hold in both; the pool of an eighth is short."""
+    sentences = [f"Sentence {number}." for number in range(8)]
+    spans = [[number, number + 1] for number in range(8)]
+    found = {
+        "a": {
+            "duration": 30,
+            "timestamps": spans,
+            "sentences": sentences,
+            "pos_moments": [[["b", "It is so.", [1, 2]]] if number < 6 else [] for number in range(8)],
+            "retrieval_pool": [["a", "b"]] * 7 + [["a"]],
+        },
+        "b": {"duration": 6, "timestamps": [], "sentences": [], "pos_moments": [], "retrieval_pool": []},
+    }
+    path = tmp_path / "pools.json"
+    path.write_text(json.dumps(found), encoding="utf-8")
+    return path
+
+
+def test_the_row_of_a_file_and_which_queries_are_odd(reelrank: Run, pools: Path) -> None:
+    code, out, err = reelrank("mvmr", "stats", pools)
+    assert (code, err) == (0, "")
+    rows = {" ".join(row.split()[:-1]): row.split()[-1] for row in out.split("\n\n")[0].splitlines()}
+    assert (rows["queries"], rows["videos"], rows["videos per pool"]) == ("7", "2", "2")
+    assert rows["positive videos per query, mean, own included"] == "1.857"  # 13 of 7
+    assert rows["queries without a distractor"] == "6"
+    assert "6 queries have a positive in every video" in out
+    assert "a#0, a#1, a#2, a#3, a#4 and 1 more" in out
+    assert "1 queries" not in out
+    assert "1 query has a short pool and is left out:\n  a#7" in out
+
+
+def test_json_is_json_alone_and_names_every_query(reelrank: Run, pools: Path) -> None:
+    code, out, err = reelrank("mvmr", "stats", pools, "--json")
+    assert (code, err) == (0, "")
+    found = json.loads(out)
+    assert found["without_distractor"] == [f"a#{number}" for number in range(6)]
+    assert (found["queries"], found["short"]) == (7, ["a#7"])
+
+
+def test_a_file_with_a_fault_is_refused_by_query_and_video(reelrank: Run, pools: Path) -> None:
+    found = json.loads(pools.read_text("utf-8"))
+    found["a"]["retrieval_pool"][3] = ["b", "x"]
+    pools.write_text(json.dumps(found), encoding="utf-8")
+    code, out, err = reelrank("mvmr", "stats", pools)
+    assert (code, out) == (1, "")
+    assert err.splitlines() == [
+        f"reelrank: {pools}, row 1: query a#3: its own video a is not in its pool",
+        f"{pools}, row 1: query a#3: video x of its pool is not in the file",
+    ]
