@@ -142,7 +142,7 @@ def _card(
             pair_view.clip(pair)
         with words:
             pair_view.heading(pair)
-            pair_view.judged(pair, campaign.tolerance, hidden=hidden)
+            pair_view.judged(pair, campaign.grading, hidden=hidden)
             if skipped:
                 _offer(pair, blocked)
             _form(pair, campaign.scale)

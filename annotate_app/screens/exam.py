@@ -28,8 +28,8 @@ def page() -> None:
     if held is None:
         st.markdown(
             "This project has no exam: everybody may judge at once. With an exam, annotators first grade pairs whose "
-            f"relevance is settled. Who differs too often by more than {campaign.tolerance} does not get to the queue "
-            "until you say so."
+            f"relevance is settled. Whose grades {wording.differ(campaign.tolerance)} from it too often does not get "
+            "to the queue until you say so."
         )
         _form(campaign.exam)
         return
@@ -104,8 +104,8 @@ def _facts(held: api.Exam) -> None:
     hidden = f" {wording.count_of(lost, 'pair')} left out because the clip cannot be shown." if lost else ""
     st.markdown(
         f"**{wording.count_of(held.items, 'pair')} of {wording.count_of(held.queries, 'query')}**, "
-        f"from {plain(drawn)}; at most {wording.percent(held.most_missed)} of the grades may differ by more than "
-        f"{held.tolerance}. "
+        f"from {plain(drawn)}; at most {wording.percent(held.most_missed)} of the grades may "
+        f"{wording.differ(held.tolerance)}. "
         f"Set by {plain(held.set_by or 'the command line')} on "
         f"{wording.when(held.set_at, st.context.timezone)}.{hidden}"
     )

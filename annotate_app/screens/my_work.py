@@ -145,8 +145,10 @@ def _agreement(found: MyWork) -> None:
 
 def _shares(agreement: MyAgreement) -> dict[str, str]:
     difference = f"{agreement.difference:+.2f}".replace("-", "\u2212")
+    steps = agreement.tolerance
+    near = f"Within {wording.number(steps).lower()} grade{'s' * (steps > 1)}"
     return {
         "Same as the relevance": f"{agreement.equal:.0%}",
-        "Within one grade": f"{agreement.within_one:.0%}",
+        **({near: f"{agreement.within:.0%}"} if steps else {}),
         "Mean difference": difference,
     }

@@ -14,7 +14,7 @@ from annotate_app.plain import plain
 from annotate_app.widgets import look, pair_view, wording
 from backend import api
 from backend.campaign.nouns import Person, Scale
-from backend.campaign.project.model import Campaign
+from backend.campaign.project.model import Campaign, Grading
 from backend.campaign.review.model import PairReview, QueryReview
 from backend.ground.ids import QueryId
 
@@ -39,9 +39,9 @@ def page() -> None:
 def suggestion(review: QueryReview, scale: Scale) -> str:
     """What the last relevances, a quarter of a batch, say about the next batch, in one sentence.
 
-    The two best grades count as finds.
+    The two best grades count as finds; never the lowest, which says that nothing matches.
     """
-    wanted, last = scale.highest - 1, len(review.last)
+    wanted, last = max(1, scale.highest - 1), len(review.last)
     known = [relevance for relevance in review.last if relevance is not None]
     missing = last - len(known)
     if missing and not review.more_candidates and review.settled < review.pairs:
@@ -218,7 +218,7 @@ def _detail(project: api.Project, lead: Person, review: QueryReview, campaign: C
         else:
             st.caption("None has one yet.")
     pairs, examples = api.query_pairs(project, lead, review.query_id), api.examples_chosen(project, lead)
-    _pairs([pair for pair in pairs if not pair.probe], examples, campaign.tolerance)
+    _pairs([pair for pair in pairs if not pair.probe], examples, campaign.grading)
     if probe := [pair for pair in pairs if pair.probe]:
         settled = sum(pair.verdict.is_settled for pair in probe)
         st.caption(
@@ -227,7 +227,7 @@ def _detail(project: api.Project, lead: Person, review: QueryReview, campaign: C
         )
 
 
-def _pairs(pairs: Sequence[PairReview], examples: Sequence[api.Example], tolerance: int) -> None:
+def _pairs(pairs: Sequence[PairReview], examples: Sequence[api.Example], grading: Grading) -> None:
     """Every pair with how the rule came to its verdict; a selected row shows its clip and its grades."""
     st.markdown("**Pairs** · choose a row to see its clip and who graded it how")
     event = st.dataframe(
@@ -238,7 +238,7 @@ def _pairs(pairs: Sequence[PairReview], examples: Sequence[api.Example], toleran
                 "Relevance": pd.array([pair.relevance for pair in pairs], dtype="Int64"),
                 "Mean": [pair.mean for pair in pairs],
                 "Grades": [wording.grades(pair.grades) for pair in pairs],
-                "Rule": [wording.why(pair, tolerance) for pair in pairs],
+                "Rule": [wording.why(pair, grading) for pair in pairs],
                 "Caption": [pair.caption for pair in pairs],
                 "Moment": [wording.moment(pair) for pair in pairs],
             }
@@ -256,17 +256,17 @@ def _pairs(pairs: Sequence[PairReview], examples: Sequence[api.Example], toleran
     )
     rows = event["selection"]["rows"]
     if rows:
-        _pair(pairs[rows[0]], examples, tolerance)
+        _pair(pairs[rows[0]], examples, grading)
 
 
-def _pair(pair: PairReview, examples: Sequence[api.Example], tolerance: int) -> None:
+def _pair(pair: PairReview, examples: Sequence[api.Example], grading: Grading) -> None:
     with st.container(border=True, key="query-pair"):
         picture, words = st.columns([2, 3], gap="medium")
         with picture:
             pair_view.clip(pair)
         with words:
             pair_view.heading(pair)
-            pair_view.judged(pair, tolerance, hidden=False)
+            pair_view.judged(pair, grading, hidden=False)
             pair_view.example(pair, examples)
 
 

@@ -10,6 +10,7 @@ from annotate_app.plain import plain
 from annotate_app.widgets import look, tables, wording
 from annotate_app.widgets.review_clip import review_clip
 from backend import api
+from backend.campaign.project.model import Grading
 from backend.campaign.review.model import GivenDecision, GivenGrade, GivenSkip, PairReview
 from backend.ground.ids import PairKey
 
@@ -28,9 +29,9 @@ def heading(pair: PairReview) -> None:
     st.markdown(f"#### {plain(pair.query)} {badge}")
 
 
-def judged(pair: PairReview, tolerance: int, *, hidden: bool) -> None:
+def judged(pair: PairReview, grading: Grading, *, hidden: bool) -> None:
     """Grades, rule and result; decisions and skips where there are any. `hidden` keeps the names back."""
-    st.markdown(plain(wording.why(pair, tolerance)))
+    st.markdown(plain(wording.why(pair, grading)))
     if pair.grades:
         st.html(_grades(pair.grades, hidden))
     if pair.decisions:

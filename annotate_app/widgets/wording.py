@@ -6,7 +6,8 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from backend.campaign.exam.model import ExamPhase, ExamResult
 from backend.campaign.judging.model import SkipKind
-from backend.campaign.nouns import Scale, Verdict
+from backend.campaign.nouns import Rounding, Scale, Verdict
+from backend.campaign.project.model import Grading
 from backend.campaign.review.model import GivenGrade, PairReview
 
 VERDICT_COLOURS = {
@@ -100,7 +101,7 @@ def kappas(result: ExamResult) -> str:
     return f"Kappa {result.kappa:.2f}, quadratic {result.kappa_quadratic:.2f} (n = {result.answers})."
 
 
-def why(pair: PairReview, tolerance: int) -> str:
+def why(pair: PairReview, grading: Grading) -> str:
     """How the rule came to a pair's verdict, with its numbers."""
     values = sorted(grade.grade for grade in pair.grades)
     match pair.verdict:
@@ -108,22 +109,22 @@ def why(pair: PairReview, tolerance: int) -> str:
             return f"{number(len(values))} of two grades so far."
         case Verdict.CONSENSUS if len(values) == 2:
             low, high = values
-            return f"{_mean_of(low, high, tolerance)}."
+            return f"{_first_large(_mean_of(low, high, grading))}."
         case Verdict.CONSENSUS if len(values) == 4:
             lowest, low, high, highest = values
-            mean = _mean_of(low, high, tolerance)
+            mean = _mean_of(low, high, grading)
             return f"Without the lowest ({lowest}) and the highest ({highest}) of four grades, {mean}."
         case Verdict.ESCALATED:
             missing = 4 - len(values)
             return (
-                f"The first two grades differ by more than {tolerance}, so two further annotators grade it: "
+                f"The first two grades {differ(grading.tolerance)}, so two further annotators grade it: "
                 f"{number(missing).lower()} still to come."
             )
         case Verdict.DISCARDED if len(values) == 4:
             low, high = values[1:3]
             return (
                 f"Without the lowest and the highest of the four grades, {low} and {high} remain. "
-                f"They differ by more than {tolerance}: there is no consensus."
+                f"They {differ(grading.tolerance)}: there is no consensus."
             )
         case Verdict.ADJUDICATED:
             return f"Decided by a lead: relevance {pair.relevance}. Reason: {pair.reason}"
@@ -131,7 +132,20 @@ def why(pair: PairReview, tolerance: int) -> str:
             return ""
 
 
-def _mean_of(low: int, high: int, tolerance: int) -> str:
-    """`3 and 4 differ by at most 1; their mean 3.5, half up, is 4`."""
-    mean = f"their mean is {low}" if low == high else f"their mean {(low + high) / 2}, half up, is {high}"
-    return f"{low} and {high} differ by at most {tolerance}; {mean}"
+def differ(tolerance: int) -> str:
+    """What two grades do that do not agree: `differ by more than 1`, or `differ` where only equal ones agree."""
+    return f"differ by more than {tolerance}" if tolerance else "differ"
+
+
+def _mean_of(low: int, high: int, grading: Grading) -> str:
+    """`3 and 4 differ by at most 1; their mean 3.5, half up, is 4`; `both are 1` where only equal grades agree."""
+    if not grading.tolerance:
+        return f"both are {low}"
+    up = grading.rounding is Rounding.HALF_UP
+    to = f"half {'up' if up else 'down'}, is {(low + high + up) // 2}"
+    mean = f"their mean is {low}" if low == high else f"their mean {(low + high) / 2}, {to}"
+    return f"{low} and {high} differ by at most {grading.tolerance}; {mean}"
+
+
+def _first_large(text: str) -> str:
+    return text[:1].upper() + text[1:]

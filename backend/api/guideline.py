@@ -34,7 +34,7 @@ def example_clip(project: Project, person: Person, grade: int, version: int | No
     Args:
         project: the project.
         person: who asks.
-        grade: 0 to 4.
+        grade: one of the scale.
         version: the choice it should belong to; None takes the present one.
 
     Raises:

@@ -17,6 +17,7 @@ from backend.campaign.captions.rows import rewrites as caption_rows
 from backend.campaign.nouns import Operator, Person
 from backend.campaign.people import gate
 from backend.campaign.project import folder as projects
+from backend.campaign.project import scale_file
 from backend.campaign.project.folder import Project
 from backend.campaign.release import export
 from backend.campaign.release.export import ReleaseReport
@@ -30,10 +31,16 @@ from backend.language.endpoint import Endpoint
 from backend.language.names import FlairTagger
 
 
-def init_project(folder: Path, *, encoder: str | None = None, kind: str | None = None) -> Project:
-    """A new, empty project; the encoder is SimCSE from the model hub unless another is named."""
+def init_project(
+    folder: Path, *, encoder: str | None = None, kind: str | None = None, scale: str | None = None
+) -> Project:
+    """A new, empty project; the encoder is SimCSE from the model hub unless another is named.
+
+    Annotators give TVR-Ranking's five grades unless `scale` names another scale (`matches`), or a file of one.
+    """
     spec = sentence.resolve(encoder or DEFAULT_NAME, kind)
-    return projects.create(folder, encoder=spec.name, encoder_kind=spec.kind)
+    grading = scale_file.named(scale) if scale else None
+    return projects.create(folder, encoder=spec.name, encoder_kind=spec.kind, grading=grading)
 
 
 def choose_encoder(

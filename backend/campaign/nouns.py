@@ -67,6 +67,13 @@ class Scale:
         return f"0 to {self.highest}"
 
 
+class Rounding(StrEnum):
+    """What becomes of a mean halfway between two grades."""
+
+    HALF_UP = "half_up"
+    HALF_DOWN = "half_down"
+
+
 class Role(StrEnum):
     """What a person may do; `backend.campaign.people.gate` decides by it, and nothing else."""
 

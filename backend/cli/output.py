@@ -31,6 +31,15 @@ KindOption = Annotated[
         show_default=False,
     ),
 ]
+ScaleOption = Annotated[
+    str | None,
+    typer.Option(
+        "--scale",
+        metavar="NAME|FILE",
+        help="The grades, instead of TVR-Ranking's 0 to 4: 'matches' (does not match, matches), or a TOML file.",
+        show_default=False,
+    ),
+]
 
 
 def now() -> float:

@@ -13,6 +13,7 @@ from backend.cli.output import (
     EncoderOption,
     Json,
     KindOption,
+    ScaleOption,
     now,
     numbers,
     progress_bar,
@@ -30,14 +31,18 @@ def register(app: typer.Typer) -> None:
     app.command("pseudo-train")(pseudo_train)
 
 
-def init(folder: Dir, encoder: EncoderOption = None, kind: KindOption = None) -> None:
+def init(folder: Dir, encoder: EncoderOption = None, kind: KindOption = None, scale: ScaleOption = None) -> None:
     """Make an empty project.
 
     Example: reelrank init my-project --encoder minilm
     """
-    project = api.init_project(folder, encoder=encoder, kind=kind)
+    project = api.init_project(folder, encoder=encoder, kind=kind, scale=scale)
     say(f"{folder} is a project now; its settings are in {folder / 'reelrank.toml'}.")
     say(f"Encoder: {project.settings.encoder}")
+    if scale:
+        labels = ", ".join(f"{one.grade} {one.label}" for one in project.campaign.scale.meanings)
+        within = project.campaign.tolerance
+        say(f"Grades: {labels}; two agree if they {f'differ by at most {within}' if within else 'are equal'}.")
     say(f"Next: {api.next_step(project, api.OPERATOR)}")
 
 

@@ -7,7 +7,7 @@ import msgspec
 import typer
 
 from backend import api
-from backend.cli.output import Json, say
+from backend.cli.output import Json, ScaleOption, say
 
 
 def register(app: typer.Typer) -> None:
@@ -17,13 +17,14 @@ def register(app: typer.Typer) -> None:
 
 def consensus(
     file: Annotated[Path, typer.Argument(metavar="RAW.csv", help="pair_id,worker,relevance rows.", show_default=False)],
+    scale: ScaleOption = None,
     json: Json = False,
 ) -> None:
     """Apply the consensus rule to raw annotations, and say how far their annotators agree.
 
     Example: reelrank consensus raw_annotation.csv
     """
-    summary = api.summarise_raw(file)
+    summary = api.summarise_raw(file, scale=scale)
     if json:
         say(msgspec.json.encode(summary).decode())
         return

@@ -65,7 +65,7 @@ WORK = MyWork(
     settled=1204,
     recent=36,
     imported=0,
-    agreement=MyAgreement(1204, equal=0.6, within_one=0.95, difference=-0.25),
+    agreement=MyAgreement(1204, equal=0.6, tolerance=1, within=0.95, difference=-0.25),
 )
 
 

@@ -151,9 +151,9 @@ def test_a_button_of_somebody_who_is_no_lead_any_more_does_nothing(
 # The rule in words
 
 
-def graded(project: fake_api.Project, *grades: int) -> Any:
+def graded(project: fake_api.Project, *grades: int, tolerance: int = 1) -> Any:
     given = tuple(GivenGrade(f"A{seat}", grade, 1, fake_api.NOON, 4000) for seat, grade in enumerate(grades))
-    decision = decide(grades, 1)
+    decision = decide(grades, tolerance)
     pair = project.pairs[QueryId(1)][0]
     return replace(pair, grades=given, verdict=decision.verdict, relevance=decision.relevance, mean=decision.mean)
 
@@ -184,7 +184,29 @@ def graded(project: fake_api.Project, *grades: int) -> Any:
 def test_why_a_pair_has_its_verdict(project: fake_api.Project, grades: tuple[int, ...], sentence: str) -> None:
     from annotate_app.widgets import wording
 
-    assert wording.why(graded(project, *grades), 1) == sentence
+    assert wording.why(graded(project, *grades), new_campaign().grading) == sentence
+
+
+@pytest.mark.parametrize(
+    ("grades", "sentence"),
+    [
+        ((1, 1), "Both are 1."),
+        ((1, 0), "The first two grades differ, so two further annotators grade it: two still to come."),
+        ((0, 1, 1, 1), "Without the lowest (0) and the highest (1) of four grades, both are 1."),
+        (
+            (0, 1, 0, 1),
+            "Without the lowest and the highest of the four grades, 0 and 1 remain. "
+            "They differ: there is no consensus.",
+        ),
+    ],
+)
+def test_where_only_equal_grades_agree_the_sentence_says_so(
+    project: fake_api.Project, grades: tuple[int, ...], sentence: str
+) -> None:
+    from annotate_app.widgets import wording
+
+    grading = replace(new_campaign().grading, tolerance=0)
+    assert wording.why(graded(project, *grades, tolerance=0), grading) == sentence
 
 
 def test_the_sentence_ends_with_the_relevance_of_the_rule_for_all_grades(project: fake_api.Project) -> None:
@@ -194,7 +216,7 @@ def test_the_sentence_ends_with_the_relevance_of_the_rule_for_all_grades(project
         for grades in itertools.product(range(5), repeat=count):
             pair = graded(project, *grades)
             if pair.verdict is Verdict.CONSENSUS:
-                assert wording.why(pair, 1).endswith(f"is {pair.relevance}."), grades
+                assert wording.why(pair, new_campaign().grading).endswith(f"is {pair.relevance}."), grades
 
 
 # Progress
@@ -340,6 +362,24 @@ def test_a_quarter_of_any_batch_speaks_for_the_next(
         **{"batches_open": opened, "more_candidates": more, "batch_size": size},
     )
     assert suggestion(review, new_campaign().scale).startswith(sentence)
+
+
+@pytest.mark.parametrize(
+    ("last", "sentence"),
+    [
+        ((0, 0, 0, 0, 0), "None of the last five is graded 1 or more: a second batch is unlikely to find more."),
+        ((1, 0, 0, 0, 0), "One of the last five is graded 1 or more: a second batch may find a few more."),
+        ((1, 1, 1, 0, 0), "Three of the last five are graded 1 or more: a second batch is likely to find more."),
+    ],
+)
+def test_of_two_grades_only_the_better_is_a_find(
+    project: fake_api.Project, last: tuple[int, ...], sentence: str
+) -> None:
+    from annotate_app.screens.queries import suggestion
+    from backend.campaign.project import scale_file
+
+    review = replace(project.queries[0], relevances=(0,) * 15 + last, settled=20, more_candidates=True)
+    assert suggestion(review, scale_file.named("matches").scale) == sentence
 
 
 def test_a_pair_without_a_verdict_is_not_charted_as_a_relevance_of_0(

@@ -216,3 +216,12 @@ def test_consensus_names_what_lacks_grades(reelrank: Run, tmp_path: Path, text: 
     (tmp_path / "raw.csv").write_text(text)
     code, out, _ = reelrank("consensus", tmp_path / "raw.csv")
     assert (code, said in out) == (0, True), out
+
+
+def test_init_makes_a_project_with_another_scale_and_says_its_grades(reelrank: Run, tmp_path: Path) -> None:
+    code, out, _ = reelrank("init", tmp_path / "p", "--encoder", "minilm", "--scale", "matches")
+    assert code == 0
+    assert "Grades: 0 Does not match, 1 Matches; two agree if they are equal." in out
+    code, _, err = reelrank("init", tmp_path / "q", "--encoder", "minilm", "--scale", "stars")
+    assert (code, (tmp_path / "q").exists()) == (1, False)
+    assert "there is no scale and no file stars" in err

@@ -58,7 +58,7 @@ function examWords(exam) {
 
 /** How far from the right grade an answer has to be to miss it. */
 function farther(tolerance) {
-  return `more than ${["nothing", "one", "two"][tolerance] ?? tolerance} away from`;
+  return tolerance > 0 ? `more than ${["", "one", "two"][tolerance] ?? tolerance} away from` : "other than";
 }
 
 function resultText(result, tolerance, tellsMore = true) {

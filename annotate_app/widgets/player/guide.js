@@ -4,7 +4,7 @@
 // for people who asked for less motion. A clip that cannot be had gives its place to the example in words.
 
 class Guide {
-  constructor(dialog, { grades, choose, questions, reminders, example_query }) {
+  constructor(dialog, { grades, choose, ask, questions, reminders, example_query }) {
     this.dialog = dialog;
     this.wordedQuery = example_query;
     this.clips = [];
@@ -13,12 +13,11 @@ class Guide {
     this.intro = make("p", "example", "");
     this.list = make("ul", "meanings", meant);
     dialog.querySelector(".body").replaceChildren(
-      make("h3", "", "Ask three questions"),
-      make("ol", "questions", asked),
+      ...(asked.length ? [make("h3", "", ask), make("ol", "questions", asked)] : []),
       make("h3", "", choose),
       this.intro,
       this.list,
-      make("h3", "", "Keep in mind"),
+      ...(reminders.length ? [make("h3", "", "Keep in mind")] : []),
       make("ul", "reminders", reminders.map((text) => make("li", "", text))),
     );
     this.introduce();

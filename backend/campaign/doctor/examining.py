@@ -16,7 +16,7 @@ from backend.campaign.doctor import rows as invariants
 from backend.campaign.judging import consensus
 from backend.campaign.judging.rows import judgements
 from backend.campaign.judging.rows.seats import SECOND_ROUND_SEATS
-from backend.campaign.judging.rules import RULE_VERSION, decide
+from backend.campaign.judging.rules import RULE_VERSION
 from backend.campaign.nouns import Verdict
 from backend.campaign.project.folder import Project
 from backend.media.jobs import PREDICTED, SAFE_AGE_S, clip_job, with_context
@@ -118,11 +118,11 @@ def _long_leases(project: Project, db: Database, now: float) -> list[str]:
 
 def _seats(project: Project, db: Database, now: float) -> Iterable[str]:
     """Pairs with another number of seats than the rule gives them; see `backend.campaign.judging.consensus.settle`."""
-    grades, tolerance = judgements.grades_by_pair(db), consensus.tolerance(db)
+    grades, rule = judgements.grades_by_pair(db), consensus.rule(db)
     for pair, has_moment, seats, highest, judged in invariants.seat_counts(db):
         given = grades.get(pair, [])
         # A third grade was asked for once, so the fourth is too; a pair known by number alone is not handed out.
-        more = len(given) > len(FIRST_ROUND_SEATS) or decide(given, tolerance).verdict is Verdict.ESCALATED
+        more = len(given) > len(FIRST_ROUND_SEATS) or rule(given).verdict is Verdict.ESCALATED
         wanted = len(FIRST_ROUND_SEATS) + (len(SECOND_ROUND_SEATS) if more else 0) if has_moment else judged
         if seats != wanted or highest != seats:
             yield f"pair {pair}: {seats} seats, {wanted} wanted"

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cache, partial
+from functools import cache
 from itertools import count, groupby
 from pathlib import Path
 from typing import TypeVar
@@ -27,7 +27,6 @@ from backend.campaign.earlier.rows import NewJudgement, NewPair, NewSeat
 from backend.campaign.earlier.rules.campaign_files import EarlierCampaign, EarlierPair, read_campaign
 from backend.campaign.judging import consensus
 from backend.campaign.judging.rows.seats import SECOND_ROUND_SEATS
-from backend.campaign.judging.rules import decide
 from backend.campaign.nouns import Person, Role, Verdict
 from backend.campaign.people import rows as people
 from backend.campaign.project import rows as facts
@@ -256,7 +255,7 @@ class _Import:
     def _seats(self, person_ids: dict[str, AnnotatorId]) -> Iterator[NewSeat]:
         """The judged seats of every graded pair, and free ones where people may go on from there."""
         judgeable = self._judgeable()
-        rule = cache(partial(decide, tolerance=consensus.tolerance(self.db)))
+        rule = cache(consensus.rule(self.db))
         for pair_id, together in groupby(self.campaign.grades, key=lambda grade: grade.pair_id):
             grades = []
             for grade in together:

@@ -4,6 +4,7 @@
 `backend.campaign.judging.rules.decide`.
 """
 
+from collections.abc import Callable, Sequence
 from functools import cache, partial
 
 from backend.campaign.candidates.rows import agenda
@@ -73,13 +74,13 @@ def expected(db: Database) -> dict[PairId, tuple[Verdict, int | None, float | No
     The rule does not depend on the order of grades, so it is asked once for each distinct set of them.
     """
     given, ruled = judgements.grades_by_pair(db), judgements.all_adjudicated(db)
-    rule = cache(partial(decide, tolerance=tolerance(db)))
-    rows = ((pair, _verdict(rule(tuple(given.get(pair, ()))), ruled.get(pair))) for pair in sorted({*given, *ruled}))
+    of_set = cache(rule(db))
+    rows = ((pair, _verdict(of_set(tuple(given.get(pair, ()))), ruled.get(pair))) for pair in sorted({*given, *ruled}))
     return {pair: row for pair, row in rows if row[0] is not Verdict.OPEN}
 
 
-def tolerance(db: Database) -> int:
-    """How far grades may differ in this campaign.
+def rule(db: Database) -> Callable[[Sequence[int]], Decision]:
+    """The consensus rule with this campaign's tolerance and rounding.
 
     Raises:
         ProjectError: the campaign is decided by a rule that this code does not have.
@@ -90,13 +91,13 @@ def tolerance(db: Database) -> int:
             f"this campaign is decided by the rule {campaign.rule_version}, but this ReelRank has {RULE_VERSION}: "
             "use the ReelRank that it was made with, or a newer one"
         )
-    return campaign.tolerance
+    return partial(decide, tolerance=campaign.tolerance, rounding=campaign.grading.rounding)
 
 
 def _apply_rule(db: Database, pair_id: PairId) -> tuple[list[int], Verdict]:
     """Store the verdict of one pair; its standing grades, and what the rule alone says of them."""
     grades = [standing.grade for standing in judgements.standing(db, pair_id)]
-    decision = decide(grades, tolerance(db))
+    decision = rule(db)(grades)
     judgements.set_verdict(db, pair_id, *_verdict(decision, judgements.adjudicated(db, pair_id)), RULE_VERSION)
     return grades, decision.verdict
 

@@ -9,7 +9,7 @@ Source: the annotation protocol of TVR-Ranking, section 3.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from backend.campaign.nouns import Relevance, Verdict
+from backend.campaign.nouns import Relevance, Rounding, Verdict
 
 RULE_VERSION = "tvr-ranking-1"
 """Written beside every derived relevance; a change of `decide` needs a new name."""
@@ -31,13 +31,13 @@ class Decision:
     mean: float | None = None
 
 
-def decide(grades: Sequence[int], tolerance: int) -> Decision:
+def decide(grades: Sequence[int], tolerance: int, rounding: Rounding = Rounding.HALF_UP) -> Decision:
     """Apply the consensus rule to the standing grades of one pair.
 
     Two grades a, b with |a - b| <= tolerance are a consensus on their mean. Otherwise two further annotators grade
     the pair; of the four grades one highest and one lowest are dropped, and the middle two, if they differ by at
-    most the tolerance, are a consensus on their mean. A mean of x.5 becomes x + 1 (half up; Python's `round` would
-    go to the even neighbour).
+    most the tolerance, are a consensus on their mean. A mean of x.5 becomes x + 1 in TVR-Ranking (half up; Python's
+    `round` would go to the even neighbour), and x where a campaign rounds half down.
 
     The order of the grades does not matter, except that by convention the first-round two come first. Four
     grades are always trimmed, also when the first two agree: seats 3 and 4 exist only after a disagreement, and
@@ -47,6 +47,7 @@ def decide(grades: Sequence[int], tolerance: int) -> Decision:
         grades: At most four grades from 0 on, one per seat. Whether they are of the campaign's scale is looked at
             where they come in.
         tolerance: How far two grades may differ and still agree; 1 in TVR-Ranking.
+        rounding: What becomes of a mean of x.5.
 
     Raises:
         ValueError: More than four grades, or one below 0.
@@ -55,6 +56,8 @@ def decide(grades: Sequence[int], tolerance: int) -> Decision:
     Decision(verdict=<Verdict.OPEN: 'open'>, relevance=None, mean=None)
     >>> decide([2, 3], 1)  # 2.5, half up
     Decision(verdict=<Verdict.CONSENSUS: 'consensus'>, relevance=3, mean=2.5)
+    >>> decide([2, 3], 1, Rounding.HALF_DOWN).relevance
+    2
     >>> decide([0, 2], 1).verdict.value
     'escalated'
     >>> decide([0, 2, 1, 4], 1)  # 0 and 4 are dropped; 1 and 2 remain
@@ -74,4 +77,5 @@ def decide(grades: Sequence[int], tolerance: int) -> Decision:
     low, high = ordered if len(ordered) == 2 else ordered[1:3]
     if high - low > tolerance:
         return Decision(Verdict.ESCALATED if len(ordered) == 2 else Verdict.DISCARDED)
-    return Decision(Verdict.CONSENSUS, relevance=(low + high + 1) // 2, mean=(low + high) / 2)
+    up = rounding is Rounding.HALF_UP
+    return Decision(Verdict.CONSENSUS, relevance=(low + high + up) // 2, mean=(low + high) / 2)

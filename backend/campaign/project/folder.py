@@ -13,10 +13,10 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from backend.campaign.project import rows
-from backend.campaign.project.model import Campaign, People
+from backend.campaign.project.model import Campaign, Grading, People
 from backend.ground.errors import InputError, ProjectError
 from backend.store import connection
-from backend.store.connection import Store, reading
+from backend.store.connection import Store, reading, writing
 from backend.store.files import arriving
 
 SETTINGS_FILE = "reelrank.toml"
@@ -124,8 +124,10 @@ class Project:
         return self.folder / stored
 
 
-def create(folder: Path, *, encoder: str, encoder_kind: str, cast: dict[str, str] | None = None) -> Project:
-    """A new, empty project.
+def create(
+    folder: Path, *, encoder: str, encoder_kind: str, cast: dict[str, str] | None = None, grading: Grading | None = None
+) -> Project:
+    """A new, empty project; it has TVR-Ranking's five grades unless others are given.
 
     Raises:
         ProjectError: there is one already, or the folder cannot be written.
@@ -146,7 +148,11 @@ def create(folder: Path, *, encoder: str, encoder_kind: str, cast: dict[str, str
     )
     _write(folder / SETTINGS_FILE, text)
     try:
-        connection.create(folder / DATABASE_FILE).close()  # an idle connection counts as use
+        store = connection.create(folder / DATABASE_FILE)
+        if grading is not None:
+            with writing(store) as db:
+                rows.set_grading(db, grading)
+        store.close()  # an idle connection counts as use
     except BaseException:
         (folder / SETTINGS_FILE).unlink(missing_ok=True)  # else the next try would find half a project
         raise

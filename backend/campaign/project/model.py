@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from backend.campaign.nouns import Scale
+from backend.campaign.nouns import Rounding, Scale
 
 People = Literal["counted", "joined", "apart"]
 """How imprecise captions put several people: `two people`, `two women`, or `a woman and another woman`."""
@@ -27,19 +27,51 @@ class GoldSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class Question:
+    """One of the questions that annotators ask themselves before they grade."""
+
+    title: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Grading:
+    """Everything about grades that differs between campaigns.
+
+    `tolerance` is how far two grades may differ and still agree, `rounding` what becomes of a mean between two grades;
+    the scale's examples are of `example_query`. `questions` and `reminders` are the guideline's beside the grades.
+    """
+
+    scale: Scale
+    tolerance: int
+    rounding: Rounding
+    example_query: str
+    questions: tuple[Question, ...]
+    reminders: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Campaign:
     """The facts of a campaign.
 
-    `tolerance` is how far two grades may differ and still agree; `rule_version` names the rule that settles pairs;
-    `seats` are there from the start, `further_seats` after escalation; the scale's examples are of `example_query`.
+    `rule_version` names the rule that settles pairs; `seats` are there from the start, `further_seats` after
+    escalation.
     """
 
     batch_size: int
-    scale: Scale
-    tolerance: int
+    grading: Grading
     rule_version: str
     seats: int
     further_seats: int
     exam: ExamSettings
     gold: GoldSettings
-    example_query: str
+
+    @property
+    def scale(self) -> Scale:
+        """The grades that people may give."""
+        return self.grading.scale
+
+    @property
+    def tolerance(self) -> int:
+        """How far two grades may differ and still agree."""
+        return self.grading.tolerance

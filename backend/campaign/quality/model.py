@@ -10,7 +10,10 @@ class MyAgreement:
     pairs: int
     equal: float
     """Share of grades that are the relevance."""
-    within_one: float
+    tolerance: int
+    """How far a grade may differ from another one in this campaign and still agree."""
+    within: float
+    """Share of grades that differ from the relevance by at most the tolerance."""
     difference: float
     """Mean of grade minus agreed value (the mean behind a consensus, a lead's relevance); above 0: more generous."""
 

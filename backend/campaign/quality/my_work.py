@@ -28,7 +28,7 @@ def report(store: Store, me: Annotator, *, now: float) -> MyWork:
     with reading(store) as db:
         everything = my_work.judgements(db, me.annotator_id, final_before=now - CORRECTION_S)
         skips = my_work.skips(db, me.annotator_id)
-        scale = facts.scale(db)
+        grading = facts.grading(db)
     given = [one for one in everything if not one.imported]
     days = last_days(now, DAYS)
     first = Counter(day_of(one.at) for one in given if one.is_first)
@@ -44,20 +44,21 @@ def report(store: Store, me: Annotator, *, now: float) -> MyWork:
         days=tuple((day, first[day]) for day in days),
         active_s=sum(one.active_ms for one in given) / 1000,
         median_s=median(measured) / 1000 if measured else None,
-        grades=tuple(grades[grade] for grade in scale.grades),
+        grades=tuple(grades[grade] for grade in grading.scale.grades),
         skips=skips,
         settled=len(settled),
         recent=sum(one.recent for one in standing),
         imported=len(everything) - len(given),
-        agreement=_agreement(settled) if len(settled) >= FEWEST_PAIRS else None,
+        agreement=_agreement(settled, grading.tolerance) if len(settled) >= FEWEST_PAIRS else None,
     )
 
 
-def _agreement(settled: Sequence[Given]) -> MyAgreement:
+def _agreement(settled: Sequence[Given], tolerance: int) -> MyAgreement:
     apart = [abs(one.grade - one.relevance) for one in settled if one.relevance is not None]
     return MyAgreement(
         pairs=len(settled),
         equal=apart.count(0) / len(apart),
-        within_one=sum(steps <= 1 for steps in apart) / len(apart),
+        tolerance=tolerance,
+        within=sum(steps <= tolerance for steps in apart) / len(apart),
         difference=fmean(one.grade - one.agreed for one in settled if one.agreed is not None),
     )

@@ -6,7 +6,8 @@ from typing import Any
 from backend import __version__
 from backend.campaign.captions.rules.differences import RewriteSummary
 from backend.campaign.judging.rules import RULE_VERSION
-from backend.campaign.nouns import Scale, Split, Verdict
+from backend.campaign.nouns import Split, Verdict
+from backend.campaign.project.model import Grading
 
 REPLACEMENTS = 100
 """Replacement words in the manifest; rules make few, a model may make thousands, most of them once."""
@@ -15,7 +16,7 @@ _SHOWN = 20
 
 def card(
     name: str,
-    scale: Scale,
+    grading: Grading,
     counts: dict[str, Any],
     truth: dict[Split, list[dict[str, Any]]],
     settled: int,
@@ -26,7 +27,7 @@ def card(
 
     Args:
         name: of the project.
-        scale: its grades.
+        grading: its grades, and how far two may differ and still agree.
         counts: as `status.counts` gives them.
         truth: the documents of `val.json` and `test.json`.
         settled: pairs with a relevance.
@@ -45,7 +46,9 @@ def card(
         if counts["simulated"]
         else ""
     )
-    best = scale.highest
+    scale, best = grading.scale, grading.scale.highest
+    agree = f"differ by at most {grading.tolerance}" if grading.tolerance else "are equal"
+    half = grading.rounding.value.replace("_", " ")
     return f"""# {name}: graded ground truth for ranked video moment retrieval
 {simulated}
 Made with ReelRank {__version__}. Candidates chosen by `{counts["encoder"]}`; consensus rule `{RULE_VERSION}`.
@@ -60,10 +63,12 @@ Made with ReelRank {__version__}. Candidates chosen by `{counts["encoder"]}`; co
 | grades | {counts["judgements"]} |
 | relevance {" / ".join(map(str, scale.grades))} | {" / ".join(str(spread[grade]) for grade in scale.grades)} |
 
-`val.json` and `test.json` hold the graded moments of each query, relevance 0 (unrelated, confirmed) to {best} (exact);
+`val.json` and `test.json` hold the graded moments of each query, relevance 0 ({scale.label(0).lower()}) to
+{best} ({scale.label(best).lower()});
 `train_top*.json` the most similar moments of each training query with the similarity as weight;
 `video_corpus.json` every video with its duration in seconds and an index; `raw_annotation.csv` every grade that
 counts, `raw_query_moment_pair.csv` every pair that was judged. `manifest.json` has the SHA-256 of each file.
+Two grades that {agree} are a consensus on their mean, rounded {half}.
 {_captions(changes, without_caption)}"""
 
 

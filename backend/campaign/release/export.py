@@ -141,7 +141,7 @@ def _fill(project: Project, out: Path, part: Path, with_published: bool, now: fl
         changes = summary(rewrites.accepted_texts(db))
         durations = corpus.video_durations(db)
         counts = status.counts(project, probes=False)
-        scale = facts.scale(db)
+        grading = facts.grading(db)
     by_span = {(moment["video_name"], *moment["timestamp"]): moment for moment in moments.values()}
     by_query: dict[QueryId, list[PairReview]] = {}
     for pair in settled:
@@ -176,7 +176,7 @@ def _fill(project: Project, out: Path, part: Path, with_published: bool, now: fl
     ).encode()
     without_caption = sum(not moment["caption"] for moment in moments.values())
     files["README.md"] = card(
-        project.name, scale, counts, truth, len(settled), changes if rewritten else None, without_caption
+        project.name, grading, counts, truth, len(settled), changes if rewritten else None, without_caption
     ).encode()
     for name, data in files.items():
         (part / name).write_bytes(data)
@@ -187,6 +187,9 @@ def _fill(project: Project, out: Path, part: Path, with_published: bool, now: fl
         "reelrank": __version__,
         "schema": counts["schema"],
         "rule_version": RULE_VERSION,
+        "scale": [{"grade": one.grade, "label": one.label} for one in grading.scale.meanings],
+        "tolerance": grading.tolerance,
+        "rounding": grading.rounding.value,
         "encoder": counts["encoder"],
         "counts": counts,
         "captions": "imprecise" if rewritten else "published",

@@ -96,7 +96,10 @@ def test_agreement_is_over_settled_pairs_with_a_relevance(worked: Judging, monke
         assert agreement is not None
         assert agreement.pairs == len(compared)
         assert agreement.equal == pytest.approx(apart.count(0) / len(apart))
-        assert agreement.within_one == pytest.approx(sum(abs(d) <= 1 for d in apart) / len(apart))
+        assert (agreement.tolerance, agreement.within) == (
+            1,
+            pytest.approx(sum(abs(d) <= 1 for d in apart) / len(apart)),
+        )
         assert agreement.difference == pytest.approx(sum(value) / len(value))
     assert seen == {"consensus", "adjudicated"}
 
@@ -115,8 +118,8 @@ def test_grading_above_the_others_is_a_positive_difference(judging: Judging) -> 
     # 4 and 3 agree on 3.5, which becomes relevance 4.
     assert mine is not None
     assert theirs is not None
-    assert (mine.equal, mine.within_one, mine.difference) == (1.0, 1.0, 0.5)
-    assert (theirs.equal, theirs.within_one, theirs.difference) == (0.0, 1.0, -0.5)
+    assert (mine.equal, mine.within, mine.difference) == (1.0, 1.0, 0.5)
+    assert (theirs.equal, theirs.within, theirs.difference) == (0.0, 1.0, -0.5)
 
 
 def test_nine_settled_pairs_say_nothing_and_ten_do(judging: Judging) -> None:

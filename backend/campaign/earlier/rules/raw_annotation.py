@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from backend.campaign.judging.rules import MOST_GRADES, RULE_VERSION, decide
-from backend.campaign.nouns import Verdict
+from backend.campaign.nouns import Rounding, Verdict
 from backend.campaign.quality.rules.agreement import (
     Agreement,
     count_grades,
@@ -45,6 +45,8 @@ ROUND, ADJUDICATED = "round", "adjudicated"
 
 PUBLISHED_HIGHEST, PUBLISHED_TOLERANCE = 4, 1
 """The scale, 0 to 4, and the tolerance of TVR-Ranking: what such a file is read by where there is no project."""
+
+_ANY_TWO = Agreement(None, 0, "with two grades, any two are within one")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,7 +81,7 @@ class RawSummary(TypedDict):
     discarded: int
     adjudicated: int
     undecided: dict[str, int]
-    """Pairs that lack grades: "one", "two" (that differ by more than 1), "three". Where the file does not say that its
+    """Pairs that lack grades: "one", "two" (that do not agree), "three". Where the file does not say that its
     campaign may go on, they are among the `discarded`: then `consensus + discarded == pairs`. Else all four add up.
     """
     relevance: dict[str, int]
@@ -102,7 +104,7 @@ class RawSummary(TypedDict):
     undefined: dict[str, str]
 
 
-def read_raw(data: bytes, file: str) -> RawAnnotations:
+def read_raw(data: bytes, file: str, highest: int = PUBLISHED_HIGHEST) -> RawAnnotations:
     r"""Read a CSV with the columns pair_id, worker and relevance, in any order, and perhaps round and adjudicated.
 
     Further columns are ignored.
@@ -112,16 +114,17 @@ def read_raw(data: bytes, file: str) -> RawAnnotations:
     Args:
         data: The file's bytes, UTF-8.
         file: Its name, for messages.
+        highest: The best grade that its rows may have.
 
     Raises:
         InputError: With every problem of the file: not UTF-8, empty, a column missing, a row of a wrong width,
-            a blank id, a grade that is not one of 0..4, a fifth grade of one pair, or two decisions about one.
+            a blank id, a grade that is not one of 0..`highest`, a fifth grade of one pair, or two decisions about one.
 
     >>> raw = read_raw(b"pair_id,worker,relevance\np1,ann,4\np1,bob,3\n", "raw.csv")
     >>> raw.pairs, raw.annotators, raw.pair.tolist(), raw.annotator.tolist(), raw.grade.tolist()
     (('p1',), ('ann', 'bob'), [0, 0], [0, 1], [4, 3])
     """
-    raw, problems = grades_of(read_csv(data, file, COLUMNS, (ROUND, ADJUDICATED)), file, PUBLISHED_HIGHEST)
+    raw, problems = grades_of(read_csv(data, file, COLUMNS, (ROUND, ADJUDICATED)), file, highest)
     if problems:
         raise InputError(sorted(problems, key=lambda problem: problem.row or 0))
     return raw
@@ -185,7 +188,9 @@ def repeats(raw: RawAnnotations) -> tuple[int, int]:
     return int(twice.sum()), len(triples) - len(np.unique(triples))
 
 
-def summarise(raw: RawAnnotations) -> RawSummary:
+def summarise(
+    raw: RawAnnotations, tolerance: int = PUBLISHED_TOLERANCE, rounding: Rounding = Rounding.HALF_UP
+) -> RawSummary:
     r"""Verdicts, relevances, agreement and oddities of a raw annotation file; see the module for what counts.
 
     >>> raw = read_raw(b"pair_id,worker,relevance\np1,ann,4\np1,bob,3\np2,ann,0\np2,bob,2\n", "raw.csv")
@@ -204,7 +209,7 @@ def summarise(raw: RawAnnotations) -> RawSummary:
     # The rule does not depend on the order of grades, so it is asked once for each distinct set of grades.
     for given, pairs in zip(*np.unique(counts[~by_lead], axis=0, return_counts=True), strict=True):
         grades = np.repeat(scale, given).tolist()
-        decision = decide(grades, PUBLISHED_TOLERANCE)
+        decision = decide(grades, tolerance, rounding)
         if decision.relevance is not None:
             relevance[decision.relevance] += int(pairs)
             settled[len(grades)] += int(pairs)
@@ -221,7 +226,7 @@ def summarise(raw: RawAnnotations) -> RawSummary:
             count_grades(raw.pair[kept], raw.grade[kept], len(scale)), "ordinal"
         ),
         "exact_agreement": observed_agreement(counts),
-        "within_one_agreement": observed_agreement(counts, within=1),
+        "within_one_agreement": observed_agreement(counts, within=1) if raw.highest > 1 else _ANY_TWO,
         "kappa_plain": mean_pairwise_kappa(*columns, weights="plain"),
         "kappa_quadratic": mean_pairwise_kappa(*columns, weights="quadratic"),
     }
