@@ -39,7 +39,9 @@ def test_the_public_commands_are_there() -> None:
     studies = {f"measures {name}" for name in ["agreement", "stability", "noise", "ties", "model-selection", "theory"]}
     exams = {f"exam {name}" for name in ["set", "status", "off", "retake", "exempt"]}
     kept = {f"{shelf} {act}" for shelf in ("truths", "runs") for act in ("add", "list", "remove")}
-    assert {" ".join(command) for command in commands()} == {*wanted.split(), "users add"} | studies | exams | kept
+    found = {" ".join(command) for command in commands()}
+    mvmr = {command for command in found if command.startswith("mvmr ")}  # tests/cli/test_mvmr.py
+    assert found - mvmr == {*wanted.split(), "users add"} | studies | exams | kept
 
 
 def test_what_few_commands_need_is_not_loaded_for_all() -> None:
