@@ -5,11 +5,14 @@ potential negatives to train on are told by.
 """
 
 from collections.abc import Sequence
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from backend.encoders.sentence import FloatArray
+
+_Float = TypeVar("_Float", np.float32, np.float64)
 
 
 def query_video(queries: FloatArray, sentences: FloatArray, starts: npt.NDArray[np.int64]) -> FloatArray:
@@ -33,7 +36,12 @@ def query_video(queries: FloatArray, sentences: FloatArray, starts: npt.NDArray[
     """
     if (len(starts) and starts[0] != 0) or (np.diff(starts, append=len(sentences)) <= 0).any():
         raise ValueError("every video needs a sentence, and the sentences of a video stand together")
-    found: FloatArray = np.maximum.reduceat(queries @ sentences.T, starts, axis=1)
+    return best_sentences(queries @ sentences.T, starts)
+
+
+def best_sentences(similarities: npt.NDArray[_Float], starts: npt.NDArray[np.int64]) -> npt.NDArray[_Float]:
+    """The same from similarities with every sentence, `(queries, sentences)`."""
+    found: npt.NDArray[_Float] = np.maximum.reduceat(similarities, starts, axis=1)
     return found
 
 

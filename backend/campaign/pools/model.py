@@ -1,0 +1,51 @@
+"""What a build of pools takes and tells."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from backend.scoring.pools.model import PoolMoment
+
+T_POS, T_NEG = 0.9, 0.5
+"""Thresholds of the paper, which belong to its encoder: supervised SimCSE on RoBERTa-large."""
+
+
+@dataclass(frozen=True, slots=True)
+class PoolOptions:
+    """How pools are made: `pool` videos each, at most `positives` of them matching, the own one among these.
+
+    A video matches whose similarity with the query is at least `t_pos`, and distracts where it is at most `t_neg`.
+    `as_published` follows the published code where that departs from its paper; see `selecting`.
+    """
+
+    pool: int = 50
+    positives: int = 5
+    t_pos: float = T_POS
+    t_neg: float = T_NEG
+    seed: int = 0
+    as_published: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Captioned:
+    """A corpus to build from: the moments of each video with their sentences, and how long each video lasts.
+
+    `source` names it, `captions` says which sentences they are. `left_out` are remarks on what is not in it.
+    """
+
+    source: str
+    captions: str
+    moments: Mapping[str, Sequence[PoolMoment]]
+    durations: Mapping[str, float]
+    left_out: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class VisualBounds:
+    """EMScore that a match has to reach, and that a distractor must not exceed, both means over query and video.
+
+    `positive` is the mean over every query and its own video, `negative` over every query and one video, drawn, that
+    distracts by its text.
+    """
+
+    positive: float
+    negative: float

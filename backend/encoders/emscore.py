@@ -1,0 +1,129 @@
+r"""EMScore: how well a sentence fits a video, by the vectors of its words and of the video's frames.
+
+Source: Shi, Yang, Xu, Yuan, Li, Hu and Zha, "EMScore: Evaluating Video Captioning via Coarse-Grained and Fine-Grained
+Embedding Matching", CVPR 2022, without references (`EMScore(X, V)`), as github.com/ShiYaya/emscore computes it.
+With unit vectors x_1 ... x_L of the tokens of sentence X (the first is the start token, the last the end token, which
+stands for the whole sentence) and v_1 ... v_N of the frames of video V:
+
+    coarse(X, V) = x_L . g / |g|                       with g = 1/N  sum_i v_i
+    P(X, V)      = sum_j w_j  max_i x_j . v_i  /  sum_j w_j
+    R(X, V)      = 1/N  sum_i  max_j x_j . v_i
+    F(X, V)      = 2 P R / (P + R)
+    full F(X, V) = (coarse + F) / 2
+
+and the weight of a token that c of M sentences have (IDF): w = log((M + 1) / (c + 1)). So a token that every sentence
+has, such as start and end, weighs nothing in P; it still counts in R. (The authors' code gives the end token the mean
+weight where it counts the sentences itself; MVMR's code, which hands it the counts, does not, and neither does this.)
+A sentence whose tokens all weigh nothing has equal weights.
+
+A worked example: two tokens along the axes, two frames, one along the first axis and one half-way between both.
+
+>>> sentence = SentenceVectors((1, 2), np.eye(2, dtype=np.float32))
+>>> half = np.sqrt(0.5)
+>>> video = FrameVectors([np.array([[1, 0], [half, half]], dtype=np.float32)])
+>>> found = score(sentence, video)
+>>> [round(float(part[0]), 4) for part in (found.precision, found.recall, found.f)]
+[0.8536, 0.8536, 0.8536]
+>>> round(float(found.coarse[0]), 4), round(float(found.full_f[0]), 4)
+(0.3827, 0.6181)
+
+P: token 1 meets frame 1 (1), token 2 meets frame 2 (0.7071), mean 0.8536; R: frame 1 meets token 1 (1), frame 2 either
+(0.7071). The mean frame, (0.8536, 0.3536), has length 0.9239: the end token's share of it is 0.3536 / 0.9239 = 0.3827.
+With the second token in every sentence, P is that of the first alone:
+
+>>> float(score(sentence, video, idf([(1, 2), (2,)])).precision[0])
+1.0
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import log
+
+import numpy as np
+import numpy.typing as npt
+
+FloatArray = npt.NDArray[np.float32]
+Doubles = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Idf:
+    """Weights of tokens; one that no sentence has weighs `unknown`."""
+
+    known: Mapping[int, float]
+    unknown: float
+
+    def of(self, tokens: Sequence[int]) -> Doubles:
+        """The weights of the tokens of a sentence, of sum 1."""
+        weights = np.array([self.known.get(token, self.unknown) for token in tokens])
+        total = weights.sum()
+        return weights / total if total > 0 else np.full(len(tokens), 1 / len(tokens))
+
+
+def idf(sentences: Iterable[Iterable[int]]) -> Idf:
+    """The weights that follow from the tokens of all sentences: `log((M + 1) / (c + 1))`."""
+    counts: Counter[int] = Counter()
+    total = 0
+    for tokens in sentences:
+        counts.update(set(tokens))
+        total += 1
+    return Idf({token: log((total + 1) / (count + 1)) for token, count in counts.items()}, log(total + 1))
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceVectors:
+    """A sentence under CLIP: the numbers of its tokens, and a unit vector of each, float32 `(tokens, dim)`."""
+
+    tokens: Sequence[int]
+    vectors: FloatArray
+
+
+@dataclass(frozen=True, slots=True)
+class EmScores:
+    """EMScore of one sentence and each of several videos, each `(videos,)`, from -1 to 1."""
+
+    coarse: Doubles
+    precision: Doubles
+    recall: Doubles
+    f: Doubles
+    full_f: Doubles
+
+
+class FrameVectors:
+    """The frames of several videos one after another, so that a sentence is compared with all in one product."""
+
+    def __init__(self, videos: Sequence[FloatArray]) -> None:
+        """Keep the videos.
+
+        Args:
+            videos: unit vectors of the frames of each, float32 `(frames, dim)`.
+
+        Raises:
+            ValueError: there is no video, or one has no frame.
+        """
+        if not videos or not all(len(video) for video in videos):
+            raise ValueError("EMScore needs videos, and each of them a frame")
+        self.counts = np.array([len(video) for video in videos])
+        self.starts = np.concatenate([[0], np.cumsum(self.counts)[:-1]])
+        self.vectors = np.concatenate(videos)
+        means = np.array([video.mean(axis=0, dtype=np.float64) for video in videos])
+        lengths = np.linalg.norm(means, axis=1, keepdims=True)
+        # Opposite frames may cancel out: such a video is like nothing, and no division by zero.
+        self.whole = means / np.where(lengths > 0, lengths, 1)
+
+    def some(self, videos: npt.NDArray[np.int64]) -> "FrameVectors":
+        """Those of them with these numbers, in that order."""
+        return FrameVectors([self.vectors[self.starts[n] : self.starts[n] + self.counts[n]] for n in videos])
+
+
+def score(sentence: SentenceVectors, videos: FrameVectors, weights: Idf | None = None) -> EmScores:
+    """EMScore of a sentence and each of the videos; without `weights` all tokens weigh the same."""
+    similarities = (sentence.vectors @ videos.vectors.T).astype(np.float64)
+    share = np.full(len(sentence.tokens), 1 / len(sentence.tokens)) if weights is None else weights.of(sentence.tokens)
+    precision = share @ np.maximum.reduceat(similarities, videos.starts, axis=1)
+    recall = np.add.reduceat(similarities.max(axis=0), videos.starts) / videos.counts
+    both = precision + recall
+    f = np.where(both != 0, 2 * precision * recall / np.where(both != 0, both, 1), 0)
+    coarse = videos.whole @ sentence.vectors[-1].astype(np.float64)
+    return EmScores(coarse, precision, recall, f, (coarse + f) / 2)
