@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from backend.encoders import coarse
 from backend.encoders.selection import SLACK, Described, Integers, Ranking, rank_moments, settled
 from backend.encoders.sentence import FloatArray
 from backend.ground.progress import Steps
@@ -21,12 +22,13 @@ _GROUP = 32
 class Captions:
     """The vectors of a corpus, to search in; the order of the corpus makes no difference to what is found."""
 
-    def __init__(self, vectors: FloatArray, moments: Sequence[Sequence[int]]) -> None:
+    def __init__(self, vectors: FloatArray, moments: Sequence[Sequence[int]], *, queries: int = 0) -> None:
         """Keep the corpus for any number of searches.
 
         Args:
             vectors: Unit vectors of the *distinct* captions, float32 `(captions, dim)`.
             moments: For each caption the ids of the moments it describes.
+            queries: How many will be asked, as far as that is known: many may be worth some preparation.
 
         Raises:
             ValueError: There are more of the one than of the other.
@@ -36,7 +38,9 @@ class Captions:
         self._vectors = np.ascontiguousarray(vectors, dtype=np.float32)
         self._described = Described(moments)
         at_once = max(1, min(QUERIES_AT_ONCE, _SCORES_AT_ONCE // max(1, len(vectors))))
-        self._room = np.empty((at_once, len(vectors)), dtype=np.float32)
+        self._coarse = coarse.Coarse(self._vectors, at_once) if coarse.pays(self._vectors, queries) else None
+        self._room = np.empty((0 if self._coarse else at_once, len(vectors)), dtype=np.float32)
+        self._at_once = at_once
 
     def top(self, query_vectors: FloatArray, k: int) -> Ranking:
         """For each query the `k` most similar moments, best first; all where there are fewer.
@@ -61,9 +65,9 @@ class Captions:
         depth = k + SLACK
         while len(pending):
             unsettled = []
-            for start in range(0, len(pending), len(self._room)):
-                some = pending[start : start + len(self._room)]
-                query, caption, unseen = _nearest(queries[some], self._vectors, depth, self._room)
+            for start in range(0, len(pending), self._at_once):
+                some = pending[start : start + self._at_once]
+                query, caption, unseen = self._nearest(queries[some], depth)
                 scores = self._exact(queries[some], query, caption)
                 found = rank_moments(query, caption, scores, self._described, count=len(some), k=k)
                 enough = settled(found, k, unseen) | (depth >= len(self._vectors))
@@ -73,6 +77,26 @@ class Captions:
             pending = np.concatenate(unsettled)
             depth *= 2
         return Ranking.joined(parts, np.argsort(np.concatenate(order)))
+
+    def _nearest(self, queries: FloatArray, depth: int) -> tuple[Integers, Integers, npt.NDArray[np.floating]]:
+        """For each query at least the `depth` captions with the largest inner products, all if there are fewer.
+
+        To sort out what matters takes as long as the product itself if every score is put in order. So captions are
+        looked at in groups: the best scores of `depth` groups are scores of `depth` captions, so whatever scores less
+        than all of them is not needed, and with it nearly all groups.
+
+        Returns:
+            The numbers of queries and of captions, as pairs in no order; for each query the score that nothing exceeds
+            among what is not there.
+        """
+        count = len(self._vectors)
+        if depth >= count:
+            query, caption = np.divmod(np.arange(len(queries) * count), max(1, count))
+            return query, caption, np.full(len(queries), -2, dtype=np.float32)
+        size = min(_GROUP, max(1, count // (4 * depth)))
+        if self._coarse:
+            return self._coarse.nearest(queries, depth, size)
+        return _nearest(queries, self._vectors, depth, size, self._room)
 
     def _exact(self, queries: FloatArray, query: Integers, caption: Integers) -> npt.NDArray[np.float64]:
         """The scores of those pairs. The product's sums depend on a caption's place among the others, these do not."""
@@ -93,7 +117,7 @@ def top_moments(
     progress: Steps | None = None,
 ) -> Ranking:
     """`Captions.top` of any number of queries; `progress` is called with (queries done, all queries)."""
-    captions = Captions(caption_vectors, caption_moments)
+    captions = Captions(caption_vectors, caption_moments, queries=len(query_vectors))
     parts = [captions.top(query_vectors[:0], k)]
     for start in range(0, len(query_vectors), QUERIES_AT_ONCE):
         parts.append(captions.top(query_vectors[start : start + QUERIES_AT_ONCE], k))
@@ -103,25 +127,13 @@ def top_moments(
 
 
 def _nearest(
-    queries: FloatArray, captions: FloatArray, depth: int, room: FloatArray
+    queries: FloatArray, captions: FloatArray, depth: int, size: int, room: FloatArray
 ) -> tuple[Integers, Integers, FloatArray]:
-    """For each query at least the `depth` captions with the largest inner products, all if there are fewer.
-
-    To sort out what matters takes as long as the product itself if every score is put in order. So captions are looked
-    at in groups: the best scores of `depth` groups are scores of `depth` captions, so whatever scores less than all of
-    them is not needed, and with it nearly all groups.
+    """`Captions._nearest` with all scores in float32, for fewer than all captions, in groups of `size`.
 
     `room` is where the product goes, `(at least queries, captions)`: made anew each time it would cost a tenth more.
-
-    Returns:
-        The numbers of queries and of captions, as pairs in no order; for each query the score that nothing exceeds
-        among what is not there.
     """
     scores = np.matmul(queries, captions.T, out=room[: len(queries)])
-    if depth >= len(captions):
-        query, caption = np.divmod(np.arange(scores.size), max(1, len(captions)))
-        return query, caption, np.full(len(queries), -2, dtype=np.float32)
-    size = min(_GROUP, max(1, len(captions) // (4 * depth)))
     groups = len(captions) // size
     # Group g holds captions g, g + groups, g + 2 groups ...: so the best of all groups are found line by line.
     grouped = scores[:, : size * groups].reshape(len(queries), size, groups)

@@ -78,6 +78,15 @@ def test_the_first_command_says_what_is_next(tmp_path: Path, reelrank: Run, fold
     follow(said.partition("Next: ")[2].strip())
 
 
+def test_captions_are_rewritten_before_it_is_too_late(folder: Path, follow: Follow) -> None:
+    project = api.open_project(folder)
+    for command in ("import", "rewrite", "queries", "candidates", "users"):
+        advice = api.next_step(project, api.OPERATOR)
+        assert advice.split()[1] == command
+        follow(advice)
+    assert api.next_step(project, api.OPERATOR) == ""
+
+
 def test_training_queries_that_can_not_come_are_not_asked_for(
     folder: Path, tmp_path: Path, reelrank: Run, follow: Follow
 ) -> None:

@@ -1,9 +1,11 @@
 """The candidate lists are a function of query, texts and ids, not of the order in which they are stored."""
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from backend.encoders import coarse
 from backend.encoders.search import top_moments
 from backend.encoders.selection import Described, left_out, rank_moments
 
@@ -37,6 +39,18 @@ def test_permuting_the_corpus_changes_nothing(
         assert [(c.moment_id, c.similarity, c.rank) for c in first] == [
             (c.moment_id, c.similarity, c.rank) for c in second
         ]
+
+
+@settings(deadline=None)
+@given(corpora())
+def test_a_first_look_in_bfloat16_changes_nothing(
+    corpus: tuple[np.ndarray, np.ndarray, list[list[int]], int, np.ndarray],
+) -> None:
+    queries, captions, moments, k, _ = corpus
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(coarse, "pays", lambda vectors, queries: bool(len(vectors)))
+        first = top_moments(queries, captions, moments, k)
+    assert [*first] == [*top_moments(queries, captions, moments, k)]
 
 
 @settings(deadline=None)

@@ -184,7 +184,7 @@ def search_by_block(
     row_of = {text: row for row, text in enumerate([*texts, *others])}
     report = named(progress, "encoding captions and queries")
     vectors = encode_cached(encoder, [*texts, *others], project.embeddings, progress=report)
-    searched = Captions(vectors[: len(texts)], caption_moments)
+    searched = Captions(vectors[: len(texts)], caption_moments, queries=len(asked))
     searching = named(progress, "searching")
     for start in range(0, len(asked), QUERIES_AT_ONCE):
         block = asked[start : start + QUERIES_AT_ONCE]

@@ -6,6 +6,7 @@
 from typing import Any
 
 from backend.campaign.candidates.rows import lists
+from backend.campaign.captions.rows import decisions
 from backend.campaign.corpus import rows as corpus
 from backend.campaign.judging.rows import skips
 from backend.campaign.project import steps
@@ -46,10 +47,18 @@ def counts(project: Project, *, probes: bool = True) -> dict[str, Any]:
 
 
 def next_step(project: Project) -> str:
-    """The command that comes next on the way to the first grade; an empty text once somebody can give it."""
+    """The command that comes next on the way to the first grade; an empty text once somebody can give it.
+
+    Captions are rewritten before queries are drawn: once they are drawn, it is too late. Who wants the published words
+    draws without.
+    """
     found = counts(project)
     if not any(found["pairs"].values()):
         if any(found["queries"].values()):
             return steps.choosing(project.folder)
-        return steps.drawing(project.folder) if found["captions"] else steps.importing(project.folder)
+        if not found["captions"]:
+            return steps.importing(project.folder)
+        with reading(project.store) as db:
+            rewritten = decisions.counts(db).rewritten
+        return steps.drawing(project.folder) if rewritten else steps.rewriting(project.folder)
     return "" if found["annotators"] else steps.adding(project.folder)
