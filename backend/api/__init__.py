@@ -59,6 +59,7 @@ if TYPE_CHECKING:
         videos_with_file,
     )
     from backend.api.moments import moment_clip
+    from backend.api.negatives import write_negatives
     from backend.api.opening import address, is_project, next_step, note_address, open_project, status_counts
     from backend.api.pace import backup_now, progress
     from backend.api.people import (
@@ -355,6 +356,7 @@ __all__ = [
     "videos_with_file",
     "waiting_rewrites",
     "withdraw_example",
+    "write_negatives",
     "write_probe_figures",
     "write_pseudo_train",
     "write_study",

@@ -1,4 +1,4 @@
-"""Commands about massive-video moment retrieval: `reelrank mvmr stats`."""
+"""Commands about massive-video moment retrieval: `reelrank mvmr stats`, `negatives`."""
 
 from pathlib import Path
 from typing import Annotated
@@ -7,7 +7,8 @@ import msgspec
 import typer
 
 from backend import api
-from backend.cli.output import Json, say, table
+from backend.cli.corpus import ColumnsOption, FormatOption, TypeOption, known_format, read_columns
+from backend.cli.output import EncoderOption, Json, KindOption, now, progress_bar, say, seconds, table
 
 PoolFile = Annotated[
     Path,
@@ -26,6 +27,7 @@ def register(app: typer.Typer) -> None:
     )
     mvmr.callback()(_group)
     mvmr.command("stats")(stats)
+    mvmr.command("negatives")(negatives)
     app.add_typer(mvmr, name="mvmr")
 
 
@@ -73,3 +75,73 @@ def _rows(found: "api.PoolStatistics") -> list[tuple[str, str]]:
         ("sentences without a pool", f"{found.without_pool:,}"),
         ("hours of videos", f"{found.hours:,.1f}"),
     ]
+
+
+def negatives(
+    corpus: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE", help="An annotation file; each of its sentences is a query.", show_default=False
+        ),
+    ],
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="Folder for the files.", show_default=False)],
+    threshold: Annotated[
+        float,
+        typer.Option("--t-tr", metavar="S", help="What is as similar as that or more is no negative."),
+    ] = 0.9,
+    temperature: Annotated[
+        float,
+        typer.Option("--temperature", metavar="T", help="The smaller, the more the most similar negatives are drawn."),
+    ] = 0.1,
+    encoder: EncoderOption = None,
+    kind: KindOption = None,
+    embeddings: Annotated[
+        Path | None,
+        typer.Option(
+            "--embeddings",
+            metavar="FOLDER",
+            help="Where vectors of sentences are kept; reelrank/embeddings in your cache folder unless told.",
+            show_default=False,
+        ),
+    ] = None,
+    format_: FormatOption = None,
+    types: TypeOption = None,
+    columns: ColumnsOption = None,
+) -> None:
+    """Write how likely each video is drawn as a negative of each sentence, and the other way round, for training.
+
+    Two Parquet files and manifest.json.
+
+    Example: reelrank mvmr negatives charades_train.json negatives --encoder minilm --t-tr 0.8
+    """
+    start = now()
+    known_format(format_)
+    with progress_bar() as progress:
+        report = api.write_negatives(
+            corpus,
+            out,
+            threshold=threshold,
+            temperature=temperature,
+            encoder=encoder,
+            kind=kind,
+            embeddings=embeddings,
+            format=format_,
+            types=frozenset(types.split(",")) if types else None,
+            columns=read_columns(columns) if columns else {},
+            progress=progress,
+        )
+    say(f"{report.queries:,} queries and {report.videos:,} videos ({seconds(start)}).")
+    table(
+        ("negatives, mean", "potential", "effective"),
+        [
+            ("videos of a query", f"{report.potential_videos:,.1f}", f"{report.effective_videos:,.1f}"),
+            ("queries of a video", f"{report.potential_queries:,.1f}", f"{report.effective_queries:,.1f}"),
+        ],
+    )
+    say("Effective: so many equally likely ones would be as uncertain; --temperature changes it.")
+    say(f"Encoder: {report.encoder}")
+    for what, count in (("queries", report.queries_without), ("videos", report.videos_without)):
+        if count:
+            say(f"Note: {count:,} {what} have no potential negative; their probabilities are all 0.")
+    for left in report.left_out:
+        say(f"Note: {left}")

@@ -24,6 +24,12 @@ SHARD_TEXTS = 256
 _KEY_BYTES = 16
 
 
+def shared_folder() -> Path:
+    """Where vectors are kept that belong to no project: under the person's cache folder, for all of their commands."""
+    base = os.environ.get("XDG_CACHE_HOME")
+    return (Path(base) if base else Path.home() / ".cache") / "reelrank" / "embeddings"
+
+
 def encode_cached(encoder: Encoder, texts: Sequence[str], folder: Path, *, progress: Steps | None = None) -> FloatArray:
     """Unit vectors of `texts` in order, float32 `(len(texts), encoder.dim)`, from disk where they are there.
 

@@ -154,6 +154,7 @@ OWN_FILES = {
     "notable_queries",
     "per_query_csv",
     "pool_statistics",
+    "write_negatives",
     "report_page",  # with frames of a project's videos it is for leads, see below
     "score_case",
     "score_examples",

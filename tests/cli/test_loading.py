@@ -14,6 +14,7 @@ HEAVY = [
     "sqlite3",
     "sqlite_utils",
     "pandas",
+    "pyarrow",
     "numpy",
     "scipy",
     "altair",

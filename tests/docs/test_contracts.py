@@ -25,6 +25,10 @@ CROSSED = {
     ),
     "Nobody reads rows but the campaign and the gate": ("backend/cli/exam.py", "import backend.campaign.exam.rows"),
     "The back end does not know its front end": ("backend/cli/output.py", "import streamlit"),
+    "Training is for training loops: nothing here loads it": (
+        "backend/campaign/pools/negatives.py",
+        "import backend.training.crocs",
+    ),
     "Pictures in media, models in encoders": ("backend/campaign/review/status.py", "import av"),
     "The front end is layered": ("annotate_app/session/auth.py", "import annotate_app.widgets.look"),
     "No import cycles": ("backend/ground/errors.py", "import backend.ground.text_files"),

@@ -1,0 +1,135 @@
+"""Negatives from the files of `reelrank mvmr negatives`: weak ones, any potential negative, and strong ones, by p'.
+
+Equations 1 to 3 of Yang et al. 2024, MVMR (CIKM), section CroCs; `backend/campaign/pools/distribution.py` has them.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import torch
+from pyarrow import parquet
+from torch import Tensor
+
+from backend.ground.errors import InputError
+
+VIDEOS_GIVEN_QUERY, QUERIES_GIVEN_VIDEO = "videos_given_query.parquet", "queries_given_video.parquet"
+
+
+class Distribution:
+    """How likely each of the others is drawn as a negative of each anchor: p'(v|q), or p'(q|v).
+
+    `probability` is float32 `(anchors, others)`: 0 for what is no potential negative, and above 0 for what is.
+    """
+
+    def __init__(self, probability: Tensor) -> None:
+        self.probability = probability
+
+    def potential(self, anchors: Tensor, others: Tensor) -> Tensor:
+        """Which of a batch are potential negatives of each other (equation 1): the weak negatives in a batch.
+
+        Args:
+            anchors: int64 `(anchors,)`, numbers of rows.
+            others: int64 `(others,)`, numbers of columns.
+
+        Returns:
+            bool `(anchors, others)`.
+        """
+        return self.probability[anchors[:, None], others[None, :]] > 0
+
+    def weak(self, anchors: Tensor, count: int, generator: torch.Generator | None = None) -> tuple[Tensor, Tensor]:
+        """`count` different potential negatives of each anchor, all equally likely; see `strong`."""
+        return _draw((self.probability[anchors] > 0).float(), count, generator)
+
+    def strong(self, anchors: Tensor, count: int, generator: torch.Generator | None = None) -> tuple[Tensor, Tensor]:
+        """`count` different potential negatives of each anchor, each next one drawn by p' among what is left.
+
+        Args:
+            anchors: int64 `(anchors,)`, numbers of rows.
+            count: how many, at most as many as there are others.
+            generator: of the draw, for draws that can be repeated.
+
+        Returns:
+            Numbers of columns, int64 `(anchors, count)`, and which of them count, bool of the same shape: an anchor
+            with fewer potential negatives has False, and any numbers, at the end.
+        """
+        return _draw(self.probability[anchors], count, generator)
+
+
+def _draw(weights: Tensor, count: int, generator: torch.Generator | None) -> tuple[Tensor, Tensor]:
+    """Draw without replacement by weight.
+
+    Whoever comes first of clocks that ring at random, each at the rate of its weight, is drawn by weight, and so is
+    the next among the rest; one of weight 0 never rings.
+    """
+    rings = torch.empty_like(weights).exponential_(generator=generator) / weights
+    first = rings.masked_fill(weights == 0, torch.inf).topk(count, dim=1, largest=False)
+    return first.indices, first.values.isfinite()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Negatives:
+    """What a folder of `reelrank mvmr negatives` holds.
+
+    Attributes:
+        query_ids: `VIDEO#N` of each query, in the order of rows and columns.
+        queries: their texts.
+        videos: names, in the order of rows and columns.
+        own: for each query the number of its own video, int64 `(queries,)`.
+        videos_given_query: p'(v|q), `(queries, videos)`.
+        queries_given_video: p'(q|v), `(videos, queries)`.
+    """
+
+    query_ids: tuple[str, ...]
+    queries: tuple[str, ...]
+    videos: tuple[str, ...]
+    own: Tensor
+    videos_given_query: Distribution
+    queries_given_video: Distribution
+
+
+def read_negatives(folder: Path) -> Negatives:
+    """Both distributions, held whole: 4 bytes for each query and video, twice (Charades-STA's training set: 530 MB).
+
+    Raises:
+        InputError: a file cannot be read, or the two do not belong together.
+    """
+    by_query, forward = _read(folder / VIDEOS_GIVEN_QUERY, ("query_id", "query", "video"))
+    by_video, backward = _read(folder / QUERIES_GIVEN_VIDEO, ("video",))
+    number = {video: n for n, video in enumerate(by_video["video"])}
+    if forward.shape[::-1] != backward.shape or not number.keys() >= set(by_query["video"]):
+        message = f"does not belong to {VIDEOS_GIVEN_QUERY} beside it: other queries or videos; write both anew"
+        raise InputError.single(folder / QUERIES_GIVEN_VIDEO, message)
+    return Negatives(
+        query_ids=tuple(by_query["query_id"]),
+        queries=tuple(by_query["query"]),
+        videos=tuple(by_video["video"]),
+        own=torch.tensor([number[video] for video in by_query["video"]], dtype=torch.int64),
+        videos_given_query=Distribution(forward),
+        queries_given_video=Distribution(backward),
+    )
+
+
+def _read(path: Path, names: tuple[str, ...]) -> tuple[dict[str, list[str]], Tensor]:
+    """The text columns of a file and its probabilities, a row group at a time."""
+    try:
+        with parquet.ParquetFile(path) as file:
+            if missing := {*names, "probability"} - set(file.schema_arrow.names):
+                raise InputError.single(path, f"has no column {', '.join(sorted(missing))}")
+            kind = file.schema_arrow.field("probability").type
+            if not pa.types.is_fixed_size_list(kind) or kind.value_type != pa.float32():
+                raise InputError.single(path, f"its column probability is {kind}, not lists of floats of one length")
+            found: dict[str, list[str]] = {name: [] for name in names}
+            probability = np.empty((file.metadata.num_rows, kind.list_size), dtype=np.float32)
+            done = 0
+            for group in range(file.num_row_groups):
+                table = file.read_row_group(group)
+                for name in names:
+                    found[name] += table.column(name).to_pylist()
+                for chunk in table.column("probability").chunks:
+                    probability[done : done + len(chunk)] = chunk.flatten().to_numpy().reshape(len(chunk), -1)
+                    done += len(chunk)
+    except (OSError, pa.ArrowException) as error:
+        raise InputError.single(path, f"cannot be read as Parquet: {str(error).splitlines()[0]}") from None
+    return found, torch.from_numpy(probability)

@@ -1,0 +1,71 @@
+"""`reelrank mvmr negatives`: from an annotation file to files for training, or nothing and a reason."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from backend.encoders import sentence
+from cli.conftest import Run
+from support import WordEncoder
+
+LINES = "video,start,end,caption\na,0,2,A dog runs.\nb,0,2,A man pours tea.\nc,0,2,A dog runs.\nc,2,4,A cat sits.\n"
+
+
+@pytest.fixture
+def corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(sentence, "load", lambda spec: WordEncoder())
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    (tmp_path / "corpus.csv").write_text(LINES)
+    return tmp_path / "corpus.csv"
+
+
+def test_it_says_what_it_wrote(reelrank: Run, corpus: Path, tmp_path: Path) -> None:
+    code, out, err = reelrank("mvmr", "negatives", corpus, tmp_path / "out", "--t-tr", "0.85", "--temperature", "0.2")
+    assert (code, err) == (0, "")
+    assert out.startswith("4 queries and 3 videos (")
+    assert "words-64" in out
+    # a and c share a sentence: b is all that the two queries with it may have; of b's and of c's last, two each.
+    assert "videos of a query" in out
+    assert "1.5" in out
+    manifest = json.loads((tmp_path / "out/manifest.json").read_text())
+    assert (manifest["threshold"], manifest["temperature"], manifest["potential_videos"]) == (0.85, 0.2, 1.5)
+    assert list((tmp_path / "cache/reelrank/embeddings").rglob("*.npy")), "kept for the next call"
+
+
+def test_vectors_are_kept_where_it_is_told(reelrank: Run, corpus: Path, tmp_path: Path) -> None:
+    assert reelrank("mvmr", "negatives", corpus, tmp_path / "out", "--embeddings", tmp_path / "here")[0] == 0
+    assert list((tmp_path / "here").rglob("*.npy"))
+    assert not (tmp_path / "cache").exists()
+
+
+def test_who_has_no_negative_is_told_of(reelrank: Run, corpus: Path, tmp_path: Path) -> None:
+    corpus.write_text("video,start,end,caption\na,0,2,A dog runs.\nb,0,2,A dog runs.\n")
+    code, out, _ = reelrank("mvmr", "negatives", corpus, tmp_path / "out")
+    assert code == 0
+    assert "Note: 2 queries have no potential negative" in out
+    assert "Note: 2 videos have no potential negative" in out
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--t-tr", "1.2"], "the threshold is a similarity above 0 and at most 1, not 1.2"),
+        (["--temperature", "0"], "the temperature is at least 0.03, not 0"),
+        (["--format", "jsonl"], "corpus.csv, row 1:"),
+    ],
+)
+def test_refusals_leave_nothing(reelrank: Run, corpus: Path, tmp_path: Path, options: list[str], message: str) -> None:
+    code, out, err = reelrank("mvmr", "negatives", corpus, tmp_path / "out", *options)
+    assert (code, out) == (1, "")
+    assert message in err
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_folder_that_is_there_is_left_alone(reelrank: Run, corpus: Path, tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out/mine.txt").write_text("mine")
+    code, _, err = reelrank("mvmr", "negatives", corpus, tmp_path / "out")
+    assert code == 1
+    assert "exists already and is not empty" in err
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["mine.txt"]
