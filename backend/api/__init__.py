@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         restore_clip,
         shown,
     )
+    from backend.api.building import build_pools, build_pools_from_file
     from backend.api.campaigns import import_judgements
     from backend.api.cast import propose_cast
     from backend.api.clip import cut
@@ -140,6 +141,7 @@ if TYPE_CHECKING:
     from backend.campaign.guideline.rows import Example
     from backend.campaign.nouns import OPERATOR, Operator
     from backend.campaign.people.accounts import PASSWORD_LENGTH, SESSION_S
+    from backend.campaign.pools.building import BuildReport
     from backend.campaign.project.folder import Project
     from backend.campaign.queries.drawing import QueryReport
     from backend.campaign.release.export import ReleaseReport
@@ -188,6 +190,7 @@ __all__ = [
     "PASSWORD_LENGTH",
     "SCORE_FORMATS",
     "SESSION_S",
+    "BuildReport",
     "CandidateReport",
     "Case",
     "CaseView",
@@ -244,6 +247,8 @@ __all__ = [
     "blocked",
     "board_pictures",
     "build_demo",
+    "build_pools",
+    "build_pools_from_file",
     "case_title",
     "change_password",
     "choose_candidates",

@@ -7,8 +7,10 @@ import msgspec
 import typer
 
 from backend import api
+from backend.cli import pools
 from backend.cli.corpus import ColumnsOption, FormatOption, TypeOption, known_format, read_columns
 from backend.cli.output import EncoderOption, Json, KindOption, now, progress_bar, say, seconds, table
+from backend.cli.pools import EmbeddingsOption
 
 PoolFile = Annotated[
     Path,
@@ -28,6 +30,7 @@ def register(app: typer.Typer) -> None:
     mvmr.callback()(_group)
     mvmr.command("stats")(stats)
     mvmr.command("negatives")(negatives)
+    pools.register(mvmr)
     app.add_typer(mvmr, name="mvmr")
 
 
@@ -95,15 +98,7 @@ def negatives(
     ] = 0.1,
     encoder: EncoderOption = None,
     kind: KindOption = None,
-    embeddings: Annotated[
-        Path | None,
-        typer.Option(
-            "--embeddings",
-            metavar="FOLDER",
-            help="Where vectors of sentences are kept; reelrank/embeddings in your cache folder unless told.",
-            show_default=False,
-        ),
-    ] = None,
+    embeddings: EmbeddingsOption = None,
     format_: FormatOption = None,
     types: TypeOption = None,
     columns: ColumnsOption = None,

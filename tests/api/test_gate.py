@@ -12,6 +12,7 @@ import pytest
 from backend import api
 from backend.campaign.nouns import OPERATOR, Operator, Person, Role
 from backend.campaign.people import gate
+from backend.campaign.pools.model import PoolOptions
 from backend.ground.errors import NotAllowed, ReelRankError
 from backend.ground.ids import AnnotatorId, PairKey, QueryId
 from backend.store.connection import writing
@@ -48,6 +49,7 @@ IN_CHARGE: dict[str, Call] = {
     "add_run": lambda p, who: api.add_run(p, who, Path("no such file"), now=NOW),
     "add_truth": lambda p, who: api.add_truth(p, who, Path("no such file"), now=NOW),
     "blocked": api.blocked,
+    "build_pools": lambda p, who: api.build_pools(p, who, p.folder / "pools", PoolOptions(), now=NOW),
     "disagreements": api.disagreements,
     "end_exam": lambda p, who: api.end_exam(p, who, now=NOW),
     "exam_held": api.exam_held,
@@ -140,6 +142,7 @@ OWN_FILES = {
     "add_statistics",
     "agreement_study",
     "board_pictures",
+    "build_pools_from_file",
     "case_title",
     "cut",
     "cut_clip",

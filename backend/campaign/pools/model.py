@@ -11,9 +11,9 @@ T_POS, T_NEG = 0.9, 0.5
 
 @dataclass(frozen=True, slots=True)
 class PoolOptions:
-    """How pools are made: `pool` videos each, at most `positives` of them matching, the own one among these.
+    """How pools are made: `pool` videos each, at most `positives` of them positive, the own one among these.
 
-    A video matches whose similarity with the query is at least `t_pos`, and distracts where it is at most `t_neg`.
+    A video is positive whose similarity with the query is at least `t_pos`, and negative where it is at most `t_neg`.
     `as_published` follows the published code where that departs from its paper; see `selecting`.
     """
 
@@ -41,10 +41,10 @@ class Captioned:
 
 @dataclass(frozen=True, slots=True)
 class VisualBounds:
-    """EMScore that a match has to reach, and that a distractor must not exceed, both means over query and video.
+    """EMScore that a positive has to reach, and that a negative must not exceed, both means over query and video.
 
     `positive` is the mean over every query and its own video, `negative` over every query and one video, drawn, that
-    distracts by its text.
+    is negative by its text.
     """
 
     positive: float

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from backend.campaign.pools.model import PoolOptions, VisualBounds
-from backend.campaign.pools.rules.selecting import Selection, Sentences, drawn_distractor, select
+from backend.campaign.pools.rules.selecting import Selection, Sentences, drawn_negative, select
 from backend.campaign.pools.similarity import best_sentences
 from backend.scoring.pools.model import PoolMoment
 
@@ -189,8 +189,8 @@ def test_the_distractor_by_which_looks_are_measured_is_one_by_its_text() -> None
     sentences = Sentences(videos, 3)
     row = sentences.moments.index(own)
     s_te = best_sentences(np.array([[text[own, other] for other in sentences.moments]]), sentences.starts)[0]
-    assert drawn_distractor(row, s_te, sentences, PoolOptions()) == sentences.names.index("far")
-    assert drawn_distractor(row, np.full(4, 0.8), sentences, PoolOptions()) is None
+    assert drawn_negative(row, s_te, sentences, PoolOptions()) == sentences.names.index("far")
+    assert drawn_negative(row, np.full(4, 0.8), sentences, PoolOptions()) is None
 
 
 @pytest.mark.parametrize("weighted", [True, False])

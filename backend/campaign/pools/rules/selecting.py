@@ -1,18 +1,11 @@
 """Pure: the pool of a query, from its similarities with all sentences and, where they are known, with the videos.
 
 The paper (massive-video moment retrieval, section 4): s_te(q, v) is the largest similarity of query q and a sentence of
-video v, s_tv(q, v) their EMScore. A video matches where s_te >= t_pos and s_tv is at least its bound; it distracts
-where s_te <= t_neg and s_tv is at most its bound. At most k videos of a pool match, the own one among them; distractors
-fill it up to n. Of a video that matches, its most similar sentence gives the moment.
+video v, s_tv(q, v) their EMScore. A video is positive where s_te >= t_pos and s_tv is at least its bound; it is
+negative where s_te <= t_neg and s_tv is at most its bound. At most k videos of a pool are positive, the own one among
+them; negatives fill it up to n. Of a positive video, its most similar sentence gives the moment.
 
-The published code departs from that, and so does `as_published`:
-
-- thresholds are exceeded, not reached, and so are the bounds;
-- of a video that matches, the last sentence over t_pos in the order of the file gives the moment;
-- of the videos that match, own included, 20 are drawn before the own is taken out and EMScore is looked at: it may cost
-  another one its place;
-- further occurrences of the sentence in the own video are no positives;
-- EMScore of matches has no IDF weights, although their bound has.
+The published code departs from that, and so does `as_published`: see `DEPARTURES`.
 """
 
 from collections.abc import Sequence
@@ -29,10 +22,19 @@ from backend.scoring.pools.model import PoolMoment
 Numbers = npt.NDArray[np.int64]
 Doubles = npt.NDArray[np.float64]
 
+DEPARTURES = (
+    "thresholds and bounds are exceeded, not reached",
+    "of a positive video, the last sentence over t_pos in the order of the file gives the moment, not the best",
+    "20 of the videos over t_pos are looked at, and the own one may be among them and cost another its place",
+    "further occurrences of a sentence in its own video are no positives",
+    "EMScore of positives has no IDF weights, although their bound has",
+    "short pools stay in the file",
+)
+"""What the published code does otherwise than its paper says."""
 PUBLISHED_CANDIDATES = 20
-"""As many matching videos does the published code look at."""
+"""As many videos over t_pos does the published code look at."""
 _AT_ONCE = 256
-"""Videos whose EMScore is asked for in one go, until enough distract."""
+"""Videos whose EMScore is asked for in one go, until there are enough negatives."""
 
 
 class Seen(Protocol):
@@ -91,7 +93,7 @@ def select(
     seen: Seen | None = None,
     bounds: VisualBounds | None = None,
 ) -> Selection:
-    """The pool of one query; shorter than asked for where no more videos distract.
+    """The pool of one query; shorter than asked for where no more videos are negative.
 
     Args:
         own: the number of the query's sentence.
@@ -104,7 +106,7 @@ def select(
     """
     video = int(sentences.video[own])
     matching = s_te > options.t_pos if options.as_published else s_te >= options.t_pos
-    distracting = text_distractors(s_te, video, options)
+    distracting = text_negatives(s_te, video, options)
     if not options.as_published:
         matching[video] = False
     candidates = _in_turn(matching, sentences.drawn_for(own, "matching"))
@@ -124,16 +126,16 @@ def select(
     return Selection(tuple(positives), tuple(int(n) for n in others[:wanted]))
 
 
-def text_distractors(s_te: Doubles, own_video: int, options: PoolOptions) -> npt.NDArray[np.bool_]:
-    """Which videos distract from a query by their sentences; its own never does."""
+def text_negatives(s_te: Doubles, own_video: int, options: PoolOptions) -> npt.NDArray[np.bool_]:
+    """Which videos are negative by their sentences; the own one never is."""
     found: npt.NDArray[np.bool_] = s_te < options.t_neg if options.as_published else s_te <= options.t_neg
     found[own_video] = False
     return found
 
 
-def drawn_distractor(own: int, s_te: Doubles, sentences: Sentences, options: PoolOptions) -> int | None:
-    """The one of the videos that distract by their text by which the bound of EMScore is measured; None without any."""
-    found = _in_turn(text_distractors(s_te, int(sentences.video[own]), options), sentences.drawn_for(own, "measuring"))
+def drawn_negative(own: int, s_te: Doubles, sentences: Sentences, options: PoolOptions) -> int | None:
+    """The one of the videos that are negative by their text by which EMScore's bound is measured; None without any."""
+    found = _in_turn(text_negatives(s_te, int(sentences.video[own]), options), sentences.drawn_for(own, "measuring"))
     return int(found[0]) if len(found) else None
 
 
@@ -143,7 +145,7 @@ def _in_turn(among: npt.NDArray[np.bool_], order: Turns) -> Numbers:
 
 
 def _moment_of(video: int, similarities: Doubles, sentences: Sentences, options: PoolOptions) -> int:
-    """The sentence of a matching video that gives the moment: the best, of equals the earliest; or as published."""
+    """The sentence of a positive video that gives the moment: the best, of equals the earliest; or as published."""
     start, end = int(sentences.starts[video]), int(sentences.ends[video])
     if not options.as_published:
         return start + int(np.argmax(similarities[start:end]))

@@ -3,7 +3,7 @@
 Of a threshold t, Youden's J (Youden, "Index for rating diagnostic tests", Cancer 1950) is the share of alike pairs with
 a similarity of t or more, plus the share of different pairs with less, minus 1. Between two classes that lie apart
 many thresholds are nearly as good as the best; t_pos is the highest and t_neg the lowest of those, so that what is
-between them, which nobody can tell, becomes neither match nor distractor.
+between them, which nobody can tell, becomes neither positive nor negative.
 """
 
 from dataclasses import dataclass

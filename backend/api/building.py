@@ -1,0 +1,132 @@
+"""Pools of massive-video retrieval from a corpus, and the thresholds they are built with."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from backend.campaign.corpus.model import ImportOptions
+from backend.campaign.nouns import Operator, Person
+from backend.campaign.people import gate
+from backend.campaign.pools import building, from_file, from_project
+from backend.campaign.pools.building import BuildReport
+from backend.campaign.pools.model import PoolOptions
+from backend.campaign.pools.stored import read_thresholds
+from backend.campaign.project.folder import Project
+from backend.encoders import cache, sentence
+from backend.encoders.sentence import Encoder
+from backend.ground.arriving import require_new_folder
+from backend.ground.errors import ProjectError
+from backend.ground.progress import Progress
+
+
+def build_pools(
+    project: Project,
+    by: Person | Operator,
+    out: Path,
+    options: PoolOptions,
+    *,
+    thresholds: Path | None = None,
+    now: float,
+    progress: Progress | None = None,
+) -> BuildReport:
+    """Build a pool for every caption of a project into a new folder, with the project's encoder.
+
+    Args:
+        project: the project.
+        by: who does.
+        out: the folder to make.
+        options: sizes, thresholds, seed.
+        thresholds: a file of `calibrate_thresholds`, which goes over those of the options.
+        now: seconds since 1970, written into the manifest.
+        progress: called with (what is done, done, all).
+
+    Raises:
+        ProjectError: the options mean nothing, the folder is not new, or there are not enough videos.
+        InputError: the file of thresholds is none.
+        EncoderUnavailable: the encoder cannot be found or built.
+    """
+    gate.in_charge(project.store, by)
+    settings = project.settings
+    spec = sentence.resolve(settings.encoder, settings.encoder_kind, settings.encoder_dtype)
+    ready = _ready(out, options, thresholds, spec)
+    return building.build(
+        from_project.read(project),
+        ready.encoder,
+        out,
+        ready.options,
+        embeddings=project.embeddings,
+        thresholds_from=ready.thresholds_from,
+        now=now,
+        progress=progress,
+    )
+
+
+def build_pools_from_file(
+    file: Path,
+    out: Path,
+    options: PoolOptions,
+    *,
+    thresholds: Path | None = None,
+    encoder: str | None = None,
+    kind: str | None = None,
+    embeddings: Path | None = None,
+    format: str | None = None,  # noqa: A002 - the word of the public contract
+    types: frozenset[str] | None = None,
+    columns: Mapping[str, str] | None = None,
+    now: float,
+    progress: Progress | None = None,
+) -> BuildReport:
+    """Build a pool for every sentence of an annotation file; no project needed.
+
+    Args:
+        file: the annotation file, or a file of pools, which is one too.
+        out: see `build_pools`, as for what is not said here.
+        options: see there.
+        thresholds: see there.
+        encoder: as for a project; SimCSE from the model hub unless another is named.
+        kind: of the encoder.
+        embeddings: where vectors are kept; the person's cache folder unless another is named.
+        format: of the file; like `types` and `columns` as in `import_corpus`.
+        types: see there.
+        columns: see there.
+        now: see there.
+        progress: see there.
+
+    Raises:
+        InputError: the file has problems, or one of its videos no duration.
+    """
+    corpus = from_file.read(file, format, ImportOptions(types, columns or {}))
+    ready = _ready(out, options, thresholds, sentence.resolve(encoder or sentence.DEFAULT_NAME, kind))
+    return building.build(
+        corpus,
+        ready.encoder,
+        out,
+        ready.options,
+        embeddings=embeddings or cache.shared_folder(),
+        thresholds_from=ready.thresholds_from,
+        now=now,
+        progress=progress,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Ready:
+    encoder: Encoder
+    options: PoolOptions
+    thresholds_from: str
+
+
+def _ready(out: Path, options: PoolOptions, thresholds: Path | None, spec: sentence.EncoderSpec) -> _Ready:
+    """Everything that can be refused at once, the encoder last: its files may have to be downloaded."""
+    require_new_folder(out)
+    stored = read_thresholds(thresholds) if thresholds else None
+    if stored:
+        options = replace(options, t_pos=stored.t_pos, t_neg=stored.t_neg)
+    building.require_sensible(options)
+    encoder = sentence.load(spec)
+    if stored and stored.encoder != encoder.identity:
+        raise ProjectError(
+            f"{thresholds} has thresholds of {stored.encoder}, but the encoder here is {encoder.identity}: "
+            "run `reelrank mvmr calibrate` with this one"
+        )
+    return _Ready(encoder, options, f"{stored.labels}: {stored.rule}" if stored else "given")

@@ -1,0 +1,157 @@
+"""The commands that make pools: `reelrank mvmr build`."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from backend import api
+from backend.campaign.pools.model import T_NEG, T_POS, PoolOptions
+from backend.cli.corpus import ColumnsOption, FormatOption, TypeOption, known_format, read_columns
+from backend.cli.output import EncoderOption, KindOption, now, progress_bar, say, seconds, table
+
+EmbeddingsOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--embeddings",
+        metavar="FOLDER",
+        help="Where vectors of sentences are kept; reelrank/embeddings in your cache folder unless told. A project "
+        "keeps its own.",
+        show_default=False,
+    ),
+]
+_NAMED = 5
+
+
+def register(mvmr: typer.Typer) -> None:
+    """Add these commands to the group `mvmr`."""
+    mvmr.command("build")(build)
+
+
+def build(
+    source: Annotated[
+        Path,
+        typer.Argument(
+            metavar="DIR_OR_FILE",
+            help="A project folder, or an annotation file: each caption is a query.",
+            show_default=False,
+        ),
+    ],
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="Folder for the files.", show_default=False)],
+    pool: Annotated[int, typer.Option("--pool", metavar="N", help="Videos in a pool.", min=2)] = 50,
+    positives: Annotated[
+        int,
+        typer.Option("--positives", metavar="K", help="At most so many positive videos, the own one included.", min=1),
+    ] = 5,
+    t_pos: Annotated[
+        float | None,
+        typer.Option(
+            "--t-pos", metavar="S", help=f"A video this similar is positive; {T_POS} unless told.", show_default=False
+        ),
+    ] = None,
+    t_neg: Annotated[
+        float | None,
+        typer.Option(
+            "--t-neg",
+            metavar="S",
+            help=f"One up to this is negative; {T_NEG} unless told.",
+            show_default=False,
+        ),
+    ] = None,
+    thresholds: Annotated[
+        Path | None,
+        typer.Option("--thresholds", metavar="FILE", help="Both, from a file of `reelrank mvmr calibrate`."),
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", metavar="S", help="Of all draws.")] = 0,
+    as_published: Annotated[
+        bool, typer.Option("--as-published", help="As the published code does it where that departs from its paper.")
+    ] = False,
+    encoder: EncoderOption = None,
+    kind: KindOption = None,
+    embeddings: EmbeddingsOption = None,
+    format_: FormatOption = None,
+    types: TypeOption = None,
+    columns: ColumnsOption = None,
+) -> None:
+    """Build a pool for every caption: its own video, others in which it holds too, and negatives.
+
+    Thresholds belong to an encoder: `reelrank mvmr calibrate` finds them.
+
+    Example: reelrank mvmr build charades_test.json pools --encoder minilm --t-pos 0.8 --seed 1
+    """
+    start = now()
+    known_format(format_)
+    if thresholds and (t_pos is not None or t_neg is not None):
+        raise typer.BadParameter("thresholds come from a file, or from --t-pos and --t-neg", param_hint="--thresholds")
+    options = PoolOptions(
+        pool=pool,
+        positives=positives,
+        t_pos=T_POS if t_pos is None else t_pos,
+        t_neg=T_NEG if t_neg is None else t_neg,
+        seed=seed,
+        as_published=as_published,
+    )
+    file_only = {
+        "--encoder": encoder,
+        "--encoder-kind": kind,
+        "--embeddings": embeddings,
+        "--format": format_,
+        "--type": types,
+        "--columns": columns,
+    }
+    with progress_bar() as progress:
+        if source.is_dir():
+            if given := [option for option, value in file_only.items() if value is not None]:
+                raise typer.BadParameter(f"a project has its own: leave out {', '.join(given)}", param_hint=given[0])
+            project = api.open_project(source)
+            report = api.build_pools(
+                project, api.OPERATOR, out, options, thresholds=thresholds, now=start, progress=progress
+            )
+        else:
+            report = api.build_pools_from_file(
+                source,
+                out,
+                options,
+                thresholds=thresholds,
+                encoder=encoder,
+                kind=kind,
+                embeddings=embeddings,
+                format=format_,
+                types=frozenset(types.split(",")) if types else None,
+                columns=read_columns(columns) if columns else None,
+                now=start,
+                progress=progress,
+            )
+    _tell(report, options, out, start)
+
+
+def _tell(report: "api.BuildReport", options: PoolOptions, out: Path, start: float) -> None:
+    rows = [
+        ("captions, each a query", f"{report.sentences:,}"),
+        ("videos", f"{report.videos:,}"),
+        (f"queries with a pool of {options.pool}", f"{report.queries - options.as_published * len(report.short):,}"),
+        ("queries whose pool is short", f"{len(report.short):,}"),
+        ("positive videos per query, mean, own included", f"{report.positives:.3f}"),
+        ("queries without a distractor", f"{len(report.without_distractor):,}"),
+    ]
+    table(("what", "figure"), rows)
+    say("")
+    _name(report.short, "short, and kept as published" if options.as_published else "short, and dropped")
+    _name(report.without_distractor, "without a distractor: every video of the pool is positive")
+    for note in report.left_out:
+        say(f"Note: {note}.")
+    say(f"Captions: {report.captions}.")
+    say(f"Encoder: {report.encoder}")
+    say(f"Looks: {report.visual}.")
+    if report.bounds:
+        say(
+            f"EMScore of a positive video is at least {report.bounds.positive:.4f}, of a negative one at most "
+            f"{report.bounds.negative:.4f}."
+        )
+    say(f"Written to {out} ({seconds(start)}): pools.json, pairs.csv, manifest.json.")
+
+
+def _name(ids: tuple[str, ...], what: str) -> None:
+    if ids:
+        more = f" and {len(ids) - _NAMED:,} more" if len(ids) > _NAMED else ""
+        say(f"{what[0].upper()}{what[1:]}: {', '.join(ids[:_NAMED])}{more}.")

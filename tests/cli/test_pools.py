@@ -1,0 +1,98 @@
+"""Building pools on the command line, of an annotation file and of a project."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from backend import api
+from backend.encoders import sentence
+from support import WordEncoder
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Six videos that say the same, and six that say something else each."""
+    monkeypatch.setattr(sentence, "load", lambda spec: WordEncoder())
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    lines = [
+        {"video": f"v{n}", "start": 1, "end": 4, "duration": 9, "caption": "He sits." if n < 6 else f"Word{n} word{n}."}
+        for n in range(12)
+    ]
+    path = tmp_path / "moments.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return path
+
+
+def test_an_annotation_file_becomes_pools(reelrank: Run, corpus: Path, tmp_path: Path) -> None:
+    out = tmp_path / "pools"
+    code, said, err = reelrank("mvmr", "build", corpus, out, "--pool", 6, "--encoder", "minilm", "--seed", 3)
+    assert (code, err) == (0, "")
+    rows = {" ".join(row.split()[:-1]): row.split()[-1] for row in said.split("\n\n")[0].splitlines()}
+    assert rows["queries with a pool of 6"] == "12"
+    assert rows["positive videos per query, mean, own included"] == "3.000"  # six have 5, six have 1
+    assert "Looks: text alone." in said
+    assert "Captions: as published." in said
+    assert sorted(path.name for path in out.iterdir()) == ["manifest.json", "pairs.csv", "pools.json"]
+    assert list((tmp_path / "cache/reelrank/embeddings").rglob("*.npy"))
+    code, said, _ = reelrank("mvmr", "stats", out / "pools.json", "--json")
+    assert code == 0
+    assert json.loads(said)["positives"] == 3
+
+
+def test_a_project_has_its_own_encoder_and_captions(reelrank: Run, corpus_project: api.Project, tmp_path: Path) -> None:
+    out = tmp_path / "pools"
+    call = ("mvmr", "build", corpus_project.folder, out, "--pool", 3, "--t-neg", 0.8)
+    code, _, err = reelrank(*call, "--encoder", "minilm", "--format", "csv")
+    assert code == 2
+    assert "leave out --encoder, --format" in " ".join(err.replace("│", " ").split())
+    code, said, err = reelrank(*call, "--t-pos", "0.99", "--as-published")
+    assert (code, err) == (0, "")
+    assert "Encoder: words-64" in said
+    assert json.loads((out / "manifest.json").read_bytes())["as_published"]
+    assert list(corpus_project.embeddings.rglob("*.npy"))
+
+
+def test_imprecise_captions_are_taken_where_there_are_some(
+    reelrank: Run, corpus_project: api.Project, tmp_path: Path
+) -> None:
+    with (corpus_project.folder / "reelrank.toml").open("a") as settings:
+        settings.write('Anna = "a woman"\nBoris = "a man"\nCarla = "a woman"\nDev = "a man"\n')
+    assert reelrank("rewrite", corpus_project.folder)[0] == 0
+    code, said, _ = reelrank(
+        "mvmr", "build", corpus_project.folder, tmp_path / "pools", "--pool", 3, "--t-neg", 0.9, "--t-pos", 0.99
+    )
+    assert code == 0
+    assert "Captions: 48 imprecise, 0 as published." in said
+    assert "Anna" not in (tmp_path / "pools/pools.json").read_text()
+
+
+def test_short_and_undistracted_queries_are_named(reelrank: Run, corpus: Path, tmp_path: Path) -> None:
+    code, said, _ = reelrank("mvmr", "build", corpus, tmp_path / "pools", "--pool", 8, "--positives", 1)
+    assert code == 0
+    # Six other videos distract from "He sits.", eleven from each of the others.
+    assert "Short, and dropped: v0#0, v1#0, v2#0, v3#0, v4#0 and 1 more." in said
+    code, said, _ = reelrank("mvmr", "build", corpus, tmp_path / "small", "--pool", 5)
+    assert code == 0
+    assert "Without a distractor: every video of the pool is positive: v0#0, v1#0, v2#0, v3#0, v4#0 and 1 more." in said
+
+
+def test_what_is_wrong_is_said_before_anything_is_written(reelrank: Run, corpus: Path, tmp_path: Path) -> None:
+    out = tmp_path / "pools"
+    code, _, err = reelrank("mvmr", "build", corpus, out, "--t-pos", 0.4)
+    assert (code, err) == (
+        1,
+        "reelrank: a video is negative up to t_neg and positive from t_pos on, so t_neg 0.5 has to be below t_pos 0.4, "
+        "both from -1 to 1\n",
+    )
+    code, _, err = reelrank("mvmr", "build", corpus, out, "--t-pos", 0.4, "--thresholds", corpus)
+    assert code == 2
+    code, _, err = reelrank("mvmr", "build", corpus, out, "--thresholds", corpus)
+    assert code == 1
+    assert "is no file of thresholds" in err
+    code, _, err = reelrank("mvmr", "build", corpus, out)
+    assert (code, err) == (1, "reelrank: moments.jsonl has 12 videos: take a --pool of no more\n")
+    assert not out.exists()
