@@ -69,3 +69,11 @@ def test_a_folder_that_is_there_is_left_alone(reelrank: Run, corpus: Path, tmp_p
     assert code == 1
     assert "exists already and is not empty" in err
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["mine.txt"]
+
+
+def test_what_is_no_query_is_told_of(reelrank: Run, corpus: Path, tmp_path: Path) -> None:
+    corpus.write_text(LINES + "a,0,2,A dog runs.\n")
+    code, out, _ = reelrank("mvmr", "negatives", corpus, tmp_path / "out")
+    assert code == 0
+    assert out.startswith("4 queries and 3 videos (")
+    assert "Note: 1 left out: it repeats an earlier one's video, span and caption" in out

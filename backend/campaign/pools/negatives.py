@@ -15,8 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from backend.campaign.corpus import formats
-from backend.campaign.corpus.model import CaptionedMoment, ImportOptions
+from backend.campaign.corpus.model import CaptionedMoment, ImportOptions, Parsed
 from backend.campaign.pools.distribution import LEAST_TEMPERATURE, Drawn, distribution
+from backend.campaign.pools.parquet import rows_file
 from backend.campaign.pools.similarity import query_video, video_starts
 from backend.encoders.cache import encode_cached
 from backend.encoders.sentence import Encoder, FloatArray
@@ -151,10 +152,18 @@ def write(
             potential_queries=by_video.potential,
             effective_videos=by_query.effective,
             effective_queries=by_video.effective,
-            left_out=tuple(f"{left.count:,} left out: {left.why}" for left in parsed.left_out),
+            left_out=_left_out(parsed),
         )
         (part / MANIFEST).write_bytes(msgspec.json.format(msgspec.json.encode(report), indent=1) + b"\n")
     return report
+
+
+def _left_out(parsed: Parsed) -> tuple[str, ...]:
+    """What stands in the file and is no query."""
+    left_out = [f"{left.count:,} left out: {left.why}" for left in parsed.left_out]
+    if parsed.merged:
+        left_out.append(f"{parsed.merged:,} left out: it repeats an earlier one's video, span and caption")
+    return tuple(left_out)
 
 
 def _queries(moments: Sequence[CaptionedMoment]) -> _Queries:
@@ -205,8 +214,6 @@ def _write_videos_given_query(
     part: Path, asked: _Queries, sentences: FloatArray, threshold: float, temperature: float, progress: Progress | None
 ) -> _Tally:
     """Equation 2: a row for each query, and in it a probability for each video, in the order of the other file."""
-    from backend.campaign.pools.parquet import Columns, rows_file
-
     tally, report = _Tally(), named(progress, "videos for each query")
     starts = video_starts([asked.videos[video] for video in asked.own])
     names = ("query_id", "query", "video")
@@ -215,8 +222,7 @@ def _write_videos_given_query(
             own = asked.own[block][:, None] == np.arange(len(asked.videos))
             drawn = distribution(query_video(sentences[block], sentences, starts), own, threshold, temperature)
             videos = [asked.videos[video] for video in asked.own[block]]
-            columns: Columns = {"query_id": asked.ids[block], "query": asked.texts[block], "video": videos}
-            add(columns, drawn.probability)
+            add({"query_id": asked.ids[block], "query": asked.texts[block], "video": videos}, drawn.probability)
             tally.add(drawn)
             if report:
                 report(tally.rows, len(asked.ids))
@@ -227,8 +233,6 @@ def _write_queries_given_video(
     part: Path, asked: _Queries, sentences: FloatArray, threshold: float, temperature: float, progress: Progress | None
 ) -> _Tally:
     """Equation 3: a row for each video, and in it a probability for each query, in the order of the other file."""
-    from backend.campaign.pools.parquet import rows_file
-
     tally, report = _Tally(), named(progress, "queries for each video")
     bounds = np.searchsorted(asked.own, np.arange(len(asked.videos) + 1))
     with rows_file(part / QUERIES_GIVEN_VIDEO, ("video",), len(asked.ids)) as add:

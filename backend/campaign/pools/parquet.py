@@ -1,4 +1,4 @@
-"""Rows of names and probabilities into a Parquet file, block by block; loads pyarrow, so only when one is written."""
+"""Rows of names and probabilities into a Parquet file, block by block."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager

@@ -13,6 +13,7 @@ from pyarrow import parquet
 from backend.campaign.corpus.model import ImportOptions
 from backend.campaign.pools import negatives
 from backend.ground.errors import InputError, ProjectError
+from backend.scoring.pools.files import read_pools
 from support import WordEncoder
 
 CORPUS = {
@@ -169,3 +170,30 @@ def test_what_means_nothing_is_refused(tmp_path: Path, threshold: float, tempera
     file = write_corpus(tmp_path / "c.json", CORPUS)
     with pytest.raises(ProjectError, match=message):
         write(file, tmp_path / "out", threshold=threshold, temperature=temperature)
+
+
+def test_a_real_corpus_and_the_pools_published_for_it(shared: Path, tmp_path: Path) -> None:
+    """Charades-STA's test set: its queries are called as in the pools, and rows hold what loops over it find."""
+    file = shared / "data/charades_sta/charades_test.json"
+    documents = json.loads(file.read_bytes())
+    report = write(file, tmp_path / "out", threshold=0.8)
+    assert report.queries == sum(len(document["sentences"]) for document in documents.values()) == 3720
+    assert report.videos == len(documents) == 1334
+    assert report.sentences == len({text for document in documents.values() for text in document["sentences"]})
+    table = parquet.read_table(tmp_path / "out" / negatives.VIDEOS_GIVEN_QUERY)
+    text_of = dict(zip(table["query_id"].to_pylist(), table["query"].to_pylist(), strict=True))
+    pools = read_pools(shared / "data/mvmr/charades_test_mvmr.json")
+    assert {query.query_id: query.text.strip() for query in pools.queries}.items() <= text_of.items()
+    names = parquet.read_table(tmp_path / "out" / negatives.QUERIES_GIVEN_VIDEO)["video"].to_pylist()
+    every = {name: _encoded(documents[name]["sentences"]) for name in names}
+    for number in range(0, 3720, 311):
+        (row,) = table.slice(number, 1).to_pylist()
+        (vector,) = _encoded([row["query"]])
+        s_te = np.array([max(float(vector @ other) for other in every[name]) for name in names])
+        weight = np.array(
+            [math.exp(s / 0.1) if s < 0.8 and n != row["video"] else 0 for s, n in zip(s_te, names, strict=True)]
+        )
+        # A cosine of 0.8 in double precision may be less in single: such a video is left to either side.
+        sure = np.abs(s_te - 0.8) > 1e-6
+        assert ((np.array(row["probability"]) > 0) == (weight > 0))[sure].all()
+        assert np.array(row["probability"])[sure] == pytest.approx((weight / weight.sum())[sure], rel=1e-3, abs=1e-6)
