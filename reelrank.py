@@ -14,6 +14,9 @@ from backend.ground import lazy
 if TYPE_CHECKING:
     from backend.ground.errors import InputError
     from backend.scoring.evaluate import Evaluation, evaluate
+    from backend.scoring.pools.files import read_pools
+    from backend.scoring.pools.model import Pools
+    from backend.scoring.pools.pooling import PoolFile, Pooling
     from backend.scoring.scoreboard import Scoreboard
     from backend.scoring.scored_files import evaluate_files, score_files
     from backend.scoring.statistics.sureness import Sureness, add_statistics
@@ -23,11 +26,15 @@ else:
 __all__ = [
     "Evaluation",
     "InputError",
+    "PoolFile",
+    "Pooling",
+    "Pools",
     "Scoreboard",
     "Sureness",
     "__version__",
     "add_statistics",
     "evaluate",
     "evaluate_files",
+    "read_pools",
     "score_files",
 ]

@@ -155,7 +155,10 @@ if TYPE_CHECKING:
     from backend.media.jobs import ClipJob, is_cut
     from backend.scoring.analysis.cases import Case
     from backend.scoring.evaluate import evaluate
-    from backend.scoring.files.facts import Inputs, file_inputs
+    from backend.scoring.files.facts import Inputs
+    from backend.scoring.inputs import file_inputs
+    from backend.scoring.pools.figures import write_own_and_pool
+    from backend.scoring.pools.pooling import PoolFile, Pooling
     from backend.scoring.pools.stats import PoolStatistics
     from backend.scoring.presets import OPTION_VALUES as EVALUATION_OPTIONS
     from backend.scoring.scoreboard import Scoreboard, score_runs
@@ -172,6 +175,8 @@ if TYPE_CHECKING:
     from backend.scoring.views.errors import percent as score_percent
     from backend.scoring.views.groups import groups as score_groups
     from backend.scoring.views.naming import named as score_names
+    from backend.scoring.views.pools import own_and_pool as score_own_and_pool
+    from backend.scoring.views.pools import told as score_pools_told
     from backend.scoring.views.ranking import means as score_means_named
     from backend.scoring.views.ranking import narrow_means as score_means
     from backend.scoring.views.ranking import ranking as score_ranking
@@ -214,7 +219,9 @@ __all__ = [
     "Leaderboard",
     "Missed",
     "Operator",
+    "PoolFile",
     "PoolStatistics",
+    "Pooling",
     "ProbeReport",
     "Project",
     "QueryReport",
@@ -336,7 +343,9 @@ __all__ = [
     "score_means_named",
     "score_names",
     "score_outcomes",
+    "score_own_and_pool",
     "score_percent",
+    "score_pools_told",
     "score_ranking",
     "score_runs",
     "score_sentence",
@@ -362,6 +371,7 @@ __all__ = [
     "waiting_rewrites",
     "withdraw_example",
     "write_negatives",
+    "write_own_and_pool",
     "write_probe_figures",
     "write_pseudo_train",
     "write_study",

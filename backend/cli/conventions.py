@@ -33,6 +33,78 @@ Option = Annotated[
 CUTOFFS, THRESHOLDS = "10,20,40", "0.3,0.5,0.7"
 
 
+class OutsidePool(StrEnum):
+    """What happens to predictions of videos outside the query's pool."""
+
+    ERROR = "error"
+    DROP = "drop"
+
+
+# Evaluation in pools: where these are not given, a pool has other values than a truth.
+TruthOrPool = Annotated[
+    Path | None, typer.Option("--truth", metavar="FILE", help="Truth, such as val.json; pools may be one themselves.")
+]
+UsualK = Annotated[
+    str | None, typer.Option("--k", metavar="K,K", help=f"Rank cut-offs.  [default: {CUTOFFS}; in pools 1,5,20,50]")
+]
+UsualMu = Annotated[
+    str | None,
+    typer.Option("--mu", metavar="M,M", help=f"IoU thresholds of NDCG.  [default: {THRESHOLDS}; in pools 0.5,0.7]"),
+]
+UsualTheta = Annotated[
+    str | None, typer.Option("--theta", metavar="T,T", help="IoU thresholds of measures without grades; the same.")
+]
+Pool = Annotated[
+    Path | None, typer.Option("--pool", metavar="FILE", help="MVMR pools: search each query in its own videos.")
+]
+Outside = Annotated[
+    OutsidePool, typer.Option("--outside-pool", help="Predictions outside the pool: refuse them, or leave them out.")
+]
+OnePerVideo = Annotated[
+    bool, typer.Option("--one-per-video", help="Only the best moment of each video by score, ranked by it.")
+]
+TopVideos = Annotated[
+    int | None,
+    typer.Option("--top-videos", metavar="N", min=1, help="Two steps: the N best videos of a pool, then moments."),
+]
+FirstStep = Annotated[
+    Path | None,
+    typer.Option(
+        "--first-step", metavar="FILE", help="The run that ranks the videos (5 of them); else each run does so itself."
+    ),
+]
+OwnVideo = Annotated[
+    bool, typer.Option("--own-video", help="Beside it, each run in the query's own video alone (VMR beside MVMR).")
+]
+Chart = Annotated[
+    Path | None, typer.Option("--chart", metavar="FILE.svg|.png", help="Own video and pool side by side, as a chart.")
+]
+
+
+def pool_file(
+    pool: Path | None,
+    outside: OutsidePool,
+    one_per_video: bool,
+    top_videos: int | None,
+    first_step: Path | None,
+    own_video: bool,
+) -> "api.PoolFile | None":
+    """The pools to score in, from their options; options of pools without pools are wrong usage."""
+    if pool is None:
+        given = {
+            "--outside-pool": outside is not OutsidePool.ERROR,
+            "--one-per-video": one_per_video,
+            "--top-videos": top_videos,
+            "--first-step": first_step,
+            "--own-video (or --chart)": own_video,
+        }
+        for name, value in given.items():
+            if value:
+                raise typer.BadParameter("is about pools; add --pool FILE", param_hint=name)
+        return None
+    return api.PoolFile(pool, api.Pooling(outside.value, one_per_video, top_videos), first_step, own_video)
+
+
 def read_option(text: str) -> tuple[str, str | bool]:
     """`missing=skip` as name and value; an unknown one is wrong usage."""
     name, equals, value = text.partition("=")

@@ -10,17 +10,24 @@ import typer
 
 from backend import api
 from backend.cli.conventions import (
-    CUTOFFS,
-    THRESHOLDS,
-    K,
-    Mu,
+    Chart,
+    FirstStep,
+    OnePerVideo,
     Option,
+    Outside,
+    OutsidePool,
+    OwnVideo,
+    Pool,
     Preset,
     PresetOption,
     Runs,
-    Theta,
-    Truth,
+    TopVideos,
+    TruthOrPool,
+    UsualK,
+    UsualMu,
+    UsualTheta,
     Videos,
+    pool_file,
     read_option,
 )
 from backend.cli.output import fail, now, numbers, progress_bar, say, table
@@ -53,23 +60,32 @@ def register(app: typer.Typer) -> None:
 
 
 def evaluate(
-    truth: Truth,
     run: Runs,
+    truth: TruthOrPool = None,
+    pool: Pool = None,
     videos: Videos = None,
     preset: PresetOption = Preset.PAPER,
-    k: K = CUTOFFS,
-    mu: Mu = THRESHOLDS,
-    theta: Theta = THRESHOLDS,
+    k: UsualK = None,
+    mu: UsualMu = None,
+    theta: UsualTheta = None,
     min_relevance: Annotated[
         int, typer.Option("--min-relevance", metavar="1-4", help="What counts as relevant without grades.")
     ] = 1,
     measure: Annotated[
         str | None,
         typer.Option(
-            "--measure", metavar="NAME,...", help="Only these, such as ndcg,recall; by default all of the preset."
+            "--measure",
+            metavar="NAME,...",
+            help="Only these, such as ndcg,recall; by default all of the preset; in pools recall,axiou,ndcg.",
         ),
     ] = None,
     option: Option = None,
+    outside_pool: Outside = OutsidePool.ERROR,
+    one_per_video: OnePerVideo = False,
+    top_videos: TopVideos = None,
+    first_step: FirstStep = None,
+    own_video: OwnVideo = False,
+    chart: Chart = None,
     intervals: Annotated[bool, typer.Option("--intervals", help="95 % intervals of the means.")] = False,
     baseline: Annotated[
         str | None, typer.Option("--baseline", metavar="RUN", help="Compare the other runs with this one.")
@@ -93,17 +109,22 @@ def evaluate(
         Path | None, typer.Option("--project", metavar="DIR", help="A project with the videos: frames in the report.")
     ] = None,
 ) -> None:
-    """Score runs against graded truth, compare them, and explain the scores.
+    """Score runs against graded truth or in pools, compare them, and explain the scores.
 
     Example: reelrank evaluate --truth val.json --run mine.json --videos video_corpus.json --report scores.html
     """
+    if truth is None and pool is None:
+        raise typer.BadParameter("give --truth FILE, or --pool FILE, whose moments are a truth", param_hint="--truth")
+    if chart is not None and chart.suffix not in (".svg", ".png"):
+        raise typer.BadParameter(f"{chart.name} is neither .svg nor .png", param_hint="--chart")
+    pools = pool_file(pool, outside_pool, one_per_video, top_videos, first_step, own_video or chart is not None)
     if format_ is Format.TABLE and out is not None and str(out) != "-":
         raise typer.BadParameter("a table is for the screen; choose csv, markdown or latex", param_hint="--format")
     if project is not None and report is None:
         raise typer.BadParameter(
             "the videos are for pictures in a report; add --report FILE.html", param_hint="--project"
         )
-    for place in (report, per_query, json, out):
+    for place in (report, per_query, json, out, chart):
         _require_place(place)
     shown_from = None if project is None else api.open_project(project)
     options: dict[str, Any] = dict(read_option(text) for text in option or ())
@@ -113,11 +134,12 @@ def evaluate(
             run,
             videos=videos,
             preset=preset.value,
-            k=[int(cutoff) for cutoff in numbers(k, int, "--k")],
-            mu=numbers(mu, float, "--mu"),
-            theta=numbers(theta, float, "--theta"),
+            k=None if k is None else [int(cutoff) for cutoff in numbers(k, int, "--k")],
+            mu=None if mu is None else numbers(mu, float, "--mu"),
+            theta=None if theta is None else numbers(theta, float, "--theta"),
             min_relevance=min_relevance,
             measures=None if measure is None else [name.strip() for name in measure.split(",")],
+            pool=pools,
             progress=progress,
             **options,
         )
@@ -129,7 +151,7 @@ def evaluate(
             made = datetime.fromtimestamp(now(), UTC)
             page = api.report_page(
                 board,
-                api.file_inputs(truth, run, videos),
+                api.file_inputs(truth, run, videos, pools),
                 made=made,
                 asked=asked if baseline else None,
                 project=shown_from,
@@ -137,6 +159,8 @@ def evaluate(
                 progress=progress,
             )
             _save(report, page)
+    if chart is not None:
+        api.write_own_and_pool(summary, chart)
     if per_query is not None:
         _save(per_query, api.per_query_csv(summary, list(board.per_query())))
     _write(summary, Format.JSON if json and str(json) == "-" else format_, out, json)
@@ -177,6 +201,8 @@ def _save(path: Path, text: str) -> None:
 def _print_scores(summary: dict[str, Any]) -> None:
     """The preset and every non-default option stand beside the numbers, always."""
     say(api.score_sentence(summary))
+    if "pool" in summary:
+        say(api.score_pools_told(summary))
     means = api.score_means(summary)
     _print(means)
     for line in means.notes:
@@ -195,6 +221,10 @@ def _print_scores(summary: dict[str, Any]) -> None:
         groups = api.score_groups(summary, by)
         say(f"\n{groups.title}: {' '.join(groups.notes)}")
         _print(groups)
+    if "own_video" in runs[0]:
+        beside = api.score_own_and_pool(summary)
+        say(f"\n{beside.title}. {' '.join(beside.notes)}")
+        _print(beside)
     if "errors" in runs[0]:
         _print_errors(summary)
     for run in runs:

@@ -6,8 +6,12 @@ Reads and writes nothing; files are for `scoreboard`.
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, SupportsIndex, TypedDict
 
+from backend.ground.errors import InputError
 from backend.scoring.files.entries import parse_run_mapping, parse_truth_mapping
 from backend.scoring.matching.columns import QueryKey
+from backend.scoring.pools.model import Pools
+from backend.scoring.pools.pooling import Pooling
+from backend.scoring.pools.scoring import prepare_pools
 from backend.scoring.presets import DEFAULT_K, DEFAULT_MU, Options, Preset, settle
 from backend.scoring.scores import prepare_run, prepare_truth, score
 
@@ -20,7 +24,7 @@ class Evaluation(TypedDict):
 
 
 def evaluate(
-    truth: Mapping[Any, Sequence[Mapping[str, Any]]],
+    truth: Mapping[Any, Sequence[Mapping[str, Any]]] | None,
     run: Mapping[Any, Sequence[Sequence[Any]]],
     *,
     preset: Preset = "paper",
@@ -40,11 +44,15 @@ def evaluate(
     dedupe_predictions: bool | None = None,
     invalid: str | None = None,
     measures: Iterable[str] | None = None,
+    pools: Pools | None = None,
+    pooling: Pooling | None = None,
+    first_step: Mapping[Any, Sequence[Sequence[Any]]] | None = None,
 ) -> Evaluation:
     """Measures of a run: the mean over queries, and each query's value.
 
     Args:
-        truth: `{query: [{"video", "start", "end", "relevance"}]}`; times in seconds, relevance 0-4.
+        truth: `{query: [{"video", "start", "end", "relevance"}]}`; times in seconds, relevance 0-4. None where the own
+            and positive moments of `pools` are.
         run: `{query: [[video, start, end, score], ...]}`, best first.
         preset: `paper` or `official`; gives every option below that is None.
         k: rank cut-offs, whole numbers from 1.
@@ -65,6 +73,10 @@ def evaluate(
         invalid: impossible moments, mu outside (0, 1]: `error`, `skip` them, or `zero` (see `Conventions`).
         measures: names of measures (`rank` stands for `recall`, `ap` for `axiou_ap`); all in preset `paper`, `ndcg`
             alone in `official` where not given.
+        pools: from `reelrank.read_pools`: each query is searched in its own pool of videos, as in MVMR.
+        pooling: what of the run counts in pools, such as `Pooling(one_per_video=True)`.
+        first_step: `{query: [[video, start, end, score], ...]}`, whose scores rank the videos of a pool; only the best
+            five, or `pooling.top_videos`, are looked at. Its times do not matter.
 
     Returns:
         Values keyed `ndcg@K,mu`, `recall@K,theta` (IoU >= theta), `recall_gt@K,theta` (>), `axiou_ap@K,theta` (>),
@@ -73,7 +85,7 @@ def evaluate(
         order, `{}` if none counts.
 
     Raises:
-        InputError: naming `truth` or `run` and the row, or the option, for all that is wrong.
+        InputError: naming `truth`, `run`, `first_step` or `pools` and the row, or the option, for all that is wrong.
 
     >>> truth = {"q": [{"video": "v1", "start": 12, "end": 19, "relevance": 4},
     ...                {"video": "v1", "start": 20, "end": 28, "relevance": 2}]}
@@ -97,7 +109,17 @@ def evaluate(
         "invalid": invalid,
     }
     settings = settle(preset, k, mu, options, theta=theta, min_relevance=min_relevance, measures=measures)
-    key = prepare_truth(parse_truth_mapping(truth), settings)
-    scores = score(key, prepare_run(parse_run_mapping(run), key, settings), settings)
+    columns = None if truth is None else parse_truth_mapping(truth)
+    predictions, narrowing = parse_run_mapping(run), None
+    if pools is not None:
+        first = None if first_step is None else parse_run_mapping(first_step, "first_step")
+        pooled = prepare_pools(pools, "pools", pooling or Pooling(), truth=columns, first=first)
+        columns, narrowing = pooled.truth, pooled.narrowing
+        predictions = pooled.places.without_short(predictions)
+    elif columns is None or pooling is not None or first_step is not None:
+        missing_one = "truth" if columns is None else "pools"
+        raise InputError.single(missing_one, "is missing: give a truth or pools; pooling and a first step are of pools")
+    key = prepare_truth(columns, settings)
+    scores = score(key, prepare_run(predictions, key, settings, narrowing), settings)
     rows = [dict(zip(settings.keys, row, strict=True)) for row in scores.values.T.tolist()]
     return {"mean": scores.mean(settings), "per_query": dict(zip(scores.queries, rows, strict=True))}

@@ -20,6 +20,10 @@ from backend.scoring.measure import Measure
 Preset = Literal["paper", "official"]
 DEFAULT_K = (10, 20, 40)
 DEFAULT_MU = (0.3, 0.5, 0.7)
+POOL_K = (1, 5, 20, 50)
+POOL_MU = (0.5, 0.7)
+POOL_MEASURES = ("recall", "axiou", "ndcg")
+"""In pools of videos: MVMR's Rank n@m, which is R@K, IoU>=theta, and beside it AxIoU and NDCG."""
 _HIGHEST_K = 2**53
 """Up to here float64 holds every whole number."""
 

@@ -4,7 +4,7 @@ Reads and writes nothing; files are for `scored_files`.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import numpy as np
@@ -18,7 +18,7 @@ from backend.scoring.analysis.fates import FATES, NEVER_FOUND, FateCounts, count
 from backend.scoring.analysis.meeting import Meeting, meet
 from backend.scoring.matching.columns import Indices, QueryKey, Run, Truth
 from backend.scoring.presets import Settings
-from backend.scoring.scores import AnswerKey, RankedRun, prepare_run, prepare_truth, score
+from backend.scoring.scores import AnswerKey, Narrowing, RankedRun, prepare_run, prepare_truth, score
 
 _Value = TypeVar("_Value", int, float)
 
@@ -36,6 +36,19 @@ class ScoredRun:
 
 
 @dataclass(frozen=True, slots=True)
+class Setting:
+    """What an evaluation adds to its summary that is not of every evaluation: of pools, see `scoring.pools`.
+
+    `options` stand beside the numbers with those of the preset, `facts` beside the runs, `of_run` in each run by name.
+    """
+
+    options: Mapping[str, str | bool | int] = field(default_factory=dict)
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    of_run: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Scoreboard:
     """All runs of one evaluation."""
 
@@ -43,6 +56,12 @@ class Scoreboard:
     key: AnswerKey
     runs: tuple[ScoredRun, ...]
     warnings: tuple[str, ...]
+    setting: Setting = Setting()
+
+    @property
+    def options(self) -> dict[str, str | bool | int]:
+        """Every choice that is not the usual one, of the preset and of the setting."""
+        return self.settings.changed | dict(self.setting.options)
 
     @property
     def queries(self) -> tuple[QueryKey, ...]:
@@ -109,6 +128,7 @@ class Scoreboard:
                 "counted": len(run.query),
                 "missing": missing,
                 "measures": run.means,
+                **self.setting.of_run.get(run.name, {}),
             }
             if breakdowns:
                 entry["by"] = {part.by: self._groups(part, run) for part in breakdowns}
@@ -117,13 +137,15 @@ class Scoreboard:
             runs.append(entry)
         summary = {
             "preset": self.settings.preset,
-            "options": self.settings.changed,
+            "options": self.options,
             "focus": self.focus,
             "truth": {"queries": len(self.queries), "moments": len(self.key.truth.video)},
+            **self.setting.facts,
             "runs": runs,
             "warnings": list(self.warnings),
         }
-        return summary | ({"notes": list(self.settings.notes)} if self.settings.notes else {})
+        notes = [*self.setting.notes, *self.settings.notes]
+        return summary | ({"notes": notes} if notes else {})
 
     def per_query(self) -> Iterable[tuple[str, QueryKey, bool, dict[str, float]]]:
         """(run, query, whether the run lacks it, values) of every query that counts."""
@@ -174,9 +196,10 @@ def score_runs(
     runs: Mapping[str, Run],
     settings: Settings,
     *,
+    narrowing: Narrowing | None = None,
     progress: Progress | None = None,
 ) -> Scoreboard:
-    """Score runs, by name, that are columns already.
+    """Score runs, by name, that are columns already; `narrowing` says which predictions count, all if None.
 
     Raises:
         InputError: with the problems of the truth and of all runs; nothing is scored then.
@@ -191,7 +214,7 @@ def score_runs(
     for name, run in runs.items():
         try:
             if key is not None:
-                prepared[name] = prepare_run(run, key, settings)
+                prepared[name] = prepare_run(run, key, settings, narrowing)
         except InputError as error:
             problems += error.problems
     if problems or key is None:

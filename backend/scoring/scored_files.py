@@ -3,74 +3,99 @@
 Reads: truth, run and video map files. Writes: nothing.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, SupportsIndex, Unpack
+from typing import Any, SupportsIndex, TypeVar, Unpack
 
 from backend.ground.errors import InputError, Problem
 from backend.ground.progress import Progress
 from backend.scoring.files.reading import read_run, read_truth, read_videos
-from backend.scoring.presets import DEFAULT_K, DEFAULT_MU, Options, Preset, settle
+from backend.scoring.matching.columns import Run, Truth
+from backend.scoring.pools.files import read_pools
+from backend.scoring.pools.pooling import PoolFile
+from backend.scoring.pools.scoring import prepare_pools, score_in_pools
+from backend.scoring.presets import (
+    DEFAULT_K,
+    DEFAULT_MU,
+    POOL_K,
+    POOL_MEASURES,
+    POOL_MU,
+    Options,
+    Preset,
+    Settings,
+    settle,
+)
 from backend.scoring.scoreboard import Scoreboard, score_runs
+
+_Read = TypeVar("_Read")
 
 
 def score_files(
-    truth_path: Path,
+    truth_path: Path | None,
     run_paths: Sequence[Path],
     *,
     videos: Path | None = None,
     preset: Preset = "paper",
-    k: Iterable[SupportsIndex] = DEFAULT_K,
-    mu: Iterable[float] = DEFAULT_MU,
-    theta: Iterable[float] = DEFAULT_MU,
+    k: Iterable[SupportsIndex] | None = None,
+    mu: Iterable[float] | None = None,
+    theta: Iterable[float] | None = None,
     min_relevance: int = 1,
     measures: Iterable[str] | None = None,
+    pool: PoolFile | None = None,
     progress: Progress | None = None,
     **options: Unpack[Options],
 ) -> Scoreboard:
     """Score run files against a truth file. A run is named as its file, or by its path where two files share a name.
 
     Args:
-        truth_path: the truth.
+        truth_path: the truth; None where the pools' own and positive moments are.
         run_paths: the runs.
         videos: `name -> [duration, index]`, for runs that give videos by index.
         preset: `paper` or `official`.
-        k: rank cut-offs.
-        mu: IoU thresholds of graded measures.
-        theta: IoU thresholds of measures without grades.
+        k: rank cut-offs; 10, 20, 40 where not given, in pools 1, 5, 20, 50.
+        mu: IoU thresholds of graded measures; .3, .5, .7 where not given, in pools .5, .7.
+        theta: IoU thresholds of measures without grades; the same.
         min_relevance: what counts as relevant where relevance is not graded.
-        measures: their names; all in preset `paper`, `ndcg` in `official` where not given.
+        measures: their names. Where not given: in pools recall (MVMR's Rank n@m), AxIoU and NDCG; else all in preset
+            `paper` and `ndcg` in `official`.
+        pool: a file of pools: each query is searched in its own videos.
         progress: called with (what is done, done, all).
         **options: see `backend.api.evaluate`.
 
     Raises:
         InputError: with the problems of all files; nothing is scored then.
     """
-    settings = settle(preset, k, mu, options, theta=theta, min_relevance=min_relevance, measures=measures)
+    levels = POOL_MU if pool else DEFAULT_MU
+    settings = settle(
+        preset,
+        (POOL_K if pool else DEFAULT_K) if k is None else k,
+        levels if mu is None else mu,
+        options,
+        theta=levels if theta is None else theta,
+        min_relevance=min_relevance,
+        measures=POOL_MEASURES if pool and measures is None else measures,
+    )
     problems: list[Problem] = []
-    truth = names = None
-    try:
-        truth = read_truth(truth_path)
-    except InputError as error:
-        problems += error.problems
-    try:
-        names = None if videos is None else read_videos(videos)
-    except InputError as error:
-        raise InputError([*problems, *error.problems]) from None
+    truth = None if truth_path is None else _read(problems, read_truth, truth_path)
+    names = None if videos is None else _read(problems, read_videos, videos)
+    if videos is not None and names is None:
+        raise InputError(problems)
     runs = {}
     for number, (name, path) in enumerate(zip(_names(run_paths), run_paths, strict=True), start=1):
-        try:
-            runs[name] = read_run(path, names)
-        except InputError as error:
-            problems += error.problems
+        if (run := _read(problems, read_run, path, names)) is not None:
+            runs[name] = run
         if progress:
             progress("reading runs", number, len(run_paths))
-    if truth is None:
-        raise InputError(problems)
+    if truth is None and (truth_path or not pool):
+        raise InputError(problems or [Problem("truth", None, "is missing: give one, or pools, whose moments are one")])
     try:
-        board = score_runs(truth, runs, settings, progress=progress)
+        if pool:
+            board = _in_pools(pool, truth, runs, names, settings, progress)
+        elif truth:
+            board = score_runs(truth, runs, settings, progress=progress)
     except InputError as error:
-        place = {str(path): number for number, path in enumerate((truth_path, *run_paths))}
+        files = (truth_path, pool and pool.path, pool and pool.first_step, *run_paths)
+        place = {str(path): number for number, path in enumerate(files)}
         found = sorted([*problems, *error.problems], key=lambda problem: place.get(problem.file, len(place)))
         raise InputError(found) from None
     if problems:
@@ -78,7 +103,43 @@ def score_files(
     return board
 
 
-def evaluate_files(truth_path: Path, run_paths: Sequence[Path], **asked: Any) -> dict[str, Any]:
+def _in_pools(
+    pool: PoolFile,
+    truth: Truth | None,
+    runs: Mapping[str, Run],
+    names: Mapping[int, str] | None,
+    settings: Settings,
+    progress: Progress | None,
+) -> Scoreboard:
+    """The runs in the pools of a file, which may be the truth too."""
+    problems: list[Problem] = []
+    pools = _read(problems, read_pools, pool.path)
+    first = None if pool.first_step is None else _read(problems, read_run, pool.first_step, names)
+    if pools is None or problems:
+        raise InputError(problems)
+    options = {"pool": pool.path.name} | ({"first_step": pool.first_step.name} if pool.first_step else {})
+    said = "the truth is the pools' own: a query's own moment and its positives, relevance 1"
+    return score_in_pools(
+        prepare_pools(pools, str(pool.path), pool.pooling, truth=truth, first=first),
+        runs,
+        settings,
+        options=options,
+        notes=() if truth else (said,),
+        own_video=pool.own_video,
+        progress=progress,
+    )
+
+
+def _read(problems: list[Problem], read: Callable[..., _Read], *given: Any) -> _Read | None:
+    """What a file holds; None where it is refused, and then its problems are among the others."""
+    try:
+        return read(*given)
+    except InputError as error:
+        problems += error.problems
+        return None
+
+
+def evaluate_files(truth_path: Path | None, run_paths: Sequence[Path], **asked: Any) -> dict[str, Any]:
     """Score run files: the object that `reelrank evaluate --json` prints; takes what `score_files` takes.
 
     Returns:
@@ -86,7 +147,7 @@ def evaluate_files(truth_path: Path, run_paths: Sequence[Path], **asked: Any) ->
         "missing", "measures"}], "warnings"}`: `options` are those that differ from the preset, `missing` the
         ids of truth queries that the run lacks, as the truth file writes them, `queries` how many of them it has,
         `counted` how many its means are of; where measures were asked for under other names,
-        `notes` tell.
+        `notes` tell. In pools `pool` and each run's `outside_pool` (and `own_video`) are added, see `score_in_pools`.
 
     Raises:
         InputError: with the problems of all files; nothing is scored then.

@@ -6,14 +6,14 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 import numpy as np
 
 from backend.ground.errors import InputError, Problem
 from backend.ground.timespan import Flags, Floats
 from backend.scoring import measures as family
-from backend.scoring.matching.columns import Indices, QueryKey, Run, Spans, Truth
+from backend.scoring.matching.columns import Indices, QueryKey, Run, Spans, Truth, order_within
 from backend.scoring.matching.found import Found
 from backend.scoring.matching.matching import TruthIndex, index_truth, pair_up
 from backend.scoring.measures.ndcg import ideal_dcg
@@ -38,6 +38,24 @@ class AnswerKey:
     query_number: dict[str, int]
     video_number: dict[str, int]
     warnings: tuple[str, ...]
+
+
+class Narrowing(Protocol):
+    """What leaves only some predictions of a run, before it is cut at the highest K; see `scoring.pools`."""
+
+    @property
+    def sorts(self) -> bool:
+        """Whether the run is ranked by score first, whatever `order` says."""
+
+    @property
+    def by_score(self) -> bool:
+        """Whether every score must be a number."""
+
+    def check(self, run: Run) -> tuple[list[Problem], list[str]]:
+        """What is refused of a run as its file has it, and what is told of it."""
+
+    def narrow(self, run: Run) -> Run:
+        """The predictions that count, in the order given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,8 +136,8 @@ def prepare_truth(truth: Truth, settings: Settings) -> AnswerKey:
     )
 
 
-def prepare_run(run: Run, key: AnswerKey, settings: Settings) -> RankedRun:
-    """Check a run and bring it into rank order.
+def prepare_run(run: Run, key: AnswerKey, settings: Settings, narrowing: Narrowing | None = None) -> RankedRun:
+    """Check a run and bring it into rank order; `narrowing` says which predictions count, all if None.
 
     Raises:
         InputError: with every prediction and query that the conventions do not let pass.
@@ -135,8 +153,13 @@ def prepare_run(run: Run, key: AnswerKey, settings: Settings) -> RankedRun:
     missing = np.setdiff1d(np.arange(len(key.truth.queries)), truth_query)
     if options.missing == "error":
         problems += [Problem(run.file, None, f"query {key.truth.queries[i]} is missing") for i in missing]
+    told: list[str] = []
+    if narrowing:
+        refused, told = narrowing.check(run)
+        problems += refused
+    sorts = options.order == "score" or (narrowing is not None and narrowing.sorts)
     must = {}
-    if options.order == "score":
+    if sorts or (narrowing and narrowing.by_score):
         must = {int(i): "the score is not a number" for i in np.flatnonzero(np.isnan(run.score))}
     try:
         run, warnings = _admit(run, run.span_problems(), must, settings)
@@ -144,15 +167,19 @@ def prepare_run(run: Run, key: AnswerKey, settings: Settings) -> RankedRun:
         problems += error.problems
     if problems:
         raise InputError(problems)
+    warnings += told
     if len(unknown):
         warnings.append(f"{run.file}: queries that the truth lacks were ignored: {_ids(run, unknown)}")
         run = run.take(np.flatnonzero(truth_query[run.query] >= 0))
-    if options.order == "score":
-        run = run.take(np.lexsort((-run.score, run.query)))
-    elif disordered := len(np.unique(run.query[1:][_rises(run)])):
+    disordered = len(np.unique(run.query[1:][_rises(run)]))
+    if disordered and sorts:
+        run = run.take(order_within(run.query, -run.score))
+    elif disordered:
         warnings.append(
             f"{run.file}: the scores of {disordered} queries do not fall; file order was used (order=score sorts)"
         )
+    if narrowing:
+        run = narrowing.narrow(run)
     if options.dedupe_predictions:
         order, first = run.groups_of_equals()
         run = run.take(np.sort(order[first]))

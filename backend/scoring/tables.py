@@ -11,6 +11,7 @@ from backend.ground.text_files import csv_text
 from backend.scoring.measure import Measure
 from backend.scoring.views.groups import groups
 from backend.scoring.views.naming import keys_of, legend, named
+from backend.scoring.views.pools import own_and_pool
 from backend.scoring.views.ranking import means, narrow_means, options, ranking, sentence, word
 from backend.scoring.views.table import Mark, Row, Table
 
@@ -74,6 +75,9 @@ def to_markdown(summary: Mapping[str, Any]) -> str:
     if any("intervals" in run for run in runs):
         ranked = ranking(summary)
         blocks += [_grid(ranked), *(_markdown(note) for note in ranked.notes)]
+    if "own_video" in runs[0]:
+        beside = own_and_pool(summary)
+        blocks += [f"{_markdown(beside.title)}. {_markdown(' '.join(beside.notes))}", _grid(beside)]
     for by in runs[0].get("by", {}):
         table = groups(summary, by)
         blocks += [f"{_markdown(table.title)}. {_markdown(' '.join(table.notes))}", _grid(table)]
@@ -113,6 +117,8 @@ def to_latex(summary: Mapping[str, Any]) -> str:
 def _groups(summary: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], str, str, int, Mapping[str, float]]]:
     for run in summary["runs"]:
         yield run, "", "all", run["counted"], run["measures"]
+        if own := run.get("own_video"):
+            yield run, "video", "own", own["counted"], own["measures"]
         for by, part in run.get("by", {}).items():
             for name, group in part["groups"].items():
                 yield run, by, name, group["queries"], group["measures"]

@@ -167,7 +167,9 @@ OWN_FILES = {
     "score_means_named",
     "score_names",
     "score_outcomes",
+    "score_own_and_pool",
     "score_percent",
+    "score_pools_told",
     "score_ranking",
     "score_runs",
     "score_sentence",
@@ -175,6 +177,7 @@ OWN_FILES = {
     "summarise_raw",
     "theory_study",
     "ties_study",
+    "write_own_and_pool",
     "write_study",
 }
 # The server opens its project before anybody is there.

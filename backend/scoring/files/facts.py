@@ -3,15 +3,14 @@
 Reads: truth and video map files. Writes: nothing.
 """
 
-import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from backend.ground.reading import bytes_of, unpacked
+from backend.ground.reading import unpacked
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +23,7 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A `truth`, a `run`, or `videos`, with size in bytes and hash of its file where there is one."""
+    """A `truth`, a `run`, `videos`, `pools` or a `first step`, with size and hash of its file where there is one."""
 
     what: str
     name: str
@@ -40,20 +39,6 @@ class Inputs:
     truth: str
     facts: Facts
     sources: tuple[Source, ...]
-
-
-def file_inputs(truth: Path, runs: Sequence[Path], videos: Path | None = None) -> Inputs:
-    """Inputs that are files.
-
-    Raises:
-        InputError: one cannot be read.
-    """
-    files = [("truth", truth), *(("run", path) for path in runs), *([("videos", videos)] if videos else [])]
-    sources = []
-    for what, path in files:
-        content = bytes_of(path)
-        sources.append(Source(what, path.name, len(content), hashlib.sha256(content).hexdigest()))
-    return Inputs(truth.name.split(".")[0], truth.name, read_facts(truth, videos), tuple(sources))
 
 
 def read_facts(truth: Path, videos: Path | None = None) -> Facts:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from backend.ground.errors import Problem
-from backend.ground.timespan import Floats
+from backend.ground.timespan import Flags, Floats
 
 Indices = NDArray[np.int64]
 QueryKey = int | str
@@ -52,6 +52,19 @@ class Spans:
             name: value[chosen] for name, value in values.items() if isinstance(value, np.ndarray)
         }
         return replace(self, offsets=offsets_of(sizes), **columns)
+
+    def of_queries(self, kept: Flags) -> Self:
+        """Only the queries with a flag, shape (Q,), and their moments."""
+        if kept.all():
+            return self
+        moments = self.take(np.flatnonzero(kept[self.query]))
+        chosen = np.flatnonzero(kept)
+        return replace(
+            moments,
+            queries=tuple(self.queries[i] for i in chosen),
+            query_rows=tuple(self.query_rows[i] for i in chosen),
+            offsets=offsets_of(np.diff(moments.offsets)[chosen]),
+        )
 
     def groups_of_equals(self) -> tuple[Indices, Indices]:
         """Moments sorted so that equal spans of one query and video meet, and where each such group begins."""

@@ -60,7 +60,8 @@ class Pools:
     @property
     def full(self) -> tuple[PoolQuery, ...]:
         """The queries whose pool is not short; the others are in no published figure."""
-        return tuple(query for query in self.queries if len(query.videos) == self.size)
+        size = self.size
+        return tuple(query for query in self.queries if len(query.videos) == size)
 
 
 def query_id(video: str, number: int) -> str:

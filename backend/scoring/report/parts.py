@@ -66,7 +66,7 @@ def per_query(board: Scoreboard, focus: str, facts: Facts) -> dict[str, Any]:
     """One measure of every query and run, as rows and as a CSV to take along."""
     queries, values = board.shared(focus)
     columns, lines = ["query", *(run.name for run in board.runs), "measure", "preset", "options"], []
-    options = " ".join(f"{name}={value}" for name, value in board.settings.changed.items())
+    options = " ".join(f"{name}={value}" for name, value in board.options.items())
     rows: list[dict[str, Any]] = []
     for number, cells in zip(queries.tolist(), values.T.tolist(), strict=True):
         query = board.queries[number]

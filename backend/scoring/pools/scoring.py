@@ -1,0 +1,142 @@
+"""Score runs in pools: each query is searched in its own videos, whose own and positive moments may be the truth.
+
+Reads and writes nothing; files are for `scored_files`.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from backend.ground.errors import InputError, Problem
+from backend.ground.progress import Progress
+from backend.scoring.matching.columns import Run, Truth
+from backend.scoring.pools.model import Pools
+from backend.scoring.pools.narrowing import InOwnVideo, InPools, first_step
+from backend.scoring.pools.places import NO_POOL, Places, places_of, truth_of
+from backend.scoring.pools.pooling import TOP_VIDEOS, Pooling
+from backend.scoring.presets import Settings
+from backend.scoring.scoreboard import Scoreboard, Setting, score_runs
+
+
+@dataclass(frozen=True, slots=True)
+class Pooled:
+    """Pools ready for runs: the truth within them, and how runs are narrowed; `outside` counts the truth's moments."""
+
+    places: Places
+    pooling: Pooling
+    truth: Truth
+    narrowing: InPools
+    outside: int
+    warnings: tuple[str, ...]
+
+
+def prepare_pools(
+    pools: Pools, file: str, pooling: Pooling, *, truth: Truth | None = None, first: Run | None = None
+) -> Pooled:
+    """Bring pools, their truth and the first step of a two-step together.
+
+    Args:
+        pools: what was read from `file`.
+        file: its name, for messages.
+        pooling: what counts.
+        truth: graded truth of these queries; None for the pools' own and positive moments.
+        first: a run whose scores rank the videos; only the best `pooling.top_videos` of a query are looked at then.
+
+    Raises:
+        InputError: with all that is wrong: queries of the truth that the pools lack, moments of it or of the first step
+            outside the pools where those are refused.
+    """
+    places = places_of(pools, file)
+    if first is not None and pooling.top_videos is None:
+        pooling = replace(pooling, top_videos=TOP_VIDEOS)
+    problems: list[Problem] = []
+    warnings = []
+    if places.short:
+        warnings.append(f"{file}: {len(places.short):,} queries have fewer than {pools.size} videos; they do not count")
+    outside = 0
+    if truth is None:
+        truth = truth_of(pools, file)
+    else:
+        truth = places.without_short(truth)
+        unknown = np.flatnonzero(places.queries_of(truth) == NO_POOL)
+        problems += [
+            Problem(truth.file, truth.query_rows[i], f"query {truth.queries[i]} has no pool in {file}") for i in unknown
+        ]
+        outside, refused, told = places.outside(truth, pooling.outside, "moments")
+        problems += refused
+        warnings += told
+        truth = truth.take(np.flatnonzero(places.of(truth) >= 0))
+    chosen = None
+    if first is not None and pooling.top_videos is not None:
+        try:
+            chosen, told = first_step(places.without_short(first), places, pooling)
+            warnings += told
+        except InputError as error:
+            problems += error.problems
+    if problems:
+        raise InputError(problems)
+    narrowing = InPools(places, pooling, chosen)
+    return Pooled(places, pooling, truth, narrowing, outside, tuple(warnings))
+
+
+def score_in_pools(
+    pooled: Pooled,
+    runs: Mapping[str, Run],
+    settings: Settings,
+    *,
+    options: Mapping[str, str] | None = None,
+    notes: tuple[str, ...] = (),
+    own_video: bool = False,
+    progress: Progress | None = None,
+) -> Scoreboard:
+    """Score runs, by name, in their queries' pools.
+
+    Args:
+        pooled: from `prepare_pools`.
+        runs: by name.
+        settings: of the evaluation.
+        options: what else stands beside the numbers, such as the names of files.
+        notes: sentences for the person.
+        own_video: whether each run is also scored in the query's own video alone, with the truth that lies there.
+        progress: called with (what is done, done, all).
+
+    Returns:
+        A scoreboard whose summary has `pool` and, in each run, `outside_pool`: how many of its predictions were left
+        out because their video is not in the query's pool. With `own_video` a run has `own_video`: `{"counted",
+        "measures"}`.
+
+    Raises:
+        InputError: with the problems of all runs; nothing is scored then.
+    """
+    places = pooled.places
+    runs = {name: places.without_short(run) for name, run in runs.items()}
+    board = score_runs(pooled.truth, runs, settings, narrowing=pooled.narrowing, progress=progress)
+    of_run: dict[str, dict[str, Any]] = {
+        name: {"outside_pool": places.outside(run, "drop", "predictions")[0]} for name, run in runs.items()
+    }
+    warnings = [*pooled.warnings, *board.warnings]
+    if own_video:
+        alone = _in_own_video(pooled, runs, settings, progress)
+        warnings += [f"in the own video: {warning}" for warning in alone.warnings if warning not in warnings]
+        for run in alone.runs:
+            of_run[run.name]["own_video"] = {"counted": len(run.query), "measures": run.means}
+    facts = {
+        "queries": len(places.query_number),
+        "videos": len(places.video_number),
+        "size": len(places.keys) // len(places.query_number),
+        "short": len(places.short),
+        "truth_outside_pool": pooled.outside,
+    }
+    setting = Setting(
+        {"pool": places.file} | pooled.pooling.options | dict(options or {}), {"pool": facts}, of_run, notes
+    )
+    return replace(board, setting=setting, warnings=tuple(warnings))
+
+
+def _in_own_video(pooled: Pooled, runs: Mapping[str, Run], settings: Settings, progress: Progress | None) -> Scoreboard:
+    """The same runs as they stand, in their queries' own videos."""
+    truth, places = pooled.truth, pooled.places
+    truth = truth.take(np.flatnonzero(places.is_own[places.of(truth)]))
+    return score_runs(truth, runs, settings, narrowing=InOwnVideo(places), progress=progress)

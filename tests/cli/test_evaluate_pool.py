@@ -1,0 +1,179 @@
+"""`reelrank evaluate --pool`: what is refused, counted and printed, and what stands side by side."""
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from backend import api
+
+Run = Callable[..., tuple[int, str, str]]
+EXAMPLE = Path(__file__).parents[2] / "assets/example"
+POOLS, RUN = EXAMPLE / "pools.json", EXAMPLE / "pools_run.json"
+ASKED = ("evaluate", "--pool", POOLS, "--run", RUN)
+
+
+@pytest.fixture
+def strayed(tmp_path: Path) -> Path:
+    """The example's run with two predictions of a video outside the pool before all others of a query."""
+    run = json.loads(RUN.read_text())
+    run["kitchen#0"] = [["garage", 0, 5, 1.0], ["garage", 1, 5, 0.95], *run["kitchen#0"]]
+    (tmp_path / "strayed.json").write_text(json.dumps(run))
+    return tmp_path / "strayed.json"
+
+
+def result(reelrank: Run, *arguments: object) -> dict[str, object]:
+    code, out, err = reelrank(*arguments, "--json", "-")
+    assert (code, err) == (0, "")
+    found: dict[str, object] = json.loads(out)
+    return found
+
+
+def means(reelrank: Run, *arguments: object) -> dict[str, float]:
+    (run,) = result(reelrank, *arguments)["runs"]  # type: ignore[misc]  # a list, as the test above this one holds
+    found: dict[str, float] = run["measures"]
+    return found
+
+
+def test_the_measures_are_those_of_mvmr_unless_others_are_asked_for(reelrank: Run) -> None:
+    keys = {
+        *(f"{name}@{n},{m}" for name in ("recall", "ndcg") for n in (1, 5, 20, 50) for m in (0.5, 0.7)),
+        *(f"axiou@{n}" for n in (1, 5, 20, 50)),
+    }
+    assert set(means(reelrank, *ASKED)) == keys
+    assert set(means(reelrank, *ASKED, "--measure", "dcg", "--k", "3")) == {"dcg@3"}
+    help_text = " ".join(reelrank("evaluate", "--help")[1].split())
+    assert "[default: 10,20,40; in pools 1,5,20,50]" in help_text
+    assert "[default: 0.3,0.5,0.7; in pools 0.5,0.7]" in help_text
+
+
+def test_predictions_outside_are_refused_with_file_query_and_video_and_counted(reelrank: Run, strayed: Path) -> None:
+    code, out, err = reelrank("evaluate", "--pool", POOLS, "--run", strayed)
+    assert (code, out) == (1, "")
+    assert f"{strayed}: 2 predictions of 1 queries are of videos outside their query's pool in {POOLS}" in err
+    assert f"{strayed}, row 1: query kitchen#0, moment 2: video garage is not in the query's pool" in err
+
+
+def test_a_refusal_names_the_first_and_counts_all(reelrank: Run, tmp_path: Path) -> None:
+    (tmp_path / "far.json").write_text(json.dumps({"kitchen#0": [["garage", n, n + 1, -n] for n in range(5000)]}))
+    code, _, err = reelrank("evaluate", "--pool", POOLS, "--run", tmp_path / "far.json")
+    assert code == 1
+    assert "5,000 predictions of 1 queries" in err
+    assert err.count("is not in the query's pool") == 9
+
+
+def test_predictions_outside_are_left_out_and_counted_where_that_is_asked_for(reelrank: Run, strayed: Path) -> None:
+    asked = ("evaluate", "--pool", POOLS, "--run", strayed, "--outside-pool", "drop")
+    found = result(reelrank, *asked)
+    assert found["options"] == {"pool": "pools.json", "outside_pool": "drop"}
+    (run,) = found["runs"]  # type: ignore[misc]
+    assert run["outside_pool"] == 2
+    assert run["measures"] == means(reelrank, *ASKED)
+    code, out, _ = reelrank(*asked)
+    assert code == 0
+    assert "pools of 3 of 4 videos; predictions outside them, left out: strayed 2" in out
+    assert "they were left out" in out
+
+
+def test_options_of_runs_stand_beside_the_numbers_in_every_format(reelrank: Run, tmp_path: Path) -> None:
+    first = tmp_path / "first.json"
+    first.write_text(json.dumps({"kitchen#0": [["hall", 0, 0, 2.0], ["porch", 0, 0, 1.0]]}))
+    asked = (*ASKED, "--one-per-video", "--first-step", first)
+    expected = {"pool": "pools.json", "first_step": "first.json", "one_per_video": True, "top_videos": 5}
+    assert result(reelrank, *asked)["options"] == expected
+    for format_ in ("csv", "markdown", "latex"):
+        out = reelrank(*asked, "--format", format_)[1].replace("\\_", "_")
+        assert all(text in out for text in ("pool=pools.json", "first_step=first.json", "one_per_video=true"))
+    assert "2 queries of" in reelrank(*asked)[1]  # of which the first step has no video
+
+
+def test_the_first_step_decides_which_videos_count(reelrank: Run, tmp_path: Path) -> None:
+    first = tmp_path / "first.json"
+    run = json.loads(RUN.read_text())
+    # The right videos first: the second step can no longer be distracted.
+    first.write_text(json.dumps({query: [[query.partition("#")[0], 0, 0, 1.0]] for query in run}))
+    found = means(reelrank, *ASKED, "--first-step", first, "--top-videos", "1")
+    assert found["recall@1,0.5"] == pytest.approx(2 / 3)
+    assert found["recall@5,0.5"] == 1.0
+
+
+def test_own_video_and_pool_stand_side_by_side_in_table_json_csv_and_chart(reelrank: Run, tmp_path: Path) -> None:
+    chart = tmp_path / "figure.svg"
+    code, out, _ = reelrank(*ASKED, "--own-video", "--chart", chart, "--json", tmp_path / "scores.json")
+    assert code == 0
+    (run,) = json.loads((tmp_path / "scores.json").read_text())["runs"]
+    assert (run["measures"]["recall@1,0.5"], run["own_video"]["measures"]["recall@1,0.5"]) == (
+        0.0,
+        pytest.approx(2 / 3),
+    )
+    line = next(line for line in out.splitlines() if line.startswith("pools_run  recall@1,0.5"))
+    assert line.split() == ["pools_run", "recall@1,0.5", "0.6667", "0.0000", "-0.6667", "0.0%"]
+    drawn = chart.read_text()
+    assert all(text in drawn for text in ("own video", "pool", "pools_run", "AxIoU@K", "R@K, IoU&gt;=0.5", ">0.67<"))
+    rows = list(csv.DictReader(io.StringIO(reelrank(*ASKED, "--own-video", "--format", "csv")[1])))
+    own = {row["measure"]: float(row["value"]) for row in rows if (row["by"], row["group"]) == ("video", "own")}
+    assert own == run["own_video"]["measures"]
+    assert (
+        "| pools\\_run | recall@1,0.5 | 0.6667 | 0.0000 |" in reelrank(*ASKED, "--own-video", "--format", "markdown")[1]
+    )
+
+
+def test_the_report_has_the_texts_and_lengths_of_the_pools(reelrank: Run, tmp_path: Path) -> None:
+    page = tmp_path / "scores.html"
+    assert reelrank(*ASKED, "--errors", "--by", "relevance", "--intervals", "--report", page)[0] == 0
+    text = page.read_text()
+    assert "A person opens the fridge." in text
+    assert "pool=pools.json" in text
+
+
+def test_a_pool_takes_the_names_of_videos_from_a_map(reelrank: Run, tmp_path: Path) -> None:
+    names = ["kitchen", "hall", "porch", "garage"]
+    (tmp_path / "map.json").write_text(json.dumps({name: [20, number] for number, name in enumerate(names)}))
+    run = {
+        query: [[names.index(row[0]), *row[1:]] for row in rows] for query, rows in json.loads(RUN.read_text()).items()
+    }
+    (tmp_path / "run.json").write_text(json.dumps(run))
+    found = means(
+        reelrank, "evaluate", "--pool", POOLS, "--run", tmp_path / "run.json", "--videos", tmp_path / "map.json"
+    )
+    assert found == means(reelrank, *ASKED)
+
+
+def test_a_wrong_pool_file_and_a_wrong_run_are_told_together(reelrank: Run, tmp_path: Path) -> None:
+    (tmp_path / "pools.json").write_text(POOLS.read_text().replace('["kitchen", "hall", "porch"]', '["hall", "porch"]'))
+    (tmp_path / "run.json").write_text('{"kitchen#0": [["kitchen", 0]]}')
+    code, out, err = reelrank("evaluate", "--pool", tmp_path / "pools.json", "--run", tmp_path / "run.json")
+    assert (code, out) == (1, "")
+    assert "pools.json" in err
+    assert "run.json, row 1" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (("--run", RUN), 2, "give --truth FILE, or --pool FILE"),
+        (("--truth", RUN, "--run", RUN, "--one-per-video"), 2, "is about pools; add --pool FILE"),
+        (("--truth", RUN, "--run", RUN, "--outside-pool", "drop"), 2, "is about pools; add --pool FILE"),
+        (("--truth", RUN, "--run", RUN, "--chart", "x.svg"), 2, "is about pools; add --pool FILE"),
+        (("--pool", POOLS, "--run", RUN, "--chart", "x.pdf"), 2, "x.pdf is neither .svg nor .png"),
+        (("--pool", POOLS, "--run", RUN, "--chart", "no/such/folder/x.svg"), 1, "cannot be written"),
+        (("--pool", POOLS, "--run", RUN, "--top-videos", "0"), 2, "greater than or equal to 1"),
+        (("--pool", POOLS, "--run", RUN, "--first-step", "no.json"), 1, "no.json: cannot be read"),
+        (("--pool", EXAMPLE / "val.json", "--run", RUN), 1, "val.json"),
+        (("--pool", POOLS, "--run", EXAMPLE / "run.json"), 1, "is not in the truth"),
+    ],
+)
+def test_what_cannot_be_done_is_refused_in_words(
+    reelrank: Run, arguments: tuple[object, ...], code: int, message: str
+) -> None:
+    found, out, err = reelrank("evaluate", *arguments)
+    assert (found, out) == (code, "")
+    assert message in " ".join(err.replace("│", " ").split())
+
+
+def test_scoring_in_pools_is_the_same_from_python(reelrank: Run) -> None:
+    board = api.score_files(None, [RUN], pool=api.PoolFile(POOLS, api.Pooling(one_per_video=True), own_video=True))
+    assert json.loads(json.dumps(board.summary())) == result(reelrank, *ASKED, "--one-per-video", "--own-video")
