@@ -93,6 +93,7 @@ if TYPE_CHECKING:
         waiting_rewrites,
         write_pseudo_train,
     )
+    from backend.api.pool_check import make_pool_check, pool_check_report
     from backend.api.pools import pool_statistics
     from backend.api.probes import write_probe_figures
     from backend.api.queries import draw_queries, take_back_queries
@@ -141,6 +142,9 @@ if TYPE_CHECKING:
     from backend.campaign.guideline.rows import Example
     from backend.campaign.nouns import OPERATOR, Operator
     from backend.campaign.people.accounts import PASSWORD_LENGTH, SESSION_S
+    from backend.campaign.pool_check.model import CheckReport as PoolCheckReport
+    from backend.campaign.pool_check.model import MadeReport as PoolCheckMade
+    from backend.campaign.pool_check.model import Share as PoolCheckShare
     from backend.campaign.pools.building import BuildReport
     from backend.campaign.project.folder import Project
     from backend.campaign.queries.drawing import QueryReport
@@ -219,6 +223,9 @@ __all__ = [
     "Leaderboard",
     "Missed",
     "Operator",
+    "PoolCheckMade",
+    "PoolCheckReport",
+    "PoolCheckShare",
     "PoolFile",
     "PoolStatistics",
     "Pooling",
@@ -303,6 +310,7 @@ __all__ = [
     "list_truths",
     "load_run",
     "load_truth",
+    "make_pool_check",
     "migrate",
     "model_selection_study",
     "moment_clip",
@@ -318,6 +326,7 @@ __all__ = [
     "open_project",
     "per_query_csv",
     "person_for",
+    "pool_check_report",
     "pool_statistics",
     "progress",
     "project_statistics",

@@ -7,7 +7,7 @@ import msgspec
 import typer
 
 from backend import api
-from backend.cli import pools
+from backend.cli import pool_checking, pools
 from backend.cli.corpus import ColumnsOption, FormatOption, TypeOption, known_format, read_columns
 from backend.cli.output import EncoderOption, Json, KindOption, now, progress_bar, say, seconds, table
 from backend.cli.pools import EmbeddingsOption
@@ -31,6 +31,8 @@ def register(app: typer.Typer) -> None:
     mvmr.command("stats")(stats)
     mvmr.command("negatives")(negatives)
     pools.register(mvmr)
+    mvmr.command("check")(pool_checking.check)
+    mvmr.command("check-report")(pool_checking.check_report)
     app.add_typer(mvmr, name="mvmr")
 
 

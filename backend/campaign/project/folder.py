@@ -6,6 +6,8 @@ The file keeps what may change any day. What the campaign is (batch size, scale,
 import re
 import shutil
 import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -132,8 +134,7 @@ def create(
     Raises:
         ProjectError: there is one already, or the folder cannot be written.
     """
-    if (folder / DATABASE_FILE).exists() or (folder / SETTINGS_FILE).exists():
-        raise ProjectError(f"{folder} is a project already: choose another folder, or go on with this one")
+    require_none(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -157,6 +158,29 @@ def create(
         (folder / SETTINGS_FILE).unlink(missing_ok=True)  # else the next try would find half a project
         raise
     return open_project(folder)
+
+
+def require_none(folder: Path) -> None:
+    """Refuse a folder that has a project in it.
+
+    Raises:
+        ProjectError: it has.
+    """
+    if (folder / DATABASE_FILE).exists() or (folder / SETTINGS_FILE).exists():
+        raise ProjectError(f"{folder} is a project already: choose another folder, or go on with this one")
+
+
+@contextmanager
+def undone_if_it_fails(project: Project) -> Iterator[None]:
+    """Fill a project that was made a moment ago; if that fails there is none, and the next try finds its place free."""
+    try:
+        yield
+    except BaseException:
+        project.store.close()
+        for file in project.folder.glob(f"{DATABASE_FILE}*"):
+            file.unlink()
+        (project.folder / SETTINGS_FILE).unlink()
+        raise
 
 
 def is_project(folder: Path) -> bool:

@@ -7,6 +7,7 @@ import math
 from dataclasses import dataclass
 
 from backend.campaign.nouns import Split
+from backend.campaign.pool_check import rows as pool_check
 from backend.campaign.queries import rows as queries
 from backend.campaign.review.rows import taking_back as rows
 from backend.ground.errors import ProjectError
@@ -34,6 +35,8 @@ def take_back(store: Store, *, now: float) -> TakenBack:
         splits = queries.split_counts(db)
         if not sum(splits.values()):
             raise ProjectError("there are no queries to take back")
+        if pool_check.facts(db):
+            raise ProjectError("this project checks a file of pools, from which its queries come: they stay")
         if work := rows.work(db):
             there = ", ".join(f"{count:,} {what}" for what, count in work.items())
             raise ProjectError(

@@ -1,0 +1,87 @@
+"""Commands of the human check of pools: `reelrank mvmr check`, `reelrank mvmr check-report`."""
+
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+import typer
+
+from backend import api
+from backend.cli.output import Dir, EncoderOption, Json, KindOption, fail, now, progress_bar, say, seconds, table
+
+PoolFile = Annotated[Path, typer.Argument(metavar="POOL_FILE", help="A file of pools.", show_default=False)]
+
+
+def check(
+    file: PoolFile,
+    folder: Dir,
+    videos: Annotated[
+        Path, typer.Option("--videos", metavar="FOLDER", help="Where the video files lie.", show_default=False)
+    ],
+    queries: Annotated[int, typer.Option("--queries", metavar="N", min=1, help="Queries to draw.")] = 100,
+    negatives: Annotated[
+        int, typer.Option("--negatives", metavar="N", min=0, help="Negatives of each query to look at, at most.")
+    ] = 5,
+    seed: Annotated[int, typer.Option("--seed", metavar="N", help="Of the draw.")] = 0,
+    encoder: EncoderOption = None,
+    kind: KindOption = None,
+) -> None:
+    """Make a project in which people check a sample of a file of pools: does a whole video match a query, or not.
+
+    Annotators do not learn whether a pool has a video as positive or as negative. All positives of a query that were
+    added to its own video are looked at. Similarities are of MiniLM unless --encoder names another.
+
+    Example: reelrank mvmr check pools.json my-check --videos videos --queries 100
+    """
+    start = now()
+    with progress_bar() as progress:
+        project, made = api.make_pool_check(
+            file,
+            folder,
+            videos,
+            queries=queries,
+            negatives=negatives,
+            seed=seed,
+            encoder=encoder,
+            kind=kind,
+            now=start,
+            progress=progress,
+        )
+    say(
+        f"{folder} is a project now: {made.queries:,} of {made.checkable:,} queries, {made.positives:,} positives and "
+        f"{made.negatives:,} negatives among {made.videos:,} videos ({seconds(start)})."
+    )
+    for note in made.notes:
+        say(f"Note: {note}.")
+    say(f"Next: {api.next_step(project, api.OPERATOR)}")
+
+
+def check_report(folder: Dir, json: Json = False) -> None:
+    """Show the share of videos that stand wrongly in their pool, as people settled them, with its interval.
+
+    Example: reelrank mvmr check-report my-check --json
+    """
+    found = api.pool_check_report(api.open_project(folder), api.OPERATOR)
+    if found is None:
+        fail(f"{folder} checks no pools: `reelrank mvmr check` makes a project that does")
+    if json:
+        say(msgspec.json.encode(found).decode())
+        return
+    say(f"{found.facts.file}: {found.facts.drawn:,} of {found.facts.queries:,} queries, seed {found.facts.seed}\n")
+    shares = {"positives": found.positives, "negatives": found.negatives, "together": found.together}
+    table(
+        ("videos", "settled", "wrong", "share", "95 % interval", "waiting", "undecided"),
+        [
+            (name, f"{one.settled:,}", f"{one.wrong:,}", *_percents(one), f"{one.waiting:,}", f"{one.undecided:,}")
+            for name, one in shares.items()
+        ],
+    )
+    for one in found.wrong:
+        what = "does not match" if one.put_in_as == "positive" else "matches"
+        say(f"{one.put_in_as.value} that {what}: {one.video}, “{one.query}” ({one.source})")
+
+
+def _percents(share: "api.PoolCheckShare") -> tuple[str, str]:
+    if share.share is None or share.low is None or share.high is None:
+        return "", ""
+    return f"{share.share:.1%}", f"{share.low:.1%} to {share.high:.1%}"
