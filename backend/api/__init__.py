@@ -94,6 +94,7 @@ if TYPE_CHECKING:
         write_pseudo_train,
     )
     from backend.api.pool_check import make_pool_check, pool_check_report
+    from backend.api.pool_figures import write_pool_figures
     from backend.api.pools import pool_statistics
     from backend.api.probes import write_probe_figures
     from backend.api.queries import draw_queries, take_back_queries
@@ -381,6 +382,7 @@ __all__ = [
     "withdraw_example",
     "write_negatives",
     "write_own_and_pool",
+    "write_pool_figures",
     "write_probe_figures",
     "write_pseudo_train",
     "write_study",

@@ -1,4 +1,4 @@
-"""Commands about massive-video moment retrieval: `reelrank mvmr stats`, `negatives`."""
+"""Commands about massive-video moment retrieval: `reelrank mvmr stats`, `figures`, `negatives`."""
 
 from pathlib import Path
 from typing import Annotated
@@ -27,17 +27,12 @@ def register(app: typer.Typer) -> None:
         no_args_is_help=True,
         rich_markup_mode=None,
     )
-    mvmr.callback()(_group)
-    mvmr.command("stats")(stats)
-    mvmr.command("negatives")(negatives)
+    for name, command in (("stats", stats), ("figures", figures), ("negatives", negatives)):
+        mvmr.command(name)(command)
     pools.register(mvmr)
     mvmr.command("check")(pool_checking.check)
     mvmr.command("check-report")(pool_checking.check_report)
     app.add_typer(mvmr, name="mvmr")
-
-
-def _group() -> None:
-    """A group of commands, even while it has but one."""
 
 
 def stats(file: PoolFile, json: Json = False) -> None:
@@ -58,6 +53,50 @@ def stats(file: PoolFile, json: Json = False) -> None:
         "queries have a positive in every video of their pool, so that no video is wrong there",
     )
     _name(found.short, "query has a short pool and is left out", "queries have a short pool and are left out")
+
+
+def figures(
+    file: PoolFile,
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="Folder for the figures.", show_default=False)],
+    videos: Annotated[
+        Path | None,
+        typer.Option("--videos", metavar="FOLDER", help="Video files, for film strips.", show_default=False),
+    ] = None,
+    query: Annotated[
+        str | None,
+        typer.Option(
+            "--query", metavar="VIDEO#N", help="The query to show.", show_default="that with the most positives"
+        ),
+    ] = None,
+    encoder: EncoderOption = None,
+    kind: KindOption = None,
+    embeddings: EmbeddingsOption = None,
+) -> None:
+    """Draw Figures 3, 4 and 7 of the MVMR paper: a query with its pool, the map of queries, histograms of similarity.
+
+    query, map and similarity as PNG and SVG, the last two as CSV, too; earlier ones are replaced.
+
+    Example: reelrank mvmr figures charades_test_mvmr.json figures --query 3MSZA#0 --encoder minilm
+    """
+    with progress_bar() as progress:
+        report = api.write_pool_figures(
+            file,
+            out,
+            videos=videos,
+            query=query,
+            encoder=encoder,
+            kind=kind,
+            embeddings=embeddings,
+            progress=progress,
+        )
+    say(f"Query {report.query}: {report.text}")
+    say(
+        f"{report.positive_pairs:,} positive and {report.negative_pairs:,} negative pairs of a query and another video."
+    )
+    for note in report.notes:
+        say(f"Note: {note}")
+    for path in report.files:
+        say(str(path))
 
 
 def _name(ids: tuple[str, ...], one: str, several: str) -> None:

@@ -180,6 +180,7 @@ OWN_FILES = {
     "theory_study",
     "ties_study",
     "write_own_and_pool",
+    "write_pool_figures",
     "write_study",
 }
 # The server opens its project before anybody is there.

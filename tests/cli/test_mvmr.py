@@ -60,3 +60,22 @@ def test_a_file_with_a_fault_is_refused_by_query_and_video(reelrank: Run, pools:
         f"reelrank: {pools}, row 1: query a#3: its own video a is not in its pool",
         f"{pools}, row 1: query a#3: video x of its pool is not in the file",
     ]
+
+
+def test_figures_tell_the_query_what_is_missing_and_where_they_are(
+    reelrank: Run, pools: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    (tmp_path / "videos").mkdir()
+    code, out, err = reelrank(
+        *("mvmr", "figures", pools, tmp_path / "figures", "--query", "a#6", "--encoder", "minilm"),
+        *("--videos", tmp_path / "videos"),
+    )
+    assert (code, err) == (0, "")
+    lines = out.splitlines()
+    assert lines[0] == "Query a#6: Sentence 6."
+    # Nothing is said of video b, so nothing is as similar to it as that.
+    assert lines[1] == "0 positive and 0 negative pairs of a query and another video."
+    assert lines[2] == "Note: no picture of a, b: no video file there shows it"
+    assert lines[3:] == [str(path) for path in sorted((tmp_path / "figures").iterdir())]
+    assert list((tmp_path / "cache/reelrank/embeddings").rglob("*.npy"))
