@@ -19,7 +19,10 @@ import pytest
 import retrieval
 from backend.scoring.matching.columns import Run, Truth, offsets_of
 from backend.scoring.measures.ndcg import dcg, ideal_dcg, ranks_within, ratio
-from backend.scoring.presets import Settings, settle
+from backend.scoring.pools.model import PoolMoment, PoolQuery, Pools
+from backend.scoring.pools.pooling import Pooling
+from backend.scoring.pools.scoring import prepare_pools, score_in_pools
+from backend.scoring.presets import POOL_K, POOL_MEASURES, POOL_MU, Settings, settle
 from backend.scoring.scores import AnswerKey, prepare_run, prepare_truth, score
 from bench import tables
 from bench.tables import table
@@ -165,6 +168,59 @@ def test_large_runs() -> None:
             rows.append((what, f"{prepare:.1f} s", f"{compute:.1f} s", f"{after:.2f} GB", f"{before:.2f} GB"))
     head = "queries x predictions|check and sort|score|peak memory|of which the making of the columns"
     table("Large runs, K 10, 100 and the whole list, from columns, CPU time", rows, PACKAGES, head)
+
+
+def pooled_columns(queries: int, videos: int, size: int, predictions: int, seed: int = 3) -> tuple[Pools, Run]:
+    """Pools of `size` videos with two positives each, and a run within them, scores falling."""
+    rng = np.random.default_rng(seed)
+    names = [f"v{n}" for n in range(videos)]
+    chosen = np.array([rng.choice(videos, size, replace=False) for _ in range(queries)])
+    found = []
+    for number, of_query in enumerate(chosen.tolist()):
+        own, other = (PoolMoment(names[video], 5.0, 15.0, "") for video in of_query[:2])
+        found.append(PoolQuery(f"q{number}", "", own, (own, other), tuple(names[video] for video in of_query)))
+    of = np.repeat(np.arange(queries), predictions)
+    start = rng.uniform(0, 20, len(of)).round(2)
+    run = Run(
+        file="run",
+        queries=tuple(query.query_id for query in found),
+        query_rows=tuple(range(1, queries + 1)),
+        offsets=offsets_of(np.full(queries, predictions)),
+        videos=tuple(names),
+        video=chosen[of, rng.integers(size, size=len(of))],
+        start_s=start,
+        end_s=start + rng.integers(1, 15, len(of)),
+        row=of + 1,
+        number=ranks_within(of, queries) + 1,
+        score=-ranks_within(of, queries).astype(float),
+    )
+    return Pools(tuple(found), dict.fromkeys(names, 40.0), {}), run
+
+
+def test_pools() -> None:
+    pools, run = pooled_columns(3_716, 1_334, 50, 1_000)
+    settings = settle("paper", POOL_K, POOL_MU, {}, theta=POOL_MU, measures=POOL_MEASURES)
+
+    def scored(pooling: Pooling, *, own_video: bool = False) -> dict[str, float]:
+        pooled = prepare_pools(pools, "pools", pooling)
+        return score_in_pools(pooled, {"run": run}, settings, own_video=own_video).runs[0].means
+
+    rows = [
+        (what, f"{timed(work, 3):.2f} s")
+        for what, work in (
+            ("every prediction", lambda: scored(Pooling())),
+            ("one moment a video", lambda: scored(Pooling(one_per_video=True))),
+            ("two steps, five videos", lambda: scored(Pooling(top_videos=5))),
+            ("every prediction, and the own video beside", lambda: scored(Pooling(), own_video=True)),
+        )
+    ]
+    assert scored(Pooling(top_videos=50)) == scored(Pooling())
+    table(
+        "In pools: 3,716 queries x 1,000 predictions, 50 of 1,334 videos each, 20 values, from columns, CPU time",
+        rows,
+        PACKAGES,
+        "what|measured",
+    )
 
 
 def test_ranking_part() -> None:
