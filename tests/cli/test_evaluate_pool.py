@@ -127,6 +127,8 @@ def test_the_report_has_the_texts_and_lengths_of_the_pools(reelrank: Run, tmp_pa
     text = page.read_text()
     assert "A person opens the fridge." in text
     assert "pool=pools.json" in text
+    assert "predictions outside them, left out: pools_run 0" in text
+    assert "the truth is the pools" in text
 
 
 def test_a_pool_takes_the_names_of_videos_from_a_map(reelrank: Run, tmp_path: Path) -> None:

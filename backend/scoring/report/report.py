@@ -21,6 +21,7 @@ from backend.scoring.report.page import inline, render
 from backend.scoring.scoreboard import Scoreboard
 from backend.scoring.statistics.sureness import Sureness, add_statistics
 from backend.scoring.views.groups import groups
+from backend.scoring.views.pools import told as pools_told
 from backend.scoring.views.ranking import conventions, means
 from backend.scoring.views.table import Mark
 
@@ -92,7 +93,7 @@ def report_page(
             ("Relevant from", f"relevance {settings.min_relevance}"),
             ("Made", f"{made:%Y-%m-%d %H:%M %Z}"),
         ],
-        "warnings": [*_incomplete(summary), *summary["warnings"]],
+        "warnings": [*_of_pools(summary), *_incomplete(summary), *summary["warnings"]],
         "focus": focus,
         "conventions": conventions(summary),
         "runs": names,
@@ -130,6 +131,11 @@ def report_page(
         "versions": f"Python {platform.python_version()}, NumPy {np.__version__}, SciPy {scipy.__version__}.",
     }
     return render(context)
+
+
+def _of_pools(summary: dict[str, Any]) -> list[str]:
+    """What the pools are, and whether they are the truth."""
+    return [pools_told(summary), *summary.get("notes", ())] if "pool" in summary else []
 
 
 def _incomplete(summary: dict[str, Any]) -> list[str]:
