@@ -23,7 +23,7 @@ if TYPE_CHECKING:
         restore_clip,
         shown,
     )
-    from backend.api.building import build_pools, build_pools_from_file
+    from backend.api.building import build_pools, build_pools_from_file, calibrate_thresholds
     from backend.api.campaigns import import_judgements
     from backend.api.cast import propose_cast
     from backend.api.clip import cut
@@ -147,6 +147,7 @@ if TYPE_CHECKING:
     from backend.campaign.pool_check.model import MadeReport as PoolCheckMade
     from backend.campaign.pool_check.model import Share as PoolCheckShare
     from backend.campaign.pools.building import BuildReport
+    from backend.campaign.pools.stored import StoredThresholds
     from backend.campaign.project.folder import Project
     from backend.campaign.queries.drawing import QueryReport
     from backend.campaign.release.export import ReleaseReport
@@ -241,6 +242,7 @@ __all__ = [
     "ScoreTable",
     "Scoreboard",
     "Statistics",
+    "StoredThresholds",
     "Study",
     "StudyInputs",
     "Sureness",
@@ -264,6 +266,7 @@ __all__ = [
     "build_demo",
     "build_pools",
     "build_pools_from_file",
+    "calibrate_thresholds",
     "case_title",
     "change_password",
     "choose_candidates",

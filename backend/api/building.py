@@ -7,10 +7,11 @@ from pathlib import Path
 from backend.campaign.corpus.model import ImportOptions
 from backend.campaign.nouns import Operator, Person
 from backend.campaign.people import gate
-from backend.campaign.pools import building, from_file, from_project
+from backend.campaign.pools import building, calibrating, from_file, from_project
 from backend.campaign.pools.building import BuildReport
+from backend.campaign.pools.labelled import read_labelled
 from backend.campaign.pools.model import PoolOptions
-from backend.campaign.pools.stored import read_thresholds
+from backend.campaign.pools.stored import StoredThresholds, read_thresholds
 from backend.campaign.project.folder import Project
 from backend.encoders import cache, sentence
 from backend.encoders.sentence import Encoder
@@ -106,6 +107,38 @@ def build_pools_from_file(
         thresholds_from=ready.thresholds_from,
         now=now,
         progress=progress,
+    )
+
+
+def calibrate_thresholds(
+    labelled: Path,
+    out: Path,
+    *,
+    encoder: str | None = None,
+    kind: str | None = None,
+    embeddings: Path | None = None,
+    progress: Progress | None = None,
+) -> StoredThresholds:
+    """Find thresholds of an encoder from labelled pairs, and write them with a figure into a new folder.
+
+    Args:
+        labelled: an STS file, or a file of pools.
+        out: the folder to make.
+        encoder: as for a project; SimCSE from the model hub unless another is named.
+        kind: of the encoder.
+        embeddings: where vectors are kept; the person's cache folder unless another is named.
+        progress: called with (what is done, done, all).
+
+    Raises:
+        InputError: the file has problems, or lacks pairs of one kind.
+        ProjectError: the folder is not new.
+        EncoderUnavailable: the encoder cannot be found or built.
+    """
+    require_new_folder(out)
+    pairs = read_labelled(labelled)
+    found = sentence.load(sentence.resolve(encoder or sentence.DEFAULT_NAME, kind))
+    return calibrating.find(
+        pairs, labelled.name, found, out, embeddings=embeddings or cache.shared_folder(), progress=progress
     )
 
 

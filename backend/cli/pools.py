@@ -1,4 +1,4 @@
-"""The commands that make pools: `reelrank mvmr build`."""
+"""The commands that make pools: `reelrank mvmr build`, `calibrate`."""
 
 from pathlib import Path
 from typing import Annotated
@@ -26,6 +26,7 @@ _NAMED = 5
 def register(mvmr: typer.Typer) -> None:
     """Add these commands to the group `mvmr`."""
     mvmr.command("build")(build)
+    mvmr.command("calibrate")(calibrate)
 
 
 def build(
@@ -155,3 +156,45 @@ def _name(ids: tuple[str, ...], what: str) -> None:
     if ids:
         more = f" and {len(ids) - _NAMED:,} more" if len(ids) > _NAMED else ""
         say(f"{what[0].upper()}{what[1:]}: {', '.join(ids[:_NAMED])}{more}.")
+
+
+def calibrate(
+    labelled: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE",
+            help="Labelled pairs: sentence1, sentence2, score (0 to 5) between tabs; or a file of pools.",
+            show_default=False,
+        ),
+    ],
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="Folder for the files.", show_default=False)],
+    encoder: EncoderOption = None,
+    kind: KindOption = None,
+    embeddings: EmbeddingsOption = None,
+) -> None:
+    """Find the thresholds of an encoder from pairs that people, or a published pool, call alike or different.
+
+    Example: reelrank mvmr calibrate charades_test_mvmr.json minilm-thresholds --encoder minilm
+    """
+    start = now()
+    with progress_bar() as progress:
+        found = api.calibrate_thresholds(
+            labelled, out, encoder=encoder, kind=kind, embeddings=embeddings, progress=progress
+        )
+    alike, different = [f"{share:.1%}" for share in found.held_out] if found.held_out else ("", "")
+    high, low = f"at {found.t_pos:g} or more", f"at {found.t_neg:g} or less"
+    table(
+        ("pairs", "count", "kept", "share", "beyond the other", "share by the other half"),
+        [
+            ("alike", found.alike, high, f"{found.kept_alike:.1%}", found.alike_below, alike),
+            ("different", found.different, low, f"{found.kept_different:.1%}", found.different_above, different),
+        ],
+    )
+    say(f"\nt_pos {found.t_pos:g}, t_neg {found.t_neg:g}: {found.rule} ({found.youden:.3f}, at {found.best:g}).")
+    if found.neither:
+        say(f"{found.neither:,} pairs are neither: scores above 2 and below 4.")
+    say(f"Encoder: {found.encoder}")
+    say(
+        f"Written to {out} ({seconds(start)}): thresholds.json, calibration.csv, calibration.png, calibration.svg. "
+        f"For pools: reelrank mvmr build DIR_OR_FILE OUT --thresholds {out / 'thresholds.json'}"
+    )

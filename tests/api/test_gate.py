@@ -145,6 +145,7 @@ OWN_FILES = {
     "agreement_study",
     "board_pictures",
     "build_pools_from_file",
+    "calibrate_thresholds",
     "case_title",
     "cut",
     "cut_clip",

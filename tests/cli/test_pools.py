@@ -96,3 +96,38 @@ def test_what_is_wrong_is_said_before_anything_is_written(reelrank: Run, corpus:
     code, _, err = reelrank("mvmr", "build", corpus, out)
     assert (code, err) == (1, "reelrank: moments.jsonl has 12 videos: take a --pool of no more\n")
     assert not out.exists()
+
+
+def test_thresholds_are_found_and_taken_and_belong_to_their_encoder(
+    reelrank: Run, corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pairs = tmp_path / "pairs.tsv"
+    pairs.write_text("a dog runs\ta dog runs\t5\na dog runs\ta dog runs fast\t4\na dog runs\tblue sky above\t0\n")
+    code, said, err = reelrank("mvmr", "calibrate", pairs, tmp_path / "found", "--encoder", "minilm")
+    assert (code, err) == (0, "")
+    stored = json.loads((tmp_path / "found/thresholds.json").read_bytes())
+    assert f"t_pos {stored['t_pos']:g}, t_neg {stored['t_neg']:g}: " in said
+    assert stored["t_neg"] < stored["t_pos"]
+    call = (
+        "mvmr",
+        "build",
+        corpus,
+        tmp_path / "pools",
+        "--pool",
+        6,
+        "--thresholds",
+        tmp_path / "found/thresholds.json",
+    )
+    code, _, err = reelrank(*call)
+    assert (code, err) == (0, "")
+    told = json.loads((tmp_path / "pools/manifest.json").read_bytes())
+    assert (told["t_pos"], told["t_neg"]) == (stored["t_pos"], stored["t_neg"])
+    assert told["thresholds"].startswith("pairs.tsv: ")
+
+    class Other(WordEncoder):
+        identity = "other"
+
+    monkeypatch.setattr(sentence, "load", lambda spec: Other())
+    code, _, err = reelrank(*call[:3], tmp_path / "more", *call[4:])
+    assert code == 1
+    assert "has thresholds of words-64, but the encoder here is other" in err

@@ -26,8 +26,7 @@ from backend.campaign.pools.rules.selecting import (
     drawn_negative,
     select,
 )
-from backend.campaign.pools.similarity import best_sentences
-from backend.encoders.cache import encode_cached
+from backend.campaign.pools.similarity import sentence_vectors, similarities_of
 from backend.encoders.sentence import Encoder, FloatArray
 from backend.ground.arriving import new_folder
 from backend.ground.errors import ProjectError
@@ -38,11 +37,6 @@ from backend.scoring.pools.model import PoolMoment, PoolQuery, Pools, occurrence
 
 POOLS, PAIRS, MANIFEST = "pools.json", "pairs.csv", "manifest.json"
 TEXT_ALONE = "text alone"
-
-_DIGITS = 5
-"""Similarities are rounded to 1e-5: sums in another order move no video across a threshold."""
-_CELLS_AT_ONCE = 1 << 21
-"""Queries times sentences whose similarities are held at once."""
 
 
 class Visual(Protocol):
@@ -130,7 +124,7 @@ def build(
         raise ProjectError(f"{corpus.source} has {len(corpus.moments):,} videos: take a --pool of no more")
     with new_folder(out) as part:
         sentences = Sentences(list(corpus.moments.items()), options.seed)
-        vectors = _vectors(sentences, encoder, embeddings, named(progress, "encoding sentences"))
+        vectors = sentence_vectors(sentences, encoder, embeddings, named(progress, "encoding sentences"))
         bounds = None
         if visual is not None:
             bounds = _bounds(sentences, vectors, options, visual, named(progress, "measuring EMScore"))
@@ -167,30 +161,13 @@ def build(
     return report
 
 
-def _vectors(sentences: Sentences, encoder: Encoder, embeddings: Path, progress: Steps | None) -> FloatArray:
-    """A vector of each sentence, each text encoded once."""
-    texts = sorted({moment.sentence for moment in sentences.moments})
-    row = {text: n for n, text in enumerate(texts)}
-    found = encode_cached(encoder, texts, embeddings, progress=progress)
-    return found[[row[moment.sentence] for moment in sentences.moments]]
-
-
-def _similarities(sentences: Sentences, vectors: FloatArray) -> Iterator[tuple[int, Doubles, Doubles]]:
-    """Of each sentence its number, its similarities with all sentences, and s_te with all videos."""
-    at_once = max(1, _CELLS_AT_ONCE // len(vectors))
-    for start in range(0, len(vectors), at_once):
-        similarities = np.round((vectors[start : start + at_once] @ vectors.T).astype(np.float64), _DIGITS)
-        for n, s_te in enumerate(best_sentences(similarities, sentences.starts)):
-            yield start + n, similarities[n], s_te
-
-
 def _bounds(
     sentences: Sentences, vectors: FloatArray, options: PoolOptions, visual: Visual, progress: Steps | None
 ) -> VisualBounds:
     """Mean EMScore of each query and its own video, and of each query and one video that is negative by its text."""
     positive: list[float] = []
     negative: list[float] = []
-    for own, _, s_te in _similarities(sentences, vectors):
+    for own, _, s_te in similarities_of(sentences, vectors):
         seen = visual.of(sentences.moments[own].sentence)
         positive.append(float(seen(sentences.video[own : own + 1], weighted=True)[0]))
         drawn = drawn_negative(own, s_te, sentences, options)
@@ -247,7 +224,7 @@ def _select(
     """The pool of each sentence, full or not, in the order of the corpus."""
     in_file = {name: tuple(moments) for name, moments in corpus.moments.items()}
     found: dict[tuple[str, int], _Chosen] = {}
-    for own, similarities, s_te in _similarities(sentences, vectors):
+    for own, similarities, s_te in similarities_of(sentences, vectors):
         seen = None if visual is None else _Remembered(visual.of(sentences.moments[own].sentence))
         chosen = select(own, similarities, s_te, sentences, options, seen, bounds)
         videos = np.array([own_video := int(sentences.video[own]), *sentences.video[[*chosen.positives]]])

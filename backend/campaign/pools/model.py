@@ -49,3 +49,13 @@ class VisualBounds:
 
     positive: float
     negative: float
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A labelled pair: its similarity, whether alike (None is neither), the label to draw, in which half it is."""
+
+    similarity: float
+    alike: bool | None
+    label: str
+    first_half: bool

@@ -4,14 +4,22 @@ s_te(q, v) is the largest cosine of the query with a sentence of the video. It i
 potential negatives to train on are told by.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from backend.encoders.sentence import FloatArray
+from backend.campaign.pools.rules.selecting import Doubles, Sentences
+from backend.encoders.cache import encode_cached
+from backend.encoders.sentence import Encoder, FloatArray
+from backend.ground.progress import Steps
 
+_DIGITS = 5
+"""Similarities are rounded to 1e-5: sums in another order move no video across a threshold."""
+_CELLS_AT_ONCE = 1 << 21
+"""Queries times sentences whose similarities are held at once."""
 _Float = TypeVar("_Float", np.float32, np.float64)
 
 
@@ -58,3 +66,26 @@ def video_starts(videos: Sequence[str]) -> npt.NDArray[np.int64]:
     if len(starts) != len(set(videos)):
         raise ValueError("the sentences of a video do not stand together")
     return np.array(starts, dtype=np.int64)
+
+
+def sentence_vectors(sentences: Sentences, encoder: Encoder, embeddings: Path, progress: Steps | None) -> FloatArray:
+    """A vector of each sentence, each text encoded once."""
+    texts = sorted({moment.sentence for moment in sentences.moments})
+    row = {text: n for n, text in enumerate(texts)}
+    found = encode_cached(encoder, texts, embeddings, progress=progress)
+    return found[[row[moment.sentence] for moment in sentences.moments]]
+
+
+def similarities_of(sentences: Sentences, vectors: FloatArray) -> Iterator[tuple[int, Doubles, Doubles]]:
+    """Of each sentence its number, its similarities with all sentences, and s_te with all videos."""
+    at_once = max(1, _CELLS_AT_ONCE // len(vectors))
+    for start in range(0, len(vectors), at_once):
+        similarities = rounded(vectors[start : start + at_once] @ vectors.T)
+        for n, s_te in enumerate(best_sentences(similarities, sentences.starts)):
+            yield start + n, similarities[n], s_te
+
+
+def rounded(similarities: FloatArray) -> Doubles:
+    """Similarities as they are compared with thresholds."""
+    found: Doubles = similarities.astype(np.float64).round(_DIGITS)
+    return found

@@ -1,0 +1,136 @@
+"""Find the thresholds of an encoder from labelled pairs, and show how its similarities lie (Figure 8 of the paper).
+
+*Reads* labelled pairs, vectors of their sentences. *Writes* a new folder: the thresholds as `build` takes them, the
+figure, and its numbers.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from hashlib import blake2b
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from backend.campaign.pools.labelled import ScoredPair
+from backend.campaign.pools.model import Measured
+from backend.campaign.pools.rules.selecting import Sentences
+from backend.campaign.pools.rules.thresholds import Doubles, Thresholds, calibrate, judged
+from backend.campaign.pools.similarity import rounded, sentence_vectors, similarities_of
+from backend.campaign.pools.stored import RULE, StoredThresholds
+from backend.encoders.cache import encode_cached
+from backend.encoders.sentence import Encoder
+from backend.ground.arriving import new_folder
+from backend.ground.errors import InputError
+from backend.ground.progress import Progress, Steps, named
+from backend.scoring.pools.model import Pools
+
+THRESHOLDS, NUMBERS, FIGURE = "thresholds.json", "calibration.csv", "calibration"
+POSITIVE, NEGATIVE = "positive", "negative"
+
+
+def find(
+    labelled: Sequence[ScoredPair] | Pools,
+    source: str,
+    encoder: Encoder,
+    out: Path,
+    *,
+    embeddings: Path,
+    progress: Progress | None = None,
+) -> StoredThresholds:
+    """Write `thresholds.json`, `calibration.csv`, `calibration.png` and `calibration.svg` into a new folder.
+
+    Args:
+        labelled: pairs with their labels.
+        source: the file they are from.
+        encoder: whose thresholds are wanted.
+        out: the folder to make.
+        embeddings: where vectors are kept.
+        progress: called with (what is done, done, all).
+
+    Raises:
+        InputError: the pools have no positives in other videos, or no negatives.
+        ProjectError: the folder is not new.
+        EncoderUnavailable: the model cannot be built.
+    """
+    steps = named(progress, "encoding sentences")
+    with new_folder(out) as part:
+        if isinstance(labelled, Pools):
+            measured = list(_of_pools(labelled, encoder, embeddings, steps))
+        else:
+            measured = list(_of_pairs(labelled, encoder, embeddings, steps))
+        alike, different = _classes(measured)
+        if not len(alike) or not len(different):
+            which = "positive in another video" if not len(alike) else "negative"
+            raise InputError.single(source, f"has no {which}, so nothing tells where a threshold should be")
+        found = calibrate(alike, different)
+        stored = StoredThresholds(
+            encoder=encoder.identity,
+            labels=source,
+            rule=RULE,
+            neither=sum(one.alike is None for one in measured),
+            held_out=held_out(measured),
+            **asdict(found),
+        )
+        told = msgspec.json.format(msgspec.json.encode(stored), indent=1)
+        (part / THRESHOLDS).write_bytes(told + b"\n")
+        # Charts take as long to load as everything else together.
+        from backend.campaign.pools import figure
+
+        figure.write(measured, stored, part / NUMBERS, [part / f"{FIGURE}.{kind}" for kind in ("png", "svg")])
+    return stored
+
+
+def held_out(measured: Sequence[Measured]) -> tuple[float, float] | None:
+    """The shares of alike and of different pairs that thresholds of the other half keep; None if a half lacks some."""
+    halves = [_classes([one for one in measured if one.first_half is half]) for half in (True, False)]
+    if not all(len(some) for half in halves for some in half):
+        return None
+    kept: list[Thresholds] = []
+    for here, there in (halves, halves[::-1]):
+        learnt = calibrate(*here)
+        kept.append(judged(learnt.t_pos, learnt.t_neg, *there))
+    alike, different = (sum(getattr(one, what) for one in kept) for what in ("alike", "different"))
+    return (
+        sum(one.kept_alike * one.alike for one in kept) / alike,
+        sum(one.kept_different * one.different for one in kept) / different,
+    )
+
+
+def _classes(measured: Sequence[Measured]) -> tuple[Doubles, Doubles]:
+    alike, different = ([one.similarity for one in measured if one.alike is label] for label in (True, False))
+    return np.array(alike), np.array(different)
+
+
+def _of_pairs(
+    pairs: Sequence[ScoredPair], encoder: Encoder, embeddings: Path, progress: Steps | None
+) -> Iterator[Measured]:
+    texts = sorted({text for pair in pairs for text in (pair.one, pair.other)})
+    row = {text: n for n, text in enumerate(texts)}
+    vectors = encode_cached(encoder, texts, embeddings, progress=progress)
+    ones, others = ([row[text] for text in some] for some in zip(*((p.one, p.other) for p in pairs), strict=True))
+    similarities = rounded(np.einsum("pd,pd->p", vectors[ones], vectors[others]))
+    for pair, similarity in zip(pairs, similarities.tolist(), strict=True):
+        yield Measured(similarity, pair.alike, pair.label, _half(pair.one))
+
+
+def _of_pools(pools: Pools, encoder: Encoder, embeddings: Path, progress: Steps | None) -> Iterator[Measured]:
+    """Each query with the videos of its pool but its own; one of which no sentence is known says nothing."""
+    sentences = Sentences([(name, moments) for name, moments in pools.moments.items() if moments], seed=0)
+    vectors = sentence_vectors(sentences, encoder, embeddings, progress)
+    queries = {(query.own.video, int(query.query_id.rpartition("#")[2])): query for query in pools.queries}
+    number = {name: n for n, name in enumerate(sentences.names)}
+    for own, _, s_te in similarities_of(sentences, vectors):
+        query = queries.get((sentences.moments[own].video, int(sentences.place[own])))
+        if query is None:
+            continue
+        positive, half = {*query.positive_videos}, _half(query.own.video)
+        for video in query.videos[1:]:
+            if video in number:
+                alike = video in positive
+                yield Measured(float(s_te[number[video]]), alike, POSITIVE if alike else NEGATIVE, half)
+
+
+def _half(name: str) -> bool:
+    """In which half a pair is: all of a video, or of a sentence, in one."""
+    return blake2b(name.encode("utf-8", "surrogatepass"), digest_size=1).digest()[0] < 128
