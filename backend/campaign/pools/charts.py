@@ -214,7 +214,7 @@ def _histogram(scores: PairScores) -> "alt.LayerChart | alt.FacetChart":
             color=alt.Color("kind:N", scale=kinds, title=None),
         )
     )
-    lines = [{"at": value, "name": f"{name} {value:g}"} for name, value in scores.thresholds.items()]
+    lines = [{"at": value, "name": f"{name} {value:.3g}"} for name, value in scores.thresholds.items()]
     base = alt.Chart(alt.InlineData(lines)).encode(x=alt.X("at:Q"))
     marks = [
         base.mark_rule(strokeDash=[4, 3], color=_GREY),

@@ -69,7 +69,9 @@ def write(
     query: str | None = None,
     progress: Progress | None = None,
 ) -> FigureReport:
-    """Draw `query`, `map` and `similarity` as PNG and SVG, with the numbers of the last two as CSV; earlier ones go.
+    """Draw `query`, `map` and `similarity` as PNG and SVG, with the numbers of the last two as CSV.
+
+    A file of the same name is replaced.
 
     Args:
         file: of pools.

@@ -229,7 +229,7 @@ def test_thresholds_and_s_tv_of_a_build_are_drawn(tmp_path: Path) -> None:
     bounds = json.loads(file.with_name("manifest.json").read_text("utf-8"))["bounds"]
     drawing = (tmp_path / "out/similarity.svg").read_text("utf-8")
     assert re.findall(r">(t_\w+ [\d.]+|(?:posi|nega)tive [\d.]+)<", drawing) == [
-        *("t_neg 0.6", "t_pos 0.7", f"negative {bounds['negative']:g}", f"positive {bounds['positive']:g}")
+        *("t_neg 0.6", "t_pos 0.7", f"negative {bounds['negative']:.3g}", f"positive {bounds['positive']:.3g}")
     ]
 
 
