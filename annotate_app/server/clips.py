@@ -34,10 +34,11 @@ def look(find: Callable[[], api.ClipJob]) -> tuple[api.ClipJob, bool]:
 
 
 def clip_response(job: api.ClipJob, kept: str = FOR_AN_HOUR, headers: Mapping[str, str] | None = None) -> Response:
-    """The answer with a clip that is there."""
+    """The answer with a clip, or a storyboard, that is there."""
     # The name is a digest of the content; the default ETag is of the file's time, which using it changes.
     told = {"Cache-Control": kept, "ETag": f'"{job.path.stem}"', **(headers or {})}
-    return FileResponse(job.path, media_type="video/mp4", headers=told)
+    kind = "image/webp" if job.path.suffix == ".webp" else "video/mp4"
+    return FileResponse(job.path, media_type=kind, headers=told)
 
 
 def refused(status: int, message: str) -> Response:

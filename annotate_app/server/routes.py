@@ -85,6 +85,7 @@ class Desks:
             Route("/desk/broken", self.broken, methods=["POST"]),
             Route("/desk/exam", self.exam, methods=["POST"]),
             Route("/clips/{pair}.mp4", self.clip),
+            Route("/clips/{pair}.webp", self.storyboard),
         ]
 
     async def exchange(self, request: Request) -> Response:
@@ -151,6 +152,14 @@ class Desks:
             return refused(404, str(error))
         around = {"X-ReelRank-Before": f"{job.before_s:.3f}", "X-ReelRank-After": f"{job.after_s:.3f}"}
         return clip_response(job, headers=around if context else None)
+
+    async def storyboard(self, request: Request) -> Response:
+        """The storyboard of a clip. Where none can be made the clip tells why, so nothing is reported."""
+        person, pair = person_of(request), PairKey(request.path_params["pair"])
+        try:
+            return clip_response(await cut_clip(self._clips, lambda: api.storyboard_for(self._project(), person, pair)))
+        except VideoUnreadable as error:
+            return refused(404, str(error))
 
     def _answer(self, person: Person, receipts: Sequence[Receipt], desk: Desk[ExamDesk]) -> Response:
         task = asyncio.create_task(self._cut_ahead(person, [item.pair for item in desk.items]))

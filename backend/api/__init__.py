@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         report_clip,
         restore_clip,
         shown,
+        storyboard_for,
     )
     from backend.api.building import build_pools, build_pools_from_file, calibrate_thresholds
     from backend.api.campaigns import import_judgements
@@ -372,6 +373,7 @@ __all__ = [
     "skipped",
     "stability_study",
     "status_counts",
+    "storyboard_for",
     "summarise_raw",
     "suspend",
     "take_back_queries",

@@ -20,7 +20,7 @@ from backend.campaign.quality import my_work as own_work
 from backend.campaign.quality.model import MyWork
 from backend.ground.errors import NotAllowed, VideoUnreadable
 from backend.ground.ids import PairKey
-from backend.media.jobs import ClipJob, clip_job, with_context
+from backend.media.jobs import ClipJob, clip_job, storyboard, with_context
 
 
 def desk(project: Project, person: Person, *, now: float) -> Desk[ExamDesk]:
@@ -89,6 +89,16 @@ def clip_for(project: Project, person: Person, pair: PairKey, *, context: bool =
         raise VideoUnreadable(f"{row.video}: no video file known; import the corpus again with --videos FOLDER")
     job = clip_job(project.clips, project.file(facts.path), row.start_s, row.end_s, facts.sha256)
     return with_context(job, facts.duration_s) if context else job
+
+
+def storyboard_for(project: Project, person: Person, pair: PairKey) -> ClipJob:
+    """The storyboard of a pair's clip, for whoever may see the clip; made like a clip.
+
+    Raises:
+        NotAllowed: not this person's pair.
+        VideoUnreadable: the project does not know the video's file.
+    """
+    return storyboard(clip_for(project, person, pair))
 
 
 def report_clip(project: Project, person: Person, pair: PairKey, reason: str, *, now: float) -> None:

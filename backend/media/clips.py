@@ -1,14 +1,18 @@
-"""Keep moment clips in a folder: each is cut once, when first asked for, and the least recently used go first."""
+"""Keep clips and storyboards in a folder: each made once, when first asked for; the least recently used go first."""
 
 import fcntl
 import os
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from backend.media.cut import cut
-from backend.media.jobs import SAFE_AGE_S, ClipJob, is_cut
+from backend.media.jobs import SAFE_AGE_S, STORYBOARD_FRAMES, STORYBOARD_WIDTH_PX, ClipJob, is_cut
+from backend.media.strip import film_strip
+
+PICTURE = ".webp"
 
 
 def ensure(job: ClipJob, now: Callable[[], float] = time.time) -> Path:
@@ -25,10 +29,23 @@ def ensure(job: ClipJob, now: Callable[[], float] = time.time) -> Path:
         job.path.parent.mkdir(parents=True, exist_ok=True)
         with _locked(job.path.with_suffix(".lock")):
             if not is_cut(job, now()):
-                cut(job.source, job.start_s, job.end_s, job.path)
+                _make(job)
                 is_cut(job, now())
                 _evict(job.path, job.max_cache_bytes, now())
     return job.path
+
+
+def _make(job: ClipJob) -> None:
+    if job.path.suffix != PICTURE:
+        cut(job.source, job.start_s, job.end_s, job.path)
+        return
+    shown = film_strip(job.source, job.start_s, job.end_s, frames=STORYBOARD_FRAMES, width_px=STORYBOARD_WIDTH_PX)
+    part = job.path.with_name(f"{job.path.name}.{os.getpid()}.{threading.get_ident()}.part")
+    try:
+        part.write_bytes(shown)
+        part.replace(job.path)
+    finally:
+        part.unlink(missing_ok=True)
 
 
 @contextmanager
@@ -66,7 +83,7 @@ def _evict(newest: Path, max_bytes: int, now: float) -> None:
             stat = entry.stat()
         except FileNotFoundError:  # removed by another process
             continue
-        if entry.name.endswith(".mp4"):
+        if entry.name.endswith((".mp4", PICTURE)):
             clips.append((stat.st_mtime, stat.st_size, Path(entry.path)))
         elif entry.name.endswith(".part") and stat.st_mtime < now - SAFE_AGE_S:
             Path(entry.path).unlink(missing_ok=True)

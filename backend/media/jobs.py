@@ -1,4 +1,7 @@
-"""What a clip is called and where it lies: a clip of a moment, of a moment with context, of what a run predicted."""
+"""What a clip is called and where it lies: of a moment, of a moment with context, of what a run predicted.
+
+A storyboard lies beside its clip, and is made, kept and dropped like one.
+"""
 
 import hashlib
 import os
@@ -10,6 +13,13 @@ PROFILE = "1: h264 veryfast crf 26, key frame every 25, at most 720 lines, aac 9
 
 PREDICTED = "predicted-"
 """How the names of clips begin that show no moment of the project; the doctor knows them by it."""
+
+STORYBOARD = "storyboard-1-"
+"""How the names of storyboards begin; the number changes with how they are made."""
+STORYBOARD_FRAMES = 8
+"""The player has a button for each."""
+STORYBOARD_WIDTH_PX = 240
+"""Of a frame; twice what the desk shows, for dense screens."""
 
 DEFAULT_CACHE_BYTES = 20 * 1024**3
 """About 40,000 clips of 8 s."""
@@ -61,6 +71,11 @@ def clip_job(
 def predicted(job: ClipJob) -> ClipJob:
     """The job of a clip that shows no moment of the project, in the same folder and under the same size limit."""
     return replace(job, path=job.path.with_name(PREDICTED + job.path.name))
+
+
+def storyboard(job: ClipJob) -> ClipJob:
+    """The job of a storyboard: frames of the clip's span side by side, in the same folder and under its size limit."""
+    return replace(job, path=job.path.with_name(f"{STORYBOARD}{job.path.stem}.webp"))
 
 
 def with_context(job: ClipJob, video_s: float) -> ClipJob:

@@ -1,4 +1,4 @@
-"""Small pictures of a moment for pages that travel: six frames side by side, a few kilobytes in all."""
+"""Small pictures of a moment, side by side: for pages that travel, and as the storyboard of a whole video."""
 
 from collections.abc import Iterator
 from math import isfinite
@@ -16,8 +16,8 @@ from backend.media.decode import FrameSpan, opened, picture_stream
 from backend.media.picture import PictureConverter
 
 FRAMES = 6
-WIDTH_PX, HEIGHT_PX = 160, 90
-"""Of one frame; sharp at up to half of that on a dense screen."""
+WIDTH_PX = 160
+"""Of one frame, whose height is 9/16 of that; sharp at up to half of it on a dense screen."""
 
 _QUALITY = 50
 """Of WebP: about 8 kB a strip. Twenty frames as an animated WebP take three times as much."""
@@ -26,16 +26,19 @@ _LONG_STEP_S = 5.0
 _INSTANT_S = 1e-3
 
 
-def film_strip(source: Path, start_s: float, end_s: float) -> bytes:
+def film_strip(source: Path, start_s: float, end_s: float, *, frames: int = FRAMES, width_px: int = WIDTH_PX) -> bytes:
     """Six frames of the moment, in order from left to right, as one WebP picture of 960 x 90 pixels.
 
     They are those visible in the middle of each sixth of `[start_s, end_s)`; where the video ends before, its last
-    frame is repeated. Frames of another shape than 16:9 stand between black bars.
+    frame is repeated. Frames of another shape than 16:9 stand between black bars. With other `frames` or `width_px`
+    (a multiple of 16) the moment is divided into so many parts, and the picture is as wide as so many frames.
 
     Args:
         source: a video file.
         start_s: seconds from its beginning.
         end_s: the same; equal to `start_s` for the one frame visible there.
+        frames: how many.
+        width_px: of one frame.
 
     Raises:
         InputError: the span is negative or not finite.
@@ -46,33 +49,41 @@ def film_strip(source: Path, start_s: float, end_s: float) -> bytes:
     end_s = max(end_s, start_s + _INSTANT_S)
     with opened(source) as container:
         stream = picture_stream(container, source)
-        cells = list(_cells(container, stream, start_s, end_s))
+        times = _middles(start_s, end_s, frames)
+        cells = list(_cells(container, stream, start_s, end_s, times, width_px))
     if not cells:
         raise VideoUnreadable(f"{source.name}: no frame of the moment {start_s}-{end_s} s can be shown")
-    cells += cells[-1:] * (FRAMES - len(cells))
+    cells += cells[-1:] * (frames - len(cells))
     written, encoded = cv2.imencode(".webp", np.hstack(cells), [cv2.IMWRITE_WEBP_QUALITY, _QUALITY])
     if not written:
         raise VideoUnreadable(f"{source.name}: the moment {start_s}-{end_s} s could not be encoded")
     return bytes(encoded)
 
 
-def _cells(container: InputContainer, stream: VideoStream, start_s: float, end_s: float) -> Iterator[NDArray[np.uint8]]:
+def _middles(start_s: float, end_s: float, parts: int) -> list[float]:
+    """The middle of each of so many equal parts of a span."""
+    return [start_s + (n + 0.5) * (end_s - start_s) / parts for n in range(parts)]
+
+
+def _cells(
+    container: InputContainer, stream: VideoStream, start_s: float, end_s: float, times: list[float], width_px: int
+) -> Iterator[NDArray[np.uint8]]:
     convert: PictureConverter | None = None
     shown: VideoFrame | None = None
-    cell = np.zeros((HEIGHT_PX, WIDTH_PX, 3), dtype=np.uint8)
-    for picture in _visible(container, stream, start_s, end_s):
+    cell = _fitted(np.zeros((9, 16, 3), dtype=np.uint8), width_px)
+    for picture in _visible(container, stream, start_s, end_s, times):
         if picture is not shown:
             convert = convert or PictureConverter(stream, picture)
             pixels = np.asarray(convert(picture).to_ndarray(format="bgr24"), dtype=np.uint8)
-            cell, shown = _fitted(pixels), picture
+            cell, shown = _fitted(pixels, width_px), picture
         yield cell
 
 
-def _visible(container: InputContainer, stream: VideoStream, start_s: float, end_s: float) -> Iterator[VideoFrame]:
-    """What is on the screen in the middle of each sixth of the span; fewer where the video ends before."""
-    step_s = (end_s - start_s) / FRAMES
-    times = [start_s + (n + 0.5) * step_s for n in range(FRAMES)]
-    if step_s > _LONG_STEP_S:
+def _visible(
+    container: InputContainer, stream: VideoStream, start_s: float, end_s: float, times: list[float]
+) -> Iterator[VideoFrame]:
+    """What is on the screen at these times of the span; fewer where the video ends before."""
+    if (end_s - start_s) / len(times) > _LONG_STEP_S:
         for time_s in times:
             for frame in FrameSpan(container, stream, time_s, time_s + _INSTANT_S):
                 yield frame.picture
@@ -84,12 +95,13 @@ def _visible(container: InputContainer, stream: VideoStream, start_s: float, end
             del times[0]
 
 
-def _fitted(picture: NDArray[np.uint8]) -> NDArray[np.uint8]:
+def _fitted(picture: NDArray[np.uint8], width_px: int) -> NDArray[np.uint8]:
     """Scaled into one cell of the strip, whole, in its middle."""
+    height_px = width_px * 9 // 16
     height, width = picture.shape[:2]
-    scale = min(WIDTH_PX / width, HEIGHT_PX / height)
+    scale = min(width_px / width, height_px / height)
     width, height = max(1, round(width * scale)), max(1, round(height * scale))
-    cell = np.zeros((HEIGHT_PX, WIDTH_PX, 3), dtype=np.uint8)
-    left, top = (WIDTH_PX - width) // 2, (HEIGHT_PX - height) // 2
+    cell = np.zeros((height_px, width_px, 3), dtype=np.uint8)
+    left, top = (width_px - width) // 2, (height_px - height) // 2
     cell[top : top + height, left : left + width] = cv2.resize(picture, (width, height), interpolation=cv2.INTER_AREA)
     return cell

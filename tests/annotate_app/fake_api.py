@@ -273,6 +273,10 @@ def clip_for(project: Project, person: Person, pair: PairKey, *, context: bool =
     return ClipJob(pair, project.folder / "clips" / f"{pair}.mp4")
 
 
+def storyboard_for(project: Project, person: Person, pair: PairKey) -> ClipJob:
+    return ClipJob(pair, clip_for(project, person, pair).path.with_suffix(".webp"))
+
+
 def cut_clip(job: ClipJob) -> Path:
     if job.pair == BROKEN:
         raise VideoUnreadable("friends_s01.mp4 is not a video file")

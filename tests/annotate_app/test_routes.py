@@ -299,6 +299,7 @@ def test_an_exchange_saves_grades_and_brings_the_desk(client: TestClient, projec
                     "total": 20,
                     "duration_s": 8.2,
                     "grade": None,
+                    "whole": False,
                 }
                 for position in (7, 8)
             ],
@@ -473,6 +474,20 @@ def test_the_context_is_cut_when_asked_for_and_shown_to_whom_the_clip_is(client:
     assert client.get("/clips/key101.mp4?context=1").status_code == 401
     assert signed_in(client, ANNOTATOR).get("/clips/key101.mp4?context=1").status_code == 403
     assert signed_in(client, LEAD).get("/clips/key101.mp4?context=1").status_code == 200
+
+
+def test_a_storyboard_is_made_when_asked_for_and_shown_to_whom_the_clip_is(client: TestClient) -> None:
+    assert client.get("/clips/key101.webp").status_code == 401
+    assert signed_in(client, ANNOTATOR).get("/clips/key101.webp").status_code == 403
+    answer = signed_in(client, LEAD).get("/clips/key101.webp")
+    assert (answer.status_code, answer.headers["content-type"]) == (200, "image/webp")
+    assert answer.headers["cache-control"].startswith("private")
+
+
+def test_a_storyboard_that_cannot_be_made_blocks_no_pair(client: TestClient, project: fake_api.Project) -> None:
+    answer = signed_in(client, LEAD).get("/clips/broken.webp")
+    assert (answer.status_code, answer.json()) == (404, {"message": "friends_s01.mp4 is not a video file"})
+    assert project.reported == []
 
 
 def test_a_context_that_cannot_be_cut_blocks_no_pair(client: TestClient, project: fake_api.Project) -> None:

@@ -101,6 +101,7 @@ SIGNED_IN: dict[str, Call] = {
     "clip_for": lambda p, who: api.clip_for(p, who, first_pair(p)),
     "example_clip": lambda p, who: api.example_clip(p, who, 3),
     "examples": api.examples,
+    "storyboard_for": lambda p, who: api.storyboard_for(p, who, first_pair(p)),
     "report_clip": lambda p, who: api.report_clip(p, who, first_pair(p), "why", now=NOW),
 }
 # These say who somebody is, so nobody is known before them: a password, a link or a session is the way in.

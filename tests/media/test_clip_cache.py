@@ -7,13 +7,15 @@ import threading
 from pathlib import Path
 from unittest.mock import patch
 
+import cv2
 import pytest
 
 from backend.ground.errors import VideoUnreadable
 from backend.media import clips, jobs
 from backend.media.clips import ensure
 from backend.media.cut import CutReport
-from backend.media.jobs import ClipJob, clip_job, predicted, with_context
+from backend.media.jobs import ClipJob, clip_job, predicted, storyboard, with_context
+from scored import write_video
 
 NOW = 1_000_000_000.0
 JOB = {"source": Path("a.mp4"), "start_s": 1.0, "end_s": 2.0, "identity": "abc"}
@@ -179,3 +181,32 @@ def test_a_lock_of_a_killed_process_holds_nobody_up(tmp_path: Path) -> None:
 def test_a_real_clip_comes_out(shared: Path, tmp_path: Path) -> None:
     source = shared / "data" / "videos" / "bottles.mp4"
     assert ensure(clip_job(tmp_path, source, 3.0, 3.5, "sha")).stat().st_size > 1000
+
+
+def test_a_storyboard_lies_beside_its_clip_and_is_made_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = write_video(tmp_path / "a.mp4", 16)
+    job = clip_job(tmp_path / "clips", source, 0.0, 16.0, "abc")
+    board = storyboard(job)
+    assert board.path.parent == job.path.parent
+    assert ensure(board) == board.path
+    picture = cv2.imread(str(board.path))
+    assert picture is not None
+    assert picture.shape == (jobs.STORYBOARD_WIDTH_PX * 9 // 16, jobs.STORYBOARD_FRAMES * jobs.STORYBOARD_WIDTH_PX, 3)
+    assert [path.name for path in job.path.parent.iterdir()] == [board.path.name], "no clip, no lock, nothing half-made"
+    monkeypatch.setattr(clips, "film_strip", lambda *_, **__: pytest.fail("made a second time"))
+    assert ensure(board) == board.path
+
+
+def test_a_storyboard_that_cannot_be_made_leaves_nothing(tmp_path: Path) -> None:
+    board = storyboard(clip_job(tmp_path / "clips", tmp_path / "lost.mp4", 0.0, 9.0, "abc"))
+    with pytest.raises(VideoUnreadable):
+        ensure(board)
+    assert list(board.path.parent.iterdir()) == []
+
+
+def test_storyboards_count_for_the_size_of_the_cache_and_go_like_clips(tmp_path: Path) -> None:
+    source = write_video(tmp_path / "a.mp4", 16)
+    folder = tmp_path / "clips"
+    old = ensure(storyboard(clip_job(folder, source, 0.0, 16.0, "abc")), now=lambda: NOW)
+    new = ensure(storyboard(clip_job(folder, source, 1.0, 16.0, "abc", max_cache_bytes=1)), now=lambda: NOW + 9_999)
+    assert (old.exists(), new.exists()) == (False, True)

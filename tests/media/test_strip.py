@@ -70,3 +70,12 @@ def test_a_moment_that_no_video_shows_is_refused_in_words(video: Path, tmp_path:
     for start_s, end_s in ((5, 2), (-1, 2), (0, float("inf")), (float("nan"), 2)):
         with pytest.raises(InputError, match="not a span of time"):
             film_strip(video, start_s, end_s)
+
+
+def test_a_strip_of_other_frames_divides_the_moment_into_so_many(video: Path) -> None:
+    strip = film_strip(video, 0, 40, frames=8, width_px=240)
+    picture = cv2.imdecode(np.frombuffer(strip, np.uint8), cv2.IMREAD_COLOR)
+    assert picture.shape == (135, 8 * 240, 3)
+    colours = np.array([colour_at(second) for second in range(60)])
+    middles = [np.asarray(cell[67, 120, ::-1], dtype=np.int64) for cell in np.split(picture, 8, axis=1)]
+    assert [int(np.abs(colours - middle).sum(axis=1).argmin()) for middle in middles] == list(range(2, 40, 5))

@@ -34,7 +34,10 @@ class Player {
     const around = root.querySelector("video.around");
     this.stage = new Stage([...root.querySelectorAll("video[data-active]")], around, {
       firstFrame: (now) => this.firstFrame(now),
-      time: (seconds, duration) => this.view.time(seconds, duration),
+      time: (seconds, duration) => {
+        this.view.time(seconds, duration);
+        this.board.time(seconds, duration);
+      },
       playing: (playing) => this.view.playing(playing),
       broken: (pair, what) => this.report(pair, what),
       serverWell: () => this.sync.send(),
@@ -44,6 +47,7 @@ class Player {
       looked: (pair) => this.contexts.set(pair, (this.contexts.get(pair) ?? 0) + 1),
       trouble: (text) => this.view.notice(text),
     });
+    this.board = new Storyboard(root.querySelector(".board"), (share) => this.stage.seek(share));
     this.stage.setSound(remembered(SOUND) === "on");
     this.view.sound(this.stage.sound);
     this.view.speed(this.stage.speed);
@@ -121,6 +125,7 @@ class Player {
     if (event.detail > 0 && control.closest(".work")) control.blur(); // else Space would press it again
     const { grade } = control.dataset;
     if (grade !== undefined) this.obey({ name: "grade", grade: Number(grade) }, event.timeStamp);
+    else if (control.dataset.do === "part") this.board.go(Number(control.dataset.part));
     else if (control.dataset.do === "seek") this.stage.seek(shareOf(event, control));
     else this.obey({ name: control.dataset.do });
   }
@@ -137,7 +142,7 @@ class Player {
       speed: () => this.speed(this.stage.speed === SPEEDS.at(-1) ? -SPEEDS.length : 1),
       grade: () => this.grade(item, grade, now),
       skip: () => this.askWhy(),
-      context: () => this.context.toggle(item.pair),
+      context: () => item.whole || this.context.toggle(item.pair), // around a whole video there is nothing
     };
     const always = {
       undo: () => this.change(stepBack(this.work)),
@@ -296,6 +301,7 @@ class Player {
       this.sync.show(null);
       this.awaitGate();
       this.view.loading(pair !== undefined);
+      this.board.show(currentItem(work));
       if (pair === undefined) this.stage.clear();
       else this.stage.show(pair);
     }
@@ -303,6 +309,7 @@ class Player {
     if (pair !== undefined) {
       const ahead = upcoming(work).map((item) => item.pair).filter((candidate) => candidate !== pair);
       this.stage.prepare(ahead, work.trail.at(-1)?.item.pair);
+      this.board.prepare(upcoming(work).find((item) => item.pair === ahead[0]));
     }
   }
 

@@ -28,6 +28,7 @@ SCRIPTS = (
     "attention.js",
     "stage.js",
     "context.js",
+    "storyboard.js",
     "view.js",
     "guide.js",
     "preferences.js",

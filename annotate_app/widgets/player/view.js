@@ -56,6 +56,7 @@ class View {
     const changed = this.root.dataset.pair !== pair || this.root.dataset.state !== state;
     this.root.dataset.state = state;
     this.root.dataset.pair = pair;
+    this.root.dataset.whole = item?.whole === true;
     put(this.parts.query, item?.query ?? "");
     this.parts.query.classList.toggle("long", (item?.query.length ?? 0) > 90);
     const nth = item ? `${item.position} of ${item.total}` : "";

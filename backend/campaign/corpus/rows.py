@@ -12,6 +12,9 @@ from backend.ground.ids import MomentId
 from backend.media.facts import VideoFacts
 from backend.store.engine import Database
 
+WHOLE = "(m.start_s = 0 AND m.end_s >= v.duration_s)"
+"""Whether a moment `m` is all of its video `v`, for use in a statement."""
+
 
 @dataclass(frozen=True, slots=True)
 class CaptionRow:

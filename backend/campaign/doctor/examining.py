@@ -19,7 +19,7 @@ from backend.campaign.judging.rows.seats import SECOND_ROUND_SEATS
 from backend.campaign.judging.rules import RULE_VERSION
 from backend.campaign.nouns import Verdict
 from backend.campaign.project.folder import Project
-from backend.media.jobs import PREDICTED, SAFE_AGE_S, clip_job, with_context
+from backend.media.jobs import PREDICTED, SAFE_AGE_S, clip_job, storyboard, with_context
 from backend.store.connection import Database, reading, writing
 
 EXAMPLES = 5
@@ -143,10 +143,10 @@ def _orphaned_clips(project: Project, db: Database, now: float) -> Iterable[str]
         return
     for start_s, end_s, sha256, video_s in invariants.clips(db):
         job = clip_job(project.clips, Path(), start_s, end_s, sha256)
-        known |= {job.path.name, with_context(job, video_s).path.name}
+        known |= {job.path.name, with_context(job, video_s).path.name, storyboard(job).path.name}
     for name in sorted(files.keys() - known):
         try:
-            unfinished = not name.endswith(".mp4") and files[name].stat().st_mtime > now - SAFE_AGE_S
+            unfinished = not name.endswith((".mp4", ".webp")) and files[name].stat().st_mtime > now - SAFE_AGE_S
         except FileNotFoundError:  # the server finished or removed it just now
             continue
         if not unfinished:

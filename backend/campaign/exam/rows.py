@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from backend.campaign.corpus.rows import WHOLE
 from backend.campaign.exam.rules import Settled
 from backend.campaign.nouns import Person, Role
 from backend.ground.ids import AnnotatorId, PairId, PairKey, QueryId
@@ -58,6 +59,7 @@ class Place:
     pair_id: PairId
     pair_key: PairKey
     duration_s: float
+    whole: bool
     right: int
     explanation: str
     blocked: bool
@@ -225,14 +227,18 @@ def places(db: Database, exam_id: int, attempt_id: int = 0) -> list[Place]:
         "ORDER BY n.revision DESC LIMIT 1)"
     )
     rows = db.conn.execute(
-        "SELECT i.item_id, p.query_id, q.text, p.pair_id, p.pair_key, m.end_s - m.start_s, i.right_grade, "
-        f"i.explanation, f.moment_id IS NOT NULL, {newest.format(0)}, {newest.format(1)} FROM exam_item i "
-        "JOIN pair p USING (pair_id) JOIN query q USING (query_id) JOIN moment m USING (moment_id) "
-        "LEFT JOIN clip_fault f USING (moment_id) WHERE i.exam_id = :exam ORDER BY i.item_id",
+        "SELECT i.item_id, p.query_id, q.text, p.pair_id, p.pair_key, m.end_s - m.start_s, "
+        f"{WHOLE}, i.right_grade, i.explanation, f.moment_id IS NOT NULL, {newest.format(0)}, {newest.format(1)} "
+        "FROM exam_item i JOIN pair p USING (pair_id) JOIN query q USING (query_id) JOIN moment m USING (moment_id) "
+        "JOIN video v USING (video_id) LEFT JOIN clip_fault f USING (moment_id) "
+        "WHERE i.exam_id = :exam ORDER BY i.item_id",
         {"exam": exam_id, "attempt": attempt_id},
     )
     return [
-        Place(r[0], QueryId(r[1]), r[2], PairId(r[3]), PairKey(r[4]), r[5], r[6], r[7], bool(r[8]), r[9], r[10])
+        Place(
+            *(r[0], QueryId(r[1]), r[2], PairId(r[3]), PairKey(r[4]), r[5]),
+            *(bool(r[6]), r[7], r[8], bool(r[9]), r[10], r[11]),
+        )
         for r in rows
     ]
 

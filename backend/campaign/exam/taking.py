@@ -272,7 +272,7 @@ def _items(places: Sequence[Place], attempt: Attempt, *, again: bool = False) ->
 
 
 def _item(name: PairKey, place: Place, nth: int, total: int) -> DeskItem:
-    return DeskItem(name, place.query, nth, total, place.duration_s, place.own)
+    return DeskItem(name, place.query, nth, total, place.duration_s, place.own, place.whole)
 
 
 def _miss(place: Place, name: PairKey) -> ExamMiss:

@@ -96,7 +96,7 @@ def desk(store: Store, person: Annotator, *, now: float, lease_s: float, shown: 
     for item in held:
         graded, total = progress[item.batch_id]
         nth = sum(other.batch_id == item.batch_id for other in held[: len(items) + 1])
-        items.append(DeskItem(item.pair_key, item.query, graded + nth, total, item.duration_s))
+        items.append(DeskItem(item.pair_key, item.query, graded + nth, total, item.duration_s, whole=item.whole))
     if items:
         state = DeskState.READY
     elif waiting:

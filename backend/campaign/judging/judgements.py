@@ -139,7 +139,7 @@ def previous(store: Store, person: Annotator, *, now: float) -> DeskItem | None:
         if earlier is None or locked(store, person, pair, earlier, now=now):
             return None
         graded, total = seats.batch_progress(db, person.annotator_id, pair.batch_id, now=now)
-    return DeskItem(pair.pair_key, pair.query, graded, total, pair.end_s - pair.start_s, last[1])
+    return DeskItem(pair.pair_key, pair.query, graded, total, pair.end_s - pair.start_s, last[1], pair.whole)
 
 
 def _own(standing: list[Standing], me: int) -> Standing | None:

@@ -20,7 +20,7 @@ class DeskItem:
     """One pair in an annotator's hands, with nothing in it that could bias the grade.
 
     `position` of `total` counts this person's pairs of the query; `grade` is the person's own earlier grade
-    when the pair is offered again for correction.
+    when the pair is offered again for correction. The clip is the `whole` video where the moment is.
     """
 
     pair: PairKey
@@ -29,6 +29,7 @@ class DeskItem:
     total: int
     duration_s: float
     grade: int | None = None
+    whole: bool = False
 
 
 class DeskState(StrEnum):

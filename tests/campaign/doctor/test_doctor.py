@@ -15,7 +15,7 @@ from backend.campaign.doctor import examining as doctor
 from backend.campaign.judging.model import SkipEvent, SkipKind
 from backend.campaign.nouns import Verdict
 from backend.ground.ids import PairKey
-from backend.media.jobs import SAFE_AGE_S, clip_job, with_context
+from backend.media.jobs import SAFE_AGE_S, clip_job, storyboard, with_context
 from backend.store import connection
 from support import NOW, Judging
 
@@ -258,10 +258,12 @@ def test_clips_of_no_moment_and_what_was_never_finished_are_found_and_removed(wo
     wanted = [
         put(job.path, 10 * SAFE_AGE_S),
         put(with_context(job, 60.0).path, 10 * SAFE_AGE_S),
+        put(storyboard(job).path, 10 * SAFE_AGE_S),
         put(clips / "being-cut.mp4.7.7.part", 1),
     ]
     orphans = [
         put(clips / f"{'0' * 40}.mp4", 10 * SAFE_AGE_S),
+        put(storyboard(clip_job(clips, worked.video, 0.0, 1.5, "gone")).path, 10 * SAFE_AGE_S),
         put(clips / "left.mp4.7.7.part", 2 * SAFE_AGE_S),
         put(clip_job(clips, worked.video, moment[0], moment[1] + 1, "ab").path, 1),
         put(clip_job(clips, worked.video, moment[0], moment[1], "the video before").path, 1),

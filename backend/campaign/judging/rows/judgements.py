@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from backend.campaign.candidates.rows.lists import PROBE_PAIRS
+from backend.campaign.corpus.rows import WHOLE
 from backend.campaign.judging.rows.seats import Seat
 from backend.campaign.nouns import Verdict
 from backend.ground.ids import AnnotatorId, BatchId, MomentId, PairId, PairKey
@@ -23,6 +24,7 @@ class PairRow:
     video: str
     start_s: float
     end_s: float
+    whole: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,14 +42,16 @@ class Standing:
 def pair_by_key(db: Database, key: PairKey) -> PairRow | None:
     """The pair behind an opaque name."""
     row = db.conn.execute(
-        "SELECT p.pair_id, p.pair_key, p.batch_id, q.text, p.moment_id, v.name, m.start_s, m.end_s FROM pair p "
-        "JOIN query q USING (query_id) JOIN moment m USING (moment_id) JOIN video v USING (video_id) "
-        "WHERE p.pair_key = ?",
+        "SELECT p.pair_id, p.pair_key, p.batch_id, q.text, p.moment_id, v.name, m.start_s, m.end_s, "
+        f"{WHOLE} FROM pair p JOIN query q USING (query_id) JOIN moment m USING (moment_id) "
+        "JOIN video v USING (video_id) WHERE p.pair_key = ?",
         [key],
     ).fetchone()
     if row is None:
         return None
-    return PairRow(PairId(row[0]), PairKey(row[1]), BatchId(row[2]), row[3], MomentId(row[4]), row[5], row[6], row[7])
+    return PairRow(
+        PairId(row[0]), PairKey(row[1]), BatchId(row[2]), row[3], MomentId(row[4]), row[5], row[6], row[7], bool(row[8])
+    )
 
 
 def event_owner(db: Database, key: str) -> tuple[PairId, AnnotatorId] | None:

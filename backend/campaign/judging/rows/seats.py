@@ -8,6 +8,7 @@ holder's screen; until then it only lies ahead. Whoever takes the seat, or takes
 from dataclasses import dataclass
 from enum import StrEnum
 
+from backend.campaign.corpus.rows import WHOLE
 from backend.ground.ids import AnnotatorId, BatchId, PairId, PairKey, QueryId
 from backend.store.engine import Database
 
@@ -41,6 +42,7 @@ class Held:
     query_id: QueryId
     query: str
     duration_s: float
+    whole: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,14 +79,15 @@ def held(db: Database, me: AnnotatorId) -> list[Held]:
     """What this person holds and has not graded, in the order of claiming; broken clips left out."""
     # "+" keeps SQLite from walking all seats this person ever had in the order of claim_no.
     rows = db.conn.execute(
-        "SELECT p.pair_id, p.pair_key, p.batch_id, p.query_id, q.text, m.end_s - m.start_s "
-        "FROM seat s JOIN pair p USING (pair_id) JOIN query q USING (query_id) JOIN moment m USING (moment_id) "
+        "SELECT p.pair_id, p.pair_key, p.batch_id, p.query_id, q.text, m.end_s - m.start_s, "
+        f"{WHOLE} FROM seat s JOIN pair p USING (pair_id) JOIN query q USING (query_id) "
+        "JOIN moment m USING (moment_id) JOIN video v USING (video_id) "
         "WHERE s.annotator_id = ? AND s.lease_until IS NOT NULL "
         "AND NOT EXISTS (SELECT 1 FROM clip_fault f WHERE f.moment_id = p.moment_id) ORDER BY +s.claim_no",
         [me],
     )
     return [
-        Held(PairId(r[0]), PairKey(r[1]), BatchId(r[2]), QueryId(r[3]), r[4], r[5])
+        Held(PairId(r[0]), PairKey(r[1]), BatchId(r[2]), QueryId(r[3]), r[4], r[5], bool(r[6]))
         for r in rows  # one person holds a handful
     ]
 

@@ -1,0 +1,45 @@
+"""A desk says of a whole video that it is one, also in the exam and when it is offered for correction; others not."""
+
+from pathlib import Path
+
+import demo_pools
+from backend import api
+from backend.campaign.judging.model import GradeEvent
+from backend.campaign.nouns import Role
+from backend.media.jobs import STORYBOARD
+from support import NOW, Judging
+
+
+def test_a_moment_of_a_video_is_no_whole_one(judging: Judging) -> None:
+    items = api.desk(judging.project, judging.annotators[0], now=NOW).items
+    assert items
+    assert not any(item.whole for item in items)
+
+
+def test_whole_videos_are_told_wherever_they_are_shown(tmp_path: Path) -> None:
+    pools = demo_pools.write(tmp_path / "pools.json")
+    project, _ = api.make_pool_check(pools, tmp_path / "check", demo_pools.CLIPS, now=NOW)
+    ana, ben = (
+        api.add_person_with_password(project, api.OPERATOR, name, Role.ANNOTATOR, "long enough", now=NOW)
+        for name in ("Ana", "Ben")
+    )
+    desk = api.desk(project, ana, now=NOW)
+    assert all(item.whole for item in desk.items)
+    board = api.storyboard_for(project, ana, desk.items[0].pair)
+    clip = api.clip_for(project, ana, desk.items[0].pair)
+    assert board.path.name == f"{STORYBOARD}{clip.path.stem}.webp"
+    assert (board.start_s, board.end_s) == (0.0, desk.items[0].duration_s)
+    for person in (ana, ben):
+        while items := api.desk(project, person, now=NOW).items:
+            event = GradeEvent(items[0].pair, 1, f"{person.name} {items[0].pair}", 900)
+            assert api.record_grades(project, person, [event], now=NOW)[0].status == "saved"
+    previous = api.desk(project, ben, now=NOW).previous
+    assert previous is not None
+    assert previous.whole
+    lead = api.add_person_with_password(project, api.OPERATOR, "Lea", Role.LEAD, "long enough", now=NOW)
+    api.set_exam(project, lead, queries=3, pairs=3, seed=1, now=NOW + 1000)
+    nia = api.add_person_with_password(project, lead, "Nia", Role.ANNOTATOR, "long enough", now=NOW + 1000)
+    items = api.exam_act(project, nia, api.ExamAct.START, now=NOW + 1000).items
+    assert items
+    assert all(item.whole for item in items)
+    assert api.storyboard_for(project, nia, items[0].pair).path.suffix == ".webp"
