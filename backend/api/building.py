@@ -7,16 +7,18 @@ from pathlib import Path
 from backend.campaign.corpus.model import ImportOptions
 from backend.campaign.nouns import Operator, Person
 from backend.campaign.people import gate
-from backend.campaign.pools import building, calibrating, from_file, from_project
+from backend.campaign.pools import building, calibrating, from_file, from_project, looking
 from backend.campaign.pools.building import BuildReport
 from backend.campaign.pools.labelled import read_labelled
-from backend.campaign.pools.model import PoolOptions
+from backend.campaign.pools.looking import Looking
+from backend.campaign.pools.model import Captioned, Looks, PoolOptions
 from backend.campaign.pools.stored import StoredThresholds, read_thresholds
 from backend.campaign.project.folder import Project
 from backend.encoders import cache, sentence
+from backend.encoders.clip import CLIP_NAME, load_clip
 from backend.encoders.sentence import Encoder
 from backend.ground.arriving import require_new_folder
-from backend.ground.errors import ProjectError
+from backend.ground.errors import InputError, ProjectError
 from backend.ground.progress import Progress
 
 
@@ -27,6 +29,7 @@ def build_pools(
     options: PoolOptions,
     *,
     thresholds: Path | None = None,
+    looks: Looks | None = None,
     now: float,
     progress: Progress | None = None,
 ) -> BuildReport:
@@ -38,24 +41,28 @@ def build_pools(
         out: the folder to make.
         options: sizes, thresholds, seed.
         thresholds: a file of `calibrate_thresholds`, which goes over those of the options.
+        looks: how to look at the videos; None for text alone.
         now: seconds since 1970, written into the manifest.
         progress: called with (what is done, done, all).
 
     Raises:
         ProjectError: the options mean nothing, the folder is not new, or there are not enough videos.
-        InputError: the file of thresholds is none.
-        EncoderUnavailable: the encoder cannot be found or built.
+        InputError: the file of thresholds is none, or a video cannot be shown.
+        EncoderUnavailable: the encoder or the CLIP model cannot be found or built.
     """
     gate.in_charge(project.store, by)
     settings = project.settings
     spec = sentence.resolve(settings.encoder, settings.encoder_kind, settings.encoder_dtype)
-    ready = _ready(out, options, thresholds, spec)
+    corpus = from_project.read(project)
+    files = from_project.video_files(project, sorted(corpus.moments)) if looks else {}
+    ready = _ready(corpus, out, options, thresholds, spec)
     return building.build(
-        from_project.read(project),
+        corpus,
         ready.encoder,
         out,
         ready.options,
         embeddings=project.embeddings,
+        visual=_look(corpus, files, looks, project.embeddings, progress),
         thresholds_from=ready.thresholds_from,
         now=now,
         progress=progress,
@@ -68,6 +75,8 @@ def build_pools_from_file(
     options: PoolOptions,
     *,
     thresholds: Path | None = None,
+    looks: Looks | None = None,
+    videos: Path | None = None,
     encoder: str | None = None,
     kind: str | None = None,
     embeddings: Path | None = None,
@@ -84,6 +93,8 @@ def build_pools_from_file(
         out: see `build_pools`, as for what is not said here.
         options: see there.
         thresholds: see there.
+        looks: see there.
+        videos: the folder of the videos, which looking needs.
         encoder: as for a project; SimCSE from the model hub unless another is named.
         kind: of the encoder.
         embeddings: where vectors are kept; the person's cache folder unless another is named.
@@ -97,13 +108,18 @@ def build_pools_from_file(
         InputError: the file has problems, or one of its videos no duration.
     """
     corpus = from_file.read(file, format, ImportOptions(types, columns or {}))
-    ready = _ready(out, options, thresholds, sentence.resolve(encoder or sentence.DEFAULT_NAME, kind))
+    if looks and videos is None:
+        raise InputError.single(file, "does not say where its videos lie: name their folder with --videos")
+    files = looking.files_in(videos, corpus) if looks and videos else {}
+    ready = _ready(corpus, out, options, thresholds, sentence.resolve(encoder or sentence.DEFAULT_NAME, kind))
+    kept = embeddings or cache.shared_folder()
     return building.build(
         corpus,
         ready.encoder,
         out,
         ready.options,
-        embeddings=embeddings or cache.shared_folder(),
+        embeddings=kept,
+        visual=_look(corpus, files, looks, kept, progress),
         thresholds_from=ready.thresholds_from,
         now=now,
         progress=progress,
@@ -149,13 +165,24 @@ class _Ready:
     thresholds_from: str
 
 
-def _ready(out: Path, options: PoolOptions, thresholds: Path | None, spec: sentence.EncoderSpec) -> _Ready:
+def _look(
+    corpus: Captioned, files: Mapping[str, Path], looks: Looks | None, embeddings: Path, progress: Progress | None
+) -> Looking | None:
+    if looks is None:
+        return None
+    clip = load_clip(looks.clip or CLIP_NAME)
+    return looking.look(corpus, files, clip, embeddings, per_s=looks.frames_per_s, progress=progress)
+
+
+def _ready(
+    corpus: Captioned, out: Path, options: PoolOptions, thresholds: Path | None, spec: sentence.EncoderSpec
+) -> _Ready:
     """Everything that can be refused at once, the encoder last: its files may have to be downloaded."""
     require_new_folder(out)
     stored = read_thresholds(thresholds) if thresholds else None
     if stored:
         options = replace(options, t_pos=stored.t_pos, t_neg=stored.t_neg)
-    building.require_sensible(options)
+    building.require_sensible(options, corpus)
     encoder = sentence.load(spec)
     if stored and stored.encoder != encoder.identity:
         raise ProjectError(

@@ -1,12 +1,13 @@
 """The commands that make pools: `reelrank mvmr build`, `calibrate`."""
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from backend import api
-from backend.campaign.pools.model import T_NEG, T_POS, PoolOptions
+from backend.campaign.pools.model import T_NEG, T_POS, Looks, PoolOptions
 from backend.cli.corpus import ColumnsOption, FormatOption, TypeOption, known_format, read_columns
 from backend.cli.output import EncoderOption, KindOption, now, progress_bar, say, seconds, table
 
@@ -21,6 +22,13 @@ EmbeddingsOption = Annotated[
     ),
 ]
 _NAMED = 5
+
+
+class SecondFilter(StrEnum):
+    """What decides beside the text."""
+
+    NONE = "none"
+    EMSCORE = "emscore"
 
 
 def register(mvmr: typer.Typer) -> None:
@@ -67,6 +75,26 @@ def build(
     as_published: Annotated[
         bool, typer.Option("--as-published", help="As the published code does it where that departs from its paper.")
     ] = False,
+    visual: Annotated[
+        SecondFilter,
+        typer.Option("--visual", help="emscore: look at the videos too, by EMScore and CLIP; none: text alone."),
+    ] = SecondFilter.NONE,
+    clip: Annotated[
+        str | None,
+        typer.Option(
+            "--clip",
+            metavar="NAME",
+            help="For emscore: a model hub name or a local folder; sentence-transformers/clip-ViT-B-32 unless told.",
+            show_default=False,
+        ),
+    ] = None,
+    frames_per_s: Annotated[
+        float, typer.Option("--frames-per-s", metavar="N", help="For emscore: how often to look.", min=0.001)
+    ] = 1.0,
+    videos: Annotated[
+        Path | None,
+        typer.Option("--videos", metavar="FOLDER", help="For emscore and an annotation file: where its videos lie."),
+    ] = None,
     encoder: EncoderOption = None,
     kind: KindOption = None,
     embeddings: EmbeddingsOption = None,
@@ -92,7 +120,9 @@ def build(
         seed=seed,
         as_published=as_published,
     )
+    looks = Looks(clip, frames_per_s) if visual is SecondFilter.EMSCORE else None
     file_only = {
+        "--videos": videos,
         "--encoder": encoder,
         "--encoder-kind": kind,
         "--embeddings": embeddings,
@@ -106,7 +136,7 @@ def build(
                 raise typer.BadParameter(f"a project has its own: leave out {', '.join(given)}", param_hint=given[0])
             project = api.open_project(source)
             report = api.build_pools(
-                project, api.OPERATOR, out, options, thresholds=thresholds, now=start, progress=progress
+                project, api.OPERATOR, out, options, thresholds=thresholds, looks=looks, now=start, progress=progress
             )
         else:
             report = api.build_pools_from_file(
@@ -114,6 +144,8 @@ def build(
                 out,
                 options,
                 thresholds=thresholds,
+                looks=looks,
+                videos=videos,
                 encoder=encoder,
                 kind=kind,
                 embeddings=embeddings,

@@ -87,16 +87,21 @@ def _shards(place: Path, record: np.dtype[Any]) -> Iterator[npt.NDArray[Any]]:
 
 def _write(place: Path, records: npt.NDArray[Any]) -> None:
     """Add one shard. Its name follows from its keys, so that the same work done twice makes one file."""
-    place.mkdir(parents=True, exist_ok=True)
     name = hashlib.blake2b(np.ascontiguousarray(records["key"]).tobytes(), digest_size=16).hexdigest()
-    unfinished = place / f"{name}.{os.getpid()}.tmp"
+    keep_array(place / f"{name}.npy", records)
+
+
+def keep_array(path: Path, array: npt.NDArray[Any]) -> None:
+    """Write an array to a `.npy` file: whole, or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_suffix(f".{os.getpid()}.tmp")
     try:
         with unfinished.open("wb") as stream:
-            np.save(stream, records, allow_pickle=False)
+            np.save(stream, array, allow_pickle=False)
             stream.flush()
             # Without this a power cut may leave the name in place and the contents empty.
             os.fsync(stream.fileno())
-        os.replace(unfinished, place / f"{name}.npy")
+        os.replace(unfinished, path)
     finally:
         unfinished.unlink(missing_ok=True)
 

@@ -20,7 +20,7 @@ A worked example: two tokens along the axes, two frames, one along the first axi
 
 >>> sentence = SentenceVectors((1, 2), np.eye(2, dtype=np.float32))
 >>> half = np.sqrt(0.5)
->>> video = FrameVectors([np.array([[1, 0], [half, half]], dtype=np.float32)])
+>>> video = FrameVectors.of([np.array([[1, 0], [half, half]], dtype=np.float32)])
 >>> found = score(sentence, video)
 >>> [round(float(part[0]), 4) for part in (found.precision, found.recall, found.f)]
 [0.8536, 0.8536, 0.8536]
@@ -90,31 +90,42 @@ class EmScores:
     full_f: Doubles
 
 
+@dataclass(frozen=True, slots=True)
 class FrameVectors:
-    """The frames of several videos one after another, so that a sentence is compared with all in one product."""
+    """The frames of several videos one after another, so that a sentence is compared with all in one product.
 
-    def __init__(self, videos: Sequence[FloatArray]) -> None:
-        """Keep the videos.
+    `vectors` are those of all frames, `(frames, dim)`; `starts` and `counts` say which are each video's; `whole` is the
+    unit vector of its mean frame, `(videos, dim)`.
+    """
 
-        Args:
-            videos: unit vectors of the frames of each, float32 `(frames, dim)`.
+    vectors: FloatArray
+    starts: npt.NDArray[np.int64]
+    counts: npt.NDArray[np.int64]
+    whole: Doubles
+
+    @classmethod
+    def of(cls, videos: Sequence[FloatArray]) -> "FrameVectors":
+        """Those of videos, each with the unit vectors of its frames, float32 `(frames, dim)`.
 
         Raises:
             ValueError: there is no video, or one has no frame.
         """
         if not videos or not all(len(video) for video in videos):
             raise ValueError("EMScore needs videos, and each of them a frame")
-        self.counts = np.array([len(video) for video in videos])
-        self.starts = np.concatenate([[0], np.cumsum(self.counts)[:-1]])
-        self.vectors = np.concatenate(videos)
         means = np.array([video.mean(axis=0, dtype=np.float64) for video in videos])
         lengths = np.linalg.norm(means, axis=1, keepdims=True)
         # Opposite frames may cancel out: such a video is like nothing, and no division by zero.
-        self.whole = means / np.where(lengths > 0, lengths, 1)
+        return cls._joined(list(videos), means / np.where(lengths > 0, lengths, 1))
 
     def some(self, videos: npt.NDArray[np.int64]) -> "FrameVectors":
-        """Those of them with these numbers, in that order."""
-        return FrameVectors([self.vectors[self.starts[n] : self.starts[n] + self.counts[n]] for n in videos])
+        """Those of the videos with these numbers, in that order."""
+        parts = [self.vectors[self.starts[n] : self.starts[n] + self.counts[n]] for n in videos]
+        return self._joined(parts, self.whole[videos])
+
+    @classmethod
+    def _joined(cls, videos: list[FloatArray], whole: Doubles) -> "FrameVectors":
+        counts = np.array([len(video) for video in videos], dtype=np.int64)
+        return cls(np.concatenate(videos), np.cumsum(counts) - counts, counts, whole)
 
 
 def score(sentence: SentenceVectors, videos: FrameVectors, weights: Idf | None = None) -> EmScores:

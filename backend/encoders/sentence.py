@@ -118,11 +118,11 @@ def load(spec: EncoderSpec) -> Encoder:
         raise unavailable(spec, f"{folder.name} holds no model.safetensors or pytorch_model.bin")
     if contradiction := _contradiction(folder, spec.kind):
         raise unavailable(spec, contradiction)
-    weights_sha256 = _sha256(weights)
+    weights_sha256 = files_sha256(weights)
     if spec.kind == MINILM and weights_sha256 != MINILM_SHA256:
         raise unavailable(spec, f"its weights have sha256 {weights_sha256}, not {MINILM_SHA256}")
     # The tokenizer and the configuration are part of the function too.
-    others = _sha256([file for file in sorted(folder.glob("*")) if _shapes_vectors(file)])
+    others = files_sha256([file for file in sorted(folder.glob("*")) if _shapes_vectors(file)])
     label = folder.resolve().name if Path(spec.name).expanduser().is_dir() else spec.name
     tokens = MINILM_TOKENS if spec.kind == MINILM else SIMCSE_TOKENS
     identity = f"{label} kind={spec.kind} tokens={tokens} weights={weights_sha256} files={others[:12]}"
@@ -239,7 +239,7 @@ def _shapes_vectors(file: Path) -> bool:
     )
 
 
-def _sha256(files: Sequence[Path]) -> str:
+def files_sha256(files: Sequence[Path]) -> str:
     """Hash of the contents of `files` in order; of one file, what `sha256sum` prints."""
     return _sha256_of(tuple((file, file.stat().st_mtime_ns, file.stat().st_size) for file in files))
 

@@ -50,7 +50,7 @@ class Model:
         torch.set_num_threads(min(torch.get_num_threads(), owned_cores()))
         device = "cuda" if torch.cuda.is_available() else "cpu"
         precision = {"fp32": torch.float32, "bf16": torch.bfloat16}[dtype]
-        with _quiet():
+        with quiet():
             self._model = (
                 _from_modules_json(folder, device, precision)
                 if kind == "minilm"
@@ -82,7 +82,7 @@ class Model:
         self._until_fast -= encoded
         if self._until_fast <= 0:
             self._until_fast = None
-            with _quiet():
+            with quiet():
                 openvino.replace_transformer(self._model, owned_cores())
 
 
@@ -125,7 +125,7 @@ def _pooler(folder: Path) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
+def quiet() -> Iterator[None]:
     """Hold back the model libraries' progress bars and loading reports, and put their settings back."""
     verbosity = transformers_logging.get_verbosity()
     bars = transformers_logging.is_progress_bar_enabled()

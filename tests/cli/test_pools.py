@@ -131,3 +131,21 @@ def test_thresholds_are_found_and_taken_and_belong_to_their_encoder(
     code, _, err = reelrank(*call[:3], tmp_path / "more", *call[4:])
     assert code == 1
     assert "has thresholds of words-64, but the encoder here is other" in err
+
+
+def test_looking_needs_videos_and_a_model(
+    reelrank: Run, corpus: Path, corpus_project: api.Project, tmp_path: Path
+) -> None:
+    call = ("mvmr", "build", corpus, tmp_path / "pools", "--pool", 6, "--visual", "emscore")
+    code, _, err = reelrank(*call)
+    assert code == 1
+    assert "name their folder with --videos" in err
+    code, _, err = reelrank(*call, "--videos", tmp_path)
+    assert code == 1
+    assert "no video file in" in err
+    code, _, err = reelrank(
+        "mvmr", "build", corpus_project.folder, tmp_path / "pools", "--pool", 3, "--visual", "emscore"
+    )
+    assert code == 1
+    assert "the files of 6 videos are not known, such as v0" in err
+    assert not (tmp_path / "pools").exists()

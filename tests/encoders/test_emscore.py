@@ -39,7 +39,7 @@ def test_it_is_what_the_paper_says_of_random_vectors(weighted: bool) -> None:
     rng = np.random.default_rng(5)
     corpus = [[0, *rng.integers(1, 12, size=rng.integers(1, 9)).tolist(), 12] for _ in range(20)]
     videos = [unit(rng, count) for count in (1, 2, 7, 40, 3)]
-    frames = FrameVectors(videos)
+    frames = FrameVectors.of(videos)
     for tokens in corpus:
         words = unit(rng, len(tokens))
         found = score(SentenceVectors(tokens, words), frames, idf(corpus) if weighted else None)
@@ -51,7 +51,7 @@ def test_it_is_what_the_paper_says_of_random_vectors(weighted: bool) -> None:
 
 def test_some_videos_score_as_they_do_among_all() -> None:
     rng = np.random.default_rng(6)
-    frames = FrameVectors([unit(rng, count) for count in (3, 1, 5, 2)])
+    frames = FrameVectors.of([unit(rng, count) for count in (3, 1, 5, 2)])
     sentence = SentenceVectors((4, 5, 6), unit(rng, 3))
     chosen = np.array([2, 0])
     np.testing.assert_allclose(
@@ -70,15 +70,15 @@ def test_rare_tokens_weigh_more_and_those_of_every_sentence_nothing() -> None:
 
 def test_a_video_without_frames_is_refused() -> None:
     with pytest.raises(ValueError, match="frame"):
-        FrameVectors([np.zeros((0, DIM), dtype=np.float32)])
+        FrameVectors.of([np.zeros((0, DIM), dtype=np.float32)])
     with pytest.raises(ValueError, match="videos"):
-        FrameVectors([])
+        FrameVectors.of([])
 
 
 def test_frames_that_cancel_out_are_like_nothing() -> None:
     one = np.zeros((1, DIM), dtype=np.float32)
     one[0, 0] = 1
-    found = score(SentenceVectors((1,), one), FrameVectors([np.concatenate([one, -one])]))
+    found = score(SentenceVectors((1,), one), FrameVectors.of([np.concatenate([one, -one])]))
     assert found.coarse.tolist() == [0]
     assert found.precision.tolist() == [1]
     assert found.recall.tolist() == [0]  # 1 and -1

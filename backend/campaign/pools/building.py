@@ -73,7 +73,7 @@ class BuildReport:
     left_out: tuple[str, ...]
 
 
-def require_sensible(options: PoolOptions) -> None:
+def require_sensible(options: PoolOptions, corpus: Captioned) -> None:
     """Refuse sizes and thresholds that mean nothing.
 
     Raises:
@@ -88,6 +88,8 @@ def require_sensible(options: PoolOptions) -> None:
             f"a video is negative up to t_neg and positive from t_pos on, so t_neg {options.t_neg:g} has to be below "
             f"t_pos {options.t_pos:g}, both from -1 to 1"
         )
+    if len(corpus.moments) < options.pool:
+        raise ProjectError(f"{corpus.source} has {len(corpus.moments):,} videos: take a --pool of no more")
 
 
 def build(
@@ -119,9 +121,7 @@ def build(
         ProjectError: the options mean nothing, the folder is not new, or no query has a full pool.
         EncoderUnavailable: the model cannot be built.
     """
-    require_sensible(options)
-    if len(corpus.moments) < options.pool:
-        raise ProjectError(f"{corpus.source} has {len(corpus.moments):,} videos: take a --pool of no more")
+    require_sensible(options, corpus)
     with new_folder(out) as part:
         sentences = Sentences(list(corpus.moments.items()), options.seed)
         vectors = sentence_vectors(sentences, encoder, embeddings, named(progress, "encoding sentences"))

@@ -59,3 +59,11 @@ class Measured:
     alike: bool | None
     label: str
     first_half: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Looks:
+    """How to look at videos: the CLIP model, a folder or a name on the model hub (None: the usual), and how often."""
+
+    clip: str | None = None
+    frames_per_s: float = 1.0

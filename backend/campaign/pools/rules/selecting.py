@@ -33,7 +33,7 @@ DEPARTURES = (
 """What the published code does otherwise than its paper says."""
 PUBLISHED_CANDIDATES = 20
 """As many videos over t_pos does the published code look at."""
-_AT_ONCE = 256
+_AT_ONCE = 128
 """Videos whose EMScore is asked for in one go, until there are enough negatives."""
 
 

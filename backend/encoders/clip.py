@@ -1,0 +1,154 @@
+"""CLIP (Radford et al. 2021): sentences, their tokens, and frames of videos as vectors of one space.
+
+Nothing here imports torch until something has to be encoded. Frames are encoded once per model and rate, and kept on
+disk; sentences are few and short, and are not.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from backend.encoders.cache import keep_array
+from backend.encoders.emscore import SentenceVectors
+from backend.encoders.lengths import longest_first
+from backend.encoders.sentence import FloatArray, files_sha256, one_line
+from backend.ground.errors import EncoderUnavailable
+from backend.ground.progress import Steps
+
+if TYPE_CHECKING:
+    from backend.encoders.clip_model import ClipModel
+
+CLIP_NAME = "sentence-transformers/clip-ViT-B-32"
+"""CLIP ViT-B/32, the model of EMScore."""
+
+Picture = npt.NDArray[np.uint8]
+
+_AT_ONCE = 64
+"""Pictures held in memory, and texts between two calls of a progress callback."""
+
+
+@dataclass(slots=True)
+class Clip:
+    """A CLIP model, built when something is first encoded. `identity` names the function, as that of an `Encoder`."""
+
+    name: str
+    identity: str
+    _folder: Path
+    _built: "ClipModel | None" = None
+
+    def sentences(self, texts: Iterable[str], *, progress: Steps | None = None) -> dict[str, SentenceVectors]:
+        """The tokens of each distinct text, of which the first 77 are read, and their vectors.
+
+        Raises:
+            EncoderUnavailable: the model cannot be built.
+        """
+        unique = longest_first(self, texts)
+        found: dict[str, SentenceVectors] = {}
+        for start in range(0, len(unique), _AT_ONCE):
+            part = unique[start : start + _AT_ONCE]
+            for text, (tokens, vectors) in zip(part, self._model().sentences(part), strict=True):
+                found[text] = SentenceVectors(tokens, vectors)
+            if progress:
+                progress(len(found), len(unique))
+        return found
+
+    def frames(
+        self, video_sha256: str, per_s: float, pictures: Callable[[], Iterable[Picture]], folder: Path
+    ) -> FloatArray:
+        """Unit vectors of the frames of a video, float32 `(frames, dim)`, from disk where they are there.
+
+        Args:
+            video_sha256: of the file, which the vectors are kept by.
+            per_s: at which rate `pictures` shows the video.
+            pictures: gives its frames; not called where the vectors are there.
+            folder: where vectors are kept.
+
+        Raises:
+            EncoderUnavailable: the model cannot be built.
+            ValueError: there is no picture.
+        """
+        place = folder / hashlib.sha256(self.identity.encode()).hexdigest()[:32] / "frames"
+        path = place / f"{video_sha256}-{per_s:g}.npy"
+        if (known := _kept(path)) is not None:
+            return known
+        found = np.concatenate([self._model().frames(part) for part in _parts(pictures())])
+        keep_array(path, found)
+        return found
+
+    def _model(self) -> "ClipModel":
+        if self._built is None:
+            from backend.encoders.clip_model import ClipModel
+
+            try:
+                self._built = ClipModel(self._folder)
+            except Exception as error:
+                # A damaged or foreign checkpoint surfaces as any of a dozen types of the model libraries.
+                raise _unavailable(self.name, one_line(error)) from error
+        return self._built
+
+
+def load_clip(name: str) -> Clip:
+    """The CLIP model of a folder or of that name on the model hub, with its files found and hashed.
+
+    Raises:
+        EncoderUnavailable: its files cannot be had; also raised where something is encoded.
+    """
+    folder = _folder(name)
+    weights = _weights(folder)
+    if not weights:
+        raise _unavailable(name, f"{folder.name} holds no weights (.safetensors, or pytorch_model.bin)")
+    others = sorted(path for path in folder.rglob("*") if path.suffix in {".json", ".txt"})
+    label = folder.resolve().name if Path(name).expanduser().is_dir() else name
+    return Clip(name, f"{label} kind=clip weights={files_sha256(weights)} files={files_sha256(others)[:12]}", folder)
+
+
+def _folder(name: str) -> Path:
+    path = Path(name).expanduser()
+    if path.is_dir():
+        return path
+    if name.startswith((".", "~")) or path.is_absolute() or name.count("/") > 1:
+        raise _unavailable(name, "there is no such folder")
+    from huggingface_hub import snapshot_download
+
+    try:
+        try:
+            found = Path(snapshot_download(name, local_files_only=True))
+            if _weights(found):
+                return found
+        except OSError:
+            pass
+        return Path(snapshot_download(name, allow_patterns=["*.json", "*.txt", "*.safetensors", "*pytorch_model*.bin"]))
+    except (OSError, ValueError) as error:
+        raise _unavailable(name, f"not here, and not to be had from the model hub ({one_line(error)})") from error
+
+
+def _weights(folder: Path) -> list[Path]:
+    """Safetensors where there are any, as transformers prefers; in a folder of sentence-transformers below it."""
+    return sorted(folder.rglob("*.safetensors")) or sorted(folder.rglob("pytorch_model*.bin"))
+
+
+def _unavailable(name: str, reason: str) -> EncoderUnavailable:
+    return EncoderUnavailable(
+        f"CLIP model {name!r}: {reason.rstrip('.')}; name a folder with --clip, or build by text alone (--visual none)"
+    )
+
+
+def _kept(path: Path) -> FloatArray | None:
+    """The vectors in a file; None if it is not there, or damaged."""
+    try:
+        found: FloatArray = np.load(path, allow_pickle=False)
+    except (OSError, EOFError, ValueError):
+        return None
+    return found if found.ndim == 2 and found.dtype == np.float32 and len(found) else None
+
+
+def _parts(pictures: Iterable[Picture]) -> Iterator[Sequence[Picture]]:
+    rest = iter(pictures)
+    while part := list(islice(rest, _AT_ONCE)):
+        yield part

@@ -1,0 +1,162 @@
+"""CLIP as transformers and sentence-transformers compute it, on a tiny random model made here."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import transformers
+
+from backend.encoders.clip import Clip, load_clip
+from backend.ground.errors import EncoderUnavailable
+
+TEXTS = ["a man sits", "he runs", "a man sits", "x" * 200]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Letters for tokens, two layers of width 32, pictures of 32 x 32."""
+    import torch
+
+    place = tmp_path_factory.mktemp("models") / "tiny-clip"
+    place.mkdir()
+    letters = [chr(code) for code in range(ord("a"), ord("z") + 1)]
+    vocabulary = [*letters, *[f"{letter}</w>" for letter in letters], "<|startoftext|>", "<|endoftext|>"]
+    (place / "vocab.json").write_text(json.dumps({token: n for n, token in enumerate(vocabulary)}))
+    (place / "merges.txt").write_text("#version: 0.2\n")
+    tokenizer = transformers.CLIPTokenizer(str(place / "vocab.json"), str(place / "merges.txt"), model_max_length=77)
+    sizes = {"hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2, "num_attention_heads": 2}
+    last = len(vocabulary) - 1
+    config = transformers.CLIPConfig(
+        text_config={"vocab_size": last + 1, "bos_token_id": last - 1, "eos_token_id": last, **sizes},
+        vision_config={"image_size": 32, "patch_size": 8, **sizes},
+        projection_dim=16,
+    )
+    torch.manual_seed(4)
+    transformers.CLIPModel(config).save_pretrained(place)
+    pictures = transformers.CLIPImageProcessor(size={"shortest_edge": 32}, crop_size={"height": 32, "width": 32})
+    transformers.CLIPProcessor(image_processor=pictures, tokenizer=tokenizer).save_pretrained(place)
+    return place
+
+
+@pytest.fixture(scope="module")
+def clip(folder: Path) -> Clip:
+    return load_clip(str(folder))
+
+
+def pictures(count: int) -> list[np.ndarray]:
+    rng = np.random.default_rng(8)
+    return [rng.integers(0, 255, (40, 56, 3), dtype=np.uint8) for _ in range(count)]
+
+
+def test_frames_and_sentences_are_those_of_sentence_transformers(folder: Path, clip: Clip, tmp_path: Path) -> None:
+    from PIL import Image
+    from sentence_transformers import SentenceTransformer
+
+    model = SentenceTransformer(str(folder), device="cpu", local_files_only=True)
+    shown = pictures(70)  # more than a batch
+    expected = model.encode([Image.fromarray(picture) for picture in shown], normalize_embeddings=True)
+    found = clip.frames("0" * 64, 1, lambda: iter(shown), tmp_path)
+    np.testing.assert_allclose(found, expected, atol=1e-5)
+    whole = model.encode(TEXTS, normalize_embeddings=True)
+    for text, vector in zip(TEXTS, whole, strict=True):
+        np.testing.assert_allclose(clip.sentences(TEXTS)[text].vectors[-1], vector, atol=1e-5)
+
+
+def test_tokens_are_the_projected_states_of_the_text_model(folder: Path, clip: Clip) -> None:
+    """One text at a time, without padding: what `encode_text(..., local=True)` of EMScore's CLIP gives."""
+    import torch
+
+    model = transformers.CLIPModel.from_pretrained(folder).eval()
+    tokenizer = transformers.CLIPTokenizer.from_pretrained(folder)
+    found = clip.sentences(TEXTS)
+    assert list(found) != TEXTS
+    assert set(found) == set(TEXTS)
+    for text, sentence in found.items():
+        inputs = tokenizer(text, truncation=True, return_tensors="pt")
+        with torch.no_grad():
+            states = model.text_projection(model.text_model(**inputs).last_hidden_state)[0]
+        expected = (states / states.norm(dim=-1, keepdim=True)).numpy()
+        assert list(sentence.tokens) == inputs["input_ids"][0].tolist()
+        np.testing.assert_allclose(sentence.vectors, expected, atol=1e-5)
+    assert len(found["x" * 200].tokens) == 77
+    assert found["he runs"].tokens[0] == 52
+    assert found["he runs"].tokens[-1] == 53  # start and end
+
+
+def test_a_folder_of_sentence_transformers_is_the_same_model(folder: Path, clip: Clip, tmp_path: Path) -> None:
+    from sentence_transformers import SentenceTransformer
+
+    SentenceTransformer(str(folder), device="cpu").save(str(tmp_path / "saved"))
+    other = load_clip(str(tmp_path / "saved"))
+    for text, sentence in clip.sentences(TEXTS).items():
+        np.testing.assert_allclose(other.sentences([text])[text].vectors, sentence.vectors, atol=1e-5)
+
+
+def test_frames_are_encoded_once_a_video_rate_and_model(clip: Clip, tmp_path: Path) -> None:
+    asked: list[float] = []
+
+    def frames(rate: float, video: str = "a" * 64, by: Clip = clip) -> np.ndarray:
+        def give() -> list[np.ndarray]:
+            asked.append(rate)
+            return pictures(3)
+
+        return by.frames(video, rate, give, tmp_path)
+
+    first = frames(1)
+    np.testing.assert_array_equal(frames(1), first)
+    assert asked == [1]
+    frames(0.5)
+    frames(1, video="b" * 64)
+    assert asked == [1, 0.5, 1]
+    kept = sorted(tmp_path.rglob("*.npy"))
+    assert len(kept) == 3
+    kept[0].write_bytes(kept[0].read_bytes()[:-5])  # damaged: encoded again
+    for rate, video in ((1, "a" * 64), (0.5, "a" * 64), (1, "b" * 64)):
+        frames(rate, video)
+    assert len(asked) == 4
+    frames(1, by=Clip(clip.name, "another", clip._folder))
+    assert len(asked) == 5
+
+
+def test_the_identity_follows_from_the_files(folder: Path, clip: Clip, tmp_path: Path) -> None:
+    import shutil
+
+    assert clip.identity.startswith("tiny-clip kind=clip weights=")
+    copy = shutil.copytree(folder, tmp_path / "copy" / "tiny-clip")
+    assert load_clip(str(copy)).identity == clip.identity
+    (copy / "processor_config.json").write_text((copy / "processor_config.json").read_text() + "\n")
+    assert load_clip(str(copy)).identity != clip.identity
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("./nowhere", "there is no such folder"),
+        ("nobody/such-a-clip", "not to be had from the model hub"),
+        ("empty", "holds no weights"),
+    ],
+)
+def test_what_cannot_be_had_is_refused(tmp_path: Path, name: str, message: str) -> None:
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(EncoderUnavailable, match=message) as refusal:
+        load_clip(str(tmp_path / name) if name == "empty" else name)
+    assert "--visual none" in str(refusal.value)
+
+
+def test_another_kind_of_model_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "vocab.txt").write_text("\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a"]))
+    sizes = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}
+    transformers.BertModel(transformers.BertConfig(vocab_size=6, **sizes)).save_pretrained(tmp_path)
+    transformers.BertTokenizerFast(str(tmp_path / "vocab.txt")).save_pretrained(tmp_path)
+    with pytest.raises(EncoderUnavailable, match="no CLIP model"):
+        load_clip(str(tmp_path)).sentences(["a"])
+
+
+def test_naming_a_model_loads_no_torch(folder: Path) -> None:
+    load = f"from backend.encoders.clip import load_clip; load_clip({str(folder)!r})"
+    code = f"import sys; {load}; print('torch' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
