@@ -11,6 +11,7 @@ import streamlit as st
 from annotate_app.plain import plain
 from annotate_app.widgets import look, tables, wording
 from annotate_app.widgets.day_chart import day_chart
+from annotate_app.widgets.pool_check import pool_check
 from backend import api
 from backend.campaign.nouns import Person
 from backend.campaign.review.model import PersonPace, WorkProgress
@@ -35,6 +36,8 @@ def page() -> None:
     else:
         st.markdown(f"No pair has been handed out yet. Next: {plain(api.next_step(project, lead))}")
     _metrics(found)
+    if check := api.pool_check_report(project, lead):
+        pool_check(check)
     days, people = st.columns([3, 2], gap="large")
     with days:
         st.subheader("Judgements a day", anchor=False)

@@ -30,6 +30,7 @@ from backend.campaign.judging.model import (
 )
 from backend.campaign.nouns import Operator, Person, Role, Split, Verdict
 from backend.campaign.people.model import PersonReview
+from backend.campaign.pool_check.model import CheckReport
 from backend.campaign.project.model import Campaign
 from backend.campaign.quality.model import MyAgreement, MyWork
 from backend.campaign.release.rows import ReleaseRow
@@ -108,6 +109,7 @@ class Project:
     unavailable: str = ""
     campaign: Campaign = field(default_factory=new_campaign)
     work: MyWork = field(default_factory=lambda: WORK)
+    pool_check: CheckReport | None = None
     progress: WorkProgress = field(default_factory=lambda: WorkProgress(0, 0, (), (), 0, 0.0))
     status: dict[str, Any] = field(default_factory=dict)
 
@@ -271,6 +273,10 @@ def clip_for(project: Project, person: Person, pair: PairKey, *, context: bool =
     if context:
         return ClipJob(pair, project.folder / "clips" / f"{pair}-around.mp4", 1.25, 2.0)
     return ClipJob(pair, project.folder / "clips" / f"{pair}.mp4")
+
+
+def pool_check_report(project: Project, by: Person) -> CheckReport | None:
+    return project.pool_check
 
 
 def storyboard_for(project: Project, person: Person, pair: PairKey) -> ClipJob:

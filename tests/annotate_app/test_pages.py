@@ -17,6 +17,7 @@ import fake_api
 from backend.campaign.captions.model import RewriteCounts
 from backend.campaign.judging.rules import decide
 from backend.campaign.nouns import Role, Verdict
+from backend.campaign.pool_check.model import CheckFacts, CheckReport, PutInAs, Share, WrongVideo
 from backend.campaign.review.model import DayCount, GivenGrade, PersonPace
 from backend.ground.errors import StoreUnavailable
 from backend.ground.ids import QueryId
@@ -260,6 +261,26 @@ def test_the_forecast_in_words(project: fake_api.Project, needed: int, a_day: fl
     from annotate_app.screens.progress import forecast
 
     assert forecast(replace(project.progress, needed=needed, a_day=a_day)) == words
+
+
+def test_progress_of_a_check_of_pools_tells_how_many_videos_are_wrong(
+    open_page: Open, project: fake_api.Project
+) -> None:
+    assert "Wrong videos in the pools" not in [title.value for title in open_page("progress").subheader]
+    shares = (Share(20, 0, 0.0, 0.0, 0.1611, 3, 0), Share(29, 1, 1 / 29, 0.0061, 0.1718, 0, 2))
+    together = Share(0, 0, None, None, None, 0, 0)
+    wrong = (WrongVideo("A <b> waits.", "pools.json a#0", "clip_9", PutInAs.NEGATIVE),)
+    facts = CheckFacts("pools.json", "ab", 7, 812, 100, 5)
+    project.pool_check = CheckReport(facts, *shares, together, wrong)
+    app = open_page("progress")
+    assert "Wrong videos in the pools" in [title.value for title in app.subheader]
+    shown = html(app)
+    assert "<td>0 of 20</td><td><b>0.0%</b></td><td>0.0% to 16.1%</td><td>3 waiting</td>" in shown
+    assert "<td>1 of 29</td><td><b>3.4%</b></td><td>0.6% to 17.2%</td><td>2 undecided</td>" in shown
+    assert "<td>none settled yet</td><td></td><td></td><td>none</td>" in shown
+    assert "<td>A &lt;b&gt; waits.</td><td>clip_9</td><td>negative, matches</td>" in shown
+    assert [one.label for one in app.expander] == ["1 wrong video"]
+    assert any(text.startswith("Of pools.json: 100 queries of 812.") for text in sentences(app))
 
 
 def test_progress_of_a_project_without_work_says_what_to_do(open_page: Open, project: fake_api.Project) -> None:

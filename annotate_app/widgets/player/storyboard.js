@@ -2,6 +2,7 @@
 // where that part begins; the one that is playing is marked.
 
 const PARTS = 8; // as many frames as the server draws
+const EDGE_S = 0.1; // the frame on which a part begins starts a little before it
 
 class Storyboard {
   /**
@@ -56,7 +57,8 @@ class Storyboard {
 
   /** Mark the part that is on the screen. */
   time(seconds, duration) {
-    if (this.pair !== null && duration > 0) this.mark(Math.min(PARTS - 1, Math.floor((PARTS * seconds) / duration)));
+    if (this.pair === null || !(duration > 0)) return;
+    this.mark(Math.min(PARTS - 1, Math.floor((PARTS * (seconds + EDGE_S)) / duration)));
   }
 
   mark(now) {

@@ -1,0 +1,50 @@
+"""How wrong the pools are that a project checks, as leads read it on the page Progress."""
+
+from html import escape
+
+import streamlit as st
+
+from annotate_app.plain import plain
+from annotate_app.widgets import tables, wording
+from backend.campaign.pool_check.model import CheckReport, PutInAs, Share
+
+_WRONG = {PutInAs.POSITIVE: "positive, does not match", PutInAs.NEGATIVE: "negative, matches"}
+
+
+def pool_check(found: CheckReport) -> None:
+    """The shares with their intervals, and which videos are wrong."""
+    st.subheader("Wrong videos in the pools", anchor=False)
+    st.html(share_table(found))
+    st.caption(
+        f"Of {plain(found.facts.file)}: {wording.count_of(found.facts.drawn, 'query')} of {found.facts.queries:,}. "
+        "Intervals are Wilson's, of 95 %. Undecided are videos on which two people stood against two."
+    )
+    if found.wrong:
+        with st.expander(wording.count_of(len(found.wrong), "wrong video")):
+            st.html(wrong_table(found))
+
+
+def share_table(found: CheckReport) -> str:
+    """Positives that do not match, negatives that do, and both together."""
+    rows = {
+        "positives that do not match": found.positives,
+        "negatives that match": found.negatives,
+        "together": found.together,
+    }
+    head = ("", "Wrong", "Share", "95 % interval", "Not settled")
+    return tables.table(head, [(name, *_cells(share)) for name, share in rows.items()], "rr-shares")
+
+
+def wrong_table(found: CheckReport) -> str:
+    """Every wrong video, by query."""
+    rows = [(escape(one.query), escape(one.video), _WRONG[one.put_in_as]) for one in found.wrong]
+    return tables.table(("Query", "Video", "In the pool as"), rows)
+
+
+def _cells(share: Share) -> tuple[str, ...]:
+    counts = ((share.waiting, "waiting"), (share.undecided, "undecided"))
+    left = ", ".join(f"{count:,} {what}" for count, what in counts if count) or "none"
+    if share.share is None or share.low is None or share.high is None:
+        return "none settled yet", "", "", left
+    percent = (f"<b>{share.share:.1%}</b>", f"{share.low:.1%} to {share.high:.1%}")
+    return f"{share.wrong:,} of {share.settled:,}", *percent, left
