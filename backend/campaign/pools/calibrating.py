@@ -7,6 +7,7 @@ figure, and its numbers.
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from hashlib import blake2b
+from math import isnan
 from pathlib import Path
 
 import msgspec
@@ -14,10 +15,10 @@ import numpy as np
 
 from backend.campaign.pools.labelled import ScoredPair
 from backend.campaign.pools.model import Measured
-from backend.campaign.pools.rules.selecting import Sentences
 from backend.campaign.pools.rules.thresholds import Doubles, Thresholds, calibrate, judged
-from backend.campaign.pools.similarity import rounded, sentence_vectors, similarities_of
+from backend.campaign.pools.similarity import rounded
 from backend.campaign.pools.stored import RULE, StoredThresholds
+from backend.campaign.pools.vectors import PoolVectors
 from backend.encoders.cache import encode_cached
 from backend.encoders.sentence import Encoder
 from backend.ground.arriving import new_folder
@@ -53,12 +54,11 @@ def find(
         ProjectError: the folder is not new.
         EncoderUnavailable: the model cannot be built.
     """
-    steps = named(progress, "encoding sentences")
     with new_folder(out) as part:
         if isinstance(labelled, Pools):
-            measured = list(_of_pools(labelled, encoder, embeddings, steps))
+            measured = list(_of_pools(labelled, encoder, embeddings, progress))
         else:
-            measured = list(_of_pairs(labelled, encoder, embeddings, steps))
+            measured = list(_of_pairs(labelled, encoder, embeddings, named(progress, "encoding sentences")))
         alike, different = _classes(measured)
         if not len(alike) or not len(different):
             which = "positive in another video" if not len(alike) else "negative"
@@ -114,21 +114,16 @@ def _of_pairs(
         yield Measured(similarity, pair.alike, pair.label, _half(pair.one))
 
 
-def _of_pools(pools: Pools, encoder: Encoder, embeddings: Path, progress: Steps | None) -> Iterator[Measured]:
+def _of_pools(pools: Pools, encoder: Encoder, embeddings: Path, progress: Progress | None) -> Iterator[Measured]:
     """Each query with the videos of its pool but its own; one of which no sentence is known says nothing."""
-    sentences = Sentences([(name, moments) for name, moments in pools.moments.items() if moments], seed=0)
-    vectors = sentence_vectors(sentences, encoder, embeddings, progress)
-    queries = {(query.own.video, int(query.query_id.rpartition("#")[2])): query for query in pools.queries}
-    number = {name: n for n, name in enumerate(sentences.names)}
-    for own, _, s_te in similarities_of(sentences, vectors):
-        query = queries.get((sentences.moments[own].video, int(sentences.place[own])))
-        if query is None:
-            continue
+    others = [query.videos[1:] for query in pools.queries]
+    scores = PoolVectors(pools, encoder, embeddings, progress).scores(pools.queries, others)
+    for query, videos, s_te in zip(pools.queries, others, scores, strict=True):
         positive, half = {*query.positive_videos}, _half(query.own.video)
-        for video in query.videos[1:]:
-            if video in number:
+        for video, similarity in zip(videos, rounded(s_te).tolist(), strict=True):
+            if not isnan(similarity):
                 alike = video in positive
-                yield Measured(float(s_te[number[video]]), alike, POSITIVE if alike else NEGATIVE, half)
+                yield Measured(similarity, alike, POSITIVE if alike else NEGATIVE, half)
 
 
 def _half(name: str) -> bool:

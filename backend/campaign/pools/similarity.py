@@ -85,7 +85,7 @@ def similarities_of(sentences: Sentences, vectors: FloatArray) -> Iterator[tuple
             yield start + n, similarities[n], s_te
 
 
-def rounded(similarities: FloatArray) -> Doubles:
+def rounded(similarities: FloatArray | Doubles) -> Doubles:
     """Similarities as they are compared with thresholds."""
     found: Doubles = similarities.astype(np.float64).round(_DIGITS)
     return found
