@@ -45,7 +45,8 @@ TIMES = (".0173091", ".5173091", ".1527093", ".6527093")
 
 RANK, SIMILARITY, ACTIVE_MS = 4_917_301_000_000, 0.83479105, 7_654_321
 DESK = {"state", "items", "previous", "today", "in_all", "waiting", "skipped", "exam"}
-ITEM = {"pair", "query", "position", "total", "duration_s", "grade"}
+# Whether a clip is its `whole` video is no secret: a context of nothing tells it too.
+ITEM = {"pair", "query", "position", "total", "duration_s", "grade", "whole"}
 LEADS_PAGES = ("rewrites", "queries", "progress", "people", "release", "disagreements")
 Numbers = list[float | int]
 

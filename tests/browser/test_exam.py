@@ -154,7 +154,7 @@ def test_a_new_annotator_passes_is_told_of_the_misses_and_goes_to_work(enter: En
         assert desk["exam"]["result"] is None
         assert desk["exam"]["missed"] == []
         assert {key for item in desk["items"] for key in item} <= {
-            *("pair", "query", "position", "total", "duration_s", "grade")
+            *("pair", "query", "position", "total", "duration_s", "grade", "whole")
         }
         assert {item["grade"] for item in desk["items"]} <= {None}
 

@@ -125,6 +125,13 @@ def test_a_check_from_the_first_key_to_the_report(enter: Callable[..., Page], se
         *((1, 2), (1, 2), (2, 4))
     ]
     assert {one["put_in_as"] for one in found["wrong"]} == {"positive", "negative"}
+    # An exam of such pairs asks for the very grade: with two, any answer would be within one of the key.
+    project = api.open_project(server.project)
+    api.add_person_with_password(project, api.OPERATOR, "Nia", Role.ANNOTATOR, PASSWORD, now=time.time())
+    api.set_exam(project, api.OPERATOR, queries=2, pairs=4, seed=1, now=time.time() + 16 * 60)
+    exam = enter("Nia")
+    expect(exam.get_by_text("of your grades may be other than the right one").first).to_be_visible()
+
     lead.get_by_role("link", name="Progress").click()
     expect(lead.locator(".rr-shares tr").nth(3)).to_have_text(re.compile(r"together\s*2 of 4\s*50.0%"))
     lead.get_by_text("2 wrong videos").click()
