@@ -175,7 +175,7 @@ def test_search(project: api.Project, texts: list[str]) -> None:
             "sentence-transformers semantic_search": lambda: semantic_search(queries, captions, top_k=40),
         }
     )
-    searched = Captions(captions, ids)
+    searched = Captions(captions, ids, queries=len(captions))
     tenth = range(0, len(captions) // 10, QUERIES_AT_ONCE)
     clock, cpu = taking_turns(
         {"": lambda: [searched.top(captions[start : start + QUERIES_AT_ONCE], 40) for start in tenth]}, rounds=1
