@@ -73,6 +73,8 @@ class FakeDesk:
     exchanges: list[dict[str, Any]] = field(default_factory=list)
     garbage: set[str] = field(default_factory=set)
     missing: set[str] = field(default_factory=set)
+    whole: set[str] = field(default_factory=set)  # pairs whose clip is a whole video
+    boards: dict[str, bytes] = field(default_factory=dict)  # their storyboards; without one, there is none
     context_clip: Path | None = None
     context_s: tuple[float, float] = (2.0, 2.0)
     contexts_asked: list[str] = field(default_factory=list)
@@ -105,6 +107,7 @@ class FakeDesk:
             "total": 20,
             "duration_s": 2.0,
             "grade": grade,
+            "whole": pair in self.whole,
         }
 
     def grades(self) -> dict[str, int]:
@@ -195,6 +198,11 @@ class FakeDesk:
         path = self.clips[int(pair[1:]) % len(self.clips)]
         return FileResponse(path, media_type="video/mp4", headers={"Cache-Control": "private, max-age=600"})
 
+    async def board(self, request: Request) -> Response:
+        """A storyboard, where the test gave one."""
+        found = self.boards.get(request.path_params["pair"])
+        return Response(found, media_type="image/png") if found else JSONResponse({"message": "damaged"}, 404)
+
     def context(self, pair: str) -> Response:
         """The moment with what is around it; 404 unless the test gave a clip."""
         self.contexts_asked.append(pair)
@@ -241,6 +249,7 @@ class FakeDesk:
                 Route("/desk/shown", self.came_on_screen, methods=["POST"]),
                 Route("/desk/broken", self.broken, methods=["POST"]),
                 Route("/clips/{pair}.mp4", self.clip),
+                Route("/clips/{pair}.webp", self.board),
             ]
         )
 
