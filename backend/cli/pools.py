@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from backend import api
-from backend.campaign.pools.model import T_NEG, T_POS, Looks, PoolOptions
+from backend.campaign.pools.model import PAPERS_ENCODER, T_NEG, T_POS, Looks, PoolOptions
 from backend.cli.corpus import ColumnsOption, FormatOption, TypeOption, known_format, read_columns
 from backend.cli.output import EncoderOption, KindOption, now, progress_bar, say, seconds, table
 
@@ -156,6 +156,11 @@ def build(
                 progress=progress,
             )
     _tell(report, options, out, start)
+    if thresholds is None and t_pos is None and t_neg is None and PAPERS_ENCODER not in report.encoder:
+        say(
+            f"Note: thresholds {T_POS} and {T_NEG} are the paper's, for {PAPERS_ENCODER}; `reelrank mvmr calibrate` "
+            "finds those of this encoder."
+        )
 
 
 def _tell(report: "api.BuildReport", options: PoolOptions, out: Path, start: float) -> None:

@@ -36,6 +36,7 @@ def test_an_annotation_file_becomes_pools(reelrank: Run, corpus: Path, tmp_path:
     assert rows["positive videos per query, mean, own included"] == "3.000"  # six have 5, six have 1
     assert "Looks: text alone." in said
     assert "Captions: as published." in said
+    assert "thresholds 0.9 and 0.5 are the paper's, for sup-simcse-roberta-large" in said
     assert sorted(path.name for path in out.iterdir()) == ["manifest.json", "pairs.csv", "pools.json"]
     assert list((tmp_path / "cache/reelrank/embeddings").rglob("*.npy"))
     code, said, _ = reelrank("mvmr", "stats", out / "pools.json", "--json")
@@ -52,6 +53,7 @@ def test_a_project_has_its_own_encoder_and_captions(reelrank: Run, corpus_projec
     code, said, err = reelrank(*call, "--t-pos", "0.99", "--as-published")
     assert (code, err) == (0, "")
     assert "Encoder: words-64" in said
+    assert "the paper's" not in said
     assert json.loads((out / "manifest.json").read_bytes())["as_published"]
     assert list(corpus_project.embeddings.rglob("*.npy"))
 

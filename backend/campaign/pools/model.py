@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from backend.scoring.pools.model import PoolMoment
 
 T_POS, T_NEG = 0.9, 0.5
-"""Thresholds of the paper, which belong to its encoder: supervised SimCSE on RoBERTa-large."""
+PAPERS_ENCODER = "sup-simcse-roberta-large"
+"""Thresholds of the paper, and the encoder they belong to: supervised SimCSE on RoBERTa-large."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -209,3 +209,34 @@ def test_no_idf_weights_for_matches_as_published(weighted: bool) -> None:
     s_te = best_sentences(similarities[None], sentences.starts)[0]
     select(row, similarities, s_te, sentences, options, seen, VisualBounds(0.2, 0.3))
     assert asked == [weighted, True]  # of the match, of the distractor
+
+
+@settings(deadline=None)
+@given(corpora())
+def test_as_published_leaves_to_draws_what_the_published_code_does(
+    drawn: tuple[Corpus, Table, Table, PoolOptions],
+) -> None:
+    """make_mvmr_dataset.py of yny0506/Massive-Videos-Moment-Retrieval, up to what it draws."""
+    videos, text, look, options = drawn
+    options = replace(options, as_published=True, positives=5, pool=max(6, options.pool))
+    bounds = VisualBounds(0.25, 0.25)
+    first = {name: moments[0] for name, moments in videos}
+    in_file = [moment for _, moments in videos for moment in moments]
+    for own, (positives, negatives) in pools(videos, text, options, look, bounds).items():
+        last: dict[str, PoolMoment] = {}
+        for moment in in_file:
+            if text[own, moment] > 0.9:
+                last[moment.video] = moment
+        candidates = [
+            moment for moment in last.values() if moment.video != own.video
+        ]  # all of them: there are under 20
+        good = [moment for moment in candidates if look[own, first[moment.video]] > 0.25]
+        assert len(positives) == min(4, len(good))
+        assert set(positives) <= set(good)
+        unlike = {
+            name
+            for name, moments in videos
+            if max(text[own, moment] for moment in moments) < 0.5 and look[own, first[name]] < 0.25
+        }
+        assert set(negatives) <= unlike
+        assert len(negatives) == min(options.pool - len(positives) - 1, len(unlike))
