@@ -40,7 +40,8 @@ def held(project: fake_api.Project) -> fake_api.Project:
     project.exam = Exam(1, fake_api.NOON, "Lea", "settled pairs", 7, 20.0, 1, 9, 2, 8)
     project.exam_items = [
         Place(
-            *(5, QueryId(1), "A woman puts a cup on the table and leaves", PairId(101), PairKey("key101"), 8.0, False, 4),
+            *(5, QueryId(1), "A woman puts a cup on the table and leaves", PairId(101), PairKey("key101")),
+            *(8.0, False, 4),
             *("", False, None, None),
         )
     ]

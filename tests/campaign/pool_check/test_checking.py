@@ -1,6 +1,7 @@
 """From a file of pools to a project, and from grades to the share of wrong videos."""
 
 import json
+import shutil
 import sqlite3
 from collections import Counter
 from contextlib import closing
@@ -24,15 +25,25 @@ def pools(tmp_path: Path) -> Path:
     return demo_pools.write(tmp_path / "pools.json")
 
 
-@pytest.fixture
-def check(tmp_path: Path, pools: Path) -> Judging:
-    """A check of three queries, each with one added positive and two negatives."""
-    project, _ = api.make_pool_check(pools, tmp_path / "check", demo_pools.CLIPS, seed=3, now=NOW)
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Judging:
+    """What `check` copies."""
+    folder = tmp_path_factory.mktemp("made")
+    pools = demo_pools.write(folder / "pools.json")
+    project, _ = api.make_pool_check(pools, folder / "check", demo_pools.CLIPS, seed=3, now=NOW)
     people = [
         api.add_person_with_password(project, api.OPERATOR, name, role, "long enough", now=NOW)
         for name, role in (("Lea", Role.LEAD), *((name, Role.ANNOTATOR) for name in ("Ana", "Ben", "Cleo", "Dan")))
     ]
+    project.store.close()
     return Judging(project, people[0], people[1:])
+
+
+@pytest.fixture
+def check(made: Judging, tmp_path: Path) -> Judging:
+    """A check of three queries, each with one added positive and two negatives."""
+    project = api.open_project(shutil.copytree(made.project.folder, tmp_path / "check"))
+    return Judging(project, made.lead, made.annotators)
 
 
 def put_in_as(check: Judging) -> dict[str, str]:
