@@ -6,7 +6,7 @@ import subprocess
 import sys
 import time
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,6 @@ MAIN = "[data-testid='stMainBlockContainer']"
 """What we drew: Streamlit's own frame around it is not ours to judge."""
 LEAD, ANNOTATORS, PASSWORD = api.demo_people()
 BATCH = 20
-ON_THE_DEMO = pytest.mark.parametrize("server", ["demo"], indirect=True)
 Enter = Callable[..., Page]
 
 
@@ -38,17 +37,17 @@ def reelrank(*arguments: object) -> None:
 
 @pytest.fixture(scope="module")
 def server(
-    request: pytest.FixtureRequest,
+    shared_or_not: Path,
     tmp_path_factory: pytest.TempPathFactory,
     demo: Callable[..., Path],
     serve: Callable[[Path], AppServer],
-) -> Iterator[AppServer]:
-    """The app over the demo project, or over one made of real videos where there are some."""
+) -> AppServer:
+    """The app over a project made of real videos, or over the demo where there are none."""
     project = tmp_path_factory.mktemp("flow") / "project"
-    if request.param == "demo":
+    videos = shared_or_not / "data/videos"
+    if not videos.is_dir():
         demo(project)
     else:
-        videos = request.getfixturevalue("shared") / "data/videos"
         reelrank("init", project, "--encoder", "minilm")
         reelrank("import", project, videos / "moments.jsonl", "--format", "tvr", "--videos", videos)
         reelrank("rewrite", project)
@@ -58,9 +57,7 @@ def server(
         for name in (LEAD, *ANNOTATORS):
             role = Role.LEAD if name == LEAD else Role.ANNOTATOR
             api.add_person_with_password(made, api.OPERATOR, name, role, PASSWORD, now=time.time())
-    server = serve(project)
-    yield server
-    server.stop()
+    return serve(project)
 
 
 def counts(server: AppServer) -> dict[str, Any]:
@@ -68,7 +65,6 @@ def counts(server: AppServer) -> dict[str, Any]:
     return api.status_counts(api.open_project(server.project), api.OPERATOR)
 
 
-@ON_THE_DEMO
 def test_strangers_see_nothing_and_wrong_passwords_are_refused(browser: Browser, server: AppServer) -> None:
     context = browser.new_context()
     page = context.new_page()
@@ -80,7 +76,6 @@ def test_strangers_see_nothing_and_wrong_passwords_are_refused(browser: Browser,
     context.close()
 
 
-@pytest.mark.parametrize("server", ["demo", "real"], indirect=True)
 def test_from_the_first_grade_to_a_score(enter: Enter, server: AppServer, tmp_path: Path) -> None:
     ana = enter(ANNOTATORS[0])
     expect(ana.get_by_test_id("progress")).to_have_text("1 of 20")
@@ -190,7 +185,6 @@ def sql(server: AppServer, query: str) -> Any:
         return db.execute(query).fetchone()[0]
 
 
-@ON_THE_DEMO
 def test_a_skip_reaches_the_lead_who_offers_the_pair_again(enter: Enter, server: AppServer) -> None:
     cleo = enter(ANNOTATORS[2])
     judgements = counts(server)["judgements"]
@@ -232,7 +226,6 @@ def test_a_skip_reaches_the_lead_who_offers_the_pair_again(enter: Enter, server:
     assert sql(server, elapsed) == 0
 
 
-@ON_THE_DEMO
 def test_progress_shows_what_the_database_holds(enter: Enter, server: AppServer, tmp_path: Path) -> None:
     enter(ANNOTATORS[3])  # has pairs in hand
     lead = enter(LEAD)
@@ -286,7 +279,6 @@ def test_progress_shows_what_the_database_holds(enter: Enter, server: AppServer,
     passes_axe(lead, MAIN)
 
 
-@ON_THE_DEMO
 def test_each_role_keeps_to_its_pages(enter: Enter, server: AppServer) -> None:
     dan = enter(ANNOTATORS[3])
     for path in ("queries", "progress", "disagreements", "people", "release"):
