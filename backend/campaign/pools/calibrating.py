@@ -75,9 +75,11 @@ def find(
         told = msgspec.json.format(msgspec.json.encode(stored), indent=1)
         (part / THRESHOLDS).write_bytes(told + b"\n")
         # Charts take as long to load as everything else together.
-        from backend.campaign.pools import figure
+        from backend.campaign.pools import calibration_chart
 
-        figure.write(measured, stored, part / NUMBERS, [part / f"{FIGURE}.{kind}" for kind in ("png", "svg")])
+        calibration_chart.write(
+            measured, stored, part / NUMBERS, [part / f"{FIGURE}.{kind}" for kind in ("png", "svg")]
+        )
     return stored
 
 
