@@ -67,8 +67,8 @@ class Pools:
 def query_id(video: str, number: int) -> str:
     """What the query is called that the `number`-th sentence of a video is, from 0.
 
-    >>> query_id("3MSZA", 0)
-    '3MSZA#0'
+    >>> query_id("evening_lamp", 0)
+    'evening_lamp#0'
     """
     return f"{video}#{number}"
 
