@@ -60,17 +60,12 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadSco
 
 
 @pytest.fixture(scope="session")
-def shared_or_not() -> Path:
-    """Where the folder of real data and golden values is, beside the project, if it is there."""
-    return Path(os.environ.get("REELRANK_SHARED", Path(__file__).resolve().parents[2] / "shared"))
-
-
-@pytest.fixture(scope="session")
-def shared(shared_or_not: Path) -> Path:
-    """The folder of real data and golden values; tests that need it skip without it."""
-    if not shared_or_not.is_dir():
+def shared() -> Path:
+    """The folder of real data and golden values beside the project; tests that need it skip without it."""
+    folder = Path(os.environ.get("REELRANK_SHARED", Path(__file__).resolve().parents[2] / "shared"))
+    if not folder.is_dir():
         pytest.skip("no shared data beside the project (set REELRANK_SHARED to its folder)")
-    return shared_or_not
+    return folder
 
 
 @pytest.fixture(scope="session")

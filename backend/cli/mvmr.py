@@ -1,4 +1,4 @@
-"""Commands about massive-video moment retrieval: `reelrank mvmr stats`, `figures`, `negatives`."""
+"""The group `reelrank mvmr`, with `stats`, `figures` and `negatives`; its other commands come from the files beside."""
 
 from pathlib import Path
 from typing import Annotated

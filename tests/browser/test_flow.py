@@ -6,7 +6,7 @@ import subprocess
 import sys
 import time
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -35,19 +35,19 @@ def reelrank(*arguments: object) -> None:
     assert done.returncode == 0, done.stderr
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="module", params=["demo", "real"])
 def server(
-    shared_or_not: Path,
+    request: pytest.FixtureRequest,
     tmp_path_factory: pytest.TempPathFactory,
     demo: Callable[..., Path],
     serve: Callable[[Path], AppServer],
-) -> AppServer:
-    """The app over a project made of real videos, or over the demo where there are none."""
+) -> Iterator[AppServer]:
+    """The app over the demo project, and over one made of real videos where there are some."""
     project = tmp_path_factory.mktemp("flow") / "project"
-    videos = shared_or_not / "data/videos"
-    if not videos.is_dir():
+    if request.param == "demo":
         demo(project)
     else:
+        videos = request.getfixturevalue("shared") / "data/videos"
         reelrank("init", project, "--encoder", "minilm")
         reelrank("import", project, videos / "moments.jsonl", "--format", "tvr", "--videos", videos)
         reelrank("rewrite", project)
@@ -57,7 +57,9 @@ def server(
         for name in (LEAD, *ANNOTATORS):
             role = Role.LEAD if name == LEAD else Role.ANNOTATOR
             api.add_person_with_password(made, api.OPERATOR, name, role, PASSWORD, now=time.time())
-    return serve(project)
+    server = serve(project)
+    yield server
+    server.stop()
 
 
 def counts(server: AppServer) -> dict[str, Any]:
