@@ -3,9 +3,12 @@
 import json
 import os
 import shutil
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
+from argon2 import PasswordHasher
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 from xdist.workermanage import WorkerController
@@ -66,6 +69,23 @@ def shared() -> Path:
     if not folder.is_dir():
         pytest.skip("no shared data beside the project (set REELRANK_SHARED to its folder)")
     return folder
+
+
+hash_as_served = people._hasher
+
+
+@pytest.fixture(scope="session", autouse=True)
+def passwords_hash_fast() -> Iterator[None]:
+    """A password costs a tenth of a second of both cores on purpose, and hundreds of tests sign somebody in."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(people, "_hasher", cache(lambda: PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)))
+        yield
+
+
+@pytest.fixture
+def passwords_hash_as_served(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Passwords cost what they cost everywhere but in tests."""
+    monkeypatch.setattr(people, "_hasher", hash_as_served)
 
 
 @pytest.fixture(scope="session")
