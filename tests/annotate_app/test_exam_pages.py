@@ -13,7 +13,7 @@ import fake_api
 from backend.campaign.exam.model import ExamPhase
 from backend.campaign.exam.results import ExamAttempt, ExamPerson, Missed
 from backend.campaign.exam.rows import Exam, Place
-from backend.campaign.exam.rules import mark
+from backend.campaign.exam.rules.marking import mark
 from backend.ground.ids import PairId, PairKey, QueryId
 from reading import read
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from backend.campaign.corpus.rows import WHOLE
-from backend.campaign.exam.rules import Settled
+from backend.campaign.exam.rules.drawing import Settled
 from backend.campaign.nouns import Person, Role
 from backend.ground.ids import AnnotatorId, PairId, PairKey, QueryId
 from backend.store.engine import Database

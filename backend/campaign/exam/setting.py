@@ -13,7 +13,7 @@ from backend.campaign.exam import rows as exam
 from backend.campaign.exam import taking
 from backend.campaign.exam.model import ExamPhase
 from backend.campaign.exam.rows import Exam
-from backend.campaign.exam.rules import draw
+from backend.campaign.exam.rules.drawing import draw
 from backend.campaign.judging.model import CORRECTION_S
 from backend.campaign.judging.rows import seats
 from backend.campaign.nouns import Lead, Operator, Person, Role

@@ -14,7 +14,7 @@ from hashlib import blake2b
 from backend.campaign.exam import rows as exam
 from backend.campaign.exam.model import ExamDesk, ExamMiss, ExamPhase, ExamResult
 from backend.campaign.exam.rows import Attempt, Exam, Place
-from backend.campaign.exam.rules import mark, misses
+from backend.campaign.exam.rules.marking import mark, misses
 from backend.campaign.judging import judgements as grading
 from backend.campaign.judging.assignments import QUEUE_LENGTH
 from backend.campaign.judging.model import Desk, DeskItem, DeskState, GradeEvent, Receipt, ReceiptStatus, SkipEvent

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from backend import api
 from backend.campaign.exam.model import ExamPhase
-from backend.campaign.exam.rules import Settled, draw, mark
+from backend.campaign.exam.rules.drawing import Settled, draw
+from backend.campaign.exam.rules.marking import mark
 from backend.campaign.judging.model import Desk, GradeEvent, Receipt, SkipEvent, SkipKind
 from backend.ground.errors import InputError, NotAllowed, ProjectError
 from backend.ground.ids import PairId, PairKey, QueryId
