@@ -137,8 +137,8 @@ if TYPE_CHECKING:
     from backend.campaign.doctor.examining import DoctorReport, Finding
     from backend.campaign.earlier.judgements import JudgementsReport
     from backend.campaign.exam.results import ExamAttempt, ExamPerson, Missed
-    from backend.campaign.exam.rows import Exam
-    from backend.campaign.exam.rows import Place as ExamItem
+    from backend.campaign.exam.rows.exams import Exam
+    from backend.campaign.exam.rows.exams import Place as ExamItem
     from backend.campaign.exam.setting import ExamReport
     from backend.campaign.exam.taking import Act as ExamAct
     from backend.campaign.guideline.rows import Example

@@ -2,10 +2,11 @@
 
 from pathlib import Path
 
-from backend.campaign.exam import results, rows
+from backend.campaign.exam import results
 from backend.campaign.exam import setting as exam_lead
 from backend.campaign.exam.results import ExamPerson
-from backend.campaign.exam.rows import Exam, Place
+from backend.campaign.exam.rows import exams
+from backend.campaign.exam.rows.exams import Exam, Place
 from backend.campaign.exam.setting import SEED, ExamReport
 from backend.campaign.nouns import Operator, Person
 from backend.campaign.people import gate
@@ -16,13 +17,13 @@ from backend.ground.ids import AnnotatorId
 def exam_held(project: Project, by: Person | Operator) -> Exam | None:
     """The exam that annotators have to pass just now; None if there is none."""
     gate.in_charge(project.store, by)
-    return rows.held(project.store.db)
+    return exams.held(project.store.db)
 
 
 def exam_items(project: Project, by: Person | Operator) -> list[Place]:
     """The items of the exam that is held, with their key and explanations."""
     held = exam_held(project, by)
-    return rows.places(project.store.db, held.exam_id) if held else []
+    return exams.places(project.store.db, held.exam_id) if held else []
 
 
 def set_exam(

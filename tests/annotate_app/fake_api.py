@@ -13,8 +13,8 @@ from typing import Any
 
 from backend.campaign.captions.model import RewriteCounts, RewriteQueue
 from backend.campaign.exam.results import ExamPerson
-from backend.campaign.exam.rows import Exam
-from backend.campaign.exam.rows import Place as ExamItem
+from backend.campaign.exam.rows.exams import Exam
+from backend.campaign.exam.rows.exams import Place as ExamItem
 from backend.campaign.exam.setting import ExamReport
 from backend.campaign.exam.taking import Act
 from backend.campaign.guideline.rows import Example

@@ -12,7 +12,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 import fake_api
 from backend.campaign.exam.model import ExamPhase
 from backend.campaign.exam.results import ExamAttempt, ExamPerson, Missed
-from backend.campaign.exam.rows import Exam, Place
+from backend.campaign.exam.rows.exams import Exam, Place
 from backend.campaign.exam.rules.marking import mark
 from backend.ground.ids import PairId, PairKey, QueryId
 from reading import read

@@ -6,10 +6,11 @@
 from collections import Counter
 from dataclasses import dataclass
 
-from backend.campaign.exam import rows as exam
-from backend.campaign.exam import taking
 from backend.campaign.exam.model import ExamPhase, ExamResult
-from backend.campaign.exam.rows import Attempt, Exam, Place
+from backend.campaign.exam.rows import attempts, exams
+from backend.campaign.exam.rows.attempts import Attempt
+from backend.campaign.exam.rows.exams import Exam, Place
+from backend.campaign.exam.standing import in_order, is_missed, result, standing
 from backend.campaign.nouns import Annotator, Person
 from backend.campaign.project import rows as facts
 from backend.ground.ids import PairKey, QueryId
@@ -59,28 +60,28 @@ class ExamPerson:
 def overview(store: Store) -> list[ExamPerson]:
     """How everybody stands who could take the exam, by name."""
     with reading(store) as db:
-        held = exam.held(db)
-        return [_stands(db, person, held) for person in exam.takers(db)]
+        held = exams.held(db)
+        return [_stands(db, person, held) for person in attempts.takers(db)]
 
 
 def of(store: Store, person: Annotator) -> ExamPerson:
     """How one annotator stands."""
     with reading(store) as db:
-        return _stands(db, person, exam.held(db))
+        return _stands(db, person, exams.held(db))
 
 
 def _stands(db: Database, person: Person, held: Exam | None) -> ExamPerson:
-    phase = taking.standing(db, person, held).phase if held else None
-    ruling = exam.ruling(db, person.annotator_id) if phase is ExamPhase.EXEMPT else None
-    attempts = tuple(_attempt(db, one) for one in exam.attempts(db, person.annotator_id))
-    return ExamPerson(person, phase, ruling.reason if ruling else "", attempts)
+    phase = standing(db, person, held).phase if held else None
+    ruling = attempts.ruling(db, person.annotator_id) if phase is ExamPhase.EXEMPT else None
+    begun = tuple(_attempt(db, one) for one in attempts.all_of(db, person.annotator_id))
+    return ExamPerson(person, phase, ruling.reason if ruling else "", begun)
 
 
 def _attempt(db: Database, attempt: Attempt) -> ExamAttempt:
-    there = taking.in_order(exam.places(db, attempt.exam_id, attempt.attempt_id), attempt)
+    there = in_order(exams.places(db, attempt.exam_id, attempt.attempt_id), attempt)
     answered = [place for place in there if place.own is not None]
     done = attempt.handed_in_at is not None
-    wrong = [place for place in answered if taking.is_missed(place, attempt)] if done else []
+    wrong = [place for place in answered if is_missed(place, attempt)] if done else []
     asked, missed = Counter(place.right for place in answered), Counter(place.right for place in wrong)
     return ExamAttempt(
         attempt.number,
@@ -88,7 +89,7 @@ def _attempt(db: Database, attempt: Attempt) -> ExamAttempt:
         attempt.handed_in_at,
         items=len(there),
         answered=len(answered),
-        result=taking.result(there, attempt) if done else None,
+        result=result(there, attempt) if done else None,
         by_grade=tuple((missed[grade], asked[grade]) for grade in facts.scale(db).grades) if done else (),
         missed=tuple(_missed(place) for place in wrong),
     )

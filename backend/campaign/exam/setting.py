@@ -9,11 +9,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from backend.campaign.exam import rows as exam
-from backend.campaign.exam import taking
 from backend.campaign.exam.model import ExamPhase
-from backend.campaign.exam.rows import Exam
+from backend.campaign.exam.rows import attempts, drawing, exams
+from backend.campaign.exam.rows.exams import Exam
 from backend.campaign.exam.rules.drawing import draw
+from backend.campaign.exam.standing import standing
 from backend.campaign.judging.model import CORRECTION_S
 from backend.campaign.judging.rows import seats
 from backend.campaign.nouns import Lead, Operator, Person, Role
@@ -88,7 +88,7 @@ def set_from_settled(
         if queries < 1 or pairs < 1:
             raise ProjectError("an exam needs at least one query and one pair of each")
         drawn = draw(
-            exam.settled(db, now=now, final_before=now - CORRECTION_S), queries=queries, pairs=pairs, seed=seed
+            drawing.settled(db, now=now, final_before=now - CORRECTION_S), queries=queries, pairs=pairs, seed=seed
         )
         if not drawn:
             raise ProjectError(
@@ -127,7 +127,7 @@ def set_from_file(
 def end(store: Store, lead: Lead | Operator, *, now: float) -> bool:
     """Hold no exam any more, so that everybody may judge; whether one was held. Attempts stay in the record."""
     with writing(store) as db:
-        exam_id = exam.end(db, at=now)
+        exam_id = exams.end(db, at=now)
         if exam_id is not None:
             _tell(db, EventKind.EXAM_ENDED, lead, f"exam:{exam_id}", {"replaced": False}, now)
     return exam_id is not None
@@ -141,11 +141,11 @@ def grant_retake(store: Store, lead: Lead | Operator, annotator_id: AnnotatorId,
     """
     with writing(store) as db:
         held, person = _person(db, annotator_id)
-        found = taking.standing(db, person, held)
+        found = standing(db, person, held)
         if found.phase in (ExamPhase.FIRST, ExamPhase.ANSWERING, ExamPhase.ANSWERED):
             raise ProjectError(f"{person.name} may take the exam already")
         after = found.attempt.number if found.attempt else 0
-        exam.rule(db, annotator_id, "retake", "", by=lead.annotator_id, after_attempt=after, at=now)
+        attempts.rule(db, annotator_id, "retake", "", by=lead.annotator_id, after_attempt=after, at=now)
         _tell(db, EventKind.EXAM_RETAKE, lead, f"annotator:{annotator_id}", {"after_attempt": after}, now)
 
 
@@ -171,7 +171,7 @@ def explain(store: Store, lead: Lead, item_id: int, explanation: str, *, now: fl
     """
     explanation = _text(explanation)
     with writing(store) as db:
-        pair_id = exam.explain(db, item_id, explanation)
+        pair_id = exams.explain(db, item_id, explanation)
         if pair_id is None:
             raise ProjectError("there is no such item of the exam (any more): reload the page")
         payload = {"pair": pair_id, "explanation": explanation}
@@ -189,16 +189,16 @@ def _set(
     newcomers_only: bool,
     now: float,
 ) -> ExamReport:
-    replaced = exam.end(db, at=now)
+    replaced = exams.end(db, at=now)
     if replaced is not None:
         _tell(db, EventKind.EXAM_ENDED, lead, f"exam:{replaced}", {"replaced": True}, now)
     for pair_id, _, _ in items:
         seats.free_lapsed(db, pair_id)  # nobody grades what the exam explains
-    exam_id = exam.add(db, items, at=now, by=lead.annotator_id, source=source, seed=seed, most_missed=most_missed)
-    veterans = exam.graded_before(db) if newcomers_only else []
+    exam_id = exams.add(db, items, at=now, by=lead.annotator_id, source=source, seed=seed, most_missed=most_missed)
+    veterans = attempts.graded_before(db) if newcomers_only else []
     for annotator_id in veterans:
         _exempt(db, lead, annotator_id, HAD_GRADED, now)
-    held = exam.held(db)
+    held = exams.held(db)
     queries = held.queries if held else 0
     payload: dict[str, object] = {"source": source, "seed": seed, "items": len(items), "queries": queries}
     payload |= {"most_missed": most_missed, "exempted": len(veterans)}
@@ -226,9 +226,9 @@ def _read_items(db: Database, data: bytes, file: str, *, now: float) -> list[Ite
         pair_id = PairId(pair)
         if pair_id in items:
             problems.append(Problem(file, row, f"pair {pair} stands in the file twice"))
-        elif why := exam.why_unfit(db, pair_id, now=now):
+        elif why := drawing.why_unfit(db, pair_id, now=now):
             problems.append(Problem(file, row, f"pair {pair} {why}"))
-        elif query is not None and exam.query_of(db, pair_id) != query:
+        elif query is not None and drawing.query_of(db, pair_id) != query:
             problems.append(Problem(file, row, f"pair {pair} does not belong to query {query}"))
         elif len(_joined(text)) > LONGEST_TEXT:
             problems.append(Problem(file, row, f"the explanation is longer than {LONGEST_TEXT} characters"))
@@ -239,7 +239,7 @@ def _read_items(db: Database, data: bytes, file: str, *, now: float) -> list[Ite
 
 
 def _person(db: Database, annotator_id: AnnotatorId) -> tuple[Exam, Person]:
-    held, person = exam.held(db), people.by_id(db, annotator_id)
+    held, person = exams.held(db), people.by_id(db, annotator_id)
     if held is None:
         raise ProjectError("this project has no exam just now")
     if person is None or person.role is not Role.ANNOTATOR:
@@ -248,9 +248,9 @@ def _person(db: Database, annotator_id: AnnotatorId) -> tuple[Exam, Person]:
 
 
 def _exempt(db: Database, lead: Lead | Operator, annotator_id: AnnotatorId, reason: str, now: float) -> None:
-    attempt = exam.newest_attempt(db, annotator_id)
+    attempt = attempts.newest(db, annotator_id)
     after = attempt.number if attempt else 0
-    exam.rule(db, annotator_id, "exempt", reason, by=lead.annotator_id, after_attempt=after, at=now)
+    attempts.rule(db, annotator_id, "exempt", reason, by=lead.annotator_id, after_attempt=after, at=now)
     _tell(db, EventKind.EXAM_EXEMPTED, lead, f"annotator:{annotator_id}", {"reason": reason}, now)
 
 

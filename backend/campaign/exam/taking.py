@@ -7,14 +7,14 @@ of `setting`. The key and its explanation leave this module only for attempts th
 import re
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
-from hashlib import blake2b
 
-from backend.campaign.exam import rows as exam
-from backend.campaign.exam.model import ExamDesk, ExamMiss, ExamPhase, ExamResult
-from backend.campaign.exam.rows import Attempt, Exam, Place
-from backend.campaign.exam.rules.marking import mark, misses
+from backend.campaign.exam.model import ExamDesk, ExamMiss, ExamPhase
+from backend.campaign.exam.rows import attempts, exams
+from backend.campaign.exam.rows.attempts import Attempt
+from backend.campaign.exam.rows.exams import Place
+from backend.campaign.exam.standing import in_order, is_missed, result, standing, to_look_at_again
 from backend.campaign.judging import judgements as grading
 from backend.campaign.judging.assignments import QUEUE_LENGTH
 from backend.campaign.judging.model import Desk, DeskItem, DeskState, GradeEvent, Receipt, ReceiptStatus, SkipEvent
@@ -47,63 +47,11 @@ class Act(StrEnum):
     GO_ON = "go_on"
 
 
-@dataclass(frozen=True, slots=True)
-class ExamStanding:
-    """How somebody stands with the exam; `places` are those of `attempt`, in the order in which they are shown."""
-
-    phase: ExamPhase
-    attempt: Attempt | None
-    places: Sequence[Place] = ()
-
-
-def standing(db: Database, person: Person, held: Exam) -> ExamStanding:
-    """Where somebody is, from their newest attempt and what a lead decided last.
-
-    Whoever passed an earlier exam of the project has passed; whoever began one that is not held any more begins anew.
-    """
-    ruling, attempt = exam.ruling(db, person.annotator_id), exam.newest_attempt(db, person.annotator_id)
-    if ruling is not None and ruling.kind == "exempt":
-        return ExamStanding(ExamPhase.EXEMPT, attempt)
-    if attempt is None or (attempt.handed_in_at is None and not attempt.held):
-        return ExamStanding(ExamPhase.FIRST, attempt)
-    if attempt.handed_in_at is not None and ruling is not None and ruling.after_attempt == attempt.number:
-        return ExamStanding(ExamPhase.FIRST, attempt)
-    there = in_order(exam.places(db, attempt.exam_id, attempt.attempt_id), attempt)
-    if attempt.handed_in_at is None:
-        left = any(place.own is None and not place.blocked for place in there)
-        return ExamStanding(ExamPhase.ANSWERING if left else ExamPhase.ANSWERED, attempt, there)
-    if attempt.read_at is None:
-        return ExamStanding(ExamPhase.RESULT, attempt, there)
-    if any(_to_look_at_again(place, attempt) and not place.blocked for place in there):
-        return ExamStanding(ExamPhase.AGAIN, attempt, there)
-    return ExamStanding(ExamPhase.PASSED if result(there, attempt).passed else ExamPhase.FAILED, attempt, there)
-
-
-def in_order(places: Sequence[Place], attempt: Attempt) -> list[Place]:
-    """The order of one attempt: the items of a query together, both shuffled, seeded by the attempt's key."""
-
-    def place(of: str) -> bytes:
-        return blake2b(f"{attempt.key}:{of}".encode(), digest_size=8).digest()
-
-    return sorted(places, key=lambda item: (place(f"query {item.query_id}"), place(f"item {item.item_id}")))
-
-
-def result(places: Sequence[Place], attempt: Attempt) -> ExamResult:
-    """What an attempt came to."""
-    answers = [(place.own, place.right) for place in places if place.own is not None]
-    return mark(answers, attempt.most_missed, attempt.tolerance)
-
-
-def is_missed(place: Place, attempt: Attempt) -> bool:
-    """Whether the answer to an item misses its key."""
-    return place.own is not None and misses(place.own, place.right, attempt.tolerance)
-
-
 def desk(store: Store, person: Annotator, *, now: float) -> Desk[ExamDesk] | None:
     """The exam's desk; None for people who may judge pairs: no exam, passed, or exempt. Claims no seat."""
     me = person.annotator_id
     with reading(store) as db:
-        held = exam.held(db)
+        held = exams.held(db)
         found = standing(db, person, held) if held else None
         if held is None or found is None or found.phase in (ExamPhase.PASSED, ExamPhase.EXEMPT):
             return None
@@ -130,7 +78,7 @@ def desk(store: Store, person: Annotator, *, now: float) -> Desk[ExamDesk] | Non
         facts = replace(facts, items=len(asked), most_missed=attempt.most_missed)
     else:
         wrong = [item for item in _items(found.places, attempt, again=True) if is_missed(item[0], attempt)]
-        to_do = [(n, place, name) for n, (place, name) in enumerate(wrong, 1) if _to_look_at_again(place, attempt)]
+        to_do = [(n, place, name) for n, (place, name) in enumerate(wrong, 1) if to_look_at_again(place, attempt)]
         if found.phase is ExamPhase.AGAIN:
             to_do = [item for item in to_do if not item[1].blocked][:QUEUE_LENGTH]
             items = [replace(_item(name, place, n, len(wrong)), grade=None) for n, place, name in to_do]
@@ -148,25 +96,25 @@ def act(store: Store, person: Annotator, what: Act, *, now: float) -> None:
     """Begin an attempt, hand it in, or go on from its result."""
     me = person.annotator_id
     with writing(store) as db:
-        held = exam.held(db)
+        held = exams.held(db)
         if held is None:
             return
         found = standing(db, person, held)
         attempt = found.attempt
         if what is Act.START and found.phase is ExamPhase.FIRST and held.showable:
             number = attempt.number + 1 if attempt else 1
-            exam.begin(db, held.exam_id, me, number, secrets.token_hex(8), at=now)
+            attempts.begin(db, held.exam_id, me, number, secrets.token_hex(8), at=now)
             _tell(db, EventKind.EXAM_STARTED, person, now, {"exam": held.exam_id, "number": number})
         elif attempt is None:
             return
         elif what is Act.HAND_IN and found.phase is ExamPhase.ANSWERED:
-            exam.hand_in(db, attempt.attempt_id, at=now)
+            attempts.hand_in(db, attempt.attempt_id, at=now)
             came_to = result(found.places, attempt)
             payload = {"exam": attempt.exam_id, "number": attempt.number, "answers": came_to.answers}
             payload |= {"missed": came_to.missed, "passed": came_to.passed}
             _tell(db, EventKind.EXAM_HANDED_IN, person, now, payload)
         elif what is Act.GO_ON and found.phase is ExamPhase.RESULT:
-            exam.note_read(db, attempt.attempt_id, at=now)
+            attempts.note_read(db, attempt.attempt_id, at=now)
 
 
 def record_answer(store: Store, person: Annotator, event: GradeEvent, *, now: float) -> Receipt | None:
@@ -191,7 +139,7 @@ def record_answer(store: Store, person: Annotator, event: GradeEvent, *, now: fl
         scale = facts.scale(db)
         if event.grade not in scale:
             return refused(f"{event.grade} is not a grade: grades are {scale.words}")
-        owner = exam.answer_owner(db, event.key)
+        owner = attempts.answer_owner(db, event.key)
         if owner == (attempt.attempt_id, place.item_id):
             return Receipt(event.key, ReceiptStatus.SAVED)
         if owner is not None:
@@ -200,7 +148,7 @@ def record_answer(store: Store, person: Annotator, event: GradeEvent, *, now: fl
             return refused(REPLACED)
         if (attempt.handed_in_at is not None) != again or (again and not is_missed(place, attempt)):
             return refused(HANDED_IN)
-        exam.add_answer(
+        attempts.answer(
             db,
             attempt.attempt_id,
             place.item_id,
@@ -219,7 +167,7 @@ def hold_back(store: Store, person: Annotator, event: GradeEvent, *, now: float)
     Who sat down at the pair before the exam was set may still bring its grade. A refused one is kept in the log.
     """
     with reading(store) as db:
-        held = exam.held(db)
+        held = exams.held(db)
         pair = judgements.pair_by_key(db, event.pair) if held else None
         if held is None or pair is None or seats.seat_of(db, pair.pair_id, person.annotator_id) is not None:
             return None
@@ -257,10 +205,10 @@ def _names_item(key: PairKey) -> bool:
 def _place_of(db: Database, key: PairKey) -> tuple[Attempt, Place, bool] | None:
     """(attempt, item, whether it is looked at again) of an item's name in a browser."""
     named = _KEY.fullmatch(key)
-    attempt = exam.attempt_by_key(db, named[1]) if named else None
+    attempt = attempts.by_key(db, named[1]) if named else None
     if named is None or attempt is None:
         return None
-    there = in_order(exam.places(db, attempt.exam_id, attempt.attempt_id), attempt)
+    there = in_order(exams.places(db, attempt.exam_id, attempt.attempt_id), attempt)
     nth = int(named[2])
     return (attempt, there[nth - 1], bool(named[3])) if 1 <= nth <= len(there) else None
 
@@ -277,11 +225,6 @@ def _item(name: PairKey, place: Place, nth: int, total: int) -> DeskItem:
 
 def _miss(place: Place, name: PairKey) -> ExamMiss:
     return ExamMiss(name, place.own or 0, place.right, place.explanation, place.again)
-
-
-def _to_look_at_again(place: Place, attempt: Attempt) -> bool:
-    still = place.again is None or misses(place.again, place.right, attempt.tolerance)
-    return is_missed(place, attempt) and still
 
 
 def _tell(db: Database, kind: EventKind, person: Person, now: float, payload: Mapping[str, object]) -> None:

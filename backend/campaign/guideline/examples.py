@@ -3,7 +3,7 @@
 *Reads* pairs, consensus, seats. *Writes* examples, seats that nobody came back to, events.
 """
 
-from backend.campaign.exam import rows as exam
+from backend.campaign.exam.rows import exams
 from backend.campaign.guideline import rows as examples
 from backend.campaign.guideline.rows import Fitness
 from backend.campaign.judging.model import CORRECTION_S
@@ -43,7 +43,7 @@ def choose(store: Store, lead: Lead, key: PairKey, grade: int, note: str, *, now
         pair = judgements.pair_by_key(db, key)
         if pair is None:
             raise ProjectError("there is no such pair (any more): reload the page")
-        if exam.is_item(db, pair.pair_id):
+        if exams.is_item(db, pair.pair_id):
             raise ProjectError("this pair is asked in the exam: an example would tell its grade")
         _require_fit(examples.fitness(db, pair.pair_id), grade, now=now)
         seats.free_lapsed(db, pair.pair_id)

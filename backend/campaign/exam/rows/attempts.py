@@ -1,0 +1,147 @@
+"""Attempts at an exam, the answers in them, and what leads decided about people."""
+
+from dataclasses import dataclass
+
+from backend.campaign.nouns import Person, Role
+from backend.ground.ids import AnnotatorId
+from backend.store.engine import Database
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One person's attempt at one exam."""
+
+    attempt_id: int
+    exam_id: int
+    annotator_id: AnnotatorId
+    number: int
+    key: str
+    started_at: float
+    handed_in_at: float | None
+    read_at: float | None
+    most_missed: float
+    tolerance: int
+    held: bool
+    """Whether its exam is the one that is held now."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ruling:
+    """What a lead decided last about a person."""
+
+    kind: str
+    reason: str
+    after_attempt: int
+
+
+def all_of(db: Database, me: AnnotatorId) -> list[Attempt]:
+    """All attempts of a person, the first one first."""
+    return _attempts(db, "t.annotator_id = ? ORDER BY t.number", me)
+
+
+def newest(db: Database, me: AnnotatorId) -> Attempt | None:
+    """The attempt that a person began last."""
+    found = _attempts(db, "t.annotator_id = ? ORDER BY t.number DESC LIMIT 1", me)
+    return found[0] if found else None
+
+
+def by_key(db: Database, key: str) -> Attempt | None:
+    """The attempt whose items are named after this key."""
+    found = _attempts(db, "t.attempt_key = ?", key)
+    return found[0] if found else None
+
+
+def begin(db: Database, exam_id: int, me: AnnotatorId, number: int, key: str, *, at: float) -> None:
+    """A new attempt."""
+    db.conn.execute(
+        "INSERT INTO exam_attempt (exam_id, annotator_id, number, attempt_key, started_at) VALUES (?, ?, ?, ?, ?)",
+        [exam_id, me, number, key, at],
+    )
+
+
+def hand_in(db: Database, attempt_id: int, *, at: float) -> None:
+    """The answers are final."""
+    db.conn.execute("UPDATE exam_attempt SET handed_in_at = ? WHERE attempt_id = ?", [at, attempt_id])
+
+
+def note_read(db: Database, attempt_id: int, *, at: float) -> None:
+    """The person has seen the result."""
+    db.conn.execute("UPDATE exam_attempt SET read_at = ? WHERE attempt_id = ?", [at, attempt_id])
+
+
+def answer_owner(db: Database, event_key: str) -> tuple[int, int] | None:
+    """(attempt, item) of a key press that was stored before."""
+    row = db.conn.execute("SELECT attempt_id, item_id FROM exam_answer WHERE event_key = ?", [event_key]).fetchone()
+    return (row[0], row[1]) if row else None
+
+
+def answer(
+    db: Database, attempt_id: int, item_id: int, grade: int, *, again: bool, at: float, active_ms: int, event_key: str
+) -> None:
+    """Append an answer as the newest revision of its item."""
+    db.conn.execute(
+        "INSERT INTO exam_answer (attempt_id, item_id, revision, again, grade, answered_at, active_ms, event_key) "
+        "SELECT :attempt, :item, coalesce(max(revision), 0) + 1, :again, :grade, :at, :active, :key "
+        "FROM exam_answer WHERE attempt_id = :attempt AND item_id = :item",
+        {
+            **{"attempt": attempt_id, "item": item_id, "again": int(again), "grade": grade, "at": at},
+            **{"active": active_ms, "key": event_key},
+        },
+    )
+
+
+def ruling(db: Database, me: AnnotatorId) -> Ruling | None:
+    """What a lead decided last about a person."""
+    row = db.conn.execute(
+        "SELECT kind, reason, after_attempt FROM exam_ruling WHERE annotator_id = ? ORDER BY ruling_id DESC LIMIT 1",
+        [me],
+    ).fetchone()
+    return Ruling(*row) if row else None
+
+
+def rule(
+    db: Database,
+    me: AnnotatorId,
+    kind: str,
+    reason: str,
+    *,
+    by: AnnotatorId | None,
+    after_attempt: int,
+    at: float,
+) -> None:
+    """Append a decision about a person."""
+    db.conn.execute(
+        "INSERT INTO exam_ruling (annotator_id, lead_id, kind, reason, after_attempt, ruled_at) "
+        "VALUES (?, ?, ?, ?, ?, ?)",
+        [me, by, kind, reason, after_attempt, at],
+    )
+
+
+def takers(db: Database) -> list[Person]:
+    """Annotators by name who could take an exam: a program, or a worker of an earlier campaign, cannot sign in."""
+    rows = db.conn.execute(
+        "SELECT a.annotator_id, a.name, a.suspended FROM annotator a WHERE a.role = 'annotator' AND NOT a.simulated "
+        "AND (a.password_hash IS NOT NULL OR EXISTS (SELECT 1 FROM invitation i WHERE i.annotator_id = a.annotator_id) "
+        "OR EXISTS (SELECT 1 FROM identity d WHERE d.annotator_id = a.annotator_id) "
+        "OR EXISTS (SELECT 1 FROM exam_attempt t WHERE t.annotator_id = a.annotator_id)) ORDER BY a.name"
+    )
+    return [Person(AnnotatorId(row[0]), row[1], Role.ANNOTATOR, bool(row[2])) for row in rows]
+
+
+def graded_before(db: Database) -> list[AnnotatorId]:
+    """Annotators with a grade of their own in this project, made here."""
+    rows = db.conn.execute(
+        "SELECT a.annotator_id FROM annotator a WHERE a.role = 'annotator' AND EXISTS "
+        "(SELECT 1 FROM judgement j WHERE j.annotator_id = a.annotator_id AND NOT j.imported AND NOT j.simulated)"
+    )
+    return [AnnotatorId(row[0]) for row in rows]
+
+
+def _attempts(db: Database, where: str, value: object) -> list[Attempt]:
+    rows = db.conn.execute(
+        "SELECT t.attempt_id, t.exam_id, t.annotator_id, t.number, t.attempt_key, t.started_at, t.handed_in_at, "
+        "t.read_at, e.most_missed, c.tolerance, e.ended_at IS NULL "
+        f"FROM exam_attempt t JOIN exam e USING (exam_id) CROSS JOIN campaign c WHERE {where}",
+        [value],
+    )
+    return [Attempt(r[0], r[1], AnnotatorId(r[2]), r[3], r[4], r[5], r[6], r[7], r[8], r[9], bool(r[10])) for r in rows]

@@ -1,0 +1,56 @@
+"""Which pairs can be items of an exam."""
+
+from backend.campaign.exam.rules.drawing import Settled
+from backend.ground.ids import PairId, QueryId
+from backend.store.engine import Database
+
+
+def settled(db: Database, *, now: float, final_before: float) -> list[Settled]:
+    """Pairs that may be items: a relevance that nobody can change by a grade any more, and a clip.
+
+    Left out are pairs that somebody has on their desk, pairs that were graded after `final_before` (unless a lead
+    decided), and those that the guideline shows with their grade.
+    """
+    rows = db.conn.execute(
+        """
+        SELECT p.query_id, p.pair_id, c.relevance FROM consensus c JOIN pair p USING (pair_id)
+        JOIN moment m USING (moment_id) JOIN video v USING (video_id) LEFT JOIN clip_fault f USING (moment_id)
+        WHERE c.relevance IS NOT NULL AND f.moment_id IS NULL AND v.path IS NOT NULL
+          AND NOT EXISTS (SELECT 1 FROM seat s WHERE s.pair_id = p.pair_id AND s.lease_until >= :now)
+          AND NOT EXISTS (SELECT 1 FROM example x WHERE x.pair_id = p.pair_id AND x.withdrawn_at IS NULL)
+          AND (c.verdict = 'adjudicated' OR NOT EXISTS (SELECT 1 FROM judgement j
+            WHERE j.pair_id = p.pair_id AND j.graded_at > :final AND NOT j.imported AND NOT j.simulated))
+        """,
+        {"now": now, "final": final_before},
+    )
+    return [Settled(QueryId(row[0]), PairId(row[1]), row[2]) for row in rows]
+
+
+def why_unfit(db: Database, pair_id: PairId, *, now: float) -> str:
+    """Why a pair cannot be an item; an empty text if it can."""
+    row = db.conn.execute(
+        """
+        SELECT c.verdict, v.path IS NULL, f.reason,
+          EXISTS (SELECT 1 FROM seat s WHERE s.pair_id = p.pair_id AND s.lease_until >= :now),
+          EXISTS (SELECT 1 FROM example x WHERE x.pair_id = p.pair_id AND x.withdrawn_at IS NULL)
+        FROM pair p JOIN moment m USING (moment_id) JOIN video v USING (video_id)
+        LEFT JOIN consensus c USING (pair_id) LEFT JOIN clip_fault f USING (moment_id) WHERE p.pair_id = :pair
+        """,
+        {"pair": pair_id, "now": now},
+    ).fetchone()
+    if row is None:
+        return "is not a pair of this project with a known moment"
+    verdict, no_video, fault, on_a_desk, example = row
+    if verdict not in ("consensus", "adjudicated", "discarded"):
+        return "is not settled: people may still have to grade it"
+    if no_video or fault:
+        return f"has no clip to show ({fault or 'its video file is not known'})"
+    if on_a_desk:
+        return "is on somebody's desk just now"
+    return "is an example of the guideline, which shows its grade" if example else ""
+
+
+def query_of(db: Database, pair_id: PairId) -> QueryId | None:
+    """The query of a pair."""
+    row = db.conn.execute("SELECT query_id FROM pair WHERE pair_id = ?", [pair_id]).fetchone()
+    return None if row is None or row[0] is None else QueryId(row[0])

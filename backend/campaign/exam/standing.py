@@ -1,0 +1,74 @@
+"""How somebody stands with the exam: derived from their attempts, answers, and what leads decided.
+
+*Reads* exams, attempts, answers, rulings. *Writes* nothing.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+
+from backend.campaign.exam.model import ExamPhase, ExamResult
+from backend.campaign.exam.rows import attempts, exams
+from backend.campaign.exam.rows.attempts import Attempt
+from backend.campaign.exam.rows.exams import Exam, Place
+from backend.campaign.exam.rules.marking import mark, misses
+from backend.campaign.nouns import Person
+from backend.store.connection import Database
+
+
+@dataclass(frozen=True, slots=True)
+class ExamStanding:
+    """How somebody stands with the exam; `places` are those of `attempt`, in the order in which they are shown."""
+
+    phase: ExamPhase
+    attempt: Attempt | None
+    places: Sequence[Place] = ()
+
+
+def standing(db: Database, person: Person, held: Exam) -> ExamStanding:
+    """Where somebody is, from their newest attempt and what a lead decided last.
+
+    Whoever passed an earlier exam of the project has passed; whoever began one that is not held any more begins anew.
+    """
+    ruling, attempt = attempts.ruling(db, person.annotator_id), attempts.newest(db, person.annotator_id)
+    if ruling is not None and ruling.kind == "exempt":
+        return ExamStanding(ExamPhase.EXEMPT, attempt)
+    if attempt is None or (attempt.handed_in_at is None and not attempt.held):
+        return ExamStanding(ExamPhase.FIRST, attempt)
+    if attempt.handed_in_at is not None and ruling is not None and ruling.after_attempt == attempt.number:
+        return ExamStanding(ExamPhase.FIRST, attempt)
+    there = in_order(exams.places(db, attempt.exam_id, attempt.attempt_id), attempt)
+    if attempt.handed_in_at is None:
+        left = any(place.own is None and not place.blocked for place in there)
+        return ExamStanding(ExamPhase.ANSWERING if left else ExamPhase.ANSWERED, attempt, there)
+    if attempt.read_at is None:
+        return ExamStanding(ExamPhase.RESULT, attempt, there)
+    if any(to_look_at_again(place, attempt) and not place.blocked for place in there):
+        return ExamStanding(ExamPhase.AGAIN, attempt, there)
+    return ExamStanding(ExamPhase.PASSED if result(there, attempt).passed else ExamPhase.FAILED, attempt, there)
+
+
+def in_order(places: Sequence[Place], attempt: Attempt) -> list[Place]:
+    """The order of one attempt: the items of a query together, both shuffled, seeded by the attempt's key."""
+
+    def place(of: str) -> bytes:
+        return blake2b(f"{attempt.key}:{of}".encode(), digest_size=8).digest()
+
+    return sorted(places, key=lambda item: (place(f"query {item.query_id}"), place(f"item {item.item_id}")))
+
+
+def result(places: Sequence[Place], attempt: Attempt) -> ExamResult:
+    """What an attempt came to."""
+    answers = [(place.own, place.right) for place in places if place.own is not None]
+    return mark(answers, attempt.most_missed, attempt.tolerance)
+
+
+def is_missed(place: Place, attempt: Attempt) -> bool:
+    """Whether the answer to an item misses its key."""
+    return place.own is not None and misses(place.own, place.right, attempt.tolerance)
+
+
+def to_look_at_again(place: Place, attempt: Attempt) -> bool:
+    """Whether an item was missed, and has not been graded again within reach of its key."""
+    still = place.again is None or misses(place.again, place.right, attempt.tolerance)
+    return is_missed(place, attempt) and still
