@@ -11,15 +11,15 @@ from annotate_app.widgets import exam_results, look, wording
 from backend import api
 from backend.campaign.exam.model import ExamPhase
 from backend.campaign.nouns import Person, Role
-from backend.campaign.people.model import PersonReview
+from backend.campaign.people.model import Pause, PersonReview
 from backend.ground.ids import AnnotatorId
 
-_WIDTHS = (2.4, 8.2, 2.7)
+_WIDTHS = (2.4, 7.4, 3.5)
 _FACTS = ("Judgements", "Today", "Median active", "Too fast", "Skips", "Last active")
 
 
 def page() -> None:
-    """The table of people with new link, suspend and reinstate, and the form that invites somebody."""
+    """The table of people with new link, pause and go on, suspend and reinstate, and the form that invites somebody."""
     project, lead, _ = look.lead_page("People")
     _invitation()
     # On a narrow screen every row carries its labels instead; see look.css.
@@ -73,6 +73,24 @@ def suspend(annotator_id: AnnotatorId, suspended: bool) -> None:
     )
 
 
+def pause(annotator_id: AnnotatorId) -> None:
+    """Callback of a row's form: no pairs for this person from now on."""
+    key = f"pause-reason-{annotator_id}"
+
+    def act(project: api.Project, lead: Person) -> None:
+        api.pause_person(project, lead, annotator_id, st.session_state[key], now=time.time())
+        st.session_state[key] = ""
+
+    st.session_state["people_problem"] = look.as_lead(act)
+
+
+def go_on(annotator_id: AnnotatorId) -> None:
+    """Callback of a row's button: a paused person is handed pairs again."""
+    st.session_state["people_problem"] = look.as_lead(
+        lambda project, lead: api.unpause_person(project, lead, annotator_id, now=time.time())
+    )
+
+
 def _invitation() -> None:
     look.refusal("people_problem")
     # Taken out of the session: the next run no longer knows the link, as the text says.
@@ -101,6 +119,8 @@ def _row(review: PersonReview, me: Person, exam: ExamPhase | None) -> None:
                 st.badge("suspended", color="red")
             elif not review.has_password and not review.judgements:
                 st.badge("invited", color="orange", help="Has not chosen a password yet")
+            if review.pause is not None:
+                st.badge("paused", color="orange", help=plain(paused(review.pause, st.context.timezone)))
             if exam is not None:
                 exam_results.badge(exam, "exam: ")
         cells = "".join(
@@ -110,7 +130,7 @@ def _row(review: PersonReview, me: Person, exam: ExamPhase | None) -> None:
         if cells:
             numbers.html(f"<dl class='rr-facts'>{cells}</dl>")
         is_me = person.annotator_id == me.annotator_id
-        link, status = action.columns(2, gap="small")
+        link, rest, status = action.columns(3, gap="small")
         link.button(
             "New link",
             key=f"link-{person.annotator_id}",
@@ -122,6 +142,9 @@ def _row(review: PersonReview, me: Person, exam: ExamPhase | None) -> None:
             on_click=renew,
             args=(person.annotator_id,),
         )
+        if person.role is Role.ANNOTATOR:
+            with rest:
+                _pausing(review)
         status.button(
             "Reinstate" if person.suspended else "Suspend",
             key=f"suspend-{person.annotator_id}",
@@ -131,6 +154,28 @@ def _row(review: PersonReview, me: Person, exam: ExamPhase | None) -> None:
             on_click=suspend,
             args=(person.annotator_id, not person.suspended),
         )
+
+
+def _pausing(review: PersonReview) -> None:
+    """The button that pauses an annotator, with its reason, or lets them go on."""
+    who = review.person.annotator_id
+    if review.pause is not None:
+        st.button("Go on", key=f"go-on-{who}", width="stretch", on_click=go_on, args=(who,))
+        return
+    box = st.popover("Pause", width="stretch", help="They keep their sign-in and their grades, and get no pairs.")
+    with box, st.form(f"pause-{who}", border=False):
+        st.text_input(
+            f"Why is {plain(review.person.name)} paused?",
+            key=f"pause-reason-{who}",
+            max_chars=400,
+            placeholder="Leads read it; they do not",
+        )
+        st.form_submit_button("Pause", on_click=pause, args=(who,))
+
+
+def paused(pause: Pause, timezone: str | None) -> str:
+    """Since when somebody is paused, by whom and why."""
+    return f"Since {wording.when(pause.at, timezone)}, by {pause.by or 'a rule'}: {pause.reason}"
 
 
 def facts(review: PersonReview, timezone: str | None) -> dict[str, str]:

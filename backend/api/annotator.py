@@ -14,17 +14,18 @@ from backend.campaign.judging.rows import seats as seat_rows
 from backend.campaign.judging.rows import skips as skip_rows
 from backend.campaign.judging.rows.judgements import PairRow
 from backend.campaign.nouns import Annotator, Lead, Person
-from backend.campaign.people import gate
+from backend.campaign.people import gate, pausing
 from backend.campaign.project.folder import Project
 from backend.campaign.quality import my_work as own_work
 from backend.campaign.quality.model import MyWork
 from backend.ground.errors import NotAllowed, VideoUnreadable
 from backend.ground.ids import PairKey
 from backend.media.jobs import ClipJob, clip_job, storyboard, with_context
+from backend.store.connection import writing
 
 
 def desk(project: Project, person: Person, *, now: float) -> Desk[ExamDesk]:
-    """What this annotator grades next: renews and claims seats. The exam, where they have to pass it first."""
+    """What this annotator grades next: renews, claims seats. While paused nothing; the exam, where it comes first."""
     return _desk(project, gate.annotator_of(project.store, person), now=now)
 
 
@@ -66,9 +67,11 @@ def exchange(
 
 
 def exam_act(project: Project, person: Person, act: ExamAct, *, now: float) -> Desk[ExamDesk]:
-    """Begin the exam, hand it in, go on from its result; the fresh desk. At the wrong time it does nothing."""
+    """Begin the exam, hand it in, go on from its result; the fresh desk. Paused, or at a wrong time, nothing."""
     annotator = gate.annotator_of(project.store, person)
-    exam.act(project.store, annotator, act, now=now)
+    with writing(project.store):
+        if not pausing.is_paused(project.store, annotator):
+            exam.act(project.store, annotator, act, now=now)
     return _desk(project, annotator, now=now)
 
 
@@ -122,11 +125,15 @@ def my_work(project: Project, person: Person, *, now: float) -> MyWork:
 
 
 def _desk(project: Project, annotator: Annotator, *, now: float, shown: PairKey | None = None) -> Desk[ExamDesk]:
-    if examined := exam.desk(project.store, annotator, now=now):
-        return examined
-    lease_s = project.settings.lease_minutes * 60
-    found = assignments.desk(project.store, annotator, now=now, lease_s=lease_s, shown=shown)
-    return replace(found, previous=judgements.previous(project.store, annotator, now=now))
+    store = project.store
+    with writing(store):  # one act: whoever is paused at this very moment sits down at no pair after it
+        if paused := pausing.desk(store, annotator, now=now):
+            return paused
+        if examined := exam.desk(store, annotator, now=now):
+            return examined
+        lease_s = project.settings.lease_minutes * 60
+        found = assignments.desk(store, annotator, now=now, lease_s=lease_s, shown=shown)
+        return replace(found, previous=judgements.previous(store, annotator, now=now))
 
 
 def _shown(project: Project, person: Lead | Annotator, key: PairKey) -> PairRow:

@@ -5,7 +5,7 @@ import time
 from backend.campaign.judging import assignments
 from backend.campaign.nouns import Annotator, Lead, Operator, Person, Role
 from backend.campaign.people import accounts as people
-from backend.campaign.people import gate
+from backend.campaign.people import gate, pausing
 from backend.campaign.people import rows as people_rows
 from backend.campaign.people.model import PersonReview
 from backend.campaign.project.folder import Project
@@ -111,3 +111,13 @@ def list_people(project: Project, by: Person | Operator, *, now: float | None = 
 def suspend(project: Project, lead: Person, annotator_id: AnnotatorId, suspended: bool, *, now: float) -> None:
     """Suspend somebody or let them in again."""
     people.suspend(project.store, gate.lead_of(project.store, lead), annotator_id, suspended, now=now)
+
+
+def pause_person(project: Project, lead: Person, annotator_id: AnnotatorId, reason: str, *, now: float) -> None:
+    """Hand an annotator no pairs from now on; they may still sign in and look at their work."""
+    pausing.pause(project.store, gate.lead_of(project.store, lead), annotator_id, reason, now=now)
+
+
+def unpause_person(project: Project, lead: Person, annotator_id: AnnotatorId, *, now: float) -> None:
+    """Let a paused annotator go on."""
+    pausing.unpause(project.store, gate.lead_of(project.store, lead), annotator_id, now=now)

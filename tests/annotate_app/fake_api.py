@@ -29,7 +29,7 @@ from backend.campaign.judging.model import (
     SkipKind,
 )
 from backend.campaign.nouns import Operator, Person, Role, Split, Verdict
-from backend.campaign.people.model import PersonReview
+from backend.campaign.people.model import Pause, PersonReview
 from backend.campaign.pool_check.model import CheckReport
 from backend.campaign.project.model import Campaign
 from backend.campaign.quality.model import MyAgreement, MyWork
@@ -90,6 +90,7 @@ class Project:
     sessions: dict[str, str] = field(default_factory=dict)
     invitations: dict[str, str] = field(default_factory=dict)
     desk: Desk = field(default_factory=lambda: Desk(DeskState.NOTHING, (), None, 0, 0))
+    pauses: dict[AnnotatorId, Pause] = field(default_factory=dict)
     graded: dict[str, GradeEvent] = field(default_factory=dict)
     reported: list[tuple[PairKey, str]] = field(default_factory=list)
     shown: list[tuple[str, PairKey]] = field(default_factory=list)
@@ -473,6 +474,7 @@ def list_people(project: Project, by: Person | Operator, *, now: float | None = 
             active_s=5.25 if index == 1 else None,
             too_fast=3 if index == 1 else 0,
             skips=2 if index == 2 else 0,
+            pause=project.pauses.get(person.annotator_id),
         )
         for index, (name, person) in enumerate(project.people.items())
     ]
@@ -491,6 +493,18 @@ def suspend(project: Project, lead: Person, annotator_id: AnnotatorId, suspended
     for name, person in project.people.items():
         if person.annotator_id == annotator_id:
             project.people[name] = replace(person, suspended=suspended)
+
+
+def pause_person(project: Project, lead: Person, annotator_id: AnnotatorId, reason: str, *, now: float) -> None:
+    _require_store(project)
+    if not reason.strip():
+        raise ProjectError("a pause needs a reason: write one sentence about why")
+    project.pauses[annotator_id] = Pause(now, lead.name, reason)
+
+
+def unpause_person(project: Project, lead: Person, annotator_id: AnnotatorId, *, now: float) -> None:
+    _require_store(project)
+    del project.pauses[annotator_id]
 
 
 def next_step(project: Project, by: Person | Operator) -> str:

@@ -17,10 +17,11 @@ import fake_api
 from backend.campaign.captions.model import RewriteCounts
 from backend.campaign.judging.rules import decide
 from backend.campaign.nouns import Role, Verdict
+from backend.campaign.people.model import Pause
 from backend.campaign.pool_check.model import CheckFacts, CheckReport, PutInAs, Share, WrongVideo
 from backend.campaign.review.model import DayCount, GivenGrade, PersonPace
 from backend.ground.errors import StoreUnavailable
-from backend.ground.ids import QueryId
+from backend.ground.ids import AnnotatorId, QueryId
 from reading import read
 from support import new_campaign
 
@@ -724,6 +725,31 @@ def test_suspending_and_reinstating(open_page: Open, project: fake_api.Project) 
     app.button(key="suspend-2").click().run()
     assert project.people["Ana"].suspended
     assert app.button(key="suspend-2").label == "Reinstate"
+
+
+def test_pausing_with_a_reason_and_going_on(open_page: Open, project: fake_api.Project) -> None:
+    app = open_page("people")
+    pausable = [key for key in ("pause-reason-1", "pause-reason-2") if any(box.key == key for box in app.text_input)]
+    assert pausable == ["pause-reason-2"], "a lead takes no pairs"
+    app.button(key="FormSubmitter:pause-2-Pause").click().run()
+    assert read(app.error[0].value) == "a pause needs a reason: write one sentence about why"
+    app.text_input(key="pause-reason-2").input("only 4s since <b>noon</b>")
+    app.button(key="FormSubmitter:pause-2-Pause").click().run()
+    assert not app.error
+    assert project.pauses[AnnotatorId(2)].reason == "only 4s since <b>noon</b>"
+    badge = next(text for text in (markdown.value for markdown in app.markdown) if "paused" in text)
+    assert badge == ":orange-badge[paused]"
+    assert not project.people["Ana"].suspended
+    app.button(key="go-on-2").click().run()
+    assert project.pauses == {}
+    assert app.button(key="FormSubmitter:pause-2-Pause")
+
+
+def test_who_paused_somebody_and_why() -> None:
+    from annotate_app.screens.people import paused
+
+    assert paused(Pause(fake_api.NOON, "Lea", "a word"), "UTC").endswith(", by Lea: a word")
+    assert paused(Pause(fake_api.NOON, None, "9 of 20 missed"), "UTC").endswith(", by a rule: 9 of 20 missed")
 
 
 def test_an_invitation_leads_to_the_address_the_lead_uses() -> None:

@@ -36,10 +36,12 @@ LEADS: dict[str, Call] = {
     "new_invitation": lambda p, who: api.new_invitation(p, who, NOBODY, now=NOW),
     "offer_again": lambda p, who: api.offer_again(p, who, PAIR, now=NOW),
     "open_batch": lambda p, who: api.open_batch(p, who, QUERY, now=NOW),
+    "pause_person": lambda p, who: api.pause_person(p, who, NOBODY, "why", now=NOW),
     "restore_clip": lambda p, who: api.restore_clip(p, who, PAIR, now=NOW),
     "rewrite_queue": api.rewrite_queue,
     "suspend": lambda p, who: api.suspend(p, who, NOBODY, True, now=NOW),
     "take_back_rewrite": lambda p, who: api.take_back_rewrite(p, who, now=NOW),
+    "unpause_person": lambda p, who: api.unpause_person(p, who, NOBODY, now=NOW),
     "withdraw_example": lambda p, who: api.withdraw_example(p, who, 3, now=NOW),
 }
 # What leads do and read on their pages, and the command line does for whoever owns the machine.
@@ -287,6 +289,7 @@ def test_pages_and_routes_decide_nothing_by_a_role() -> None:
     }
     assert found == {
         ("annotate_app/session/notice.py", "person.role is Role.ANNOTATOR"),
+        ("annotate_app/screens/people.py", "person.role is Role.ANNOTATOR"),
         ("annotate_app/screens/people.py", "person.role is Role.LEAD"),
         ("annotate_app/screens/people.py", "review.person.role is Role.LEAD"),
     }

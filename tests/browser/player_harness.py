@@ -85,6 +85,7 @@ class FakeDesk:
     waiting: int = 0
     skipped: int = 0
     lose_answers: int = 0
+    paused: bool = False
     full_disk: bool = False  # clips still come
     campaign: Campaign = field(default_factory=new_campaign)
 
@@ -124,8 +125,10 @@ class FakeDesk:
         gone = {event["pair"] for event in self.reports + self.skips} | self.refused
         left = [pair for pair in self.pairs() if pair not in grades and pair not in gone]
         last = self.stored[-1]["pair"] if self.stored else None
+        if self.paused:
+            left, last = [], None
         return {
-            "state": "ready" if left else self.when_done,
+            "state": "ready" if left else "paused" if self.paused else self.when_done,
             "items": [self.item(pair) for pair in left[:SEATS]],
             "previous": self.item(last, grades[last]) if last else None,
             "today": len(grades),

@@ -25,7 +25,7 @@ function examAct({ phase, items }) {
   return phase === "first" && items === 0 ? undefined : EXAM_ACTS[phase];
 }
 
-/** Why the exam has no clip to show: {title, text, label of the button, result}. */
+/** Why the exam has no clip to show: {title, text, label of the button, whether the guideline is offered}. */
 function examWords(exam) {
   const { phase, attempt, items, queries, most_missed: most, tolerance, result } = exam;
   const asked = `${items} ${items === 1 ? "clip" : "clips"} of ${queries} ${queries === 1 ? "query" : "queries"}`;
@@ -37,6 +37,7 @@ function examWords(exam) {
       title: attempt > 1 ? `The exam, attempt ${attempt}` : "The exam comes first",
       text: `You grade ${asked}, with the same keys as later. At most ${percent(most)} of your grades may be ${farther(tolerance)} the right one. Read the guideline before (key G). You can undo, but not skip; nothing counts as a judgement, and you may stop and go on later.`,
       label: "Begin the exam",
+      guideline: true,
     },
     answered: {
       title: "All clips of the exam have a grade",

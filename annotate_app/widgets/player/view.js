@@ -75,6 +75,7 @@ class View {
     const [title, text] = this.parts.empty.children;
     put(title, empty.title);
     put(text, empty.text);
+    this.root.querySelector(".empty [data-do='guideline']").hidden = !empty.guideline;
     const told = item?.missed ? ` ${missedWords(item.missed)} ${item.missed.explanation}` : "";
     if (changed || !item) this.say("item", item ? `${item.query} ${words}${told}` : `${empty.title}. ${empty.text}`);
   }
@@ -95,7 +96,6 @@ class View {
     const button = this.root.querySelector("[data-do='exam']");
     button.hidden = !act;
     put(button.querySelector("span"), act ? words.label : "");
-    this.root.querySelector(".empty [data-do='guideline']").hidden = exam?.phase !== "first";
     const list = this.root.querySelector(".figures");
     const figures = exam && ["result", "failed"].includes(exam.phase) ? resultFigures(exam.result) : [];
     list.hidden = figures.length === 0;

@@ -42,6 +42,8 @@ function mergeDesk(before, answer, unsent) {
   const queue = shown
     ? [fresh.find((item) => item.pair === shown.pair) ?? shown, ...fresh.filter((item) => item.pair !== shown.pair)]
     : fresh;
+  // Who is paused keeps no clip on screen, nor one to go back to; what was given before is still sent.
+  if (desk.state === "paused") return { ...work, queue: [], trail: [], back: 0, desk };
   const trail = work.trail.length > 0 ? work.trail : firstTrail(desk, unsent, work.dropped);
   return { ...work, queue, trail, desk };
 }
@@ -118,7 +120,7 @@ function uncounted(work, unsent) {
   return new Set(grades.map((event) => event.pair).filter((pair) => !saved.has(pair))).size;
 }
 
-/** Why there is nothing to grade: {title, text}, and whether grades are still on their way. */
+/** Why there is nothing to grade: {title, text, whether the guideline is offered}; grades on their way come first. */
 function emptyWords(desk, unsaved, reachable) {
   if (unsaved === 0 && desk?.state === "exam") return examWords(desk.exam);
   if (unsaved > 0 || desk?.state === "ready") {
@@ -139,6 +141,11 @@ function emptyWords(desk, unsaved, reachable) {
     waiting: {
       title: "Waiting for others",
       text: `All that is left is with other people just now (${desk?.waiting ?? 0}). ${skipped}New clips appear here by themselves; leave this page open or come back later.`,
+    },
+    paused: {
+      title: "Your work is paused",
+      text: "You get no clips for the moment; your lead annotator knows about it and will tell you how to go on. Nothing you did is lost. The page My work and the guideline stay open to you, and clips appear here by themselves when you go on.",
+      guideline: true,
     },
     nothing: {
       title: "Nothing to grade yet",

@@ -42,6 +42,8 @@ class DeskState(StrEnum):
     """All that is left is held by other people just now."""
     NOTHING = "nothing"
     """No batch is open yet."""
+    PAUSED = "paused"
+    """This person takes no pairs until a lead lets them go on."""
     EXAM = "exam"
     """The exam comes first, and just now it has no clip to show; `Desk.exam` tells why."""
 

@@ -6,6 +6,15 @@ from backend.campaign.nouns import Person
 
 
 @dataclass(frozen=True, slots=True)
+class Pause:
+    """Somebody takes no pairs for a while. `by` is the lead who said so; None where the program did, by a rule."""
+
+    at: float
+    by: str | None
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class PersonReview:
     """One row of the lead's people page."""
 
@@ -20,3 +29,5 @@ class PersonReview:
     too_fast: int = 0
     """Standing grades given in less time than the clip can be seen in."""
     skips: int = 0
+    pause: Pause | None = None
+    """The pause that stands, if one does."""

@@ -1,11 +1,11 @@
-"""People, their invitations and their sessions. Only hashes of tokens and passwords are kept."""
+"""People, their invitations, sessions and pauses. Only hashes of tokens and passwords are kept."""
 
 import sqlite3
 from collections import Counter, defaultdict
 from statistics import median
 
 from backend.campaign.nouns import Person, Role
-from backend.campaign.people.model import PersonReview
+from backend.campaign.people.model import Pause, PersonReview
 from backend.campaign.quality.rules.pace import SHORTEST_MS, too_fast
 from backend.ground.days import midnight
 from backend.ground.errors import ProjectError
@@ -138,6 +138,37 @@ def end_sessions(db: Database, annotator_id: AnnotatorId) -> int:
     return db.conn.execute("DELETE FROM session WHERE annotator_id = ?", [annotator_id]).rowcount
 
 
+def begin_pause(db: Database, annotator_id: AnnotatorId, by: AnnotatorId | None, reason: str, *, at: float) -> None:
+    """Note that somebody takes no pairs from now on; the index refuses a second pause beside one that stands."""
+    db.conn.execute(
+        "INSERT INTO pause (annotator_id, paused_at, paused_by, reason) VALUES (?, ?, ?, ?)",
+        [annotator_id, at, by, reason],
+    )
+
+
+def end_pause(db: Database, annotator_id: AnnotatorId, by: AnnotatorId, *, at: float) -> None:
+    """End the pause that stands, if one does."""
+    db.conn.execute(
+        "UPDATE pause SET ended_at = ?, ended_by = ? WHERE annotator_id = ? AND ended_at IS NULL",
+        [at, by, annotator_id],
+    )
+
+
+def standing_pause(db: Database, annotator_id: AnnotatorId) -> Pause | None:
+    """The pause of this person that stands."""
+    return standing_pauses(db, annotator_id).get(annotator_id)
+
+
+def standing_pauses(db: Database, annotator_id: AnnotatorId | None = None) -> dict[AnnotatorId, Pause]:
+    """The pauses that stand: everybody's, or one person's."""
+    rows = db.conn.execute(
+        "SELECT p.annotator_id, p.paused_at, a.name, p.reason FROM pause p LEFT JOIN annotator a "
+        "ON a.annotator_id = p.paused_by WHERE p.ended_at IS NULL AND p.annotator_id = coalesce(?, p.annotator_id)",
+        [annotator_id],
+    )
+    return {AnnotatorId(row[0]): Pause(row[1], row[2], row[3]) for row in rows}
+
+
 def reviews(db: Database, now: float) -> list[PersonReview]:
     """Everybody, with how much, how fast and when last they graded.
 
@@ -145,7 +176,7 @@ def reviews(db: Database, now: float) -> list[PersonReview]:
         db: the database.
         now: seconds since 1970, which tell when today began.
     """
-    active, hasty = _active_ms(db), _too_fast(db)
+    active, hasty, paused = _active_ms(db), _too_fast(db), standing_pauses(db)
     # Every count is one range of an index: all seats of a person but those held are judged.
     rows = db.conn.execute(
         """
@@ -171,6 +202,7 @@ def reviews(db: Database, now: float) -> list[PersonReview]:
             active_s=median(active[row["annotator_id"]]) / 1000 if active[row["annotator_id"]] else None,
             too_fast=hasty[row["annotator_id"]],
             skips=row["skips"],
+            pause=paused.get(AnnotatorId(row["annotator_id"])),
         )
         for row in rows
     ]

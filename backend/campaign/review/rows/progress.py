@@ -30,7 +30,8 @@ def paces(db: Database, *, midnight: float, week_ago: float) -> list[tuple[Perso
     """
     rows = db.conn.execute(
         "SELECT a.name, coalesce(sum(j.graded_at >= :midnight), 0), coalesce(sum(j.graded_at >= :week), 0) AS week, "
-        "a.suspended = 0 AND a.simulated = 0, min(j.graded_at) "
+        "a.suspended = 0 AND a.simulated = 0 AND NOT EXISTS (SELECT 1 FROM pause u WHERE u.ended_at IS NULL "
+        "AND u.annotator_id = a.annotator_id), min(j.graded_at) "
         f"FROM annotator a LEFT JOIN judgement j ON j.annotator_id = a.annotator_id AND {_BY_PEOPLE} "
         "WHERE a.role = 'annotator' GROUP BY a.annotator_id ORDER BY week DESC, a.name",
         {"midnight": midnight, "week": week_ago},

@@ -1,0 +1,92 @@
+"""Pausing somebody: they keep their sign-in, their work and the guideline, and are handed no pair and no exam.
+
+*Reads* annotator, pause. *Writes* pause, seats, events. A grade that was given before its page heard of the pause
+counts like one whose lease ran out: wherever nobody has taken the place.
+"""
+
+from typing import Any
+
+from backend.campaign.judging.model import Desk, DeskState
+from backend.campaign.judging.rows import judgements, seats
+from backend.campaign.nouns import Annotator, Lead, Role
+from backend.campaign.people import rows as people
+from backend.ground import days
+from backend.ground.errors import Overtaken, ProjectError
+from backend.ground.ids import AnnotatorId
+from backend.ground.words import ago
+from backend.store import events
+from backend.store.connection import Store, reading, writing
+from backend.store.events import EventKind
+
+LONGEST_REASON = 400
+
+
+def pause(store: Store, by: Lead | None, annotator_id: AnnotatorId, reason: str, *, now: float) -> None:
+    """Hand somebody no pairs from now on; what they hold and have not graded goes back at once.
+
+    Args:
+        store: the project's store.
+        by: the lead who says so; None where the program does, by a rule.
+        annotator_id: whom.
+        reason: why; leads read it, the person does not.
+        now: seconds since 1970.
+
+    Raises:
+        Overtaken: they are paused already.
+        ProjectError: no such person, a lead, or no reason.
+    """
+    reason = " ".join(reason.split())
+    if not reason:
+        raise ProjectError("a pause needs a reason: write one sentence about why")
+    if len(reason) > LONGEST_REASON:
+        raise ProjectError(f"a reason has at most {LONGEST_REASON} characters; this one has {len(reason)}")
+    actor = by.annotator_id if by else None
+    subject = f"annotator:{annotator_id}"
+    with writing(store) as db:
+        person = people.by_id(db, annotator_id)
+        if person is None:
+            raise ProjectError(f"there is no person {annotator_id}: reload the page")
+        if person.role is Role.LEAD:
+            raise ProjectError(f"{person.name} is a lead and takes no pairs: there is nothing to pause")
+        if standing := people.standing_pause(db, annotator_id):
+            who = standing.by or "A rule"
+            raise Overtaken(f"{who} paused {person.name} {ago(now - standing.at)}: {standing.reason}")
+        people.begin_pause(db, annotator_id, actor, reason, at=now)
+        if pairs := seats.release(db, annotator_id):
+            returned = {"pairs": pairs, "why": "paused"}
+            events.record(db, EventKind.SEATS_RETURNED, at=now, actor=actor, subject=subject, payload=returned)
+        events.record(db, EventKind.PERSON_PAUSED, at=now, actor=actor, subject=subject, payload={"reason": reason})
+
+
+def unpause(store: Store, by: Lead, annotator_id: AnnotatorId, *, now: float) -> None:
+    """Let somebody go on.
+
+    Raises:
+        Overtaken: nobody has paused them, or somebody let them go on already.
+        ProjectError: no such person.
+    """
+    with writing(store) as db:
+        person = people.by_id(db, annotator_id)
+        if person is None:
+            raise ProjectError(f"there is no person {annotator_id}: reload the page")
+        if people.standing_pause(db, annotator_id) is None:
+            raise Overtaken(f"{person.name} is not paused any more: somebody else let them go on")
+        people.end_pause(db, annotator_id, by.annotator_id, at=now)
+        events.record(db, EventKind.PERSON_UNPAUSED, at=now, actor=by.annotator_id, subject=f"annotator:{annotator_id}")
+
+
+def is_paused(store: Store, person: Annotator) -> bool:
+    """Whether a pause of this person stands."""
+    with reading(store) as db:
+        return people.standing_pause(db, person.annotator_id) is not None
+
+
+def desk(store: Store, person: Annotator, *, now: float) -> Desk[Any] | None:
+    """The empty desk of somebody who is paused; None for everybody else. Why they are paused is not on it."""
+    me = person.annotator_id
+    with reading(store) as db:
+        if people.standing_pause(db, me) is None:
+            return None
+        return Desk(
+            DeskState.PAUSED, (), None, judgements.graded_since(db, me, days.midnight(now)), seats.graded(db, me)
+        )
