@@ -11,9 +11,9 @@ from statistics import fmean, median
 from backend.campaign.judging.model import CORRECTION_S
 from backend.campaign.nouns import Annotator
 from backend.campaign.project import rows as facts
-from backend.campaign.quality import rows as my_work
 from backend.campaign.quality.model import MyAgreement, MyWork
-from backend.campaign.quality.rows import Given
+from backend.campaign.quality.rows import my_work
+from backend.campaign.quality.rows.my_work import Given
 from backend.ground.days import day_of, last_days
 from backend.store.connection import Store, reading
 

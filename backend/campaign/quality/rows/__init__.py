@@ -1,0 +1,1 @@
+"""The SQL about how well people judge. Reads only."""
