@@ -17,6 +17,15 @@ def misses(answer: int, right: int, tolerance: int) -> bool:
     return abs(answer - right) > tolerance
 
 
+def passes(missed: int, answers: int, most_missed: float) -> bool:
+    """Whether so many misses of so many answers pass, where at most `most_missed` percent may miss.
+
+    >>> passes(1, 5, 20), passes(1, 4, 20), passes(0, 0, 20)
+    (True, False, False)
+    """
+    return answers > 0 and 100 * missed <= most_missed * answers
+
+
 def mark(answers: Sequence[tuple[int, int]], most_missed: float, tolerance: int) -> ExamResult:
     """What the answers of one attempt come to.
 
@@ -50,7 +59,7 @@ def mark(answers: Sequence[tuple[int, int]], most_missed: float, tolerance: int)
         answers=len(answers),
         missed=missed,
         most_missed=most_missed,
-        passed=bool(answers) and 100 * missed <= most_missed * len(answers),
+        passed=passes(missed, len(answers), most_missed),
         kappa=plain.value,
         kappa_quadratic=quadratic.value,
         undefined=plain.reason,
