@@ -1,10 +1,11 @@
 """Which pairs make an exam."""
 
 import random
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from backend.campaign.exam.rules.spreading import even_out, even_queries
 from backend.ground.ids import PairId, QueryId
 
 
@@ -16,11 +17,12 @@ class Settled(NamedTuple):
     relevance: int
 
 
-def draw(settled: Iterable[Settled], *, queries: int, pairs: int, seed: int) -> list[Settled]:
+def draw(settled: Iterable[Settled], *, queries: int, pairs: int, seed: int, spread: bool = True) -> list[Settled]:
     """The items of an exam: a seeded sample of queries, and of the settled pairs of each.
 
     Queries that have enough settled pairs come before those that have fewer; fewer items come out where the project
-    has no more.
+    has no more. Where the draw is to `spread`, it is as even over the grades as these queries and pairs allow
+    (`spreading`), and the seed decides among equals; otherwise the seed alone decides.
 
     >>> there = [Settled(QueryId(q), PairId(10 * q + n), n) for q in (1, 2, 3) for n in range(4)]
     >>> [item.query_id for item in draw(there, queries=2, pairs=2, seed=1)]
@@ -35,8 +37,25 @@ def draw(settled: Iterable[Settled], *, queries: int, pairs: int, seed: int) -> 
     order = sorted(by_query)
     rng.shuffle(order)
     order.sort(key=lambda query: -min(len(by_query[query]), pairs))  # stable: the seed decides among equals
-    return [
-        item
-        for query in sorted(order[:queries])
-        for item in rng.sample(by_query[query], min(pairs, len(by_query[query])))
-    ]
+    if not spread:
+        taken = {query: rng.sample(by_query[query], min(pairs, len(by_query[query]))) for query in order[:queries]}
+        return [item for query in sorted(taken) for item in taken[query]]
+    grades = range(max((one.relevance for ones in by_query.values() for one in ones), default=-1) + 1)
+
+    def count(ones: Iterable[Settled]) -> list[int]:
+        counts = Counter(one.relevance for one in ones)
+        return [counts[grade] for grade in grades]
+
+    stock = {query: count(there) for query, there in by_query.items()}
+    chosen = even_queries(stock, order, queries, pairs)
+    numbers = [count(rng.sample(by_query[query], min(pairs, len(by_query[query])))) for query in chosen]
+    even_out([stock[query] for query in chosen], numbers)
+    items: list[Settled] = []
+    for query, number in sorted(zip(chosen, numbers, strict=True)):
+        some = [
+            one
+            for grade in grades
+            for one in rng.sample([one for one in by_query[query] if one.relevance == grade], number[grade])
+        ]
+        items += rng.sample(some, len(some))
+    return items

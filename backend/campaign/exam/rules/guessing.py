@@ -78,9 +78,9 @@ def guesses(key: Sequence[int], grades: Sequence[int], most_missed: float, toler
     for p in chance:
         likely = np.convolve(likely, [1 - p, p])
     luck = float(likely[[passes(missed, n, most_missed) for missed in range(n + 1)]].sum())
-    missed = sum(chance) / n
+    share = sum(chance) / n
     return Guesses(
-        n, most_missed, tuple(constants), missed, min(luck, 1.0), _weak(constants, n, most_missed, missed, luck)
+        n, most_missed, tuple(constants), share, min(luck, 1.0), _weak(constants, n, most_missed, share, luck)
     )
 
 
