@@ -24,6 +24,8 @@ Weights = Literal["plain", "linear", "quadratic"]
 MIN_SHARED = 50
 """Two annotators with fewer shared pairs have no kappa worth showing."""
 
+NO_TWO_GRADES = "no pair has two grades"
+
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
@@ -57,6 +59,19 @@ def first_per_annotator(unit: Integers, annotator: Integers) -> NDArray[np.int64
     return np.sort(np.unique(key, return_index=True)[1])
 
 
+def coincidences(counts: Integers) -> Floats:
+    """Krippendorff's coincidences of each unit, shape [units, grades, grades]; nothing of units with one grade.
+
+    Those of several units together are their sum, and its sum the number of grades that can be compared.
+    """
+    size = counts.sum(axis=1)
+    given = counts.astype(np.float64)
+    matrix: Floats = given[:, :, None] * given[:, None, :]
+    matrix[:, np.arange(counts.shape[1]), np.arange(counts.shape[1])] -= given
+    matrix /= np.maximum(size - 1, 1)[:, None, None]
+    return matrix
+
+
 def krippendorff_alpha(counts: Integers, level: Level = "ordinal") -> Agreement:
     """Krippendorff's alpha; 1 is perfect, 0 is chance, below 0 is systematic disagreement.
 
@@ -78,22 +93,29 @@ def krippendorff_alpha(counts: Integers, level: Level = "ordinal") -> Agreement:
     >>> krippendorff_alpha(np.array([[2, 0, 0, 0, 0], [1, 1, 0, 0, 0], [0, 2, 0, 0, 0]]), "nominal")
     Agreement(value=0.4444444444444444, n=6, reason='')
     """
-    coincidence = _coincidences(counts)
-    margin = coincidence.sum(axis=1)
-    n = round(float(margin.sum()))
+    coincidence = coincidences(counts).sum(axis=0)
+    n = round(float(coincidence.sum()))
     if n == 0:
-        return Agreement(None, 0, "no pair has two grades")
+        return Agreement(None, 0, NO_TWO_GRADES)
+    value = float(alphas(coincidence, level))
+    return Agreement(None, n, "all grades are the same") if np.isnan(value) else Agreement(value, n)
+
+
+def alphas(coincidence: Floats, level: Level = "ordinal") -> Floats:
+    """Alpha of each matrix of coincidences, shape [...] for [..., grades, grades]; NaN where it is undefined."""
+    margin = coincidence.sum(axis=-1)
+    n = margin.sum(axis=-1)
     if level == "ordinal":
-        above = np.cumsum(margin)
         # Between grades c < k, sum_{g=c..k} n_g is above[k] - above[c] + n_c.
-        span = np.abs(np.subtract.outer(above - margin / 2, above - margin / 2))
-        distance = span**2
+        above = np.cumsum(margin, axis=-1) - margin / 2
+        distance = (above[..., :, None] - above[..., None, :]) ** 2
     else:
-        distance = _disagreement("plain" if level == "nominal" else "quadratic", len(margin))
-    expected = float((np.outer(margin, margin) * distance).sum())
-    if expected == 0:
-        return Agreement(None, n, "all grades are the same")
-    return Agreement(1 - (n - 1) * float((coincidence * distance).sum()) / expected, n)
+        distance = _disagreement("plain" if level == "nominal" else "quadratic", margin.shape[-1])
+    observed = (coincidence * distance).sum(axis=(-2, -1))
+    expected = (margin[..., :, None] * margin[..., None, :] * distance).sum(axis=(-2, -1))
+    found = np.full(expected.shape, np.nan)
+    np.divide((n - 1) * observed, expected, out=found, where=expected > 0)
+    return 1 - found
 
 
 def observed_agreement(counts: Integers, within: int = 0) -> Agreement:
@@ -105,12 +127,20 @@ def observed_agreement(counts: Integers, within: int = 0) -> Agreement:
     >>> observed_agreement(np.array([[1, 1, 0, 0, 0], [0, 2, 0, 0, 0]]))
     Agreement(value=0.5, n=4, reason='')
     """
-    coincidence = _coincidences(counts)
+    coincidence = coincidences(counts).sum(axis=0)
     total = float(coincidence.sum())
     if total == 0:
-        return Agreement(None, 0, "no pair has two grades")
-    near = _disagreement("linear", len(coincidence)) <= within
-    return Agreement(float(coincidence[near].sum()) / total, round(total))
+        return Agreement(None, 0, NO_TWO_GRADES)
+    return Agreement(float(shares_within(coincidence, within)), round(total))
+
+
+def shares_within(coincidence: Floats, within: int = 0) -> Floats:
+    """The share of each matrix of coincidences that differs by at most `within`, shape [...]; NaN where it is empty."""
+    near = _disagreement("linear", coincidence.shape[-1]) <= within
+    total = coincidence.sum(axis=(-2, -1))
+    found = np.full(total.shape, np.nan)
+    np.divide((coincidence * near).sum(axis=(-2, -1)), total, out=found, where=total > 0)
+    return found
 
 
 def cohen_kappa(first: Integers, second: Integers, weights: Weights = "plain") -> Agreement:
@@ -138,11 +168,22 @@ def cohen_kappa(first: Integers, second: Integers, weights: Weights = "plain") -
         raise ValueError(f"grades of the same units are needed, got shapes {first.shape} and {second.shape}")
     grades = _grades_in(first, second)
     table = np.bincount(first.astype(np.int64) * grades + second, minlength=grades**2)
-    value = float(_kappas(table.reshape(1, grades, grades), weights)[0]) if first.size else float("nan")
+    value = float(kappas(table.reshape(1, grades, grades), weights)[0]) if first.size else float("nan")
     if np.isnan(value):
         why = "both gave one and the same grade throughout" if first.size else "no shared pairs"
         return Agreement(None, int(first.size), why)
     return Agreement(value, int(first.size))
+
+
+def kappas(tables: Integers, weights: Weights = "plain") -> Floats:
+    """Cohen's kappa of each table, shape [...] for [..., grades, grades]; NaN where no disagreement can be expected."""
+    disagreement = _disagreement(weights, tables.shape[-1])
+    rows, columns, n = tables.sum(axis=-1), tables.sum(axis=-2), tables.sum(axis=(-2, -1))
+    observed = np.einsum("...ck,ck->...", tables, disagreement) * n
+    expected = np.einsum("...c,ck,...k->...", rows, disagreement, columns, optimize=True)
+    found = np.full(expected.shape, np.nan)
+    np.divide(observed, expected, out=found, where=expected > 0)
+    return 1 - found
 
 
 def mean_pairwise_kappa(
@@ -173,33 +214,64 @@ def mean_pairwise_kappa(
     >>> mean_pairwise_kappa(*two).reason
     'no two annotators share 50 pairs'
     """
+    found = couples_of(unit, annotator, grade)
+    if not len(found.couples):
+        return Agreement(None, 0, "no pair was graded by two annotators")
+    tables = found.tables()
+    tables = tables[tables.sum(axis=(1, 2)) >= min_shared]
+    if not len(tables):
+        return Agreement(None, 0, f"no two annotators share {min_shared} pairs")
+    values = kappas(tables, weights)
+    values = values[~np.isnan(values)]
+    if not values.size:
+        return Agreement(None, 0, "everybody gave one and the same grade throughout")
+    return Agreement(float(values.mean()), int(values.size))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Couples:
+    """What every two annotators gave to the units that both graded.
+
+    `couples`, of shape [couples, 2], names the two annotators of each, the lower code first. `unit` and `cell`, of
+    shape [comparisons], say of each comparison which unit it is of, and where in the tables it is counted.
+    """
+
+    couples: NDArray[np.int64]
+    unit: NDArray[np.int64]
+    cell: NDArray[np.int64]
+    grades: int
+
+    def tables(self) -> NDArray[np.int64]:
+        """How often two annotators gave which two grades, shape [couples, grades, grades]; the first one's in rows."""
+        size = self.grades**2
+        found = np.bincount(self.cell, minlength=len(self.couples) * size)
+        return found.reshape(-1, self.grades, self.grades)
+
+
+def couples_of(unit: Integers, annotator: Integers, grade: Integers) -> Couples:
+    """Compare every two annotators; one who graded a unit twice counts with the first grade.
+
+    >>> found = couples_of(np.array([0, 0, 1, 1]), np.array([0, 2, 2, 0]), np.array([1, 0, 1, 1]))
+    >>> found.couples.tolist(), found.tables().tolist()
+    ([[0, 2]], [[[0, 0], [1, 1]]])
+    """
     kept = first_per_annotator(unit, annotator)
     # Sorted by annotator within a unit, so that each couple has one key and one orientation of its table.
     kept = kept[np.lexsort((annotator[kept], unit[kept]))]
     unit, annotator, grade = (column[kept].astype(np.int64) for column in (unit, annotator, grade))
     grades = _grades_in(grade)
-    couples: list[NDArray[np.int64]] = []
-    cells: list[NDArray[np.int64]] = []
-    people = int(annotator.max()) + 1 if annotator.size else 0
+    people = int(annotator.max()) + 1 if annotator.size else 1
+    units, keys, cells = ([np.empty(0, dtype=np.int64)] for _ in range(3))
     for step in range(1, unit.size):
         here = np.flatnonzero(unit[step:] == unit[:-step])
         if not here.size:
             break
-        couples.append(annotator[here] * people + annotator[here + step])
+        units.append(unit[here])
+        keys.append(annotator[here] * people + annotator[here + step])
         cells.append(grade[here] * grades + grade[here + step])
-    if not couples:
-        return Agreement(None, 0, "no pair was graded by two annotators")
-    _, couple = np.unique(np.concatenate(couples), return_inverse=True)
-    flat = np.bincount(couple * grades**2 + np.concatenate(cells), minlength=(couple.max() + 1) * grades**2)
-    tables = flat.reshape(-1, grades, grades)
-    tables = tables[tables.sum(axis=(1, 2)) >= min_shared]
-    if not len(tables):
-        return Agreement(None, 0, f"no two annotators share {min_shared} pairs")
-    values = _kappas(tables, weights)
-    values = values[~np.isnan(values)]
-    if not values.size:
-        return Agreement(None, 0, "everybody gave one and the same grade throughout")
-    return Agreement(float(values.mean()), int(values.size))
+    key, couple = np.unique(np.concatenate(keys), return_inverse=True)
+    names = np.stack(np.divmod(key, people), axis=1)
+    return Couples(names, np.concatenate(units), couple * grades**2 + np.concatenate(cells), grades)
 
 
 def _disagreement(weights: Weights, grades: int) -> Floats:
@@ -211,23 +283,3 @@ def _disagreement(weights: Weights, grades: int) -> Floats:
 def _grades_in(*given: Integers) -> int:
     """So many grades a table needs; what nobody gave does not change a kappa."""
     return max((int(grade.max()) for grade in given if grade.size), default=0) + 1
-
-
-def _coincidences(counts: Integers) -> Floats:
-    """Krippendorff's coincidences, shape [grades, grades]; their sum is the number of grades that can be compared."""
-    size = counts.sum(axis=1)
-    compared = counts[size > 1].astype(np.float64)
-    weighted = compared / (size[size > 1, None] - 1)
-    matrix: Floats = weighted.T @ compared - np.diag(weighted.sum(axis=0))
-    return matrix
-
-
-def _kappas(tables: Integers, weights: Weights) -> Floats:
-    """Kappa of each table, in all of shape [tables, grades, grades]; NaN where no disagreement can be expected."""
-    disagreement = _disagreement(weights, tables.shape[1])
-    rows, columns, n = tables.sum(axis=2), tables.sum(axis=1), tables.sum(axis=(1, 2))
-    observed = (tables * disagreement).sum(axis=(1, 2)) * n
-    expected = (rows[:, :, None] * columns[:, None, :] * disagreement).sum(axis=(1, 2))
-    kappas = np.full(len(tables), np.nan)
-    np.divide(observed, expected, out=kappas, where=expected > 0)
-    return 1 - kappas

@@ -1,0 +1,128 @@
+"""The grades of many pairs, and the few ways in which a pair can have been graded.
+
+Tens of thousands of pairs have a hundred or so *patterns*: how often each grade was given, and what a lead decided.
+Whatever does not ask who graded is computed from the patterns and how many pairs have each.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from backend.campaign.judging.rules import decide
+from backend.campaign.nouns import Rounding, Verdict
+from backend.campaign.quality.rules.agreement import Integers, count_grades
+
+Codes = NDArray[np.int64]
+UNDECIDED = -1
+"""Where no lead decided, and where there is no query, split or day."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GradedPairs:
+    """The grades that count, in the order of giving where that is known.
+
+    `pair`, `annotator` and `grade` have shape [rows]; the first two count from 0, as do all codes here. `decided`, of
+    shape [pairs], is the relevance that a lead decided on, -1 where none did. Of a campaign that `may_go_on`, a pair
+    without consensus may lack grades.
+
+    `first_round`, of shape [rows], says of which grades it is known that they are of their pair's first round; None,
+    with the reason in `no_rounds`, where that is known of none.
+    """
+
+    people: tuple[str, ...]
+    pair: Codes
+    annotator: Codes
+    grade: Codes
+    decided: Codes
+    highest: int
+    tolerance: int
+    rounding: Rounding
+    may_go_on: bool
+    first_round: NDArray[np.bool_] | None = None
+    no_rounds: str = ""
+
+    @property
+    def pairs(self) -> int:
+        """How many pairs there are."""
+        return len(self.decided)
+
+    def counts(self) -> NDArray[np.int64]:
+        """How often each grade was given to each pair, shape [pairs, grades]."""
+        return _counts(self.pair, self.grade, self.pairs, self.highest)
+
+    def first_counts(self) -> NDArray[np.int64]:
+        """The same of the grades that are known to be of the first round."""
+        if self.first_round is None:
+            return np.zeros((self.pairs, self.highest + 1), dtype=np.int64)
+        return _counts(self.pair[self.first_round], self.grade[self.first_round], self.pairs, self.highest)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Patterns:
+    """The distinct ways in which pairs were graded.
+
+    `counts` has shape [patterns, grades], `decided`, `times` (pairs that have the pattern), `verdict` (the places of
+    `Verdict`) and `relevance` (-1 without) shape [patterns]; `of_pair` is the pattern of each pair.
+    """
+
+    counts: Codes
+    decided: Codes
+    times: Codes
+    of_pair: Codes
+    verdict: tuple[Verdict, ...]
+    relevance: Codes
+
+    @property
+    def size(self) -> Codes:
+        """Grades of a pair of each pattern."""
+        size: Codes = self.counts.sum(axis=1)
+        return size
+
+    def by(self, group: Integers, groups: int) -> Codes:
+        """How many pairs of each group have each pattern, shape [groups, patterns]; a group below 0 is none."""
+        cells = group * len(self.times) + self.of_pair
+        flat = np.bincount(cells[group >= 0], minlength=groups * len(self.times))
+        return flat.reshape(groups, len(self.times))
+
+    def having(self, *verdicts: Verdict, size: int | None = None) -> NDArray[np.bool_]:
+        """Which patterns have one of these verdicts, and so many grades where that is asked."""
+        found = np.array([verdict in verdicts for verdict in self.verdict], dtype=bool)
+        return found if size is None else found & (self.size == size)
+
+
+def patterns(counts: Integers, decided: Integers, tolerance: int, rounding: Rounding) -> Patterns:
+    """The patterns of pairs and what the rule, or a lead, says about each.
+
+    Args:
+        counts: how often each grade was given to each pair, shape [pairs, grades].
+        decided: a lead's relevance of each pair, -1 where there is none.
+        tolerance: how far two grades may differ and still agree.
+        rounding: what becomes of a mean of x.5.
+
+    >>> found = patterns(np.array([[1, 1], [0, 2], [1, 1]]), np.array([-1, -1, -1]), 1, Rounding.HALF_UP)
+    >>> found.times.tolist(), found.relevance.tolist(), found.of_pair.tolist()
+    ([1, 2], [1, 1], [1, 0, 1])
+    """
+    # One number a pair: `np.unique` over rows is ten times as slow.
+    base = int(counts.max(initial=0)) + 1
+    key = decided.astype(np.int64) + 1
+    for column in counts.T:
+        key = key * base + column
+    _, first, of_pair, times = np.unique(key, return_index=True, return_inverse=True, return_counts=True)
+    kinds = counts[first].astype(np.int64)
+    by_lead = decided[first].astype(np.int64)
+    verdicts, relevance = [], by_lead.copy()
+    for place, (kind, lead) in enumerate(zip(kinds, by_lead, strict=True)):
+        if lead != UNDECIDED:
+            verdicts.append(Verdict.ADJUDICATED)
+            continue
+        decision = decide(np.repeat(np.arange(len(kind)), kind).tolist(), tolerance, rounding)
+        verdicts.append(decision.verdict)
+        relevance[place] = UNDECIDED if decision.relevance is None else decision.relevance
+    return Patterns(kinds, by_lead, times, of_pair.reshape(-1), tuple(verdicts), relevance)
+
+
+def _counts(pair: Codes, grade: Codes, pairs: int, highest: int) -> NDArray[np.int64]:
+    found = count_grades(pair, grade, highest + 1)
+    return np.vstack([found, np.zeros((pairs - len(found), highest + 1), dtype=np.int64)])
