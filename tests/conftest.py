@@ -18,7 +18,7 @@ from backend.campaign.nouns import Role
 from backend.campaign.people import accounts as people
 from backend.encoders import sentence
 from backend.store import connection
-from support import MOMENTS, NOW, PEOPLE, Judging, WordEncoder
+from support import MOMENTS, NOW, PEOPLE, Judging, WordEncoder, have_read
 
 # Nothing in the default run may reach a network: the encoder that runs travels inside a package.
 os.environ["HF_HUB_OFFLINE"] = "1"
@@ -124,13 +124,14 @@ def judging_made(corpus_folder: Path, tmp_path_factory: pytest.TempPathFactory) 
     with connection.writing(project.store):
         lead = people.add(project.store, api.OPERATOR, "Lea", Role.LEAD, now=NOW)
         annotators = [people.add(project.store, api.OPERATOR, name, Role.ANNOTATOR, now=NOW) for name in PEOPLE]
+        have_read(project, *annotators)
     project.store.close()
     return Judging(project, lead, annotators)
 
 
 @pytest.fixture
 def judging(judging_made: Judging, corpus_project: api.Project) -> Judging:
-    """The project with two validation queries and one test query, 20 pairs each, four annotators and a lead."""
+    """Two validation queries and one test query, 20 pairs each, a lead, and four annotators who read the guideline."""
     corpus_project.store.close()
     shutil.copytree(judging_made.project.folder, corpus_project.folder, dirs_exist_ok=True)
     return Judging(corpus_project, judging_made.lead, [*judging_made.annotators])

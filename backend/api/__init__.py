@@ -42,7 +42,20 @@ if TYPE_CHECKING:
         set_exam,
         set_exam_from_file,
     )
-    from backend.api.guideline import choose_example, example_clip, examples, examples_chosen, withdraw_example
+    from backend.api.guideline import (
+        choose_example,
+        example_clip,
+        examples,
+        examples_chosen,
+        guideline_changes,
+        guideline_news,
+        guideline_readers,
+        guideline_versions,
+        note_guideline_seen,
+        reword_guideline,
+        set_guideline_from_file,
+        withdraw_example,
+    )
     from backend.api.lead import (
         adjudicate,
         blocked,
@@ -143,6 +156,7 @@ if TYPE_CHECKING:
     from backend.campaign.exam.rows.exams import Place as ExamItem
     from backend.campaign.exam.setting import ExamReport
     from backend.campaign.exam.taking import Act as ExamAct
+    from backend.campaign.guideline.reading import News as GuidelineNews
     from backend.campaign.guideline.rows import Example
     from backend.campaign.nouns import OPERATOR, Operator
     from backend.campaign.people.accounts import PASSWORD_LENGTH, SESSION_S
@@ -221,6 +235,7 @@ __all__ = [
     "ExamReport",
     "Example",
     "Finding",
+    "GuidelineNews",
     "ImportReport",
     "Inputs",
     "JudgementsReport",
@@ -302,6 +317,10 @@ __all__ = [
     "file_inputs",
     "file_statistics",
     "grant_retake",
+    "guideline_changes",
+    "guideline_news",
+    "guideline_readers",
+    "guideline_versions",
     "import_corpus",
     "import_judgements",
     "init_project",
@@ -328,6 +347,7 @@ __all__ = [
     "noise_study",
     "notable_queries",
     "note_address",
+    "note_guideline_seen",
     "offer_again",
     "open_batch",
     "open_project",
@@ -348,6 +368,7 @@ __all__ = [
     "report_page",
     "restore",
     "restore_clip",
+    "reword_guideline",
     "rewrite_captions",
     "rewrite_queue",
     "rewrite_summary",
@@ -368,6 +389,7 @@ __all__ = [
     "score_sentence",
     "set_exam",
     "set_exam_from_file",
+    "set_guideline_from_file",
     "shown",
     "sign_in",
     "sign_in_as",

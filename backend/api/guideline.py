@@ -1,16 +1,71 @@
-"""The guideline's examples: what leads choose, what everybody is shown."""
+"""The guideline: its words and their versions, who has read which, and the examples that leads choose."""
+
+from pathlib import Path
 
 from backend.campaign.corpus import rows as corpus_rows
 from backend.campaign.guideline import examples as example_acts
+from backend.campaign.guideline import reading, rewording
 from backend.campaign.guideline import rows as example_rows
+from backend.campaign.guideline.model import Change
+from backend.campaign.guideline.reading import News
 from backend.campaign.guideline.rows import Example
+from backend.campaign.guideline.rules import changes
 from backend.campaign.judging.rows import judgements as judgement_rows
 from backend.campaign.nouns import Operator, Person
 from backend.campaign.people import gate
+from backend.campaign.project import rows as facts
+from backend.campaign.project import scale_file
 from backend.campaign.project.folder import Project
+from backend.campaign.project.model import Grading, GuidelineVersion
 from backend.ground.errors import ProjectError, VideoUnreadable
 from backend.ground.ids import PairKey
 from backend.media.jobs import ClipJob, clip_job
+
+
+def guideline_versions(project: Project, by: Person | Operator) -> list[GuidelineVersion]:
+    """All versions of the guideline, the first one first; the last one stands."""
+    gate.in_charge(project.store, by)
+    return facts.versions(project.store.db)
+
+
+def guideline_readers(project: Project, by: Person | Operator) -> dict[int, int]:
+    """How many annotators were shown each version as their newest."""
+    gate.in_charge(project.store, by)
+    return example_rows.readers(project.store.db)
+
+
+def guideline_changes(before: Grading, after: Grading) -> list[Change]:
+    """Every text that two versions have differently."""
+    return changes(before, after)
+
+
+def reword_guideline(
+    project: Project, by: Person | Operator, new: Grading, reason: str, *, now: float, based_on: int | None = None
+) -> tuple[int, list[Change]]:
+    """Let the guideline say this from now on; the number of the new version, and what changed.
+
+    See `backend.campaign.guideline.rewording`.
+    """
+    lead = gate.in_charge(project.store, by)
+    return rewording.reword(project.store, lead, new, reason, now=now, based_on=based_on)
+
+
+def set_guideline_from_file(
+    project: Project, by: Person | Operator, file: Path, reason: str, *, now: float
+) -> tuple[int, list[Change]]:
+    """Let the guideline say what a file says, in the form of `init --scale`."""
+    lead = gate.in_charge(project.store, by)
+    return rewording.reword(project.store, lead, scale_file.read(file), reason, now=now, source=str(file))
+
+
+def guideline_news(project: Project, person: Person) -> News | None:
+    """What changed since this person was shown the guideline; None if nothing did, or they are new."""
+    return reading.news(project.store, gate.annotator_of(project.store, person))
+
+
+def note_guideline_seen(project: Project, person: Person, version: int, *, now: float) -> None:
+    """This person was shown a version of the guideline, to its end."""
+    reading.note_seen(project.store, gate.annotator_of(project.store, person), version, now=now)
 
 
 def examples_chosen(project: Project, by: Person | Operator) -> list[Example]:

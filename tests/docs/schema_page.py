@@ -22,11 +22,12 @@ def page() -> str:
     parts = [
         "# Tables\n\nGenerated from `backend/store/schema/` by `make docs`; do not edit.\n\n"
         f"Schema level: `{level}`. `judgement`, `adjudication`, `event`, `exam_answer`, `exam_ruling`, "
-        "`rewrite_request` and `rewrite_answer` are append-only; `consensus` and `agenda` are derived and may be "
-        "dropped and rebuilt; `seat` is where places change hands; a row of `skip`, `example` or `exam` changes once, "
-        "when it ends. The explanation of an `exam_item` may be reworded, and an `exam_attempt` notes when it was "
-        "handed in and its result read. A row of `kept_truth` or `kept_run` is never changed, only removed as a whole. "
-        "`campaign` has one row; `scale` is fixed with the first grade.\n"
+        "`rewrite_request`, `rewrite_answer` and `practice_answer` are append-only; `consensus` and `agenda` are "
+        "derived and may be dropped and rebuilt; `seat` is where places change hands; a row of `skip`, `example`, "
+        "`practice` or `exam` changes once, when it ends. The explanation of an `exam_item` may be reworded, and an "
+        "`exam_attempt` notes when it was handed in and its result read. A row of `kept_truth` or `kept_run` is never "
+        "changed, only removed as a whole. `campaign` has one row; the grades of `scale` are fixed with the first one "
+        "given, their words have versions: a row of `guideline_version` each, never changed.\n"
     ]
     for kind in ("table", "view", "index", "trigger"):
         found = [(row["name"], row["sql"]) for row in rows if row["type"] == kind]

@@ -1,5 +1,6 @@
 """An older database has a road forward, with its rows: the state before is kept, and being cut off does no harm."""
 
+import json
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -249,3 +250,21 @@ def test_rewrites_that_commands_took_by_hand_are_decided_and_others_wait(tmp_pat
     ).fetchall()
     assert [tuple(row) for row in found] == [("A man nods.", 1, 8.0, None, None), ("Bo nods.", 0, None, None, None)]
     store.close()
+
+
+def test_whoever_graded_before_the_guideline_had_versions_knows_the_first_and_others_are_new(old: Path) -> None:
+    api.migrate(old)
+    db = api.open_project(old).store.db.conn
+    ((version, since, words),) = db.execute("SELECT version, since, words FROM guideline_version").fetchall()
+    assert (version, since) == (1, None)
+    kept = json.loads(words)
+    meanings = [tuple(one.values()) for one in kept["scale"]["meanings"]]
+    assert meanings == [tuple(row) for row in db.execute("SELECT * FROM scale ORDER BY grade")]
+    assert [one["title"] for one in kept["questions"]] == [
+        row[0] for row in db.execute("SELECT title FROM guideline WHERE kind = 'question' ORDER BY position")
+    ]
+    graded = {row[0] for row in db.execute("SELECT annotator_id FROM judgement WHERE NOT imported")}
+    assert graded
+    assert {row[0] for row in db.execute("SELECT annotator_id FROM guideline_seen WHERE version = 1")} == graded
+    with pytest.raises(sqlite3.IntegrityError, match="a version of the guideline is never changed"):
+        db.execute("UPDATE guideline_version SET words = '{}'")

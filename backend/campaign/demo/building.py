@@ -18,6 +18,7 @@ from backend.campaign.captions import rewriting as captions
 from backend.campaign.corpus import importing as corpus
 from backend.campaign.corpus import rows as corpus_rows
 from backend.campaign.demo import clips
+from backend.campaign.guideline import reading as guideline
 from backend.campaign.judging import consensus
 from backend.campaign.judging.model import GradeEvent
 from backend.campaign.judging.rows import judgements
@@ -70,7 +71,9 @@ def build(folder: Path, *, now: float, progress: Progress) -> Project:
     candidates.choose(project, encoder, now=now, progress=progress)
     for name in (LEAD, *ANNOTATORS):
         role = Role.LEAD if name == LEAD else Role.ANNOTATOR
-        people.add_with_password(project.store, OPERATOR, name, role, PASSWORD, now=now)
+        person = people.add_with_password(project.store, OPERATOR, name, role, PASSWORD, now=now)
+        if role is Role.ANNOTATOR:  # a tour of the demo begins with a clip; whoever is invited meets the tutorial
+            guideline.note_seen(project.store, gate.annotator_of(project.store, person), 1, now=now)
     return project
 
 

@@ -1,4 +1,4 @@
-"""Examples of the guideline: settled pairs that show what a grade means, at most one standing for each grade."""
+"""Examples of the guideline, at most one standing for each grade; and who was shown which version of its words."""
 
 from dataclasses import dataclass
 
@@ -79,3 +79,30 @@ def withdraw(db: Database, grade: int, *, at: float) -> PairId | None:
         "UPDATE example SET withdrawn_at = ? WHERE grade = ? AND withdrawn_at IS NULL RETURNING pair_id", [at, grade]
     ).fetchone()
     return PairId(row[0]) if row else None
+
+
+def reading(db: Database, me: AnnotatorId) -> tuple[int | None, int, bool]:
+    """(newest version that somebody was shown, version that stands, whether newcomers are shown the tutorial)."""
+    row = db.conn.execute(
+        "SELECT (SELECT max(version) FROM guideline_seen WHERE annotator_id = ?), "
+        "(SELECT max(version) FROM guideline_version), tutorial FROM campaign",
+        [me],
+    ).fetchone()
+    return row[0], row[1], bool(row[2])
+
+
+def note_seen(db: Database, me: AnnotatorId, version: int, *, at: float) -> None:
+    """Somebody was shown a version, to its end; the first time stays."""
+    db.conn.execute(
+        "INSERT OR IGNORE INTO guideline_seen (annotator_id, version, seen_at) VALUES (?, ?, ?)", [me, version, at]
+    )
+
+
+def readers(db: Database) -> dict[int, int]:
+    """How many annotators who may sign in were shown each version as their newest."""
+    rows = db.conn.execute(
+        "SELECT version, count(*) FROM (SELECT max(version) AS version FROM guideline_seen "
+        "JOIN annotator USING (annotator_id) WHERE NOT suspended AND NOT simulated GROUP BY annotator_id) "
+        "GROUP BY version"
+    )
+    return {row[0]: row[1] for row in rows}

@@ -44,6 +44,8 @@ class DeskState(StrEnum):
     """No batch is open yet."""
     PAUSED = "paused"
     """This person takes no pairs until a lead lets them go on."""
+    GUIDELINE = "guideline"
+    """The guideline comes first: this person was not shown the version that stands."""
     EXAM = "exam"
     """The exam comes first, and just now it has no clip to show; `Desk.exam` tells why."""
 

@@ -51,6 +51,18 @@ class Grading:
 
 
 @dataclass(frozen=True, slots=True)
+class GuidelineVersion:
+    """The guideline as it stood from `since` on (None: from the beginning) until the next version."""
+
+    version: int
+    since: float | None
+    by: str | None
+    """The lead who wrote it; None for the command line, and for the first."""
+    reason: str
+    grading: Grading
+
+
+@dataclass(frozen=True, slots=True)
 class Campaign:
     """The facts of a campaign.
 
@@ -65,6 +77,8 @@ class Campaign:
     further_seats: int
     exam: ExamSettings
     gold: GoldSettings
+    tutorial: bool
+    """Whether newcomers are shown the tutorial before their first clip."""
 
     @property
     def scale(self) -> Scale:

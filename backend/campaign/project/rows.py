@@ -1,7 +1,19 @@
-"""The row that says what the campaign is, and its scale."""
+"""The row that says what the campaign is, its scale, and the guideline with its versions."""
+
+from collections.abc import Callable
+
+import msgspec
 
 from backend.campaign.nouns import GradeMeaning, Rounding, Scale
-from backend.campaign.project.model import Campaign, ExamSettings, GoldSettings, Grading, Question
+from backend.campaign.project.model import (
+    Campaign,
+    ExamSettings,
+    GoldSettings,
+    Grading,
+    GuidelineVersion,
+    Question,
+)
+from backend.ground.ids import AnnotatorId
 from backend.store.engine import Database
 
 
@@ -9,7 +21,7 @@ def campaign(db: Database) -> Campaign:
     """What the campaign is just now; another process may have written it a moment ago."""
     row = db.conn.execute(
         "SELECT batch_size, rule_version, seats, further_seats, exam_queries, exam_pairs, exam_most_missed, gold, "
-        "gold_share FROM campaign"
+        "gold_share, tutorial FROM campaign"
     ).fetchone()
     return Campaign(
         batch_size=row[0],
@@ -19,6 +31,7 @@ def campaign(db: Database) -> Campaign:
         further_seats=row[3],
         exam=ExamSettings(row[4], row[5], row[6]),
         gold=GoldSettings(bool(row[7]), row[8]),
+        tutorial=bool(row[9]),
     )
 
 
@@ -39,20 +52,60 @@ def grading(db: Database) -> Grading:
 
 
 def set_grading(db: Database, new: Grading) -> None:
-    """Grade by something else from now on; the database refuses it once somebody has graded."""
-    db.conn.execute("DELETE FROM scale")
-    db.conn.executemany(
-        "INSERT INTO scale (grade, label, meaning, detail, example) VALUES (?, ?, ?, ?, ?)",
-        ((one.grade, one.label, one.meaning, one.detail, one.example) for one in new.scale.meanings),
+    """Grade by something else from the beginning, in a project that is being made."""
+    _replace_grades(db, new)
+    _put(db, new)
+    db.conn.execute("UPDATE guideline_version SET words = ? WHERE version = 1", [_encoded(new)])
+
+
+def add_version(db: Database, new: Grading, reason: str, lead: AnnotatorId | None, *, at: float) -> int:
+    """Let another version of the guideline stand from now on; its number.
+
+    The database refuses another number of grades once somebody has graded.
+    """
+    if new.scale.grades == scale(db).grades:
+        db.conn.executemany(
+            "UPDATE scale SET label = ?, meaning = ?, detail = ?, example = ? WHERE grade = ?",
+            ((one.label, one.meaning, one.detail, one.example, one.grade) for one in new.scale.meanings),
+        )
+    else:
+        _replace_grades(db, new)
+    _put(db, new)
+    number: int = db.conn.execute(
+        "INSERT INTO guideline_version (version, since, lead_id, reason, words) "
+        "SELECT max(version) + 1, ?, ?, ?, ? FROM guideline_version RETURNING version",
+        [at, lead, reason, _encoded(new)],
+    ).fetchone()[0]
+    return number
+
+
+def versions(db: Database) -> list[GuidelineVersion]:
+    """All versions of the guideline, the first one first."""
+    rows = db.conn.execute(
+        "SELECT version, since, name, reason, words FROM guideline_version "
+        "LEFT JOIN annotator ON annotator_id = lead_id ORDER BY version"
     )
-    db.conn.execute(
-        "UPDATE campaign SET tolerance = ?, rounding = ?, example_query = ?",
-        [new.tolerance, new.rounding.value, new.example_query],
-    )
-    db.conn.execute("DELETE FROM guideline")
-    asked = [("question", n, one.title, one.text) for n, one in enumerate(new.questions, start=1)]
-    reminded = [("reminder", n, "", text) for n, text in enumerate(new.reminders, start=1)]
-    db.conn.executemany("INSERT INTO guideline (kind, position, title, text) VALUES (?, ?, ?, ?)", asked + reminded)
+    return [GuidelineVersion(row[0], row[1], row[2], row[3], _decoded(row[4])) for row in rows]
+
+
+def version(db: Database) -> int:
+    """The number of the guideline's version that stands now."""
+    found: int = db.conn.execute("SELECT max(version) FROM guideline_version").fetchone()[0]
+    return found
+
+
+def has_graded(db: Database) -> bool:
+    """Whether somebody has graded, so that the grades themselves are fixed."""
+    row = db.conn.execute(
+        "SELECT EXISTS (SELECT 1 FROM judgement) OR EXISTS (SELECT 1 FROM adjudication) "
+        "OR EXISTS (SELECT 1 FROM exam_answer)"
+    ).fetchone()
+    return bool(row[0])
+
+
+def set_tutorial(db: Database, on: bool) -> None:
+    """Show newcomers the tutorial before their first clip, or not."""
+    db.conn.execute("UPDATE campaign SET tutorial = ?", [int(on)])
 
 
 def scale(db: Database) -> Scale:
@@ -64,3 +117,30 @@ def scale(db: Database) -> Scale:
 def set_batch_size(db: Database, size: int) -> None:
     """Hand out so many candidates of a query together; the schema knows 1 to 40."""
     db.conn.execute("UPDATE campaign SET batch_size = ?", [size])
+
+
+def _replace_grades(db: Database, new: Grading) -> None:
+    db.conn.execute("DELETE FROM scale")
+    db.conn.executemany(
+        "INSERT INTO scale (grade, label, meaning, detail, example) VALUES (?, ?, ?, ?, ?)",
+        ((one.grade, one.label, one.meaning, one.detail, one.example) for one in new.scale.meanings),
+    )
+
+
+def _put(db: Database, new: Grading) -> None:
+    """Everything of a guideline but its grades."""
+    db.conn.execute(
+        "UPDATE campaign SET tolerance = ?, rounding = ?, example_query = ?",
+        [new.tolerance, new.rounding.value, new.example_query],
+    )
+    db.conn.execute("DELETE FROM guideline")
+    asked = [("question", n, one.title, one.text) for n, one in enumerate(new.questions, start=1)]
+    reminded = [("reminder", n, "", text) for n, text in enumerate(new.reminders, start=1)]
+    db.conn.executemany("INSERT INTO guideline (kind, position, title, text) VALUES (?, ?, ?, ?)", asked + reminded)
+
+
+def _encoded(grading: Grading) -> str:
+    return msgspec.json.encode(grading).decode()
+
+
+_decoded: Callable[[str], Grading] = msgspec.json.Decoder(Grading).decode

@@ -89,18 +89,18 @@ def test_the_batch_size_is_not_changed_once_lists_exist(judging: Judging) -> Non
     assert judging.project.campaign.batch_size == 20
 
 
-def test_the_scale_is_fixed_once_somebody_has_graded(judging: Judging) -> None:
+def test_the_grades_are_fixed_once_somebody_has_graded_and_their_words_are_not(judging: Judging) -> None:
     db = judging.project.store.db.conn
-    db.execute("UPDATE scale SET label = 'Nothing' WHERE grade = 0")
-    assert judging.project.campaign.scale.meanings[0].label == "Nothing"
     judging.grade(0, judging.pairs()[0].pair, 3)
     for change in (
-        "UPDATE scale SET label = 'Something' WHERE grade = 0",
+        "UPDATE scale SET grade = 3 WHERE grade = 4",
         "DELETE FROM scale WHERE grade = 4",
         "INSERT INTO scale VALUES (5, 'More', '', '', '')",
     ):
         with pytest.raises(sqlite3.IntegrityError, match="the scale is fixed once somebody has graded"):
             db.execute(change)
+    db.execute("UPDATE scale SET label = 'Nothing' WHERE grade = 0")
+    assert judging.project.campaign.scale.meanings[0].label == "Nothing"
     with pytest.raises(sqlite3.IntegrityError, match="a project is one campaign"):
         db.execute("DELETE FROM campaign")
 

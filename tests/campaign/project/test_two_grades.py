@@ -10,11 +10,10 @@ from backend import api
 from backend.campaign.judging.model import GradeEvent
 from backend.campaign.judging.rules import decide
 from backend.campaign.nouns import Role, Rounding, Verdict
-from backend.campaign.project import rows as facts
 from backend.campaign.project import scale_file
 from backend.ground.errors import InputError
 from backend.store.connection import writing
-from support import NOW, Judging
+from support import NOW, Judging, have_read
 
 LATER = NOW + 15 * 60.0 + 1
 # By hand: two that differ are a disagreement; of four, one lowest and one highest are dropped: three to one carries.
@@ -30,8 +29,8 @@ CASES: tuple[tuple[tuple[int, ...], Verdict, int | None], ...] = (
 
 @pytest.fixture
 def two(judging: Judging) -> Judging:
-    with writing(judging.project.store) as db:
-        facts.set_grading(db, scale_file.named("matches"))
+    api.reword_guideline(judging.project, judging.lead, scale_file.named("matches"), "two are enough", now=NOW)
+    have_read(judging.project, *judging.annotators)
     return judging
 
 

@@ -1,0 +1,22 @@
+"""The guideline as values: how somebody stands with it, and what two versions of it differ in."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Reading(StrEnum):
+    """What somebody has to read before they grade."""
+
+    FIRST = "first"
+    """They are new: the whole of it, as the tutorial."""
+    CHANGED = "changed"
+    """They know an earlier version: what changed since."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One text of the guideline that two versions have differently; an empty one was not there, or is not any more."""
+
+    where: str
+    before: str
+    after: str

@@ -1,0 +1,91 @@
+"""A lead gives the guideline other words; every version stays in the record.
+
+*Reads* grades, campaign. *Writes* scale, guideline, guideline_version, events.
+"""
+
+from backend.campaign.guideline.model import Change
+from backend.campaign.guideline.rules import changes
+from backend.campaign.nouns import Lead, Operator
+from backend.campaign.project import rows as facts
+from backend.campaign.project import rules
+from backend.campaign.project.model import Grading
+from backend.ground.errors import InputError, Overtaken, Problem, ProjectError
+from backend.store import events
+from backend.store.connection import Store, writing
+from backend.store.events import EventKind
+
+LONGEST_REASON = 200
+FIXED = "somebody has graded"
+
+
+def reword(
+    store: Store,
+    lead: Lead | Operator,
+    new: Grading,
+    reason: str,
+    *,
+    now: float,
+    based_on: int | None = None,
+    source: str = "the guideline",
+) -> tuple[int, list[Change]]:
+    """Let the guideline say this from now on.
+
+    Once somebody has graded, the number of grades, the tolerance and the rounding stay as they are.
+
+    Args:
+        store: the project's store.
+        lead: who rewords it.
+        new: all of it.
+        reason: why, in a sentence that annotators read too.
+        now: seconds since 1970.
+        based_on: the version that the lead looked at; None takes any.
+        source: what to name in messages, such as the file.
+
+    Returns:
+        The number of the new version, and what changed.
+
+    Raises:
+        InputError: everything that is wrong with the words.
+        Overtaken: another version came meanwhile.
+        ProjectError: no reason, or nothing changed.
+    """
+    reason = " ".join(reason.split())
+    if not reason:
+        raise ProjectError("a change needs a reason: say in one sentence why; annotators read it")
+    if len(reason) > LONGEST_REASON:
+        raise ProjectError(f"the reason has {len(reason)} characters: say it in {LONGEST_REASON}")
+    with writing(store) as db:
+        old, present = facts.grading(db), facts.version(db)
+        wrong = list(rules.wrong(new.scale.meanings, new.tolerance, new.example_query, new.questions, new.reminders))
+        if facts.has_graded(db):
+            wrong += _fixed(old, new)
+        if wrong:
+            raise InputError([Problem(source, None, message) for message in wrong])
+        if based_on is not None and based_on != present:
+            who = facts.versions(db)[-1].by or "the command line"
+            raise Overtaken(f"{who} changed the guideline meanwhile (version {present}): look at it, then change yours")
+        changed = changes(old, new)
+        if not changed:
+            raise ProjectError("nothing changed: the guideline says this already")
+        number = facts.add_version(db, new, reason, lead.annotator_id, at=now)
+        events.record(
+            db,
+            EventKind.GUIDELINE_CHANGED,
+            at=now,
+            actor=lead.annotator_id,
+            subject=f"guideline:{number}",
+            payload={"version": number, "reason": reason, "changed": [one.where for one in changed]},
+        )
+    return number, changed
+
+
+def _fixed(old: Grading, new: Grading) -> list[str]:
+    """What differs beside the words."""
+    found = []
+    if len(old.scale.grades) != len(new.scale.grades):
+        found.append(f"has {len(new.scale.grades)} grades: this campaign has {len(old.scale.grades)}, and {FIXED}")
+    if old.tolerance != new.tolerance:
+        found.append(f"tolerance is {new.tolerance}: that of this campaign is {old.tolerance}, and {FIXED}")
+    if old.rounding is not new.rounding:
+        found.append(f"rounding is {new.rounding.value}: that of this campaign is {old.rounding.value}, and {FIXED}")
+    return found

@@ -1,0 +1,43 @@
+"""What a guideline, with its scale, has to be."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from backend.campaign.nouns import GradeMeaning
+from backend.campaign.project.model import Question
+
+MOST_GRADES = 5
+"""The tables of grades take 0 to 4."""
+LONGEST_LABEL = 24
+"""Characters that fit on a button."""
+
+
+def wrong(
+    meanings: Sequence[GradeMeaning],
+    tolerance: int,
+    example_query: str,
+    questions: Sequence[Question],
+    reminders: Sequence[str],
+) -> Iterator[str]:
+    """Everything that is wrong with a guideline, a sentence each."""
+    count = len(meanings)
+    if not 2 <= count <= MOST_GRADES:
+        yield f"has {count} grade{'s' * (count != 1)}: a scale has 2 to {MOST_GRADES}"
+    elif tolerance >= count - 1:
+        best = "0" if count == 2 else f"0 to {count - 2}"
+        yield f"tolerance is {tolerance}: with {count} grades any two would agree, write {best}"
+    if tolerance < 0:
+        yield f"tolerance is {tolerance}: it is 0 or more"
+    for n, one in enumerate(meanings):
+        if not one.label.strip():
+            yield f"grade {n} has no label"
+        elif len(one.label.strip()) > LONGEST_LABEL:
+            yield f"the label of grade {n} has {len(one.label.strip())} characters: a button holds {LONGEST_LABEL}"
+    labels = Counter(one.label.strip().casefold() for one in meanings if one.label.strip())
+    yield from (f"{times} grades have the label {label!r}" for label, times in labels.items() if times > 1)
+    if any(one.example.strip() for one in meanings) and not example_query.strip():
+        yield "has examples but no example_query, which they are for"
+    for n, asked in enumerate(questions, start=1):
+        if not (asked.title.strip() and asked.text.strip()):
+            yield f"question {n} lacks its {'text' if asked.title.strip() else 'title'}"
+    yield from (f"reminder {n} is empty" for n, text in enumerate(reminders, start=1) if not text.strip())

@@ -1,0 +1,97 @@
+"""Commands about the guideline: `reelrank guideline DIR`, `reelrank guideline set DIR FILE`."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+import typer
+from typer.core import TyperGroup
+
+from backend import api
+from backend.campaign.project.model import Grading
+from backend.cli.output import Dir, Json, now, say
+
+
+class _ShowUnlessTold(TyperGroup):
+    """`reelrank guideline DIR` is `reelrank guideline show DIR`."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Puts the name of the command in front where there is none."""
+        if args and args[0] not in (*self.commands, "--help"):
+            args = ["show", *args]
+        return super().parse_args(ctx, args)
+
+
+def register(app: typer.Typer) -> None:
+    """Add these commands to the command line."""
+    guideline = typer.Typer(
+        cls=_ShowUnlessTold,
+        help="The guideline: its words, and its versions.",
+        no_args_is_help=True,
+        rich_markup_mode=None,
+    )
+    for name, command in (("show", show), ("set", set_guideline)):
+        guideline.command(name)(command)
+    app.add_typer(guideline, name="guideline")
+
+
+def show(folder: Dir, json: Json = False) -> None:
+    """Print the guideline as it stands, and its versions.
+
+    Example: reelrank guideline my-project
+    """
+    project = api.open_project(folder)
+    versions, readers = (
+        api.guideline_versions(project, api.OPERATOR),
+        api.guideline_readers(project, api.OPERATOR),
+    )
+    if json:
+        say(msgspec.json.encode({"versions": versions, "readers": readers}).decode())
+        return
+    _print(versions[-1].grading)
+    say("\nVersions:")
+    for before, one in zip([None, *versions], versions, strict=False):
+        since = "from the beginning" if one.since is None else f"since {_day(one.since)}"
+        by = f" by {one.by}" if one.by else "" if one.since is None else " by the command line"
+        say(f"  {one.version}  {since}{by}{f': {one.reason}' if one.reason else ''}")
+        for change in api.guideline_changes(before.grading, one.grading) if before else ():
+            say(f"     {change.where}: {change.before or '(nothing)'} -> {change.after or '(nothing)'}")
+
+
+def set_guideline(
+    folder: Dir,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A TOML file as `init --scale` takes it.")],
+    reason: Annotated[
+        str | None,
+        typer.Option("--reason", help="Why, in a sentence that annotators read.", show_default="the file's name"),
+    ] = None,
+) -> None:
+    """Let the guideline say what a file says. Once somebody has graded, only its words may change.
+
+    Annotators are told what changed before their next clip.
+
+    Example: reelrank guideline set my-project guideline.toml --reason "Grade 3 was too wide"
+    """
+    project = api.open_project(folder)
+    number, changed = api.set_guideline_from_file(project, api.OPERATOR, file, reason or f"from {file.name}", now=now())
+    say(f"Version {number} of the guideline stands now; {len(changed)} texts differ:")
+    for change in changed:
+        say(f"  {change.where}: {change.before or '(nothing)'} -> {change.after or '(nothing)'}")
+
+
+def _print(grading: Grading) -> None:
+    for n, asked in enumerate(grading.questions, start=1):
+        say(f"{n}. {asked.title} {asked.text}")
+    for meaning in reversed(grading.scale.meanings):
+        say(f"{meaning.grade}  {meaning.label}: {meaning.meaning}. {meaning.detail}")
+        if meaning.example:
+            say(f"   e.g. {meaning.example}")
+    if any(meaning.example for meaning in grading.scale.meanings):
+        say(f"The examples are for the query: {grading.example_query}")
+    for text in grading.reminders:
+        say(f"- {text}")
+
+
+def _day(at: float) -> str:
+    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M UTC")
