@@ -89,6 +89,16 @@ def passwords_hash_as_served(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="session")
+def packages_are_searched_once() -> Iterator[None]:
+    """Streamlit searches all installed packages for components before each page that is tested: 0.3 s of nothing."""
+    from streamlit.components.v2 import manifest_scanner
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(manifest_scanner, "scan_component_manifests", cache(manifest_scanner.scan_component_manifests))
+        yield
+
+
+@pytest.fixture(scope="session")
 def corpus_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What `corpus_project` copies: making it takes six times as long."""
     folder = tmp_path_factory.mktemp("corpus")

@@ -99,6 +99,7 @@ def test_training_queries_that_can_not_come_are_not_asked_for(
     assert "run" not in refusal
 
 
+@pytest.mark.usefixtures("packages_are_searched_once")
 def test_what_a_page_advises_leads_to_the_first_grade(
     folder: Path, follow: Follow, reelrank: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
