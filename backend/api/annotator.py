@@ -17,7 +17,8 @@ from backend.campaign.nouns import Annotator, Lead, Person
 from backend.campaign.people import gate, pausing
 from backend.campaign.project.folder import Project
 from backend.campaign.quality import my_work as own_work
-from backend.campaign.quality.model import MyWork
+from backend.campaign.quality import replies
+from backend.campaign.quality.model import MyReply, MyWork
 from backend.ground.errors import NotAllowed, VideoUnreadable
 from backend.ground.ids import PairKey
 from backend.media.jobs import ClipJob, clip_job, storyboard, with_context
@@ -124,16 +125,32 @@ def my_work(project: Project, person: Person, *, now: float) -> MyWork:
     return own_work.report(project.store, gate.annotator_of(project.store, person), now=now)
 
 
+def my_replies(project: Project, person: Person, *, now: float) -> list[MyReply]:
+    """What leads replied to this person's notes, of pairs that are settled for good; unread first."""
+    return replies.told(project.store, gate.annotator_of(project.store, person), now=now)
+
+
+def read_replies(project: Project, person: Person, *, now: float) -> None:
+    """The person has read the replies that have reached them."""
+    replies.mark_read(project.store, gate.annotator_of(project.store, person), now=now)
+
+
 def _desk(project: Project, annotator: Annotator, *, now: float, shown: PairKey | None = None) -> Desk[ExamDesk]:
     store = project.store
     with writing(store):  # one act: whoever is paused at this very moment sits down at no pair after it
-        if paused := pausing.desk(store, annotator, now=now):
-            return paused
-        if examined := exam.desk(store, annotator, now=now):
-            return examined
-        lease_s = project.settings.lease_minutes * 60
-        found = assignments.desk(store, annotator, now=now, lease_s=lease_s, shown=shown)
-        return replace(found, previous=judgements.previous(store, annotator, now=now))
+        found = (
+            pausing.desk(store, annotator, now=now)
+            or exam.desk(store, annotator, now=now)
+            or _work(project, annotator, now=now, shown=shown)
+        )
+        return replace(found, replies=replies.unread(store, annotator, now=now))
+
+
+def _work(project: Project, annotator: Annotator, *, now: float, shown: PairKey | None) -> Desk[ExamDesk]:
+    """The desk of somebody who may judge pairs, with the one that they may take back."""
+    lease_s = project.settings.lease_minutes * 60
+    found = assignments.desk(project.store, annotator, now=now, lease_s=lease_s, shown=shown)
+    return replace(found, previous=judgements.previous(project.store, annotator, now=now))
 
 
 def _shown(project: Project, person: Lead | Annotator, key: PairKey) -> PairRow:

@@ -5,6 +5,7 @@ from backend.campaign.nouns import Operator, Person
 from backend.campaign.people import gate
 from backend.campaign.project.folder import Project
 from backend.campaign.review import deciding as review
+from backend.campaign.review import replying
 from backend.campaign.review.model import PairReview, QueryReview
 from backend.campaign.review.rows import reviews
 from backend.ground.ids import PairKey, QueryId
@@ -38,6 +39,27 @@ def skipped(project: Project, by: Person | Operator) -> list[PairReview]:
     """Pairs that somebody skipped or could not judge, with the reasons, the newest first."""
     gate.in_charge(project.store, by)
     return reviews.skipped(project.store.db)
+
+
+def noted(project: Project, by: Person | Operator) -> list[PairReview]:
+    """Pairs that somebody gave a note with, the newest note first."""
+    gate.in_charge(project.store, by)
+    return reviews.noted(project.store.db)
+
+
+def notes_csv(project: Project, by: Person | Operator) -> str:
+    """All notes with their grades and replies as CSV; no release holds them."""
+    gate.in_charge(project.store, by)
+    return replying.as_csv(project.store)
+
+
+def reply_to_note(project: Project, lead: Person, note: int, text: str, *, seen: int = 0, now: float) -> None:
+    """Reply to a note; its person reads it once the pair is settled for good.
+
+    Raises:
+        Overtaken: there is a reply that the lead had not `seen`.
+    """
+    replying.reply(project.store, gate.lead_of(project.store, lead), note, text, seen=seen, now=now)
 
 
 def offer_again(project: Project, lead: Person, pair: PairKey, *, now: float) -> int:

@@ -300,6 +300,7 @@ def test_an_exchange_saves_grades_and_brings_the_desk(client: TestClient, projec
                     "duration_s": 8.2,
                     "grade": None,
                     "whole": False,
+                    "note": "",
                 }
                 for position in (7, 8)
             ],
@@ -308,10 +309,25 @@ def test_an_exchange_saves_grades_and_brings_the_desk(client: TestClient, projec
             "in_all": 106,
             "waiting": 0,
             "skipped": 0,
+            "replies": 0,
             "exam": None,
         },
     }
     assert project.graded["k1"].grade == 3
+
+
+def test_an_exchange_brings_a_note_as_it_was_written(client: TestClient, project: fake_api.Project) -> None:
+    written = "<script>alert(1)</script> *a* \u202e \U0001f469\u200d\U0001f467 " + "x" * 5000
+    grade = {"pair": "pair6", "grade": 3, "key": "k1", "active_ms": 4100}
+    answer = signed_in(client, ANNOTATOR).post(
+        "/desk/exchange", json={"grades": [grade | {"note": written}]}, headers=JSON
+    )
+    assert answer.json()["receipts"] == [{"key": "k1", "status": "saved", "message": ""}]
+    assert project.graded["k1"].note == written
+    assert written not in answer.text
+    client.post("/desk/exchange", json={"grades": [grade | {"key": "k2"}]}, headers=JSON)
+    assert project.graded["k2"].note is None, "a page that says nothing about it leaves what was written"
+    assert client.post("/desk/exchange", json={"grades": [grade | {"note": 7}]}, headers=JSON).status_code == 400
 
 
 def test_an_exchange_takes_skips_after_grades(client: TestClient, project: fake_api.Project) -> None:

@@ -39,14 +39,26 @@ pytestmark = pytest.mark.browser
 
 ME, OTHER, ANOTHER, LEAD = "Mirabel", "Zyxwv", "Utsrq", "Wvutsr"
 PASSWORD = "long enough for everybody"
-WORDS = ("qqcaption", "qqvideo", "qqencoder", "qqskip", "qqdecision", "qqfault", "qqtitle", "qqfolder", "argon2")
+WORDS = (
+    "qqnote",
+    "qqreply",
+    "qqcaption",
+    "qqvideo",
+    "qqencoder",
+    "qqskip",
+    "qqdecision",
+    "qqfault",
+    "qqtitle",
+    "qqfolder",
+    "argon2",
+)
 TIMES = (".0173091", ".5173091", ".1527093", ".6527093")
 """How the starts and ends of all moments go on after their whole seconds."""
 
 RANK, SIMILARITY, ACTIVE_MS = 4_917_301_000_000, 0.83479105, 7_654_321
-DESK = {"state", "items", "previous", "today", "in_all", "waiting", "skipped", "exam"}
+DESK = {"state", "items", "previous", "today", "in_all", "waiting", "skipped", "replies", "exam"}
 # Whether a clip is its `whole` video is no secret: a context of nothing tells it too.
-ITEM = {"pair", "query", "position", "total", "duration_s", "grade", "whole"}
+ITEM = {"pair", "query", "position", "total", "duration_s", "grade", "whole", "note"}
 LEADS_PAGES = ("rewrites", "queries", "progress", "people", "release", "disagreements")
 Numbers = list[float | int]
 
@@ -130,7 +142,8 @@ def build(folder: Path) -> api.Project:
     )
 
     def grade(person: Person, pair: str, grade: int, nth: int) -> None:
-        event = GradeEvent(pair, grade, f"{person.name}-{nth}", ACTIVE_MS + nth)  # type: ignore[arg-type]
+        note = f"qqnote by {person.name}"
+        event = GradeEvent(pair, grade, f"{person.name}-{nth}", ACTIVE_MS + nth, note=note)  # type: ignore[arg-type]
         (receipt,) = api.record_grades(project, person, [event], now=now + nth)
         assert receipt.status == "saved", receipt.message
 
@@ -141,6 +154,10 @@ def build(folder: Path) -> api.Project:
     disputed = [pair.pair for pair in api.disagreements(project, api.OPERATOR)]
     assert len(disputed) >= 3
     api.adjudicate(project, lead, disputed[0], 2, "qqdecision: I looked twice", now=now + 100)
+    for noted in api.noted(project, lead):
+        for given in noted.grades:
+            assert given.note is not None
+            api.reply_to_note(project, lead, given.note.note, "qqreply to all", now=now + 100)
     skip = SkipEvent(second[0].pair, SkipKind.CANNOT_JUDGE, "qqskip: all too dark", "skip-1")
     api.record_skips(project, other, [skip], now=now + 101)
     api.report_clip(project, lead, second[1].pair, "qqfault: no picture", now=now + 102)

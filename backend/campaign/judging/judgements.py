@@ -1,11 +1,13 @@
 """Accept a grade, or a correction of one, from the person who sits at the pair.
 
-*Reads* seats. *Writes* judgements, seats, events. What the grades mean together is the business of
+*Reads* seats. *Writes* judgements, notes, seats, events. What the grades mean together is the business of
 `consensus`, which calls `accept` inside its own transaction.
 """
 
+from unicodedata import category
+
 from backend.campaign.judging.model import CORRECTION_S, DeskItem, GradeEvent
-from backend.campaign.judging.rows import judgements, seats, skips
+from backend.campaign.judging.rows import judgements, notes, seats, skips
 from backend.campaign.judging.rows.judgements import PairRow, Standing
 from backend.campaign.judging.rows.seats import GoneOn
 from backend.campaign.nouns import Annotator, Verdict
@@ -15,6 +17,7 @@ from backend.store import events
 from backend.store.connection import Store, reading, writing
 from backend.store.events import EventKind
 
+LONGEST_NOTE = 300
 GONE = (
     "this pair went back to the queue and others have taken or settled it; your grade is kept in the log but does not "
     "count"
@@ -76,7 +79,7 @@ def accept(
         elapsed_ms = None if event.elapsed_ms is None else max(0, event.elapsed_ms)
         # Nobody works longer at a clip than it was on screen, whatever the page of an older player counted.
         active_ms = event.active_ms if elapsed_ms is None else min(event.active_ms, elapsed_ms)
-        judgements.add(
+        given = judgements.add(
             db,
             seat,
             me,
@@ -90,7 +93,20 @@ def accept(
             simulated=simulated,
         )
         seats.mark_judged(db, seat)
+        note = None if event.note is None else tidy(event.note)
+        if note is not None and note != notes.of(db, pair.pair_id, me):
+            notes.add(db, given, note)
     return True
+
+
+def tidy(note: str) -> str:
+    r"""A note as it is kept: white space folded, signs that control a terminal left out, no longer than may be.
+
+    >>> tidy("  Is\tthis  a cup?\x07 "), len(tidy("far " * 100)) <= LONGEST_NOTE
+    ('Is this a cup?', True)
+    """
+    words = " ".join(note.split())
+    return "".join(sign for sign in words if category(sign) != "Cc")[:LONGEST_NOTE].strip()
 
 
 def locked(store: Store, person: Annotator, pair: PairRow, earlier: Standing, *, now: float) -> str | None:
@@ -124,7 +140,8 @@ def refuse(store: Store, person: Annotator, pair: PairRow, event: GradeEvent, wh
                 at=now,
                 actor=person.annotator_id,
                 subject=f"pair:{pair.pair_id}",
-                payload={"grade": event.grade, "event_key": event.key, "why": why},
+                payload={"grade": event.grade, "event_key": event.key, "why": why}
+                | ({"note": tidy(event.note)} if event.note else {}),
             )
 
 
@@ -139,7 +156,8 @@ def previous(store: Store, person: Annotator, *, now: float) -> DeskItem | None:
         if earlier is None or locked(store, person, pair, earlier, now=now):
             return None
         graded, total = seats.batch_progress(db, person.annotator_id, pair.batch_id, now=now)
-    return DeskItem(pair.pair_key, pair.query, graded, total, pair.end_s - pair.start_s, last[1], pair.whole)
+        note = notes.of(db, pair.pair_id, person.annotator_id)
+    return DeskItem(pair.pair_key, pair.query, graded, total, pair.end_s - pair.start_s, last[1], pair.whole, note)
 
 
 def _own(standing: list[Standing], me: int) -> Standing | None:

@@ -30,6 +30,8 @@ class DeskItem:
     duration_s: float
     grade: int | None = None
     whole: bool = False
+    note: str = ""
+    """What this person wrote with that grade."""
 
 
 class DeskState(StrEnum):
@@ -66,6 +68,8 @@ class Desk(Generic[First]):
     """How many pairs this person could still grade but others hold just now."""
     skipped: int = 0
     """With nothing to grade: how many open pairs this person skipped, which are left to others."""
+    replies: int = 0
+    """Replies to this person's notes that they have not read; only of pairs that are settled for good."""
     exam: First | None = None
     """While something else comes before any pair (the exam), what it has to say; the items may be its own."""
 
@@ -83,6 +87,8 @@ class GradeEvent:
     """All time from the first painted frame to the key press; None where nobody measured it."""
     contexts: int = 0
     """How often the seconds around the moment were looked at before the key press."""
+    note: str | None = None
+    """What the person wrote for the lead; None leaves what they wrote before, an empty text takes it back."""
 
 
 class SkipKind(StrEnum):

@@ -8,6 +8,26 @@ from backend.ground.ids import PairId, PairKey, QueryId
 
 
 @dataclass(frozen=True, slots=True)
+class GivenReply:
+    """A lead's reply to a note; the newest one counts."""
+
+    reply_id: int
+    lead: str
+    text: str
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class GivenNote:
+    """What somebody wrote with their grade, as the lead sees it, and the reply that counts."""
+
+    note: int
+    """The judgement that it came with."""
+    text: str
+    reply: GivenReply | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class GivenGrade:
     """A standing grade of a pair, as the lead sees it. `round` is 1 for seats 1-2, 2 for seats 3-4."""
 
@@ -18,6 +38,7 @@ class GivenGrade:
     active_ms: int
     too_fast: bool = False
     """Given in less time than the clip can be seen in; see `backend.campaign.quality.rules.pace`."""
+    note: GivenNote | None = None
 
 
 @dataclass(frozen=True, slots=True)

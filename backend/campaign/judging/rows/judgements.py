@@ -83,13 +83,14 @@ def add(
     contexts: int,
     event_key: str,
     simulated: bool = False,
-) -> None:
-    """Append a judgement; the composite foreign key refuses one without its seat."""
-    db.conn.execute(
+) -> int:
+    """Append a judgement, and tell its id; the composite foreign key refuses one without its seat."""
+    cursor = db.conn.execute(
         "INSERT INTO judgement (pair_id, seat_no, annotator_id, revision, grade, graded_at, active_ms, elapsed_ms, "
         "contexts, event_key, simulated) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         [seat.pair_id, seat.seat_no, me, revision, grade, at, active_ms, elapsed_ms, contexts, event_key, simulated],
     )
+    return int(cursor.lastrowid or 0)
 
 
 def standing(db: Database, pair_id: PairId) -> list[Standing]:

@@ -8,7 +8,15 @@ from backend.campaign.candidates.rows.lists import PROBE_PAIRS
 from backend.campaign.judging.model import SkipKind
 from backend.campaign.nouns import Split, Verdict
 from backend.campaign.quality.rules.pace import too_fast
-from backend.campaign.review.model import GivenDecision, GivenGrade, GivenSkip, PairReview, QueryReview
+from backend.campaign.review.model import (
+    GivenDecision,
+    GivenGrade,
+    GivenNote,
+    GivenReply,
+    GivenSkip,
+    PairReview,
+    QueryReview,
+)
 from backend.ground.ids import AnnotatorId, PairId, PairKey, QueryId
 from backend.store.engine import Database
 
@@ -159,6 +167,16 @@ def skipped(db: Database) -> list[PairReview]:
     )
 
 
+def noted(db: Database) -> list[PairReview]:
+    """Pairs that somebody gave a note with, the newest note first."""
+    return _pair_reviews(
+        db,
+        "p.pair_id IN (SELECT pair_id FROM standing_note) ORDER BY "
+        "(SELECT max(judgement_id) FROM standing_note n WHERE n.pair_id = p.pair_id) DESC",
+        {},
+    )
+
+
 def settled_pairs(db: Database) -> list[PairReview]:
     """Every pair that has a relevance, by query and rank: what a release holds."""
     return _pair_reviews(db, f"c.relevance IS NOT NULL AND {_RELEASED} ORDER BY q.position, p.rank", {})
@@ -236,18 +254,31 @@ def _pair_reviews(db: Database, where: str, values: dict[str, Any]) -> list[Pair
 def _grades(db: Database, duration_s: Mapping[int, float]) -> dict[int, list[GivenGrade]]:
     """Standing grades of pairs whose clips last so long, in seat order."""
     found: dict[int, list[GivenGrade]] = defaultdict(list)
-    ids = list(duration_s)
+    ids, notes = list(duration_s), _notes(db)
     for at in range(0, len(ids), _AT_ONCE):
         wanted = ids[at : at + _AT_ONCE]
         for r in db.conn.execute(
-            "SELECT s.pair_id, a.name, s.grade, s.seat_no, s.graded_at, s.active_ms, s.elapsed_ms FROM standing s "
+            "SELECT s.pair_id, a.name, s.grade, s.seat_no, s.graded_at, s.active_ms, s.elapsed_ms, s.annotator_id "
+            "FROM standing s "
             f"JOIN annotator a USING (annotator_id) WHERE s.pair_id IN ({', '.join('?' * len(wanted))}) "
             "ORDER BY s.pair_id, s.seat_no",
             wanted,
         ):
             hasty = r[6] is not None and too_fast(min(r[5], r[6]), duration_s[r[0]])
-            found[r[0]].append(GivenGrade(r[1], r[2], 1 if r[3] <= 2 else 2, r[4], r[5], hasty))
+            note = notes.get((r[0], r[7]))
+            found[r[0]].append(GivenGrade(r[1], r[2], 1 if r[3] <= 2 else 2, r[4], r[5], hasty, note))
     return found
+
+
+def _notes(db: Database) -> dict[tuple[int, int], GivenNote]:
+    """The notes that stand, each with its newest reply, by pair and annotator; there are few."""
+    rows = db.conn.execute(
+        "SELECT n.pair_id, n.annotator_id, n.judgement_id, n.text, r.reply_id, a.name, r.text, r.replied_at "
+        "FROM standing_note n LEFT JOIN note_reply r ON r.reply_id = "
+        "(SELECT max(reply_id) FROM note_reply l WHERE l.judgement_id = n.judgement_id) "
+        "LEFT JOIN annotator a ON a.annotator_id = r.lead_id"
+    )
+    return {(r[0], r[1]): GivenNote(r[2], r[3], GivenReply(r[4], r[5], r[6], r[7]) if r[4] else None) for r in rows}
 
 
 def _decisions(db: Database) -> dict[int, list[GivenDecision]]:
