@@ -146,6 +146,7 @@ if TYPE_CHECKING:
         write_study,
     )
     from backend.api.upkeep import backup, doctor, migrate, restore
+    from backend.api.work_flags import behind_flag, flags, pairs_behind
     from backend.campaign.board.leaderboard import Leaderboard
     from backend.campaign.board.rows import Kept
     from backend.campaign.candidates.choosing import CandidateReport
@@ -284,6 +285,7 @@ __all__ = [
     "annotator_of",
     "backup",
     "backup_now",
+    "behind_flag",
     "blocked",
     "board_pictures",
     "build_demo",
@@ -321,6 +323,7 @@ __all__ = [
     "export_zip",
     "file_inputs",
     "file_statistics",
+    "flags",
     "grant_retake",
     "guideline_changes",
     "guideline_news",
@@ -359,6 +362,7 @@ __all__ = [
     "offer_again",
     "open_batch",
     "open_project",
+    "pairs_behind",
     "pause_person",
     "per_query_csv",
     "person_for",

@@ -13,6 +13,7 @@ from backend import api
 from backend.campaign.nouns import OPERATOR, Operator, Person, Role
 from backend.campaign.people import gate
 from backend.campaign.pools.model import PoolOptions
+from backend.campaign.quality.model import FlagKind
 from backend.ground.errors import NotAllowed, ReelRankError
 from backend.ground.ids import AnnotatorId, PairKey, QueryId
 from backend.store.connection import writing
@@ -51,6 +52,7 @@ IN_CHARGE: dict[str, Call] = {
     "add_person_with_password": lambda p, who: api.add_person_with_password(p, who, "", Role.LEAD, "?", now=NOW),
     "add_run": lambda p, who: api.add_run(p, who, Path("no such file"), now=NOW),
     "add_truth": lambda p, who: api.add_truth(p, who, Path("no such file"), now=NOW),
+    "behind_flag": lambda p, who: api.behind_flag(p, who, NOBODY, FlagKind.BIAS),
     "blocked": api.blocked,
     "build_pools": lambda p, who: api.build_pools(p, who, p.folder / "pools", PoolOptions(), now=NOW),
     "disagreements": api.disagreements,
@@ -65,6 +67,7 @@ IN_CHARGE: dict[str, Call] = {
     "set_guideline_from_file": lambda p, who: api.set_guideline_from_file(p, who, Path("no file"), "why", now=NOW),
     "exempt_from_exam": lambda p, who: api.exempt_from_exam(p, who, NOBODY, "why", now=NOW),
     "export_release": lambda p, who: api.export_release(p, who, p.folder, now=NOW),
+    "flags": api.flags,
     "grant_retake": lambda p, who: api.grant_retake(p, who, NOBODY, now=NOW),
     "leaderboard_version": lambda p, who: api.leaderboard_version(p, who, "no such truth"),
     "list_people": lambda p, who: api.list_people(p, who, now=NOW),
@@ -78,6 +81,7 @@ IN_CHARGE: dict[str, Call] = {
     "load_run": lambda p, who: api.load_run(p, who, "no such run"),
     "load_truth": lambda p, who: api.load_truth(p, who, "no such truth"),
     "project_statistics": api.project_statistics,
+    "pairs_behind": lambda p, who: api.pairs_behind(p, who, ()),
     "pool_check_report": api.pool_check_report,
     "progress": lambda p, who: api.progress(p, who, now=NOW),
     "query_pairs": lambda p, who: api.query_pairs(p, who, QUERY),

@@ -1,6 +1,9 @@
 """How well people judge, as values."""
 
 from dataclasses import dataclass
+from enum import StrEnum
+
+from backend.ground.ids import AnnotatorId, PairId
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,3 +62,102 @@ class MyWork:
     """Judgements of earlier campaigns."""
     agreement: MyAgreement | None
     """None while `settled` is too small to say anything."""
+
+
+class FlagKind(StrEnum):
+    """What a lead may want to look at in somebody's work. None of them acts by itself."""
+
+    TOO_FAST = "too_fast"
+    UNSEEN = "unseen"
+    """Graded before the clip was seen."""
+    ONE_GRADE = "one_grade"
+    BIAS = "bias"
+    DRIFT = "drift"
+    AGREEMENT = "agreement"
+    """Agreement with the others falls."""
+
+
+FLAG_NAMES = {
+    FlagKind.TOO_FAST: "Too fast",
+    FlagKind.UNSEEN: "Clip not seen",
+    FlagKind.ONE_GRADE: "One grade",
+    FlagKind.BIAS: "Bias",
+    FlagKind.DRIFT: "Drift",
+    FlagKind.AGREEMENT: "Agreement falls",
+}
+FLAG_MEANINGS = {
+    FlagKind.TOO_FAST: "Nobody reads a query and watches a clip in less than 1.5 s, or half of a shorter clip.",
+    FlagKind.UNSEEN: "Even at double speed half of the clip had not been on screen. A clip of something else can be "
+    "told from its beginning, so a few of these, graded low, are no harm. Whole videos are not asked.",
+    FlagKind.ONE_GRADE: "Whoever always gives the same grade need not look. It may also be right: see what others "
+    "gave to the same pairs.",
+    FlagKind.BIAS: "Above 0: more generous than the others on the same pairs. Held against the unrounded mean of the "
+    "others' grades, without their own.",
+    FlagKind.DRIFT: "The scale of people moves as they work. The newest 200 grades are held against all before, each "
+    "measured by the others' grades of the same pairs, so that easier queries do not look like a drift.",
+    FlagKind.AGREEMENT: "How often the two first grades of a pair agree, of the newest 200 and of all before. Disputed "
+    "pairs that somebody is third or fourth at do not count.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """One figure of one person's work, and whether it is worth a look.
+
+    `value` is a share (0 to 1) or a difference in grades; None where it is undefined, and then `reason` says why.
+    """
+
+    kind: FlagKind
+    value: float | None
+    n: int
+    """Grades that the figure is made of."""
+    limit: float
+    """What the figure has to go beyond."""
+    raised: bool
+    told: str
+    """The figure and what it is held against, in a sentence."""
+    interval: tuple[float, float] | None = None
+    """99 %, of a difference."""
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PersonFlags:
+    """Everything that is looked at in one person's work."""
+
+    annotator_id: AnnotatorId
+    name: str
+    grades: int
+    """Standing grades, those of earlier campaigns and repeats too."""
+    median_s: float | None
+    """Median active time a grade; None without any measured one."""
+    flags: tuple[Flag, ...]
+
+    @property
+    def raised(self) -> tuple[Flag, ...]:
+        """Those that are worth a look."""
+        return tuple(flag for flag in self.flags if flag.raised)
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Some of a person's grades, given one after the other."""
+
+    since: float
+    """When the first of them was given, in seconds since 1970."""
+    until: float
+    n: int
+    mean: float
+    """Of what a flag is about: a share, or a difference in grades."""
+
+
+@dataclass(frozen=True, slots=True)
+class BehindFlag:
+    """What a flag is made of: how it went over time, and the pairs to look at first."""
+
+    stretches: tuple[Stretch, ...]
+    """Empty where it is not known when the grades were given."""
+    pairs: tuple[PairId, ...]
+    """Those that speak for the flag and have a clip, the most telling or the newest first."""
+    by_number: int = 0
+    """How many more speak for it, of which nothing but the number is known."""

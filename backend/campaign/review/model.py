@@ -36,6 +36,7 @@ class GivenGrade:
     round: int
     at: float
     active_ms: int
+    """Of all its revisions together."""
     too_fast: bool = False
     """Given in less time than the clip can be seen in; see `backend.campaign.quality.rules.pace`."""
     note: GivenNote | None = None

@@ -10,6 +10,7 @@ import numpy as np
 
 from backend.campaign.corpus.rows import WHOLE
 from backend.campaign.quality.rules.columns import NOT_MEASURED, Floats, Grades, Integers, Truths
+from backend.ground.ids import AnnotatorId
 from backend.store.engine import Database
 
 
@@ -40,6 +41,12 @@ def clips(db: Database) -> tuple[Integers, Floats, Truths]:
     ).fetchone()
     pair, length_ms, whole = (_numbers(text) for text in row)
     return pair, length_ms / 1000, whole == 1
+
+
+def annotators(db: Database) -> list[tuple[AnnotatorId, str]]:
+    """Everybody who grades or graded here, by name."""
+    rows = db.conn.execute("SELECT annotator_id, name FROM annotator WHERE role = 'annotator' ORDER BY name")
+    return [(AnnotatorId(row[0]), row[1]) for row in rows]
 
 
 def _numbers(text: Any) -> Integers:

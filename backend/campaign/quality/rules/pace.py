@@ -1,6 +1,6 @@
-"""How fast a grade was given, and when that is too fast to be believed.
+"""How fast a grade was given: when that is too fast to be believed, and when the clip cannot have been seen.
 
-A flag for the lead's eyes, never a verdict: no grade is refused or left out because of it.
+Flags for the lead's eyes, never verdicts: no grade is refused or left out because of them.
 """
 
 SHORTEST_MS = 1500
@@ -8,6 +8,9 @@ SHORTEST_MS = 1500
 
 SHARE_OF_CLIP = 0.5
 """Of a clip shorter than `SHORTEST_MS / SHARE_OF_CLIP`, this much must at least have been seen."""
+
+SEEN_SHARE = 0.25
+"""At the player's double speed half of a clip passes in this share of its length."""
 
 
 def too_fast(active_ms: int, duration_s: float) -> bool:
@@ -25,3 +28,20 @@ def too_fast(active_ms: int, duration_s: float) -> bool:
     (True, False, False)
     """
     return active_ms < min(SHORTEST_MS, SHARE_OF_CLIP * duration_s * 1000)
+
+
+def unseen(elapsed_ms: int, duration_s: float) -> bool:
+    """Whether a grade came before half of its clip can have been on screen.
+
+    The limit is a quarter of the clip's length from its first painted frame on: the fastest speed of the player is 2.
+    Assumption of this project; see docs/decisions. Not to be asked of a clip that is a whole video, where people go
+    by its storyboard, nor where nobody measured.
+
+    Args:
+        elapsed_ms: all time from the first painted frame to the key press.
+        duration_s: length of the clip, in seconds.
+
+    >>> unseen(1900, 8.0), unseen(2100, 8.0)
+    (True, False)
+    """
+    return elapsed_ms < SEEN_SHARE * duration_s * 1000

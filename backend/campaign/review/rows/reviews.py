@@ -1,7 +1,7 @@
 """What a lead looks at: queries, pairs, counts. Reads only; every number a screen shows comes from here."""
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from backend.campaign.candidates.rows.lists import PROBE_PAIRS
@@ -22,6 +22,10 @@ from backend.store.engine import Database
 
 _AT_ONCE = 500
 """Pairs asked for in one statement."""
+_TIMES = "FROM judgement j WHERE j.pair_id = s.pair_id AND j.seat_no = s.seat_no"
+_ACTIVE_MS = f"(SELECT sum(j.active_ms) {_TIMES})"
+"""Of a grade with all its corrections: whoever corrects a slip has seen the clip before."""
+_ELAPSED_MS = f"(SELECT CASE WHEN count(j.elapsed_ms) = count(*) THEN sum(j.elapsed_ms) END {_TIMES})"
 _RELEASED = f"p.pair_id NOT IN {PROBE_PAIRS}"
 
 
@@ -177,6 +181,13 @@ def noted(db: Database) -> list[PairReview]:
     )
 
 
+def by_id(db: Database, pair_ids: Sequence[PairId]) -> list[PairReview]:
+    """These pairs, in this order; those of which nothing but the number is known are left out. A page of them."""
+    places = ", ".join("?" * len(pair_ids))
+    found = {pair.pair_id: pair for pair in _pair_reviews(db, f"p.pair_id IN ({places})", pair_ids)}
+    return [found[pair_id] for pair_id in pair_ids if pair_id in found]
+
+
 def settled_pairs(db: Database) -> list[PairReview]:
     """Every pair that has a relevance, by query and rank: what a release holds."""
     return _pair_reviews(db, f"c.relevance IS NOT NULL AND {_RELEASED} ORDER BY q.position, p.rank", {})
@@ -211,7 +222,7 @@ def all_pairs(db: Database) -> list[PairReview]:
     return _pair_reviews(db, f"{_RELEASED} ORDER BY p.pair_id", {})
 
 
-def _pair_reviews(db: Database, where: str, values: dict[str, Any]) -> list[PairReview]:
+def _pair_reviews(db: Database, where: str, values: dict[str, Any] | Sequence[Any]) -> list[PairReview]:
     """Pairs that fulfil a condition, with their standing grades."""
     rows = db.conn.execute(
         "SELECT p.pair_id, p.pair_key, p.query_id, q.text AS query, v.name AS video, m.start_s, m.end_s, p.rank, "
@@ -258,7 +269,7 @@ def _grades(db: Database, duration_s: Mapping[int, float]) -> dict[int, list[Giv
     for at in range(0, len(ids), _AT_ONCE):
         wanted = ids[at : at + _AT_ONCE]
         for r in db.conn.execute(
-            "SELECT s.pair_id, a.name, s.grade, s.seat_no, s.graded_at, s.active_ms, s.elapsed_ms, s.annotator_id "
+            f"SELECT s.pair_id, a.name, s.grade, s.seat_no, s.graded_at, {_ACTIVE_MS}, {_ELAPSED_MS}, s.annotator_id "
             "FROM standing s "
             f"JOIN annotator a USING (annotator_id) WHERE s.pair_id IN ({', '.join('?' * len(wanted))}) "
             "ORDER BY s.pair_id, s.seat_no",

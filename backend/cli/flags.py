@@ -1,0 +1,74 @@
+"""What to look at in people's work: `reelrank flags`."""
+
+from typing import Annotated
+
+import msgspec
+import typer
+
+from backend import api
+from backend.campaign.quality.model import FLAG_NAMES, Flag, FlagKind, PersonFlags
+from backend.cli.output import Dir, Json, fail, say, table
+
+SHOWN = 20
+"""Pairs that are named of a flag."""
+_SHARES = (FlagKind.TOO_FAST, FlagKind.UNSEEN, FlagKind.ONE_GRADE, FlagKind.AGREEMENT)
+
+
+def register(app: typer.Typer) -> None:
+    """Add this command to the command line."""
+    app.command("flags")(flags)
+
+
+def flags(
+    folder: Dir,
+    person: Annotated[
+        str | None, typer.Option("--person", metavar="NAME", help="Tell everything of one annotator, with pairs.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """What to look at in people's work: six figures of each annotator, each with its base. None of them acts by itself.
+
+    Too fast, clip not seen, one grade again and again, bias, drift, falling agreement. An exclamation mark says that a
+    figure is worth a look, a dash that it is undefined; --person says of how many grades each is, and why one is
+    undefined.
+
+    Example: reelrank flags my-project
+    """
+    project = api.open_project(folder)
+    found = api.flags(project, api.OPERATOR)
+    if person is not None:
+        found = [one for one in found if one.name.casefold() == person.casefold()]
+        if not found:
+            fail(f"there is no annotator named {person}: reelrank flags without --person lists them")
+    if json:
+        say(msgspec.json.encode({"people": found}).decode())
+        return
+    table(("annotator", "grades", *FLAG_NAMES.values()), [_row(one) for one in found])
+    say("")
+    for one in found:
+        for flag in one.flags if person is not None else one.raised:
+            say(f"{one.name}, {FLAG_NAMES[flag.kind].lower()}{' (!)' if flag.raised else ''}: {flag.told}")
+            if person is not None:
+                _pairs(project, one, flag)
+    if not any(one.raised for one in found):
+        say("Nothing is flagged.")
+
+
+def _row(one: PersonFlags) -> tuple[object, ...]:
+    return (one.name, f"{one.grades:,}", *(_cell(flag) for flag in one.flags))
+
+
+def _cell(flag: Flag) -> str:
+    if flag.value is None:
+        return "-"
+    shown = f"{100 * flag.value:.1f} %" if flag.kind in _SHARES else f"{flag.value:+.2f}"
+    return f"! {shown}" if flag.raised else shown
+
+
+def _pairs(project: "api.Project", one: PersonFlags, flag: Flag) -> None:
+    behind = api.behind_flag(project, api.OPERATOR, one.annotator_id, flag.kind)
+    if behind.pairs:
+        more = f" and {len(behind.pairs) - SHOWN:,} more" if len(behind.pairs) > SHOWN else ""
+        say(f"  pairs: {', '.join(map(str, behind.pairs[:SHOWN]))}{more}")
+    if behind.by_number:
+        say(f"  {behind.by_number:,} pairs of which nothing but the number is known")
