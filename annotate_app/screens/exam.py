@@ -5,7 +5,7 @@ import time
 import streamlit as st
 
 from annotate_app.plain import plain
-from annotate_app.widgets import exam_results, look, wording
+from annotate_app.widgets import exam_outcomes, exam_results, look, wording
 from annotate_app.widgets.review_clip import review_clip
 from backend import api
 from backend.campaign.exam.model import ExamPhase
@@ -32,11 +32,14 @@ def page() -> None:
             "to the queue until you say so."
         )
         _form(campaign.exam)
+        _earlier(api.exam_outcomes(project, lead))
         return
     _facts(held)
-    people, items, another = st.tabs(["People", "Items", "Another exam, or none"])
+    people, results, items, another = st.tabs(["People", "Results", "Items", "Another exam, or none"])
     with people:
         _people(api.exam_results(project, lead))
+    with results:
+        exam_outcomes.outcomes(api.exam_outcomes(project, lead))
     with items:
         _items(project, lead)
     with another:
@@ -96,6 +99,13 @@ def explain(item_id: int) -> None:
     st.session_state["exam_problem"] = problem
     if not problem:
         st.toast("Saved. It is shown to who missed the pair, after they handed in.", icon=":material/school:")
+
+
+def _earlier(found: api.ExamOutcomes) -> None:
+    """What people did in exams that are not held any more."""
+    if found.people:
+        st.subheader("Results so far", anchor=False)
+        exam_outcomes.outcomes(found)
 
 
 def _facts(held: api.Exam) -> None:

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         end_exam,
         exam_held,
         exam_items,
+        exam_outcomes,
         exam_results,
         exempt_from_exam,
         explain_exam_item,
@@ -157,9 +158,13 @@ if TYPE_CHECKING:
     from backend.campaign.corpus.importing import ImportReport
     from backend.campaign.doctor.examining import DoctorReport, Finding
     from backend.campaign.earlier.judgements import JudgementsReport
-    from backend.campaign.exam.results import ExamAttempt, ExamPerson, Missed
+    from backend.campaign.exam.results import ExamAttempt, ExamOutcomes, ExamPerson, Missed
+    from backend.campaign.exam.results import outcomes_csv as exam_outcomes_csv
     from backend.campaign.exam.rows.exams import Exam
     from backend.campaign.exam.rows.exams import Place as ExamItem
+    from backend.campaign.exam.rules.outcomes import PAPER_KAPPA, PAPER_MISSED
+    from backend.campaign.exam.rules.outcomes import Estimate as ExamEstimate
+    from backend.campaign.exam.rules.outcomes import Outcome as ExamOutcome
     from backend.campaign.exam.setting import ExamReport
     from backend.campaign.exam.taking import Act as ExamAct
     from backend.campaign.guideline.reading import News as GuidelineNews
@@ -221,6 +226,8 @@ __all__ = [
     "CORPUS_FORMATS",
     "EVALUATION_OPTIONS",
     "OPERATOR",
+    "PAPER_KAPPA",
+    "PAPER_MISSED",
     "PASSWORD_LENGTH",
     "SCORE_FORMATS",
     "SESSION_S",
@@ -236,7 +243,10 @@ __all__ = [
     "Exam",
     "ExamAct",
     "ExamAttempt",
+    "ExamEstimate",
     "ExamItem",
+    "ExamOutcome",
+    "ExamOutcomes",
     "ExamPerson",
     "ExamReport",
     "Example",
@@ -312,6 +322,8 @@ __all__ = [
     "exam_act",
     "exam_held",
     "exam_items",
+    "exam_outcomes",
+    "exam_outcomes_csv",
     "exam_results",
     "example_clip",
     "examples",

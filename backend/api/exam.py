@@ -4,7 +4,7 @@ from pathlib import Path
 
 from backend.campaign.exam import results
 from backend.campaign.exam import setting as exam_lead
-from backend.campaign.exam.results import ExamPerson
+from backend.campaign.exam.results import ExamOutcomes, ExamPerson
 from backend.campaign.exam.rows import exams
 from backend.campaign.exam.rows.exams import Exam, Place
 from backend.campaign.exam.setting import SEED, ExamReport
@@ -92,6 +92,12 @@ def exam_results(project: Project, by: Person | Operator) -> list[ExamPerson]:
     """How every annotator stands, with their attempts and what they missed."""
     gate.in_charge(project.store, by)
     return results.overview(project.store)
+
+
+def exam_outcomes(project: Project, by: Person | Operator) -> ExamOutcomes:
+    """Miss rates and kappas of everybody's first attempt, each and together, with intervals."""
+    gate.in_charge(project.store, by)
+    return results.outcomes(project.store)
 
 
 def my_exam(project: Project, person: Person) -> ExamPerson:

@@ -30,7 +30,7 @@ from backend.cli.conventions import (
     pool_file,
     read_option,
 )
-from backend.cli.output import fail, now, numbers, progress_bar, say, table
+from backend.cli.output import fail, now, numbers, progress_bar, save, say, table
 
 _COMPARED = ("run", "difference", "difference_interval", "p", "p_holm", "p_t", "wins")
 """Columns of a ranking against the baseline."""
@@ -158,11 +158,11 @@ def evaluate(
                 by=api.OPERATOR,
                 progress=progress,
             )
-            _save(report, page)
+            save(report, page)
     if chart is not None:
         api.write_own_and_pool(summary, chart)
     if per_query is not None:
-        _save(per_query, api.per_query_csv(summary, list(board.per_query())))
+        save(per_query, api.per_query_csv(summary, list(board.per_query())))
     _write(summary, Format.JSON if json and str(json) == "-" else format_, out, json)
 
 
@@ -170,7 +170,7 @@ def _write(summary: dict[str, Any], format_: Format, out: Path | None, json: Pat
     """Everything that was asked for; standard output holds one format and nothing else."""
     encoded = msgspec.json.format(msgspec.json.encode(summary), indent=2).decode() + "\n"
     if json is not None and str(json) != "-":
-        _save(json, encoded)
+        save(json, encoded)
     if format_ is Format.TABLE:
         _print_scores(summary)
         return
@@ -178,7 +178,7 @@ def _write(summary: dict[str, Any], format_: Format, out: Path | None, json: Pat
     if out is None or str(out) == "-":
         say(text.removesuffix("\n"))
     else:
-        _save(out, text)
+        save(out, text)
 
 
 def _require_place(path: Path | None) -> None:
@@ -189,13 +189,6 @@ def _require_place(path: Path | None) -> None:
         fail(f"{path} cannot be written: it is a folder; name a file")
     if not path.parent.is_dir():
         fail(f"{path} cannot be written: there is no folder {path.parent}; make it first")
-
-
-def _save(path: Path, text: str) -> None:
-    try:
-        path.write_text(text, encoding="utf-8", newline="")
-    except OSError as error:
-        fail(f"{path} cannot be written: {error.strerror}")
 
 
 def _print_scores(summary: dict[str, Any]) -> None:

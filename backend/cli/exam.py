@@ -1,4 +1,4 @@
-"""Commands about the qualification exam: `reelrank exam set|status|off|retake|exempt`."""
+"""Commands about the qualification exam: `reelrank exam set|status|results|off|retake|exempt`."""
 
 from pathlib import Path
 from typing import Annotated
@@ -7,7 +7,7 @@ import msgspec
 import typer
 
 from backend import api
-from backend.cli.output import Dir, Json, fail, now, say, table
+from backend.cli.output import Dir, Json, fail, now, save, say, table
 from backend.ground.ids import AnnotatorId
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The annotator.", show_default=False)]
@@ -18,8 +18,12 @@ def register(app: typer.Typer) -> None:
     exam = typer.Typer(
         help="The exam that annotators pass before they judge.", no_args_is_help=True, rich_markup_mode=None
     )
-    for name, command in (("set", set_exam), ("status", status), ("off", off), ("retake", retake), ("exempt", exempt)):
-        exam.command(name)(command)
+    exam.command("set")(set_exam)
+    exam.command("status")(status)
+    exam.command("results")(results)
+    exam.command("off")(off)
+    exam.command("retake")(retake)
+    exam.command("exempt")(exempt)
     app.add_typer(exam, name="exam")
 
 
@@ -99,6 +103,36 @@ def status(folder: Dir, json: Json = False) -> None:
     table(("annotator", "exam", "attempts", "missed", "of", "kappa", "quadratic"), [_row(one) for one in people])
 
 
+def results(
+    folder: Dir,
+    csv: Annotated[
+        Path | None, typer.Option("--csv", metavar="FILE.csv", help="Write the figures there.", show_default=False)
+    ] = None,
+    json: Json = False,
+) -> None:
+    """How everybody did in their first attempt: misses and kappas, with intervals of 95 %.
+
+    Missed "after" are those of the same clips that were missed again when they had been explained.
+
+    Example: reelrank exam results my-project --csv exam.csv
+    """
+    found = api.exam_outcomes(api.open_project(folder), api.OPERATOR)
+    if csv is not None:
+        save(csv, api.exam_outcomes_csv(found))
+    if json:
+        say(msgspec.json.encode(found).decode())
+        return
+    if not found.people:
+        say("Nobody has handed an exam in yet.")
+        return
+    outcomes = [*((one.person.name, one.outcome) for one in found.people), ("mean of all", found.together)]
+    rows = [row for name, of in outcomes for row in _figures(name, of)]
+    table(("annotator", "figure", "n", "value", "from", "to"), [row[:-1] for row in rows], (True, True, *[False] * 4))
+    why = [f"{name}, {row[1]}: {row[-1]}" for name, of in outcomes for row in _figures(name, of) if row[-1]]
+    if why:
+        say("\n" + "\n".join(why))
+
+
 def off(folder: Dir) -> None:
     """Hold no exam any more: everybody may judge. Attempts stay in the record.
 
@@ -142,6 +176,25 @@ def _row(one: "api.ExamPerson") -> tuple[object, ...]:
     elif attempt is not None:
         figures = ("", f"{attempt.answered} so far", "", "")
     return (one.person.name, one.phase.value if one.phase else "", len(one.attempts), *figures)
+
+
+def _figures(name: str, of: "api.ExamOutcome") -> list[tuple[str, str, int, str, str, str, str]]:
+    """Rows (whose, figure, n, value, bounds of its interval, why something is undefined) of one outcome."""
+    figures = {
+        "missed first, %": (of.missed_first, 100, 1),
+        "missed after, %": (of.missed_after, 100, 1),
+        "kappa": (of.kappa, 1, 2),
+        "quadratic kappa": (of.kappa_quadratic, 1, 2),
+    }
+
+    def shown(value: float | None, scale: int, digits: int) -> str:
+        return "" if value is None else f"{scale * value:.{digits}f}"
+
+    rows = []
+    for nth, (figure, (one, scale, digits)) in enumerate(figures.items()):
+        value, low, high = (shown(number, scale, digits) for number in (one.value, one.low, one.high))
+        rows.append(("" if nth else name, figure, one.n, value, low, high, one.reason))
+    return rows
 
 
 def _annotator(project: "api.Project", name: str) -> AnnotatorId:

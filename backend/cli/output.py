@@ -58,6 +58,14 @@ def fail(message: str) -> NoReturn:
     raise SystemExit(1)
 
 
+def save(path: Path, text: str) -> None:
+    """Write a file that somebody asked for, or say why it cannot be written."""
+    try:
+        path.write_text(text, encoding="utf-8", newline="")
+    except OSError as error:
+        fail(f"{path} cannot be written: {error.strerror}")
+
+
 @contextmanager
 def progress_bar() -> Iterator[Progress]:
     """A bar for each thing that is being done; silent when standard error is not a terminal."""

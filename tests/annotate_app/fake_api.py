@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from backend.campaign.captions.model import RewriteCounts, RewriteQueue
-from backend.campaign.exam.results import ExamPerson
+from backend.campaign.exam.results import ExamOutcomes, ExamPerson
 from backend.campaign.exam.rows.exams import Exam
 from backend.campaign.exam.rows.exams import Place as ExamItem
+from backend.campaign.exam.rules.outcomes import together
 from backend.campaign.exam.setting import ExamReport
 from backend.campaign.exam.taking import Act
 from backend.campaign.guideline.rows import Example
@@ -106,6 +107,7 @@ class Project:
     exam: Exam | None = None
     exam_items: list[ExamItem] = field(default_factory=list)
     examined: dict[str, ExamPerson] = field(default_factory=dict)
+    outcomes: ExamOutcomes = field(default_factory=lambda: ExamOutcomes((), together([])))
     exam_asked: list[tuple[object, ...]] = field(default_factory=list)
     unavailable: str = ""
     campaign: Campaign = field(default_factory=new_campaign)
@@ -357,6 +359,10 @@ def exam_items(project: Project, by: Person | Operator) -> list[ExamItem]:
 
 def exam_results(project: Project, by: Person | Operator) -> list[ExamPerson]:
     return list(project.examined.values())
+
+
+def exam_outcomes(project: Project, by: Person | Operator) -> ExamOutcomes:
+    return project.outcomes
 
 
 def my_exam(project: Project, person: Person) -> ExamPerson:

@@ -11,9 +11,10 @@ from streamlit.testing.v1 import AppTest
 sys.path.insert(0, str(Path(__file__).parent))
 import fake_api
 from backend.campaign.exam.model import ExamPhase
-from backend.campaign.exam.results import ExamAttempt, ExamPerson, Missed
+from backend.campaign.exam.results import ExamAttempt, ExamOutcomes, ExamPerson, Missed, PersonOutcome
 from backend.campaign.exam.rows.exams import Exam, Place
 from backend.campaign.exam.rules.marking import mark
+from backend.campaign.exam.rules.outcomes import Answer, outcome, together
 from backend.ground.ids import PairId, PairKey, QueryId
 from reading import read
 
@@ -160,6 +161,29 @@ def test_people_shows_where_everybody_stands(open_page: Open, held: fake_api.Pro
         assert badge in said
     held.exam = None
     assert "exam:" not in words(open_page("people"))
+
+
+def test_results_show_misses_and_kappas_with_intervals_or_why_there_is_none(
+    open_page: Open, held: fake_api.Project
+) -> None:
+    assert "Nobody has handed an exam in yet." in words(open_page("exam"))
+    each = {
+        "Ana": outcome([Answer(0, 4, 3), Answer(1, 4, None)] + [Answer(n % 5, n % 5, None) for n in range(8)], 1),
+        "Ben": outcome([Answer(2, 2, None)] * 10, 1),
+    }
+    people = tuple(PersonOutcome(held.people[name], 1, one) for name, one in each.items())
+    held.outcomes = ExamOutcomes(people, together(list(each.values())))
+    app = open_page("exam")
+    said = words(app)
+    # Wilson, 2 of 10, z = 1.959964: (.2 + .192073 +- 1.959964 sqrt(.016 + .0096036)) / 1.384146.
+    assert "<b>20 %</b><small>5.7 to 51 %</small>" in said
+    assert "1 of 2 missed clips not looked at again yet" in said
+    assert "both gave one and the same grade throughout" in said
+    assert "<b>10 %</b>" in said, "the mean of both"
+    assert "11.8 % missed, at a mean kappa of 0.49" in said
+    assert len(app.get("vega_lite_chart")) == 3
+    held.exam = None
+    assert "Results so far" in words(open_page("exam"))
 
 
 def test_my_work_shows_attempts_score_and_misses(open_page: Open, held: fake_api.Project) -> None:

@@ -59,6 +59,7 @@ IN_CHARGE: dict[str, Call] = {
     "end_exam": lambda p, who: api.end_exam(p, who, now=NOW),
     "exam_held": api.exam_held,
     "exam_items": api.exam_items,
+    "exam_outcomes": api.exam_outcomes,
     "exam_results": api.exam_results,
     "examples_chosen": api.examples_chosen,
     "guideline_readers": api.guideline_readers,
@@ -169,6 +170,7 @@ OWN_FILES = {
     "cut_clip",
     "evaluate",
     "evaluate_files",
+    "exam_outcomes_csv",  # figures that a lead was given
     "file_inputs",
     "file_statistics",
     "guideline_changes",

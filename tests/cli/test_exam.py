@@ -1,5 +1,6 @@
 """The commands about the exam: what they say, what they refuse, JSON for scripts."""
 
+import csv
 import json
 import sqlite3
 from collections.abc import Callable
@@ -49,9 +50,30 @@ def test_an_exam_is_set_told_of_and_ended(reelrank: Run, settled: Judging) -> No
     told = json.loads(out)
     assert (code, err, told["exam"]["items"]) == (0, "", 5)
     assert [(one["person"]["name"], one["phase"]) for one in told["people"]][3] == (me.name, "result")
+
+    code, out, err = reelrank("exam", "results", folder, "--csv", folder / "exam.csv")
+    assert (code, err) == (0, "")
+    # 2 of 5 miss; Wilson: (.4 + .384146 +- 1.959964 sqrt(.048 + .036880)) / 1.768292.
+    first, after, kappa, _ = (line.split() for line in out.splitlines()[1:5])
+    assert first == [me.name, "missed", "first,", "%", "5", "40.0", "11.8", "76.9"]
+    assert after == ["missed", "after,", "%", "5"]
+    assert kappa == ["kappa", "5", "0.00", "0.00", "0.00"]
+    assert f"{me.name}, missed after, %: 2 of 2 missed clips not looked at again yet" in out
+    (person, group) = csv.DictReader((folder / "exam.csv").read_text(encoding="utf-8").splitlines())
+    assert (person["name"], person["missed_first"], person["kappa"]) == (me.name, "0.4", "0.0")
+    assert (group["of"], group["missed_first_n"], group["missed_first_reason"]) == (
+        *("all", "1", "one person alone has no interval"),
+    )
+    told = json.loads(reelrank("exam", "results", folder, "--json")[1])
+    assert [one["person"]["name"] for one in told["people"]] == [me.name]
+    assert "cannot be written" in reelrank("exam", "results", folder, "--csv", folder / "no" / "exam.csv")[2]
     assert reelrank("exam", "off", folder)[1] == "The exam is over: everybody may judge.\n"
     assert "no exam" in reelrank("exam", "off", folder)[1]
     assert "This project holds no exam." in reelrank("exam", "status", folder)[1]
+
+
+def test_before_anybody_handed_in_there_are_no_results(reelrank: Run, settled: Judging) -> None:
+    assert reelrank("exam", "results", settled.project.folder) == (0, "Nobody has handed an exam in yet.\n", "")
 
 
 def test_people_are_let_try_again_or_exempted(reelrank: Run, settled: Judging) -> None:

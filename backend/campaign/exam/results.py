@@ -1,19 +1,21 @@
-"""How people did in the qualification exam: attempts, scores, missed items, for leads and for the person.
+"""How people did in the qualification exam: attempts, scores, missed items, for leads and for the person; in figures.
 
 *Reads* exams, attempts, answers, rulings. *Writes* nothing.
 """
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from backend.campaign.exam.model import ExamPhase, ExamResult
 from backend.campaign.exam.rows import attempts, exams
 from backend.campaign.exam.rows.attempts import Attempt
 from backend.campaign.exam.rows.exams import Exam, Place
+from backend.campaign.exam.rules.outcomes import Answer, Estimate, Outcome, outcome, together
 from backend.campaign.exam.standing import in_order, is_missed, result, standing
 from backend.campaign.nouns import Annotator, Person
 from backend.campaign.project import rows as facts
 from backend.ground.ids import PairKey, QueryId
+from backend.ground.text_files import csv_text
 from backend.store.connection import Database, Store, reading
 
 
@@ -57,6 +59,23 @@ class ExamPerson:
     attempts: tuple[ExamAttempt, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class PersonOutcome:
+    """How somebody did in the first attempt that they handed in, at whichever exam."""
+
+    person: Person
+    exam_id: int
+    outcome: Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class ExamOutcomes:
+    """How everybody did who handed an exam in, by name, and the mean over them."""
+
+    people: tuple[PersonOutcome, ...]
+    together: Outcome
+
+
 def overview(store: Store) -> list[ExamPerson]:
     """How everybody stands who could take the exam, by name."""
     with reading(store) as db:
@@ -68,6 +87,41 @@ def of(store: Store, person: Annotator) -> ExamPerson:
     """How one annotator stands."""
     with reading(store) as db:
         return _stands(db, person, exams.held(db))
+
+
+def outcomes(store: Store) -> ExamOutcomes:
+    """How everybody did in their first attempt, each and together, with intervals."""
+    with reading(store) as db:
+        found = [one for person in attempts.takers(db) if (one := _first_outcome(db, person)) is not None]
+    return ExamOutcomes(tuple(found), together([one.outcome for one in found]))
+
+
+def outcomes_csv(found: ExamOutcomes) -> str:
+    """The figures as CSV: a row for each person, and a last one for the mean over them."""
+    figures = [field.name for field in fields(Outcome) if field.type is Estimate]
+    parts = {"": "value", "_low": "low", "_high": "high", "_n": "n", "_reason": "reason"}
+    head = [f"{figure}{ending}" for figure in figures for ending in parts]
+
+    def row(of: Outcome) -> list[object]:
+        there: list[Estimate] = [getattr(of, figure) for figure in figures]
+        return [of.answers, of.missed, *(getattr(one, part) for one in there for part in parts.values())]
+
+    rows = [["person", one.person.name, one.exam_id, *row(one.outcome)] for one in found.people]
+    rows.append(["all", "", "", *row(found.together)])
+    return csv_text(["of", "name", "exam", "answers", "missed", *head], rows)
+
+
+def _first_outcome(db: Database, person: Person) -> PersonOutcome | None:
+    first = next((one for one in attempts.all_of(db, person.annotator_id) if one.handed_in_at is not None), None)
+    if first is None:
+        return None
+    again = attempts.told(db, first.attempt_id)
+    answers = [
+        Answer(place.own, place.right, again.get(place.item_id))
+        for place in exams.places(db, first.exam_id, first.attempt_id)
+        if place.own is not None
+    ]
+    return PersonOutcome(person, first.exam_id, outcome(answers, first.tolerance))
 
 
 def _stands(db: Database, person: Person, held: Exam | None) -> ExamPerson:

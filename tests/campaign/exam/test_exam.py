@@ -548,3 +548,23 @@ def test_a_draw_is_of_the_settled_pairs_and_within_its_numbers(
     assert all(count == min(pairs, had[query]) for query, count in taken.items())
     # No query that was left out had more to give than one that was taken.
     assert not drawn or max([min(pairs, had[q]) for q in had if q not in taken], default=0) <= min(taken.values())
+
+
+def test_results_are_of_the_first_attempt_and_of_what_was_given_when_it_had_just_been_explained(held: Judging) -> None:
+    take(held, misses=3)
+    (mine,) = api.exam_outcomes(held.project, api.OPERATOR).people
+    assert (mine.person, mine.outcome.answers, mine.outcome.missed) == (held.annotators[EXAMINEE], 10, 3)
+    assert mine.outcome.missed_first.value == 0.3
+    assert mine.outcome.missed_after.reason == "3 of 3 missed clips not looked at again yet"
+    found = act(held, "go_on")
+    assert found.exam is not None
+    miss = found.exam.missed[0]
+    answer(held, miss.pair, miss.own)  # missed once more; only the second time as it was explained
+    look_again(held)
+    (mine,) = api.exam_outcomes(held.project, held.lead).people
+    assert mine.outcome.missed_after.value == 0.1
+    api.grant_retake(held.project, held.lead, held.annotators[EXAMINEE].annotator_id, now=LATER)
+    take(held, misses=0)
+    found_now = api.exam_outcomes(held.project, api.OPERATOR)
+    assert found_now.people == (mine,), "a retake is no first attempt"
+    assert found_now.together.missed_first.value == 0.3

@@ -90,6 +90,16 @@ def answer(
     )
 
 
+def told(db: Database, attempt_id: int) -> dict[int, int]:
+    """What a person gave to each missed item when it had just been explained to them, by item: the first such grade."""
+    rows = db.conn.execute(
+        "SELECT item_id, grade FROM exam_answer WHERE attempt_id = ? AND again GROUP BY item_id "
+        "HAVING revision = min(revision)",
+        [attempt_id],
+    )
+    return dict(rows.fetchall())
+
+
 def ruling(db: Database, me: AnnotatorId) -> Ruling | None:
     """What a lead decided last about a person."""
     row = db.conn.execute(
