@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from backend.ground import lazy
 
 if TYPE_CHECKING:
+    from backend.api.agreement import agreement_board, agreement_json, agreement_of_file, agreement_version
     from backend.api.annotator import (
         clip_for,
         desk,
@@ -177,6 +178,7 @@ if TYPE_CHECKING:
     from backend.campaign.pools.building import BuildReport
     from backend.campaign.pools.stored import StoredThresholds
     from backend.campaign.project.folder import Project
+    from backend.campaign.quality.model import AgreementBoard
     from backend.campaign.queries.drawing import QueryReport
     from backend.campaign.release.export import ReleaseReport
     from backend.campaign.release.rows import ReleaseRow
@@ -231,6 +233,7 @@ __all__ = [
     "PASSWORD_LENGTH",
     "SCORE_FORMATS",
     "SESSION_S",
+    "AgreementBoard",
     "BuildReport",
     "CandidateReport",
     "Case",
@@ -291,7 +294,11 @@ __all__ = [
     "add_truth",
     "address",
     "adjudicate",
+    "agreement_board",
+    "agreement_json",
+    "agreement_of_file",
     "agreement_study",
+    "agreement_version",
     "annotator_of",
     "backup",
     "backup_now",

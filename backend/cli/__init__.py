@@ -9,6 +9,7 @@ import sys
 import typer
 
 from backend.cli import (
+    agreement,
     candidates,
     cast,
     corpus,
@@ -55,6 +56,7 @@ for part in (
     service,
     runs,
     scoring,
+    agreement,
     evaluate,
     measures,
     mvmr,

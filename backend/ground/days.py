@@ -13,6 +13,16 @@ def day_of(at: float) -> str:
     return _date(at).isoformat()
 
 
+def monday_of(day: str) -> str:
+    """The Monday that the week of a day begins with.
+
+    >>> monday_of("2026-03-14")
+    '2026-03-09'
+    """
+    there = date.fromisoformat(day)
+    return (there - timedelta(days=there.weekday())).isoformat()
+
+
 def last_days(now: float, count: int) -> list[str]:
     """The day of an instant and those before it, `count` in all, the oldest first."""
     today = _date(now)

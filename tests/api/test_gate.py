@@ -48,6 +48,8 @@ LEADS: dict[str, Call] = {
 }
 # What leads do and read on their pages, and the command line does for whoever owns the machine.
 IN_CHARGE: dict[str, Call] = {
+    "agreement_board": lambda p, who: api.agreement_board(p, who, resamples=0),
+    "agreement_version": api.agreement_version,
     "add_person": lambda p, who: api.add_person(p, who, "", Role.ANNOTATOR, now=NOW),
     "add_person_with_password": lambda p, who: api.add_person_with_password(p, who, "", Role.LEAD, "?", now=NOW),
     "add_run": lambda p, who: api.add_run(p, who, Path("no such file"), now=NOW),
@@ -161,6 +163,8 @@ MACHINE = {
 # No project: what is scored, studied or cut is the caller's own file or value.
 OWN_FILES = {
     "add_statistics",
+    "agreement_json",
+    "agreement_of_file",
     "agreement_study",
     "board_pictures",
     "build_pools_from_file",

@@ -35,7 +35,7 @@ def test_every_command_has_help_with_an_example_of_itself(reelrank: Run, command
 
 def test_the_public_commands_are_there() -> None:
     wanted = "demo init import cast rewrite queries candidates probe-figures pseudo-train serve status export "
-    wanted += "stats consensus evaluate backup migrate clip import-judgements restore doctor"
+    wanted += "stats consensus agreement evaluate backup migrate clip import-judgements restore doctor"
     studies = {f"measures {name}" for name in ["agreement", "stability", "noise", "ties", "model-selection", "theory"]}
     exams = {f"exam {name}" for name in ["set", "status", "results", "off", "retake", "exempt"]}
     kept = {f"{shelf} {act}" for shelf in ("truths", "runs") for act in ("add", "list", "remove")}

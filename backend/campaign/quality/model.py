@@ -2,8 +2,25 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 from backend.ground.ids import AnnotatorId, PairId
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One figure of the agreement board.
+
+    `value` is None where it is undefined, and then `reason` says why; `n` counts its base, of which `of` says what it
+    is. `low` and `high` are its bootstrap interval (95 %), None where none was asked for or there is none.
+    """
+
+    value: float | None
+    n: int
+    of: str
+    reason: str = ""
+    low: float | None = None
+    high: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,3 +178,125 @@ class BehindFlag:
     """Those that speak for the flag and have a clip, the most telling or the newest first."""
     by_number: int = 0
     """How many more speak for it, of which nothing but the number is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdicts:
+    """How many pairs of a part of the campaign came to what; all but `pairs` add up to it."""
+
+    part: str
+    pairs: int
+    by_two: int
+    by_four: int
+    adjudicated: int
+    discarded: int
+    waiting: int
+    """Graded, but not by enough people yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class GroupAgreement:
+    """How people agree on the pairs of one query, or of one day or week: that on which a pair was first graded."""
+
+    name: str
+    pairs: int
+    grades: int
+    """Grades that can be compared with another of the same pair."""
+    mean: float
+    """Of all grades of these pairs."""
+    alpha_ordinal: float | None
+    exact: float | None
+    within: float | None
+    """Share that differs by at most the campaign's tolerance."""
+    settled: Verdicts
+    reason: str
+    """Why a figure is None; an empty text if none is."""
+    split: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PersonGrades:
+    """What one person's grades look like. See `rules.people` for what bias is."""
+
+    name: str
+    grades: int
+    histogram: tuple[int, ...]
+    most_used: int
+    most_used_share: float
+    bias: Figure
+
+
+@dataclass(frozen=True, slots=True)
+class PersonPeriod:
+    """The grades that one person gave in one week."""
+
+    week: str
+    name: str
+    grades: int
+    most_used: int
+    most_used_share: float
+    bias: float | None
+    n: int
+    """Grades that the bias is a mean of."""
+
+
+@dataclass(frozen=True, slots=True)
+class Couple:
+    """Two people, by their places in the board, and how they agree on the `n` pairs that both graded."""
+
+    first: int
+    second: int
+    n: int
+    kappa_plain: float | None
+    kappa_quadratic: float | None
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class AgreementBoard:
+    """How well people agree: everything of one instant, over all grades that count.
+
+    `summary` is what `reelrank consensus --json` prints of the same grades; `figures` has its statistics and more, by
+    the same keys, with base and interval (of so many `resamples`; none with 0).
+    """
+
+    summary: dict[str, Any]
+    figures: dict[str, Figure]
+    resamples: int
+    tolerance: int
+    imported: int
+    """Grades of earlier campaigns; they are in everything but days and weeks."""
+    simulated: int
+    """Grades that a program made; they are in everything."""
+    settled: tuple[Verdicts, ...]
+    """All pairs, then those of each split."""
+    lowest_highest: tuple[tuple[int, ...], ...]
+    """Pairs by their lowest grade (first index) and highest one, of those with two grades or more."""
+    histogram: tuple[int, ...]
+    most_used_limit: float
+    """Whoever gives one grade more often than this share of the time is worth a look."""
+    people: tuple[PersonGrades, ...]
+    couples: tuple[Couple, ...]
+    days: tuple[GroupAgreement, ...]
+    weeks: tuple[GroupAgreement, ...]
+    person_weeks: tuple[PersonPeriod, ...]
+    queries: tuple[GroupAgreement, ...]
+
+
+FIGURE_WORDS = {
+    "alpha_ordinal": "Alpha, ordinal, all rounds",
+    "alpha_ordinal_first_round": "Alpha, ordinal, first round",
+    "alpha_nominal": "Alpha, nominal",
+    "alpha_interval": "Alpha, interval",
+    "alpha_ordinal_first_per_annotator": "Alpha, ordinal, no repeats",
+    "kappa_quadratic": "Kappa, quadratic, mean",
+    "kappa_plain": "Kappa, plain, mean",
+    "exact_agreement": "Equal grades",
+    "within_one_agreement": "Grades within one",
+    "within_tolerance_agreement": "Grades within the tolerance",
+    "share_settled_by_two": "Pairs settled by two",
+    "share_settled_by_four": "Pairs settled by four",
+    "share_discarded": "Pairs discarded",
+    "share_rounded": "Relevances on a half",
+}
+"""What the figures of the board are called, in the order in which they are read."""

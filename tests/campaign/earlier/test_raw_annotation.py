@@ -2,7 +2,8 @@
 
 import pytest
 
-from backend.campaign.earlier.rules.raw_annotation import RawSummary, read_raw, summarise
+from backend.campaign.earlier.rules.raw_annotation import read_raw, summarise
+from backend.campaign.quality.rules.summary import GradeSummary
 from backend.ground.errors import InputError
 
 HEADER = "pair_id,worker,relevance\n"
@@ -15,7 +16,7 @@ def problems_of(text: str | bytes) -> list[str]:
     return [str(problem) for problem in caught.value.problems]
 
 
-def summary_of(*rows: str) -> RawSummary:
+def summary_of(*rows: str) -> GradeSummary:
     return summarise(read_raw((HEADER + "\n".join(rows)).encode(), "raw.csv"))
 
 

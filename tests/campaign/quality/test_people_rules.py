@@ -56,14 +56,3 @@ def test_histograms_hold_every_grade(rows: list[tuple[int, int, int]]) -> None:
 def test_the_most_used_grade_is_the_lowest_of_equals() -> None:
     assert people.most_used(np.array([3, 1, 3])) == (0, 3 / 7)
     assert people.most_used(np.zeros(5, dtype=np.int64)) is None
-
-
-def test_drift_compares_halves_and_says_when_there_is_too_little() -> None:
-    rng = np.random.default_rng(1)
-    first, second = rng.normal(size=40), rng.normal(0.7, size=40)
-    unknown = np.full(7, np.nan)
-    found = people.drift(np.concatenate([first, unknown, second]))
-    assert found.value == pytest.approx(second.mean() - first.mean(), abs=1e-12)
-    assert found.n == 80
-    assert people.drift(np.concatenate([first, unknown])).reason == "fewer than 50 grades can be compared"
-    assert people.drift(np.full(49, 0.1)).value is None

@@ -16,8 +16,9 @@ from typing import NamedTuple, TypeVar
 
 import msgspec
 
-from backend.campaign.earlier.rules.raw_annotation import COLUMNS, grades_of, repeats
+from backend.campaign.earlier.rules.raw_annotation import COLUMNS, grades_of
 from backend.campaign.nouns import Split
+from backend.campaign.quality.rules.summary import repeats
 from backend.ground.errors import InputError, Problem
 from backend.ground.text_files import CsvTable, instant, not_blank, number, read_csv, stripped, whole
 
@@ -141,7 +142,7 @@ class _Reading:
         )
         rows = sorted((row for row in cells if row[0] is not None), key=lambda row: (row[0], row[1] or 0, row[2]))
         grades = list(self._seated(rows))
-        twice, duplicates = (0, 0) if self.problems else repeats(found)
+        twice, duplicates = (0, 0) if self.problems else repeats(found.graded())
         return EarlierCampaign(
             raw_file=self.file,
             pairs_file="",

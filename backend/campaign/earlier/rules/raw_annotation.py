@@ -7,7 +7,7 @@ How the published file of TVR-Ranking (227,808 rows) is counted, so that its 94,
 - Every row is one grade. 8,345 rows repeat an earlier row exactly and in 11,682 pairs somebody graded twice;
   these grades count like any other for the consensus and for alpha, as they did for the authors.
 - Rows stand in the order of worker numbers, so nothing says which two of four grades came first. Four grades
-  are therefore always trimmed, and there is no alpha over first-round grades of such a file.
+  are therefore always trimmed, and there is no alpha over first-round grades of a file without a column `round`.
 - Every pair without a consensus is `discarded`: after four grades by the rule, or because the grades that would
   decide are missing. The latter are also counted as `undecided` (two pairs of the published file).
 - More than four grades of one pair are refused: the rule does not say which of them count.
@@ -19,21 +19,15 @@ a lead decided on in every row of such a pair, these pairs are `adjudicated`, wh
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
-from backend.campaign.judging.rules import MOST_GRADES, RULE_VERSION, decide
-from backend.campaign.nouns import Rounding, Verdict
-from backend.campaign.quality.rules.agreement import (
-    Agreement,
-    count_grades,
-    first_per_annotator,
-    krippendorff_alpha,
-    mean_pairwise_kappa,
-    observed_agreement,
-)
+from backend.campaign.judging.rules import MOST_GRADES
+from backend.campaign.nouns import Rounding
+from backend.campaign.quality.rules.figures import figures
+from backend.campaign.quality.rules.pairs import GradedPairs
+from backend.campaign.quality.rules.summary import GradeSummary, summary
 from backend.ground.errors import InputError, Problem
 from backend.ground.text_files import CsvTable, read_csv
 
@@ -46,7 +40,7 @@ ROUND, ADJUDICATED = "round", "adjudicated"
 PUBLISHED_HIGHEST, PUBLISHED_TOLERANCE = 4, 1
 """The scale, 0 to 4, and the tolerance of TVR-Ranking: what such a file is read by where there is no project."""
 
-_ANY_TWO = Agreement(None, 0, "with two grades, any two are within one")
+NO_ROUNDS = "the file does not say which of four grades came first"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,7 +50,7 @@ class RawAnnotations:
     `pairs` and `annotators` are the distinct ids in order of first appearance; the arrays have shape [rows],
     grades are 0..`highest`, and `row` is the line in the file, counting from 1 with the header. `decided`, of shape
     [pairs], is the relevance that a lead decided on, -1 where none did. Of a campaign that `may_go_on`, a pair without
-    consensus may lack grades.
+    consensus may lack grades. `round` is 1 or 2, 0 where the file does not say it.
     """
 
     pairs: tuple[str, ...]
@@ -68,40 +62,24 @@ class RawAnnotations:
     decided: NDArray[np.int64]
     highest: int
     may_go_on: bool
+    round: NDArray[np.int64]
 
-
-class RawSummary(TypedDict):
-    """What `reelrank consensus --json` prints. Statistics that are None are explained in `undefined`."""
-
-    rule: str
-    rows: int
-    pairs: int
-    annotators: int
-    consensus: int
-    discarded: int
-    adjudicated: int
-    undecided: dict[str, int]
-    """Pairs that lack grades: "one", "two" (that do not agree), "three". Where the file does not say that its
-    campaign may go on, they are among the `discarded`: then `consensus + discarded == pairs`. Else all four add up.
-    """
-    relevance: dict[str, int]
-    """Of the pairs in consensus and the adjudicated ones."""
-    settled_by_two: int
-    settled_by_four: int
-    alpha_ordinal: float | None
-    alpha_nominal: float | None
-    alpha_interval: float | None
-    alpha_ordinal_first_per_annotator: float | None
-    """Alpha without the second and later grades that one annotator gave to one pair."""
-    exact_agreement: float | None
-    within_one_agreement: float | None
-    kappa_plain: float | None
-    """Mean of Cohen's kappa over `kappa_couples` couples of annotators who share at least 50 pairs."""
-    kappa_quadratic: float | None
-    kappa_couples: int
-    pairs_graded_twice_by_one: int
-    duplicate_rows: int
-    undefined: dict[str, str]
+    def graded(self, tolerance: int = PUBLISHED_TOLERANCE, rounding: Rounding = Rounding.HALF_UP) -> GradedPairs:
+        """The grades without their file, under the rule of a campaign."""
+        told = bool(self.round.all())
+        return GradedPairs(
+            self.annotators,
+            self.pair,
+            self.annotator,
+            self.grade,
+            self.decided,
+            self.highest,
+            tolerance,
+            rounding,
+            self.may_go_on,
+            first_round=self.round == 1 if told else None,
+            no_rounds="" if told else NO_ROUNDS,
+        )
 
 
 def read_raw(data: bytes, file: str, highest: int = PUBLISHED_HIGHEST) -> RawAnnotations:
@@ -153,7 +131,9 @@ def grades_of(table: CsvTable, file: str, highest: int) -> tuple[RawAnnotations,
         problems.append(Problem(file, int(row[at]), message))
     decided, disputed = _decided(table, pairs, pair, grade_of, file)
     may_go_on = ROUND in table.columns or ADJUDICATED in table.columns
-    return RawAnnotations(pairs, annotators, pair, annotator, grade, row, decided, highest, may_go_on), [
+    rounds = table.columns.get(ROUND, [""] * len(row))
+    round_no = np.array([int(text) if text in ("1", "2") else 0 for text in rounds], dtype=np.int64)
+    return RawAnnotations(pairs, annotators, pair, annotator, grade, row, decided, highest, may_go_on, round_no), [
         *problems,
         *disputed,
     ]
@@ -180,17 +160,9 @@ def _decided(
     return decided, problems
 
 
-def repeats(raw: RawAnnotations) -> tuple[int, int]:
-    """In how many pairs somebody graded twice, and how many rows repeat an earlier one exactly."""
-    kept = first_per_annotator(raw.pair, raw.annotator)
-    twice = np.bincount(raw.pair) > np.bincount(raw.pair[kept])
-    triples = (raw.pair * len(raw.annotators) + raw.annotator) * (raw.highest + 1) + raw.grade
-    return int(twice.sum()), len(triples) - len(np.unique(triples))
-
-
 def summarise(
     raw: RawAnnotations, tolerance: int = PUBLISHED_TOLERANCE, rounding: Rounding = Rounding.HALF_UP
-) -> RawSummary:
+) -> GradeSummary:
     r"""Verdicts, relevances, agreement and oddities of a raw annotation file; see the module for what counts.
 
     >>> raw = read_raw(b"pair_id,worker,relevance\np1,ann,4\np1,bob,3\np2,ann,0\np2,bob,2\n", "raw.csv")
@@ -200,62 +172,9 @@ def summarise(
     >>> found["undefined"]["kappa_plain"]
     'no two annotators share 50 pairs'
     """
-    scale = range(raw.highest + 1)
-    counts = count_grades(raw.pair, raw.grade, len(scale))
-    by_lead = raw.decided >= 0
-    relevance = np.bincount(raw.decided[by_lead], minlength=len(scale)).tolist()
-    settled = {2: 0, 4: 0}
-    undecided = {1: 0, 2: 0, 3: 0}
-    # The rule does not depend on the order of grades, so it is asked once for each distinct set of grades.
-    for given, pairs in zip(*np.unique(counts[~by_lead], axis=0, return_counts=True), strict=True):
-        grades = np.repeat(scale, given).tolist()
-        decision = decide(grades, tolerance, rounding)
-        if decision.relevance is not None:
-            relevance[decision.relevance] += int(pairs)
-            settled[len(grades)] += int(pairs)
-        elif decision.verdict is not Verdict.DISCARDED:
-            undecided[len(grades)] += int(pairs)
-
-    kept = first_per_annotator(raw.pair, raw.annotator)
-    columns = (raw.pair, raw.annotator, raw.grade)
-    statistics: dict[str, Agreement] = {
-        "alpha_ordinal": krippendorff_alpha(counts, "ordinal"),
-        "alpha_nominal": krippendorff_alpha(counts, "nominal"),
-        "alpha_interval": krippendorff_alpha(counts, "interval"),
-        "alpha_ordinal_first_per_annotator": krippendorff_alpha(
-            count_grades(raw.pair[kept], raw.grade[kept], len(scale)), "ordinal"
-        ),
-        "exact_agreement": observed_agreement(counts),
-        "within_one_agreement": observed_agreement(counts, within=1) if raw.highest > 1 else _ANY_TWO,
-        "kappa_plain": mean_pairwise_kappa(*columns, weights="plain"),
-        "kappa_quadratic": mean_pairwise_kappa(*columns, weights="quadratic"),
-    }
-    twice, duplicates = repeats(raw)
-    return RawSummary(
-        rule=RULE_VERSION,
-        rows=len(raw.grade),
-        pairs=len(raw.pairs),
-        annotators=len(raw.annotators),
-        consensus=sum(settled.values()),
-        discarded=len(raw.pairs) - sum(relevance) - (sum(undecided.values()) if raw.may_go_on else 0),
-        adjudicated=int(by_lead.sum()),
-        undecided={"one": undecided[1], "two": undecided[2], "three": undecided[3]},
-        relevance={str(value): count for value, count in enumerate(relevance)},
-        settled_by_two=settled[2],
-        settled_by_four=settled[4],
-        alpha_ordinal=statistics["alpha_ordinal"].value,
-        alpha_nominal=statistics["alpha_nominal"].value,
-        alpha_interval=statistics["alpha_interval"].value,
-        alpha_ordinal_first_per_annotator=statistics["alpha_ordinal_first_per_annotator"].value,
-        exact_agreement=statistics["exact_agreement"].value,
-        within_one_agreement=statistics["within_one_agreement"].value,
-        kappa_plain=statistics["kappa_plain"].value,
-        kappa_quadratic=statistics["kappa_quadratic"].value,
-        kappa_couples=statistics["kappa_plain"].n,
-        pairs_graded_twice_by_one=twice,
-        duplicate_rows=duplicates,
-        undefined={name: found.reason for name, found in statistics.items() if found.value is None},
-    )
+    graded = raw.graded(tolerance, rounding)
+    kinds = graded.patterns()
+    return summary(graded, kinds, figures(graded, kinds))
 
 
 def _encode(ids: Sequence[str]) -> tuple[tuple[str, ...], NDArray[np.int64]]:

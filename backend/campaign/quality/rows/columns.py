@@ -25,7 +25,7 @@ def given(db: Database) -> Grades:
         f"group_concat(coalesce(elapsed_ms, {NOT_MEASURED})), group_concat(imported) "
         "FROM (SELECT * FROM judgement ORDER BY judgement_id)"
     ).fetchone()
-    pair, seat, annotator, grade, at_ms, active_ms, elapsed_ms, imported = (_numbers(text) for text in row)
+    pair, seat, annotator, grade, at_ms, active_ms, elapsed_ms, imported = (numbers(text) for text in row)
     imports = [int(at * 1000) for (at,) in db.conn.execute("SELECT at FROM event WHERE kind = 'judgements_imported'")]
     timed = ~((imported == 1) & np.isin(at_ms, imports))
     read = Grades(pair, seat, annotator, grade, at_ms / 1000, timed, active_ms, elapsed_ms)
@@ -39,7 +39,7 @@ def clips(db: Database) -> tuple[Integers, Floats, Truths]:
         f"SELECT p.pair_id, CAST(round((m.end_s - m.start_s) * 1000) AS INTEGER) AS length_ms, {WHOLE} AS whole "
         "FROM pair p JOIN moment m USING (moment_id) JOIN video v USING (video_id) ORDER BY p.pair_id)"
     ).fetchone()
-    pair, length_ms, whole = (_numbers(text) for text in row)
+    pair, length_ms, whole = (numbers(text) for text in row)
     return pair, length_ms / 1000, whole == 1
 
 
@@ -49,6 +49,6 @@ def annotators(db: Database) -> list[tuple[AnnotatorId, str]]:
     return [(AnnotatorId(row[0]), row[1]) for row in rows]
 
 
-def _numbers(text: Any) -> Integers:
+def numbers(text: Any) -> Integers:
     """A column that SQLite wrote as `3,1,4`; None where it has no row."""
     return np.fromstring(text or "", dtype=np.int64, sep=",")

@@ -72,7 +72,7 @@ def coincidences(counts: Integers) -> Floats:
     return matrix
 
 
-def krippendorff_alpha(counts: Integers, level: Level = "ordinal") -> Agreement:
+def krippendorff_alpha(counts: Integers, level: Level = "ordinal", times: Integers | None = None) -> Agreement:
     """Krippendorff's alpha; 1 is perfect, 0 is chance, below 0 is systematic disagreement.
 
     With the coincidences o_ck = sum over units u of n_uc (n_uk - [c = k]) / (m_u - 1), where n_uc counts grade c
@@ -85,6 +85,7 @@ def krippendorff_alpha(counts: Integers, level: Level = "ordinal") -> Agreement:
     Args:
         counts: Shape [units, grades]. Units with fewer than two grades carry no information and are left out.
         level: How far apart two different grades are taken to be.
+        times: How many units were graded so, shape [units]; once each if not given.
 
     Returns:
         `n` is the number of grades that can be compared. Undefined without any unit of two grades, and when all
@@ -93,7 +94,7 @@ def krippendorff_alpha(counts: Integers, level: Level = "ordinal") -> Agreement:
     >>> krippendorff_alpha(np.array([[2, 0, 0, 0, 0], [1, 1, 0, 0, 0], [0, 2, 0, 0, 0]]), "nominal")
     Agreement(value=0.4444444444444444, n=6, reason='')
     """
-    coincidence = coincidences(counts).sum(axis=0)
+    coincidence = _together(counts, times)
     n = round(float(coincidence.sum()))
     if n == 0:
         return Agreement(None, 0, NO_TWO_GRADES)
@@ -118,16 +119,16 @@ def alphas(coincidence: Floats, level: Level = "ordinal") -> Floats:
     return 1 - found
 
 
-def observed_agreement(counts: Integers, within: int = 0) -> Agreement:
+def observed_agreement(counts: Integers, within: int = 0, times: Integers | None = None) -> Agreement:
     """The share of comparisons of two grades of one unit that differ by at most `within`, 0..1.
 
     Exact agreement is `within=0`. Comparisons are weighted as in Krippendorff's coincidences, 1 / (m_u - 1), so
-    that a unit with four grades counts as four grades and not as six comparisons.
+    that a unit with four grades counts as four grades and not as six comparisons. `times` is as for alpha.
 
     >>> observed_agreement(np.array([[1, 1, 0, 0, 0], [0, 2, 0, 0, 0]]))
     Agreement(value=0.5, n=4, reason='')
     """
-    coincidence = coincidences(counts).sum(axis=0)
+    coincidence = _together(counts, times)
     total = float(coincidence.sum())
     if total == 0:
         return Agreement(None, 0, NO_TWO_GRADES)
@@ -214,7 +215,11 @@ def mean_pairwise_kappa(
     >>> mean_pairwise_kappa(*two).reason
     'no two annotators share 50 pairs'
     """
-    found = couples_of(unit, annotator, grade)
+    return mean_kappa(couples_of(unit, annotator, grade), weights, min_shared)
+
+
+def mean_kappa(found: "Couples", weights: Weights = "plain", min_shared: int = MIN_SHARED) -> Agreement:
+    """The same, of couples that were counted already."""
     if not len(found.couples):
         return Agreement(None, 0, "no pair was graded by two annotators")
     tables = found.tables()
@@ -272,6 +277,13 @@ def couples_of(unit: Integers, annotator: Integers, grade: Integers) -> Couples:
     key, couple = np.unique(np.concatenate(keys), return_inverse=True)
     names = np.stack(np.divmod(key, people), axis=1)
     return Couples(names, np.concatenate(units), couple * grades**2 + np.concatenate(cells), grades)
+
+
+def _together(counts: Integers, times: Integers | None) -> Floats:
+    """The coincidences of all units, shape [grades, grades]."""
+    each = coincidences(counts)
+    found: Floats = each.sum(axis=0) if times is None else np.tensordot(times, each, 1)
+    return found
 
 
 def _disagreement(weights: Weights, grades: int) -> Floats:

@@ -89,3 +89,23 @@ def _mean_of_defined(values: Floats) -> Floats:
     found = np.full(len(values), np.nan)
     np.divide(np.where(there, values, 0).sum(axis=1), there.sum(axis=1), out=found, where=there.any(axis=1))
     return found
+
+
+def mean_samples(values: Floats, unit: Integers, *, resamples: int = RESAMPLES, seed: int = SEED) -> Floats:
+    """The mean of the values in every resample of their units, shape [resamples]; NaN where a resample has none.
+
+    Args:
+        values: NaN where there is none, which counts nowhere.
+        unit: that each value is of; those of one unit are drawn together.
+        resamples: how many samples of the units are drawn.
+        seed: of the generator.
+    """
+    there = ~np.isnan(values)
+    if not there.any() or not resamples:
+        return np.full(resamples, np.nan)
+    _, code = np.unique(unit[there], return_inverse=True)
+    # Units with the same sum of as many values are one kind; sums are of thirds and halves, so they repeat.
+    sums = np.round(np.bincount(code, weights=values[there]), 9)
+    kinds, times = np.unique(np.stack([sums, np.bincount(code)]), axis=1, return_counts=True)
+    drawn = drawn_patterns(times, resamples=resamples, seed=seed)
+    return np.asarray((drawn @ kinds[0]) / (drawn @ kinds[1]), dtype=np.float64)

@@ -49,21 +49,29 @@ class GradedPairs:
 
     def counts(self) -> NDArray[np.int64]:
         """How often each grade was given to each pair, shape [pairs, grades]."""
-        return _counts(self.pair, self.grade, self.pairs, self.highest)
+        return self.counts_of(slice(None))
+
+    def counts_of(self, rows: Codes | NDArray[np.bool_] | slice) -> NDArray[np.int64]:
+        """The same of some of the grades."""
+        found = count_grades(self.pair[rows], self.grade[rows], self.highest + 1)
+        return np.vstack([found, np.zeros((self.pairs - len(found), self.highest + 1), dtype=np.int64)])
+
+    def patterns(self) -> "Patterns":
+        """The ways in which the pairs were graded, by all grades."""
+        return patterns(self.counts(), self.decided, self.tolerance, self.rounding)
 
     def first_counts(self) -> NDArray[np.int64]:
         """The same of the grades that are known to be of the first round."""
-        if self.first_round is None:
-            return np.zeros((self.pairs, self.highest + 1), dtype=np.int64)
-        return _counts(self.pair[self.first_round], self.grade[self.first_round], self.pairs, self.highest)
+        return self.counts_of(slice(0) if self.first_round is None else self.first_round)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Patterns:
     """The distinct ways in which pairs were graded.
 
-    `counts` has shape [patterns, grades], `decided`, `times` (pairs that have the pattern), `verdict` (the places of
-    `Verdict`) and `relevance` (-1 without) shape [patterns]; `of_pair` is the pattern of each pair.
+    `counts` has shape [patterns, grades]; `decided`, `times` (pairs that have the pattern), `verdict`, `relevance` (-1
+    without) and `halves` (whether the mean lies between two grades) have shape [patterns]. `of_pair` is the pattern of
+    each pair.
     """
 
     counts: Codes
@@ -72,6 +80,7 @@ class Patterns:
     of_pair: Codes
     verdict: tuple[Verdict, ...]
     relevance: Codes
+    halves: NDArray[np.bool_]
 
     @property
     def size(self) -> Codes:
@@ -89,6 +98,15 @@ class Patterns:
         """Which patterns have one of these verdicts, and so many grades where that is asked."""
         found = np.array([verdict in verdicts for verdict in self.verdict], dtype=bool)
         return found if size is None else found & (self.size == size)
+
+    def without_relevance(self, may_go_on: bool) -> NDArray[np.bool_]:
+        """Which patterns are discarded: by the rule, or, where nobody goes on, because grades are missing."""
+        waiting = (Verdict.OPEN, Verdict.ESCALATED)
+        return self.having(Verdict.DISCARDED, *(() if may_go_on else waiting))
+
+    def on_a_half(self) -> NDArray[np.bool_]:
+        """Which patterns are in consensus on a mean between two grades: those that the rounding decides."""
+        return self.having(Verdict.CONSENSUS) & self.halves
 
 
 def patterns(counts: Integers, decided: Integers, tolerance: int, rounding: Rounding) -> Patterns:
@@ -112,17 +130,13 @@ def patterns(counts: Integers, decided: Integers, tolerance: int, rounding: Roun
     _, first, of_pair, times = np.unique(key, return_index=True, return_inverse=True, return_counts=True)
     kinds = counts[first].astype(np.int64)
     by_lead = decided[first].astype(np.int64)
-    verdicts, relevance = [], by_lead.copy()
+    verdicts, relevance, halves = [], by_lead.copy(), np.zeros(len(by_lead), dtype=bool)
     for place, (kind, lead) in enumerate(zip(kinds, by_lead, strict=True)):
         if lead != UNDECIDED:
             verdicts.append(Verdict.ADJUDICATED)
             continue
         decision = decide(np.repeat(np.arange(len(kind)), kind).tolist(), tolerance, rounding)
         verdicts.append(decision.verdict)
-        relevance[place] = UNDECIDED if decision.relevance is None else decision.relevance
-    return Patterns(kinds, by_lead, times, of_pair.reshape(-1), tuple(verdicts), relevance)
-
-
-def _counts(pair: Codes, grade: Codes, pairs: int, highest: int) -> NDArray[np.int64]:
-    found = count_grades(pair, grade, highest + 1)
-    return np.vstack([found, np.zeros((pairs - len(found), highest + 1), dtype=np.int64)])
+        if decision.relevance is not None and decision.mean is not None:
+            relevance[place], halves[place] = decision.relevance, decision.mean % 1 > 0
+    return Patterns(kinds, by_lead, times, of_pair.reshape(-1), tuple(verdicts), relevance, halves)

@@ -1,4 +1,4 @@
-"""What every single annotator's grades look like: how they spread, how they lean, whether that moves.
+"""What every single annotator's grades look like: how they spread, how they lean.
 
 Somebody's *bias* is the mean of their grade minus the **unrounded mean of the grades that others gave to the same
 pair**: above 0 they are more generous. Their own grades are left out of that mean, and nothing is rounded: against the
@@ -15,9 +15,6 @@ from backend.campaign.quality.rules.agreement import Agreement, Floats, Integers
 
 MOST_USED_SHARE = 0.45
 """Whoever gives one grade more often than this is worth a look."""
-
-FEWEST_IN_HALF = 25
-"""Comparisons that either half of somebody's work needs before a drift is told."""
 
 NOBODY_ELSE = "nobody else graded their pairs"
 
@@ -81,23 +78,3 @@ def most_used(histogram: Integers) -> tuple[int, float] | None:
         return None
     grade = int(histogram.argmax())
     return grade, int(histogram[grade]) / total
-
-
-def drift(leaning: Floats) -> Agreement:
-    """How much more generous the later half of one person's grades is than the earlier half.
-
-    Args:
-        leaning: of one person's grades, in the order of giving; NaN where nobody else graded the pair.
-
-    Returns:
-        The mean leaning of the later half minus that of the earlier one; `n` is the number of grades compared.
-        Undefined where a half has fewer than 25.
-
-    >>> drift(np.repeat([0.0, 0.5], 30))
-    Agreement(value=0.5, n=60, reason='')
-    """
-    defined = leaning[~np.isnan(leaning)]
-    half = len(defined) // 2
-    if half < FEWEST_IN_HALF:
-        return Agreement(None, len(defined), f"fewer than {2 * FEWEST_IN_HALF} grades can be compared")
-    return Agreement(float(defined[half:].mean() - defined[:half].mean()), len(defined))

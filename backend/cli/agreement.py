@@ -1,0 +1,88 @@
+"""The command agreement: how far annotators agree, as the lead's page says it."""
+
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+import typer
+
+from backend import api
+from backend.campaign.quality.model import FIGURE_WORDS, Figure, Verdicts
+from backend.cli.output import Json, ScaleOption, say, table
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the command line."""
+    app.command("agreement")(agreement)
+
+
+def agreement(
+    place: Annotated[
+        Path,
+        typer.Argument(
+            metavar="DIR|RAW.csv", help="A project folder, or pair_id,worker,relevance rows.", show_default=False
+        ),
+    ],
+    scale: ScaleOption = None,
+    json: Json = False,
+) -> None:
+    """Say how far annotators agree: alphas, kappas and shares with intervals, and how every person grades.
+
+    --scale is for a file; a project knows its own. With --json also every couple of annotators, day, week and query.
+
+    Example: reelrank agreement my-project
+    """
+    if place.is_dir():
+        if scale is not None:
+            raise typer.BadParameter("is for a file; a project knows its own scale", param_hint="--scale")
+        board = api.agreement_board(api.open_project(place), api.OPERATOR)
+    else:
+        board = api.agreement_of_file(place, scale=scale)
+    if json:
+        say(msgspec.json.encode(api.agreement_json(board)).decode())
+        return
+    found = board.summary
+    say(f"{found['rows']:,} grades by {found['annotators']} annotators over {found['pairs']:,} pairs")
+    if board.imported or board.simulated:
+        say(f"{board.imported:,} of the grades are of earlier campaigns, {board.simulated:,} were made by a program.")
+    say("")
+    table(
+        ("Figure", "value", "95 % interval", "over"),
+        [_row(words, board.figures[key]) for key, words in FIGURE_WORDS.items()],
+    )
+    for key, words in FIGURE_WORDS.items():
+        if board.figures[key].value is None:
+            say(f"{words}: undefined, {board.figures[key].reason}.")
+    say("")
+    heads = ("Pairs", "all", "by two", "by four", "by a lead", "discarded", "waiting")
+    table(heads, [_settled(part) for part in board.settled])
+    say("")
+    people = [
+        (one.name, f"{one.grades:,}", f"{one.most_used} ({one.most_used_share:.0%})", *_cells(one.bias, "+.3f"))
+        for one in board.people
+    ]
+    table(("Annotator", "grades", "most used", "bias", "95 % interval"), people)
+    say("")
+    flagged = [one.name for one in board.people if one.most_used_share > board.most_used_limit]
+    if flagged:
+        say(f"One grade more than {board.most_used_limit:.0%} of the time: {', '.join(flagged)}.")
+    say("Alpha: Krippendorff's. Kappa: Cohen's, of couples who share 50 pairs. Intervals: bootstrap over pairs.")
+    say("Bias: mean of a grade minus the unrounded mean of what others gave to the same pair; above 0: more generous.")
+
+
+def _row(words: str, figure: Figure) -> tuple[str, ...]:
+    return (words, *_cells(figure, ".1%" if figure.of.startswith("pairs") else ".3f"), f"{figure.n:,} {figure.of}")
+
+
+def _cells(figure: Figure, form: str) -> tuple[str, str]:
+    """A value and its interval."""
+    value = "-" if figure.value is None else format(figure.value, form)
+    if figure.low is None or figure.high is None:
+        return value, ""
+    return value, f"{figure.low:{form}} to {figure.high:{form}}"
+
+
+def _settled(part: Verdicts) -> tuple[str, ...]:
+    """A part's counts, each with its share."""
+    counts = (part.by_two, part.by_four, part.adjudicated, part.discarded, part.waiting)
+    return part.part, f"{part.pairs:,}", *(f"{count:,} ({count / part.pairs:.1%})" for count in counts)

@@ -1,0 +1,88 @@
+"""`reelrank agreement`: the figures of the published file, a project and its release, what is refused."""
+
+import csv
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from backend import api
+from support import NOW, Judging
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+def test_the_published_grades_give_the_published_figures(reelrank: Run, shared: Path) -> None:
+    raw = shared / "data/tvr_ranking/raw_annotation.csv"
+    expected = json.loads((shared / "golden/stats.json").read_text())["real_agreement"]
+    code, out, err = reelrank("agreement", raw, "--json")
+    found = json.loads(out)
+    assert (code, err) == (0, "")
+    figures = found["figures"]
+    assert figures["alpha_ordinal"]["value"] == pytest.approx(expected["alpha_ordinal_all_ratings"], abs=1e-9)
+    assert figures["alpha_nominal"]["value"] == pytest.approx(expected["alpha_nominal_all"], abs=1e-9)
+    assert figures["alpha_interval"]["value"] == pytest.approx(expected["alpha_interval_all"], abs=1e-9)
+    once = figures["alpha_ordinal_first_per_annotator"]["value"]
+    assert once == pytest.approx(expected["alpha_ordinal_first_per_worker"], abs=1e-9)
+    assert figures["alpha_ordinal_first_round"]["value"] is None
+    assert figures["alpha_ordinal_first_round"]["reason"] == "the file does not say which of four grades came first"
+    assert figures["share_settled_by_two"]["value"] == pytest.approx(0.8194, abs=5e-5)
+    assert figures["share_rounded"]["value"] == pytest.approx(0.51, abs=5e-3)
+    # Every pair has two grades or more, so each is in the map of lowest and highest grades.
+    assert np.sum(found["lowest_highest"]) == 96_483
+    assert sum(person["grades"] for person in found["people"]) == 227_808
+    whole = dict.fromkeys(("by_two", "by_four", "adjudicated", "discarded", "waiting"), 0)
+    whole |= {key: found["settled"][0][key] for key in whole}
+    assert (whole["by_two"] + whole["by_four"], whole["discarded"], whole["waiting"]) == (94_442, 2_041, 0)
+
+    # What `consensus` has too, it has by the same keys.
+    consensus = json.loads(reelrank("consensus", raw, "--json")[1])
+    assert {key: found[key] for key in consensus} == consensus
+
+
+@pytest.fixture
+def graded(judging: Judging) -> Judging:
+    """Two or four grades for most pairs, as a rule of thumb of the pair's number says."""
+    rng = np.random.default_rng(3)
+    for number, pair in enumerate(judging.pairs()):
+        for who in rng.permutation(4)[: 1 if number % 7 == 0 else 2]:
+            judging.grade(int(who), pair.pair, int(np.clip(number % 5 + rng.integers(-1, 2), 0, 4)))
+    return judging
+
+
+def test_a_project_and_its_released_grades_give_the_same(reelrank: Run, graded: Judging, tmp_path: Path) -> None:
+    api.export_release(graded.project, api.OPERATOR, tmp_path / "release", now=NOW)
+    (raw,) = (tmp_path / "release").glob("raw_annotation*.csv")
+    of_project = json.loads(reelrank("agreement", graded.project.folder, "--json")[1])
+    of_file = json.loads(reelrank("agreement", raw, "--json")[1])
+    names = {row["worker"] for row in csv.DictReader(raw.read_text(encoding="utf-8").splitlines())}
+    assert len(of_project["people"]) == len(names)
+    assert of_project["figures"]["alpha_ordinal_first_round"]["value"] is not None
+    for key in ("rows", "pairs", "relevance", "undecided", "figures", "lowest_highest", "histogram"):
+        assert of_project[key] == of_file[key], key
+    assert [part["part"] for part in of_project["settled"]] == ["all", "val", "test"]
+
+
+def test_the_words_hold_every_figure_and_why_one_is_undefined(reelrank: Run, tmp_path: Path) -> None:
+    (tmp_path / "raw.csv").write_text("pair_id,worker,relevance\na,1,2\na,2,3\nb,1,0\nb,2,0\n")
+    code, out, _ = reelrank("agreement", tmp_path / "raw.csv")
+    assert code == 0
+    assert "4 grades by 2 annotators over 2 pairs" in out
+    assert "no two annotators share 50 pairs" in " ".join(out.split())
+    assert "Pairs settled by two" in out
+    assert "-0.500" in out, "the bias of the first annotator, -1 and 0 of two pairs"
+
+
+def test_a_scale_is_refused_for_a_project(reelrank: Run, judging: Judging) -> None:
+    code, _, err = reelrank("agreement", judging.project.folder, "--scale", "matches")
+    assert code == 2
+    assert "a project knows its own scale" in " ".join(err.replace("│", " ").split())
+
+
+def test_a_project_without_grades_says_so(reelrank: Run, judging: Judging) -> None:
+    code, out, _ = reelrank("agreement", judging.project.folder)
+    assert code == 0
+    assert "0 grades by 0 annotators over 0 pairs" in out
+    assert "no pair has two grades" in " ".join(out.split())
