@@ -84,6 +84,7 @@ class FakeDesk:
     when_done: str = "finished"
     waiting: int = 0
     skipped: int = 0
+    replies: int = 0
     lose_answers: int = 0
     paused: bool = False
     full_disk: bool = False  # clips still come
@@ -109,11 +110,16 @@ class FakeDesk:
             "duration_s": 2.0,
             "grade": grade,
             "whole": pair in self.whole,
+            "note": self.notes().get(pair, "") if grade is not None else "",
         }
 
     def grades(self) -> dict[str, int]:
         """The standing grade of each graded pair."""
         return {event["pair"]: event["grade"] for event in self.stored}
+
+    def notes(self) -> dict[str, str]:
+        """The note of each graded pair that came with one; a grade without any leaves it."""
+        return {event["pair"]: event["note"] for event in self.stored if "note" in event}
 
     def stored_keys(self) -> list[str]:
         """The key of each stored event."""
@@ -135,6 +141,7 @@ class FakeDesk:
             "in_all": 1200 + len(grades),
             "waiting": self.waiting,
             "skipped": self.skipped,
+            "replies": self.replies,
         }
 
     def take_skip(self, event: dict[str, str]) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 const KEYMAP = [
   { keys: ["S"], does: "skip: not for you, cannot be judged, or broken" },
+  { keys: ["N"], does: "note for the lead annotator, which goes with the grade" },
   { keys: ["U"], does: "undo: back to the clip before" },
   { keys: ["Esc"], does: "leave the correction, close a panel" },
   { keys: ["Space"], does: "pause, play" },
@@ -15,6 +16,7 @@ const KEYMAP = [
 
 const COMMANDS = {
   s: "skip",
+  n: "note",
   u: "undo",
   m: "sound",
   g: "guideline",

@@ -20,6 +20,7 @@ class Player {
     this.skipPanel = new SkipPanel(this.view.panel("skip"), (kind, reason) => this.skip(kind, reason));
     this.labels = data.guideline.grades.map(({ label }) => label);
     this.unsent = new Unsent(data.person);
+    this.notes = new Notes(root.querySelector("form.note"), root.querySelector("[data-do='note']"), this.unsent);
     this.gate = new Gate();
     this.active = new ActiveTime(performance.now(), !document.hidden);
     this.work = newWork();
@@ -142,6 +143,7 @@ class Player {
       speed: () => this.speed(this.stage.speed === SPEEDS.at(-1) ? -SPEEDS.length : 1),
       grade: () => this.grade(item, grade, now),
       skip: () => this.askWhy(),
+      note: () => this.note(item),
       context: () => item.whole || this.context.toggle(item.pair), // around a whole video there is nothing
     };
     const always = {
@@ -188,6 +190,7 @@ class Player {
       active_ms: this.active.read(now),
       elapsed_ms: this.gate.elapsed(now),
       contexts: this.contexts.get(item.pair) ?? 0,
+      ...this.notes.take(item),
     });
     this.view.flash(grade);
     this.change(afterGrade(this.work, grade));
@@ -218,6 +221,12 @@ class Player {
     }
     this.skipPanel.reset();
     this.view.toggle("skip");
+  }
+
+  /** Open the field of the note. What is skipped has a reason of its own, and nobody reads notes in an exam. */
+  note(item) {
+    if (item.exam) this.view.notice("The exam takes no notes. Ask your lead annotator after it.");
+    else this.notes.open();
   }
 
   skip(kind, reason) {
@@ -305,6 +314,7 @@ class Player {
       if (pair === undefined) this.stage.clear();
       else this.stage.show(pair);
     }
+    this.notes.show(currentItem(work));
     this.draw();
     if (pair !== undefined) {
       const ahead = upcoming(work).map((item) => item.pair).filter((candidate) => candidate !== pair);
@@ -326,6 +336,7 @@ class Player {
     view.exam(onExam ? work.desk.exam : null);
     const extra = uncounted(work, unsent);
     view.counts((work.desk?.today ?? 0) + extra, (work.desk?.in_all ?? 0) + extra, currentItem(work)?.exam);
+    view.replies(work.desk?.replies ?? 0);
     view.saving(unsent, sync.state);
     view.undo(this.windows.standing ? undefined : work.trail[work.trail.length - 1 - work.back]);
   }

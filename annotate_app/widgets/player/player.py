@@ -20,6 +20,7 @@ SCRIPTS = (
     "skipping.js",
     "exam.js",
     "unsent.js",
+    "notes.js",
     "work.js",
     "windows.js",
     "keys.js",

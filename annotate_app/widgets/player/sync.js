@@ -1,6 +1,7 @@
 // Brings grades and skips to the server and desks back.
 //
-// POST /desk/exchange {"person", "grades": [{"pair", "grade", "key", "active_ms", "elapsed_ms", "contexts"}],
+// POST /desk/exchange {"person", "grades": [{"pair", "grade", "key", "active_ms", "elapsed_ms", "contexts",
+//                      "note" where it says something new}],
 //                      "skips": [{"pair", "kind", "reason", "key"}], "shown"}
 //   -> {"receipts": [{"key", "status": "saved" | "refused", "message"}], "desk": {...}}
 //   or 503 {"message"}: the database cannot be written just now; what has no receipt is sent again
@@ -12,7 +13,7 @@
 // twice changes nothing, so whatever was not answered is sent again. One request at a time keeps what was done at
 // one pair in order.
 
-const AT_ONCE = 50; // keeps a request below the 64 KiB that may outlive a closed page, long reasons included
+const AT_ONCE = 50; // keeps a request below the 64 KiB that may outlive a closed page, long reasons and notes included
 const PATIENCE_MS = 40000; // the server waits 30 s for a locked database before it says so
 const LONGEST_WAIT_MS = 15000;
 
@@ -167,9 +168,9 @@ class Sync {
 }
 
 function wire(events, shown) {
-  const wireGrade = ({ pair, grade, key, active_ms, elapsed_ms, contexts }) => ({
+  const wireGrade = ({ pair, grade, key, active_ms, elapsed_ms, contexts, note }) => ({
     ...{ pair, grade, key },
-    ...{ active_ms, elapsed_ms, contexts },
+    ...{ active_ms, elapsed_ms, contexts, note }, // JSON leaves out a note that is undefined
   });
   const wireSkip = ({ pair, kind, reason, key }) => ({ pair, kind, reason, key });
   return {

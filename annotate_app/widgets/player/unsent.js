@@ -50,7 +50,7 @@ class Unsent {
 
   /**
    * @param item the pair's desk item, kept so that a later message can name its query
-   * @param what {grade, active_ms, elapsed_ms, contexts} or {kind, reason}
+   * @param what {grade, active_ms, elapsed_ms, contexts, note} or {kind, reason}
    */
   add(item, what) {
     const order = nextNumber(this.counter); // no time of day: clocks may be set back while grades wait

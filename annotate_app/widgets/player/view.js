@@ -6,7 +6,7 @@ class View {
   constructor(root) {
     this.root = root;
     this.parts = {};
-    const names = ["progress", "counts", "saving", "notice", "query", "correcting", "clock", "grades", "empty", "missed"];
+    const names = ["progress", "counts", "saving", "notice", "query", "correcting", "clock", "grades", "empty", "missed", "replies"];
     for (const name of names) this.parts[name] = root.querySelector(`.${name}`);
     this.bar = root.querySelector(".time b");
     this.tiles = [];
@@ -104,6 +104,14 @@ class View {
 
   counts(today, inAll, exam) {
     put(this.parts.counts, exam ? "none of this counts as a judgement" : `${today.toLocaleString()} today \u00b7 ${inAll.toLocaleString()} in all`);
+  }
+
+  /** The way to replies that were not read yet. */
+  replies(count) {
+    const { replies } = this.parts;
+    replies.hidden = count === 0;
+    replies.setAttribute("aria-label", `${count} new ${count === 1 ? "reply" : "replies"} to your notes, on the page My work`);
+    put(replies, count === 0 ? "" : `${count} new ${count === 1 ? "reply" : "replies"}`);
   }
 
   saving(unsent, state) {
