@@ -195,7 +195,8 @@ def _items(project: api.Project, lead: Person) -> None:
     def label(item_id: int) -> str:
         item = items[item_id]
         told = "" if item.explanation else " · not explained"
-        return f"{item.right} · {item.query} · missed {missed[item_id]}×{told}"
+        right = "?" if item.right is None else item.right
+        return f"{right} · {item.query} · missed {missed[item_id]}×{told}"
 
     chosen = st.selectbox("Pair, by how often it was missed", order, format_func=label, key="exam_item")
     if chosen is None:
@@ -207,9 +208,11 @@ def _items(project: api.Project, lead: Person) -> None:
         if pair is not None:
             review_clip(pair)
             st.caption(plain(wording.moment(pair)))
-    meaning = project.campaign.scale.label(item.right).lower()
+    told = "not known yet"
+    if item.right is not None:
+        told = f"{item.right}, {project.campaign.scale.label(item.right).lower()}"
     with words:
-        st.markdown(f"**{plain(item.query)}**  \nRight grade: {item.right}, {plain(meaning)}")
+        st.markdown(f"**{plain(item.query)}**  \nRight grade: {plain(told)}")
         with st.form(f"exam-explain-{chosen}", border=False):
             st.text_area(
                 "Why is this right?",

@@ -23,6 +23,7 @@ _BAR = {
     "escalated": "escalated",
     "open": "open",
     "blocked": "blocked",
+    "set_aside": "set aside for the exam",
 }
 """Verdicts in the order of the bar, settled ones first, as people call them."""
 

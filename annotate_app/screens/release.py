@@ -55,6 +55,11 @@ def warnings(counts: dict[str, Any]) -> list[str]:
             f"{wording.pairs_are(pairs['discarded'])} discarded: no consensus, "
             "so no relevance. You can still decide them on the page Disagreements."
         )
+    if pairs["set_aside"]:
+        found.append(
+            f"{wording.pairs_are(pairs['set_aside'])} set aside for an exam, and not settled. On the page Exam you can "
+            "let its answers count, or end it."
+        )
     if pairs["blocked"]:
         found.append(f"{wording.pairs_are(pairs['blocked'])} blocked, because the clip cannot be shown.")
     return found

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from backend.api.corpus import import_corpus, project_statistics
     from backend.api.demo import build_demo, demo_people
     from backend.api.exam import (
+        close_exam_round,
         end_exam,
         exam_held,
         exam_items,
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
         my_exam,
         set_exam,
         set_exam_from_file,
+        use_exam,
     )
     from backend.api.guideline import (
         choose_example,
@@ -159,6 +161,7 @@ if TYPE_CHECKING:
     from backend.campaign.corpus.importing import ImportReport
     from backend.campaign.doctor.examining import DoctorReport, Finding
     from backend.campaign.earlier.judgements import JudgementsReport
+    from backend.campaign.exam.model import ExamKey
     from backend.campaign.exam.results import ExamAttempt, ExamOutcomes, ExamPerson, Missed
     from backend.campaign.exam.results import outcomes_csv as exam_outcomes_csv
     from backend.campaign.exam.rows.exams import Exam
@@ -168,6 +171,7 @@ if TYPE_CHECKING:
     from backend.campaign.exam.rules.outcomes import Outcome as ExamOutcome
     from backend.campaign.exam.setting import ExamReport
     from backend.campaign.exam.taking import Act as ExamAct
+    from backend.campaign.exam.using import UsedReport
     from backend.campaign.guideline.reading import News as GuidelineNews
     from backend.campaign.guideline.rows import Example
     from backend.campaign.nouns import OPERATOR, Operator
@@ -248,6 +252,7 @@ __all__ = [
     "ExamAttempt",
     "ExamEstimate",
     "ExamItem",
+    "ExamKey",
     "ExamOutcome",
     "ExamOutcomes",
     "ExamPerson",
@@ -284,6 +289,7 @@ __all__ = [
     "StudyInputs",
     "Sureness",
     "TakenBack",
+    "UsedReport",
     "accept_invitation",
     "accept_invitation_as",
     "accept_rewrites",
@@ -315,6 +321,7 @@ __all__ = [
     "choose_encoder",
     "choose_example",
     "clip_for",
+    "close_exam_round",
     "cut",
     "cut_clip",
     "decide_rewrite",
@@ -441,6 +448,7 @@ __all__ = [
     "truth_names",
     "truth_of_project",
     "unpause_person",
+    "use_exam",
     "videos_with_file",
     "waiting_rewrites",
     "withdraw_example",

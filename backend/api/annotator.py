@@ -8,7 +8,7 @@ from backend.campaign.exam import taking as exam
 from backend.campaign.exam.model import ExamDesk
 from backend.campaign.exam.taking import Act as ExamAct
 from backend.campaign.judging import assignments, blocking, consensus, judgements, skips
-from backend.campaign.judging.model import Desk, GradeEvent, Receipt, SkipEvent
+from backend.campaign.judging.model import Desk, GradeEvent, Receipt, ReceiptStatus, SkipEvent
 from backend.campaign.judging.rows import judgements as judgement_rows
 from backend.campaign.judging.rows import seats as seat_rows
 from backend.campaign.judging.rows import skips as skip_rows
@@ -27,22 +27,24 @@ from backend.store.connection import writing
 
 def desk(project: Project, person: Person, *, now: float) -> Desk[ExamDesk]:
     """What this annotator grades next: renews, claims seats. While paused nothing; the exam, where it comes first."""
-    return _desk(project, gate.annotator_of(project.store, person), now=now)
+    return _desk(project, _at_desk(project, person), now=now)
 
 
 def record_grades(project: Project, person: Person, events: Sequence[GradeEvent], *, now: float) -> list[Receipt]:
     """Take grades in the order of giving; one receipt each. Sending an event again changes nothing."""
-    return _take_grades(project, gate.annotator_of(project.store, person), events, now=now)
+    return _take_grades(project, _at_desk(project, person), events, now=now)
 
 
 def record_skips(project: Project, person: Person, events: Sequence[SkipEvent], *, now: float) -> list[Receipt]:
     """Take skips, each with its reason; one receipt each. Sending an event again changes nothing."""
-    return _take_skips(project, gate.annotator_of(project.store, person), events, now=now)
+    return _take_skips(project, _at_desk(project, person), events, now=now)
 
 
 def shown(project: Project, person: Person, pair: PairKey, *, now: float) -> None:
     """The clip of a pair came on this annotator's screen: from now on a grade that led to it is not taken back."""
-    assignments.shown(project.store, gate.annotator_of(project.store, person), pair, now=now)
+    sitting = _at_desk(project, person)
+    if isinstance(sitting, Annotator):
+        assignments.shown(project.store, sitting, pair, now=now)
 
 
 def exchange(
@@ -59,21 +61,24 @@ def exchange(
     Every event is committed by itself before the desk is filled, so that trouble with one never undoes another.
 
     Raises:
-        NotAllowed: leads have no desk.
+        NotAllowed: leads have no desk, but to give the key of an exam.
         StoreUnavailable: the database cannot be written; what has no receipt may be sent again.
     """
-    annotator = gate.annotator_of(project.store, person)
-    receipts = _take_grades(project, annotator, grades, now=now) + _take_skips(project, annotator, skipped, now=now)
-    return receipts, _desk(project, annotator, now=now, shown=shown)
+    sitting = _at_desk(project, person)
+    receipts = _take_grades(project, sitting, grades, now=now) + _take_skips(project, sitting, skipped, now=now)
+    return receipts, _desk(project, sitting, now=now, shown=shown)
 
 
 def exam_act(project: Project, person: Person, act: ExamAct, *, now: float) -> Desk[ExamDesk]:
     """Begin the exam, hand it in, go on from its result; the fresh desk. Paused, or at a wrong time, nothing."""
-    annotator = gate.annotator_of(project.store, person)
+    sitting = _at_desk(project, person)
+    if isinstance(sitting, Lead):
+        exam.key_act(project.store, sitting, act, now=now)
+        return _desk(project, sitting, now=now)
     with writing(project.store):
-        if not pausing.is_paused(project.store, annotator):
-            exam.act(project.store, annotator, act, now=now)
-    return _desk(project, annotator, now=now)
+        if not pausing.is_paused(project.store, sitting):
+            exam.act(project.store, sitting, act, now=now)
+    return _desk(project, sitting, now=now)
 
 
 def clip_for(project: Project, person: Person, pair: PairKey, *, context: bool = False) -> ClipJob:
@@ -135,8 +140,18 @@ def read_replies(project: Project, person: Person, *, now: float) -> None:
     replies.mark_read(project.store, gate.annotator_of(project.store, person), now=now)
 
 
-def _desk(project: Project, annotator: Annotator, *, now: float, shown: PairKey | None = None) -> Desk[ExamDesk]:
+def _at_desk(project: Project, person: Person) -> Annotator | Lead:
+    """Who sits at a desk: an annotator, or a lead while the key of the exam is a lead's to give."""
+    found = gate.signed_in(project.store, person)
+    if isinstance(found, Lead) and exam.key_is_leads(project.store):
+        return found
+    return gate.annotator_of(project.store, person)
+
+
+def _desk(project: Project, annotator: Annotator | Lead, *, now: float, shown: PairKey | None = None) -> Desk[ExamDesk]:
     store = project.store
+    if isinstance(annotator, Lead):
+        return exam.key_desk(store, annotator)
     with writing(store):  # one act: whoever is paused at this very moment sits down at no pair after it
         found = (
             pausing.desk(store, annotator, now=now)
@@ -168,13 +183,21 @@ def _shown(project: Project, person: Lead | Annotator, key: PairKey) -> PairRow:
     return pair
 
 
-def _take_grades(project: Project, annotator: Annotator, events: Sequence[GradeEvent], *, now: float) -> list[Receipt]:
-    return [_take_grade(project, annotator, event, now=now) for event in events]
+def _take_grades(
+    project: Project, person: Annotator | Lead, events: Sequence[GradeEvent], *, now: float
+) -> list[Receipt]:
+    if isinstance(person, Lead):
+        return [exam.record_key(project.store, person, event, now=now) for event in events]
+    return [_take_grade(project, person, event, now=now) for event in events]
 
 
-def _take_skips(project: Project, annotator: Annotator, events: Sequence[SkipEvent], *, now: float) -> list[Receipt]:
+def _take_skips(
+    project: Project, person: Annotator | Lead, events: Sequence[SkipEvent], *, now: float
+) -> list[Receipt]:
     store = project.store
-    return [exam.refuse_skip(store, event) or skips.record_skip(store, annotator, event, now=now) for event in events]
+    if isinstance(person, Lead):
+        return [Receipt(event.key, ReceiptStatus.REFUSED, exam.NO_SKIP) for event in events]
+    return [exam.refuse_skip(store, event) or skips.record_skip(store, person, event, now=now) for event in events]
 
 
 def _take_grade(project: Project, annotator: Annotator, event: GradeEvent, *, now: float) -> Receipt:

@@ -1,13 +1,16 @@
 """The qualification exam: what leads do about it, and how people did."""
 
+from functools import partial
 from pathlib import Path
 
-from backend.campaign.exam import results
+from backend.campaign.exam import keys, results, using
 from backend.campaign.exam import setting as exam_lead
+from backend.campaign.exam.model import ExamKey
 from backend.campaign.exam.results import ExamOutcomes, ExamPerson
 from backend.campaign.exam.rows import exams
 from backend.campaign.exam.rows.exams import Exam, Place
 from backend.campaign.exam.setting import SEED, ExamReport
+from backend.campaign.exam.using import UsedReport
 from backend.campaign.nouns import Operator, Person
 from backend.campaign.people import gate
 from backend.campaign.project.folder import Project
@@ -35,12 +38,15 @@ def set_exam(
     seed: int = SEED,
     most_missed: float | None = None,
     newcomers_only: bool = False,
+    key: ExamKey = ExamKey.SETTLED,
     now: float,
 ) -> ExamReport:
-    """Hold an exam of settled pairs; see `backend.campaign.exam.setting`."""
-    return exam_lead.set_from_settled(
+    """Hold an exam of settled pairs, or of open ones whose key comes later; see `backend.campaign.exam.setting`."""
+    lead = gate.in_charge(project.store, by)
+    draw = exam_lead.set_from_settled if key is ExamKey.SETTLED else partial(exam_lead.set_from_open, key=key)
+    return draw(
         project.store,
-        gate.in_charge(project.store, by),
+        lead,
         queries=queries,
         pairs=pairs,
         seed=seed,
@@ -64,6 +70,16 @@ def set_exam_from_file(
     return exam_lead.set_from_file(
         project.store, lead, file, most_missed=most_missed, newcomers_only=newcomers_only, now=now
     )
+
+
+def close_exam_round(project: Project, by: Person | Operator, *, now: float) -> int:
+    """Fix the key of an exam of open pairs: the median of everybody who finished; how many people that are."""
+    return keys.close_round(project.store, gate.in_charge(project.store, by), now=now)
+
+
+def use_exam(project: Project, by: Person | Operator, *, now: float) -> UsedReport:
+    """Let the blind first answers of the newest exam of open pairs count as judgements of the first round."""
+    return using.use(project.store, gate.in_charge(project.store, by), now=now)
 
 
 def end_exam(project: Project, by: Person | Operator, *, now: float) -> bool:

@@ -75,9 +75,10 @@ def set_exam(
         )
     source = f"the key of {key.name}" if key else f"settled pairs, seed {seed}"
     say(f"Exam of {report.items} pairs of {report.queries} queries from {source}; {report.most_missed:g} % may miss.")
-    say("Right grades: " + ", ".join(f"{grade}: {count}" for grade, count in enumerate(report.grades)))
-    if report.items < report.asked:
-        say(f"Note: {report.asked} were asked for; there are no more settled pairs.")
+    if report.grades:
+        say("Right grades: " + ", ".join(f"{grade}: {count}" for grade, count in enumerate(report.grades)))
+    if report.short:
+        say(f"Note: {report.short}")
     if report.exempted:
         say(f"Exempted, because they had graded before: {report.exempted}")
 

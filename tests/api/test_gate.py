@@ -57,6 +57,7 @@ IN_CHARGE: dict[str, Call] = {
     "behind_flag": lambda p, who: api.behind_flag(p, who, NOBODY, FlagKind.BIAS),
     "blocked": api.blocked,
     "build_pools": lambda p, who: api.build_pools(p, who, p.folder / "pools", PoolOptions(), now=NOW),
+    "close_exam_round": lambda p, who: api.close_exam_round(p, who, now=NOW),
     "disagreements": api.disagreements,
     "end_exam": lambda p, who: api.end_exam(p, who, now=NOW),
     "exam_held": api.exam_held,
@@ -98,6 +99,7 @@ IN_CHARGE: dict[str, Call] = {
     "status_counts": api.status_counts,
     "truth_names": api.truth_names,
     "truth_of_project": lambda p, who: api.truth_of_project(p, who, "val"),
+    "use_exam": lambda p, who: api.use_exam(p, who, now=NOW),
     "videos_with_file": api.videos_with_file,
     "write_probe_figures": lambda p, who: api.write_probe_figures(p, who, Path("no such folder")),
 }

@@ -24,9 +24,9 @@ def page() -> str:
         f"Schema level: `{level}`. `judgement`, `adjudication`, `event`, `exam_answer`, `exam_ruling`, "
         "`rewrite_request`, `rewrite_answer`, `practice_answer`, `note` and its replies are append-only; `consensus` "
         "and `agenda` are derived and may be dropped and rebuilt; `seat` is where places change hands; a row of "
-        "`skip`, `example`, "
-        "`practice` or `exam` changes once, when it ends. The explanation of an `exam_item` may be reworded, and an "
-        "`exam_attempt` notes when it was handed in and its result read. A row of `kept_truth` or `kept_run` is never "
+        "`skip`, `example` or `practice` changes once, when it ends, a row of `exam` when its key is there (with its "
+        "items), when its answers are used, and when it ends. The explanation of an `exam_item` may be reworded, and "
+        "an `exam_attempt` notes when it was handed in and its result read. A row of `kept_truth` or `kept_run` is never "
         "changed, only removed as a whole. `campaign` has one row; the grades of `scale` are fixed with the first one "
         "given, their words have versions: a row of `guideline_version` each, never changed.\n"
     ]

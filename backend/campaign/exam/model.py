@@ -6,6 +6,32 @@ from enum import StrEnum
 from backend.ground.ids import PairKey
 
 
+class ExamPurpose(StrEnum):
+    """What a round of grading outside work is for. At most one of each is held at a time."""
+
+    EXAM = "exam"
+    TRIAL = "trial"
+    """Everybody answers, to talk about it: no key, no result, never a judgement."""
+
+
+class ExamKey(StrEnum):
+    """Where the right grades of an exam come from."""
+
+    SETTLED = "settled"
+    """The relevance of settled pairs, or a lead's file about them; there from the beginning."""
+    MEDIAN = "median"
+    """The median of everybody who finished, when a lead closes the round."""
+    OWN = "own"
+    """A lead's own grades, when they hand them in."""
+    NONE = "none"
+    """A trial has no key."""
+
+    @property
+    def comes_later(self) -> bool:
+        """Whether the exam is of open pairs, and begins without its key."""
+        return self in (ExamKey.MEDIAN, ExamKey.OWN)
+
+
 class ExamPhase(StrEnum):
     """How somebody stands with the qualification exam of the project."""
 
@@ -14,6 +40,8 @@ class ExamPhase(StrEnum):
     ANSWERING = "answering"
     ANSWERED = "answered"
     """Every item has an answer, which may still be corrected; not handed in."""
+    WAITING = "waiting"
+    """Handed in, and the exam has no key yet: nothing is told until it has."""
     RESULT = "result"
     """Handed in; the person has not read the result yet."""
     AGAIN = "again"
@@ -22,6 +50,10 @@ class ExamPhase(StrEnum):
     """Too many missed: a lead grants another attempt, or exempts."""
     PASSED = "passed"
     EXEMPT = "exempt"
+    DONE = "done"
+    """A trial was finished: it stands before work no more."""
+    KEY = "key"
+    """For a lead: the exam has its key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,5 +96,8 @@ class ExamDesk:
     tolerance: int
     """How far an answer may be from the right grade and still agree."""
     result: ExamResult | None = None
+    purpose: ExamPurpose = ExamPurpose.EXAM
+    may_count: bool = False
+    """Whether a lead may let these answers count as judgements later: the exam is of open pairs."""
     missed: tuple[ExamMiss, ...] = ()
     """Those of the desk's items."""

@@ -34,7 +34,7 @@ class Missed:
 
 @dataclass(frozen=True, slots=True)
 class ExamAttempt:
-    """One attempt. `result` is None, and nothing is told about items, until it is handed in.
+    """One attempt. `result` is None, and nothing is told about items, until it is handed in and the exam has its key.
 
     `by_grade` has, for each right grade of the scale, (missed, answered).
     """
@@ -134,7 +134,7 @@ def _stands(db: Database, person: Person, held: Exam | None) -> ExamPerson:
 def _attempt(db: Database, attempt: Attempt) -> ExamAttempt:
     there = in_order(exams.places(db, attempt.exam_id, attempt.attempt_id), attempt)
     answered = [place for place in there if place.own is not None]
-    done = attempt.handed_in_at is not None
+    done = attempt.handed_in_at is not None and attempt.keyed
     wrong = [place for place in answered if is_missed(place, attempt)] if done else []
     asked, missed = Counter(place.right for place in answered), Counter(place.right for place in wrong)
     return ExamAttempt(
@@ -150,5 +150,5 @@ def _attempt(db: Database, attempt: Attempt) -> ExamAttempt:
 
 
 def _missed(place: Place) -> Missed:
-    own = place.own if place.own is not None else 0
-    return Missed(place.pair_key, place.query_id, place.query, own, place.right, place.explanation, place.again)
+    own, right = place.own or 0, place.right or 0  # what is missed has both
+    return Missed(place.pair_key, place.query_id, place.query, own, right, place.explanation, place.again)

@@ -1,7 +1,7 @@
 """What leads do about the qualification exam: set it, explain it, end it, grant another attempt, exempt.
 
 *Reads* pairs, consensus, attempts. *Writes* exam, exam_item, exam_ruling, seats that nobody came back to,
-events.
+agenda, events. How an exam of open pairs gets its key is the business of `keys`.
 """
 
 from collections import Counter
@@ -9,10 +9,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from backend.campaign.exam.model import ExamPhase
+from backend.campaign.candidates.rows import agenda
+from backend.campaign.exam.model import ExamKey, ExamPhase, ExamPurpose
 from backend.campaign.exam.rows import attempts, drawing, exams
 from backend.campaign.exam.rows.exams import Exam
-from backend.campaign.exam.rules.drawing import draw
+from backend.campaign.exam.rules.drawing import draw, draw_top
 from backend.campaign.exam.standing import standing
 from backend.campaign.judging.model import CORRECTION_S
 from backend.campaign.judging.rows import seats
@@ -30,25 +31,38 @@ from backend.store.events import EventKind
 SEED = 1
 LONGEST_TEXT = 400
 SETTLED = "settled pairs"
+OPEN = "open pairs"
 HAD_GRADED = "had graded before the exam was set"
-Item = tuple[PairId, int, str]
-"""(pair, right grade, explanation)"""
+Item = tuple[PairId, int | None, str]
+"""(pair, right grade if it is known, explanation)"""
 
 
 @dataclass(frozen=True, slots=True)
 class ExamReport:
     """What was set.
 
-    `asked` is how many items were wanted, `grades` how many have each right grade of the scale; `exempted` people had
-    graded before.
+    `asked` is how many (queries, pairs of each) were wanted, None of a file; `grades` how many items have each right
+    grade of the scale, nothing while there is no key; `exempted` people had graded before.
     """
 
     items: int
-    asked: int
     queries: int
+    asked: tuple[int, int] | None
     grades: tuple[int, ...]
     most_missed: float
     exempted: int
+
+    @property
+    def short(self) -> str:
+        """What was asked for and is not there, in a sentence; an empty text where all of it is."""
+        if self.asked is None or self.items >= self.asked[0] * self.asked[1]:
+            return ""
+        queries, pairs = self.asked
+        return (
+            f"Asked for {_count(queries, 'query', 'queries')} with {_count(pairs, 'pair', 'pairs')} each; there "
+            f"{'was' if self.items == 1 else 'were'} only {_count(self.items, 'pair', 'pairs')} of "
+            f"{_count(self.queries, 'query', 'queries')} to be had."
+        )
 
 
 def set_from_settled(
@@ -80,23 +94,49 @@ def set_from_settled(
         ProjectError: there is no settled pair to ask, or a number makes no sense.
     """
     with writing(store) as db:
-        usual = facts.campaign(db).exam
-        queries = usual.queries if queries is None else queries
-        pairs = usual.pairs if pairs is None else pairs
-        most_missed = usual.most_missed if most_missed is None else most_missed
-        _require_share(most_missed)
-        if queries < 1 or pairs < 1:
-            raise ProjectError("an exam needs at least one query and one pair of each")
-        drawn = draw(
-            drawing.settled(db, now=now, final_before=now - CORRECTION_S), queries=queries, pairs=pairs, seed=seed
-        )
+        asked, most_missed = _usual(db, queries, pairs, most_missed)
+        there = drawing.settled(db, now=now, final_before=now - CORRECTION_S)
+        drawn = draw(there, queries=asked[0], pairs=asked[1], seed=seed)
         if not drawn:
             raise ProjectError(
-                "there is no settled pair to ask yet (with a clip, on nobody's desk, not corrected any more): settle "
-                "some pairs first, or bring the key in a file"
+                "there is no settled pair to ask yet (with a clip, on nobody's desk, not corrected any more): hold an "
+                "exam of open pairs, settle some pairs first, or bring the key in a file"
             )
         items = [(one.pair_id, one.relevance, "") for one in drawn]
-        return _set(db, lead, items, queries * pairs, SETTLED, seed, most_missed, newcomers_only, now)
+        return _set(db, lead, items, ExamKey.SETTLED, asked, SETTLED, seed, most_missed, newcomers_only, now)
+
+
+def set_from_open(
+    store: Store,
+    lead: Lead | Operator,
+    key: ExamKey,
+    *,
+    queries: int | None = None,
+    pairs: int | None = None,
+    seed: int = SEED,
+    most_missed: float | None = None,
+    newcomers_only: bool = False,
+    now: float,
+) -> ExamReport:
+    """Hold an exam of open pairs, in the place of the one that is held; or, with `ExamKey.NONE`, a trial.
+
+    Its items are the top candidates of some queries. While it is held nobody is handed them as work; the key comes
+    from `key`, later. Arguments as in `set_from_settled`.
+
+    Raises:
+        ProjectError: there is no open pair to ask, or a number makes no sense.
+    """
+    with writing(store) as db:
+        asked, most_missed = _usual(db, queries, pairs, most_missed)
+        _end(db, lead, _purpose(key), now, replaced=True)  # what it asked may be asked again
+        drawn = draw_top(drawing.open_pairs(db, now=now), queries=asked[0], pairs=asked[1], seed=seed)
+        if not drawn:
+            raise ProjectError(
+                "there is no open pair to ask (with a clip, graded by nobody, on nobody's desk): "
+                "an exam of settled pairs may be what you want"
+            )
+        items = [(one.pair_id, None, "") for one in drawn]
+        return _set(db, lead, items, key, asked, OPEN, seed, most_missed, newcomers_only, now)
 
 
 def set_from_file(
@@ -121,16 +161,16 @@ def set_from_file(
         most_missed = facts.campaign(db).exam.most_missed if most_missed is None else most_missed
         _require_share(most_missed)
         items = _read_items(db, data, file.name, now=now)
-        return _set(db, lead, items, len(items), file.name, None, most_missed, newcomers_only, now)
+        return _set(db, lead, items, ExamKey.SETTLED, None, file.name, None, most_missed, newcomers_only, now)
 
 
-def end(store: Store, lead: Lead | Operator, *, now: float) -> bool:
-    """Hold no exam any more, so that everybody may judge; whether one was held. Attempts stay in the record."""
+def end(store: Store, lead: Lead | Operator, *, now: float, purpose: ExamPurpose = ExamPurpose.EXAM) -> bool:
+    """Hold no exam (or trial) any more, so that everybody may judge; whether one was held.
+
+    Attempts stay in the record. Its open pairs go back to work, for people who have not answered them.
+    """
     with writing(store) as db:
-        exam_id = exams.end(db, at=now)
-        if exam_id is not None:
-            _tell(db, EventKind.EXAM_ENDED, lead, f"exam:{exam_id}", {"replaced": False}, now)
-    return exam_id is not None
+        return _end(db, lead, purpose, now, replaced=False)
 
 
 def grant_retake(store: Store, lead: Lead | Operator, annotator_id: AnnotatorId, *, now: float) -> None:
@@ -144,6 +184,8 @@ def grant_retake(store: Store, lead: Lead | Operator, annotator_id: AnnotatorId,
         found = standing(db, person, held)
         if found.phase in (ExamPhase.FIRST, ExamPhase.ANSWERING, ExamPhase.ANSWERED):
             raise ProjectError(f"{person.name} may take the exam already")
+        if found.phase is ExamPhase.WAITING:
+            raise ProjectError(f"{person.name} has handed in and waits for the key: close the round first")
         after = found.attempt.number if found.attempt else 0
         attempts.rule(db, annotator_id, "retake", "", by=lead.annotator_id, after_attempt=after, at=now)
         _tell(db, EventKind.EXAM_RETAKE, lead, f"annotator:{annotator_id}", {"after_attempt": after}, now)
@@ -182,30 +224,64 @@ def _set(
     db: Database,
     lead: Lead | Operator,
     items: Sequence[Item],
-    asked: int,
+    key: ExamKey,
+    asked: tuple[int, int] | None,
     source: str,
     seed: int | None,
     most_missed: float,
     newcomers_only: bool,
     now: float,
 ) -> ExamReport:
-    replaced = exams.end(db, at=now)
-    if replaced is not None:
-        _tell(db, EventKind.EXAM_ENDED, lead, f"exam:{replaced}", {"replaced": True}, now)
+    _end(db, lead, _purpose(key), now, replaced=True)
     for pair_id, _, _ in items:
         seats.free_lapsed(db, pair_id)  # nobody grades what the exam explains
-    exam_id = exams.add(db, items, at=now, by=lead.annotator_id, source=source, seed=seed, most_missed=most_missed)
+    exam_id = exams.add(
+        db, items, at=now, by=lead.annotator_id, source=source, seed=seed, most_missed=most_missed, key_from=key
+    )
+    _refresh_agenda(db, exam_id)
     veterans = attempts.graded_before(db) if newcomers_only else []
     for annotator_id in veterans:
         _exempt(db, lead, annotator_id, HAD_GRADED, now)
-    held = exams.held(db)
+    held = exams.by_id(db, exam_id)
     queries = held.queries if held else 0
     payload: dict[str, object] = {"source": source, "seed": seed, "items": len(items), "queries": queries}
-    payload |= {"most_missed": most_missed, "exempted": len(veterans)}
+    payload |= {"most_missed": most_missed, "exempted": len(veterans), "key": key}
     _tell(db, EventKind.EXAM_SET, lead, f"exam:{exam_id}", payload, now)
-    grades = Counter(right for _, right, _ in items)
-    by_grade = tuple(grades[grade] for grade in facts.scale(db).grades)
-    return ExamReport(len(items), asked, queries, by_grade, most_missed, len(veterans))
+    grades = Counter(right for _, right, _ in items if right is not None)
+    by_grade = tuple(grades[grade] for grade in facts.scale(db).grades) if grades else ()
+    return ExamReport(len(items), queries, asked, by_grade, most_missed, len(veterans))
+
+
+def _end(db: Database, lead: Lead | Operator, purpose: ExamPurpose, now: float, *, replaced: bool) -> bool:
+    """End what is held; whether anything was."""
+    exam_id = exams.end(db, at=now, purpose=purpose)
+    if exam_id is not None:
+        _refresh_agenda(db, exam_id)
+        _tell(db, EventKind.EXAM_ENDED, lead, f"exam:{exam_id}", {"replaced": replaced}, now)
+    return exam_id is not None
+
+
+def _refresh_agenda(db: Database, exam_id: int) -> None:
+    for batch_id in exams.batches(db, exam_id):
+        agenda.refresh(db, batch_id)
+
+
+def _purpose(key: ExamKey) -> ExamPurpose:
+    return ExamPurpose.TRIAL if key is ExamKey.NONE else ExamPurpose.EXAM
+
+
+def _usual(
+    db: Database, queries: int | None, pairs: int | None, most_missed: float | None
+) -> tuple[tuple[int, int], float]:
+    """((queries, pairs of each), share that may miss): what is None is as the campaign's settings say."""
+    usual = facts.campaign(db).exam
+    queries = usual.queries if queries is None else queries
+    pairs = usual.pairs if pairs is None else pairs
+    most_missed = usual.most_missed if most_missed is None else most_missed
+    _require_share(most_missed)
+    if queries < 1 or pairs < 1:
+        raise ProjectError("an exam needs at least one query and one pair of each")
+    return (queries, pairs), most_missed
 
 
 def _read_items(db: Database, data: bytes, file: str, *, now: float) -> list[Item]:
@@ -257,6 +333,10 @@ def _exempt(db: Database, lead: Lead | Operator, annotator_id: AnnotatorId, reas
 def _require_share(most_missed: float) -> None:
     if not 0 <= most_missed <= 100:
         raise ProjectError(f"{most_missed:g} is not a share of answers: give 0 to 100 percent")
+
+
+def _count(number: int, one: str, many: str) -> str:
+    return f"{number} {one if number == 1 else many}"
 
 
 def _joined(text: str) -> str:

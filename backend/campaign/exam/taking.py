@@ -1,7 +1,8 @@
 """The qualification exam as somebody takes it: it comes before any pair, and none of it is a judgement.
 
-*Reads* exams, pairs. *Writes* exam_attempt, exam_answer, events. What leads do about it is the business
-of `setting`. The key and its explanation leave this module only for attempts that were handed in.
+*Reads* exams, pairs. *Writes* exam, exam_attempt, exam_answer, events. What leads do about it is the business
+of `setting`, how an exam of open pairs gets its key that of `keys`. The key and its explanation leave this module only
+for attempts that were handed in. A lead comes here for one thing: to give the key of an exam, blind.
 """
 
 import re
@@ -10,19 +11,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from enum import StrEnum
 
-from backend.campaign.exam.model import ExamDesk, ExamMiss, ExamPhase
+from backend.campaign.exam import keys
+from backend.campaign.exam.model import ExamDesk, ExamKey, ExamMiss, ExamPhase, ExamPurpose
 from backend.campaign.exam.rows import attempts, exams
 from backend.campaign.exam.rows.attempts import Attempt
-from backend.campaign.exam.rows.exams import Place
-from backend.campaign.exam.standing import in_order, is_missed, result, standing, to_look_at_again
+from backend.campaign.exam.rows.exams import Exam, Place
+from backend.campaign.exam.standing import ExamStanding, in_order, is_missed, result, standing, to_look_at_again
 from backend.campaign.judging import judgements as grading
 from backend.campaign.judging.assignments import QUEUE_LENGTH
 from backend.campaign.judging.model import Desk, DeskItem, DeskState, GradeEvent, Receipt, ReceiptStatus, SkipEvent
 from backend.campaign.judging.rows import judgements, seats
 from backend.campaign.judging.rows.judgements import PairRow
-from backend.campaign.nouns import Annotator, Person
+from backend.campaign.nouns import Annotator, Lead, Person
 from backend.campaign.project import rows as facts
 from backend.ground import days
+from backend.ground.errors import NotAllowed
 from backend.ground.ids import PairKey
 from backend.store import events
 from backend.store.connection import Database, Store, reading, writing
@@ -32,7 +35,12 @@ NO_SKIP = "an item of the exam cannot be skipped; give the grade that fits best"
 HANDED_IN = "this exam is handed in: its answers are final"
 REPLACED = "this exam is not held any more, so the answer does not count"
 EXAM_FIRST = "the exam comes first; this grade is kept in the log but does not count"
+ONLY_THE_KEY = "leads grade nothing but the key of the exam, so that their decisions stay independent"
+KEY_IS_THERE = "this exam has its key already"
 USED = "this key press was stored for another item already: grade the item again"
+
+NOTHING_BEFORE_WORK = (ExamPhase.PASSED, ExamPhase.EXEMPT, ExamPhase.DONE)
+"""Phases in which people may judge."""
 
 _KEY = re.compile(r"([0-9a-f]{16})-(\d{1,6})(r?)")
 _NAME = "{}-{}{}"
@@ -47,15 +55,102 @@ class Act(StrEnum):
     GO_ON = "go_on"
 
 
-def desk(store: Store, person: Annotator, *, now: float) -> Desk[ExamDesk] | None:
-    """The exam's desk; None for people who may judge pairs: no exam, passed, or exempt. Claims no seat."""
+def desk(
+    store: Store, person: Annotator, *, now: float, purpose: ExamPurpose = ExamPurpose.EXAM
+) -> Desk[ExamDesk] | None:
+    """The desk of the exam, or of the trial; None for people before whom none stands. Claims no seat.
+
+    They may judge: no exam, passed, or exempt; or no trial, or it is finished.
+    """
     me = person.annotator_id
     with reading(store) as db:
-        held = exams.held(db)
+        held = exams.held(db, purpose)
         found = standing(db, person, held) if held else None
-        if held is None or found is None or found.phase in (ExamPhase.PASSED, ExamPhase.EXEMPT):
+        if held is None or found is None or found.phase in NOTHING_BEFORE_WORK:
             return None
         today, in_all = judgements.graded_since(db, me, days.midnight(now)), seats.graded(db, me)
+    return _laid_out(held, found, today, in_all)
+
+
+def key_is_leads(store: Store) -> bool:
+    """Whether the key of the exam that is held comes from a lead, so that leads have a desk for it."""
+    with reading(store) as db:
+        held = exams.held(db)
+    return held is not None and held.key_from is ExamKey.OWN
+
+
+def key_desk(store: Store, lead: Lead) -> Desk[ExamDesk]:
+    """The desk at which a lead gives the key of the exam that is held, as blind as anybody.
+
+    Raises:
+        NotAllowed: its key does not come from a lead.
+    """
+    with reading(store) as db:
+        held = _own_key(db)
+        return _laid_out(held, _at_key(db, lead, held), 0, 0)
+
+
+def act(store: Store, person: Annotator, what: Act, *, now: float, purpose: ExamPurpose = ExamPurpose.EXAM) -> None:
+    """Begin an attempt, hand it in, or go on from its result."""
+    with writing(store) as db:
+        held = exams.held(db, purpose)
+        if held is None:
+            return
+        found = standing(db, person, held)
+        attempt = found.attempt
+        if what is Act.START:
+            _begin(db, person, held, found, now)
+        elif attempt is None:
+            return
+        elif what is Act.HAND_IN and found.phase is ExamPhase.ANSWERED:
+            attempts.hand_in(db, attempt.attempt_id, at=now)
+            payload: dict[str, object] = {"exam": attempt.exam_id, "number": attempt.number}
+            payload["answers"] = sum(place.own is not None for place in found.places)
+            if attempt.keyed:
+                came_to = result(found.places, attempt)
+                payload |= {"answers": came_to.answers, "missed": came_to.missed, "passed": came_to.passed}
+            _tell(db, EventKind.EXAM_HANDED_IN, person, now, payload)
+        elif what is Act.GO_ON and found.phase is ExamPhase.RESULT:
+            attempts.note_read(db, attempt.attempt_id, at=now)
+
+
+def key_act(store: Store, lead: Lead, what: Act, *, now: float) -> None:
+    """Begin the key of the exam that is held, or hand it in: then it is there. The first lead to hand in gives it.
+
+    Raises:
+        NotAllowed: its key does not come from a lead.
+    """
+    with writing(store) as db:
+        held = _own_key(db)
+        found = _at_key(db, lead, held)
+        if what is Act.START:
+            _begin(db, lead, held, found, now)
+        elif what is Act.HAND_IN and found.phase is ExamPhase.ANSWERED and found.attempt is not None:
+            attempts.hand_in(db, found.attempt.attempt_id, at=now)
+            key = {place.item_id: place.own for place in found.places if place.own is not None}
+            keys.fix(db, held, lead, key, len(attempts.first_finished(db, held.exam_id)), now=now)
+
+
+def _own_key(db: Database) -> Exam:
+    held = exams.held(db)
+    if held is None or held.key_from is not ExamKey.OWN:
+        raise NotAllowed("leads do not grade, so that their decisions stay independent: sign in as an annotator")
+    return held
+
+
+def _at_key(db: Database, lead: Lead, held: Exam) -> ExamStanding:
+    return ExamStanding(ExamPhase.KEY, None) if held.closed_at is not None else standing(db, lead, held)
+
+
+def _begin(db: Database, person: Person, held: Exam, found: ExamStanding, now: float) -> None:
+    if found.phase is ExamPhase.FIRST and held.showable:
+        number = found.attempt.number + 1 if found.attempt else 1
+        attempts.begin(db, held.exam_id, person.annotator_id, number, secrets.token_hex(8), at=now)
+        _tell(db, EventKind.EXAM_STARTED, person, now, {"exam": held.exam_id, "number": number})
+
+
+def _laid_out(held: Exam, found: ExamStanding, today: int, in_all: int) -> Desk[ExamDesk]:
+    """What somebody sees who stands so."""
     attempt = found.attempt
     facts = ExamDesk(
         phase=found.phase,
@@ -65,6 +160,8 @@ def desk(store: Store, person: Annotator, *, now: float) -> Desk[ExamDesk] | Non
         answered=sum(place.own is not None for place in found.places),
         most_missed=held.most_missed,
         tolerance=held.tolerance,
+        purpose=held.purpose,
+        may_count=held.key_from.comes_later,
     )
     items: list[DeskItem] = []
     previous: DeskItem | None = None
@@ -76,7 +173,7 @@ def desk(store: Store, person: Annotator, *, now: float) -> Desk[ExamDesk] | Non
         items = [item for item in listed if item.grade is None][:QUEUE_LENGTH]
         previous = next((item for item in reversed(listed) if item.grade is not None), None)
         facts = replace(facts, items=len(asked), most_missed=attempt.most_missed)
-    else:
+    elif attempt.keyed:
         wrong = [item for item in _items(found.places, attempt, again=True) if is_missed(item[0], attempt)]
         to_do = [(n, place, name) for n, (place, name) in enumerate(wrong, 1) if to_look_at_again(place, attempt)]
         if found.phase is ExamPhase.AGAIN:
@@ -92,32 +189,7 @@ def desk(store: Store, person: Annotator, *, now: float) -> Desk[ExamDesk] | Non
     return Desk(state, tuple(items), previous, today, in_all, exam=facts)
 
 
-def act(store: Store, person: Annotator, what: Act, *, now: float) -> None:
-    """Begin an attempt, hand it in, or go on from its result."""
-    me = person.annotator_id
-    with writing(store) as db:
-        held = exams.held(db)
-        if held is None:
-            return
-        found = standing(db, person, held)
-        attempt = found.attempt
-        if what is Act.START and found.phase is ExamPhase.FIRST and held.showable:
-            number = attempt.number + 1 if attempt else 1
-            attempts.begin(db, held.exam_id, me, number, secrets.token_hex(8), at=now)
-            _tell(db, EventKind.EXAM_STARTED, person, now, {"exam": held.exam_id, "number": number})
-        elif attempt is None:
-            return
-        elif what is Act.HAND_IN and found.phase is ExamPhase.ANSWERED:
-            attempts.hand_in(db, attempt.attempt_id, at=now)
-            came_to = result(found.places, attempt)
-            payload = {"exam": attempt.exam_id, "number": attempt.number, "answers": came_to.answers}
-            payload |= {"missed": came_to.missed, "passed": came_to.passed}
-            _tell(db, EventKind.EXAM_HANDED_IN, person, now, payload)
-        elif what is Act.GO_ON and found.phase is ExamPhase.RESULT:
-            attempts.note_read(db, attempt.attempt_id, at=now)
-
-
-def record_answer(store: Store, person: Annotator, event: GradeEvent, *, now: float) -> Receipt | None:
+def record_answer(store: Store, person: Annotator | Lead, event: GradeEvent, *, now: float) -> Receipt | None:
     """Take an answer to an item of the exam; None if what was graded is none.
 
     Sending the same event again changes nothing. Before the attempt is handed in, a later answer replaces an earlier
@@ -146,6 +218,8 @@ def record_answer(store: Store, person: Annotator, event: GradeEvent, *, now: fl
             return refused(USED)
         if attempt.handed_in_at is None and not attempt.held:
             return refused(REPLACED)
+        if isinstance(person, Lead) and attempt.keyed:
+            return refused(KEY_IS_THERE)
         if (attempt.handed_in_at is not None) != again or (again and not is_missed(place, attempt)):
             return refused(HANDED_IN)
         attempts.answer(
@@ -161,6 +235,11 @@ def record_answer(store: Store, person: Annotator, event: GradeEvent, *, now: fl
     return Receipt(event.key, ReceiptStatus.SAVED)
 
 
+def record_key(store: Store, lead: Lead, event: GradeEvent, *, now: float) -> Receipt:
+    """Take a lead's grade of an item whose key they give; refuse any other."""
+    return record_answer(store, lead, event, now=now) or Receipt(event.key, ReceiptStatus.REFUSED, ONLY_THE_KEY)
+
+
 def hold_back(store: Store, person: Annotator, event: GradeEvent, *, now: float) -> Receipt | None:
     """Refuse the grade of a pair by somebody who has to pass the exam first; None if it may be taken.
 
@@ -171,7 +250,7 @@ def hold_back(store: Store, person: Annotator, event: GradeEvent, *, now: float)
         pair = judgements.pair_by_key(db, event.pair) if held else None
         if held is None or pair is None or seats.seat_of(db, pair.pair_id, person.annotator_id) is not None:
             return None
-        if standing(db, person, held).phase in (ExamPhase.PASSED, ExamPhase.EXEMPT):
+        if standing(db, person, held).phase in NOTHING_BEFORE_WORK:
             return None
     grading.refuse(store, person, pair, event, EXAM_FIRST, now=now)
     return Receipt(event.key, ReceiptStatus.REFUSED, EXAM_FIRST)
@@ -224,7 +303,7 @@ def _item(name: PairKey, place: Place, nth: int, total: int) -> DeskItem:
 
 
 def _miss(place: Place, name: PairKey) -> ExamMiss:
-    return ExamMiss(name, place.own or 0, place.right, place.explanation, place.again)
+    return ExamMiss(name, place.own or 0, place.right or 0, place.explanation, place.again)
 
 
 def _tell(db: Database, kind: EventKind, person: Person, now: float, payload: Mapping[str, object]) -> None:

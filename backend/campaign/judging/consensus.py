@@ -12,7 +12,7 @@ from backend.campaign.judging import judgements as grading
 from backend.campaign.judging.model import GradeEvent, Receipt, ReceiptStatus
 from backend.campaign.judging.rows import judgements, seats
 from backend.campaign.judging.rules import RULE_VERSION, Decision, decide
-from backend.campaign.nouns import Annotator, Person, Verdict
+from backend.campaign.nouns import Annotator, Operator, Person, Verdict
 from backend.campaign.project import rows as facts
 from backend.ground.errors import ProjectError, ReelRankError
 from backend.ground.ids import PairId
@@ -39,7 +39,7 @@ def record_grade(store: Store, person: Annotator, event: GradeEvent, *, now: flo
     return Receipt(event.key, ReceiptStatus.SAVED)
 
 
-def settle(store: Store, pair_id: PairId, person: Person, *, now: float) -> None:
+def settle(store: Store, pair_id: PairId, person: Person | Operator, *, now: float) -> None:
     """Bring the verdict of one pair, and its number of seats, in line with its grades.
 
     Args:

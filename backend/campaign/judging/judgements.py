@@ -22,6 +22,11 @@ GONE = (
     "this pair went back to the queue and others have taken or settled it; your grade is kept in the log but does not "
     "count"
 )
+SET_ASIDE = "this pair is asked in an exam now; your grade is kept in the log but does not count"
+KNOWN = (
+    "you have graded this pair in an exam, so it is left to others; your grade is kept in the log but does not count"
+)
+IN_EXAM = "it was graded in an exam, whose answers are final"
 EARLIER_CAMPAIGN = "it was graded in an earlier campaign, whose record is closed"
 DECIDED = "a lead annotator has decided this pair, so your earlier grade stays"
 TOO_LATE = f"a grade can be taken back for {CORRECTION_S / 60:.0f} minutes; yours is older, so it stays"
@@ -67,6 +72,10 @@ def accept(
             raise SeatUnavailable(why)
         seat = seats.seat_of(db, pair.pair_id, me)
         if seat is None and not judgements.verdict(db, pair.pair_id).is_settled:
+            if seats.is_set_aside(db, pair.pair_id):
+                raise SeatUnavailable(SET_ASIDE)
+            if seats.knows(db, me, pair.pair_id):
+                raise SeatUnavailable(KNOWN)
             # A late save: the lease ran out, but nobody else has taken the place.
             if seats.claim(db, me, pair.pair_id, now=now, until=now):
                 skips.lift(db, pair.pair_id, me, at=now)  # they thought better of it
@@ -112,13 +121,15 @@ def tidy(note: str) -> str:
 def locked(store: Store, person: Annotator, pair: PairRow, earlier: Standing, *, now: float) -> str | None:
     """Why a person may not change the grade they gave, in words for them; None if they may.
 
-    Never one of an earlier campaign: its record is closed. Else always while the pair is open; afterwards only for
-    `CORRECTION_S`, and only while nobody has gone on from it: no later grade, no lead's decision, and, for a
-    first-round grade, nobody at a second-round seat who has the clip on screen.
+    Never one of an earlier campaign or of an exam: their records are closed. Else always while the pair is open;
+    afterwards only for `CORRECTION_S`, and only while nobody has gone on from it: no later grade, no lead's decision,
+    and, for a first-round grade, nobody at a second-round seat who has the clip on screen.
     """
     if earlier.imported:
         return EARLIER_CAMPAIGN
     with reading(store) as db:
+        if seats.knows(db, person.annotator_id, pair.pair_id):
+            return IN_EXAM
         verdict = judgements.verdict(db, pair.pair_id)
         if verdict is Verdict.OPEN:
             return None

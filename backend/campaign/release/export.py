@@ -209,7 +209,7 @@ def _fill(project: Project, out: Path, part: Path, with_published: bool, now: fl
         test_queries=len(truth[Split.TEST]),
         moments=len(settled),
         left_out=len(asked) - len(by_query),
-        unsettled=counts["pairs"]["open"] + counts["pairs"]["escalated"],
+        unsettled=sum(counts["pairs"][state] for state in ("open", "escalated", "set_aside")),
         simulated=counts["simulated"],
     )
     return report, data

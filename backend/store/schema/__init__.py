@@ -1,10 +1,10 @@
 """The tables, as migrations: a file each, written once, never edited after a release. Adding one is adding a file.
 
 `source` tables are the record and only grow; `consensus` and `agenda` are derived and may be dropped and rebuilt
-at any time; `seat` is where places change hands; a row of `skip`, `example` or `exam` changes once, when it ends.
-An exam item's explanation may be reworded, and an attempt notes when it was handed in and when its result was read.
-The one row of `campaign` says what the campaign is; the grades of `scale` are fixed with the first one
-given, its words have versions.
+at any time; `seat` is where places change hands; a row of `skip` or `example` changes once, when it ends; one of `exam`
+when its key is there (with its items), when its answers are used, and when it ends. An exam item's explanation may be
+reworded, and an attempt notes when it was handed in and when its result was read. The one row of `campaign` says what
+the campaign is; the grades of `scale` are fixed with the first one given, its words have versions.
 docs/schema.md is generated from here.
 """
 

@@ -14,6 +14,7 @@ _WANTING = """
   WHERE (s.annotator_id IS NULL OR s.lease_until IS NOT NULL) AND p.batch_id IS NOT NULL AND {where}
     AND NOT EXISTS (SELECT 1 FROM consensus c WHERE c.pair_id = p.pair_id AND c.verdict <> 'escalated')
     AND NOT EXISTS (SELECT 1 FROM clip_fault f WHERE f.moment_id = p.moment_id)
+    AND NOT EXISTS (SELECT 1 FROM set_aside o WHERE o.pair_id = p.pair_id)
   GROUP BY p.pair_id
 """
 ROWS = (

@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass
 
+from backend.campaign.exam.model import ExamPurpose
 from backend.campaign.nouns import Person, Role
-from backend.ground.ids import AnnotatorId
+from backend.ground.ids import AnnotatorId, PairId
 from backend.store.engine import Database
 
 
@@ -23,6 +24,20 @@ class Attempt:
     tolerance: int
     held: bool
     """Whether its exam is the one that is held now."""
+    keyed: bool
+    """Whether its exam has its key."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A blind answer, with what is known of the key press."""
+
+    item_id: int
+    pair_id: PairId
+    grade: int
+    answered_at: float
+    active_ms: int
+    event_key: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,13 +50,13 @@ class Ruling:
 
 
 def all_of(db: Database, me: AnnotatorId) -> list[Attempt]:
-    """All attempts of a person, the first one first."""
-    return _attempts(db, "t.annotator_id = ? ORDER BY t.number", me)
+    """All attempts of a person at exams, the first one first."""
+    return _attempts(db, "t.annotator_id = ? AND e.purpose = 'exam' ORDER BY t.number", me)
 
 
-def newest(db: Database, me: AnnotatorId) -> Attempt | None:
-    """The attempt that a person began last."""
-    found = _attempts(db, "t.annotator_id = ? ORDER BY t.number DESC LIMIT 1", me)
+def newest(db: Database, me: AnnotatorId, purpose: ExamPurpose = ExamPurpose.EXAM) -> Attempt | None:
+    """The attempt that a person began last, at an exam or at a trial."""
+    found = _attempts(db, "t.annotator_id = ? AND e.purpose = ? ORDER BY t.number DESC LIMIT 1", me, purpose)
     return found[0] if found else None
 
 
@@ -49,6 +64,18 @@ def by_key(db: Database, key: str) -> Attempt | None:
     """The attempt whose items are named after this key."""
     found = _attempts(db, "t.attempt_key = ?", key)
     return found[0] if found else None
+
+
+def first_finished(db: Database, exam_id: int) -> list[Attempt]:
+    """Of every annotator the first attempt at an exam, where it is handed in; by person."""
+    return _attempts(
+        db,
+        "t.exam_id = ? AND t.handed_in_at IS NOT NULL AND EXISTS "
+        "(SELECT 1 FROM annotator a WHERE a.annotator_id = t.annotator_id AND a.role = 'annotator') "
+        "AND NOT EXISTS (SELECT 1 FROM exam_attempt o WHERE o.exam_id = t.exam_id "
+        "AND o.annotator_id = t.annotator_id AND o.number < t.number) ORDER BY t.annotator_id",
+        exam_id,
+    )
 
 
 def begin(db: Database, exam_id: int, me: AnnotatorId, number: int, key: str, *, at: float) -> None:
@@ -100,6 +127,18 @@ def told(db: Database, attempt_id: int) -> dict[int, int]:
     return dict(rows.fetchall())
 
 
+def answers(db: Database, attempt_id: int) -> list[Answer]:
+    """The blind answers of an attempt that count, by item: never those of looking again."""
+    rows = db.conn.execute(
+        "SELECT n.item_id, i.pair_id, n.grade, n.answered_at, n.active_ms, n.event_key FROM exam_answer n "
+        "JOIN exam_item i USING (item_id) WHERE n.attempt_id = :attempt AND n.again = 0 AND n.revision = "
+        "(SELECT max(o.revision) FROM exam_answer o WHERE o.attempt_id = n.attempt_id AND o.item_id = n.item_id "
+        "AND o.again = 0) ORDER BY n.item_id",
+        {"attempt": attempt_id},
+    )
+    return [Answer(r[0], PairId(r[1]), *r[2:]) for r in rows]
+
+
 def ruling(db: Database, me: AnnotatorId) -> Ruling | None:
     """What a lead decided last about a person."""
     row = db.conn.execute(
@@ -147,11 +186,14 @@ def graded_before(db: Database) -> list[AnnotatorId]:
     return [AnnotatorId(row[0]) for row in rows]
 
 
-def _attempts(db: Database, where: str, value: object) -> list[Attempt]:
+def _attempts(db: Database, where: str, *values: object) -> list[Attempt]:
     rows = db.conn.execute(
         "SELECT t.attempt_id, t.exam_id, t.annotator_id, t.number, t.attempt_key, t.started_at, t.handed_in_at, "
-        "t.read_at, e.most_missed, c.tolerance, e.ended_at IS NULL "
+        "t.read_at, e.most_missed, c.tolerance, e.ended_at IS NULL, e.closed_at IS NOT NULL "
         f"FROM exam_attempt t JOIN exam e USING (exam_id) CROSS JOIN campaign c WHERE {where}",
-        [value],
+        values,
     )
-    return [Attempt(r[0], r[1], AnnotatorId(r[2]), r[3], r[4], r[5], r[6], r[7], r[8], r[9], bool(r[10])) for r in rows]
+    return [
+        Attempt(r[0], r[1], AnnotatorId(r[2]), r[3], r[4], r[5], r[6], r[7], r[8], r[9], bool(r[10]), bool(r[11]))
+        for r in rows
+    ]

@@ -1,6 +1,6 @@
 """Which pairs can be items of an exam."""
 
-from backend.campaign.exam.rules.drawing import Settled
+from backend.campaign.exam.rules.drawing import Open, Settled
 from backend.ground.ids import PairId, QueryId
 from backend.store.engine import Database
 
@@ -24,6 +24,28 @@ def settled(db: Database, *, now: float, final_before: float) -> list[Settled]:
         {"now": now, "final": final_before},
     )
     return [Settled(QueryId(row[0]), PairId(row[1]), row[2]) for row in rows]
+
+
+def open_pairs(db: Database, *, now: float) -> list[Open]:
+    """Pairs that may be asked before anything is settled: nobody has graded or holds them, and they have a clip.
+
+    Left out are pairs of probes, those that an exam or a trial asks already, and those that somebody has answered in
+    one: who comes later would be asked what others were told.
+    """
+    rows = db.conn.execute(
+        """
+        SELECT p.query_id, p.pair_id, p.rank FROM pair p JOIN batch b USING (batch_id)
+        JOIN moment m USING (moment_id) JOIN video v USING (video_id) LEFT JOIN clip_fault f USING (moment_id)
+        WHERE b.number IS NOT NULL AND f.moment_id IS NULL AND v.path IS NOT NULL
+          AND NOT EXISTS (SELECT 1 FROM judgement j WHERE j.pair_id = p.pair_id)
+          AND NOT EXISTS (SELECT 1 FROM consensus c WHERE c.pair_id = p.pair_id)
+          AND NOT EXISTS (SELECT 1 FROM seat s WHERE s.pair_id = p.pair_id AND s.lease_until >= :now)
+          AND NOT EXISTS (SELECT 1 FROM set_aside o WHERE o.pair_id = p.pair_id)
+          AND NOT EXISTS (SELECT 1 FROM known_pair k WHERE k.pair_id = p.pair_id)
+        """,
+        {"now": now},
+    )
+    return [Open(QueryId(row[0]), PairId(row[1]), row[2]) for row in rows]
 
 
 def why_unfit(db: Database, pair_id: PairId, *, now: float) -> str:

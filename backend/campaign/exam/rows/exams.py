@@ -1,19 +1,23 @@
 """Exams and their items."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from backend.campaign.corpus.rows import WHOLE
-from backend.ground.ids import AnnotatorId, PairId, PairKey, QueryId
+from backend.campaign.exam.model import ExamKey, ExamPurpose
+from backend.ground.ids import AnnotatorId, BatchId, PairId, PairKey, QueryId
 from backend.store.engine import Database
+
+_LATER = (ExamKey.MEDIAN, ExamKey.OWN)
+_NOT_ASKED = "(f.moment_id IS NOT NULL OR (e.closed_at IS NOT NULL AND i.right_grade IS NULL))"
 
 
 @dataclass(frozen=True, slots=True)
 class Exam:
     """One exam.
 
-    `source` is `settled pairs` or the name of a file; at most `most_missed` percent of the answers may be farther from
-    the key than `tolerance`, which is that of the campaign.
+    `source` is `settled pairs`, `open pairs` or the name of a file; at most `most_missed` percent of the answers may be
+    farther from the key than `tolerance`, which is that of the campaign.
     """
 
     exam_id: int
@@ -26,7 +30,17 @@ class Exam:
     items: int
     queries: int
     showable: int
-    """Items whose clip can be shown."""
+    """Items whose clip can be shown, and that have a key where the exam has one."""
+    purpose: ExamPurpose = ExamPurpose.EXAM
+    key_from: ExamKey = ExamKey.SETTLED
+    closed_at: float | None = None
+    """Since when the key is there."""
+    used_at: float | None = None
+    """When answers became judgements."""
+    ended_at: float | None = None
+
+
+_COLUMNS = tuple(field.name for field in fields(Exam))
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,45 +54,80 @@ class Place:
     pair_key: PairKey
     duration_s: float
     whole: bool
-    right: int
+    right: int | None
+    """None while the exam has no key."""
     explanation: str
     blocked: bool
+    """Not asked: its clip cannot be shown, or the key leaves it out."""
     own: int | None
     again: int | None
 
 
-def held(db: Database) -> Exam | None:
-    """The exam that people have to pass just now, if there is one."""
+def held(db: Database, purpose: ExamPurpose = ExamPurpose.EXAM) -> Exam | None:
+    """The exam that people have to pass just now, if there is one; or the trial that they take."""
+    return _exam(db, "e.ended_at IS NULL AND e.purpose = ?", purpose)
+
+
+def by_id(db: Database, exam_id: int) -> Exam | None:
+    """An exam or a trial, held or over."""
+    return _exam(db, "e.exam_id = ?", exam_id)
+
+
+def newest_of_open_pairs(db: Database) -> Exam | None:
+    """The exam of open pairs that was set last, held or over."""
+    return _exam(db, "e.exam_id = (SELECT max(exam_id) FROM exam WHERE key_from IN (?, ?))", *_LATER)
+
+
+def end(db: Database, *, at: float, purpose: ExamPurpose = ExamPurpose.EXAM) -> int | None:
+    """End the exam (or the trial) that is held; its number, None if there is none."""
     row = db.conn.execute(
-        "SELECT e.exam_id, e.set_at, a.name, e.source, e.seed, e.most_missed, "
-        "(SELECT tolerance FROM campaign), count(*), count(DISTINCT p.query_id), "
-        "sum(f.moment_id IS NULL) FROM exam e LEFT JOIN annotator a ON a.annotator_id = e.set_by "
-        "JOIN exam_item i USING (exam_id) JOIN pair p USING (pair_id) LEFT JOIN clip_fault f USING (moment_id) "
-        "WHERE e.ended_at IS NULL GROUP BY e.exam_id"
+        "UPDATE exam SET ended_at = ? WHERE ended_at IS NULL AND purpose = ? RETURNING exam_id", [at, purpose]
     ).fetchone()
-    return Exam(*row) if row else None
-
-
-def end(db: Database, *, at: float) -> int | None:
-    """End the exam that is held; its number, None if there is none."""
-    row = db.conn.execute("UPDATE exam SET ended_at = ? WHERE ended_at IS NULL RETURNING exam_id", [at]).fetchone()
     return row[0] if row else None
+
+
+def close(db: Database, exam_id: int, key: Iterable[tuple[int, int]], *, at: float) -> None:
+    """The key is there from now on: (item, right grade) of all that have one."""
+    db.conn.executemany(
+        "UPDATE exam_item SET right_grade = ? WHERE item_id = ?", ((right, item_id) for item_id, right in key)
+    )
+    db.conn.execute("UPDATE exam SET closed_at = ? WHERE exam_id = ?", [at, exam_id])
+
+
+def note_used(db: Database, exam_id: int, *, at: float) -> None:
+    """Answers of the exam have become judgements."""
+    db.conn.execute("UPDATE exam SET used_at = ? WHERE exam_id = ?", [at, exam_id])
+
+
+def batches(db: Database, exam_id: int) -> list[BatchId]:
+    """The batches that hold items of an exam."""
+    rows = db.conn.execute(
+        "SELECT DISTINCT p.batch_id FROM exam_item i JOIN pair p USING (pair_id) "
+        "WHERE i.exam_id = ? AND p.batch_id IS NOT NULL",
+        [exam_id],
+    )
+    return [BatchId(row[0]) for row in rows]
 
 
 def add(
     db: Database,
-    items: Iterable[tuple[PairId, int, str]],
+    items: Iterable[tuple[PairId, int | None, str]],
     *,
     at: float,
     by: AnnotatorId | None,
     source: str,
     seed: int | None,
     most_missed: float,
+    key_from: ExamKey = ExamKey.SETTLED,
 ) -> int:
-    """A new exam with its (pair, right grade, explanation); its number."""
+    """A new exam with its (pair, right grade if it is known, explanation), or a trial; its number."""
     cursor = db.conn.execute(
-        "INSERT INTO exam (set_at, set_by, source, seed, most_missed) VALUES (?, ?, ?, ?, ?)",
-        [at, by, source, seed, most_missed],
+        "INSERT INTO exam (set_at, set_by, source, seed, most_missed, purpose, key_from, closed_at) "
+        "VALUES (:at, :by, :source, :seed, :most, :purpose, :key, iif(:key = 'settled', :at, NULL))",
+        {
+            **{"at": at, "by": by, "source": source, "seed": seed, "most": most_missed, "key": key_from},
+            "purpose": ExamPurpose.TRIAL if key_from is ExamKey.NONE else ExamPurpose.EXAM,
+        },
     )
     exam_id = int(cursor.lastrowid or 0)
     db.conn.executemany(
@@ -97,9 +146,9 @@ def explain(db: Database, item_id: int, explanation: str) -> PairId | None:
 
 
 def is_item(db: Database, pair_id: PairId) -> bool:
-    """Whether a pair is an item of the exam that is held."""
+    """Whether a pair is an item of an exam or a trial that is held."""
     row = db.conn.execute(
-        "SELECT EXISTS (SELECT 1 FROM exam_item JOIN exam USING (exam_id) WHERE pair_id = ? AND ended_at IS NULL)",
+        "SELECT EXISTS (SELECT 1 FROM set_aside WHERE pair_id = ?)",
         [pair_id],
     ).fetchone()
     return bool(row[0])
@@ -113,8 +162,9 @@ def places(db: Database, exam_id: int, attempt_id: int = 0) -> list[Place]:
     )
     rows = db.conn.execute(
         "SELECT i.item_id, p.query_id, q.text, p.pair_id, p.pair_key, m.end_s - m.start_s, "
-        f"{WHOLE}, i.right_grade, i.explanation, f.moment_id IS NOT NULL, {newest.format(0)}, {newest.format(1)} "
-        "FROM exam_item i JOIN pair p USING (pair_id) JOIN query q USING (query_id) JOIN moment m USING (moment_id) "
+        f"{WHOLE}, i.right_grade, i.explanation, {_NOT_ASKED}, {newest.format(0)}, {newest.format(1)} "
+        "FROM exam_item i JOIN exam e USING (exam_id) JOIN pair p USING (pair_id) JOIN query q USING (query_id) "
+        "JOIN moment m USING (moment_id) "
         "JOIN video v USING (video_id) LEFT JOIN clip_fault f USING (moment_id) "
         "WHERE i.exam_id = :exam ORDER BY i.item_id",
         {"exam": exam_id, "attempt": attempt_id},
@@ -126,3 +176,19 @@ def places(db: Database, exam_id: int, attempt_id: int = 0) -> list[Place]:
         )
         for r in rows
     ]
+
+
+def _exam(db: Database, where: str, *values: object) -> Exam | None:
+    row = db.conn.execute(
+        "SELECT e.exam_id, e.set_at, a.name, e.source, e.seed, e.most_missed, "
+        "(SELECT tolerance FROM campaign), count(*), count(DISTINCT p.query_id), "
+        f"sum(NOT {_NOT_ASKED}), e.purpose, e.key_from, e.closed_at, e.used_at, e.ended_at "
+        "FROM exam e LEFT JOIN annotator a ON a.annotator_id = e.set_by "
+        "JOIN exam_item i USING (exam_id) JOIN pair p USING (pair_id) LEFT JOIN clip_fault f USING (moment_id) "
+        f"WHERE {where} GROUP BY e.exam_id",
+        values,
+    ).fetchone()
+    if row is None:
+        return None
+    told = dict(zip(_COLUMNS, row, strict=True))
+    return Exam(**{**told, "purpose": ExamPurpose(told["purpose"]), "key_from": ExamKey(told["key_from"])})

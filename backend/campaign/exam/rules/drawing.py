@@ -59,3 +59,30 @@ def draw(settled: Iterable[Settled], *, queries: int, pairs: int, seed: int, spr
         ]
         items += rng.sample(some, len(some))
     return items
+
+
+class Open(NamedTuple):
+    """A pair that nobody has graded or holds."""
+
+    query_id: QueryId
+    pair_id: PairId
+    rank: int
+
+
+def draw_top(open_pairs: Iterable[Open], *, queries: int, pairs: int, seed: int) -> list[Open]:
+    """The items of an exam before anything is settled: a seeded sample of queries, the top candidates of each.
+
+    Queries that have enough open pairs come before those that have fewer.
+
+    >>> there = [Open(QueryId(q), PairId(10 * q + n), n) for q in (1, 2, 3) for n in (3, 1, 2)]
+    >>> [(item.query_id, item.rank) for item in draw_top(there, queries=2, pairs=2, seed=1)]
+    [(2, 1), (2, 2), (3, 1), (3, 2)]
+    """
+    by_query: defaultdict[QueryId, list[Open]] = defaultdict(list)
+    for one in sorted(open_pairs, key=lambda one: (one.query_id, one.rank, one.pair_id)):
+        by_query[one.query_id].append(one)
+    rng = random.Random(seed)
+    order = sorted(by_query)
+    rng.shuffle(order)
+    order.sort(key=lambda query: -min(len(by_query[query]), pairs))  # stable: the seed decides among equals
+    return [item for query in sorted(order[:queries]) for item in by_query[query][:pairs]]

@@ -104,9 +104,13 @@ def standing(db: Database, pair_id: PairId) -> list[Standing]:
 
 
 def last_graded(db: Database, me: AnnotatorId) -> tuple[PairKey, int] | None:
-    """The pair this person graded last and the grade they gave; the order of saving counts, clocks go astray."""
+    """The pair this person graded last and the grade they gave; the order of saving counts, clocks go astray.
+
+    Never one that they answered in an exam.
+    """
     row = db.conn.execute(
         "SELECT p.pair_key, j.grade FROM judgement j JOIN pair p USING (pair_id) WHERE j.annotator_id = ? "
+        "AND NOT EXISTS (SELECT 1 FROM known_pair k WHERE k.pair_id = j.pair_id AND k.annotator_id = j.annotator_id) "
         "ORDER BY j.judgement_id DESC LIMIT 1",
         [me],
     ).fetchone()

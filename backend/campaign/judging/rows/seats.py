@@ -17,11 +17,14 @@ SECOND_ROUND_SEATS = (3, 4)
 _NOBODYS = "annotator_id = NULL, lease_until = NULL, claim_no = NULL, shown_at = NULL"
 # A place that anybody may take: nobody's, or somebody's whose lease has run out.
 _FREE = "(s.annotator_id IS NULL OR s.lease_until < :now)"
-# Pairs this person may sit down at: never twice at the same pair, none they skipped, nothing settled, no broken clip.
+# Pairs this person may sit down at: never twice at the same pair, none they skipped, nothing settled, no broken clip,
+# none that an exam asks just now or that they answered in one.
 _MINE_TO_TAKE = """
   NOT EXISTS (SELECT 1 FROM seat AS m WHERE m.pair_id = p.pair_id AND m.annotator_id = :me AND m.repeat = 0)
   AND NOT EXISTS (SELECT 1 FROM skip AS k WHERE k.pair_id = p.pair_id AND k.annotator_id = :me AND k.lifted_at IS NULL)
   AND NOT EXISTS (SELECT 1 FROM clip_fault AS f WHERE f.moment_id = p.moment_id)
+  AND NOT EXISTS (SELECT 1 FROM set_aside AS o WHERE o.pair_id = p.pair_id)
+  AND NOT EXISTS (SELECT 1 FROM known_pair AS y WHERE y.pair_id = p.pair_id AND y.annotator_id = :me)
   AND NOT EXISTS (SELECT 1 FROM consensus AS c WHERE c.pair_id = p.pair_id AND c.verdict <> 'escalated')
 """
 # Batches with two others at first-round seats; few people sit anywhere, so this is small.
@@ -152,6 +155,39 @@ def last_batch(db: Database, me: AnnotatorId) -> BatchId | None:
     return BatchId(row[0]) if row else None
 
 
+def is_set_aside(db: Database, pair_id: PairId) -> bool:
+    """Whether a pair is handed out to nobody just now, because an exam asks it."""
+    row = db.conn.execute("SELECT EXISTS (SELECT 1 FROM set_aside WHERE pair_id = ?)", [pair_id]).fetchone()
+    return bool(row[0])
+
+
+def knows(db: Database, me: AnnotatorId, pair_id: PairId) -> bool:
+    """Whether this person has answered a pair in an exam, and may have been told what is right."""
+    row = db.conn.execute(
+        "SELECT EXISTS (SELECT 1 FROM known_pair WHERE pair_id = ? AND annotator_id = ?)", [pair_id, me]
+    ).fetchone()
+    return bool(row[0])
+
+
+def free_of(db: Database, pair_id: PairId, *, now: float) -> list[int]:
+    """The seats of a pair that nobody sits at, the lowest first."""
+    rows = db.conn.execute(
+        f"SELECT s.seat_no FROM seat AS s WHERE s.pair_id = :pair AND {_FREE} ORDER BY s.seat_no",
+        {"pair": pair_id, "now": now},
+    )
+    return [row[0] for row in rows]
+
+
+def give(db: Database, me: AnnotatorId, pair_id: PairId, seat_no: int) -> Seat:
+    """Put somebody at a free seat whose grade is known already: the seat is judged, and was never claimed."""
+    db.conn.execute(
+        "UPDATE seat SET annotator_id = ?, lease_until = NULL, shown_at = NULL, claim_no = NULL "
+        "WHERE pair_id = ? AND seat_no = ?",
+        [me, pair_id, seat_no],
+    )
+    return Seat(pair_id, seat_no, judged=True)
+
+
 def claim(db: Database, me: AnnotatorId, pair_id: PairId, *, now: float, until: float) -> bool:
     """Sit down at a pair, in one statement: the lowest free seat, if there still is one.
 
@@ -163,7 +199,9 @@ def claim(db: Database, me: AnnotatorId, pair_id: PairId, *, now: float, until: 
         "claim_no = (SELECT coalesce(max(claim_no), 0) + 1 FROM seat WHERE annotator_id = :me) "
         "WHERE pair_id = :pair AND seat_no = "
         f"(SELECT s.seat_no FROM seat AS s WHERE s.pair_id = :pair AND {_FREE} ORDER BY s.seat_no LIMIT 1) "
-        "AND NOT EXISTS (SELECT 1 FROM seat WHERE pair_id = :pair AND annotator_id = :me AND repeat = 0)",
+        "AND NOT EXISTS (SELECT 1 FROM seat WHERE pair_id = :pair AND annotator_id = :me AND repeat = 0) "
+        "AND NOT EXISTS (SELECT 1 FROM set_aside WHERE pair_id = :pair) "
+        "AND NOT EXISTS (SELECT 1 FROM known_pair WHERE pair_id = :pair AND annotator_id = :me)",
         {"me": me, "pair": pair_id, "now": now, "until": until},
     )
     return cursor.rowcount == 1

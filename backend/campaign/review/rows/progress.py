@@ -52,7 +52,8 @@ def needed(db: Database) -> int:
         "SELECT count(*) FROM agenda a CROSS JOIN pair p USING (batch_id) CROSS JOIN seat s USING (pair_id) "
         "LEFT JOIN consensus c USING (pair_id) WHERE (s.annotator_id IS NULL OR s.lease_until IS NOT NULL) "
         "AND coalesce(c.verdict, 'escalated') = 'escalated' "
-        "AND NOT EXISTS (SELECT 1 FROM clip_fault f WHERE f.moment_id = p.moment_id)"
+        "AND NOT EXISTS (SELECT 1 FROM clip_fault f WHERE f.moment_id = p.moment_id) "
+        "AND NOT EXISTS (SELECT 1 FROM set_aside o WHERE o.pair_id = p.pair_id)"
     ).fetchone()[0]
     return count
 

@@ -30,9 +30,10 @@ _RELEASED = f"p.pair_id NOT IN {PROBE_PAIRS}"
 
 
 def pair_counts(db: Database, *, probes: bool = True) -> dict[str, int]:
-    """Pairs by state; the six numbers add up to all pairs, or to those that are no probe's alone.
+    """Pairs by state; the seven numbers add up to all pairs, or to those that are no probe's alone.
 
-    `blocked` pairs are those whose clip cannot be shown and which were not settled before that was found out.
+    `blocked` pairs are those whose clip cannot be shown and which were not settled before that was found out;
+    `set_aside` those that wait because an exam asks them.
     """
     which = "TRUE" if probes else _RELEASED
     pairs: int = db.conn.execute(f"SELECT count(*) FROM pair p WHERE {which}").fetchone()[0]
@@ -46,9 +47,17 @@ def pair_counts(db: Database, *, probes: bool = True) -> dict[str, int]:
             f"LEFT JOIN consensus c USING (pair_id) WHERE {which} GROUP BY state HAVING state IN ('open', 'escalated')"
         ).fetchall()
     )
+    aside = dict(
+        db.conn.execute(
+            "SELECT coalesce(c.verdict, 'open') AS state, count(*) FROM set_aside o JOIN pair p USING (pair_id) "
+            "LEFT JOIN consensus c USING (pair_id) LEFT JOIN clip_fault f USING (moment_id) "
+            f"WHERE f.moment_id IS NULL AND {which} GROUP BY state HAVING state IN ('open', 'escalated')"
+        ).fetchall()
+    )
     found["open"] = pairs - sum(found.values())
-    counts = {verdict.value: found.get(verdict, 0) - blocked.get(verdict, 0) for verdict in Verdict}
-    return {**counts, "blocked": sum(blocked.values())}
+    waiting = {state: blocked.get(state, 0) + aside.get(state, 0) for state in ("open", "escalated")}
+    counts = {verdict.value: found.get(verdict, 0) - waiting.get(verdict.value, 0) for verdict in Verdict}
+    return {**counts, "blocked": sum(blocked.values()), "set_aside": sum(aside.values())}
 
 
 def judgement_counts(db: Database, *, probes: bool = True) -> tuple[int, int]:
