@@ -394,7 +394,7 @@ def set_exam(
         queries,
         items,
     )
-    return ExamReport(items, items, queries, (items, 0, 0, 0, 0), most_missed, 2 if newcomers_only else 0)
+    return ExamReport(items, queries, (queries, pairs), (items, 0, 0, 0, 0), most_missed, 2 if newcomers_only else 0)
 
 
 def end_exam(project: Project, by: Person | Operator, *, now: float) -> bool:
@@ -613,6 +613,7 @@ def made_up(folder: Path) -> Project:
             "discarded": 2,
             "adjudicated": 1,
             "blocked": 1,
+            "set_aside": 0,
         },
         "judgements": 1204,
         "annotators": 3,
