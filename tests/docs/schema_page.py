@@ -27,8 +27,8 @@ def page() -> str:
         "`skip`, `example` or `practice` changes once, when it ends, a row of `exam` when its key is there (with its "
         "items), when its answers are used, and when it ends. The explanation of an `exam_item` may be reworded, and "
         "an `exam_attempt` notes when it was handed in and its result read. A row of `kept_truth` or `kept_run` is "
-        "never changed, only removed as a whole. `campaign` has one row; the grades of `scale` are fixed with the first "
-        "one given, their words have versions: a row of `guideline_version` each, never changed.\n"
+        "never changed, only removed as a whole. `campaign` has one row; the grades of `scale` are fixed with the "
+        "first one given, their words have versions: a row of `guideline_version` each, never changed.\n"
     ]
     for kind in ("table", "view", "index", "trigger"):
         found = [(row["name"], row["sql"]) for row in rows if row["type"] == kind]

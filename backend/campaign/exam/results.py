@@ -61,7 +61,7 @@ class ExamPerson:
 
 @dataclass(frozen=True, slots=True)
 class PersonOutcome:
-    """How somebody did in the first attempt that they handed in, at whichever exam."""
+    """How somebody did in the first attempt that they handed in, at whichever exam that has its key."""
 
     person: Person
     exam_id: int
@@ -112,14 +112,15 @@ def outcomes_csv(found: ExamOutcomes) -> str:
 
 
 def _first_outcome(db: Database, person: Person) -> PersonOutcome | None:
-    first = next((one for one in attempts.all_of(db, person.annotator_id) if one.handed_in_at is not None), None)
+    handed_in = (one for one in attempts.all_of(db, person.annotator_id) if one.handed_in_at is not None and one.keyed)
+    first = next(handed_in, None)
     if first is None:
         return None
     again = attempts.told(db, first.attempt_id)
     answers = [
         Answer(place.own, place.right, again.get(place.item_id))
         for place in exams.places(db, first.exam_id, first.attempt_id)
-        if place.own is not None
+        if place.own is not None and place.right is not None
     ]
     return PersonOutcome(person, first.exam_id, outcome(answers, first.tolerance))
 
