@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from backend.campaign.candidates.rows.lists import FIRST_ROUND_SEATS
 from backend.campaign.exam.rows import attempts, exams
-from backend.campaign.exam.rows.attempts import Answer
+from backend.campaign.exam.rows.attempts import BlindAnswer
 from backend.campaign.exam.rules.keys import spread
 from backend.campaign.judging import consensus
 from backend.campaign.judging.rows import judgements, seats
@@ -58,7 +58,7 @@ def use(store: Store, lead: Lead | Operator, *, now: float) -> UsedReport:
         finished = attempts.first_finished(db, found.exam_id)
         if not finished:
             raise ProjectError("nobody has finished this exam, so it has no answers to use")
-        given: defaultdict[PairId, dict[AnnotatorId, Answer]] = defaultdict(dict)
+        given: defaultdict[PairId, dict[AnnotatorId, BlindAnswer]] = defaultdict(dict)
         for attempt in finished:
             for answer in attempts.answers(db, attempt.attempt_id):
                 if seats.seat_of(db, answer.pair_id, attempt.annotator_id) is None:

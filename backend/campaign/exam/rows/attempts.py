@@ -29,7 +29,7 @@ class Attempt:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class BlindAnswer:
     """A blind answer, with what is known of the key press."""
 
     item_id: int
@@ -127,7 +127,7 @@ def told(db: Database, attempt_id: int) -> dict[int, int]:
     return dict(rows.fetchall())
 
 
-def answers(db: Database, attempt_id: int) -> list[Answer]:
+def answers(db: Database, attempt_id: int) -> list[BlindAnswer]:
     """The blind answers of an attempt that count, by item: never those of looking again."""
     rows = db.conn.execute(
         "SELECT n.item_id, i.pair_id, n.grade, n.answered_at, n.active_ms, n.event_key FROM exam_answer n "
@@ -136,7 +136,7 @@ def answers(db: Database, attempt_id: int) -> list[Answer]:
         "AND o.again = 0) ORDER BY n.item_id",
         {"attempt": attempt_id},
     )
-    return [Answer(r[0], PairId(r[1]), *r[2:]) for r in rows]
+    return [BlindAnswer(r[0], PairId(r[1]), *r[2:]) for r in rows]
 
 
 def ruling(db: Database, me: AnnotatorId) -> Ruling | None:
