@@ -86,6 +86,7 @@ if TYPE_CHECKING:
     from backend.api.negatives import write_negatives
     from backend.api.opening import address, is_project, next_step, note_address, open_project, status_counts
     from backend.api.pace import backup_now, progress
+    from backend.api.payroll import hours, payroll_csv
     from backend.api.people import (
         accept_invitation,
         accept_invitation_as,
@@ -355,6 +356,7 @@ __all__ = [
     "guideline_news",
     "guideline_readers",
     "guideline_versions",
+    "hours",
     "import_corpus",
     "import_judgements",
     "init_project",
@@ -390,6 +392,7 @@ __all__ = [
     "open_project",
     "pairs_behind",
     "pause_person",
+    "payroll_csv",
     "per_query_csv",
     "person_for",
     "pool_check_report",

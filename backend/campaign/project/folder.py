@@ -46,6 +46,13 @@ encoder_dtype = {encoder_dtype}
 # For how long a pair is kept for the person who has it on the desk.
 lease_minutes = 15
 
+# What an hour of work is paid, for the page Hours (no line: no pay is computed), and in which currency. A line
+# under [pay.rates], such as "Ana" = 12.5, is a rate of one person's own.
+[pay]
+# hourly_rate = 11
+currency = "USD"
+[pay.rates]
+
 [rewrite]
 # Several people of one caption: "counted" ("two people hug", so that like captions become one query), "joined" ("two
 # women hug", and a man and a woman are "two people"), or "apart" ("a woman and another woman hug").
@@ -74,6 +81,17 @@ class RewriteSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ner_python: str = ""
 
 
+Rate = Annotated[float, msgspec.Meta(ge=0)]
+
+
+class PaySettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What an hour of work is paid; None computes no pay."""
+
+    hourly_rate: Rate | None = None
+    currency: str = "USD"
+    rates: dict[str, Rate] = {}
+
+
 class ProjectSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What `reelrank.toml` may say."""
 
@@ -82,6 +100,7 @@ class ProjectSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     encoder_kind: Literal["sup", "unsup", "minilm"]
     encoder_dtype: Literal["fp32", "bf16"] = "fp32"
     lease_minutes: Annotated[float, msgspec.Meta(gt=0)] = 15
+    pay: PaySettings = PaySettings()
     rewrite: RewriteSettings = RewriteSettings()
     cast: dict[str, str] = {}
 

@@ -58,6 +58,23 @@ def needed(db: Database) -> int:
     return count
 
 
+def undecided(db: Database) -> int:
+    """Pairs that can be handed out and lack one of their first two grades."""
+    count: int = db.conn.execute(
+        "SELECT count(*) FROM agenda a CROSS JOIN pair p USING (batch_id) LEFT JOIN consensus c USING (pair_id) "
+        "WHERE c.verdict IS NULL AND NOT EXISTS (SELECT 1 FROM clip_fault f WHERE f.moment_id = p.moment_id)"
+    ).fetchone()[0]
+    return count
+
+
+def disputed(db: Database) -> tuple[int, int]:
+    """(pairs with their first two grades, how many of them went on to two further annotators)."""
+    row = db.conn.execute(
+        "SELECT count(*), count(s.pair_id) FROM consensus c LEFT JOIN seat s ON s.pair_id = c.pair_id AND s.seat_no = 3"
+    ).fetchone()
+    return row[0], row[1]
+
+
 def held(db: Database, now: float) -> int:
     """Pairs that are in somebody's hands now: their lease has not run out."""
     count: int = db.conn.execute(

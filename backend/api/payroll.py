@@ -1,0 +1,44 @@
+"""Working time and pay, for leads and for the command line."""
+
+from collections.abc import Sequence
+
+from backend.campaign.hours import reporting
+from backend.campaign.hours.model import MS_AN_HOUR, HoursReport, WorkDay
+from backend.campaign.nouns import Operator, Person
+from backend.campaign.people import gate
+from backend.campaign.project.folder import Project
+from backend.ground.text_files import csv_text
+
+COLUMNS = ("person", "day", "judgements", "exam_answers", "gold_answers", "unmeasured", "judging_hours", "exam_hours")
+
+
+def hours(
+    project: Project,
+    by: Person | Operator,
+    *,
+    since: float | None = None,
+    until: float | None = None,
+    rate: float | None = None,
+    currency: str | None = None,
+) -> HoursReport:
+    """How long people worked, what it costs, how much is still to come; see `backend.campaign.hours.reporting`.
+
+    Raises:
+        InputError: `reelrank.toml` says something that is not understood.
+    """
+    gate.in_charge(project.store, by)
+    return reporting.report(project, since=since, until=until, rate=rate, currency=currency)
+
+
+def payroll_csv(days: Sequence[WorkDay], currency: str) -> str:
+    """One line for each person and day. Hours have six digits, so that no millisecond is lost; pay is what adds up."""
+    columns = [*COLUMNS, "gold_hours", "active_hours", "pay", "currency"]
+    lines = (
+        [
+            *(day.name, day.day, day.judgements, day.exam_answers, day.gold_answers, day.unmeasured),
+            *(f"{ms / MS_AN_HOUR:.6f}" for ms in (day.judging_ms, day.exam_ms, day.gold_ms, day.active_ms)),
+            *(day.pay, None if day.pay is None else currency),
+        ]
+        for day in days
+    )
+    return csv_text(columns, lines)

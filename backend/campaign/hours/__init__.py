@@ -1,0 +1,1 @@
+"""Working time: how much, what it costs, and how much is still to come."""

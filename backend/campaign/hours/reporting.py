@@ -1,0 +1,59 @@
+"""How long people worked, what that costs, and how much of both is still to come.
+
+*Reads* judgements, exam answers, seats, `reelrank.toml`, *writes* nothing. Working time is active time, as
+docs/decisions/058 says.
+"""
+
+from backend.campaign.hours import rows, rules
+from backend.campaign.hours.model import HoursReport
+from backend.campaign.project.folder import Project, read_settings
+from backend.campaign.review.rows import progress
+from backend.store.connection import reading
+
+
+def report(
+    project: Project,
+    *,
+    since: float | None = None,
+    until: float | None = None,
+    rate: float | None = None,
+    currency: str | None = None,
+) -> HoursReport:
+    """Everything of one instant; what is still to come goes by all days, whatever days are asked for.
+
+    Args:
+        project: the project; its rates are read anew, as they may change any day.
+        since: only days from this instant on.
+        until: only days before this one.
+        rate: of an hour, instead of that of `reelrank.toml`; rates of people's own stay.
+        currency: instead of that of `reelrank.toml`.
+    """
+    pay = read_settings(project.folder).pay
+    rate = pay.hourly_rate if rate is None else rate
+    with reading(project.store) as db:
+        everything = rules.paid(rows.days(db, None, None), rate, pay.rates)
+        whole = since is None and until is None
+        asked = everything if whole else rules.paid(rows.days(db, since, until), rate, pay.rates)
+        decided, disputed = progress.disputed(db)
+        ahead = rules.outlook(
+            everything,
+            progress.needed(db),
+            undecided=progress.undecided(db),
+            decided=decided,
+            disputed=disputed,
+        )
+        simulated, imported = rows.left_out(db)
+        known = {name.casefold() for name in rows.names(db)}
+    return HoursReport(
+        days=tuple(asked),
+        people=tuple(rules.by_person(asked)),
+        rate=rate,
+        currency=currency or pay.currency,
+        own_rates=tuple(sorted(pay.rates.items())),
+        hours=sum(day.hours for day in asked),
+        pay=rules.total(asked),
+        outlook=ahead,
+        simulated=simulated,
+        imported=imported,
+        unknown_rates=tuple(sorted(name for name in pay.rates if name.casefold() not in known)),
+    )

@@ -1,0 +1,117 @@
+"""Working time and pay: `reelrank hours`."""
+
+from decimal import Decimal
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+import typer
+
+from backend import api
+from backend.campaign.hours.model import HoursReport, Outlook
+from backend.cli.output import Dir, Json, say, table
+from backend.ground.days import beginning
+
+
+def register(app: typer.Typer) -> None:
+    """Add this command to the command line."""
+    app.command("hours")(hours)
+
+
+def hours(
+    folder: Dir,
+    rate: Annotated[
+        float | None, typer.Option("--rate", min=0, help="Pay of an hour, instead of that of reelrank.toml.")
+    ] = None,
+    currency: Annotated[str | None, typer.Option("--currency", help="Such as USD.")] = None,
+    first: Annotated[
+        str | None, typer.Option("--from", metavar="DAY", help="Only days from this one on, such as 2026-03-01.")
+    ] = None,
+    last: Annotated[
+        str | None, typer.Option("--to", metavar="DAY", help="Only days up to this one, itself too.")
+    ] = None,
+    csv: Annotated[
+        Path | None, typer.Option("--csv", metavar="FILE", help="Write a line for each person and day, for payroll.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Active hours of each annotator, what they cost, and how much of both is still to come.
+
+    Counted is active time at clips, exam and gold too; idle time and what nobody measured is not.
+
+    Example: reelrank hours my-project --rate 11 --currency USD --csv march.csv --from 2026-03-01 --to 2026-03-31
+    """
+    since = None if first is None else _day(first, "--from")
+    until = None if last is None else _day(last, "--to", days_later=1)
+    project = api.open_project(folder)
+    found = api.hours(project, api.OPERATOR, since=since, until=until, rate=rate, currency=currency)
+    if csv is not None:
+        csv.write_text(api.payroll_csv(found.days, found.currency), encoding="utf-8")
+    if json:
+        say(msgspec.json.encode(found).decode())
+        return
+    _told(found)
+    if csv is not None:
+        say(f"\n{csv}: {len(found.days):,} lines, one for each person and day.")
+
+
+def _told(found: HoursReport) -> None:
+    if found.people:
+        rows = [
+            (
+                one.name,
+                f"{one.days:,}",
+                f"{one.judgements:,}",
+                f"{one.hours:.2f}",
+                _or_dash(one.an_hour),
+                _money(one.pay),
+            )
+            for one in found.people
+        ]
+        judgements = sum(one.judgements for one in found.people)
+        rows.append(("together", "", f"{judgements:,}", f"{found.hours:.2f}", "", _money(found.pay)))
+        table(("annotator", "days", "judgements", "hours", "an hour", found.currency), rows)
+    else:
+        say("Nobody has worked here in this time.")
+    if found.rate is None and not found.own_rates:
+        say("\nNo pay: reelrank.toml has no hourly_rate under [pay], and --rate was not given.")
+    for name in found.unknown_rates:
+        say(f"\nreelrank.toml has a rate for {name}, but there is no annotator of that name.")
+    for count, which in ((found.simulated, "simulated"), (found.imported, "imported")):
+        if count:
+            say(f"\nLeft out: {count:,} {which} judgements.")
+    unmeasured = sum(day.unmeasured for day in found.days)
+    if unmeasured:
+        say(f"\nWithout a measured time, so without pay: {unmeasured:,} grades and answers.")
+    say(f"\n{_ahead(found.outlook, found.currency)}")
+
+
+def _ahead(ahead: Outlook, currency: str) -> str:
+    share = "" if ahead.disputed is None else f", if {100 * ahead.disputed:.1f} % of the pairs are disputed as so far"
+    said = f"Still to come: {ahead.needed:,} grades and about {ahead.further:,} further ones{share}."
+    if ahead.hours is None:
+        return f"{said} Hours cannot be told: {ahead.reason}."
+    if not ahead.needed + ahead.further:
+        return "Nothing is still to come."
+    expected, low, high = ahead.hours
+    cost = f", {ahead.cost[0]:,} {currency}" if ahead.cost else ""
+    sure = f" ({ahead.reason})"
+    if not ahead.reason:
+        money = f", {ahead.cost[1]:,} to {ahead.cost[2]:,} {currency}" if ahead.cost else ""
+        sure = f" (95 % interval {low:,.1f} to {high:,.1f} hours{money})"
+    return f"{said} About {expected:,.1f} hours{cost} at {ahead.seconds:.1f} s a judgement{sure}."
+
+
+def _day(text: str, option: str, *, days_later: int = 0) -> float:
+    try:
+        return beginning(text, days_later=days_later)
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is not a day such as 2026-03-14", param_hint=option) from None
+
+
+def _or_dash(value: float | None) -> str:
+    return "-" if value is None else f"{value:.0f}"
+
+
+def _money(value: Decimal | None) -> str:
+    return "-" if value is None else f"{value:,}"
