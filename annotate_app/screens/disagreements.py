@@ -21,12 +21,15 @@ _LISTS = {
     "Escalated": (Verdict.ESCALATED,),
     "Decided": (Verdict.ADJUDICATED,),
 }
-_SKIPPED = "Skipped"
-_NOTHING = {_SKIPPED: "Nothing was skipped, or all of it was offered again."}
+_SKIPPED, _NOTES = "Skipped", "Notes"
+_NOTHING = {
+    _SKIPPED: "Nothing was skipped, or all of it was offered again.",
+    _NOTES: "Nobody has written a note with a grade (key N).",
+}
 
 
 def page() -> None:
-    """Escalated, discarded, decided and skipped pairs, ten a page; below them the clips that cannot be shown."""
+    """Escalated, discarded, decided, skipped, noted pairs, ten a page; below them the clips that cannot be shown."""
     project, lead, _ = look.lead_page("Disagreements")
     lists, blocked, examples = _lists(project, lead), api.blocked(project, lead), api.examples_chosen(project, lead)
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
@@ -37,11 +40,13 @@ def page() -> None:
             required=True,
             key="dis_show",
             label_visibility="collapsed",
-            format_func=lambda name: f"{name}  {len(lists[name])}",
+            format_func=lambda name: f"{name}  {_count(name, lists[name])}",
         )
         hidden = st.checkbox("Hide names", key="dis_hide")
     show = show or "To decide"
     listed = _with_those_at_work(lists, show)
+    if show == _NOTES and listed:
+        _about_notes(project, lead, _count(_NOTES, listed))
     if not listed:
         st.success(_NOTHING.get(show, "Nothing to decide: no pair is in this list."), icon=":material/check_circle:")
     pages = max(-(-len(listed) // PER_PAGE), 1)
@@ -99,11 +104,36 @@ def restore(pair: PairKey) -> None:
 
 
 def _lists(project: api.Project, lead: Person) -> dict[str, list[PairReview]]:
-    """What the page can show; of skipped pairs those first that still wait for a verdict."""
+    """What the page can show: of skipped pairs those first that wait for a verdict, of noted ones those for a reply."""
     pairs = api.disagreements(project, lead)
     lists = {name: [pair for pair in pairs if pair.verdict in verdicts] for name, verdicts in _LISTS.items()}
     lists[_SKIPPED] = sorted(api.skipped(project, lead), key=lambda pair: pair.verdict.is_settled)
+    lists[_NOTES] = sorted(api.noted(project, lead), key=lambda pair: not _unanswered(pair))
     return lists
+
+
+def _unanswered(pair: PairReview) -> int:
+    """How many notes on a pair wait for a reply."""
+    return sum(grade.note is not None and grade.note.reply is None for grade in pair.grades)
+
+
+def _count(name: str, listed: Sequence[PairReview]) -> int:
+    """What stands beside the name of a list: its pairs, or the notes in it that wait for a reply."""
+    return sum(map(_unanswered, listed)) if name == _NOTES else len(listed)
+
+
+def _about_notes(project: api.Project, lead: Person, waiting: int) -> None:
+    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+        to_do = f"{wording.count_of(waiting, 'note')} without a reply" if waiting else "Every note has a reply"
+        st.caption(f"{to_do}; pairs with answered notes come last.", width="content")
+        st.download_button(
+            "Notes as CSV",
+            data=lambda: api.notes_csv(project, lead),
+            file_name="notes.csv",
+            mime="text/csv",
+            key="notes-csv",
+            on_click="ignore",
+        )
 
 
 def _with_those_at_work(lists: Mapping[str, list[PairReview]], show: str) -> list[PairReview]:

@@ -6,20 +6,21 @@ from html import escape
 
 import streamlit as st
 
+from annotate_app.plain import plain
 from annotate_app.session import auth
 from annotate_app.widgets import exam_results, look, tables, wording
 from annotate_app.widgets.day_chart import day_chart
 from backend import api
 from backend.campaign.judging.model import CORRECTION_S
 from backend.campaign.nouns import Role, Scale
-from backend.campaign.quality.model import MyAgreement, MyWork
+from backend.campaign.quality.model import MyAgreement, MyReply, MyWork
 
 _EVEN = 0.05
 """A mean difference below this is written 0.0 or is too small to be called strict or generous."""
 
 
 def page() -> None:
-    """Everything about the person signed in, and nothing about anybody else or any single pair."""
+    """Everything about the person signed in, and nothing about anybody else. Of single pairs, answered notes alone."""
     person = auth.require(Role.ANNOTATOR)
     found = api.my_work(auth.project(), person, now=time.time())
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
@@ -27,6 +28,8 @@ def page() -> None:
         # On a narrow screen the menu is folded away; the desk is one click from here all the same.
         st.html('<a class="rr-back" href="/grade" target="_self">Back to grading</a>', width="content")
     exam = api.my_exam(auth.project(), person)
+    _replies(api.my_replies(auth.project(), person, now=time.time()))
+    api.read_replies(auth.project(), person, now=time.time())
     if not found.in_all:
         st.info("You have not graded anything yet. Your numbers appear here with the first grade." + earlier(found))
         exam_results.mine(exam)
@@ -102,6 +105,31 @@ def earlier(found: MyWork) -> str:
         return ""
     grades = wording.count_of(found.imported, "grade")
     return f" {grades} of an earlier campaign {wording.are(found.imported)} not counted on this page."
+
+
+def _replies(replies: Sequence[MyReply]) -> None:
+    """What leads replied to the person's own notes; nothing where there is none."""
+    if not replies:
+        return
+    st.subheader("Replies to your notes", anchor=False)
+    # New is what was so at any run of this visit: a page may run twice before anybody has looked.
+    fresh: set[int] = st.session_state.setdefault("my_replies_new", set())
+    fresh |= {one.reply_id for one in replies if one.is_new}
+    for one in replies:
+        if one.reply_id in fresh:
+            _reply(one, " :green-badge[new]")
+    if read := [one for one in replies if one.reply_id not in fresh]:
+        with st.expander(f"{wording.count_of(len(read), 'reply')} that you have read"):
+            for one in read:
+                _reply(one)
+
+
+def _reply(one: MyReply, badge: str = "") -> None:
+    with st.container(border=True, key=f"my-reply-{one.reply_id}"):
+        st.markdown(f"**{plain(one.query)}**{badge}")
+        st.markdown(f":material/edit_note: You wrote with {one.grade}: “{plain(one.note)}”")
+        when = wording.when(one.at, st.context.timezone)
+        st.markdown(f":material/reply: Your lead annotator replied, {when}: “{plain(one.text)}”")
 
 
 def _numbers(found: MyWork) -> None:

@@ -1,4 +1,4 @@
-"""One pair as leads look at it: its clip, its grades and skips, how it got its verdict, whether it is an example."""
+"""One pair as leads look at it: clip, grades, notes with replies, skips, how it got its verdict, whether an example."""
 
 import time
 from collections.abc import Sequence
@@ -11,10 +11,11 @@ from annotate_app.widgets import look, tables, wording
 from annotate_app.widgets.review_clip import review_clip
 from backend import api
 from backend.campaign.project.model import Grading
-from backend.campaign.review.model import GivenDecision, GivenGrade, GivenSkip, PairReview
+from backend.campaign.review.model import GivenDecision, GivenGrade, GivenNote, GivenSkip, PairReview
 from backend.ground.ids import PairKey
 
 NOTE_LENGTH = 200
+REPLY_LENGTH = 600
 
 
 def clip(pair: PairReview) -> None:
@@ -30,10 +31,13 @@ def heading(pair: PairReview) -> None:
 
 
 def judged(pair: PairReview, grading: Grading, *, hidden: bool) -> None:
-    """Grades, rule and result; decisions and skips where there are any. `hidden` keeps the names back."""
+    """Grades, rule and result; notes, decisions and skips where there are any. `hidden` keeps the names back."""
     st.markdown(plain(wording.why(pair, grading)))
     if pair.grades:
         st.html(_grades(pair.grades, hidden))
+    for seat, grade in enumerate(pair.grades, 1):
+        if grade.note is not None:
+            _note(grade.note, f"Annotator {seat}" if hidden else grade.annotator, grade.grade, hidden=hidden)
     if pair.decisions:
         st.html(_decisions(pair.decisions, hidden))
     if pair.skips:
@@ -53,6 +57,24 @@ def example(pair: PairReview, chosen: Sequence[api.Example]) -> None:
     if settled and (pair.pair, pair.relevance) not in {(found.pair, found.grade) for found in chosen}:
         _choice(pair, next((found for found in chosen if found.grade == pair.relevance), None))
     look.refusal(f"example-problem-{pair.pair}")
+
+
+def reply(note: int, seen: int) -> None:
+    """Callback of a note's form: its author reads the reply once the pair is settled, or a message says why not.
+
+    Args:
+        note: the note, by its judgement.
+        seen: the reply that the lead had before them; 0 where there was none.
+    """
+    key = f"reply-text-{note}"
+    problem = look.as_lead(
+        lambda project, lead: api.reply_to_note(project, lead, note, st.session_state[key], seen=seen, now=time.time())
+    )
+    if problem:
+        st.session_state[f"reply-problem-{note}"] = problem
+    else:
+        st.session_state[key] = ""
+        st.toast("Kept. They read it once the pair is settled for good.", icon=":material/reply:")
 
 
 def choose_example(pair: PairKey, grade: int) -> None:
@@ -107,6 +129,33 @@ def _choice(pair: PairReview, standing: api.Example | None) -> None:
                 placeholder="One sentence for annotators",
             )
             st.form_submit_button("Show it", on_click=choose_example, args=(pair.pair, grade))
+
+
+def _note(note: GivenNote, who: str, grade: int, *, hidden: bool) -> None:
+    with st.container(border=True, key=f"note-{note.note}"):
+        st.markdown(f":material/edit_note: **{plain(who)}** wrote with {grade}: “{plain(note.text)}”")
+        if note.reply is None:
+            _reply_form(note, "Your reply", "Reply")
+        else:
+            by = "A lead" if hidden else plain(note.reply.lead)
+            when = wording.when(note.reply.at, st.context.timezone)
+            st.markdown(f":material/reply: {by} replied, {when}: “{plain(note.reply.text)}”")
+            with st.popover("Reword the reply"):
+                _reply_form(note, "The reply that takes its place", "Reply anew")
+        look.refusal(f"reply-problem-{note.note}")
+
+
+def _reply_form(note: GivenNote, label: str, button: str) -> None:
+    seen = note.reply.reply_id if note.reply else 0
+    with st.form(f"reply-{note.note}", border=False):
+        box, send = st.columns([4, 1], vertical_alignment="bottom")
+        box.text_input(
+            label,
+            key=f"reply-text-{note.note}",
+            max_chars=REPLY_LENGTH,
+            placeholder="They alone read it, once the pair is settled; name nobody else's grade",
+        )
+        send.form_submit_button(button, on_click=reply, args=(note.note, seen), width="stretch")
 
 
 def _grades(given: Sequence[GivenGrade], hidden: bool) -> str:

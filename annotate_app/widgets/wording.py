@@ -32,7 +32,7 @@ EXAM_WORDS = {
     ExamPhase.PASSED: "passed",
     ExamPhase.EXEMPT: "exempt",
 }
-_SEVERAL = {"person": "people", "query": "queries"}
+_SEVERAL = {"person": "people", "query": "queries", "reply": "replies"}
 _NUMBERS = ("None", "One", "Two", "Three", "Four", "Five")
 
 

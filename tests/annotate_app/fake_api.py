@@ -33,12 +33,13 @@ from backend.campaign.nouns import Operator, Person, Role, Split, Verdict
 from backend.campaign.people.model import Pause, PersonReview
 from backend.campaign.pool_check.model import CheckReport
 from backend.campaign.project.model import Campaign
-from backend.campaign.quality.model import MyAgreement, MyWork
+from backend.campaign.quality.model import MyAgreement, MyReply, MyWork
 from backend.campaign.release.rows import ReleaseRow
 from backend.campaign.review.model import (
     DayCount,
     GivenDecision,
     GivenGrade,
+    GivenReply,
     GivenSkip,
     PairReview,
     PersonPace,
@@ -92,6 +93,7 @@ class Project:
     invitations: dict[str, str] = field(default_factory=dict)
     desk: Desk = field(default_factory=lambda: Desk(DeskState.NOTHING, (), None, 0, 0))
     pauses: dict[AnnotatorId, Pause] = field(default_factory=dict)
+    replies: list[MyReply] = field(default_factory=list)
     graded: dict[str, GradeEvent] = field(default_factory=dict)
     reported: list[tuple[PairKey, str]] = field(default_factory=list)
     shown: list[tuple[str, PairKey]] = field(default_factory=list)
@@ -248,6 +250,36 @@ def shown(project: Project, person: Person, pair: PairKey, *, now: float) -> Non
 
 def skipped(project: Project, by: Person | Operator) -> list[PairReview]:
     return project.skipped
+
+
+def noted(project: Project, by: Person | Operator) -> list[PairReview]:
+    return [pair for pairs in project.pairs.values() for pair in pairs if any(grade.note for grade in pair.grades)]
+
+
+def notes_csv(project: Project, by: Person | Operator) -> str:
+    return "query,note\n"
+
+
+def reply_to_note(project: Project, lead: Person, note: int, text: str, *, seen: int = 0, now: float) -> None:
+    _require_store(project)
+    for pairs in project.pairs.values():
+        for position, review in enumerate(pairs):
+            grades = list(review.grades)
+            for nth, grade in enumerate(grades):
+                if grade.note is None or grade.note.note != note:
+                    continue
+                if (grade.note.reply.reply_id if grade.note.reply else 0) != seen:
+                    raise Overtaken("Max replied just now: “<b>ask</b> me”. Reply again if yours shall take its place")
+                grades[nth] = replace(grade, note=replace(grade.note, reply=GivenReply(seen + 1, lead.name, text, now)))
+            pairs[position] = replace(review, grades=tuple(grades))
+
+
+def my_replies(project: Project, person: Person, *, now: float) -> list[MyReply]:
+    return project.replies
+
+
+def read_replies(project: Project, person: Person, *, now: float) -> None:
+    project.replies = [replace(one, is_new=False) for one in project.replies]
 
 
 def offer_again(project: Project, lead: Person, pair: PairKey, *, now: float) -> int:
