@@ -19,6 +19,7 @@ from backend.campaign.exam.rules.outcomes import together
 from backend.campaign.exam.setting import ExamReport
 from backend.campaign.exam.taking import Act
 from backend.campaign.guideline.rows import Example
+from backend.campaign.hours.model import HoursReport, Outlook, WorkDay
 from backend.campaign.judging.model import (
     Desk,
     DeskItem,
@@ -33,7 +34,7 @@ from backend.campaign.nouns import Operator, Person, Role, Split, Verdict
 from backend.campaign.people.model import Pause, PersonReview
 from backend.campaign.pool_check.model import CheckReport
 from backend.campaign.project.model import Campaign
-from backend.campaign.quality.model import MyAgreement, MyReply, MyWork
+from backend.campaign.quality.model import BehindFlag, FlagKind, MyAgreement, MyReply, MyWork, PersonFlags
 from backend.campaign.release.rows import ReleaseRow
 from backend.campaign.review.model import (
     DayCount,
@@ -69,6 +70,20 @@ WORK = MyWork(
     recent=36,
     imported=0,
     agreement=MyAgreement(1204, equal=0.6, tolerance=1, within=0.95, difference=-0.25),
+)
+
+
+HOURS = HoursReport(
+    days=(),
+    people=(),
+    rate=None,
+    currency="USD",
+    own_rates=(),
+    hours=0.0,
+    pay=None,
+    outlook=Outlook(0, 0, None, None, None, None, "no judgement made here has a measured time yet"),
+    simulated=0,
+    imported=0,
 )
 
 
@@ -115,6 +130,10 @@ class Project:
     campaign: Campaign = field(default_factory=new_campaign)
     work: MyWork = field(default_factory=lambda: WORK)
     pool_check: CheckReport | None = None
+    flags: list[PersonFlags] = field(default_factory=list)
+    behind: BehindFlag = field(default_factory=lambda: BehindFlag((), ()))
+    hours: HoursReport = field(default_factory=lambda: HOURS)
+    hours_asked: list[tuple[float | None, float | None]] = field(default_factory=list)
     progress: WorkProgress = field(default_factory=lambda: WorkProgress(0, 0, (), (), 0, 0.0))
     status: dict[str, Any] = field(default_factory=dict)
 
@@ -509,13 +528,36 @@ def list_people(project: Project, by: Person | Operator, *, now: float | None = 
             judgements=120 * index,
             last_at=NOON if index else None,
             today=10 * index,
-            active_s=5.25 if index == 1 else None,
-            too_fast=3 if index == 1 else 0,
             skips=2 if index == 2 else 0,
             pause=project.pauses.get(person.annotator_id),
         )
         for index, (name, person) in enumerate(project.people.items())
     ]
+
+
+def flags(project: Project, by: Person | Operator, only: AnnotatorId | None = None) -> list[PersonFlags]:
+    return [one for one in project.flags if only in (None, one.annotator_id)]
+
+
+def behind_flag(project: Project, by: Person | Operator, annotator_id: AnnotatorId, kind: FlagKind) -> BehindFlag:
+    return project.behind
+
+
+def pairs_behind(project: Project, by: Person | Operator, pairs: tuple[PairId, ...]) -> list[PairReview]:
+    known = {pair.pair_id: pair for of_query in project.pairs.values() for pair in of_query}
+    return [known[pair] for pair in pairs]
+
+
+def hours(
+    project: Project, by: Person | Operator, *, since: float | None = None, until: float | None = None
+) -> HoursReport:
+    _require_store(project)
+    project.hours_asked.append((since, until))
+    return project.hours
+
+
+def payroll_csv(days: Sequence[WorkDay], currency: str) -> str:
+    return f"{len(days)} days in {currency}"
 
 
 def add_person(project: Project, by: Person | Operator, name: str, role: Role, *, now: float) -> str:
