@@ -12,12 +12,15 @@ from pathlib import Path
 from typing import Any
 
 from backend.campaign.captions.model import RewriteCounts, RewriteQueue
+from backend.campaign.exam.keys import KeyReport
+from backend.campaign.exam.model import ExamKey
 from backend.campaign.exam.results import ExamOutcomes, ExamPerson
 from backend.campaign.exam.rows.exams import Exam
 from backend.campaign.exam.rows.exams import Place as ExamItem
 from backend.campaign.exam.rules.outcomes import together
 from backend.campaign.exam.setting import ExamReport
 from backend.campaign.exam.taking import Act
+from backend.campaign.exam.using import UsedReport
 from backend.campaign.guideline.rows import Example
 from backend.campaign.hours.model import HoursReport, Outlook, WorkDay
 from backend.campaign.judging.model import (
@@ -122,6 +125,7 @@ class Project:
         default_factory=lambda: RewriteQueue(RewriteCounts(0, 0, 0, 0, 0), (), None, False, "")
     )
     exam: Exam | None = None
+    exam_finished: int = 0
     exam_items: list[ExamItem] = field(default_factory=list)
     examined: dict[str, ExamPerson] = field(default_factory=dict)
     outcomes: ExamOutcomes = field(default_factory=lambda: ExamOutcomes((), together([])))
@@ -429,6 +433,7 @@ def set_exam(
     seed: int,
     most_missed: float,
     newcomers_only: bool,
+    key: ExamKey,
     now: float,
 ) -> ExamReport:
     _require_store(project)
@@ -437,15 +442,36 @@ def set_exam(
         1,
         NOON,
         by.name if isinstance(by, Person) else None,
-        "settled pairs",
+        "open pairs" if key.comes_later else "settled pairs",
         seed,
         most_missed,
         1,
         items,
         queries,
         items,
+        key_from=key,
+        closed_at=None if key.comes_later else now,
     )
     return ExamReport(items, queries, (queries, pairs), (items, 0, 0, 0, 0), most_missed, 2 if newcomers_only else 0)
+
+
+def exam_to_use(project: Project, by: Person | Operator) -> Exam | None:
+    return project.exam if project.exam is not None and project.exam.usable else None
+
+
+def close_exam_round(project: Project, by: Person | Operator, *, now: float) -> KeyReport:
+    _require_store(project)
+    if project.exam is None or not project.exam_finished:
+        raise ProjectError("1 of at least 2 people have finished the exam")
+    project.exam = replace(project.exam, closed_at=now)
+    return KeyReport(project.exam_finished, 9, (6, 0, 0, 0, 3), ("Always 0 would pass it.",))
+
+
+def use_exam(project: Project, by: Person | Operator, *, now: float) -> UsedReport:
+    _require_store(project)
+    assert project.exam is not None
+    project.exam = replace(project.exam, used_at=now)
+    return UsedReport(pairs=9, judgements=17, people=3, fewest=5, most=6)
 
 
 def end_exam(project: Project, by: Person | Operator, *, now: float) -> bool:
