@@ -134,7 +134,7 @@ def judging_made(corpus_folder: Path, tmp_path_factory: pytest.TempPathFactory) 
     with connection.writing(project.store):
         lead = people.add(project.store, api.OPERATOR, "Lea", Role.LEAD, now=NOW)
         annotators = [people.add(project.store, api.OPERATOR, name, Role.ANNOTATOR, now=NOW) for name in PEOPLE]
-        have_read(project, *annotators)
+        have_read(project)
     project.store.close()
     return Judging(project, lead, annotators)
 

@@ -16,7 +16,7 @@ import numpy as np
 from backend import api
 from backend.campaign.corpus.model import CaptionedMoment
 from backend.campaign.judging.model import GradeEvent, Receipt
-from backend.campaign.nouns import Person
+from backend.campaign.nouns import Person, Role
 from backend.campaign.project import rows as facts
 from backend.campaign.project.model import Campaign
 from backend.campaign.review.model import PairReview
@@ -59,11 +59,12 @@ def free_port() -> int:
             return port
 
 
-def have_read(project: api.Project, *people: Person) -> None:
-    """These annotators know the guideline as it stands: the desk lets them begin at once."""
+def have_read(project: api.Project) -> None:
+    """All annotators know the guideline as it stands: the desk lets them begin at once."""
     version = api.guideline_versions(project, api.OPERATOR)[-1].version
-    for person in people:
-        api.note_guideline_seen(project, person, version, now=NOW)
+    for row in api.list_people(project, api.OPERATOR):
+        if row.person.role is Role.ANNOTATOR and not row.person.suspended:
+            api.note_guideline_seen(project, row.person, version, now=NOW)
 
 
 @cache

@@ -26,7 +26,11 @@ def page() -> None:
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
         st.title("My work", anchor=False, width="content")
         # On a narrow screen the menu is folded away; the desk is one click from here all the same.
-        st.html('<a class="rr-back" href="/grade" target="_self">Back to grading</a>', width="content")
+        st.html(
+            '<a class="rr-back" href="/grade?tutorial" target="_self">Tutorial</a> '
+            '<a class="rr-back" href="/grade" target="_self">Back to grading</a>',
+            width="content",
+        )
     exam = api.my_exam(auth.project(), person)
     _replies(api.my_replies(auth.project(), person, now=time.time()))
     api.read_replies(auth.project(), person, now=time.time())

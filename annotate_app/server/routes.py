@@ -22,6 +22,7 @@ from annotate_app.server.clip_worker import ClipWorker
 from annotate_app.server.clips import clip_response, cut_clip, look, refused
 from annotate_app.server.example_routes import Examples
 from annotate_app.server.moment_routes import Moments
+from annotate_app.server.practice_routes import PracticeRoutes
 from annotate_app.server.rewriting_routes import Rewriting
 from annotate_app.server.sending import Sent, sent_by
 from annotate_app.session.guard import person_of
@@ -63,6 +64,12 @@ class _Exam(Sent, kw_only=True):
     act: api.ExamAct
 
 
+class _Read(Sent, kw_only=True):
+    """Body of POST /desk/guideline."""
+
+    version: int
+
+
 class Desks:
     """The routes an annotator's player talks to."""
 
@@ -84,6 +91,7 @@ class Desks:
             Route("/desk/shown", self.shown, methods=["POST"]),
             Route("/desk/broken", self.broken, methods=["POST"]),
             Route("/desk/exam", self.exam, methods=["POST"]),
+            Route("/desk/guideline", self.guideline, methods=["POST"]),
             Route("/clips/{pair}.mp4", self.clip),
             Route("/clips/{pair}.webp", self.storyboard),
         ]
@@ -133,6 +141,15 @@ class Desks:
             return sent
         person = person_of(request)
         desk = await run_in_threadpool(api.exam_act, self._project(), person, sent.act, now=self._clock())
+        return self._answer(person, [], desk)
+
+    async def guideline(self, request: Request) -> Response:
+        """Somebody was shown a version of the guideline, to its end."""
+        sent = await sent_by(request, _Read)
+        if isinstance(sent, Response):
+            return sent
+        person = person_of(request)
+        desk = await run_in_threadpool(api.read_guideline, self._project(), person, sent.version, now=self._clock())
         return self._answer(person, [], desk)
 
     async def clip(self, request: Request) -> Response:
@@ -212,5 +229,6 @@ def own_routes(project: Callable[[], api.Project], clips: ClipWorker[api.ClipJob
         *Desks(project, clips).routes(),
         *Examples(project, clips).routes(),
         *Moments(project, clips).routes(),
+        *PracticeRoutes(project, clips).routes(),
         *Rewriting(project).routes(),
     ]

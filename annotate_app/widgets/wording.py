@@ -26,7 +26,6 @@ EXAM_WORDS = {
     ExamPhase.FIRST: "not begun",
     ExamPhase.ANSWERING: "taking it",
     ExamPhase.ANSWERED: "not handed in",
-    ExamPhase.WAITING: "waits for the key",
     ExamPhase.RESULT: "handed in",
     ExamPhase.AGAIN: "looking again",
     ExamPhase.FAILED: "failed",

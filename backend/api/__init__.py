@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         exchange,
         my_replies,
         my_work,
+        read_guideline,
         read_replies,
         record_grades,
         record_skips,
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
         exam_items,
         exam_outcomes,
         exam_results,
-        exam_to_use,
         exempt_from_exam,
         explain_exam_item,
         grant_retake,
@@ -151,6 +151,21 @@ if TYPE_CHECKING:
         ties_study,
         write_study,
     )
+    from backend.api.tutorial import (
+        answer_practice,
+        choose_practice,
+        choose_practice_pair,
+        guideline_due,
+        guideline_version,
+        practice_clip,
+        practice_figures,
+        practice_items,
+        practice_offers,
+        practice_texts,
+        set_practice_from_file,
+        switch_tutorial,
+        withdraw_practice,
+    )
     from backend.api.upkeep import backup, doctor, migrate, restore
     from backend.api.work_flags import behind_flag, flags, pairs_behind
     from backend.campaign.board.leaderboard import Leaderboard
@@ -163,7 +178,6 @@ if TYPE_CHECKING:
     from backend.campaign.corpus.importing import ImportReport
     from backend.campaign.doctor.examining import DoctorReport, Finding
     from backend.campaign.earlier.judgements import JudgementsReport
-    from backend.campaign.exam.keys import KeyReport as ExamKeyReport
     from backend.campaign.exam.model import ExamKey
     from backend.campaign.exam.results import ExamAttempt, ExamOutcomes, ExamPerson, Missed
     from backend.campaign.exam.results import outcomes_csv as exam_outcomes_csv
@@ -256,7 +270,6 @@ __all__ = [
     "ExamEstimate",
     "ExamItem",
     "ExamKey",
-    "ExamKeyReport",
     "ExamOutcome",
     "ExamOutcomes",
     "ExamPerson",
@@ -310,6 +323,7 @@ __all__ = [
     "agreement_study",
     "agreement_version",
     "annotator_of",
+    "answer_practice",
     "backup",
     "backup_now",
     "behind_flag",
@@ -324,6 +338,8 @@ __all__ = [
     "choose_candidates",
     "choose_encoder",
     "choose_example",
+    "choose_practice",
+    "choose_practice_pair",
     "clip_for",
     "close_exam_round",
     "cut",
@@ -343,7 +359,6 @@ __all__ = [
     "exam_outcomes",
     "exam_outcomes_csv",
     "exam_results",
-    "exam_to_use",
     "example_clip",
     "examples",
     "examples_chosen",
@@ -357,8 +372,10 @@ __all__ = [
     "flags",
     "grant_retake",
     "guideline_changes",
+    "guideline_due",
     "guideline_news",
     "guideline_readers",
+    "guideline_version",
     "guideline_versions",
     "hours",
     "import_corpus",
@@ -401,10 +418,16 @@ __all__ = [
     "person_for",
     "pool_check_report",
     "pool_statistics",
+    "practice_clip",
+    "practice_figures",
+    "practice_items",
+    "practice_offers",
+    "practice_texts",
     "progress",
     "project_statistics",
     "propose_cast",
     "query_pairs",
+    "read_guideline",
     "read_replies",
     "record_grades",
     "record_skips",
@@ -437,6 +460,7 @@ __all__ = [
     "set_exam",
     "set_exam_from_file",
     "set_guideline_from_file",
+    "set_practice_from_file",
     "shown",
     "sign_in",
     "sign_in_as",
@@ -448,6 +472,7 @@ __all__ = [
     "storyboard_for",
     "summarise_raw",
     "suspend",
+    "switch_tutorial",
     "take_back_queries",
     "take_back_rewrite",
     "theory_study",
@@ -459,6 +484,7 @@ __all__ = [
     "videos_with_file",
     "waiting_rewrites",
     "withdraw_example",
+    "withdraw_practice",
     "write_negatives",
     "write_own_and_pool",
     "write_pool_figures",

@@ -7,6 +7,7 @@ from backend.campaign.corpus import rows as corpus_rows
 from backend.campaign.exam import taking as exam
 from backend.campaign.exam.model import ExamDesk
 from backend.campaign.exam.taking import Act as ExamAct
+from backend.campaign.guideline import reading as guideline
 from backend.campaign.judging import assignments, blocking, consensus, judgements, skips
 from backend.campaign.judging.model import Desk, GradeEvent, Receipt, ReceiptStatus, SkipEvent
 from backend.campaign.judging.rows import judgements as judgement_rows
@@ -79,6 +80,13 @@ def exam_act(project: Project, person: Person, act: ExamAct, *, now: float) -> D
         if not pausing.is_paused(project.store, sitting):
             exam.act(project.store, sitting, act, now=now)
     return _desk(project, sitting, now=now)
+
+
+def read_guideline(project: Project, person: Person, version: int, *, now: float) -> Desk[ExamDesk]:
+    """This annotator was shown a version of the guideline, to its end; the fresh desk."""
+    annotator = gate.annotator_of(project.store, person)
+    guideline.note_seen(project.store, annotator, version, now=now)
+    return _desk(project, annotator, now=now)
 
 
 def clip_for(project: Project, person: Person, pair: PairKey, *, context: bool = False) -> ClipJob:
@@ -155,6 +163,7 @@ def _desk(project: Project, annotator: Annotator | Lead, *, now: float, shown: P
     with writing(store):  # one act: whoever is paused at this very moment sits down at no pair after it
         found = (
             pausing.desk(store, annotator, now=now)
+            or guideline.desk(store, annotator, now=now)
             or exam.desk(store, annotator, now=now)
             or _work(project, annotator, now=now, shown=shown)
         )

@@ -29,6 +29,7 @@ from backend.cli import (
     scoring,
     service,
     stats,
+    tutorial,
     upkeep,
 )
 from backend.cli.output import fail
@@ -55,6 +56,7 @@ for part in (
     flags,
     guideline,
     hours,
+    tutorial,
     service,
     runs,
     scoring,

@@ -39,7 +39,7 @@ def register(app: typer.Typer) -> None:
 def show(folder: Dir, json: Json = False) -> None:
     """Print the guideline as it stands, and its versions.
 
-    Example: reelrank guideline my-project
+    Example: reelrank guideline show my-project, or for short: reelrank guideline my-project
     """
     project = api.open_project(folder)
     versions, readers = (

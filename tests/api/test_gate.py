@@ -15,7 +15,7 @@ from backend.campaign.people import gate
 from backend.campaign.pools.model import PoolOptions
 from backend.campaign.quality.model import FlagKind
 from backend.ground.errors import NotAllowed, ReelRankError
-from backend.ground.ids import AnnotatorId, PairKey, QueryId
+from backend.ground.ids import AnnotatorId, MomentId, PairKey, QueryId
 from backend.store.connection import writing
 from scored import write_files
 from support import NOW, Judging
@@ -30,6 +30,11 @@ LEADS: dict[str, Call] = {
     "adjudicate": lambda p, who: api.adjudicate(p, who, PAIR, 3, "why", now=NOW),
     "backup_now": lambda p, who: api.backup_now(p, who, now=NOW),
     "choose_example": lambda p, who: api.choose_example(p, who, PAIR, 3, "why", now=NOW),
+    "choose_practice": lambda p, who: api.choose_practice(p, who, "a text", MomentId(1), 3, "why", now=NOW),
+    "choose_practice_pair": lambda p, who: api.choose_practice_pair(p, who, PAIR, 3, "why", now=NOW),
+    "practice_offers": lambda p, who: api.practice_offers(p, who, "a text"),
+    "practice_texts": api.practice_texts,
+    "withdraw_practice": lambda p, who: api.withdraw_practice(p, who, 999, now=NOW),
     "decide_rewrite": lambda p, who: api.decide_rewrite(p, who, 999, None, now=NOW),
     "explain_exam_item": lambda p, who: api.explain_exam_item(p, who, 999, "why", now=NOW),
     "export_zip": lambda p, who: api.export_zip(p, who, now=NOW),
@@ -64,10 +69,12 @@ IN_CHARGE: dict[str, Call] = {
     "exam_items": api.exam_items,
     "exam_outcomes": api.exam_outcomes,
     "exam_results": api.exam_results,
-    "exam_to_use": api.exam_to_use,
     "examples_chosen": api.examples_chosen,
     "guideline_readers": api.guideline_readers,
     "guideline_versions": api.guideline_versions,
+    "practice_figures": lambda p, who: api.practice_figures(p, who, now=NOW),
+    "set_practice_from_file": lambda p, who: api.set_practice_from_file(p, who, Path("no such file"), now=NOW),
+    "switch_tutorial": lambda p, who: api.switch_tutorial(p, who, True, now=NOW),
     "reword_guideline": lambda p, who: api.reword_guideline(p, who, p.campaign.grading, "why", now=NOW),
     "set_guideline_from_file": lambda p, who: api.set_guideline_from_file(p, who, Path("no file"), "why", now=NOW),
     "exempt_from_exam": lambda p, who: api.exempt_from_exam(p, who, NOBODY, "why", now=NOW),
@@ -113,7 +120,11 @@ ANNOTATORS: dict[str, Call] = {
     "my_exam": api.my_exam,
     "my_replies": lambda p, who: api.my_replies(p, who, now=NOW),
     "my_work": lambda p, who: api.my_work(p, who, now=NOW),
+    "answer_practice": lambda p, who: api.answer_practice(p, who, "no such pair", 3, "key", now=NOW),
+    "guideline_due": api.guideline_due,
     "guideline_news": api.guideline_news,
+    "practice_items": lambda p, who: api.practice_items(p, who, now=NOW),
+    "read_guideline": lambda p, who: api.read_guideline(p, who, 1, now=NOW),
     "note_guideline_seen": lambda p, who: api.note_guideline_seen(p, who, 1, now=NOW),
     "read_replies": lambda p, who: api.read_replies(p, who, now=NOW),
     "record_grades": lambda p, who: api.record_grades(p, who, [], now=NOW),
@@ -125,6 +136,8 @@ SIGNED_IN: dict[str, Call] = {
     "clip_for": lambda p, who: api.clip_for(p, who, first_pair(p)),
     "example_clip": lambda p, who: api.example_clip(p, who, 3),
     "examples": api.examples,
+    "guideline_version": api.guideline_version,
+    "practice_clip": lambda p, who: api.practice_clip(p, who, practice_key(p)),
     "storyboard_for": lambda p, who: api.storyboard_for(p, who, first_pair(p)),
     "report_clip": lambda p, who: api.report_clip(p, who, first_pair(p), "why", now=NOW),
 }
@@ -221,6 +234,17 @@ WALKED = {**LEADS, **IN_CHARGE, **ANNOTATORS, **SIGNED_IN}
 
 def first_pair(project: api.Project) -> PairKey:
     return PairKey(project.store.db.execute("SELECT pair_key FROM pair").fetchone()[0])
+
+
+def practice_key(project: api.Project) -> str:
+    """A practice pair, chosen by the command line once there is none."""
+    with writing(project.store) as db:
+        if not db.execute("SELECT 1 FROM practice").fetchone():
+            db.execute(
+                "INSERT INTO practice (practice_key, query, moment_id, grade, explanation, chosen_at) "
+                "SELECT 'practice', 'a text', min(moment_id), 3, 'why', 0 FROM moment"
+            )
+    return "practice"
 
 
 def past_the_gate(project: api.Project, who: Person | Operator, names: Iterable[str] = tuple(WALKED)) -> set[str]:

@@ -17,6 +17,7 @@ from backend.campaign.nouns import Person, Role
 from backend.campaign.people import accounts as people
 from backend.store.connection import writing
 from backend.store.engine import Database
+from support import have_read
 
 BATCH = 20
 QUERIES, PAIRS, ROWS, WORKERS = 3281, 96_483, 227_808, 21
@@ -59,6 +60,7 @@ def full_project(folder: Path, rows: Rows) -> api.Project:
     consensus.rebuild(project.store)
     with writing(project.store) as db:
         agenda.rebuild(db)
+    have_read(project)
     return project
 
 
@@ -74,6 +76,7 @@ def lone_worker_project(folder: Path, done: int, left: int) -> tuple[api.Project
         _hand_out(db, range(1, (done + left) * BATCH + 1), [BATCH] * (done + left))
         _judge(db, [(pair, person.annotator_id, 3) for pair in range(1, done * BATCH + 1)])
         agenda.rebuild(db)
+    have_read(project)
     return project, person
 
 
@@ -133,9 +136,11 @@ def take_in(folder: Path, raw: Path, pairs: Path | None) -> api.JudgementsReport
 def add_annotators(project: api.Project, count: int, name: str = "annotator") -> list[Person]:
     """People to simulate."""
     with writing(project.store):
-        return [
+        added = [
             people.add(project.store, api.OPERATOR, f"{name} {n}", Role.ANNOTATOR, now=STARTED) for n in range(count)
         ]
+    have_read(project)
+    return added
 
 
 def _corpus(db: Database, moments: int = MOMENTS) -> None:

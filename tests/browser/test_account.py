@@ -16,6 +16,7 @@ from backend import api
 from backend.campaign.nouns import Role
 from backend.ground.errors import SignInRefused
 from hands import pair_on_show, press, saved
+from support import have_read
 
 pytestmark = pytest.mark.browser
 LEAD, ANNOTATORS, PASSWORD = api.demo_people()
@@ -133,6 +134,7 @@ def test_a_session_that_ends_while_a_grade_is_on_its_way_keeps_the_grade(
     api.add_person_with_password(
         api.open_project(server.project), api.OPERATOR, name, Role.ANNOTATOR, PASSWORD, now=time.time()
     )
+    have_read(api.open_project(server.project))
     [(number,)] = rows(server, "SELECT annotator_id FROM annotator WHERE name = ?", name)
     given = "SELECT grade, count(*) FROM judgement WHERE annotator_id = ? GROUP BY grade"
     page, other = enter(name), enter(LEAD if ended_by == "suspension" else name)

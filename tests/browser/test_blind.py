@@ -33,7 +33,7 @@ from backend.ground.ids import AnnotatorId, PairId
 from hands import page_is_done, pair_on_show, press, saved
 from player_harness import make_clip
 from recorder import Recorder
-from support import VERBS, WordEncoder
+from support import VERBS, WordEncoder, have_read
 
 pytestmark = pytest.mark.browser
 
@@ -137,6 +137,7 @@ def build(folder: Path) -> api.Project:
         api.add_person_with_password(project, api.OPERATOR, name, role, PASSWORD, now=now)
         for name, role in ((LEAD, Role.LEAD), (OTHER, Role.ANNOTATOR), (ANOTHER, Role.ANNOTATOR), (ME, Role.ANNOTATOR))
     )
+    have_read(project)
     first, second = (
         api.query_pairs(project, api.OPERATOR, query.query_id) for query in api.list_queries(project, api.OPERATOR)
     )
@@ -482,6 +483,7 @@ def test_what_others_think_changes_nothing_on_a_desk(marked: Marked, tmp_path: P
     for folder in copies:
         project = api.open_project(folder)
         newcomer = api.add_person_with_password(project, api.OPERATOR, "Newcomer", Role.ANNOTATOR, PASSWORD, now=now)
+        have_read(project)
         desk, walk = api.desk(project, newcomer, now=now), []
         for step in range(60):
             walk.append(asdict(desk))

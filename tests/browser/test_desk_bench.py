@@ -26,6 +26,7 @@ from app_server import AppServer, sign_in
 from backend import api
 from backend.campaign.demo import building as demo
 from backend.campaign.nouns import Role
+from support import have_read
 
 pytestmark = [pytest.mark.bench, pytest.mark.browser]
 
@@ -106,6 +107,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> api.Project:
     names = (*BROWSING, *(f"crowd{n}" for n in range(CROWD)))
     for name in names:
         api.add_person_with_password(project, api.OPERATOR, name, Role.ANNOTATOR, demo.PASSWORD, now=time.time())
+    have_read(project)
     return project
 
 

@@ -19,6 +19,7 @@ from axe import passes_axe
 from backend import api
 from backend.campaign.nouns import Role
 from hands import next_clip_is_here, pair_on_show, press, saved
+from support import have_read
 
 pytestmark = pytest.mark.browser
 MAIN = "[data-testid='stMainBlockContainer']"
@@ -57,6 +58,7 @@ def server(
         for name in (LEAD, *ANNOTATORS):
             role = Role.LEAD if name == LEAD else Role.ANNOTATOR
             api.add_person_with_password(made, api.OPERATOR, name, role, PASSWORD, now=time.time())
+        have_read(made)
     server = serve(project)
     yield server
     server.stop()

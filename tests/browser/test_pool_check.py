@@ -18,6 +18,7 @@ from app_server import AppServer
 from backend import api
 from backend.campaign.nouns import Role
 from hands import pair_on_show, player, press, saved
+from support import have_read
 
 pytestmark = pytest.mark.browser
 LEAD, (ANA, BEN, CLEO, DAN), PASSWORD = api.demo_people()
@@ -35,6 +36,7 @@ def server(tmp_path_factory: pytest.TempPathFactory, serve: Callable[[Path], App
     for name in (LEAD, ANA, BEN, CLEO, DAN):
         role = Role.LEAD if name == LEAD else Role.ANNOTATOR
         api.add_person_with_password(project, api.OPERATOR, name, role, PASSWORD, now=time.time())
+    have_read(project)
     project.store.close()
     return serve(folder / "check")
 
@@ -128,6 +130,7 @@ def test_a_check_from_the_first_key_to_the_report(enter: Callable[..., Page], se
     # An exam of such pairs asks for the very grade: with two, any answer would be within one of the key.
     project = api.open_project(server.project)
     api.add_person_with_password(project, api.OPERATOR, "Nia", Role.ANNOTATOR, PASSWORD, now=time.time())
+    have_read(project)
     api.set_exam(project, api.OPERATOR, queries=2, pairs=4, seed=1, now=time.time() + 16 * 60)
     exam = enter("Nia")
     expect(exam.get_by_text("of your grades may be other than the right one").first).to_be_visible()

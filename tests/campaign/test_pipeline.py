@@ -10,7 +10,7 @@ import pytest
 from backend import api
 from backend.campaign.nouns import Role
 from backend.ground.errors import InputError, NotAllowed, ProjectError
-from support import MOMENTS, NOW, Judging
+from support import MOMENTS, NOW, Judging, have_read
 
 
 def importing(project: api.Project, tmp_path: Path, text: str, **options: object) -> api.ImportReport:
@@ -257,6 +257,7 @@ def test_signing_out_returns_the_seats(judging: Judging) -> None:
     session = api.accept_invitation(judging.project, token, "long enough", now=NOW)
     yan = api.person_for(judging.project, session, now=NOW)
     assert yan is not None
+    have_read(judging.project)
     assert yan != anna
     assert len(api.desk(judging.project, yan, now=NOW).items) == 7
     api.sign_out(judging.project, session, now=NOW)

@@ -37,11 +37,14 @@ def test_the_public_commands_are_there() -> None:
     wanted = "demo init import cast rewrite queries candidates probe-figures pseudo-train serve status export "
     wanted += "stats consensus agreement evaluate backup migrate clip import-judgements restore doctor"
     studies = {f"measures {name}" for name in ["agreement", "stability", "noise", "ties", "model-selection", "theory"]}
+    guidelines = {f"guideline {name}" for name in ["show", "set"]} | {
+        f"tutorial {name}" for name in ["set", "status", "on", "off"]
+    }
     exams = {f"exam {name}" for name in ["set", "status", "results", "off", "retake", "exempt"]}
     kept = {f"{shelf} {act}" for shelf in ("truths", "runs") for act in ("add", "list", "remove")}
     found = {" ".join(command) for command in commands()}
     mvmr = {command for command in found if command.startswith("mvmr ")}  # tests/cli/test_mvmr.py
-    assert found - mvmr == {*wanted.split(), "users add"} | studies | exams | kept
+    assert found - mvmr == {*wanted.split(), "users add"} | studies | exams | kept | guidelines
 
 
 def test_what_few_commands_need_is_not_loaded_for_all() -> None:

@@ -54,7 +54,7 @@ class Context {
 
   /** Resolves, once the first frame is ready, to the seconds before and after the moment; rejects with the reason. */
   async load(pair, signal) {
-    const response = await fetch(`${clipUrl(pair)}?context=1`, {
+    const response = await fetch(`${this.stage.url(pair)}?context=1`, {
       credentials: "same-origin",
       signal: AbortSignal.any([signal, AbortSignal.timeout(CONTEXT_PATIENCE_MS)]),
     }).catch(() => {

@@ -9,12 +9,19 @@ export default function mount({ parentElement, data }) {
   const old = players.get(parentElement);
   if (old && old.person === data.person) {
     old.run = run;
-    if (old.data !== data) old.player.sync.send(); // the answer is newer than the data handed over
+    if (old.data !== data) old.player.refreshed();
     old.data = data;
   } else {
     old?.player.stop();
-    const player = new Player(parentElement.querySelector("[data-testid='player']"), data);
-    players.set(parentElement, { player, run, data, person: data.person });
+    const root = parentElement.querySelector("[data-testid='player']");
+    const mounted = { run, data, person: data.person };
+    // A lesson gives way to the desk that follows it.
+    const follow = (desk) => {
+      mounted.player.stop();
+      mounted.player = new Player(root, { ...data, desk });
+    };
+    mounted.player = data.lesson ? new Lesson(root, data, follow) : new Player(root, data);
+    players.set(parentElement, mounted);
   }
   return () => {
     const mounted = players.get(parentElement);

@@ -91,6 +91,11 @@ class Player {
     if (!document.hidden) this.sync.send();
   }
 
+  /** Data was handed over anew: the server's answer is newer than it. */
+  refreshed() {
+    this.sync.send();
+  }
+
   /** Ask again while there is nothing to grade, and keep the seats of a person who takes their time. */
   renew() {
     if (document.hidden || this.sync.running || this.windows.standing) return;
@@ -316,6 +321,8 @@ class Player {
     }
     this.notes.show(currentItem(work));
     this.draw();
+    // A lead changed the guideline: the page comes anew, and tells how before anything else.
+    if (pair === undefined && work.desk?.state === "guideline" && this.unsent.size === 0 && !this.windows.standing) location.reload();
     if (pair !== undefined) {
       const ahead = upcoming(work).map((item) => item.pair).filter((candidate) => candidate !== pair);
       this.stage.prepare(ahead, work.trail.at(-1)?.item.pair);
@@ -335,7 +342,7 @@ class Player {
     const onExam = !this.windows.standing && !currentItem(work) && work.desk?.state === "exam" && unsent.size === 0;
     view.exam(onExam ? work.desk.exam : null);
     const extra = uncounted(work, unsent);
-    view.counts((work.desk?.today ?? 0) + extra, (work.desk?.in_all ?? 0) + extra, currentItem(work)?.counts);
+    view.counts((work.desk?.today ?? 0) + extra, (work.desk?.in_all ?? 0) + extra, currentItem(work)?.exam);
     view.replies(work.desk?.replies ?? 0);
     view.saving(unsent, sync.state);
     view.undo(this.windows.standing ? undefined : work.trail[work.trail.length - 1 - work.back]);

@@ -34,6 +34,8 @@ SCRIPTS = (
     "guide.js",
     "preferences.js",
     "player.js",
+    "lesson_words.js",
+    "lesson.js",
     "mount.js",
 )
 
@@ -56,7 +58,9 @@ def style() -> str:
 _mount = st.components.v2.component("reelrank_player", html=markup(), css=style(), js=script())
 
 
-def player(desk_json: dict[str, Any], person: Person, key: str = "player") -> None:
+def player(
+    desk_json: dict[str, Any], person: Person, key: str = "player", *, lesson: dict[str, Any] | None = None
+) -> None:
     """Put the player on the page.
 
     Grades travel from the browser to `/desk/exchange`, never through Streamlit, so a rerun neither waits for a
@@ -67,7 +71,9 @@ def player(desk_json: dict[str, Any], person: Person, key: str = "player") -> No
         person: names the annotator's store of unsent grades in the browser, so that two people who share a
             computer never send each other's grades.
         key: Streamlit's name of this element.
+        lesson: what is to be read, and practised, before the desk, as `widgets.lesson` has it; None for nothing.
     """
     project = auth.project()
     words = guideline(project.campaign, api.examples(project, person))
-    _mount(data={"desk": desk_json, "person": int(person.annotator_id), "guideline": words}, key=key)
+    data = {"desk": desk_json, "person": int(person.annotator_id), "guideline": words, "lesson": lesson}
+    _mount(data=data, key=key)

@@ -10,9 +10,11 @@ class Stage {
    * @param third a video that may be lent the stage for a while, such as the context
    * @param on {firstFrame(now), time(seconds, duration), playing(boolean), broken(pair, what), serverWell()}
    *   serverWell resolves to whether the server answers, so that an outage is never blamed on a clip
+   * @param where the address that clips lie under
    */
-  constructor(videos, third, on) {
+  constructor(videos, third, on, where = "/clips/") {
     this.videos = videos;
+    this.where = where;
     this.on = on;
     this.active = videos[0];
     this.pairs = new Map(videos.map((video) => [video, null]));
@@ -113,13 +115,13 @@ class Stage {
       return;
     }
     video.muted = true;
-    video.src = this.blobs.get(pair) ?? clipUrl(pair);
+    video.src = this.blobs.get(pair) ?? this.url(pair);
   }
 
   /** Fetch a clip into memory: {blob: url} or {what: why not, inWords}. */
   async download(pair) {
     try {
-      const response = await fetch(clipUrl(pair), { credentials: "same-origin", signal: this.ended.signal });
+      const response = await fetch(this.url(pair), { credentials: "same-origin", signal: this.ended.signal });
       if (response.ok) {
         const url = URL.createObjectURL(await response.blob());
         this.blobs.set(pair, url);
@@ -252,6 +254,10 @@ class Stage {
     if (this.shown.duration > 0) this.shown.currentTime = share * this.shown.duration;
   }
 
+  url(pair) {
+    return `${this.where}${encodeURIComponent(pair)}.mp4`;
+  }
+
   stop() {
     this.ended.abort();
     this.watch = null;
@@ -259,8 +265,4 @@ class Stage {
     for (const video of this.videos) this.load(video, null);
     for (const url of this.blobs.values()) URL.revokeObjectURL(url);
   }
-}
-
-function clipUrl(pair) {
-  return `/clips/${encodeURIComponent(pair)}.mp4`;
 }

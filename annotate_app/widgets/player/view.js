@@ -60,7 +60,7 @@ class View {
     put(this.parts.query, item?.query ?? "");
     this.parts.query.classList.toggle("long", (item?.query.length ?? 0) > 90);
     const nth = item ? `${item.position} of ${item.total}` : "";
-    const words = { answering: `Exam, ${nth}`, again: `Exam, look again: ${nth}` }[item?.exam] ?? nth;
+    const words = { answering: `Exam, ${nth}`, again: `Exam, look again: ${nth}`, practice: `Practice, ${nth}` }[item?.exam] ?? nth;
     this.root.dataset.exam = item?.exam ?? "";
     put(this.parts.progress, words);
     this.missed(item?.missed);
@@ -76,8 +76,8 @@ class View {
     put(title, empty.title);
     put(text, empty.text);
     this.root.querySelector(".empty [data-do='guideline']").hidden = !empty.guideline;
-    const told = item?.missed ? ` ${missedWords(item.missed)} ${item.missed.explanation}` : "";
-    if (changed || !item) this.say("item", item ? `${item.query} ${words}${told}` : `${empty.title}. ${empty.text}`);
+    const told = item?.missed ? ` ${item.missed.words ?? missedWords(item.missed)} ${item.missed.explanation}` : "";
+    if (changed || !item || item.missed?.words) this.say("item", item ? `${item.query} ${words}${told}` : `${empty.title}. ${empty.text}`);
   }
 
   /** What is told about an item of the exam that was missed. */
@@ -85,7 +85,7 @@ class View {
     const { missed: box } = this.parts;
     box.hidden = !missed;
     const [verdict, explanation] = box.children;
-    put(verdict, missed ? missedWords(missed) : "");
+    put(verdict, missed ? (missed.words ?? missedWords(missed)) : "");
     put(explanation, missed ? missed.explanation || "Look again with the guideline (G), then grade." : "");
   }
 
@@ -102,8 +102,8 @@ class View {
     list.replaceChildren(...figures.map(([name, value]) => make("div", "", [make("dt", "", name), make("dd", "", value)])));
   }
 
-  counts(today, inAll, words) {
-    put(this.parts.counts, words ?? `${today.toLocaleString()} today \u00b7 ${inAll.toLocaleString()} in all`);
+  counts(today, inAll, exam) {
+    put(this.parts.counts, exam ? "none of this counts as a judgement" : `${today.toLocaleString()} today \u00b7 ${inAll.toLocaleString()} in all`);
   }
 
   /** The way to replies that were not read yet. */

@@ -29,6 +29,7 @@ from backend.campaign.project import folder as projects
 from backend.campaign.project.folder import Project
 from backend.campaign.queries import drawing as queries
 from backend.campaign.review.rows import reviews
+from backend.campaign.tutorial import choosing as tutorial
 from backend.encoders import sentence
 from backend.ground.ids import QueryId
 from backend.ground.progress import Progress, named
@@ -74,6 +75,7 @@ def build(folder: Path, *, now: float, progress: Progress) -> Project:
         person = people.add_with_password(project.store, OPERATOR, name, role, PASSWORD, now=now)
         if role is Role.ANNOTATOR:  # a tour of the demo begins with a clip; whoever is invited meets the tutorial
             guideline.note_seen(project.store, gate.annotator_of(project.store, person), 1, now=now)
+    tutorial.set_from_file(project.store, OPERATOR, kept / clips.PRACTICE, now=now)
     return project
 
 

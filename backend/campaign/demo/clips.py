@@ -7,6 +7,9 @@ import msgspec
 MOMENTS = "moments.jsonl"
 """The captions file among the clips, of format jsonl."""
 
+PRACTICE = "practice.csv"
+"""The tutorial's practice pairs among the clips."""
+
 
 class _Cast(msgspec.Struct):
     cast: dict[str, str]

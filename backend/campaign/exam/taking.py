@@ -87,8 +87,7 @@ def key_desk(store: Store, lead: Lead) -> Desk[ExamDesk]:
     """
     with reading(store) as db:
         held = _own_key(db)
-        found = _laid_out(held, _at_key(db, lead, held), 0, 0)
-    return replace(found, exam=replace(found.exam, gives_key=True)) if found.exam else found
+        return _laid_out(held, _at_key(db, lead, held), 0, 0)
 
 
 def act(store: Store, person: Annotator, what: Act, *, now: float, purpose: ExamPurpose = ExamPurpose.EXAM) -> None:

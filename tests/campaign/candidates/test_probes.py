@@ -13,7 +13,7 @@ from backend import api
 from backend.campaign.nouns import Role
 from backend.campaign.people import accounts as people
 from backend.ground.errors import ProjectError
-from support import NOW, PEOPLE, VERBS, Judging, WordEncoder
+from support import NOW, PEOPLE, VERBS, Judging, WordEncoder, have_read
 
 PLACES = ("kitchen", "hall", "garden", "office", "street", "car", "shop", "attic", "lift", "roof")
 CAPTIONS = [f"{PEOPLE[n % 4]} {VERBS[n % 8]} in the {PLACES[n % 10]} {n}." for n in range(200)]
@@ -33,6 +33,7 @@ def probed(corpus_project: api.Project, tmp_path: Path) -> Judging:
     assert (report.queries, report.pairs, report.probed, report.probe_pairs) == (6, 120, 2, 200)
     lead = people.add(corpus_project.store, api.OPERATOR, "Lea", Role.LEAD, now=NOW)
     crowd = [people.add(corpus_project.store, api.OPERATOR, name, Role.ANNOTATOR, now=NOW) for name in PEOPLE]
+    have_read(corpus_project)
     return Judging(corpus_project, lead, crowd)
 
 

@@ -20,7 +20,7 @@ from backend.campaign.people import accounts as people
 from backend.ground.errors import InputError, ProjectError
 from backend.ground.ids import AnnotatorId, PairKey
 from backend.store import connection
-from support import NOW, Judging
+from support import NOW, Judging, have_read
 
 RAW = "pair_id,worker,relevance\n"
 PAIRS = "pair_id,query_id,query,video_name,timestamp,duration,caption,similarity\n"
@@ -157,6 +157,7 @@ def test_people_go_on_where_the_campaign_stopped(empty: api.Project) -> None:
     assert seats == [(0, 2, 2), (1, 4, 2), (2, 2, 1), (3, 2, 0), (4, 2, 0)]
     with connection.writing(empty.store):
         zoe = people.add(empty.store, api.OPERATOR, "Zoe", Role.ANNOTATOR, now=NOW)
+        have_read(empty)
     key_of = {PairKey(str(key)): number for key, number in rows(empty, "SELECT pair_key, pair_id FROM pair")}
     items = api.desk(empty, zoe, now=LATER).items
     assert key_of[items[0].pair] == 1, "the disagreement first"

@@ -38,7 +38,7 @@ from backend.campaign.people import accounts as people
 from backend.encoders import sentence
 from backend.ground.errors import Overtaken, PairLocked
 from backend.ground.ids import PairKey
-from support import MOMENTS, NOW, WordEncoder
+from support import MOMENTS, NOW, WordEncoder, have_read
 
 EXAMPLES = int(os.environ.get("REELRANK_EXAMPLES", "150"))
 LEASE_S = 5 * 60.0
@@ -76,6 +76,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     people.add(project.store, api.OPERATOR, "Lea", Role.LEAD, now=NOW)
     for name in ("Anna", "Boris", "Carla", "Dev", "Eve"):
         people.add(project.store, api.OPERATOR, name, Role.ANNOTATOR, now=NOW)
+    have_read(project)
     project.store.db.conn.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     project.store.close()
     return folder / "project"

@@ -17,7 +17,7 @@ from backend.campaign.nouns import Role, Verdict
 from backend.campaign.pool_check import making
 from backend.campaign.pool_check.rules import wilson
 from backend.ground.errors import InputError, ProjectError
-from support import NOW, Judging
+from support import NOW, Judging, have_read
 
 
 @pytest.fixture
@@ -35,6 +35,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Judging:
         api.add_person_with_password(project, api.OPERATOR, name, role, "long enough", now=NOW)
         for name, role in (("Lea", Role.LEAD), *((name, Role.ANNOTATOR) for name in ("Ana", "Ben", "Cleo", "Dan")))
     ]
+    have_read(project)
     project.store.close()
     return Judging(project, people[0], people[1:])
 

@@ -7,7 +7,7 @@ from backend import api
 from backend.campaign.judging.model import GradeEvent
 from backend.campaign.nouns import Role
 from backend.media.jobs import STORYBOARD
-from support import NOW, Judging
+from support import NOW, Judging, have_read
 
 
 def test_a_moment_of_a_video_is_no_whole_one(judging: Judging) -> None:
@@ -23,6 +23,7 @@ def test_whole_videos_are_told_wherever_they_are_shown(tmp_path: Path) -> None:
         api.add_person_with_password(project, api.OPERATOR, name, Role.ANNOTATOR, "long enough", now=NOW)
         for name in ("Ana", "Ben")
     )
+    have_read(project)
     desk = api.desk(project, ana, now=NOW)
     assert all(item.whole for item in desk.items)
     board = api.storyboard_for(project, ana, desk.items[0].pair)
@@ -39,6 +40,7 @@ def test_whole_videos_are_told_wherever_they_are_shown(tmp_path: Path) -> None:
     lead = api.add_person_with_password(project, api.OPERATOR, "Lea", Role.LEAD, "long enough", now=NOW)
     api.set_exam(project, lead, queries=3, pairs=3, seed=1, now=NOW + 1000)
     nia = api.add_person_with_password(project, lead, "Nia", Role.ANNOTATOR, "long enough", now=NOW + 1000)
+    have_read(project)
     items = api.exam_act(project, nia, api.ExamAct.START, now=NOW + 1000).items
     assert items
     assert all(item.whole for item in items)

@@ -16,7 +16,7 @@ from backend.campaign.nouns import Role, Verdict
 from backend.ground.errors import InputError, ProjectError
 from backend.ground.ids import PairKey
 from backend.scoring.evaluate import evaluate
-from support import NOW, Judging
+from support import NOW, Judging, have_read
 
 LATER = NOW + 15 * 60.0 + 1
 LABELS = ("No", "Partly", "Yes")
@@ -113,6 +113,7 @@ def test_an_exam_asks_and_marks_on_the_scale(three: Judging, tmp_path: Path) -> 
     settle(three)
     project, lead = three.project, three.lead
     me = api.add_person_with_password(project, lead, "Nia", Role.ANNOTATOR, "long enough", now=NOW)
+    have_read(project)
     key = tmp_path / "key.csv"
     key.write_text(f"pair_id,grade\n{three.pairs()[0].pair_id},3\n")
     with pytest.raises(InputError, match="grade is '3', not one of 0, 1, 2"):

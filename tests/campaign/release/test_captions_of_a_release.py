@@ -13,7 +13,7 @@ from backend.campaign.nouns import Person, Role
 from backend.campaign.people import accounts as people
 from backend.ground.ids import PairKey
 from backend.store.connection import writing
-from support import MOMENTS, NOW, PEOPLE, Judging
+from support import MOMENTS, NOW, PEOPLE, Judging, have_read
 
 WORDS = {"Anna": "a woman", "Boris": "a man", "Carla": "a woman"}
 GENERIC = {name: phrase[0].upper() + phrase[1:] for name, phrase in WORDS.items()}
@@ -35,6 +35,7 @@ def settled(corpus_project: api.Project) -> api.Project:
     with writing(project.store):
         lead = people.add(project.store, api.OPERATOR, "Lea", Role.LEAD, now=NOW)
         judges = [people.add(project.store, api.OPERATOR, name, Role.ANNOTATOR, now=NOW) for name in ("Uma", "Vic")]
+        have_read(project)
     first, second = api.rewrite_queue(project, lead).items[:2]
     api.decide_rewrite(project, lead, first.caption_id, "Somebody waves in a room.", now=NOW)
     api.decide_rewrite(project, lead, second.caption_id, None, now=NOW)

@@ -1,0 +1,47 @@
+// The lesson before the desk, as pure values: its steps, and their words.
+//
+// lesson = {version, reading: "first" | "changed" | "again", reasons, changes: [{where, before, after}], practice}
+// step   = {kind: "intro" | "grade" | "questions" | "reminders" | "practice" | "end" | "news", ...}
+
+/** The steps of a lesson: the guideline page by page, then practice; or what changed, alone. */
+function lessonSteps(lesson, guideline) {
+  if (lesson.reading === "changed") return [{ kind: "news" }];
+  const { grades, questions, reminders } = guideline;
+  const steps = [{ kind: "intro" }, ...[...grades].reverse().map((meaning) => ({ kind: "grade", meaning }))];
+  if (questions.length > 0) steps.push({ kind: "questions" });
+  if (reminders.length > 0) steps.push({ kind: "reminders" });
+  const total = lesson.practice.length;
+  lesson.practice.forEach((item, index) => {
+    steps.push({ kind: "practice", item: { ...item, position: index + 1, total, exam: "practice" } });
+  });
+  return [...steps, { kind: "end" }];
+}
+
+/** Where somebody begins: a newcomer who practised before, and left, goes on at the first pair without an answer. */
+function firstStep(lesson, steps) {
+  const isOpen = ({ kind, item }) => kind === "end" || (kind === "practice" && item.own === null);
+  const began = lesson.reading === "first" && lesson.practice.some(({ own }) => own !== null);
+  return began ? steps.findIndex(isOpen) : 0;
+}
+
+/** What is told at once about an answer. */
+function toldWords({ own, right, agrees }) {
+  if (own === right) return `Right: ${right}.`;
+  return agrees ? `Right is ${right}. Your ${own} is close enough to agree.` : `You gave ${own}. Right is ${right}.`;
+}
+
+/** What the first page says of the rest. */
+function introWords(lesson, grades) {
+  const count = lesson.practice.length;
+  const first = "You will see one query and one clip at a time, and grade how well the clip shows what the query asks for.";
+  const pages = `These pages show what each of the ${grades.length} grades means.`;
+  const then = count === 0 ? "" : ` Then you practise on ${count} ${count === 1 ? "clip" : "clips"}, with the right grade and why at once.`;
+  return [first, `${pages}${then} Nothing here counts as a judgement.`];
+}
+
+/** How practice went, for the last page. */
+function practiceWords(told) {
+  if (told.length === 0) return "";
+  const agreed = told.filter(({ agrees }) => agrees).length;
+  return `${agreed} of your ${told.length} practice ${told.length === 1 ? "grade" : "grades"} ${agreed === 1 ? "agrees" : "agree"} with the right one. `;
+}

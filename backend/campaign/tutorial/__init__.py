@@ -1,0 +1,1 @@
+"""The tutorial: practice pairs with the explanation at once."""

@@ -1,0 +1,73 @@
+"""Commands about the tutorial: `reelrank tutorial set|status|on|off`."""
+
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+import typer
+
+from backend import api
+from backend.cli.output import Dir, Json, now, say, table
+
+
+def register(app: typer.Typer) -> None:
+    """Add these commands to the command line."""
+    tutorial = typer.Typer(
+        help="What newcomers read and practise before their first clip.", no_args_is_help=True, rich_markup_mode=None
+    )
+    for name, command in (("set", set_practice), ("status", status), ("on", on), ("off", off)):
+        tutorial.command(name)(command)
+    app.add_typer(tutorial, name="tutorial")
+
+
+def set_practice(
+    folder: Dir,
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE.csv", help="query,video,start,end,grade,explanation: a moment of the project a row."
+        ),
+    ],
+) -> None:
+    """Let newcomers practise on the pairs of a file, in its order, in the place of those that stand.
+
+    None may be a pair that somebody may still have to grade.
+
+    Example: reelrank tutorial set my-project practice.csv
+    """
+    count = api.set_practice_from_file(api.open_project(folder), api.OPERATOR, file, now=now())
+    say(f"Newcomers practise on {count} pairs now.")
+
+
+def status(folder: Dir, json: Json = False) -> None:
+    """Whether newcomers are shown the tutorial, and how often each practice pair was missed.
+
+    Example: reelrank tutorial status my-project
+    """
+    project = api.open_project(folder)
+    pairs = api.practice_figures(project, api.OPERATOR, now=now())
+    if json:
+        say(msgspec.json.encode({"on": project.campaign.tutorial, "practice": pairs}).decode())
+        return
+    said = "are shown the tutorial" if project.campaign.tutorial else "begin at once: the tutorial is off"
+    say(f"Newcomers {said}.\n")
+    rows = [(one.grade, one.query, one.video, one.people, one.missed, one.hidden or "yes") for one in pairs]
+    table(("grade", "query", "video", "answered", "missed", "shown"), rows)
+
+
+def on(folder: Dir) -> None:
+    """Show newcomers the guideline and practice before their first clip.
+
+    Example: reelrank tutorial on my-project
+    """
+    api.switch_tutorial(api.open_project(folder), api.OPERATOR, True, now=now())
+    say("Newcomers are shown the tutorial.")
+
+
+def off(folder: Dir) -> None:
+    """Let newcomers begin at once. Who knows an earlier guideline is still told what changed.
+
+    Example: reelrank tutorial off my-project
+    """
+    api.switch_tutorial(api.open_project(folder), api.OPERATOR, False, now=now())
+    say("Newcomers begin at once; the guideline is a key away (G).")

@@ -1,0 +1,151 @@
+"""The tutorial in a real browser on the real server: a newcomer by keyboard, a changed guideline, the lead's page."""
+
+import re
+import sqlite3
+import time
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from app_server import AppServer
+from axe import no_serious_finding
+from backend import api
+from backend.campaign.nouns import Role, Scale
+from hands import page_is_done, pair_on_show, player, press, saved
+
+pytestmark = pytest.mark.browser
+LEAD, ANNOTATORS, PASSWORD = api.demo_people()
+NEW = "Nova"
+PRACTICE = 4
+"""Those that the demo comes with: right are 4, 3, 1, 0."""
+Enter = Callable[..., Page]
+
+
+@pytest.fixture(scope="module")
+def server(
+    tmp_path_factory: pytest.TempPathFactory, demo: Callable[..., Path], serve: Callable[[Path], AppServer]
+) -> AppServer:
+    """The app over the judged demo with an exam, which somebody new has to take."""
+    project = api.open_project(demo(tmp_path_factory.mktemp("tutorial") / "project", judged=True))
+    api.add_person_with_password(project, api.OPERATOR, NEW, Role.ANNOTATOR, PASSWORD, now=time.time())
+    api.set_exam(project, api.OPERATOR, queries=1, pairs=2, seed=2, newcomers_only=True, now=time.time())
+    for row in api.list_people(project, api.OPERATOR):
+        if row.person.name in ANNOTATORS:
+            api.exempt_from_exam(project, api.OPERATOR, row.person.annotator_id, "of the demo", now=time.time())
+    return serve(project.folder)
+
+
+def rows(server: AppServer, sql: str, *values: object) -> list[tuple[Any, ...]]:
+    with closing(sqlite3.connect(server.project / "reelrank.db")) as db:
+        return db.execute(sql, values).fetchall()
+
+
+def title(page: Page, words: str) -> None:
+    expect(page.get_by_test_id("lesson-sheet").get_by_role("heading", name=words)).to_be_visible()
+
+
+def told(page: Page) -> str:
+    """What is told about the practice pair on show, once it is."""
+    box = player(page).locator(".missed")
+    expect(box.get_by_role("button", name="Next")).to_be_visible()
+    return box.inner_text()
+
+
+def practise(page: Page, nth: int, key: int) -> str:
+    expect(page.get_by_test_id("progress")).to_have_text(f"Practice, {nth} of {PRACTICE}")
+    pair_on_show(page)
+    page.keyboard.press(str(key))
+    return told(page)
+
+
+def test_a_newcomer_reads_practises_and_comes_to_the_exam_by_keyboard(enter: Enter, server: AppServer) -> None:
+    page = enter(NEW)
+    step = page.get_by_test_id("lesson-step")
+    title(page, "How to grade")
+    expect(step).to_have_text("Tutorial, 1 of 13")
+    no_serious_finding(page)
+    page.keyboard.press("Enter")
+    title(page, "Grade 4")
+    expect(page.get_by_test_id("lesson-sheet")).to_contain_text("Every action matches, is easy to see")
+    page.keyboard.press("ArrowRight")
+    title(page, "Grade 3")
+    page.keyboard.press("ArrowLeft")
+    title(page, "Grade 4")
+    for words in ("Grade 3", "Grade 2", "Grade 1", "Grade 0", "Before each grade: ask three questions", "Keep in mind"):
+        page.keyboard.press("Enter")
+        title(page, words)
+    page.keyboard.press("Enter")
+
+    pair = pair_on_show(page)
+    page.keyboard.press("Enter")  # nothing is right before there is an answer
+    assert pair_on_show(page) == pair
+    assert "You gave 0. Right is 4." in practise(page, 1, 0)
+    assert "opened in full view" in told(page)
+    expect(player(page).locator("[data-right='true']")).to_have_attribute("data-grade", "4")
+    no_serious_finding(page)
+    page.reload()
+    expect(page.get_by_test_id("progress")).to_have_text(f"Practice, 2 of {PRACTICE}", timeout=30_000)
+    assert "Right: 3." in practise(page, 2, 3)
+    page.keyboard.press("Enter")
+    assert "Your 2 is close enough to agree." in practise(page, 3, 2)
+    page.keyboard.press("Enter")
+    practise(page, 4, 0)
+    page.keyboard.press("Enter")
+    title(page, "That was the tutorial")
+    expect(page.get_by_test_id("lesson-sheet")).to_contain_text("3 of your 3 practice grades agree")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="The exam comes first")).to_be_visible()
+    page.keyboard.press("Enter")
+    expect(page.get_by_test_id("progress")).to_have_text("Exam, 1 of 2")
+
+    (me,) = rows(server, "SELECT annotator_id FROM annotator WHERE name = ?", NEW)[0]
+    given = "SELECT grade FROM practice_answer WHERE annotator_id = ? ORDER BY rowid"
+    assert rows(server, given, me) == [(0,), (3,), (2,), (0,)]
+    assert rows(server, "SELECT count(*) FROM judgement WHERE annotator_id = ?", me) == [(0,)]
+    assert rows(server, "SELECT count(*) FROM exam_answer") == [(0,)]
+    assert rows(server, "SELECT version FROM guideline_seen WHERE annotator_id = ?", me) == [(1,)]
+
+    page.goto(f"{server.url}/my-work")
+    page.get_by_role("link", name="Tutorial").click()
+    title(page, "How to grade")
+    for _ in range(8):
+        page.keyboard.press("Enter")
+    assert "Right: 4." in practise(page, 1, 4)
+    page.goto(server.url)
+    expect(page.get_by_test_id("progress")).to_have_text("Exam, 1 of 2")
+
+
+def test_a_changed_guideline_is_told_after_the_clip_on_show_and_once(enter: Enter, server: AppServer) -> None:
+    page, project = enter(ANNOTATORS[0]), api.open_project(server.project)
+    pair_on_show(page)
+    (lead,) = (row.person for row in api.list_people(project, api.OPERATOR) if row.person.name == LEAD)
+    grading = project.campaign.grading
+    meanings = tuple(replace(one, label="Mostly") if one.grade == 3 else one for one in grading.scale.meanings)
+    api.reword_guideline(project, lead, replace(grading, scale=Scale(meanings)), "Well was too wide.", now=time.time())
+    first = press(page, 2)
+    while not page.get_by_role("heading", name="The guideline changed").is_visible():
+        if player(page).get_attribute("data-gradable") == "true":
+            page.keyboard.press("2")
+        page.wait_for_timeout(100)
+    sheet = page.get_by_test_id("lesson-sheet")
+    expect(sheet).to_contain_text("Well was too wide.")
+    expect(sheet.locator("del")).to_have_text("Well")
+    expect(sheet.locator("ins")).to_have_text("Mostly")
+    no_serious_finding(page)
+    graded = (
+        "SELECT pair_key FROM judgement JOIN pair USING (pair_id) JOIN annotator USING (annotator_id) WHERE name = ?"
+    )
+    assert (first,) in rows(server, graded, ANNOTATORS[0])
+    page.keyboard.press("Enter")
+    expect(page.get_by_test_id("progress")).to_have_text(re.compile(r"^\d+ of \d+$"))
+    expect(player(page).get_by_role("button", name=re.compile("^Grade 3, Mostly"))).to_be_visible()
+    press(page, 1)
+    saved(page)
+    page.reload()
+    pair_on_show(page)
+    page_is_done(page)
