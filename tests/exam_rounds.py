@@ -71,7 +71,7 @@ class Round:
         return self.act(who, "hand_in")
 
     def close(self) -> int:
-        return api.close_exam_round(self.project, self.lead, now=NOW + 10)
+        return api.close_exam_round(self.project, self.lead, now=NOW + 10).finished
 
     def look_again(self, who: int) -> Desk[ExamDesk]:
         """Go on from the result, and grade what was missed as it is right."""

@@ -5,10 +5,10 @@ import time
 import streamlit as st
 
 from annotate_app.plain import plain
-from annotate_app.widgets import exam_outcomes, exam_results, look, wording
+from annotate_app.widgets import exam_outcomes, exam_results, exam_round, look, wording
 from annotate_app.widgets.review_clip import review_clip
 from backend import api
-from backend.campaign.exam.model import ExamPhase
+from backend.campaign.exam.model import ExamKey, ExamPhase
 from backend.campaign.nouns import Person
 from backend.campaign.project.model import ExamSettings
 from backend.ground.ids import AnnotatorId
@@ -25,24 +25,31 @@ def page() -> None:
     if done := st.session_state.pop("exam_done", ""):
         st.success(done)
     held, campaign = api.exam_held(project, lead), project.campaign
+    if exam_round.key_desk(project, lead, held):
+        return
     if held is None:
         st.markdown(
-            "This project has no exam: everybody may judge at once. With an exam, annotators first grade pairs whose "
-            f"relevance is settled. Whose grades {wording.differ(campaign.tolerance)} from it too often does not get "
+            "This project has no exam: everybody may judge at once. With an exam, annotators first grade pairs that "
+            f"have a key. Whose grades {wording.differ(campaign.tolerance)} from it too often does not get "
             "to the queue until you say so."
         )
         _form(campaign.exam)
+        exam_round.to_use(api.exam_to_use(project, lead))
         _earlier(api.exam_outcomes(project, lead))
         return
     _facts(held)
+    standing = api.exam_results(project, lead)
+    exam_round.stage(held, standing)
     people, results, items, another = st.tabs(["People", "Results", "Items", "Another exam, or none"])
     with people:
-        _people(api.exam_results(project, lead))
+        _people(standing)
     with results:
         exam_outcomes.outcomes(api.exam_outcomes(project, lead))
     with items:
         _items(project, lead)
     with another:
+        exam_round.to_use(api.exam_to_use(project, lead))
+        st.subheader("Another exam", anchor=False)
         st.markdown("Another exam takes the place of this one. Who passed before has passed; open attempts end.")
         _form(campaign.exam)
         st.button(
@@ -63,11 +70,13 @@ def set_exam() -> None:
             seed=int(state["exam_seed"]),
             most_missed=float(state["exam_most"]),
             newcomers_only=bool(state["exam_newcomers"]),
+            key=ExamKey(state["exam_key"]),
             now=time.time(),
         )
         clips, queries = wording.count_of(report.items, "pair"), wording.count_of(report.queries, "query")
         exempted = f" {wording.count_of(report.exempted, 'person')} exempted." if report.exempted else ""
-        state["exam_done"] = f"The exam has {clips} of {queries}.{exempted}"
+        short = f" {report.short}" if report.short else ""
+        state["exam_done"] = f"The exam has {clips} of {queries}.{short}{exempted}"
 
     state["exam_problem"] = look.as_lead(act)
 
@@ -123,6 +132,7 @@ def _facts(held: api.Exam) -> None:
 
 def _form(usual: ExamSettings) -> None:
     with st.form("exam_form"):
+        st.radio("The key", list(exam_round.KEYS), format_func=exam_round.KEYS.get, key="exam_key", horizontal=True)
         columns = st.columns(4)
         columns[0].number_input("Queries", 1, 200, usual.queries, key="exam_queries")
         columns[1].number_input("Pairs of each, at most", 1, 40, usual.pairs, key="exam_pairs")
@@ -130,10 +140,7 @@ def _form(usual: ExamSettings) -> None:
         columns[3].number_input("Seed of the draw", 0, 2**31, 1, key="exam_seed")
         st.checkbox("Only for newcomers: exempt everybody who has graded here", key="exam_newcomers")
         st.form_submit_button("Set the exam", type="primary", on_click=set_exam)
-    st.caption(
-        "Drawn from settled pairs; the key is their relevance now. A key of your own comes from a file: "
-        "`reelrank exam set DIR --from KEY.csv`."
-    )
+    st.caption(exam_round.KEYS_EXPLAINED)
 
 
 def _people(people: list[api.ExamPerson]) -> None:

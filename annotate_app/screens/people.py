@@ -7,20 +7,25 @@ from urllib.parse import urlsplit
 import streamlit as st
 
 from annotate_app.plain import plain
+from annotate_app.screens import person_flags
 from annotate_app.widgets import exam_results, look, wording
 from backend import api
 from backend.campaign.exam.model import ExamPhase
 from backend.campaign.nouns import Person, Role
 from backend.campaign.people.model import Pause, PersonReview
+from backend.campaign.quality.model import PersonFlags
 from backend.ground.ids import AnnotatorId
 
 _WIDTHS = (2.4, 7.4, 3.5)
-_FACTS = ("Judgements", "Today", "Median active", "Too fast", "Skips", "Last active")
+_FACTS = ("Judgements", "Today", "Median active", "Flags", "Skips", "Last active")
 
 
 def page() -> None:
     """The table of people with new link, pause and go on, suspend and reinstate, and the form that invites somebody."""
     project, lead, _ = look.lead_page("People")
+    if person_flags.asked() is not None:
+        person_flags.show(project, lead)
+        return
     _invitation()
     # On a narrow screen every row carries its labels instead; see look.css.
     with st.container(key="people-head"):
@@ -29,8 +34,10 @@ def page() -> None:
         labels.html(f"<div class='rr-facts rr-facts-head' aria-hidden='true'>{cells}</div>")
     examined = api.exam_results(project, lead) if api.exam_held(project, lead) else []
     phases = {one.person.annotator_id: one.phase for one in examined}
+    flags = {one.annotator_id: one for one in api.flags(project, lead)}
     for review in api.list_people(project, lead, now=time.time()):
-        _row(review, lead, phases.get(review.person.annotator_id))
+        who = review.person.annotator_id
+        _row(review, flags.get(who), lead, phases.get(who))
     _add_form()
 
 
@@ -105,12 +112,15 @@ def _invitation() -> None:
             )
 
 
-def _row(review: PersonReview, me: Person, exam: ExamPhase | None) -> None:
+def _row(review: PersonReview, flags: PersonFlags | None, me: Person, exam: ExamPhase | None) -> None:
     person = review.person
     with st.container(key=f"person-{person.annotator_id}"):
         name, numbers, action = st.columns(_WIDTHS, vertical_alignment="center")
         with name.container(horizontal=True, vertical_alignment="center"):
-            st.text(person.name, width="content")
+            if flags is not None and flags.grades:
+                person_flags.button(flags)
+            else:
+                st.text(person.name, width="content")
             if person.role is Role.LEAD:
                 st.badge("lead", color="violet")
             if person.annotator_id == me.annotator_id:
@@ -125,7 +135,7 @@ def _row(review: PersonReview, me: Person, exam: ExamPhase | None) -> None:
                 exam_results.badge(exam, "exam: ")
         cells = "".join(
             f"<div><dt>{label}</dt><dd>{escape(value)}</dd></div>"
-            for label, value in facts(review, st.context.timezone).items()
+            for label, value in facts(review, flags, st.context.timezone).items()
         )
         if cells:
             numbers.html(f"<dl class='rr-facts'>{cells}</dl>")
@@ -154,6 +164,8 @@ def _row(review: PersonReview, me: Person, exam: ExamPhase | None) -> None:
             on_click=suspend,
             args=(person.annotator_id, not person.suspended),
         )
+        if flags is not None and flags.raised:
+            person_flags.raised(flags)
 
 
 def _pausing(review: PersonReview) -> None:
@@ -178,16 +190,16 @@ def paused(pause: Pause, timezone: str | None) -> str:
     return f"Since {wording.when(pause.at, timezone)}, by {pause.by or 'a rule'}: {pause.reason}"
 
 
-def facts(review: PersonReview, timezone: str | None) -> dict[str, str]:
+def facts(review: PersonReview, flags: PersonFlags | None, timezone: str | None) -> dict[str, str]:
     """What a row says about a person's work, by column; leads do not grade, so theirs says nothing."""
     if review.person.role is Role.LEAD:
         return {}
-    share = f" ({review.too_fast / review.judgements:.1%})" if review.too_fast else ""
+    median_s, raised = (flags.median_s, len(flags.raised)) if flags else (None, 0)
     values = (
         f"{review.judgements:,}",
         f"{review.today:,}",
-        "not measured" if review.active_s is None else f"{review.active_s:.1f} s",
-        f"{review.too_fast:,}{share}",
+        "not measured" if median_s is None else f"{median_s:.1f} s",
+        str(raised) if raised else "none",
         f"{review.skips:,}",
         wording.when(review.last_at, timezone),
     )

@@ -16,6 +16,7 @@ _MINE = {
     ExamPhase.FIRST: "The exam comes before your first pair: open Grade to begin.",
     ExamPhase.ANSWERING: "You are in the middle of the exam: open Grade to go on.",
     ExamPhase.ANSWERED: "Every clip of the exam has a grade: open Grade to hand it in.",
+    ExamPhase.WAITING: "You handed the exam in; its right grades are not there yet. Grade goes on when they are.",
     ExamPhase.RESULT: "You handed the exam in: open Grade to go on.",
     ExamPhase.AGAIN: "Some of the clips that you missed wait to be looked at again: open Grade to go on.",
     ExamPhase.FAILED: "You did not pass. Your lead annotator sees it and decides how to go on.",

@@ -26,6 +26,7 @@ EXAM_WORDS = {
     ExamPhase.FIRST: "not begun",
     ExamPhase.ANSWERING: "taking it",
     ExamPhase.ANSWERED: "not handed in",
+    ExamPhase.WAITING: "waits for the key",
     ExamPhase.RESULT: "handed in",
     ExamPhase.AGAIN: "looking again",
     ExamPhase.FAILED: "failed",

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
         exam_items,
         exam_outcomes,
         exam_results,
+        exam_to_use,
         exempt_from_exam,
         explain_exam_item,
         grant_retake,
@@ -178,6 +179,7 @@ if TYPE_CHECKING:
     from backend.campaign.corpus.importing import ImportReport
     from backend.campaign.doctor.examining import DoctorReport, Finding
     from backend.campaign.earlier.judgements import JudgementsReport
+    from backend.campaign.exam.keys import KeyReport as ExamKeyReport
     from backend.campaign.exam.model import ExamKey
     from backend.campaign.exam.results import ExamAttempt, ExamOutcomes, ExamPerson, Missed
     from backend.campaign.exam.results import outcomes_csv as exam_outcomes_csv
@@ -270,6 +272,7 @@ __all__ = [
     "ExamEstimate",
     "ExamItem",
     "ExamKey",
+    "ExamKeyReport",
     "ExamOutcome",
     "ExamOutcomes",
     "ExamPerson",
@@ -359,6 +362,7 @@ __all__ = [
     "exam_outcomes",
     "exam_outcomes_csv",
     "exam_results",
+    "exam_to_use",
     "example_clip",
     "examples",
     "examples_chosen",

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from backend.campaign.exam import keys, results, using
 from backend.campaign.exam import setting as exam_lead
+from backend.campaign.exam.keys import KeyReport
 from backend.campaign.exam.model import ExamKey
 from backend.campaign.exam.results import ExamOutcomes, ExamPerson
 from backend.campaign.exam.rows import exams
@@ -72,8 +73,15 @@ def set_exam_from_file(
     )
 
 
-def close_exam_round(project: Project, by: Person | Operator, *, now: float) -> int:
-    """Fix the key of an exam of open pairs: the median of everybody who finished; how many people that are."""
+def exam_to_use(project: Project, by: Person | Operator) -> Exam | None:
+    """The newest exam of open pairs, if a lead may let its answers count now."""
+    gate.in_charge(project.store, by)
+    found = exams.newest_of_open_pairs(project.store.db)
+    return found if found is not None and found.usable else None
+
+
+def close_exam_round(project: Project, by: Person | Operator, *, now: float) -> KeyReport:
+    """Fix the key of an exam of open pairs: the median of everybody who finished."""
     return keys.close_round(project.store, gate.in_charge(project.store, by), now=now)
 
 

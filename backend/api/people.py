@@ -100,7 +100,7 @@ def sign_in_as(project: Project, issuer: str, subject: str, *, now: float) -> st
 
 
 def list_people(project: Project, by: Person | Operator, *, now: float | None = None) -> list[PersonReview]:
-    """Everybody, with how much, how fast and when last they graded.
+    """Everybody, with how much and when last they graded.
 
     `now` tells when today began: by the clock of this machine, if not given.
     """

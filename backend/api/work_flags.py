@@ -10,10 +10,10 @@ from backend.campaign.review.rows import reviews
 from backend.ground.ids import AnnotatorId, PairId
 
 
-def flags(project: Project, by: Person | Operator) -> list[PersonFlags]:
-    """The flags of every annotator, raised or not, by name."""
+def flags(project: Project, by: Person | Operator, only: AnnotatorId | None = None) -> list[PersonFlags]:
+    """The flags of every annotator, or of one, raised or not, by name."""
     gate.in_charge(project.store, by)
-    return stage.report(project.store)
+    return stage.report(project.store, only)
 
 
 def behind_flag(project: Project, by: Person | Operator, annotator_id: AnnotatorId, kind: FlagKind) -> BehindFlag:

@@ -1,5 +1,7 @@
-"""Commands about the qualification exam: `reelrank exam set|status|results|off|retake|exempt`."""
+"""Commands about the qualification exam: `reelrank exam set|close|use|status|results|off|retake|exempt`."""
 
+from collections.abc import Sequence
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -13,12 +15,22 @@ from backend.ground.ids import AnnotatorId
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The annotator.", show_default=False)]
 
 
+class ExamKeyOption(StrEnum):
+    """Where the right grades come from."""
+
+    SETTLED = "settled"
+    MEDIAN = "median"
+    OWN = "own"
+
+
 def register(app: typer.Typer) -> None:
     """Add these commands to the command line."""
     exam = typer.Typer(
         help="The exam that annotators pass before they judge.", no_args_is_help=True, rich_markup_mode=None
     )
     exam.command("set")(set_exam)
+    exam.command("close")(close)
+    exam.command("use")(use)
     exam.command("status")(status)
     exam.command("results")(results)
     exam.command("off")(off)
@@ -34,7 +46,7 @@ def set_exam(
     ] = None,
     pairs: Annotated[
         int | None,
-        typer.Option("--pairs", min=1, help="Draw at most so many settled pairs of each.", show_default="10"),
+        typer.Option("--pairs", min=1, help="Draw at most so many pairs of each.", show_default="10"),
     ] = None,
     seed: Annotated[int, typer.Option("--seed", help="Seed of the draw.")] = 1,
     most_missed: Annotated[
@@ -44,6 +56,14 @@ def set_exam(
         ),
     ] = None,
     key: Annotated[
+        ExamKeyOption,
+        typer.Option(
+            "--key",
+            help="What is right: the relevance of settled pairs; or, of open pairs, the median of everybody who "
+            "finished, or a lead's own grades.",
+        ),
+    ] = ExamKeyOption.SETTLED,
+    file: Annotated[
         Path | None,
         typer.Option("--from", metavar="KEY.csv", help="Instead of a draw: pair_id,grade and perhaps explanation."),
     ] = None,
@@ -51,16 +71,19 @@ def set_exam(
         bool, typer.Option("--newcomers-only", help="Exempt everybody who has graded here.")
     ] = False,
 ) -> None:
-    """Hold an exam of settled pairs: annotators pass it before they judge. It replaces the exam that is held.
+    """Hold an exam: annotators pass it before they judge. It replaces the exam that is held.
 
-    An answer misses the key if it differs from it by more than 1.
+    An answer misses the key if it differs from it by more than two grades of a pair may. With --key median or own the
+    exam asks the top candidates of open pairs, which nobody is handed as work while it is held; its key comes later.
 
     Example: reelrank exam set my-project --queries 10 --pairs 10 --most-missed 20
     """
     project = api.open_project(folder)
-    if key is not None:
+    if file is not None and key is not ExamKeyOption.SETTLED:
+        raise typer.BadParameter("a file brings the key with it: leave --key out", param_hint="--key")
+    if file is not None:
         report = api.set_exam_from_file(
-            project, api.OPERATOR, key, most_missed=most_missed, newcomers_only=newcomers_only, now=now()
+            project, api.OPERATOR, file, most_missed=most_missed, newcomers_only=newcomers_only, now=now()
         )
     else:
         report = api.set_exam(
@@ -71,9 +94,11 @@ def set_exam(
             seed=seed,
             most_missed=most_missed,
             newcomers_only=newcomers_only,
+            key=api.ExamKey(key.value),
             now=now(),
         )
-    source = f"the key of {key.name}" if key else f"settled pairs, seed {seed}"
+    drawn = "settled pairs" if key is ExamKeyOption.SETTLED else "open pairs"
+    source = f"the key of {file.name}" if file else f"{drawn}, seed {seed}"
     say(f"Exam of {report.items} pairs of {report.queries} queries from {source}; {report.most_missed:g} % may miss.")
     if report.grades:
         say("Right grades: " + ", ".join(f"{grade}: {count}" for grade, count in enumerate(report.grades)))
@@ -83,15 +108,43 @@ def set_exam(
         say(f"Exempted, because they had graded before: {report.exempted}")
 
 
+def close(folder: Dir) -> None:
+    """Close the round of an exam with --key median: the median of everybody who finished is the key from now on.
+
+    Everybody who handed in is told their result; at least two have to have finished.
+
+    Example: reelrank exam close my-project
+    """
+    report = api.close_exam_round(api.open_project(folder), api.OPERATOR, now=now())
+    say(f"The key is there: the median of {report.finished} people for {report.items} pairs.")
+    say("Right grades: " + ", ".join(f"{grade}: {count}" for grade, count in enumerate(report.grades)))
+    for why in report.weak:
+        say(f"Note: {why}")
+
+
+def use(folder: Dir) -> None:
+    """Let the answers of the newest exam of open pairs count as judgements of the first round.
+
+    Of everybody the first attempt that is handed in, two people a pair at most, drawn by the seed of the exam and
+    spread evenly. It can be done once, when the exam has its key or is over.
+
+    Example: reelrank exam use my-project
+    """
+    report = api.use_exam(api.open_project(folder), api.OPERATOR, now=now())
+    say(f"{report.judgements} answers about {report.pairs} pairs count as judgements now.")
+    say(f"Of each of {report.people} people {report.fewest} to {report.most} count.")
+
+
 def status(folder: Dir, json: Json = False) -> None:
-    """Which exam is held, and how every annotator stands.
+    """Which exam is held, at which stage, who has finished it, and how every annotator stands.
 
     Example: reelrank exam status my-project
     """
     project = api.open_project(folder)
     held, people = api.exam_held(project, api.OPERATOR), api.exam_results(project, api.OPERATOR)
     if json:
-        say(msgspec.json.encode({"exam": held, "people": people}).decode())
+        told = {"exam": held, "stage": held.stage if held else None, "finished": _finished(people), "people": people}
+        say(msgspec.json.encode(told).decode())
         return
     if held is None:
         say("This project holds no exam.")
@@ -99,8 +152,14 @@ def status(folder: Dir, json: Json = False) -> None:
         seed = "" if held.seed is None else f", seed {held.seed}"
         say(
             f"Exam of {held.items} pairs of {held.queries} queries from {held.source}{seed}; "
-            f"{held.most_missed:g} % may miss.\n"
+            f"{held.most_missed:g} % may miss."
         )
+        if held.key_from.comes_later:
+            finished = _finished(people)
+            aside = "its pairs are set aside from work until it ends"
+            say(f"{held.stage.capitalize()} (key: {held.key_from}); {aside}.")
+            say(f"Handed in: {', '.join(finished) or 'nobody'}.")
+        say("")
     table(("annotator", "exam", "attempts", "missed", "of", "kappa", "quadratic"), [_row(one) for one in people])
 
 
@@ -165,6 +224,11 @@ def exempt(
     project = api.open_project(folder)
     api.exempt_from_exam(project, api.OPERATOR, _annotator(project, name), reason, now=now())
     say(f"{name} may judge without the exam.")
+
+
+def _finished(people: Sequence["api.ExamPerson"]) -> list[str]:
+    """Who has handed an attempt in, by name."""
+    return [one.person.name for one in people if any(attempt.handed_in_at is not None for attempt in one.attempts)]
 
 
 def _row(one: "api.ExamPerson") -> tuple[object, ...]:

@@ -6,12 +6,11 @@ import msgspec
 import typer
 
 from backend import api
-from backend.campaign.quality.model import FLAG_NAMES, Flag, FlagKind, PersonFlags
+from backend.campaign.quality.model import FLAG_NAMES, Flag, PersonFlags
 from backend.cli.output import Dir, Json, fail, say, table
 
 SHOWN = 20
 """Pairs that are named of a flag."""
-_SHARES = (FlagKind.TOO_FAST, FlagKind.UNSEEN, FlagKind.ONE_GRADE, FlagKind.AGREEMENT)
 
 
 def register(app: typer.Typer) -> None:
@@ -55,14 +54,7 @@ def flags(
 
 
 def _row(one: PersonFlags) -> tuple[object, ...]:
-    return (one.name, f"{one.grades:,}", *(_cell(flag) for flag in one.flags))
-
-
-def _cell(flag: Flag) -> str:
-    if flag.value is None:
-        return "-"
-    shown = f"{100 * flag.value:.1f} %" if flag.kind in _SHARES else f"{flag.value:+.2f}"
-    return f"! {shown}" if flag.raised else shown
+    return (one.name, f"{one.grades:,}", *(f"{'! ' if flag.raised else ''}{flag.figure}" for flag in one.flags))
 
 
 def _pairs(project: "api.Project", one: PersonFlags, flag: Flag) -> None:

@@ -12,13 +12,17 @@ from pathlib import Path
 from typing import Any
 
 from backend.campaign.captions.model import RewriteCounts, RewriteQueue
+from backend.campaign.exam.keys import KeyReport
+from backend.campaign.exam.model import ExamKey
 from backend.campaign.exam.results import ExamOutcomes, ExamPerson
 from backend.campaign.exam.rows.exams import Exam
 from backend.campaign.exam.rows.exams import Place as ExamItem
 from backend.campaign.exam.rules.outcomes import together
 from backend.campaign.exam.setting import ExamReport
 from backend.campaign.exam.taking import Act
+from backend.campaign.exam.using import UsedReport
 from backend.campaign.guideline.rows import Example
+from backend.campaign.hours.model import HoursReport, Outlook, WorkDay
 from backend.campaign.judging.model import (
     Desk,
     DeskItem,
@@ -33,7 +37,7 @@ from backend.campaign.nouns import Operator, Person, Role, Split, Verdict
 from backend.campaign.people.model import Pause, PersonReview
 from backend.campaign.pool_check.model import CheckReport
 from backend.campaign.project.model import Campaign
-from backend.campaign.quality.model import MyAgreement, MyReply, MyWork
+from backend.campaign.quality.model import BehindFlag, FlagKind, MyAgreement, MyReply, MyWork, PersonFlags
 from backend.campaign.release.rows import ReleaseRow
 from backend.campaign.review.model import (
     DayCount,
@@ -72,6 +76,20 @@ WORK = MyWork(
 )
 
 
+HOURS = HoursReport(
+    days=(),
+    people=(),
+    rate=None,
+    currency="USD",
+    own_rates=(),
+    hours=0.0,
+    pay=None,
+    outlook=Outlook(0, 0, None, None, None, None, "no judgement made here has a measured time yet"),
+    simulated=0,
+    imported=0,
+)
+
+
 @dataclass(frozen=True)
 class ClipJob:
     """What `cut_clip` needs; picklable."""
@@ -107,6 +125,7 @@ class Project:
         default_factory=lambda: RewriteQueue(RewriteCounts(0, 0, 0, 0, 0), (), None, False, "")
     )
     exam: Exam | None = None
+    exam_finished: int = 0
     exam_items: list[ExamItem] = field(default_factory=list)
     examined: dict[str, ExamPerson] = field(default_factory=dict)
     outcomes: ExamOutcomes = field(default_factory=lambda: ExamOutcomes((), together([])))
@@ -115,6 +134,10 @@ class Project:
     campaign: Campaign = field(default_factory=new_campaign)
     work: MyWork = field(default_factory=lambda: WORK)
     pool_check: CheckReport | None = None
+    flags: list[PersonFlags] = field(default_factory=list)
+    behind: BehindFlag = field(default_factory=lambda: BehindFlag((), ()))
+    hours: HoursReport = field(default_factory=lambda: HOURS)
+    hours_asked: list[tuple[float | None, float | None]] = field(default_factory=list)
     progress: WorkProgress = field(default_factory=lambda: WorkProgress(0, 0, (), (), 0, 0.0))
     status: dict[str, Any] = field(default_factory=dict)
 
@@ -410,6 +433,7 @@ def set_exam(
     seed: int,
     most_missed: float,
     newcomers_only: bool,
+    key: ExamKey,
     now: float,
 ) -> ExamReport:
     _require_store(project)
@@ -418,15 +442,36 @@ def set_exam(
         1,
         NOON,
         by.name if isinstance(by, Person) else None,
-        "settled pairs",
+        "open pairs" if key.comes_later else "settled pairs",
         seed,
         most_missed,
         1,
         items,
         queries,
         items,
+        key_from=key,
+        closed_at=None if key.comes_later else now,
     )
     return ExamReport(items, queries, (queries, pairs), (items, 0, 0, 0, 0), most_missed, 2 if newcomers_only else 0)
+
+
+def exam_to_use(project: Project, by: Person | Operator) -> Exam | None:
+    return project.exam if project.exam is not None and project.exam.usable else None
+
+
+def close_exam_round(project: Project, by: Person | Operator, *, now: float) -> KeyReport:
+    _require_store(project)
+    if project.exam is None or not project.exam_finished:
+        raise ProjectError("1 of at least 2 people have finished the exam")
+    project.exam = replace(project.exam, closed_at=now)
+    return KeyReport(project.exam_finished, 9, (6, 0, 0, 0, 3), ("Always 0 would pass it.",))
+
+
+def use_exam(project: Project, by: Person | Operator, *, now: float) -> UsedReport:
+    _require_store(project)
+    assert project.exam is not None
+    project.exam = replace(project.exam, used_at=now)
+    return UsedReport(pairs=9, judgements=17, people=3, fewest=5, most=6)
 
 
 def end_exam(project: Project, by: Person | Operator, *, now: float) -> bool:
@@ -509,13 +554,36 @@ def list_people(project: Project, by: Person | Operator, *, now: float | None = 
             judgements=120 * index,
             last_at=NOON if index else None,
             today=10 * index,
-            active_s=5.25 if index == 1 else None,
-            too_fast=3 if index == 1 else 0,
             skips=2 if index == 2 else 0,
             pause=project.pauses.get(person.annotator_id),
         )
         for index, (name, person) in enumerate(project.people.items())
     ]
+
+
+def flags(project: Project, by: Person | Operator, only: AnnotatorId | None = None) -> list[PersonFlags]:
+    return [one for one in project.flags if only in (None, one.annotator_id)]
+
+
+def behind_flag(project: Project, by: Person | Operator, annotator_id: AnnotatorId, kind: FlagKind) -> BehindFlag:
+    return project.behind
+
+
+def pairs_behind(project: Project, by: Person | Operator, pairs: tuple[PairId, ...]) -> list[PairReview]:
+    known = {pair.pair_id: pair for of_query in project.pairs.values() for pair in of_query}
+    return [known[pair] for pair in pairs]
+
+
+def hours(
+    project: Project, by: Person | Operator, *, since: float | None = None, until: float | None = None
+) -> HoursReport:
+    _require_store(project)
+    project.hours_asked.append((since, until))
+    return project.hours
+
+
+def payroll_csv(days: Sequence[WorkDay], currency: str) -> str:
+    return f"{len(days)} days in {currency}"
 
 
 def add_person(project: Project, by: Person | Operator, name: str, role: Role, *, now: float) -> str:

@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 sys.path.insert(0, str(Path(__file__).parent))
 import fake_api
-from backend.campaign.exam.model import ExamPhase
+from backend.campaign.exam.model import ExamKey, ExamPhase
 from backend.campaign.exam.results import ExamAttempt, ExamOutcomes, ExamPerson, Missed, PersonOutcome
 from backend.campaign.exam.rows.exams import Exam, Place
 from backend.campaign.exam.rules.marking import mark
@@ -38,7 +38,9 @@ def project(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> fake_api.Project
 @pytest.fixture
 def held(project: fake_api.Project) -> fake_api.Project:
     """An exam that Ana failed, Ben has not begun, and Cem need not take."""
-    project.exam = Exam(1, fake_api.NOON, "Lea", "settled pairs", 7, 20.0, 1, 9, 2, 8)
+    project.exam = Exam(
+        1, fake_api.NOON, "Lea", "settled pairs", 7, 20.0, 1, 9, 2, 8, key_from=ExamKey.SETTLED, closed_at=fake_api.NOON
+    )
     project.exam_items = [
         Place(
             *(5, QueryId(1), "A woman puts a cup on the table and leaves", PairId(101), PairKey("key101")),
@@ -94,8 +96,36 @@ def test_without_an_exam_the_lead_sets_one(open_page: Open, project: fake_api.Pr
     app.button[0].click().run()
     assert project.exam is not None
     assert (project.exam.items, project.exam.most_missed, project.exam.set_by) == (9, 12.5, "Lea")
-    assert "The exam has 9 pairs of 2 queries. 2 people exempted." in words(app)
+    short = "Asked for 2 queries with 5 pairs each; there were only 9 pairs of 2 queries to be had."
+    assert f"The exam has 9 pairs of 2 queries. {short} 2 people exempted." in words(app)
     assert "at most 12.5 % of the grades may differ by more than 1" in words(app)
+
+
+def test_a_round_is_told_of_closed_and_its_answers_used(open_page: Open, held: fake_api.Project) -> None:
+    app = open_page("exam")
+    assert "The round is open" not in words(app), "an exam of settled pairs has its key from the beginning"
+    app.radio(key="exam_key").set_value(ExamKey.MEDIAN)
+    app.button[-2].click().run()
+    assert held.exam is not None
+    assert held.exam.key_from is ExamKey.MEDIAN
+    people = held.people
+    held.examined = {
+        "Ana": ExamPerson(people["Ana"], ExamPhase.WAITING, "", ()),
+        "Ben": ExamPerson(people["Ben"], ExamPhase.ANSWERING, "", ()),
+        "Cem": ExamPerson(people["Cem"], ExamPhase.WAITING, "", ()),
+    }
+    app.run()
+    assert "**The round is open.** Handed in, waiting for the key: 2 (Ana, Cem). Still at it: 1 (Ben)." in words(app)
+    assert "Answers as judgements" not in words(app), "not before the key is there"
+    app.button(key="exam-close").click().run()
+    assert "1 of at least 2 people have finished the exam" in words(app)
+    held.exam_finished = 2
+    app.button(key="exam-close").click().run()
+    assert "The key is the median of 2 people: 6 × 0, 3 × 4. Always 0 would pass it." in words(app)
+    assert "**The key is fixed** since" in words(app)
+    app.button(key="exam-use").click().run()
+    assert "17 answers about 9 pairs now count as judgements: 5 to 6 of each of 3 people." in words(app)
+    assert "Answers as judgements" not in words(app), "once"
 
 
 def test_the_lead_sees_why_somebody_failed_and_grants_a_retake(open_page: Open, held: fake_api.Project) -> None:

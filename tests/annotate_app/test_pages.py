@@ -19,6 +19,14 @@ from backend.campaign.judging.rules import decide
 from backend.campaign.nouns import Role, Verdict
 from backend.campaign.people.model import Pause
 from backend.campaign.pool_check.model import CheckFacts, CheckReport, PutInAs, Share, WrongVideo
+from backend.campaign.quality.model import (
+    FLAG_MEANINGS,
+    BehindFlag,
+    Flag,
+    FlagKind,
+    PersonFlags,
+    Stretch,
+)
 from backend.campaign.review.model import DayCount, GivenGrade, PersonPace
 from backend.ground.errors import StoreUnavailable
 from backend.ground.ids import AnnotatorId, QueryId
@@ -695,12 +703,85 @@ def test_somebody_new_gets_a_link_that_is_shown_once(open_page: Open, project: f
     assert app.run().code.len == 0
 
 
-def test_a_row_tells_how_much_and_how_fast_a_person_works(open_page: Open) -> None:
+def test_a_row_tells_how_much_and_how_fast_a_person_works(open_page: Open, project: fake_api.Project) -> None:
+    project.flags = [flags_of(2, "Ana", ONE_GRADE, DRIFT_UNDEFINED, median_s=5.25)]
     shown = html(open_page("people"))
-    row = {"Judgements": "120", "Today": "10", "Median active": "5.2 s", "Too fast": "3 (2.5%)", "Skips": "0"}
+    row = {"Judgements": "120", "Today": "10", "Median active": "5.2 s", "Flags": "1", "Skips": "0"}
     assert "".join(f"<div><dt>{label}</dt><dd>{value}</dd></div>" for label, value in row.items()) in shown
     assert "<dt>Median active</dt><dd>not measured</dd>" in shown
+    assert "<dt>Flags</dt><dd>none</dd>" in shown
     assert shown.count("<dl") == 3, "the lead does not grade"
+
+
+ONE_GRADE = Flag(FlagKind.ONE_GRADE, 0.552, 1204, 0.45, raised=True, told="55.2 % of 1,204 grades are 3; *much*.")
+BIAS = Flag(FlagKind.BIAS, -0.12, 900, 0.5, raised=False, told="On average 0.12 lower.", interval=(-0.2, -0.04))
+DRIFT_UNDEFINED = Flag(
+    FlagKind.DRIFT, None, 12, 0.25, raised=False, told="12 grades are too few.", reason="12 are few."
+)
+
+
+def flags_of(number: int, name: str, *flags: Flag, median_s: float | None = None) -> PersonFlags:
+    return PersonFlags(AnnotatorId(number), name, 1204, median_s, flags)
+
+
+@pytest.fixture
+def flagged(project: fake_api.Project) -> fake_api.Project:
+    """Ana gives one grade most of the time, and the pairs behind it are those of a query."""
+    project.flags = [flags_of(2, "Ana", ONE_GRADE, BIAS, DRIFT_UNDEFINED), flags_of(3, "Ben", BIAS, BIAS, BIAS)]
+    pairs = [pair for pairs in project.pairs.values() for pair in pairs]
+    stretches = tuple(Stretch(fake_api.NOON + n, fake_api.NOON + n + 50, 40, 0.4 + n / 50) for n in range(6))
+    project.behind = BehindFlag(stretches, tuple(pair.pair_id for pair in pairs), by_number=30)
+    return project
+
+
+def test_a_flag_leads_to_its_explanation_and_the_pairs_behind_it(open_page: Open, flagged: fake_api.Project) -> None:
+    app = open_page("people")
+    assert [button.label for button in app.button if (button.key or "").startswith("flag-")] == [
+        "One grade 55.2 % of 1,204"
+    ]
+    app.button(key="flag-2-one_grade").click().run()
+    assert dict(app.query_params) == {"who": "2", "flag": "one_grade"}
+    said = sentences(app)
+    assert [header.value for header in app.header] == ["Ana"]
+    assert [subheader.value for subheader in app.subheader] == ["One grade"]
+    assert FLAG_MEANINGS[FlagKind.ONE_GRADE] in said
+    assert "55.2 % of 1,204 grades are 3; *much*." in said
+    assert len(app.get("vega_lite_chart")) == 1
+    count = len(flagged.behind.pairs)
+    assert f"**{count + 30} pairs.** The pairs that got this grade, the newest first." in said
+    assert any(text.startswith("Of 30 pairs nothing but the number is known") for text in said)
+    assert len(app.get("bidi_component")) == min(5, count), "a clip each"
+    app.button(key="all_people").click().run()
+    assert dict(app.query_params) == {}
+    assert app.text_input(key="new_name")
+
+
+def test_another_figure_of_the_same_person(open_page: Open, flagged: fake_api.Project) -> None:
+    app = open_page("people")
+    app.button(key="look-3").click().run()
+    assert [header.value for header in app.header] == ["Ben"]
+    app = open_page("people")
+    app.button(key="look-2").click().run()
+    assert [subheader.value for subheader in app.subheader] == ["One grade"], "what is flagged is shown first"
+    assert app.button(key="behind-one_grade").disabled
+    app.button(key="behind-bias").click().run()
+    assert [subheader.value for subheader in app.subheader] == ["Bias"]
+    assert not any(button.key == "behind-drift" for button in app.button), "there is nothing behind what is undefined"
+    app.query_params["flag"] = "drift"
+    app.run()
+    assert [info.value for info in app.info] == ["12 are few."]
+
+
+@pytest.mark.parametrize("who", ["99", "x"])
+def test_an_address_of_nobody_leads_back(open_page: Open, flagged: fake_api.Project, who: str) -> None:
+    app = open_page("people")
+    app.query_params["who"] = who
+    app.run()
+    assert not app.exception
+    if who == "99":
+        assert [info.value for info in app.info] == ["There is no such annotator here."]
+        app.button(key="all_people").click().run()
+    assert app.text_input(key="new_name")
 
 
 @pytest.mark.parametrize(

@@ -69,6 +69,7 @@ IN_CHARGE: dict[str, Call] = {
     "exam_items": api.exam_items,
     "exam_outcomes": api.exam_outcomes,
     "exam_results": api.exam_results,
+    "exam_to_use": api.exam_to_use,
     "examples_chosen": api.examples_chosen,
     "guideline_readers": api.guideline_readers,
     "guideline_versions": api.guideline_versions,

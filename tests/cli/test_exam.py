@@ -11,6 +11,7 @@ import pytest
 
 from backend import api
 from backend.campaign.judging.model import GradeEvent
+from exam_rounds import Round
 from support import NOW, Judging
 
 Run = Callable[..., tuple[int, str, str]]
@@ -112,3 +113,44 @@ def test_a_key_is_read_from_a_file_or_refused_with_its_rows(reelrank: Run, settl
 def test_numbers_that_make_no_sense_are_wrong_usage(reelrank: Run, settled: Judging) -> None:
     assert reelrank("exam", "set", settled.project.folder, "--most-missed", 120)[0] == 2
     assert reelrank("exam", "set", settled.project.folder, "--queries", 0)[0] == 2
+
+
+def test_an_exam_of_open_pairs_goes_through_its_stages(reelrank: Run, judging: Judging) -> None:
+    fresh = Round(judging)
+    fresh.change(
+        "UPDATE video SET path = name, duration_s = 60, fps_num = 25, fps_den = 1, width_px = 64, height_px = 36, "
+        "has_audio = 0, sha256 = name"
+    )
+    fresh.change("UPDATE annotator SET password_hash = 'x'")
+    folder = judging.project.folder
+    code, out, err = reelrank("exam", "set", folder, "--queries", 5, "--pairs", 3, "--key", "median")
+    assert (code, err) == (0, "")
+    assert "Exam of 9 pairs of 3 queries from open pairs, seed 1; 20 % may miss." in out
+    assert "Note: Asked for 5 queries with 3 pairs each; there were only 9 pairs of 3 queries to be had." in out
+    assert "Right grades" not in out
+    assert "set_aside" in reelrank("status", folder)[1]
+    fresh.finish(0, 0)
+    code, out, err = reelrank("exam", "close", folder)
+    assert (code, "1 of at least 2 people have finished the exam" in err) == (1, True)
+    assert reelrank("exam", "use", folder)[0] == 1
+    fresh.finish(1, 1)
+    _, out, _ = reelrank("exam", "status", folder)
+    assert "Round open (key: median); its pairs are set aside from work until it ends." in out
+    assert "Handed in: Anna, Boris." in out
+    code, out, err = reelrank("exam", "close", folder)
+    assert (code, err) == (0, "")
+    assert "The key is there: the median of 2 people for 9 pairs." in out
+    assert "Right grades: 0: 0, 1: 9, 2: 0, 3: 0, 4: 0" in out
+    assert "Note: " in out, "whoever gives 1 throughout passes"
+    _, out, _ = reelrank("exam", "status", folder, "--json")
+    told = json.loads(out)
+    assert (told["stage"], told["finished"], told["exam"]["key_from"]) == ("key fixed", ["Anna", "Boris"], "median")
+    code, out, err = reelrank("exam", "use", folder)
+    assert (code, err) == (0, "")
+    assert out == "18 answers about 9 pairs count as judgements now.\nOf each of 2 people 9 to 9 count.\n"
+    assert reelrank("exam", "use", folder)[0] == 1
+
+
+def test_a_file_brings_its_key_along(reelrank: Run, settled: Judging, tmp_path: Path) -> None:
+    code, _, err = reelrank("exam", "set", settled.project.folder, "--from", tmp_path / "key.csv", "--key", "own")
+    assert (code, "leave --key out" in err) == (2, True)

@@ -1,6 +1,6 @@
 // The exam as the player shows it: words for its stages, and what belongs to one of its items.
 //
-// An item of the exam is a desk item like any other, with `exam` ("answering" or "again") and, when it is looked at
+// An item of the exam is a desk item like any other, with `exam` ("answering" or "again"), `counts` in words and, when it is looked at
 // again, `missed` {own, right, explanation, again}. Its answers travel as grades do; the server knows them by name.
 
 const EXAM_ACTS = { first: "start", answered: "hand_in", result: "go_on" };
@@ -9,7 +9,8 @@ const EXAM_ACTS = { first: "start", answered: "hand_in", result: "go_on" };
 function withExam(desk) {
   if (!desk?.exam) return desk;
   const { phase, missed } = desk.exam;
-  const marked = (item) => item && { ...item, exam: phase === "again" ? phase : "answering", missed: missed.find(({ pair }) => pair === item.pair) };
+  const counts = examCounts(desk.exam);
+  const marked = (item) => item && { ...item, exam: phase === "again" ? phase : "answering", counts, missed: missed.find(({ pair }) => pair === item.pair) };
   return { ...desk, items: desk.items.map(marked), previous: marked(desk.previous) };
 }
 
@@ -17,7 +18,13 @@ function withExam(desk) {
 function examStage(desk) {
   const exam = desk?.exam;
   if (!exam) return "";
-  return `${exam.attempt} ${exam.result === null} ${exam.phase === "failed"}`;
+  return `${exam.attempt} ${["first", "answering", "answered"].includes(exam.phase)} ${exam.phase === "failed"}`;
+}
+
+/** What becomes of the grades that are given now. */
+function examCounts({ gives_key: givesKey, may_count: mayCount }) {
+  if (givesKey) return "these grades are the key of the exam";
+  return mayCount ? "none of this counts as a judgement yet" : "none of this counts as a judgement";
 }
 
 /** What the button of an empty exam desk does, or undefined. */
@@ -32,10 +39,12 @@ function examWords(exam) {
   if (phase === "first" && items === 0) {
     return { title: "The exam comes first", text: "None of its clips can be shown just now. Tell your lead annotator." };
   }
+  if (exam.gives_key) return keyWords(phase, asked);
+  const counts = exam.may_count ? "your lead annotator may let these grades count later" : "nothing counts as a judgement";
   const words = {
     first: {
       title: attempt > 1 ? `The exam, attempt ${attempt}` : "The exam comes first",
-      text: `You grade ${asked}, with the same keys as later. At most ${percent(most)} of your grades may be ${farther(tolerance)} the right one. Read the guideline before (key G). You can undo, but not skip; nothing counts as a judgement, and you may stop and go on later.`,
+      text: `You grade ${asked}, with the same keys as later. At most ${percent(most)} of your grades may be ${farther(tolerance)} the right one. Read the guideline before (key G). You can undo, but not skip; ${counts}, and you may stop and go on later.`,
       label: "Begin the exam",
       guideline: true,
     },
@@ -43,6 +52,10 @@ function examWords(exam) {
       title: "All clips of the exam have a grade",
       text: "You can still go back and change your grades (U). After you hand in, they are final, and the ones that missed are explained to you.",
       label: "Hand in",
+    },
+    waiting: {
+      title: "You have handed in the exam",
+      text: "The right grades are not there yet: others still take the exam, or your lead annotator is at it. As soon as they are there, this page goes on by itself and tells you your result. Leave it open, or come back later.",
     },
     result: {
       title: result?.passed ? "You passed the exam" : "You did not pass the exam",
@@ -52,6 +65,28 @@ function examWords(exam) {
     failed: {
       title: "You did not pass the exam",
       text: `${resultText(result, tolerance, false)} Your lead annotator sees it and decides how to go on. The page My work keeps your result.`,
+    },
+  };
+  return words[phase] ?? { title: "One moment", text: "Fetching the exam." };
+}
+
+/** The same for a lead who gives the key. */
+function keyWords(phase, asked) {
+  const words = {
+    first: {
+      title: "Your grades are the key",
+      text: `You grade ${asked} as everybody does: without captions, without their grades. You can undo, but not skip, and you may stop and go on later. Read the guideline before (key G).`,
+      label: "Begin the key",
+      guideline: true,
+    },
+    answered: {
+      title: "All clips of the exam have a grade",
+      text: "You can still go back and change your grades (U). When you hand in, they are the key for good, and everybody who has finished is told their result.",
+      label: "Hand in the key",
+    },
+    key: {
+      title: "The exam has its key",
+      text: "Everybody who has handed in is told their result now. You can explain the right grades on the page Exam, under Items.",
     },
   };
   return words[phase] ?? { title: "One moment", text: "Fetching the exam." };

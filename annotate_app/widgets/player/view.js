@@ -102,8 +102,8 @@ class View {
     list.replaceChildren(...figures.map(([name, value]) => make("div", "", [make("dt", "", name), make("dd", "", value)])));
   }
 
-  counts(today, inAll, exam) {
-    put(this.parts.counts, exam ? "none of this counts as a judgement" : `${today.toLocaleString()} today \u00b7 ${inAll.toLocaleString()} in all`);
+  counts(today, inAll, words) {
+    put(this.parts.counts, words ?? `${today.toLocaleString()} today \u00b7 ${inAll.toLocaleString()} in all`);
   }
 
   /** The way to replies that were not read yet. */

@@ -4,14 +4,17 @@
 and whoever comes later, or had not handed in, takes the exam as any other.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from backend.campaign.exam.model import ExamKey
 from backend.campaign.exam.rows import attempts, exams
 from backend.campaign.exam.rows.exams import Exam
+from backend.campaign.exam.rules.guessing import guesses
 from backend.campaign.exam.rules.keys import median
 from backend.campaign.nouns import Lead, Operator
+from backend.campaign.project import rows as facts
 from backend.ground.errors import ProjectError
 from backend.store import events
 from backend.store.connection import Database, Store, writing
@@ -21,8 +24,21 @@ FEWEST = 2
 """So many people have to have finished: the median of one is what this person says."""
 
 
-def close_round(store: Store, lead: Lead | Operator, *, now: float) -> int:
-    """Fix the key of the exam that is held: of each item the median of everybody who finished; how many people.
+@dataclass(frozen=True, slots=True)
+class KeyReport:
+    """A key that was fixed: by how many people, for how many items; how many have each right grade of the scale.
+
+    `weak` says why this exam tells too little, if a guess passes it or nearly does.
+    """
+
+    finished: int
+    items: int
+    grades: tuple[int, ...]
+    weak: tuple[str, ...]
+
+
+def close_round(store: Store, lead: Lead | Operator, *, now: float) -> KeyReport:
+    """Fix the key of the exam that is held: of each item the median of everybody who finished.
 
     The first attempts that are handed in count. An item that none of them could grade, because its clip could not be
     shown, leaves the exam.
@@ -50,8 +66,12 @@ def close_round(store: Store, lead: Lead | Operator, *, now: float) -> int:
         for attempt in finished:
             for answer in attempts.answers(db, attempt.attempt_id):
                 grades[answer.item_id].append(answer.grade)
-        fix(db, held, lead, {item: median(given) for item, given in grades.items()}, len(finished), now=now)
-    return len(finished)
+        key = {item: median(given) for item, given in grades.items()}
+        fix(db, held, lead, key, len(finished), now=now)
+        scale = facts.scale(db).grades
+    counts = Counter(key.values())
+    weak = guesses(list(key.values()), list(scale), held.most_missed, held.tolerance).weak
+    return KeyReport(len(finished), len(key), tuple(counts[grade] for grade in scale), weak)
 
 
 def fix(db: Database, held: Exam, lead: Lead | Operator, key: Mapping[int, int], finished: int, *, now: float) -> None:

@@ -97,6 +97,8 @@ class ExamDesk:
     """How far an answer may be from the right grade and still agree."""
     result: ExamResult | None = None
     purpose: ExamPurpose = ExamPurpose.EXAM
+    gives_key: bool = False
+    """Whether a lead gives the key here, instead of somebody taking the exam."""
     may_count: bool = False
     """Whether a lead may let these answers count as judgements later: the exam is of open pairs."""
     missed: tuple[ExamMiss, ...] = ()

@@ -87,7 +87,8 @@ def key_desk(store: Store, lead: Lead) -> Desk[ExamDesk]:
     """
     with reading(store) as db:
         held = _own_key(db)
-        return _laid_out(held, _at_key(db, lead, held), 0, 0)
+        found = _laid_out(held, _at_key(db, lead, held), 0, 0)
+    return replace(found, exam=replace(found.exam, gives_key=True)) if found.exam else found
 
 
 def act(store: Store, person: Annotator, what: Act, *, now: float, purpose: ExamPurpose = ExamPurpose.EXAM) -> None:

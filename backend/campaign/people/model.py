@@ -24,10 +24,6 @@ class PersonReview:
     """Pairs with a standing grade of this person."""
     last_at: float | None
     today: int = 0
-    active_s: float | None = None
-    """Median active time a grade; None without any measured grade."""
-    too_fast: int = 0
-    """Standing grades given in less time than the clip can be seen in."""
     skips: int = 0
     pause: Pause | None = None
     """The pause that stands, if one does."""

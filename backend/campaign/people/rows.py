@@ -1,12 +1,9 @@
 """People, their invitations, sessions and pauses. Only hashes of tokens and passwords are kept."""
 
 import sqlite3
-from collections import Counter, defaultdict
-from statistics import median
 
 from backend.campaign.nouns import Person, Role
 from backend.campaign.people.model import Pause, PersonReview
-from backend.campaign.quality.rules.pace import SHORTEST_MS, too_fast
 from backend.ground.days import midnight
 from backend.ground.errors import ProjectError
 from backend.ground.ids import AnnotatorId
@@ -170,13 +167,13 @@ def standing_pauses(db: Database, annotator_id: AnnotatorId | None = None) -> di
 
 
 def reviews(db: Database, now: float) -> list[PersonReview]:
-    """Everybody, with how much, how fast and when last they graded.
+    """Everybody, with how much and when last they graded.
 
     Args:
         db: the database.
         now: seconds since 1970, which tell when today began.
     """
-    active, hasty, paused = _active_ms(db), _too_fast(db), standing_pauses(db)
+    paused = standing_pauses(db)
     # Every count is one range of an index: all seats of a person but those held are judged.
     rows = db.conn.execute(
         """
@@ -199,32 +196,11 @@ def reviews(db: Database, now: float) -> list[PersonReview]:
             judgements=row["judgements"],
             last_at=row["last_at"],
             today=row["today"],
-            active_s=median(active[row["annotator_id"]]) / 1000 if active[row["annotator_id"]] else None,
-            too_fast=hasty[row["annotator_id"]],
             skips=row["skips"],
             pause=paused.get(AnnotatorId(row["annotator_id"])),
         )
         for row in rows
     ]
-
-
-def _active_ms(db: Database) -> dict[int, list[int]]:
-    """The active times of everybody's standing grades; those that nobody measured (0) left out."""
-    found: dict[int, list[int]] = defaultdict(list)
-    for annotator_id, active_ms in db.conn.execute("SELECT annotator_id, active_ms FROM standing WHERE active_ms > 0"):
-        found[annotator_id].append(active_ms)
-    return found
-
-
-def _too_fast(db: Database) -> Counter[int]:
-    """How many standing grades of everybody came too fast; unmeasured ones are not asked."""
-    rows = db.conn.execute(
-        "SELECT j.annotator_id, min(j.active_ms, j.elapsed_ms), m.end_s - m.start_s FROM standing j "
-        "JOIN pair p USING (pair_id) JOIN moment m USING (moment_id) "
-        "WHERE min(j.active_ms, j.elapsed_ms) < ?",  # NULL, not measured, is not less
-        [SHORTEST_MS],  # no grade that took longer is too fast
-    )
-    return Counter(annotator_id for annotator_id, active_ms, duration_s in rows if too_fast(active_ms, duration_s))
 
 
 def _person(row: sqlite3.Row) -> Person:

@@ -16,10 +16,11 @@ from backend.ground.ids import AnnotatorId
 from backend.store.connection import Database, Store, reading
 
 
-def report(store: Store) -> list[PersonFlags]:
-    """The flags of every annotator, raised or not; everything of one instant."""
+def report(store: Store, only: AnnotatorId | None = None) -> list[PersonFlags]:
+    """The flags of every annotator, or of one, raised or not; everything of one instant."""
     with reading(store) as db:
-        people, work = columns.annotators(db), _work(db)
+        people = [one for one in columns.annotators(db) if only in (None, one[0])]
+        work = _work(db)
     return [
         PersonFlags(
             *(annotator_id, name, int((work.grades.annotator == annotator_id).sum())),

@@ -137,6 +137,17 @@ class Flag:
     """99 %, of a difference."""
     reason: str = ""
 
+    @property
+    def figure(self) -> str:
+        """`55.5 %`, `−0.58`, `−18.6 points`; a dash where it is undefined."""
+        if self.value is None:
+            return "-"
+        if self.kind in (FlagKind.BIAS, FlagKind.DRIFT):
+            return f"{self.value:+.2f}".replace("-", "\u2212")
+        if self.kind is FlagKind.AGREEMENT:
+            return f"{100 * self.value:+.1f} points".replace("-", "\u2212")
+        return f"{100 * self.value:.1f} %"
+
 
 @dataclass(frozen=True, slots=True)
 class PersonFlags:

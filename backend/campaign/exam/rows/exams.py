@@ -39,6 +39,16 @@ class Exam:
     """When answers became judgements."""
     ended_at: float | None = None
 
+    @property
+    def stage(self) -> str:
+        """Where it stands: `round open`, `key fixed` or `over`."""
+        return "over" if self.ended_at is not None else "round open" if self.closed_at is None else "key fixed"
+
+    @property
+    def usable(self) -> bool:
+        """Whether a lead may let answers count: of an exam of open pairs, once, when its key is there or it is over."""
+        return self.key_from.comes_later and self.used_at is None and self.stage != "round open"
+
 
 _COLUMNS = tuple(field.name for field in fields(Exam))
 

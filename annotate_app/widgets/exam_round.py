@@ -1,0 +1,112 @@
+"""The round of an exam whose key comes later, for leads: who has finished, fixing the key, letting answers count."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import asdict
+
+import streamlit as st
+
+from annotate_app.plain import plain
+from annotate_app.widgets import look, wording
+from annotate_app.widgets.player.player import player
+from backend import api
+from backend.campaign.exam.model import ExamKey, ExamPhase
+from backend.campaign.nouns import Person
+
+KEYS = {
+    ExamKey.SETTLED: "Relevance of settled pairs",
+    ExamKey.MEDIAN: "Median of everybody who finishes",
+    ExamKey.OWN: "My own grades",
+}
+KEYS_EXPLAINED = (
+    "**Relevance of settled pairs**: the key is there at once. The other two ask the top candidates of open pairs, "
+    "before anything is settled; nobody is handed these as work meanwhile. **Median**: everybody takes the exam, then "
+    "you close the round, and the median of their grades is the key. **My own grades**: you grade the pairs on this "
+    "page, as blind as everybody. A key from a file: `reelrank exam set DIR --from KEY.csv`."
+)
+_GIVING = "exam_giving_key"
+_MIDDLE = (ExamPhase.ANSWERING, ExamPhase.ANSWERED)
+
+
+def key_desk(project: api.Project, lead: Person, held: api.Exam | None) -> bool:
+    """The player at which the lead gives the key, if they asked for it; whether it is shown instead of the page."""
+    if not st.session_state.get(_GIVING) or held is None or held.key_from is not ExamKey.OWN:
+        return False
+    st.button("Back to the exam", key="exam-giving-off", icon=":material/arrow_back:", on_click=_give, args=(False,))
+    player(asdict(api.desk(project, lead, now=time.time())), lead, key="key_player")
+    return True
+
+
+def stage(held: api.Exam, people: Sequence[api.ExamPerson]) -> None:
+    """Where the round is, and what the lead can do about it; nothing of an exam of settled pairs."""
+    if not held.key_from.comes_later:
+        return
+    aside = f"Its {wording.count_of(held.items, 'pair')} are set aside: nobody is handed them as work until it ends."
+    if held.closed_at is not None:
+        when = wording.when(held.closed_at, st.context.timezone)
+        st.info(f"**The key is fixed** since {when}. {aside}", icon=":material/key:")
+        return
+    finished = [one.person.name for one in people if one.phase is ExamPhase.WAITING]
+    middle = [one.person.name for one in people if one.phase in _MIDDLE]
+    told = f"Handed in, waiting for the key: {_who(finished)}. " + (f"Still at it: {_who(middle)}. " if middle else "")
+    st.info(f"**The round is open.** {told}{aside}", icon=":material/hourglass_empty:")
+    if held.key_from is ExamKey.OWN:
+        st.button("Give the key", key="exam-give", type="primary", on_click=_give, args=(True,))
+        st.caption("You grade its pairs as everybody does. When you hand in, your grades are the key.")
+        return
+    with st.popover("Close the round", type="primary"):
+        st.markdown(
+            "The key will be the median of what everybody gave who has handed in, for good. They are told their "
+            "results at once; who is still at it goes on against this key."
+        )
+        st.button("Fix the key", key="exam-close", type="primary", on_click=close)
+
+
+def to_use(found: api.Exam | None) -> None:
+    """Offers to let the answers of an exam count, where they may."""
+    if found is None:
+        return
+    st.subheader("Answers as judgements", anchor=False)
+    st.markdown(
+        f"The exam of {wording.count_of(found.items, 'pair')} was about open pairs. Of everybody the first attempt can "
+        "count, if it is handed in by now: what they graded blind, never what they graded again, never your key. Each "
+        "pair takes two at most, drawn by the seed of the exam and spread evenly over people. If you do not say so, "
+        "the pairs are work like any others once the exam has ended, for people who have not answered them."
+    )
+    with st.popover("Let the answers count"):
+        st.markdown("This can be done once, and cannot be taken back.")
+        st.button("Make them judgements", key="exam-use", type="primary", on_click=use)
+
+
+def close() -> None:
+    """Callback: fixes the key of the round."""
+
+    def act(project: api.Project, lead: Person) -> None:
+        report = api.close_exam_round(project, lead, now=time.time())
+        grades = ", ".join(f"{count} × {grade}" for grade, count in enumerate(report.grades) if count)
+        done = f"The key is the median of {wording.count_of(report.finished, 'person')}: {grades}."
+        st.session_state["exam_done"] = " ".join((done, *report.weak))
+
+    st.session_state["exam_problem"] = look.as_lead(act)
+
+
+def use() -> None:
+    """Callback: lets the answers of the exam count."""
+
+    def act(project: api.Project, lead: Person) -> None:
+        report = api.use_exam(project, lead, now=time.time())
+        each = f"{report.fewest}" if report.fewest == report.most else f"{report.fewest} to {report.most}"
+        st.session_state["exam_done"] = (
+            f"{wording.count_of(report.judgements, 'answer')} about {wording.count_of(report.pairs, 'pair')} now count "
+            f"as judgements: {each} of each of {wording.count_of(report.people, 'person')}."
+        )
+
+    st.session_state["exam_problem"] = look.as_lead(act)
+
+
+def _give(begin: bool) -> None:
+    st.session_state[_GIVING] = begin
+
+
+def _who(names: Sequence[str]) -> str:
+    return f"{len(names)} ({plain(', '.join(names))})" if names else "nobody"

@@ -1,0 +1,117 @@
+"""A note with a grade from the annotator's keyboard to the lead and back, and a pause, in real browsers."""
+
+import sqlite3
+import time
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from app_server import AppServer
+from axe import no_serious_finding
+from backend import api
+from backend.campaign.judging.model import CORRECTION_S, GradeEvent
+from backend.ground.ids import PairKey
+from hands import pair_on_show, player, press, saved
+
+pytestmark = pytest.mark.browser
+LEAD, ANNOTATORS, _ = api.demo_people()
+NOTE = "Is <b>that</b> *a* cup :smile: -> 3?"
+REPLY = "Yes: $a$ cup <i>it</i> is."
+Enter = Callable[..., Page]
+
+
+@pytest.fixture(scope="module")
+def server(
+    tmp_path_factory: pytest.TempPathFactory, demo: Callable[..., Path], serve: Callable[[Path], AppServer]
+) -> AppServer:
+    """The app over the demo project."""
+    return serve(demo(tmp_path_factory.mktemp("notes") / "project"))
+
+
+def settle(server: AppServer, pair: str) -> None:
+    """Somebody else grades the pair alike."""
+    project = api.open_project(server.project)
+    other = next(row.person for row in api.list_people(project, api.OPERATOR) if row.person.name == ANNOTATORS[1])
+    (receipt,) = api.record_grades(project, other, [GradeEvent(PairKey(pair), 3, "alike", 1)], now=time.time())
+    assert receipt.status == "saved", receipt.message
+
+
+def let_time_pass(server: AppServer, seconds: float) -> None:
+    """Everything that was graded was so much earlier; the record cannot be changed otherwise."""
+    with closing(sqlite3.connect(server.project / "reelrank.db")) as db, db:
+        (rule,) = db.execute("SELECT sql FROM sqlite_master WHERE name = 'judgement_no_update'").fetchone()
+        db.execute("DROP TRIGGER judgement_no_update")
+        db.execute("UPDATE judgement SET graded_at = graded_at - ?", [seconds])
+        db.execute(rule)
+
+
+def test_a_note_reaches_the_lead_and_the_reply_its_author_once_the_pair_is_settled(
+    enter: Enter, server: AppServer
+) -> None:
+    page = enter(ANNOTATORS[0])
+    pair = pair_on_show(page)
+    query = page.get_by_test_id("query").inner_text()
+    page.keyboard.press("n")
+    page.keyboard.type(NOTE)
+    page.keyboard.press("Enter")
+    press(page, 3)
+    saved(page)
+
+    lead = enter(LEAD)
+    lead.goto(f"{server.url}/disagreements")
+    lead.get_by_role("radio", name="Notes 1").click()
+    card = lead.locator(f".st-key-card-{pair}")
+    expect(card.get_by_text(f"{ANNOTATORS[0]} wrote with 3: “{NOTE}”")).to_be_visible()
+    no_serious_finding(lead)
+    card.get_by_label("Your reply").fill(REPLY)
+    card.get_by_role("button", name="Reply", exact=True).click()
+    expect(card.get_by_text(f"“{REPLY}”")).to_be_visible()
+    expect(lead.get_by_role("radio", name="Notes 0")).to_be_visible()
+
+    new = page.get_by_role("link", name="1 new reply")
+    for step in (lambda: None, lambda: settle(server, pair)):
+        step()
+        press(page, 3)
+        saved(page)
+        expect(new).to_have_count(0)
+        assert REPLY not in page.content()
+    let_time_pass(server, CORRECTION_S + 60)
+    press(page, 3)
+    saved(page)
+    new.click()
+    replied = page.locator("[class*=st-key-my-reply-]")
+    expect(replied).to_contain_text(query)
+    expect(replied).to_contain_text(f"You wrote with 3: “{NOTE}”")
+    expect(replied).to_contain_text(f"“{REPLY}”")
+    expect(page.get_by_test_id("stMain")).not_to_contain_text(ANNOTATORS[1])
+    expect(page.get_by_test_id("stMain").get_by_text(LEAD, exact=True)).to_have_count(0)
+    no_serious_finding(page)
+    page.get_by_role("link", name="Back to grading").click()
+    pair_on_show(page)
+    expect(new).to_have_count(0)
+
+
+def test_a_person_is_paused_and_goes_on_without_signing_in_again(enter: Enter, server: AppServer) -> None:
+    page = enter(ANNOTATORS[0])
+    pair_on_show(page)
+    lead = enter(LEAD)
+    lead.goto(f"{server.url}/people")
+    row = lead.locator("[class*=st-key-person-]").filter(has_text=ANNOTATORS[0])
+    row.get_by_role("button", name="Pause").click()
+    why = lead.get_by_label(f"Why is {ANNOTATORS[0]} paused?")
+    why.fill("The same grade all day")
+    lead.get_by_test_id("stPopoverBody").get_by_role("button", name="Pause").click()
+    expect(row.get_by_text("paused", exact=True).first).to_be_visible()
+    page.keyboard.press("3")
+    expect(page.get_by_role("heading", name="Your work is paused")).to_be_visible()
+    expect(page.get_by_text("The same grade")).to_have_count(0)
+    page.get_by_role("link", name="My work").click()
+    expect(page.get_by_role("heading", name="My work")).to_be_visible()
+    page.get_by_role("link", name="Back to grading").click()
+    expect(page.get_by_role("heading", name="Your work is paused")).to_be_visible()
+    row.get_by_role("button", name="Go on").click()
+    expect(row.get_by_text("paused", exact=True)).to_have_count(0)
+    expect(player(page)).to_have_attribute("data-state", "ready", timeout=30_000)
