@@ -16,8 +16,8 @@ from backend.campaign.people.model import Pause, PersonReview
 from backend.campaign.quality.model import PersonFlags
 from backend.ground.ids import AnnotatorId
 
-_WIDTHS = (2.4, 7.4, 3.5)
-_FACTS = ("Judgements", "Today", "Median active", "Flags", "Skips", "Last active")
+_WIDTHS = (2.2, 5.6, 4.6)
+_FACTS = ("Judgements", "Today", "Median active", "Skips", "Last active")
 
 
 def page() -> None:
@@ -139,6 +139,9 @@ def _row(review: PersonReview, flags: PersonFlags | None, me: Person, exam: Exam
         )
         if cells:
             numbers.html(f"<dl class='rr-facts'>{cells}</dl>")
+        if flags is not None and flags.raised:
+            with numbers:
+                person_flags.raised(flags)
         is_me = person.annotator_id == me.annotator_id
         link, rest, status = action.columns(3, gap="small")
         link.button(
@@ -164,8 +167,6 @@ def _row(review: PersonReview, flags: PersonFlags | None, me: Person, exam: Exam
             on_click=suspend,
             args=(person.annotator_id, not person.suspended),
         )
-        if flags is not None and flags.raised:
-            person_flags.raised(flags)
 
 
 def _pausing(review: PersonReview) -> None:
@@ -194,12 +195,11 @@ def facts(review: PersonReview, flags: PersonFlags | None, timezone: str | None)
     """What a row says about a person's work, by column; leads do not grade, so theirs says nothing."""
     if review.person.role is Role.LEAD:
         return {}
-    median_s, raised = (flags.median_s, len(flags.raised)) if flags else (None, 0)
+    median_s = flags.median_s if flags else None
     values = (
         f"{review.judgements:,}",
         f"{review.today:,}",
         "not measured" if median_s is None else f"{median_s:.1f} s",
-        str(raised) if raised else "none",
         f"{review.skips:,}",
         wording.when(review.last_at, timezone),
     )

@@ -45,7 +45,7 @@ def raised(flags: PersonFlags) -> None:
     with st.container(horizontal=True, key=f"flags-{flags.annotator_id}"):
         for flag in flags.raised:
             st.button(
-                f"{FLAG_NAMES[flag.kind]} {flag.figure} of {flag.n:,}",
+                f"{FLAG_NAMES[flag.kind]} {flag.figure}, n = {flag.n:,}",
                 key=f"flag-{flags.annotator_id}-{flag.kind.value}",
                 icon=":material/flag:",
                 type="tertiary",

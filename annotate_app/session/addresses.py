@@ -9,6 +9,7 @@ TITLES = (
     "Progress",
     "Disagreements",
     "People",
+    "Hours",
     "Exam",
     "Release",
     "Leaderboard",

@@ -1,11 +1,15 @@
 """Bars of the last days: what was done on each."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 from datetime import date
 
 import altair as alt
 import pandas as pd
 import streamlit as st
+
+_COLORS = ["#6366f1", "#0d9488", "#f59e0b", "#db2777", "#0ea5e9", "#84cc16", "#a855f7", "#a1a1aa"]
+_OTHERS = "others"
 
 
 def day_chart(days: Sequence[tuple[str, int]], what: str, alt_text: str, color: str = "#6366f1") -> None:
@@ -29,3 +33,47 @@ def day_chart(days: Sequence[tuple[str, int]], what: str, alt_text: str, color: 
         )
     )
     st.altair_chart(chart, height=230, alt=alt_text)
+
+
+def stacked_days(days: Sequence[str], done: Sequence[tuple[str, str, float]], alt_text: str) -> None:
+    """Draws hours as one bar a day, a colour for each person; who did least stands together as others.
+
+    Args:
+        days: every day (`2026-03-14`) of the chart, the oldest first, those without any work too.
+        done: (day, name, hours).
+        alt_text: the chart in words.
+    """
+    sums: defaultdict[str, float] = defaultdict(float)
+    for _, name, hours in done:
+        sums[name] += hours
+    most = sorted(sums, key=lambda name: -sums[name])[: len(_COLORS) - 1]
+    names = [*most, _OTHERS] if len(sums) > len(most) else most
+    form = "%b" if days[0][:4] == days[-1][:4] else "%b %Y"
+    label = {day: f"{date.fromisoformat(day).day} {date.fromisoformat(day):{form}}" for day in days}
+    frame = pd.DataFrame(
+        [(label[day], name if name in most else _OTHERS, hours) for day, name, hours in done],
+        columns=["Day", "Annotator", "Hours"],
+    )
+    grouped = frame.groupby(["Day", "Annotator"], as_index=False, sort=False).sum()
+    chart = (
+        alt.Chart(grouped)
+        .mark_bar()
+        .encode(
+            x=alt.X(
+                "Day:O",
+                sort=None,
+                title=None,
+                scale=alt.Scale(domain=list(dict.fromkeys(label.values()))),
+                axis=alt.Axis(labelOverlap="greedy", labelAngle=0),
+            ),
+            y=alt.Y("Hours:Q", title=None, axis=alt.Axis(format="~r")),
+            color=alt.Color(
+                "Annotator:N",
+                sort=None,
+                scale=alt.Scale(domain=names, range=_COLORS),
+                legend=alt.Legend(orient="bottom", title=None, columns=2),
+            ),
+            tooltip=["Day", "Annotator", alt.Tooltip("Hours:Q", format=".2f")],
+        )
+    )
+    st.altair_chart(chart, height=260, alt=alt_text)

@@ -15,6 +15,6 @@ def grade(value: int) -> str:
     return f"<span class='rr-grade rr-r{value}'>{value}</span>"
 
 
-def bar(value: int, most: int, more: str = "") -> str:
-    """A count before a bar that is as long as its share of `most`; `more` (HTML) stands behind the count."""
-    return f"<span class='rr-pace' style='--share:{value / most:.3f}'>{value:,}{more}</span>"
+def bar(value: float, most: float, more: str = "", form: str = ",") -> str:
+    """A number before a bar that is as long as its share of `most`; `more` (HTML) stands behind the number."""
+    return f"<span class='rr-pace' style='--share:{value / most:.3f}'>{value:{form}}{more}</span>"

@@ -1,0 +1,173 @@
+"""The lead's page "Hours": how long people worked, what it costs, how much of both is still to come; for payroll."""
+
+import time
+from collections.abc import Sequence
+from datetime import date, timedelta
+from html import escape
+
+import streamlit as st
+
+from annotate_app.plain import plain
+from annotate_app.widgets import look, tables, wording
+from annotate_app.widgets.day_chart import stacked_days
+from backend import api
+from backend.campaign.hours.model import HoursReport, Outlook, PersonHours
+from backend.ground.days import beginning, last_days
+from backend.ground.errors import ReelRankError
+
+PERIODS = ("Last 30 days", "This month", "Last month", "All days")
+_DAYS = 30
+_COUNTED = (
+    "**Counted** is the active time of every grade and every correction, of every answer in an exam, and of every "
+    "answer to gold: the time at a clip from its first frame on, without what passes in a hidden tab or beyond 30 s "
+    "without any input.\n\n"
+    "**Not counted** are the time between two clips, the guideline and practice, idle time, and grades without a "
+    "measured time. Simulated and imported judgements are left out. A day begins at the server's midnight.\n\n"
+    "Pay is rounded for each person and day, and all sums are of those, so the file adds up to what stands here."
+)
+
+
+def page() -> None:
+    """The period, its sums, its days, its people, and a file of it; below, what is still to come."""
+    project, lead, _ = look.lead_page("Hours")
+    period = st.segmented_control(
+        "Period", PERIODS, default=PERIODS[0], required=True, key="hours_period", label_visibility="collapsed"
+    )
+    since, until = bounds(period or PERIODS[0], time.time())
+    try:
+        found = api.hours(
+            project,
+            lead,
+            since=None if since is None else beginning(since),
+            until=None if until is None else beginning(until, days_later=1),
+        )
+    except ReelRankError as refusal:
+        st.error(plain(str(refusal)))
+        return
+    _sums(found)
+    if found.people:
+        _days(found, since, until)
+        st.subheader("People", anchor=False)
+        st.html(people_table(found.people, found.currency))
+        st.download_button(
+            "Download for payroll (CSV)",
+            data=lambda: api.payroll_csv(found.days, found.currency),
+            file_name=f"hours-{found.days[0].day}-to-{found.days[-1].day}.csv",
+            mime="text/csv",
+            key="hours_csv",
+            on_click="ignore",
+            icon=":material/download:",
+        )
+    else:
+        st.info("Nobody has worked here in this time. Hours appear with the first grade.")
+    for text in remarks(found):
+        st.caption(plain(text))
+    st.subheader("Still to come", anchor=False)
+    st.markdown(plain(ahead(found.outlook, found.currency)))
+    with st.expander("What counts as working time"):
+        st.markdown(_COUNTED)
+
+
+def bounds(period: str, now: float) -> tuple[str | None, str | None]:
+    """The first and the last day of a period (`2026-03-14`), by the server's calendar; None where it has no end.
+
+    >>> bounds("All days", 0.0)
+    (None, None)
+    """
+    days = last_days(now, _DAYS)
+    today = date.fromisoformat(days[-1])
+    if period == PERIODS[0]:
+        return days[0], days[-1]
+    if period == PERIODS[1]:
+        return today.replace(day=1).isoformat(), days[-1]
+    if period == PERIODS[2]:
+        last = today.replace(day=1) - timedelta(days=1)
+        return last.replace(day=1).isoformat(), last.isoformat()
+    return None, None
+
+
+def people_table(people: Sequence[PersonHours], currency: str) -> str:
+    """The sums of every person; the hours as bars against the longest."""
+    most = max(max(one.hours for one in people), 1e-9)
+    rows = [
+        (
+            escape(one.name),
+            f"{one.days:,}",
+            f"{one.judgements:,}",
+            tables.bar(one.hours, most, form=",.2f"),
+            "not measured" if one.an_hour is None else f"{one.an_hour:,.0f}",
+            "" if one.pay is None else f"{one.pay:,}",
+        )
+        for one in people
+    ]
+    head = ("Annotator", "Days", "Judgements", "Active hours", "Judgements an hour", f"Pay, {escape(currency)}")
+    return tables.table(head, rows, "rr-hours")
+
+
+def remarks(found: HoursReport) -> list[str]:
+    """Which rate counts, and what the sums leave out."""
+    texts = []
+    if found.rate is not None:
+        own = f"; {wording.count_of(len(found.own_rates), 'rate')} of people's own" if found.own_rates else ""
+        texts.append(f"{found.rate:g} {found.currency} an hour, from reelrank.toml ([pay]){own}.")
+    elif not found.own_rates:
+        texts.append("No pay is computed: write hourly_rate = 11 under [pay] in reelrank.toml. It is read anew here.")
+    else:
+        texts.append("Only some people have a rate in reelrank.toml ([pay.rates]), so sums have no pay.")
+    texts += [f"reelrank.toml has a rate for {name}, but no annotator has that name." for name in found.unknown_rates]
+    unmeasured = sum(day.unmeasured for day in found.days)
+    if unmeasured:
+        texts.append(f"{wording.count_of(unmeasured, 'grade')} without a measured time count as no time.")
+    for count, which in ((found.simulated, "simulated"), (found.imported, "imported")):
+        if count:
+            texts.append(f"Without {wording.count_of(count, f'{which} judgement')}.")
+    return texts
+
+
+def ahead(outlook: Outlook, currency: str) -> str:
+    """How much is still to come, in words."""
+    if not outlook.needed + outlook.further:
+        return "Nothing is still to come: every pair that can be handed out has its grades."
+    said = f"{wording.count_of(outlook.needed, 'grade')} until every pair that is handed out has its grades"
+    if outlook.disputed is None:
+        said += "; disputed pairs will ask for more, how many cannot be told yet."
+    else:
+        share = wording.percent(100 * outlook.disputed)
+        said += f", and about {outlook.further:,} more if {share} of the pairs are disputed, as so far."
+    if outlook.hours is None or outlook.seconds is None:
+        return f"{said} How long that takes cannot be told: {outlook.reason}."
+    expected, low, high = outlook.hours
+    money = f", {outlook.cost[0]:,} {currency}" if outlook.cost else ""
+    said += f" At {outlook.seconds:.1f} s a judgement, as so far, that is about {expected:,.1f} hours{money}"
+    if outlook.reason:
+        return f"{said} ({outlook.reason})."
+    cost = f", {outlook.cost[1]:,} to {outlook.cost[2]:,} {currency}" if outlook.cost else ""
+    return f"{said} (95 % interval: {low:,.1f} to {high:,.1f} hours{cost})."
+
+
+def _sums(found: HoursReport) -> None:
+    judgements = sum(one.judgements for one in found.people)
+    judging = sum(day.judging_ms for day in found.days) / 3_600_000
+    outlook = found.outlook
+    values = {
+        "Active hours": (f"{found.hours:,.1f}", "Of everybody, in this period; see below for what counts."),
+        f"Pay, {found.currency}": ("no rate" if found.pay is None else f"{found.pay:,}", "At the rates of today."),
+        "Judgements an hour": (
+            f"{judgements / judging:,.0f}" if judging else "not measured",
+            "First grades in an hour of judging.",
+        ),
+        "Still to come": (
+            "unknown" if outlook.hours is None else f"{outlook.hours[0]:,.1f} h",
+            "Hours until everything that is handed out is judged, at the pace of all days so far.",
+        ),
+        "Cost of it": ("unknown" if outlook.cost is None else f"{outlook.cost[0]:,}", "At what an hour cost so far."),
+    }
+    look.metrics(values)
+
+
+def _days(found: HoursReport, since: str | None, until: str | None) -> None:
+    first = date.fromisoformat(since or found.days[0].day)
+    last = date.fromisoformat(until or found.days[-1].day)
+    names = [(first + timedelta(days=n)).isoformat() for n in range((last - first).days + 1)]
+    shown = [(day.day, day.name, day.hours) for day in found.days]
+    stacked_days(names, shown, f"Bars: {found.hours:,.1f} active hours by day and person")
