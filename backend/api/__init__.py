@@ -50,6 +50,7 @@ if TYPE_CHECKING:
         set_exam_from_file,
         use_exam,
     )
+    from backend.api.gold import end_gold, gold_results, set_gold
     from backend.api.guideline import (
         choose_example,
         example_clip,
@@ -191,6 +192,9 @@ if TYPE_CHECKING:
     from backend.campaign.exam.setting import ExamReport
     from backend.campaign.exam.taking import Act as ExamAct
     from backend.campaign.exam.using import UsedReport
+    from backend.campaign.gold.results import GoldAnswer, GoldPerson
+    from backend.campaign.gold.setting import PAIRS as GOLD_PAIRS
+    from backend.campaign.gold.setting import GoldOptions, GoldReport
     from backend.campaign.guideline.reading import News as GuidelineNews
     from backend.campaign.guideline.rows import Example
     from backend.campaign.nouns import OPERATOR, Operator
@@ -250,6 +254,7 @@ __all__ = [
     "CASE_KINDS",
     "CORPUS_FORMATS",
     "EVALUATION_OPTIONS",
+    "GOLD_PAIRS",
     "OPERATOR",
     "PAPER_KAPPA",
     "PAPER_MISSED",
@@ -279,6 +284,10 @@ __all__ = [
     "ExamReport",
     "Example",
     "Finding",
+    "GoldAnswer",
+    "GoldOptions",
+    "GoldPerson",
+    "GoldReport",
     "GuidelineNews",
     "ImportReport",
     "Inputs",
@@ -354,6 +363,7 @@ __all__ = [
     "doctor",
     "draw_queries",
     "end_exam",
+    "end_gold",
     "evaluate",
     "evaluate_files",
     "exam_act",
@@ -374,6 +384,7 @@ __all__ = [
     "file_inputs",
     "file_statistics",
     "flags",
+    "gold_results",
     "grant_retake",
     "guideline_changes",
     "guideline_due",
@@ -463,6 +474,7 @@ __all__ = [
     "score_sentence",
     "set_exam",
     "set_exam_from_file",
+    "set_gold",
     "set_guideline_from_file",
     "set_practice_from_file",
     "shown",

@@ -7,9 +7,10 @@ from backend.campaign.corpus import rows as corpus_rows
 from backend.campaign.exam import taking as exam
 from backend.campaign.exam.model import ExamDesk
 from backend.campaign.exam.taking import Act as ExamAct
+from backend.campaign.gold import offering as gold
 from backend.campaign.guideline import reading as guideline
 from backend.campaign.judging import assignments, blocking, consensus, judgements, skips
-from backend.campaign.judging.model import Desk, GradeEvent, Receipt, ReceiptStatus, SkipEvent
+from backend.campaign.judging.model import Desk, DeskState, GradeEvent, Receipt, ReceiptStatus, SkipEvent
 from backend.campaign.judging.rows import judgements as judgement_rows
 from backend.campaign.judging.rows import seats as seat_rows
 from backend.campaign.judging.rows import skips as skip_rows
@@ -172,9 +173,13 @@ def _desk(project: Project, annotator: Annotator | Lead, *, now: float, shown: P
 
 def _work(project: Project, annotator: Annotator, *, now: float, shown: PairKey | None) -> Desk[ExamDesk]:
     """The desk of somebody who may judge pairs, with the one that they may take back."""
-    lease_s = project.settings.lease_minutes * 60
-    found = assignments.desk(project.store, annotator, now=now, lease_s=lease_s, shown=shown)
-    return replace(found, previous=judgements.previous(project.store, annotator, now=now))
+    store, lease_s = project.store, project.settings.lease_minutes * 60
+    gold.offer(store, annotator)
+    found = assignments.desk(store, annotator, now=now, lease_s=lease_s, shown=shown)
+    found = gold.follow(store, annotator, found, now=now)
+    if found.state is DeskState.PAUSED:
+        return found
+    return replace(found, previous=judgements.previous(store, annotator, now=now))
 
 
 def _shown(project: Project, person: Lead | Annotator, key: PairKey) -> PairRow:

@@ -310,6 +310,7 @@ def test_an_exchange_saves_grades_and_brings_the_desk(client: TestClient, projec
             "waiting": 0,
             "skipped": 0,
             "replies": 0,
+            "warned": False,
             "exam": None,
         },
     }

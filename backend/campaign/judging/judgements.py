@@ -7,9 +7,9 @@
 from unicodedata import category
 
 from backend.campaign.judging.model import CORRECTION_S, DeskItem, GradeEvent
-from backend.campaign.judging.rows import judgements, notes, seats, skips
+from backend.campaign.judging.rows import going_on, gold_seats, judgements, notes, seats, skips
+from backend.campaign.judging.rows.going_on import GoneOn
 from backend.campaign.judging.rows.judgements import PairRow, Standing
-from backend.campaign.judging.rows.seats import GoneOn
 from backend.campaign.nouns import Annotator, Verdict
 from backend.campaign.project import rows as facts
 from backend.ground.errors import PairLocked, ReelRankError, SeatUnavailable
@@ -71,10 +71,11 @@ def accept(
         if why := judgements.refusal_known(db, pair.pair_id, event.key):
             raise SeatUnavailable(why)
         seat = seats.seat_of(db, pair.pair_id, me)
-        if seat is None and not judgements.verdict(db, pair.pair_id).is_settled:
-            if seats.is_set_aside(db, pair.pair_id):
+        as_gold = gold_seats.offered(db, pair.pair_id, me)
+        if seat is None and (as_gold or not judgements.verdict(db, pair.pair_id).is_settled):
+            if not as_gold and seats.is_set_aside(db, pair.pair_id):
                 raise SeatUnavailable(SET_ASIDE)
-            if seats.knows(db, me, pair.pair_id):
+            if not as_gold and seats.knows(db, me, pair.pair_id):
                 raise SeatUnavailable(KNOWN)
             # A late save: the lease ran out, but nobody else has taken the place.
             if seats.claim(db, me, pair.pair_id, now=now, until=now):
@@ -82,12 +83,15 @@ def accept(
             seat = seats.seat_of(db, pair.pair_id, me)
         if seat is None:
             raise SeatUnavailable(GONE)
-        earlier = _own(judgements.standing(db, pair.pair_id), me)
+        earlier = judgements.own(db, pair.pair_id, me)
         if earlier is not None and (why := locked(store, person, pair, earlier, now=now)):
             raise PairLocked(why)
         elapsed_ms = None if event.elapsed_ms is None else max(0, event.elapsed_ms)
         # Nobody works longer at a clip than it was on screen, whatever the page of an older player counted.
         active_ms = event.active_ms if elapsed_ms is None else min(event.active_ms, elapsed_ms)
+        note = None if event.note is None else tidy(event.note)
+        if note == notes.of(db, pair.pair_id, me):
+            note = None
         given = judgements.add(
             db,
             seat,
@@ -100,10 +104,10 @@ def accept(
             contexts=max(0, event.contexts),
             event_key=event.key,
             simulated=simulated,
+            note=note,
         )
-        seats.mark_judged(db, seat)
-        note = None if event.note is None else tidy(event.note)
-        if note is not None and note != notes.of(db, pair.pair_id, me):
+        seats.mark_judged(db, seat, me)
+        if note is not None and not seat.gold:
             notes.add(db, given, note)
     return True
 
@@ -133,9 +137,9 @@ def locked(store: Store, person: Annotator, pair: PairRow, earlier: Standing, *,
         verdict = judgements.verdict(db, pair.pair_id)
         if verdict is Verdict.OPEN:
             return None
-        if verdict is Verdict.ADJUDICATED:
+        if verdict is Verdict.ADJUDICATED and not earlier.gold:
             return DECIDED
-        gone_on = seats.gone_on_from(db, pair.pair_id, person.annotator_id, now=now)
+        gone_on = going_on.gone_on_from(db, pair.pair_id, person.annotator_id, now=now)
     if gone_on is not None:
         return GONE_ON[gone_on]
     return TOO_LATE if now - earlier.graded_at > CORRECTION_S else None
@@ -163,13 +167,9 @@ def previous(store: Store, person: Annotator, *, now: float) -> DeskItem | None:
         pair = judgements.pair_by_key(db, last[0]) if last else None
         if last is None or pair is None:
             return None
-        earlier = _own(judgements.standing(db, pair.pair_id), person.annotator_id)
+        earlier = judgements.own(db, pair.pair_id, person.annotator_id)
         if earlier is None or locked(store, person, pair, earlier, now=now):
             return None
         graded, total = seats.batch_progress(db, person.annotator_id, pair.batch_id, now=now)
         note = notes.of(db, pair.pair_id, person.annotator_id)
     return DeskItem(pair.pair_key, pair.query, graded, total, pair.end_s - pair.start_s, last[1], pair.whole, note)
-
-
-def _own(standing: list[Standing], me: int) -> Standing | None:
-    return next((grade for grade in standing if grade.annotator_id == me), None)

@@ -70,6 +70,8 @@ class Desk(Generic[First]):
     """With nothing to grade: how many open pairs this person skipped, which are left to others."""
     replies: int = 0
     """Replies to this person's notes that they have not read; only of pairs that are settled for good."""
+    warned: bool = False
+    """Whether the person is to be told that their grades were often far from what is right; not of which pairs."""
     exam: First | None = None
     """While something else comes before any pair (the exam), what it has to say; the items may be its own."""
 

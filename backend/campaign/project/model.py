@@ -20,10 +20,18 @@ class ExamSettings:
 
 @dataclass(frozen=True, slots=True)
 class GoldSettings:
-    """Whether pairs with known grades are mixed into the work, and at which share of it (0 to 1)."""
+    """Whether pairs with known grades are mixed into the work, at which share of it, and what follows.
+
+    `share` is above 0 and at most 0.5. Accuracy is that of the last `window` answers, once there are `fewest`: below
+    `warn` percent the person is told, below `pause` percent, or below `warn` again, they are paused.
+    """
 
     on: bool
     share: float
+    window: int
+    fewest: int
+    warn: float
+    pause: float
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,8 +20,8 @@ from backend.store.engine import Database
 def campaign(db: Database) -> Campaign:
     """What the campaign is just now; another process may have written it a moment ago."""
     row = db.conn.execute(
-        "SELECT batch_size, rule_version, seats, further_seats, exam_queries, exam_pairs, exam_most_missed, gold, "
-        "gold_share, tutorial FROM campaign"
+        "SELECT batch_size, rule_version, seats, further_seats, exam_queries, exam_pairs, exam_most_missed, tutorial "
+        "FROM campaign"
     ).fetchone()
     return Campaign(
         batch_size=row[0],
@@ -30,9 +30,36 @@ def campaign(db: Database) -> Campaign:
         seats=row[2],
         further_seats=row[3],
         exam=ExamSettings(row[4], row[5], row[6]),
-        gold=GoldSettings(bool(row[7]), row[8]),
-        tutorial=bool(row[9]),
+        gold=gold(db),
+        tutorial=bool(row[7]),
     )
+
+
+def gold(db: Database) -> GoldSettings:
+    """Whether and how pairs with known grades are mixed into the work."""
+    row = db.conn.execute(
+        "SELECT gold, gold_share, gold_window, gold_fewest, gold_warn, gold_pause FROM campaign"
+    ).fetchone()
+    return GoldSettings(bool(row[0]), *row[1:])
+
+
+def set_gold(db: Database, new: GoldSettings) -> None:
+    """Mix pairs with known grades into the work like this from now on, or not."""
+    db.conn.execute(
+        "UPDATE campaign SET gold = ?, gold_share = ?, gold_window = ?, gold_fewest = ?, gold_warn = ?, gold_pause = ?",
+        [new.on, new.share, new.window, new.fewest, new.warn, new.pause],
+    )
+
+
+def gold_key(db: Database) -> str:
+    """What the order of everybody's gold comes from; nobody outside can foresee it. Empty before it was ever set."""
+    key: str = db.conn.execute("SELECT gold_key FROM campaign").fetchone()[0]
+    return key
+
+
+def set_gold_key(db: Database, key: str) -> None:
+    """Draw everybody's gold from another key."""
+    db.conn.execute("UPDATE campaign SET gold_key = ?", [key])
 
 
 def grading(db: Database) -> Grading:

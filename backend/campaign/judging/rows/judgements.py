@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from backend.campaign.candidates.rows.lists import PROBE_PAIRS
 from backend.campaign.corpus.rows import WHOLE
+from backend.campaign.judging.rows import gold_seats
 from backend.campaign.judging.rows.seats import Seat
 from backend.campaign.nouns import Verdict
 from backend.ground.ids import AnnotatorId, BatchId, MomentId, PairId, PairKey
@@ -37,6 +38,8 @@ class Standing:
     revision: int
     graded_at: float
     imported: bool
+    gold: bool = False
+    """No judgement, and of a gold pair."""
 
 
 def pair_by_key(db: Database, key: PairKey) -> PairRow | None:
@@ -56,7 +59,11 @@ def pair_by_key(db: Database, key: PairKey) -> PairRow | None:
 
 def event_owner(db: Database, key: str) -> tuple[PairId, AnnotatorId] | None:
     """The pair and the person of a key press that was stored before."""
-    row = db.conn.execute("SELECT pair_id, annotator_id FROM judgement WHERE event_key = ?", [key]).fetchone()
+    row = db.conn.execute(
+        "SELECT pair_id, annotator_id FROM judgement WHERE event_key = :key "
+        "UNION ALL SELECT pair_id, annotator_id FROM gold_answer WHERE event_key = :key",
+        {"key": key},
+    ).fetchone()
     return (PairId(row[0]), AnnotatorId(row[1])) if row else None
 
 
@@ -83,8 +90,20 @@ def add(
     contexts: int,
     event_key: str,
     simulated: bool = False,
+    note: str | None = None,
 ) -> int:
-    """Append a judgement, and tell its id; the composite foreign key refuses one without its seat."""
+    """Append a judgement, and tell its id; the composite foreign key refuses one without its seat.
+
+    At a gold seat it is an answer, which keeps its `note` itself.
+    """
+    if seat.gold:
+        cursor = db.conn.execute(
+            "INSERT INTO gold_answer (pair_id, annotator_id, revision, grade, graded_at, active_ms, elapsed_ms, "
+            "contexts, event_key, note, after_judgement) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
+            "(SELECT coalesce(max(judgement_id), 0) FROM judgement WHERE annotator_id = ?))",
+            [seat.pair_id, me, revision, grade, at, active_ms, elapsed_ms, contexts, event_key, note, me],
+        )
+        return int(cursor.lastrowid or 0)
     cursor = db.conn.execute(
         "INSERT INTO judgement (pair_id, seat_no, annotator_id, revision, grade, graded_at, active_ms, elapsed_ms, "
         "contexts, event_key, simulated) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -103,16 +122,32 @@ def standing(db: Database, pair_id: PairId) -> list[Standing]:
     return [Standing(r[0], AnnotatorId(r[1]), r[2], r[3], r[4], bool(r[5])) for r in rows]
 
 
+def own(db: Database, pair_id: PairId, me: AnnotatorId) -> Standing | None:
+    """The grade of a pair that counts for this person, gold or not; None if they have not graded it."""
+    if found := next((grade for grade in standing(db, pair_id) if grade.annotator_id == me), None):
+        return found
+    row = db.conn.execute(
+        "SELECT grade, revision, graded_at FROM gold_answer WHERE annotator_id = ? AND pair_id = ? "
+        "ORDER BY revision DESC LIMIT 1",
+        [me, pair_id],
+    ).fetchone()
+    return Standing(gold_seats.SEAT_NO, me, row[0], row[1], row[2], imported=False, gold=True) if row else None
+
+
 def last_graded(db: Database, me: AnnotatorId) -> tuple[PairKey, int] | None:
     """The pair this person graded last and the grade they gave; the order of saving counts, clocks go astray.
 
     Never one that they answered in an exam.
     """
     row = db.conn.execute(
-        "SELECT p.pair_key, j.grade FROM judgement j JOIN pair p USING (pair_id) WHERE j.annotator_id = ? "
+        "SELECT p.pair_key, g.grade FROM ("
+        "SELECT * FROM (SELECT pair_id, grade, after_judgement AS place, 1 AS gold FROM gold_answer "
+        "WHERE annotator_id = :me ORDER BY gold_answer_id DESC LIMIT 1) "
+        "UNION ALL SELECT * FROM (SELECT pair_id, grade, judgement_id, 0 FROM judgement AS j WHERE annotator_id = :me "
         "AND NOT EXISTS (SELECT 1 FROM known_pair k WHERE k.pair_id = j.pair_id AND k.annotator_id = j.annotator_id) "
-        "ORDER BY j.judgement_id DESC LIMIT 1",
-        [me],
+        "ORDER BY judgement_id DESC LIMIT 1)) AS g JOIN pair p USING (pair_id) "
+        "ORDER BY g.place DESC, g.gold DESC LIMIT 1",
+        {"me": me},
     ).fetchone()
     return (PairKey(row[0]), row[1]) if row else None
 
@@ -120,8 +155,9 @@ def last_graded(db: Database, me: AnnotatorId) -> tuple[PairKey, int] | None:
 def graded_since(db: Database, me: AnnotatorId, since: float) -> int:
     """How many pairs this person graded for the first time at or after an instant."""
     count: int = db.conn.execute(
-        "SELECT count(*) FROM judgement WHERE annotator_id = ? AND revision = 1 AND graded_at >= ?",
-        [me, since],
+        "SELECT (SELECT count(*) FROM judgement WHERE annotator_id = :me AND revision = 1 AND graded_at >= :since) "
+        "+ (SELECT count(*) FROM gold_answer WHERE annotator_id = :me AND revision = 1 AND graded_at >= :since)",
+        {"me": me, "since": since},
     ).fetchone()[0]
     return count
 

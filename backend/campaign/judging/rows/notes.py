@@ -7,7 +7,10 @@ from backend.store.engine import Database
 def of(db: Database, pair_id: PairId, me: AnnotatorId) -> str:
     """This person's note on a pair, as it stands; empty where there is none."""
     row = db.conn.execute(
-        "SELECT text FROM standing_note WHERE pair_id = ? AND annotator_id = ?", [pair_id, me]
+        "SELECT text FROM standing_note WHERE pair_id = :pair AND annotator_id = :me UNION ALL SELECT * FROM ("
+        "SELECT note FROM gold_answer WHERE pair_id = :pair AND annotator_id = :me AND note IS NOT NULL "
+        "ORDER BY revision DESC LIMIT 1)",
+        {"pair": pair_id, "me": me},
     ).fetchone()
     return row[0] if row else ""
 

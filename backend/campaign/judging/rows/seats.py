@@ -3,12 +3,15 @@
 A seat is free (nobody), held (somebody, until its lease runs out) or judged (somebody, for good). Because the
 rows of a pair *are* its overlap, no count is ever compared with a limit. A held seat is shown once its clip was on the
 holder's screen; until then it only lies ahead. Whoever takes the seat, or takes it up again, begins unseen.
+
+What is asked about one person here holds their places at gold pairs (`gold_seats`) too, so that nothing tells those
+apart; what is asked about a pair, a batch or the campaign does not.
 """
 
 from dataclasses import dataclass
-from enum import StrEnum
 
 from backend.campaign.corpus.rows import WHOLE
+from backend.campaign.judging.rows import gold_seats
 from backend.ground.ids import AnnotatorId, BatchId, PairId, PairKey, QueryId
 from backend.store.engine import Database
 
@@ -50,18 +53,12 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class Seat:
-    """One person's place at one pair; `judged` seats never change hands."""
+    """One person's place at one pair; `judged` seats never change hands. A grade at a `gold` one is no judgement."""
 
     pair_id: PairId
     seat_no: int
     judged: bool
-
-
-class GoneOn(StrEnum):
-    """How somebody has gone on from another person's grade."""
-
-    GRADED = "graded"
-    ON_SCREEN = "on screen"
+    gold: bool = False
 
 
 def renew(db: Database, me: AnnotatorId, *, now: float, until: float, slack_s: float) -> None:
@@ -76,6 +73,7 @@ def renew(db: Database, me: AnnotatorId, *, now: float, until: float, slack_s: f
         {"me": me, "now": now, "until": until, "slack": slack_s},
     )
     db.conn.execute("UPDATE seat SET lease_until = :until WHERE lease_until > :until", {"until": until})
+    gold_seats.renew(db, me, now=now, until=until, slack_s=slack_s)
 
 
 def held(db: Database, me: AnnotatorId) -> list[Held]:
@@ -83,11 +81,12 @@ def held(db: Database, me: AnnotatorId) -> list[Held]:
     # "+" keeps SQLite from walking all seats this person ever had in the order of claim_no.
     rows = db.conn.execute(
         "SELECT p.pair_id, p.pair_key, p.batch_id, p.query_id, q.text, m.end_s - m.start_s, "
-        f"{WHOLE} FROM seat s JOIN pair p USING (pair_id) JOIN query q USING (query_id) "
+        f"{WHOLE} FROM (SELECT pair_id, claim_no FROM seat WHERE annotator_id = :me AND lease_until IS NOT NULL "
+        "UNION ALL SELECT pair_id, claim_no FROM gold_seat WHERE annotator_id = :me AND lease_until IS NOT NULL) AS s "
+        "JOIN pair p USING (pair_id) JOIN query q USING (query_id) "
         "JOIN moment m USING (moment_id) JOIN video v USING (video_id) "
-        "WHERE s.annotator_id = ? AND s.lease_until IS NOT NULL "
-        "AND NOT EXISTS (SELECT 1 FROM clip_fault f WHERE f.moment_id = p.moment_id) ORDER BY +s.claim_no",
-        [me],
+        "WHERE NOT EXISTS (SELECT 1 FROM clip_fault f WHERE f.moment_id = p.moment_id) ORDER BY +s.claim_no",
+        {"me": me},
     )
     return [
         Held(PairId(r[0]), PairKey(r[1]), BatchId(r[2]), QueryId(r[3]), r[4], r[5], bool(r[6]))
@@ -112,7 +111,7 @@ def claimable(
         f"AND s.seat_no >= :lowest AND {_FREE} AND {_MINE_TO_TAKE} GROUP BY p.pair_id",
         {"batch": batch_id, "me": me, "now": now, "lowest": min(SECOND_ROUND_SEATS) if second_round else 1},
     )
-    return [(PairId(row[0]), row[1]) for row in rows]
+    return [(PairId(row[0]), row[1]) for row in rows] + gold_seats.claimable(db, me, batch_id)
 
 
 def crowded(db: Database, me: AnnotatorId, batch_id: BatchId, *, now: float) -> bool:
@@ -132,14 +131,17 @@ def next_batch(db: Database, me: AnnotatorId, *, now: float) -> tuple[BatchId, b
     seats, unless nothing else is left.
     """
     anybody = db.conn.execute(f"SELECT EXISTS ({_CROWDED})", {"me": me, "now": now}).fetchone()[0]
+    gold = gold_seats.next_batch(db, me)
     for politely in (True, False) if anybody else (False,):
         row = db.conn.execute(
-            f"SELECT a.batch_id, a.batch_id IN ({_CROWDED}) AS crowded FROM agenda a "
+            f"SELECT a.batch_id, a.batch_id IN ({_CROWDED}) AS crowded, -a.nearest, a.position FROM agenda a "
             "WHERE EXISTS (SELECT 1 FROM pair p JOIN seat s USING (pair_id) WHERE p.batch_id = a.batch_id "
             f"  AND (s.seat_no >= :second OR NOT (:politely AND crowded)) AND {_FREE} AND {_MINE_TO_TAKE}) "
             "ORDER BY a.nearest DESC, a.position, a.batch_id LIMIT 1",
             {"me": me, "now": now, "politely": politely, "second": min(SECOND_ROUND_SEATS)},
         ).fetchone()
+        if gold and (row is None or (-gold_seats.SEAT_NO, gold[1], gold[0]) < (row[2], row[3], row[0])):
+            return gold[0], politely and crowded(db, me, gold[0], now=now)
         if row:
             return BatchId(row[0]), politely and bool(row[1])
     return None
@@ -148,9 +150,10 @@ def next_batch(db: Database, me: AnnotatorId, *, now: float) -> tuple[BatchId, b
 def last_batch(db: Database, me: AnnotatorId) -> BatchId | None:
     """The batch in which this person took a seat last."""
     row = db.conn.execute(
-        "SELECT p.batch_id FROM seat s JOIN pair p USING (pair_id) WHERE s.annotator_id = ? "
-        "ORDER BY s.claim_no DESC LIMIT 1",
-        [me],
+        "SELECT p.batch_id FROM (SELECT pair_id, claim_no FROM seat WHERE annotator_id = :me "
+        "UNION ALL SELECT pair_id, claim_no FROM gold_seat WHERE annotator_id = :me AND claim_no IS NOT NULL "
+        "ORDER BY claim_no DESC LIMIT 1) JOIN pair p USING (pair_id)",
+        {"me": me},
     ).fetchone()
     return BatchId(row[0]) if row else None
 
@@ -188,21 +191,33 @@ def give(db: Database, me: AnnotatorId, pair_id: PairId, seat_no: int) -> Seat:
     return Seat(pair_id, seat_no, judged=True)
 
 
+def claims(db: Database, me: AnnotatorId) -> int:
+    """The number of the last claim of this person, 0 without any."""
+    row = db.conn.execute(
+        "SELECT max(coalesce((SELECT max(claim_no) FROM seat WHERE annotator_id = :me), 0), "
+        "coalesce((SELECT max(claim_no) FROM gold_seat WHERE annotator_id = :me), 0))",
+        {"me": me},
+    ).fetchone()
+    return int(row[0])
+
+
 def claim(db: Database, me: AnnotatorId, pair_id: PairId, *, now: float, until: float) -> bool:
     """Sit down at a pair, in one statement: the lowest free seat, if there still is one.
 
     Returns:
         Whether a seat was had; never a second one at the same pair.
     """
+    claim_no = claims(db, me) + 1
+    if gold_seats.claim(db, me, pair_id, claim_no, until=until):
+        return True
     cursor = db.conn.execute(
-        "UPDATE seat SET annotator_id = :me, lease_until = :until, shown_at = NULL, "
-        "claim_no = (SELECT coalesce(max(claim_no), 0) + 1 FROM seat WHERE annotator_id = :me) "
+        "UPDATE seat SET annotator_id = :me, lease_until = :until, shown_at = NULL, claim_no = :claim_no "
         "WHERE pair_id = :pair AND seat_no = "
         f"(SELECT s.seat_no FROM seat AS s WHERE s.pair_id = :pair AND {_FREE} ORDER BY s.seat_no LIMIT 1) "
         "AND NOT EXISTS (SELECT 1 FROM seat WHERE pair_id = :pair AND annotator_id = :me AND repeat = 0) "
         "AND NOT EXISTS (SELECT 1 FROM set_aside WHERE pair_id = :pair) "
         "AND NOT EXISTS (SELECT 1 FROM known_pair WHERE pair_id = :pair AND annotator_id = :me)",
-        {"me": me, "pair": pair_id, "now": now, "until": until},
+        {"me": me, "pair": pair_id, "now": now, "until": until, "claim_no": claim_no},
     )
     return cursor.rowcount == 1
 
@@ -214,6 +229,7 @@ def mark_shown(db: Database, me: AnnotatorId, key: PairKey, *, now: float) -> No
         "AND annotator_id = :me AND lease_until >= :now AND shown_at IS NULL",
         {"me": me, "key": key, "now": now},
     )
+    gold_seats.mark_shown(db, me, key, now=now)
 
 
 def release(db: Database, me: AnnotatorId, pair_id: PairId | None = None) -> list[PairId]:
@@ -223,7 +239,7 @@ def release(db: Database, me: AnnotatorId, pair_id: PairId | None = None) -> lis
         "WHERE annotator_id = :me AND lease_until IS NOT NULL AND pair_id = coalesce(:pair, pair_id) RETURNING pair_id",
         {"me": me, "pair": pair_id},
     ).fetchall()
-    return [PairId(row[0]) for row in rows]
+    return [PairId(row[0]) for row in rows] + gold_seats.release(db, me, pair_id)
 
 
 def release_broken(db: Database, moment_id: int) -> None:
@@ -233,6 +249,7 @@ def release_broken(db: Database, moment_id: int) -> None:
         "AND pair_id IN (SELECT pair_id FROM pair WHERE moment_id = ?)",
         [moment_id],
     )
+    gold_seats.release_broken(db, moment_id)
 
 
 def seat_of(db: Database, pair_id: PairId, me: AnnotatorId) -> Seat | None:
@@ -241,11 +258,17 @@ def seat_of(db: Database, pair_id: PairId, me: AnnotatorId) -> Seat | None:
         "SELECT seat_no, lease_until IS NULL FROM seat WHERE pair_id = ? AND annotator_id = ? AND repeat = 0",
         [pair_id, me],
     ).fetchone()
+    gold = gold_seats.taken(db, pair_id, me)
+    if gold is not None:
+        return Seat(pair_id, gold_seats.SEAT_NO, gold[0], gold=True)
     return Seat(pair_id, row[0], bool(row[1])) if row else None
 
 
-def mark_judged(db: Database, seat: Seat) -> None:
+def mark_judged(db: Database, seat: Seat, me: AnnotatorId) -> None:
     """The seat has a grade: its lease ends, its holder stays."""
+    if seat.gold:
+        gold_seats.mark_judged(db, seat.pair_id, me)
+        return
     db.conn.execute(
         "UPDATE seat SET lease_until = NULL WHERE pair_id = ? AND seat_no = ?", [seat.pair_id, seat.seat_no]
     )
@@ -264,30 +287,13 @@ def open_second_round(db: Database, pair_id: PairId) -> bool:
 def close_second_round(db: Database, pair_id: PairId) -> bool:
     """Take those of the two further seats away again at which nobody has graded; whether there were any.
 
-    Somebody who merely holds one has not seen the pair: `gone_on_from` keeps grades as they are once they have.
+    Somebody who merely holds one has not seen the pair: `going_on` keeps grades as they are once they have.
     """
     cursor = db.conn.execute(
         "DELETE FROM seat WHERE pair_id = ? AND seat_no > 2 AND (annotator_id IS NULL OR lease_until IS NOT NULL)",
         [pair_id],
     )
     return cursor.rowcount > 0
-
-
-def gone_on_from(db: Database, pair_id: PairId, me: AnnotatorId, *, now: float) -> GoneOn | None:
-    """Whether, and how, anybody has gone on from this person's grade of a pair.
-
-    That is: somebody graded it later, or the grade was of the first round and somebody at the second one has the clip
-    on screen. A clip that only lies ahead on somebody's desk, or whose lease has run out, nobody has gone on to.
-    """
-    graded, shown = db.conn.execute(
-        "SELECT EXISTS (SELECT 1 FROM judgement WHERE pair_id = :pair AND annotator_id <> :me AND judgement_id > "
-        "(SELECT max(judgement_id) FROM judgement WHERE pair_id = :pair AND annotator_id = :me)), "
-        "EXISTS (SELECT 1 FROM seat AS mine JOIN seat AS theirs USING (pair_id) WHERE pair_id = :pair "
-        "AND mine.annotator_id = :me AND mine.seat_no <= 2 AND theirs.seat_no > 2 AND theirs.annotator_id <> :me "
-        "AND theirs.shown_at IS NOT NULL AND theirs.lease_until >= :now)",
-        {"pair": pair_id, "me": me, "now": now},
-    ).fetchone()
-    return GoneOn.GRADED if graded else GoneOn.ON_SCREEN if shown else None
 
 
 def graded(db: Database, me: AnnotatorId) -> int:
@@ -297,7 +303,7 @@ def graded(db: Database, me: AnnotatorId) -> int:
         "- (SELECT count(*) FROM seat WHERE annotator_id = :me AND lease_until IS NOT NULL)",
         {"me": me},
     ).fetchone()[0]
-    return count
+    return count + gold_seats.graded(db, me)
 
 
 def batch_progress(db: Database, me: AnnotatorId, batch_id: BatchId, *, now: float) -> tuple[int, int]:
@@ -308,6 +314,8 @@ def batch_progress(db: Database, me: AnnotatorId, batch_id: BatchId, *, now: flo
         "FROM pair p CROSS JOIN seat s USING (pair_id) WHERE p.batch_id = ? AND s.annotator_id = ? AND s.repeat = 0",
         [batch_id, me],
     ).fetchone()
+    more, further = gold_seats.batch_progress(db, me, batch_id)
+    graded, holding = graded + more, holding + further
     second_round = crowded(db, me, batch_id, now=now)
     return graded, graded + holding + len(claimable(db, me, batch_id, now=now, second_round=second_round))
 

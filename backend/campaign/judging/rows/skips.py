@@ -50,11 +50,12 @@ def last_offer(db: Database, pair_id: PairId) -> tuple[str, float] | None:
 
 
 def left_to_others(db: Database, me: AnnotatorId) -> int:
-    """How many pairs that are not settled this person skipped."""
+    """How many pairs that are not settled, or look so to them, this person skipped."""
     count: int = db.conn.execute(
-        "SELECT count(*) FROM skip k LEFT JOIN consensus c USING (pair_id) WHERE k.annotator_id = ? "
-        "AND k.lifted_at IS NULL AND coalesce(c.verdict, 'escalated') = 'escalated'",
-        [me],
+        "SELECT count(*) FROM skip k LEFT JOIN consensus c USING (pair_id) WHERE k.annotator_id = :me "
+        "AND k.lifted_at IS NULL AND (coalesce(c.verdict, 'escalated') = 'escalated' OR EXISTS (SELECT 1 "
+        "FROM gold_seat g WHERE g.pair_id = k.pair_id AND g.annotator_id = :me))",
+        {"me": me},
     ).fetchone()[0]
     return count
 

@@ -7,7 +7,7 @@ from backend.store.engine import Database
 
 
 class Given(NamedTuple):
-    """One judgement of the person; `relevance` and `agreed` only where the pair is settled for good.
+    """One grade of the person; `relevance` and `agreed` only where the pair is settled for good.
 
     `recent`: somebody graded the pair so lately that they may take it back.
     """
@@ -25,7 +25,7 @@ class Given(NamedTuple):
 
 
 def judgements(db: Database, me: AnnotatorId, *, final_before: float) -> list[Given]:
-    """Every judgement this person made, the oldest first.
+    """Every grade this person gave, the oldest first; gold pairs among them, so that counting does not tell them apart.
 
     Args:
         db: the database.
@@ -44,7 +44,15 @@ def judgements(db: Database, me: AnnotatorId, *, final_before: float) -> list[Gi
         FROM judgement j
         LEFT JOIN consensus c ON c.pair_id = j.pair_id AND c.verdict IN ('consensus', 'adjudicated') AND NOT recent
         WHERE j.annotator_id = :me
-        ORDER BY j.graded_at
+        UNION ALL
+        SELECT g.grade, g.graded_at, g.active_ms, g.revision = 1, g.revision = n.revision, 0, 0,
+          n.graded_at > :final, iif(n.graded_at > :final, NULL, c.relevance),
+          iif(n.graded_at > :final, NULL, CASE c.verdict WHEN 'consensus' THEN c.mean ELSE c.relevance END)
+        FROM gold_answer g JOIN (SELECT pair_id, max(revision) AS revision, max(graded_at) AS graded_at
+          FROM gold_answer WHERE annotator_id = :me GROUP BY pair_id) AS n USING (pair_id)
+        LEFT JOIN consensus c ON c.pair_id = g.pair_id AND c.verdict IN ('consensus', 'adjudicated')
+        WHERE g.annotator_id = :me
+        ORDER BY 2
         """,
         {"me": me, "final": final_before},
     )

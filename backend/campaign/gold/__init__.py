@@ -1,0 +1,1 @@
+"""Silent gold: pairs whose grade is known, among an annotator's work."""
