@@ -7,6 +7,7 @@ import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
 from annotate_app.screens import (
+    agreement,
     annotate,
     disagreements,
     exam,
@@ -30,6 +31,7 @@ _PAGES: tuple[tuple[Role, Callable[[], None], str, str], ...] = (
     (Role.LEAD, queries.page, "Queries", ":material/format_list_numbered:"),
     (Role.LEAD, progress.page, "Progress", ":material/monitoring:"),
     (Role.LEAD, disagreements.page, "Disagreements", ":material/call_split:"),
+    (Role.LEAD, agreement.page, "Agreement", ":material/balance:"),
     (Role.LEAD, people.page, "People", ":material/group:"),
     (Role.LEAD, hours.page, "Hours", ":material/schedule:"),
     (Role.LEAD, exam.page, "Exam", ":material/school:"),

@@ -8,6 +8,7 @@ TITLES = (
     "Queries",
     "Progress",
     "Disagreements",
+    "Agreement",
     "People",
     "Hours",
     "Exam",

@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING
 from backend.ground import lazy
 
 if TYPE_CHECKING:
-    from backend.api.agreement import agreement_board, agreement_json, agreement_of_file, agreement_version
+    from backend.api.agreement import (
+        agreement_board,
+        agreement_csv,
+        agreement_json,
+        agreement_of_file,
+        agreement_picture,
+        agreement_picture_file,
+        agreement_table,
+        agreement_version,
+    )
     from backend.api.annotator import (
         clip_for,
         desk,
@@ -330,9 +339,13 @@ __all__ = [
     "address",
     "adjudicate",
     "agreement_board",
+    "agreement_csv",
     "agreement_json",
     "agreement_of_file",
+    "agreement_picture",
+    "agreement_picture_file",
     "agreement_study",
+    "agreement_table",
     "agreement_version",
     "annotator_of",
     "answer_practice",

@@ -1,7 +1,10 @@
 """How well annotators agree: the board of a project, or of a file of raw annotations."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from backend.campaign.earlier.rules.raw_annotation import read_raw
 from backend.campaign.nouns import Operator, Person
@@ -11,8 +14,13 @@ from backend.campaign.project.folder import Project
 from backend.campaign.quality import agreement_board as boards
 from backend.campaign.quality.model import AgreementBoard
 from backend.campaign.quality.rules import board as rules
+from backend.campaign.quality.rules import board_tables as tables
 from backend.campaign.quality.rules.bootstrap import RESAMPLES
 from backend.ground.reading import bytes_of
+from backend.ground.text_files import csv_text
+
+if TYPE_CHECKING:
+    from backend.campaign.quality.charts import BoardPicture
 
 
 def agreement_board(project: Project, by: Person | Operator, *, resamples: int = RESAMPLES) -> AgreementBoard:
@@ -56,3 +64,30 @@ def agreement_of_file(file: Path, *, scale: str | None = None, resamples: int = 
 def agreement_json(board: AgreementBoard) -> Mapping[str, object]:
     """The board as `reelrank agreement --json` prints it."""
     return rules.as_json(board)
+
+
+def agreement_table(board: AgreementBoard, name: str) -> tables.Rows:
+    """A part of the board, of the names in `rules.board_tables`, as rows: values by column."""
+    return tables.table(board, name)
+
+
+def agreement_csv(board: AgreementBoard, name: str) -> str:
+    """The same as CSV; undefined figures are empty cells."""
+    rows = tables.table(board, name)
+    columns = list(rows[0]) if rows else []
+    return csv_text(columns, ([row[column] for column in columns] for row in rows))
+
+
+def agreement_picture(board: AgreementBoard, name: str) -> BoardPicture:
+    """A part of the board as a chart: all but figures, pairs and queries."""
+    # Charts take as long to load as everything else together.
+    from backend.campaign.quality import charts
+
+    return charts.picture(board, name)
+
+
+def agreement_picture_file(board: AgreementBoard, name: str, kind: str) -> bytes:
+    """The same as a file, `png` or `svg`. Drawing it keeps all threads waiting: for a process of its own."""
+    from backend.campaign.quality import charts
+
+    return charts.file_of(board, name, kind)

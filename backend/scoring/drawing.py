@@ -26,6 +26,11 @@ def svg(chart: alt.TopLevelMixin) -> str:
     return str(vl_convert.vegalite_to_svg(_specification(chart)))
 
 
+def png(chart: alt.TopLevelMixin) -> bytes:
+    """The chart as a PNG picture of twice its size in pixels, in the house style."""
+    return bytes(vl_convert.vegalite_to_png(_specification(chart), scale=2))
+
+
 def save(chart: alt.TopLevelMixin, path: Path) -> None:
     """Write the chart to a `.svg` or `.png` file, in the house style.
 
@@ -35,7 +40,7 @@ def save(chart: alt.TopLevelMixin, path: Path) -> None:
     if path.suffix == ".svg":
         path.write_text(svg(chart), encoding="utf-8")
     elif path.suffix == ".png":
-        path.write_bytes(vl_convert.vegalite_to_png(_specification(chart), scale=2))
+        path.write_bytes(png(chart))
     else:
         raise ValueError(f"{path.name} is neither .svg nor .png")
 

@@ -184,9 +184,13 @@ MACHINE = {
 # No project: what is scored, studied or cut is the caller's own file or value.
 OWN_FILES = {
     "add_statistics",
+    "agreement_csv",
     "agreement_json",
     "agreement_of_file",
+    "agreement_picture",
+    "agreement_picture_file",
     "agreement_study",
+    "agreement_table",
     "board_pictures",
     "build_pools_from_file",
     "calibrate_thresholds",

@@ -1,0 +1,110 @@
+"""The lead's page "Agreement": how far people agree, by person, by time and by query, with what it rests on."""
+
+import logging
+import time
+from concurrent.futures import Future
+from dataclasses import dataclass
+
+import streamlit as st
+
+from annotate_app.plain import plain
+from annotate_app.server import agreement_worker
+from annotate_app.widgets import agreement_view, look, wording
+from backend import api
+from backend.campaign.nouns import Person
+from backend.ground.errors import ReelRankError
+
+_LOG = logging.getLogger(__name__)
+_HELD_S = 60.0
+"""While people grade, the board would be another one at every click: so long it stays as it is."""
+_PARTS = {
+    "Figures": agreement_view.figures,
+    "Grades": agreement_view.grades,
+    "People": agreement_view.people,
+    "Over time": agreement_view.over_time,
+    "Queries": agreement_view.queries,
+}
+
+
+@dataclass(slots=True)
+class _Taken:
+    """A board as it was at some time, and the same with intervals once they are there."""
+
+    board: api.AgreementBoard
+    version: str
+    at: float
+    surer: "Future[api.AgreementBoard]"
+
+
+def page() -> None:
+    """What it is over, then its parts."""
+    project, lead, _ = look.lead_page("Agreement")
+    taken = _taken(project, lead)
+    if not taken.board.summary["rows"]:
+        st.info("Nobody has graded anything yet. Figures appear here with the first grades.", icon=":material/balance:")
+        return
+    found = _surest(taken)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(_over(found, taken), width="stretch")
+        if api.agreement_version(project, lead) != taken.version:
+            st.button("Bring up to date", key="agreement_anew", on_click=bring_up_to_date, icon=":material/refresh:")
+    part = st.segmented_control(
+        "Part", list(_PARTS), default="Figures", required=True, key="agreement_part", label_visibility="collapsed"
+    )
+    _PARTS[part or "Figures"](found, agreement_worker.draw)
+    st.fragment(_wait_for, run_every=None if taken.surer.done() else 0.5)(taken)
+
+
+def bring_up_to_date() -> None:
+    """Callback of the button: the next run takes the board anew."""
+    st.session_state.pop("agreement", None)
+
+
+def _taken(project: api.Project, lead: Person) -> _Taken:
+    """The board of this visit: taken anew when it is older than a minute and would be another one."""
+    held: _Taken | None = st.session_state.get("agreement")
+    version = api.agreement_version(project, lead)
+    if held is None or (held.version != version and time.time() - held.at > _HELD_S):
+        held = st.session_state["agreement"] = _board(project, lead, str(project.folder), version)
+    return held
+
+
+@st.cache_resource(max_entries=3, show_spinner="Counting")
+def _board(_project: api.Project, _lead: Person, folder: str, version: str) -> _Taken:
+    """Everybody who looks at the same grades shares it. Figures take a moment; their intervals come later."""
+    found = api.agreement_board(_project, _lead, resamples=0)
+    return _Taken(found, version, time.time(), agreement_worker.start_board(_project.folder, _lead))
+
+
+def _surest(taken: _Taken) -> api.AgreementBoard:
+    """With intervals once they are there; what was graded in the seconds between counts in it too."""
+    if not taken.surer.done() or taken.surer.exception() is not None:
+        return taken.board
+    return taken.surer.result()
+
+
+def _wait_for(taken: _Taken) -> None:
+    """Looks every now and then whether the intervals are there; then the page is drawn with them."""
+    if not taken.surer.done():
+        st.caption("Intervals are being computed; they appear here.")
+        return
+    error = taken.surer.exception()
+    if isinstance(error, ReelRankError):
+        st.error(plain(str(error)))
+    elif error is not None:
+        # The worker is another process: without this its failure would appear nowhere.
+        _LOG.error("Computing the intervals failed", exc_info=error)
+        st.error("The intervals could not be computed. The server's log says why; the figures are right without.")
+    elif st.session_state.get("agreement_surer") is not taken.surer:
+        st.session_state["agreement_surer"] = taken.surer
+        st.rerun()
+
+
+def _over(found: api.AgreementBoard, taken: _Taken) -> str:
+    """What the board is over, in a sentence or two."""
+    counted = {"grade": found.summary["rows"], "person": found.summary["annotators"], "pair": found.summary["pairs"]}
+    grades, people, pairs = (wording.count_of(count, noun) for noun, count in counted.items())
+    said = f"{grades} that count, by {people}, of {pairs}, as of {wording.when(taken.at, st.context.timezone)}."
+    if found.imported:
+        said += f" {found.imported:,} of them are of earlier campaigns: they count here, but for days and weeks."
+    return said

@@ -1,0 +1,36 @@
+"""What of the agreement board takes long, in a process of its own that lets people who grade go first."""
+
+import os
+from concurrent.futures import Future
+from pathlib import Path
+
+from backend import api
+from backend.campaign.nouns import Person
+from backend.ground import processes
+
+
+def board(folder: Path, person: Person) -> api.AgreementBoard:
+    """Runs in the worker: the board with its intervals, over a connection of its own."""
+    _step_back()
+    return api.agreement_board(api.open_project(folder), person)
+
+
+def picture(found: api.AgreementBoard, name: str, kind: str) -> bytes:
+    """Runs in the worker: drawing a picture keeps all threads of its process waiting."""
+    _step_back()
+    return api.agreement_picture_file(found, name, kind)
+
+
+def start_board(folder: Path, person: Person) -> Future[api.AgreementBoard]:
+    """Begin with the intervals and return at once."""
+    return processes.alone(board, folder, person)
+
+
+def draw(found: api.AgreementBoard, name: str, kind: str) -> bytes:
+    """A picture as a file; waits for it, and for nothing else."""
+    return processes.alone(picture, found, name, kind).result()
+
+
+def _step_back() -> None:
+    if hasattr(os, "nice"):
+        os.nice(5)

@@ -1,0 +1,191 @@
+"""The parts of the page "Agreement": figures, grades, people, time, queries. Each is a view of one board."""
+
+from collections.abc import Callable
+from functools import partial
+from html import escape
+from typing import Any, cast
+
+import altair as alt
+import pandas as pd
+import streamlit as st
+
+from annotate_app.plain import plain
+from annotate_app.widgets import look, tables, wording
+from backend import api
+from backend.campaign.quality.model import FIGURE_WORDS, Figure, PersonGrades, Verdicts
+
+Draw = Callable[[api.AgreementBoard, str, str], bytes]
+"""Makes a file of a picture: the board, the name of the picture, `png` or `svg`."""
+
+_HEADLINE = {
+    "alpha_ordinal": ("Alpha, ordinal", "Krippendorff's, over all grades: 1 is perfect, 0 is chance."),
+    "kappa_quadratic": ("Kappa, quadratic", "Cohen's, the mean over couples of annotators who share 50 pairs or more."),
+    "within_tolerance_agreement": ("Within the tolerance", "Of two grades of one pair; weighted by pair."),
+    "share_settled_by_two": ("Settled by two", "Pairs whose first two grades were enough."),
+}
+_MEANINGS = """
+**Alpha** is Krippendorff's; ordinal takes grades as an order, interval as numbers, nominal as names. *First round* is
+over the first two grades of every pair; there is none of pairs with four grades alone, because disagreement chose them.
+*No repeats* leaves out second grades of one person for one pair.
+**Kappa** is Cohen's, of every two people who share 50 pairs or more; quadratic weighs a difference by its square.
+**Equal grades** and **within** compare every two grades of a pair; a pair counts by its grades.
+**On a half**: relevances that the rounding decides.
+**Intervals** (95 %) are of 1,000 resamples of the pairs: how much a figure owes to which pairs were judged. The people
+stay who they are.
+"""
+_MARKS = ("by_two", "by_four", "adjudicated", "discarded", "waiting")
+
+
+def figures(found: api.AgreementBoard, draw: Draw) -> None:
+    """The headline, every figure with its base and interval, what became of the pairs."""
+    look.metrics({title: (value(found.figures[key]), help_) for key, (title, help_) in _HEADLINE.items()})
+    st.html(figure_table(found))
+    with st.expander("What these figures mean"):
+        st.markdown(_MEANINGS)
+    _take_along(found, "figures")
+    st.subheader("What became of the pairs", anchor=False)
+    st.html(settled_table(found.settled))
+    _take_along(found, "pairs")
+
+
+def grades(found: api.AgreementBoard, draw: Draw) -> None:
+    """How far the grades of a pair lie apart, and how grades and relevances spread."""
+    _pictures(found, draw, "lowest-highest", "grades")
+
+
+def people(found: api.AgreementBoard, draw: Draw) -> None:
+    """Everybody's bias and spread, and who agrees with whom."""
+    st.html(people_table(found))
+    _pictures(found, draw, "people", "spread", "couples")
+
+
+def over_time(found: api.AgreementBoard, draw: Draw) -> None:
+    """Agreement by day or week, everybody's bias by week."""
+    if not found.days:
+        st.info(
+            "All grades are of earlier campaigns: when they were given is not known here.", icon=":material/schedule:"
+        )
+        return
+    by = st.segmented_control(
+        "By", ["Days", "Weeks"], default="Weeks" if len(found.weeks) > 2 else "Days", required=True, key="agreement_by"
+    )
+    _pictures(found, draw, "weeks" if by == "Weeks" else "days", "person-weeks")
+
+
+def queries(found: api.AgreementBoard, draw: Draw) -> None:
+    """Every query, those that people agree on least first."""
+    if not found.queries:
+        st.info("None of the graded pairs has a query here.", icon=":material/format_list_numbered:")
+        return
+    frame = pd.DataFrame(api.agreement_table(found, "queries")).sort_values("within_tolerance", kind="stable")
+    number, share = st.column_config.NumberColumn, partial(st.column_config.NumberColumn, format="percent")
+    shown: dict[str, Any] = {
+        "query": st.column_config.TextColumn("Query", width=320, pinned=True),
+        "split": "Split",
+        "pairs": "Pairs",
+        "within_tolerance": share("Within the tolerance"),
+        "equal": share("Equal"),
+        "by_two_share": share("Settled by two"),
+        "alpha_ordinal": number("Alpha, ordinal", format="%.2f", help="Few pairs say little."),
+        "mean": number("Mean grade", format="%.2f"),
+        "discarded": "Discarded",
+        "waiting": "Waiting",
+    }
+    st.dataframe(frame, hide_index=True, key="agreement_queries", column_order=list(shown), column_config=shown)
+    st.caption("Those that people agree on least stand first; a click on a head sorts by it.")
+    _take_along(found, "queries")
+
+
+def value(figure: Figure) -> str:
+    """`0.615`, `81.9 %`, or a dash where it is undefined."""
+    return "–" if figure.value is None else _number(figure.value, figure)
+
+
+def interval(figure: Figure) -> str:
+    """`0.612 to 0.618`; an empty text where there is none."""
+    if figure.low is None or figure.high is None:
+        return ""
+    return f"{_number(figure.low, figure)} to {_number(figure.high, figure)}"
+
+
+def figure_table(found: api.AgreementBoard) -> str:
+    """All figures; an undefined one says why."""
+    rows = []
+    for key, words in FIGURE_WORDS.items():
+        one = found.figures[key]
+        over = f"{one.n:,} {one.of}" if one.value is not None else f"undefined: {one.reason}"
+        rows.append((words, f"<b>{value(one)}</b>", interval(one), escape(over)))
+    return tables.table(("Figure", "Value", "95 % interval", "Over"), rows, "rr-figures")
+
+
+def settled_table(parts: tuple[Verdicts, ...]) -> str:
+    """Each part with numbers and percent."""
+    rows = [
+        (
+            escape(part.part),
+            f"{part.pairs:,}",
+            *(
+                f"{count:,} <small>{wording.percent(100 * count / part.pairs)}</small>"
+                for count in (getattr(part, mark) for mark in _MARKS)
+            ),
+        )
+        for part in parts
+    ]
+    return tables.table(("Pairs", "All", "By two", "By four", "By a lead", "Discarded", "Waiting"), rows, "rr-figures")
+
+
+def people_table(found: api.AgreementBoard) -> str:
+    """Everybody with their grades, the one they use most, and their bias."""
+    rows = [
+        (
+            escape(one.name),
+            f"{one.grades:,}",
+            f"{tables.grade(one.most_used)} {_often(one, found.most_used_limit)}",
+            _signed(one.bias.value) if one.bias.value is not None else f"undefined: {escape(one.bias.reason)}",
+            "" if one.bias.low is None else f"{_signed(one.bias.low)} to {_signed(one.bias.high)}",
+            f"{one.bias.n:,}",
+        )
+        for one in found.people
+    ]
+    heads = ("Annotator", "Grades", "Most used", "Bias", "95 % interval", "Compared")
+    return tables.table(heads, rows, "rr-figures rr-people")
+
+
+def _often(one: PersonGrades, limit: float) -> str:
+    share = wording.percent(100 * one.most_used_share)
+    return f"<span class='rr-fast'>{share}: often</span>" if one.most_used_share > limit else share
+
+
+def _number(number: float, figure: Figure) -> str:
+    if figure.of.startswith("pairs"):
+        return wording.percent(100 * number)
+    return f"{number:.3f}".replace("-", "\u2212")
+
+
+def _signed(number: float | None) -> str:
+    return "" if number is None else f"{number:+.2f}".replace("-", "\u2212")
+
+
+def _pictures(found: api.AgreementBoard, draw: Draw, *names: str) -> None:
+    with st.container(key="agreement-charts"):
+        for name in names:
+            picture = api.agreement_picture(found, name)
+            st.subheader(picture.title, anchor=False)
+            # A chart keeps the width it was drawn with; on a narrow page it scrolls by itself, see look.css.
+            st.altair_chart(cast(alt.Chart, picture.chart), width="content", alt=picture.told)
+            st.caption(plain(picture.caption))
+            _take_along(found, name, draw)
+
+
+def _take_along(found: api.AgreementBoard, name: str, draw: Draw | None = None) -> None:
+    """Downloads; each is made when asked for."""
+    files: dict[str, tuple[str, Callable[[], str | bytes]]] = {
+        "CSV": ("text/csv", lambda: api.agreement_csv(found, name)),
+    }
+    if draw is not None:
+        files["PNG"] = ("image/png", lambda: draw(found, name, "png"))
+        files["SVG"] = ("image/svg+xml", lambda: draw(found, name, "svg"))
+    with st.container(horizontal=True, vertical_alignment="center"):
+        for label, (kind, make) in files.items():
+            file = f"agreement-{name}.{label.lower()}"
+            st.download_button(label, data=make, file_name=file, mime=kind, key=f"take-{file}", on_click="ignore")

@@ -1,0 +1,78 @@
+"""A lead reads the agreement board by keyboard, in light and dark and on a phone, and takes a chart along."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from app_server import AppServer, sign_in
+from axe import no_serious_finding
+from backend import api
+
+pytestmark = pytest.mark.browser
+LEAD, _, PASSWORD = api.demo_people()
+SHOWN = {
+    "Grades": "Lowest and highest grade",
+    "People": "Who agrees with whom",
+    "Over time": "Agreement by day",
+    "Queries": "Those that people agree on least stand first",
+}
+
+
+@pytest.fixture(scope="module")
+def server(
+    tmp_path_factory: pytest.TempPathFactory, demo: Callable[..., Path], serve: Callable[[Path], AppServer]
+) -> AppServer:
+    """The app over the judged demo project."""
+    folder = tmp_path_factory.mktemp("agreement")
+    return serve(demo(folder / "project", judged=True))
+
+
+def tab_to(page: Page, words: str) -> None:
+    """Move the focus until it is on what bears these words."""
+    for _ in range(90):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.innerText ?? ''").strip() == words:
+            return
+    raise AssertionError(f"the keyboard does not reach {words!r}")
+
+
+def test_a_lead_reads_the_board_by_keyboard(open_page: Callable[..., Page], server: AppServer) -> None:
+    page = open_page(viewport={"width": 1280, "height": 900}, accept_downloads=True)
+    page.goto(f"{server.url}/agreement")
+    sign_in(page, LEAD, PASSWORD)
+    expect(page.get_by_role("heading", name="Agreement")).to_be_visible(timeout=30_000)
+    table = page.locator(".rr-figures").first
+    expect(table).to_contain_text("Alpha, ordinal, all rounds")
+    # The intervals come from another process, and by themselves.
+    expect(table).to_contain_text(" to ", timeout=60_000)
+
+    chosen = "Figures"
+    for part, words in SHOWN.items():
+        tab_to(page, chosen)
+        page.keyboard.press("ArrowRight")
+        page.keyboard.press("Space")
+        chosen = part
+        expect(page.get_by_text(words).first).to_be_visible(timeout=30_000)
+        if part in ("Grades", "People", "Over time"):
+            expect(page.locator("[data-testid=stVegaLiteChart] :is(svg, canvas)").first).to_be_visible()
+        no_serious_finding(page)
+        if part == "Grades":
+            tab_to(page, "SVG")
+            with page.expect_download(timeout=60_000) as caught:
+                page.keyboard.press("Enter")
+            assert caught.value.suggested_filename == "agreement-lowest-highest.svg"
+            assert caught.value.path().read_bytes().startswith(b"<svg")
+
+    # The same session on a phone in the dark.
+    narrow = open_page(
+        viewport={"width": 390, "height": 844}, color_scheme="dark", storage_state=page.context.storage_state()
+    )
+    narrow.goto(f"{server.url}/agreement")
+    for part, words in SHOWN.items():
+        narrow.get_by_role("radio", name=part).or_(narrow.get_by_role("button", name=part, exact=True)).first.click()
+        expect(narrow.get_by_text(words).first).to_be_visible(timeout=30_000)
+        no_serious_finding(narrow)
+        main = narrow.get_by_test_id("stMain")
+        assert main.evaluate("(main) => main.scrollWidth <= main.clientWidth"), part
