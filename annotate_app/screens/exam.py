@@ -1,16 +1,15 @@
-"""The lead's page "Exam": setting it, its items with their explanations, how everybody did, retakes, exemptions."""
+"""The lead's page "Exam": looking at one, holding it, its items with their explanations, how people did, retakes."""
 
 import time
 
 import streamlit as st
 
 from annotate_app.plain import plain
-from annotate_app.widgets import exam_outcomes, exam_results, exam_round, look, wording
+from annotate_app.widgets import exam_outcomes, exam_plan, exam_results, exam_round, look, wording
 from annotate_app.widgets.review_clip import review_clip
 from backend import api
-from backend.campaign.exam.model import ExamKey, ExamPhase
+from backend.campaign.exam.model import ExamPhase
 from backend.campaign.nouns import Person
-from backend.campaign.project.model import ExamSettings
 from backend.ground.ids import AnnotatorId
 
 _TEXT_LENGTH = 400
@@ -33,11 +32,11 @@ def page() -> None:
             f"have a key. Whose grades {wording.differ(campaign.tolerance)} from it too often does not get "
             "to the queue until you say so."
         )
-        _form(campaign.exam)
+        exam_plan.plan(project, lead)
         exam_round.to_use(api.exam_to_use(project, lead))
         _earlier(api.exam_outcomes(project, lead))
         return
-    _facts(held)
+    _facts(held, api.exam_although(project, lead))
     standing = api.exam_results(project, lead)
     exam_round.stage(held, standing)
     people, results, items, another = st.tabs(["People", "Results", "Items", "Another exam, or none"])
@@ -51,34 +50,10 @@ def page() -> None:
         exam_round.to_use(api.exam_to_use(project, lead))
         st.subheader("Another exam", anchor=False)
         st.markdown("Another exam takes the place of this one. Who passed before has passed; open attempts end.")
-        _form(campaign.exam)
+        exam_plan.plan(project, lead)
         st.button(
             "Hold no exam", key="exam-off", on_click=end, help="Everybody may judge; attempts stay in the record."
         )
-
-
-def set_exam() -> None:
-    """Callback of the form."""
-    state = st.session_state
-
-    def act(project: api.Project, lead: Person) -> None:
-        report = api.set_exam(
-            project,
-            lead,
-            queries=int(state["exam_queries"]),
-            pairs=int(state["exam_pairs"]),
-            seed=int(state["exam_seed"]),
-            most_missed=float(state["exam_most"]),
-            newcomers_only=bool(state["exam_newcomers"]),
-            key=ExamKey(state["exam_key"]),
-            now=time.time(),
-        )
-        clips, queries = wording.count_of(report.items, "pair"), wording.count_of(report.queries, "query")
-        exempted = f" {wording.count_of(report.exempted, 'person')} exempted." if report.exempted else ""
-        short = f" {report.short}" if report.short else ""
-        state["exam_done"] = f"The exam has {clips} of {queries}.{short}{exempted}"
-
-    state["exam_problem"] = look.as_lead(act)
 
 
 def end() -> None:
@@ -117,7 +92,7 @@ def _earlier(found: api.ExamOutcomes) -> None:
         exam_outcomes.outcomes(found)
 
 
-def _facts(held: api.Exam) -> None:
+def _facts(held: api.Exam, reserve: tuple[list[str], str] | None) -> None:
     drawn = held.source if held.seed is None else f"{held.source}, seed {held.seed}"
     lost = held.items - held.showable
     hidden = f" {wording.count_of(lost, 'pair')} left out because the clip cannot be shown." if lost else ""
@@ -128,19 +103,12 @@ def _facts(held: api.Exam) -> None:
         f"Set by {plain(held.set_by or 'the command line')} on "
         f"{wording.when(held.set_at, st.context.timezone)}.{hidden}"
     )
-
-
-def _form(usual: ExamSettings) -> None:
-    with st.form("exam_form"):
-        st.radio("The key", list(exam_round.KEYS), format_func=exam_round.KEYS.get, key="exam_key", horizontal=True)
-        columns = st.columns(4)
-        columns[0].number_input("Queries", 1, 200, usual.queries, key="exam_queries")
-        columns[1].number_input("Pairs of each, at most", 1, 40, usual.pairs, key="exam_pairs")
-        columns[2].number_input("Missed at most, %", 0.0, 100.0, usual.most_missed, 1.0, "%.1f", key="exam_most")
-        columns[3].number_input("Seed of the draw", 0, 2**31, 1, key="exam_seed")
-        st.checkbox("Only for newcomers: exempt everybody who has graded here", key="exam_newcomers")
-        st.form_submit_button("Set the exam", type="primary", on_click=set_exam)
-    st.caption(exam_round.KEYS_EXPLAINED)
+    if reserve is not None:
+        weak, although = reserve
+        st.warning(
+            f"It tells little about who takes it: {plain('; '.join(weak))}. Held all the same: {plain(although)}",
+            icon=":material/rule:",
+        )
 
 
 def _people(people: list[api.ExamPerson]) -> None:

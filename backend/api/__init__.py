@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from backend.api.exam import (
         close_exam_round,
         end_exam,
+        exam_although,
         exam_held,
         exam_items,
         exam_outcomes,
@@ -55,6 +56,8 @@ if TYPE_CHECKING:
         explain_exam_item,
         grant_retake,
         my_exam,
+        preview_exam,
+        preview_exam_from_file,
         set_exam,
         set_exam_from_file,
         use_exam,
@@ -191,10 +194,14 @@ if TYPE_CHECKING:
     from backend.campaign.earlier.judgements import JudgementsReport
     from backend.campaign.exam.keys import KeyReport as ExamKeyReport
     from backend.campaign.exam.model import ExamKey
+    from backend.campaign.exam.previewing import ExamPreview
+    from backend.campaign.exam.previewing import PreviewItem as ExamPreviewItem
     from backend.campaign.exam.results import ExamAttempt, ExamOutcomes, ExamPerson, Missed
     from backend.campaign.exam.results import outcomes_csv as exam_outcomes_csv
     from backend.campaign.exam.rows.exams import Exam
     from backend.campaign.exam.rows.exams import Place as ExamItem
+    from backend.campaign.exam.rules.guessing import Constant as ExamConstant
+    from backend.campaign.exam.rules.guessing import Guesses as ExamGuesses
     from backend.campaign.exam.rules.outcomes import PAPER_KAPPA, PAPER_MISSED
     from backend.campaign.exam.rules.outcomes import Estimate as ExamEstimate
     from backend.campaign.exam.rules.outcomes import Outcome as ExamOutcome
@@ -283,13 +290,17 @@ __all__ = [
     "Exam",
     "ExamAct",
     "ExamAttempt",
+    "ExamConstant",
     "ExamEstimate",
+    "ExamGuesses",
     "ExamItem",
     "ExamKey",
     "ExamKeyReport",
     "ExamOutcome",
     "ExamOutcomes",
     "ExamPerson",
+    "ExamPreview",
+    "ExamPreviewItem",
     "ExamReport",
     "Example",
     "Finding",
@@ -380,6 +391,7 @@ __all__ = [
     "evaluate",
     "evaluate_files",
     "exam_act",
+    "exam_although",
     "exam_held",
     "exam_items",
     "exam_outcomes",
@@ -451,6 +463,8 @@ __all__ = [
     "practice_items",
     "practice_offers",
     "practice_texts",
+    "preview_exam",
+    "preview_exam_from_file",
     "progress",
     "project_statistics",
     "propose_cast",

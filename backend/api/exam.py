@@ -3,14 +3,16 @@
 from functools import partial
 from pathlib import Path
 
-from backend.campaign.exam import keys, results, using
+from backend.campaign.exam import keys, previewing, results, using
 from backend.campaign.exam import setting as exam_lead
 from backend.campaign.exam.keys import KeyReport
 from backend.campaign.exam.model import ExamKey
+from backend.campaign.exam.planning import SEED
+from backend.campaign.exam.previewing import ExamPreview
 from backend.campaign.exam.results import ExamOutcomes, ExamPerson
 from backend.campaign.exam.rows import exams
 from backend.campaign.exam.rows.exams import Exam, Place
-from backend.campaign.exam.setting import SEED, ExamReport
+from backend.campaign.exam.setting import ExamReport
 from backend.campaign.exam.using import UsedReport
 from backend.campaign.nouns import Operator, Person
 from backend.campaign.people import gate
@@ -30,6 +32,32 @@ def exam_items(project: Project, by: Person | Operator) -> list[Place]:
     return exams.places(project.store.db, held.exam_id) if held else []
 
 
+def preview_exam(
+    project: Project,
+    by: Person | Operator,
+    *,
+    queries: int | None = None,
+    pairs: int | None = None,
+    seed: int = SEED,
+    most_missed: float | None = None,
+    spread: bool = True,
+    now: float,
+) -> ExamPreview:
+    """The exam of settled pairs that `set_exam` would hold, and what it comes to for who does not look."""
+    gate.in_charge(project.store, by)
+    return previewing.of_settled(
+        project.store, queries=queries, pairs=pairs, seed=seed, most_missed=most_missed, spread=spread, now=now
+    )
+
+
+def preview_exam_from_file(
+    project: Project, by: Person | Operator, file: Path, *, most_missed: float | None = None, now: float
+) -> ExamPreview:
+    """The exam that `set_exam_from_file` would hold, and what it comes to for who does not look."""
+    gate.in_charge(project.store, by)
+    return previewing.of_file(project.store, file, most_missed=most_missed, now=now)
+
+
 def set_exam(
     project: Project,
     by: Person | Operator,
@@ -40,11 +68,21 @@ def set_exam(
     most_missed: float | None = None,
     newcomers_only: bool = False,
     key: ExamKey = ExamKey.SETTLED,
+    spread: bool = True,
+    although: str = "",
+    previewed: str = "",
     now: float,
 ) -> ExamReport:
-    """Hold an exam of settled pairs, or of open ones whose key comes later; see `backend.campaign.exam.setting`."""
+    """Hold an exam of settled pairs, or of open ones whose key comes later; see `backend.campaign.exam.setting`.
+
+    `spread`, `although` and `previewed` are for settled pairs alone.
+    """
     lead = gate.in_charge(project.store, by)
-    draw = exam_lead.set_from_settled if key is ExamKey.SETTLED else partial(exam_lead.set_from_open, key=key)
+    draw = (
+        partial(exam_lead.set_from_settled, spread=spread, although=although, previewed=previewed)
+        if key is ExamKey.SETTLED
+        else partial(exam_lead.set_from_open, key=key)
+    )
     return draw(
         project.store,
         lead,
@@ -63,14 +101,27 @@ def set_exam_from_file(
     file: Path,
     *,
     most_missed: float | None = None,
+    although: str = "",
     newcomers_only: bool = False,
     now: float,
 ) -> ExamReport:
     """Hold an exam with the key of a CSV file, or take nothing of it."""
     lead = gate.in_charge(project.store, by)
     return exam_lead.set_from_file(
-        project.store, lead, file, most_missed=most_missed, newcomers_only=newcomers_only, now=now
+        project.store,
+        lead,
+        file,
+        most_missed=most_missed,
+        although=although,
+        newcomers_only=newcomers_only,
+        now=now,
     )
+
+
+def exam_although(project: Project, by: Person | Operator) -> tuple[list[str], str] | None:
+    """Why the exam that is held tells too little, and for which reason it is held all the same; None if it is sound."""
+    held = exam_held(project, by)
+    return exams.although(project.store.db, held.exam_id) if held else None
 
 
 def exam_to_use(project: Project, by: Person | Operator) -> Exam | None:

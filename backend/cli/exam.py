@@ -1,6 +1,5 @@
-"""Commands about the qualification exam: `reelrank exam set|close|use|status|results|off|retake|exempt`."""
+"""Commands about the qualification exam: `reelrank exam preview|set|close|use|off|retake|exempt`."""
 
-from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -9,10 +8,38 @@ import msgspec
 import typer
 
 from backend import api
-from backend.cli.output import Dir, Json, fail, now, save, say, table
+from backend.cli.exam_results import results, status
+from backend.cli.output import Dir, Json, fail, now, say, table
 from backend.ground.ids import AnnotatorId
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The annotator.", show_default=False)]
+Queries = Annotated[int | None, typer.Option("--queries", min=1, help="Draw so many queries.", show_default="10")]
+Pairs = Annotated[
+    int | None, typer.Option("--pairs", min=1, help="Draw at most so many pairs of each.", show_default="10")
+]
+Seed = Annotated[int, typer.Option("--seed", help="Seed of the draw.")]
+MostMissed = Annotated[
+    float | None,
+    typer.Option(
+        "--most-missed", min=0, max=100, help="Percent of the answers that may miss the key.", show_default="20.0"
+    ),
+]
+Spread = Annotated[
+    bool, typer.Option("--spread/--no-spread", help="Draw as evenly over the grades as the settled pairs allow.")
+]
+KeyFile = Annotated[
+    Path | None,
+    typer.Option("--from", metavar="KEY.csv", help="Instead of a draw: pair_id,grade and perhaps explanation."),
+]
+Although = Annotated[
+    str,
+    typer.Option(
+        "--although",
+        metavar="REASON",
+        help="Why it is held although one grade throughout passes, or nearly, or chance.",
+        show_default=False,
+    ),
+]
 
 
 class ExamKeyOption(StrEnum):
@@ -28,6 +55,7 @@ def register(app: typer.Typer) -> None:
     exam = typer.Typer(
         help="The exam that annotators pass before they judge.", no_args_is_help=True, rich_markup_mode=None
     )
+    exam.command("preview")(preview)
     exam.command("set")(set_exam)
     exam.command("close")(close)
     exam.command("use")(use)
@@ -39,22 +67,62 @@ def register(app: typer.Typer) -> None:
     app.add_typer(exam, name="exam")
 
 
+def preview(
+    folder: Dir,
+    queries: Queries = None,
+    pairs: Pairs = None,
+    seed: Seed = 1,
+    most_missed: MostMissed = None,
+    spread: Spread = True,
+    file: KeyFile = None,
+    json: Json = False,
+) -> None:
+    """What an exam would ask, and what it comes to for who does not look at the clips; nothing is held.
+
+    Grades by chance are drawn from the scale, all equally likely. The pairs can be seen on the page Exam.
+
+    Example: reelrank exam preview my-project --queries 10 --pairs 10
+    """
+    project = api.open_project(folder)
+    if file is not None:
+        found = api.preview_exam_from_file(project, api.OPERATOR, file, most_missed=most_missed, now=now())
+    else:
+        found = api.preview_exam(
+            project,
+            api.OPERATOR,
+            queries=queries,
+            pairs=pairs,
+            seed=seed,
+            most_missed=most_missed,
+            spread=spread,
+            now=now(),
+        )
+    if json:
+        say(msgspec.json.encode(found).decode())
+        return
+    guesses, items = found.guesses, len(found.items)
+    drawn = found.source if found.seed is None else f"{found.source}, seed {found.seed}"
+    say(f"An exam of {items} pairs of {found.queries} queries from {drawn}; {guesses.most_missed:g} % may miss.")
+    _say_key(found.grades, found.short)
+    rows: list[tuple[object, ...]] = [
+        (f"always {one.grade}", one.missed, items, f"{100 * one.missed / items:.1f}", _verdict(one))
+        for one in guesses.constants
+    ]
+    share = 100 * guesses.chance_missed
+    odds = f"passes in {100 * guesses.chance_passes:.2g} %"
+    rows.append(("by chance", f"{share * items / 100:.1f}", items, f"{share:.1f}", odds))
+    table(("grades", "missed", "of", "%", "result"), rows, (True, False, False, False, True))
+    if guesses.weak:
+        say(f"\nIt tells too little: {'; '.join(guesses.weak)}.\nTo hold it all the same, say why: --although REASON")
+
+
 def set_exam(
     folder: Dir,
-    queries: Annotated[
-        int | None, typer.Option("--queries", min=1, help="Draw so many queries.", show_default="10")
-    ] = None,
-    pairs: Annotated[
-        int | None,
-        typer.Option("--pairs", min=1, help="Draw at most so many pairs of each.", show_default="10"),
-    ] = None,
-    seed: Annotated[int, typer.Option("--seed", help="Seed of the draw.")] = 1,
-    most_missed: Annotated[
-        float | None,
-        typer.Option(
-            "--most-missed", min=0, max=100, help="Percent of the answers that may miss the key.", show_default="20.0"
-        ),
-    ] = None,
+    queries: Queries = None,
+    pairs: Pairs = None,
+    seed: Seed = 1,
+    most_missed: MostMissed = None,
+    spread: Spread = True,
     key: Annotated[
         ExamKeyOption,
         typer.Option(
@@ -63,10 +131,8 @@ def set_exam(
             "finished, or a lead's own grades.",
         ),
     ] = ExamKeyOption.SETTLED,
-    file: Annotated[
-        Path | None,
-        typer.Option("--from", metavar="KEY.csv", help="Instead of a draw: pair_id,grade and perhaps explanation."),
-    ] = None,
+    file: KeyFile = None,
+    although: Although = "",
     newcomers_only: Annotated[
         bool, typer.Option("--newcomers-only", help="Exempt everybody who has graded here.")
     ] = False,
@@ -75,6 +141,7 @@ def set_exam(
 
     An answer misses the key if it differs from it by more than two grades of a pair may. With --key median or own the
     exam asks the top candidates of open pairs, which nobody is handed as work while it is held; its key comes later.
+    See an exam of settled pairs before with: reelrank exam preview
 
     Example: reelrank exam set my-project --queries 10 --pairs 10 --most-missed 20
     """
@@ -83,7 +150,13 @@ def set_exam(
         raise typer.BadParameter("a file brings the key with it: leave --key out", param_hint="--key")
     if file is not None:
         report = api.set_exam_from_file(
-            project, api.OPERATOR, file, most_missed=most_missed, newcomers_only=newcomers_only, now=now()
+            project,
+            api.OPERATOR,
+            file,
+            most_missed=most_missed,
+            although=although,
+            newcomers_only=newcomers_only,
+            now=now(),
         )
     else:
         report = api.set_exam(
@@ -95,15 +168,14 @@ def set_exam(
             most_missed=most_missed,
             newcomers_only=newcomers_only,
             key=api.ExamKey(key.value),
+            spread=spread,
+            although=although,
             now=now(),
         )
     drawn = "settled pairs" if key is ExamKeyOption.SETTLED else "open pairs"
     source = f"the key of {file.name}" if file else f"{drawn}, seed {seed}"
     say(f"Exam of {report.items} pairs of {report.queries} queries from {source}; {report.most_missed:g} % may miss.")
-    if report.grades:
-        say("Right grades: " + ", ".join(f"{grade}: {count}" for grade, count in enumerate(report.grades)))
-    if report.short:
-        say(f"Note: {report.short}")
+    _say_key(report.grades, report.short)
     if report.exempted:
         say(f"Exempted, because they had graded before: {report.exempted}")
 
@@ -117,7 +189,7 @@ def close(folder: Dir) -> None:
     """
     report = api.close_exam_round(api.open_project(folder), api.OPERATOR, now=now())
     say(f"The key is there: the median of {report.finished} people for {report.items} pairs.")
-    say("Right grades: " + ", ".join(f"{grade}: {count}" for grade, count in enumerate(report.grades)))
+    _say_key(report.grades, "")
     for why in report.weak:
         say(f"Note: {why}")
 
@@ -133,64 +205,6 @@ def use(folder: Dir) -> None:
     report = api.use_exam(api.open_project(folder), api.OPERATOR, now=now())
     say(f"{report.judgements} answers about {report.pairs} pairs count as judgements now.")
     say(f"Of each of {report.people} people {report.fewest} to {report.most} count.")
-
-
-def status(folder: Dir, json: Json = False) -> None:
-    """Which exam is held, at which stage, who has finished it, and how every annotator stands.
-
-    Example: reelrank exam status my-project
-    """
-    project = api.open_project(folder)
-    held, people = api.exam_held(project, api.OPERATOR), api.exam_results(project, api.OPERATOR)
-    if json:
-        told = {"exam": held, "stage": held.stage if held else None, "finished": _finished(people), "people": people}
-        say(msgspec.json.encode(told).decode())
-        return
-    if held is None:
-        say("This project holds no exam.")
-    else:
-        seed = "" if held.seed is None else f", seed {held.seed}"
-        say(
-            f"Exam of {held.items} pairs of {held.queries} queries from {held.source}{seed}; "
-            f"{held.most_missed:g} % may miss."
-        )
-        if held.key_from.comes_later:
-            finished = _finished(people)
-            aside = "its pairs are set aside from work until it ends"
-            say(f"{held.stage.capitalize()} (key: {held.key_from}); {aside}.")
-            say(f"Handed in: {', '.join(finished) or 'nobody'}.")
-        say("")
-    table(("annotator", "exam", "attempts", "missed", "of", "kappa", "quadratic"), [_row(one) for one in people])
-
-
-def results(
-    folder: Dir,
-    csv: Annotated[
-        Path | None, typer.Option("--csv", metavar="FILE.csv", help="Write the figures there.", show_default=False)
-    ] = None,
-    json: Json = False,
-) -> None:
-    """How everybody did in their first attempt: misses and kappas, with intervals of 95 %.
-
-    Missed "after" are those of the same clips that were missed again when they had been explained.
-
-    Example: reelrank exam results my-project --csv exam.csv
-    """
-    found = api.exam_outcomes(api.open_project(folder), api.OPERATOR)
-    if csv is not None:
-        save(csv, api.exam_outcomes_csv(found))
-    if json:
-        say(msgspec.json.encode(found).decode())
-        return
-    if not found.people:
-        say("Nobody has handed an exam in yet.")
-        return
-    outcomes = [*((one.person.name, one.outcome) for one in found.people), ("mean of all", found.together)]
-    rows = [row for name, of in outcomes for row in _figures(name, of)]
-    table(("annotator", "figure", "n", "value", "from", "to"), [row[:-1] for row in rows], (True, True, *[False] * 4))
-    why = [f"{name}, {row[1]}: {row[-1]}" for name, of in outcomes for row in _figures(name, of) if row[-1]]
-    if why:
-        say("\n" + "\n".join(why))
 
 
 def off(folder: Dir) -> None:
@@ -226,40 +240,15 @@ def exempt(
     say(f"{name} may judge without the exam.")
 
 
-def _finished(people: Sequence["api.ExamPerson"]) -> list[str]:
-    """Who has handed an attempt in, by name."""
-    return [one.person.name for one in people if any(attempt.handed_in_at is not None for attempt in one.attempts)]
+def _say_key(grades: tuple[int, ...], short: str) -> None:
+    if grades:
+        say("Right grades: " + ", ".join(f"{grade}: {count}" for grade, count in enumerate(grades)))
+    if short:
+        say(f"Note: {short}")
 
 
-def _row(one: "api.ExamPerson") -> tuple[object, ...]:
-    attempt = one.attempts[-1] if one.attempts else None
-    result = attempt.result if attempt else None
-    figures: tuple[object, ...] = ("", "", "", "")
-    if result is not None:
-        kappas = ("undefined" if value is None else f"{value:.2f}" for value in (result.kappa, result.kappa_quadratic))
-        figures = (result.missed, result.answers, *kappas)
-    elif attempt is not None:
-        figures = ("", f"{attempt.answered} so far", "", "")
-    return (one.person.name, one.phase.value if one.phase else "", len(one.attempts), *figures)
-
-
-def _figures(name: str, of: "api.ExamOutcome") -> list[tuple[str, str, int, str, str, str, str]]:
-    """Rows (whose, figure, n, value, bounds of its interval, why something is undefined) of one outcome."""
-    figures = {
-        "missed first, %": (of.missed_first, 100, 1),
-        "missed after, %": (of.missed_after, 100, 1),
-        "kappa": (of.kappa, 1, 2),
-        "quadratic kappa": (of.kappa_quadratic, 1, 2),
-    }
-
-    def shown(value: float | None, scale: int, digits: int) -> str:
-        return "" if value is None else f"{scale * value:.{digits}f}"
-
-    rows = []
-    for nth, (figure, (one, scale, digits)) in enumerate(figures.items()):
-        value, low, high = (shown(number, scale, digits) for number in (one.value, one.low, one.high))
-        rows.append(("" if nth else name, figure, one.n, value, low, high, one.reason))
-    return rows
+def _verdict(one: "api.ExamConstant") -> str:
+    return "PASSES" if one.passed else "fails narrowly" if one.near else "fails"
 
 
 def _annotator(project: "api.Project", name: str) -> AnnotatorId:

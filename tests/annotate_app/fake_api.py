@@ -14,9 +14,12 @@ from typing import Any
 from backend.campaign.captions.model import RewriteCounts, RewriteQueue
 from backend.campaign.exam.keys import KeyReport
 from backend.campaign.exam.model import ExamKey
+from backend.campaign.exam.planning import short
+from backend.campaign.exam.previewing import ExamPreview, PreviewItem
 from backend.campaign.exam.results import ExamOutcomes, ExamPerson
 from backend.campaign.exam.rows.exams import Exam
 from backend.campaign.exam.rows.exams import Place as ExamItem
+from backend.campaign.exam.rules.guessing import guesses, require_telling
 from backend.campaign.exam.rules.outcomes import together
 from backend.campaign.exam.setting import ExamReport
 from backend.campaign.exam.taking import Act
@@ -126,6 +129,8 @@ class Project:
     )
     exam: Exam | None = None
     exam_finished: int = 0
+    exam_key: list[int] = field(default_factory=lambda: list(range(5)) * 4)
+    exam_reserve: tuple[list[str], str] | None = None
     exam_items: list[ExamItem] = field(default_factory=list)
     examined: dict[str, ExamPerson] = field(default_factory=dict)
     outcomes: ExamOutcomes = field(default_factory=lambda: ExamOutcomes((), together([])))
@@ -424,6 +429,35 @@ def my_exam(project: Project, person: Person) -> ExamPerson:
     return project.examined.get(person.name, ExamPerson(person, None, "", ()))
 
 
+def preview_exam(
+    project: Project,
+    by: Person | Operator,
+    *,
+    queries: int,
+    pairs: int,
+    seed: int,
+    most_missed: float,
+    spread: bool,
+    now: float,
+) -> ExamPreview:
+    _require_store(project)
+    if not project.exam_key:
+        raise ProjectError("there is no settled pair to ask yet")
+    there = project.pairs[QueryId(1)]
+    items = tuple(
+        PreviewItem(there[nth % len(there)].pair, QueryId(1 + nth % queries), f"Query <{1 + nth % queries}>", right)
+        for nth, right in enumerate(project.exam_key)
+    )
+    grades = tuple(project.exam_key.count(grade) for grade in project.campaign.scale.grades)
+    found = guesses(project.exam_key, project.campaign.scale.grades, most_missed, project.campaign.tolerance)
+    told = short((queries, pairs), len(items), queries)
+    return ExamPreview(items, queries, "settled pairs", seed, told, grades, found, f"{project.exam_key} {spread}")
+
+
+def exam_although(project: Project, by: Person | Operator) -> tuple[list[str], str] | None:
+    return project.exam_reserve
+
+
 def set_exam(
     project: Project,
     by: Person | Operator,
@@ -432,27 +466,27 @@ def set_exam(
     pairs: int,
     seed: int,
     most_missed: float,
+    spread: bool,
+    although: str,
+    previewed: str,
     newcomers_only: bool,
     key: ExamKey,
     now: float,
 ) -> ExamReport:
     _require_store(project)
-    items = queries * pairs - 1
-    project.exam = Exam(
-        1,
-        NOON,
-        by.name if isinstance(by, Person) else None,
-        "open pairs" if key.comes_later else "settled pairs",
-        seed,
-        most_missed,
-        1,
-        items,
-        queries,
-        items,
-        key_from=key,
-        closed_at=None if key.comes_later else now,
+    if key.comes_later:
+        items = queries * pairs - 1
+        project.exam = Exam(1, NOON, by.name, "open pairs", seed, most_missed, 1, items, queries, items, key_from=key)
+        return ExamReport(items, queries, (queries, pairs), (), most_missed, 2 if newcomers_only else 0)
+    seen = preview_exam(
+        project, by, queries=queries, pairs=pairs, seed=seed, most_missed=most_missed, spread=spread, now=now
     )
-    return ExamReport(items, queries, (queries, pairs), (items, 0, 0, 0, 0), most_missed, 2 if newcomers_only else 0)
+    assert previewed == seen.digest
+    require_telling(seen.guesses, although)
+    project.exam_reserve = (list(seen.guesses.weak), although) if seen.guesses.weak else None
+    items, who = len(seen.items), by.name if isinstance(by, Person) else None
+    project.exam = Exam(1, NOON, who, "settled pairs", seed, most_missed, 1, items, queries, items)
+    return ExamReport(items, queries, (queries, pairs), seen.grades, most_missed, 2 if newcomers_only else 0)
 
 
 def exam_to_use(project: Project, by: Person | Operator) -> Exam | None:

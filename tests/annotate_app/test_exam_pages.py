@@ -85,27 +85,77 @@ def words(app: AppTest) -> str:
     return read("\n".join([*written, *(element.proto.body for element in app.get("html"))]))
 
 
-def test_without_an_exam_the_lead_sets_one(open_page: Open, project: fake_api.Project) -> None:
+def look(app: AppTest, most: float) -> AppTest:
+    """Fill the form in, and look at what would be drawn."""
+    app.number_input(key="exam_queries").set_value(2)
+    app.number_input(key="exam_pairs").set_value(10)
+    app.number_input(key="exam_most").set_value(most)
+    return press(app, "Go on")
+
+
+def press(app: AppTest, label: str) -> AppTest:
+    (button,) = [button for button in app.button if button.label == label]
+    return button.click().run()
+
+
+def test_without_an_exam_the_lead_looks_at_one_and_holds_it(open_page: Open, project: fake_api.Project) -> None:
     app = open_page("exam")
     assert "This project has no exam: everybody may judge at once." in words(app)
     assert not app.tabs
-    app.number_input(key="exam_queries").set_value(2)
-    app.number_input(key="exam_pairs").set_value(5)
-    app.number_input(key="exam_most").set_value(12.5)
     app.checkbox(key="exam_newcomers").check()
-    app.button[0].click().run()
+    app = look(app, 12.5)
+    assert project.exam is None, "looking holds nothing"
+    said = words(app)
+    assert "**20 pairs of 2 queries**, from settled pairs, seed 1; at most 12.5 % of the grades may differ" in said
+    # The key is four times 0 to 4: always 2 misses the eight that are 0 and 4; chance 12/25 of twenty.
+    assert "8 of 20, 40 %" in said
+    assert "9.6 of 20, 48 %" in said
+    assert not app.text_input
+    assert "Query <1>" in app.selectbox(key="exam_look").options[0]
+    assert len(app.get("bidi_component")) == 10, "the pairs of one query as clips"
+    app = press(app, "Hold this exam")
     assert project.exam is not None
-    assert (project.exam.items, project.exam.most_missed, project.exam.set_by) == (9, 12.5, "Lea")
-    short = "Asked for 2 queries with 5 pairs each; there were only 9 pairs of 2 queries to be had."
-    assert f"The exam has 9 pairs of 2 queries. {short} 2 people exempted." in words(app)
+    assert (project.exam.items, project.exam.most_missed, project.exam.set_by) == (20, 12.5, "Lea")
+    assert "The exam has 20 pairs of 2 queries. 2 people exempted." in words(app)
     assert "at most 12.5 % of the grades may differ by more than 1" in words(app)
+    assert "Held all the same" not in words(app)
+
+
+def test_an_exam_that_pressing_0_passes_is_held_for_a_reason_only(open_page: Open, project: fake_api.Project) -> None:
+    project.exam_key = [0] * 19 + [4]
+    app = look(open_page("exam"), 20)
+    said = words(app)
+    assert "always 0 misses 1 of 20 and would pass" in said
+    assert "passes" in said
+    app = press(app, "Hold this exam")
+    assert project.exam is None
+    assert "give a reason why it is held all the same" in words(app)
+    app.text_input(key="exam_although").set_value("We have *no* others")
+    app = press(app, "Hold this exam")
+    assert project.exam is not None
+    assert "Held all the same: We have *no* others" in words(app)
+
+
+def test_fewer_pairs_than_asked_for_are_told_before_and_the_draw_is_changed(
+    open_page: Open, project: fake_api.Project
+) -> None:
+    project.exam_key = [0, 1, 2, 3, 4, 4]
+    app = look(open_page("exam"), 20)
+    assert "Asked for 2 queries with 10 pairs each; there were only 6 pairs of 2 queries to be had." in words(app)
+    app = press(app, "Change the draw")
+    assert (app.number_input(key="exam_queries").value, app.number_input(key="exam_pairs").value) == (2, 10)
+    assert project.exam is None
+    project.exam_key = []
+    app = press(app, "Go on")
+    assert "there is no settled pair to ask yet" in words(app)
+    assert press(app, "Change the draw").number_input(key="exam_queries").value == 2
 
 
 def test_a_round_is_told_of_closed_and_its_answers_used(open_page: Open, held: fake_api.Project) -> None:
     app = open_page("exam")
     assert "The round is open" not in words(app), "an exam of settled pairs has its key from the beginning"
     app.radio(key="exam_key").set_value(ExamKey.MEDIAN)
-    app.button[-2].click().run()
+    app = press(app, "Go on")
     assert held.exam is not None
     assert held.exam.key_from is ExamKey.MEDIAN
     people = held.people

@@ -32,7 +32,9 @@ def server(
 ) -> AppServer:
     """The app over the judged demo, with an exam of two queries and three pairs each, every one explained."""
     project = api.open_project(demo(tmp_path_factory.mktemp("exam") / "project", judged=True))
-    api.set_exam(project, api.OPERATOR, queries=2, pairs=3, seed=2, most_missed=40, now=time.time())
+    api.set_exam(
+        project, api.OPERATOR, queries=2, pairs=3, seed=2, most_missed=40, although="few pairs", now=time.time()
+    )
     lead = next(row.person for row in api.list_people(project, api.OPERATOR) if row.person.name == LEAD)
     for item in api.exam_items(project, api.OPERATOR):
         api.explain_exam_item(project, lead, item.item_id, f"{WHY} ({item.item_id})", now=time.time())
@@ -246,7 +248,7 @@ def test_an_exam_set_and_ended_in_the_middle_of_work_takes_no_clip_from_under_an
     api.end_exam(project, api.OPERATOR, now=time.time())
     page = enter(name)
     pair_on_show(page)
-    api.set_exam(project, api.OPERATOR, queries=1, pairs=3, seed=5, now=time.time())
+    api.set_exam(project, api.OPERATOR, queries=1, pairs=3, seed=5, although="few pairs", now=time.time())
     press(page, "1")
     saved(page)
     expect(page.get_by_test_id("progress")).not_to_contain_text("Exam")

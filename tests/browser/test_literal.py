@@ -70,7 +70,7 @@ def _act(project: api.Project, folder: Path) -> None:
     api.adjudicate(project, lead, disputed.pair, 3, hostile("decision"), now=now)
     settled = next(pair for pair in shown if pair.relevance == 4)
     api.choose_example(project, lead, settled.pair, 4, hostile("note"), now=now)
-    api.set_exam(project, lead, queries=1, pairs=3, seed=1, most_missed=20, now=now)
+    api.set_exam(project, lead, queries=1, pairs=3, seed=1, most_missed=20, although="few pairs", now=now)
     for item in api.exam_items(project, lead):
         api.explain_exam_item(project, lead, item.item_id, hostile("explanation"), now=now)
     examinee = people[hostile(ANNOTATORS[0])].annotator_id

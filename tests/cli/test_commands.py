@@ -40,7 +40,8 @@ def test_the_public_commands_are_there() -> None:
     guidelines = {f"guideline {name}" for name in ["show", "set"]} | {
         f"tutorial {name}" for name in ["set", "status", "on", "off"]
     }
-    exams = {f"exam {name}" for name in ["set", "status", "results", "off", "retake", "exempt"]}
+    acts = ["preview", "set", "close", "use", "status", "results", "off", "retake", "exempt"]
+    exams = {f"exam {name}" for name in acts}
     kept = {f"{shelf} {act}" for shelf in ("truths", "runs") for act in ("add", "list", "remove")}
     found = {" ".join(command) for command in commands()}
     mvmr = {command for command in found if command.startswith("mvmr ")}  # tests/cli/test_mvmr.py

@@ -15,6 +15,7 @@ from exam_rounds import Round
 from support import NOW, Judging
 
 Run = Callable[..., tuple[int, str, str]]
+TWO_BY_FIVE = ("--queries", 2, "--pairs", 5)
 
 
 @pytest.fixture
@@ -73,6 +74,57 @@ def test_an_exam_is_set_told_of_and_ended(reelrank: Run, settled: Judging) -> No
     assert "This project holds no exam." in reelrank("exam", "status", folder)[1]
 
 
+def test_an_exam_that_guessing_passes_is_seen_before_and_held_for_a_reason_only(
+    reelrank: Run, settled: Judging
+) -> None:
+    folder, drawn = settled.project.folder, ("--pairs", 5, "--queries", 1, "--most-missed", 40)
+    code, out, err = reelrank("exam", "preview", folder, *drawn)
+    assert (code, err) == (0, "")
+    table = [line.split() for line in out.splitlines()]
+    # The key is 0, 1, 2, 3, 4. By chance an answer misses with .6, .4, .4, .4, .6: 2.4 of 5.
+    assert ["always", "0", "3", "5", "60.0", "fails"] in table
+    assert ["always", "2", "2", "5", "40.0", "PASSES"] in table
+    (chance,) = (line for line in table if line[:2] == ["by", "chance"])
+    assert chance[2:5] == ["2.4", "5", "48.0"]
+    assert "To hold it all the same, say why: --although REASON" in out
+    assert api.exam_held(settled.project, api.OPERATOR) is None
+
+    code, out, err = reelrank("exam", "set", folder, *drawn)
+    assert (code, out) == (1, "")
+    assert "always 2 misses 2 of 5 and would pass" in err
+    assert api.exam_held(settled.project, api.OPERATOR) is None
+    assert reelrank("exam", "set", folder, *drawn, "--although", " two people  try it ")[0] == 0
+    assert "Held all the same: two people try it\n" in reelrank("exam", "status", folder)[1]
+    told = json.loads(reelrank("exam", "status", folder, "--json")[1])
+    assert told["although"] == "two people try it"
+    assert "always 2 misses 2 of 5 and would pass" in told["weak"]
+
+    assert reelrank("exam", "set", folder, "--pairs", 5, "--queries", 1, "--most-missed", 10)[0] == 0
+    assert "all the same" not in reelrank("exam", "status", folder)[1], "a sound one needs no reason"
+
+
+def test_a_preview_is_drawn_as_the_exam_will_be(reelrank: Run, settled: Judging, tmp_path: Path) -> None:
+    folder = settled.project.folder
+    spread = json.loads(reelrank("exam", "preview", folder, "--pairs", 3, "--queries", 1, "--json")[1])
+    assert sorted(spread["grades"]) == [0, 0, 1, 1, 1]
+    assert "Asked for 2 queries with 5 pairs each" in reelrank("exam", "preview", folder, *TWO_BY_FIVE)[1]
+    # Two 0 are settled besides: without spreading some seed draws more than one of them.
+    for nth in (5, 6):
+        for who in (0, 1):
+            settled.grade(who, settled.pairs()[nth].pair, 0)
+    ask = ("exam", "preview", folder, "--pairs", 3, "--queries", 1, "--json")
+    drawn = [json.loads(reelrank(*ask, "--no-spread", "--seed", seed)[1])["grades"] for seed in range(8)]
+    assert max(max(grades) for grades in drawn) > 1
+    assert all(max(json.loads(reelrank(*ask, "--seed", seed)[1])["grades"]) == 1 for seed in range(8))
+
+    key = tmp_path / "key.csv"
+    pairs = [row["pair_id"] for row in settled.project.store.db.query("SELECT pair_id FROM consensus LIMIT 4")]
+    key.write_text("pair_id,grade\n" + "".join(f"{pair},0\n" for pair in pairs), encoding="utf-8")
+    lines = reelrank("exam", "preview", folder, "--from", key)[1].splitlines()
+    assert ["always", "0", "0", "4", "0.0", "PASSES"] in [line.split() for line in lines]
+    assert reelrank("exam", "set", folder, "--from", key)[0] == 1
+
+
 def test_before_anybody_handed_in_there_are_no_results(reelrank: Run, settled: Judging) -> None:
     assert reelrank("exam", "results", settled.project.folder) == (0, "Nobody has handed an exam in yet.\n", "")
 
@@ -80,7 +132,7 @@ def test_before_anybody_handed_in_there_are_no_results(reelrank: Run, settled: J
 def test_people_are_let_try_again_or_exempted(reelrank: Run, settled: Judging) -> None:
     folder, name = settled.project.folder, settled.annotators[3].name
     assert reelrank("exam", "exempt", folder, name, "--reason", "too early")[0] == 1
-    reelrank("exam", "set", folder, "--newcomers-only")
+    reelrank("exam", "set", folder, "--newcomers-only", "--although", "a trial")
     assert "may take the exam already" in reelrank("exam", "retake", folder, name)[2]
     assert reelrank("exam", "exempt", folder, name.lower(), "--reason", "wrote it")[0] == 0
     assert [one.phase for one in api.exam_results(settled.project, api.OPERATOR)] == [
@@ -103,7 +155,7 @@ def test_a_key_is_read_from_a_file_or_refused_with_its_rows(reelrank: Run, settl
     assert (code, "key.csv, row 2: grade is '7'" in err) == (1, True)
     assert api.exam_held(settled.project, api.OPERATOR) is None
     key.write_text(f"pair_id,grade\n{pair},4\n")
-    code, out, _ = reelrank("exam", "set", folder, "--from", key)
+    code, out, _ = reelrank("exam", "set", folder, "--from", key, "--although", "a trial")
     assert (code, "Exam of 1 pairs of 1 queries from the key of key.csv; 20 % may miss." in out) == (0, True)
     assert (
         "none.csv: cannot be read: No such file" in reelrank("exam", "set", folder, "--from", tmp_path / "none.csv")[2]

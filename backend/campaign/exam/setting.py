@@ -5,36 +5,29 @@ agenda, events. How an exam of open pairs gets its key is the business of `keys`
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from backend.campaign.candidates.rows import agenda
+from backend.campaign.exam import planning
 from backend.campaign.exam.model import ExamKey, ExamPhase, ExamPurpose
-from backend.campaign.exam.rows import attempts, drawing, exams
+from backend.campaign.exam.planning import SEED, Plan
+from backend.campaign.exam.rows import attempts, exams
 from backend.campaign.exam.rows.exams import Exam
-from backend.campaign.exam.rules.drawing import draw, draw_top
 from backend.campaign.exam.standing import standing
-from backend.campaign.judging.model import CORRECTION_S
 from backend.campaign.judging.rows import seats
 from backend.campaign.nouns import Lead, Operator, Person, Role
 from backend.campaign.people import rows as people
 from backend.campaign.project import rows as facts
-from backend.ground.errors import InputError, Problem, ProjectError
-from backend.ground.ids import AnnotatorId, PairId
+from backend.ground.errors import ProjectError
+from backend.ground.ids import AnnotatorId
 from backend.ground.reading import bytes_of
-from backend.ground.text_files import read_csv, whole
 from backend.store import events
 from backend.store.connection import Database, Store, writing
 from backend.store.events import EventKind
 
-SEED = 1
-LONGEST_TEXT = 400
-SETTLED = "settled pairs"
-OPEN = "open pairs"
 HAD_GRADED = "had graded before the exam was set"
-Item = tuple[PairId, int | None, str]
-"""(pair, right grade if it is known, explanation)"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,14 +48,7 @@ class ExamReport:
     @property
     def short(self) -> str:
         """What was asked for and is not there, in a sentence; an empty text where all of it is."""
-        if self.asked is None or self.items >= self.asked[0] * self.asked[1]:
-            return ""
-        queries, pairs = self.asked
-        return (
-            f"Asked for {_count(queries, 'query', 'queries')} with {_count(pairs, 'pair', 'pairs')} each; there "
-            f"{'was' if self.items == 1 else 'were'} only {_count(self.items, 'pair', 'pairs')} of "
-            f"{_count(self.queries, 'query', 'queries')} to be had."
-        )
+        return planning.short(self.asked, self.items, self.queries)
 
 
 def set_from_settled(
@@ -73,6 +59,9 @@ def set_from_settled(
     pairs: int | None = None,
     seed: int = SEED,
     most_missed: float | None = None,
+    spread: bool = True,
+    although: str = "",
+    previewed: str = "",
     newcomers_only: bool = False,
     now: float,
 ) -> ExamReport:
@@ -87,23 +76,23 @@ def set_from_settled(
         pairs: of how many pairs of each, at most.
         seed: of the draw.
         most_missed: percent of the answers that may miss the key.
+        spread: whether the draw is as even over the grades as it can be.
+        although: why it is held although a constant or chance passes, or nearly; blank for no reason.
+        previewed: the `digest` of the plan that the lead looked at; blank if nobody did.
         newcomers_only: exempt everybody who has graded here.
         now: seconds since 1970.
 
     Raises:
-        ProjectError: there is no settled pair to ask, or a number makes no sense.
+        ProjectError: there is no settled pair to ask, a number makes no sense, the exam tells too little and there is
+            no reason, or it is not the one that the lead looked at any more.
     """
     with writing(store) as db:
-        asked, most_missed = _usual(db, queries, pairs, most_missed)
-        there = drawing.settled(db, now=now, final_before=now - CORRECTION_S)
-        drawn = draw(there, queries=asked[0], pairs=asked[1], seed=seed)
-        if not drawn:
-            raise ProjectError(
-                "there is no settled pair to ask yet (with a clip, on nobody's desk, not corrected any more): hold an "
-                "exam of open pairs, settle some pairs first, or bring the key in a file"
-            )
-        items = [(one.pair_id, one.relevance, "") for one in drawn]
-        return _set(db, lead, items, ExamKey.SETTLED, asked, SETTLED, seed, most_missed, newcomers_only, now)
+        plan = planning.of_settled(
+            db, queries=queries, pairs=pairs, seed=seed, most_missed=most_missed, spread=spread, now=now
+        )
+        if previewed and previewed != plan.digest:
+            raise ProjectError("the settled pairs are not what they were when you looked: look at the draw once more")
+        return _set(db, lead, plan, although, newcomers_only, now)
 
 
 def set_from_open(
@@ -127,16 +116,9 @@ def set_from_open(
         ProjectError: there is no open pair to ask, or a number makes no sense.
     """
     with writing(store) as db:
-        asked, most_missed = _usual(db, queries, pairs, most_missed)
         _end(db, lead, _purpose(key), now, replaced=True)  # what it asked may be asked again
-        drawn = draw_top(drawing.open_pairs(db, now=now), queries=asked[0], pairs=asked[1], seed=seed)
-        if not drawn:
-            raise ProjectError(
-                "there is no open pair to ask (with a clip, graded by nobody, on nobody's desk): "
-                "an exam of settled pairs may be what you want"
-            )
-        items = [(one.pair_id, None, "") for one in drawn]
-        return _set(db, lead, items, key, asked, OPEN, seed, most_missed, newcomers_only, now)
+        plan = planning.of_open(db, key, queries=queries, pairs=pairs, seed=seed, most_missed=most_missed, now=now)
+        return _set(db, lead, plan, "", newcomers_only, now)
 
 
 def set_from_file(
@@ -145,6 +127,7 @@ def set_from_file(
     file: Path,
     *,
     most_missed: float | None = None,
+    although: str = "",
     newcomers_only: bool = False,
     now: float,
 ) -> ExamReport:
@@ -154,14 +137,12 @@ def set_from_file(
 
     Raises:
         InputError: with every problem of the file, also if it cannot be read; nothing of it was taken.
-        ProjectError: a number makes no sense.
+        ProjectError: a number makes no sense, or the exam tells too little and there is no reason.
     """
     data = bytes_of(file)
     with writing(store) as db:
-        most_missed = facts.campaign(db).exam.most_missed if most_missed is None else most_missed
-        _require_share(most_missed)
-        items = _read_items(db, data, file.name, now=now)
-        return _set(db, lead, items, ExamKey.SETTLED, None, file.name, None, most_missed, newcomers_only, now)
+        plan = planning.of_file(db, data, file.name, most_missed=most_missed, now=now)
+        return _set(db, lead, plan, although, newcomers_only, now)
 
 
 def end(store: Store, lead: Lead | Operator, *, now: float, purpose: ExamPurpose = ExamPurpose.EXAM) -> bool:
@@ -197,7 +178,7 @@ def exempt(store: Store, lead: Lead | Operator, annotator_id: AnnotatorId, reaso
     Raises:
         ProjectError: no such annotator, or no reason.
     """
-    reason = _text(reason)
+    reason = planning.written(reason)
     if not reason:
         raise ProjectError("an exemption needs a reason: write one sentence about why")
     with writing(store) as db:
@@ -211,7 +192,7 @@ def explain(store: Store, lead: Lead, item_id: int, explanation: str, *, now: fl
     Raises:
         ProjectError: no such item.
     """
-    explanation = _text(explanation)
+    explanation = planning.written(explanation)
     with writing(store) as db:
         pair_id = exams.explain(db, item_id, explanation)
         if pair_id is None:
@@ -221,22 +202,21 @@ def explain(store: Store, lead: Lead, item_id: int, explanation: str, *, now: fl
 
 
 def _set(
-    db: Database,
-    lead: Lead | Operator,
-    items: Sequence[Item],
-    key: ExamKey,
-    asked: tuple[int, int] | None,
-    source: str,
-    seed: int | None,
-    most_missed: float,
-    newcomers_only: bool,
-    now: float,
+    db: Database, lead: Lead | Operator, plan: Plan, although: str, newcomers_only: bool, now: float
 ) -> ExamReport:
-    _end(db, lead, _purpose(key), now, replaced=True)
-    for pair_id, _, _ in items:
+    reserve = planning.accept(db, plan.right, plan.most_missed, although) if plan.right else {}
+    _end(db, lead, _purpose(plan.key), now, replaced=True)
+    for pair_id, _, _ in plan.items:
         seats.free_lapsed(db, pair_id)  # nobody grades what the exam explains
     exam_id = exams.add(
-        db, items, at=now, by=lead.annotator_id, source=source, seed=seed, most_missed=most_missed, key_from=key
+        db,
+        plan.items,
+        at=now,
+        by=lead.annotator_id,
+        source=plan.source,
+        seed=plan.seed,
+        most_missed=plan.most_missed,
+        key_from=plan.key,
     )
     _refresh_agenda(db, exam_id)
     veterans = attempts.graded_before(db) if newcomers_only else []
@@ -244,12 +224,12 @@ def _set(
         _exempt(db, lead, annotator_id, HAD_GRADED, now)
     held = exams.by_id(db, exam_id)
     queries = held.queries if held else 0
-    payload: dict[str, object] = {"source": source, "seed": seed, "items": len(items), "queries": queries}
-    payload |= {"most_missed": most_missed, "exempted": len(veterans), "key": key}
-    _tell(db, EventKind.EXAM_SET, lead, f"exam:{exam_id}", payload, now)
-    grades = Counter(right for _, right, _ in items if right is not None)
+    payload: dict[str, object] = {"source": plan.source, "seed": plan.seed, "items": len(plan.items)}
+    payload |= {"queries": queries, "most_missed": plan.most_missed, "exempted": len(veterans), "key": plan.key}
+    _tell(db, EventKind.EXAM_SET, lead, f"exam:{exam_id}", payload | reserve, now)
+    grades = Counter(plan.right)
     by_grade = tuple(grades[grade] for grade in facts.scale(db).grades) if grades else ()
-    return ExamReport(len(items), queries, asked, by_grade, most_missed, len(veterans))
+    return ExamReport(len(plan.items), queries, plan.asked, by_grade, plan.most_missed, len(veterans))
 
 
 def _end(db: Database, lead: Lead | Operator, purpose: ExamPurpose, now: float, *, replaced: bool) -> bool:
@@ -270,50 +250,6 @@ def _purpose(key: ExamKey) -> ExamPurpose:
     return ExamPurpose.TRIAL if key is ExamKey.NONE else ExamPurpose.EXAM
 
 
-def _usual(
-    db: Database, queries: int | None, pairs: int | None, most_missed: float | None
-) -> tuple[tuple[int, int], float]:
-    """((queries, pairs of each), share that may miss): what is None is as the campaign's settings say."""
-    usual = facts.campaign(db).exam
-    queries = usual.queries if queries is None else queries
-    pairs = usual.pairs if pairs is None else pairs
-    most_missed = usual.most_missed if most_missed is None else most_missed
-    _require_share(most_missed)
-    if queries < 1 or pairs < 1:
-        raise ProjectError("an exam needs at least one query and one pair of each")
-    return (queries, pairs), most_missed
-
-
-def _read_items(db: Database, data: bytes, file: str, *, now: float) -> list[Item]:
-    table = read_csv(data, file, ("pair_id", "grade"), ("query_id", "explanation"))
-    problems = list(table.problems)
-    pairs, bad_pairs = table.values("pair_id", whole, needed=True)
-    grade_of = {str(grade): grade for grade in facts.scale(db).grades}
-    grades, bad_grades = table.values("grade", grade_of.get, needed=True)
-    queries, bad_queries = table.values("query_id", whole)
-    problems += [Problem(file, row, f"pair_id is {text!r}, not a whole number") for row, text in bad_pairs]
-    problems += [Problem(file, row, f"grade is {text!r}, not one of {', '.join(grade_of)}") for row, text in bad_grades]
-    problems += [Problem(file, row, f"query_id is {text!r}, not a whole number") for row, text in bad_queries]
-    explanations = table.columns.get("explanation", [""] * len(table.rows))
-    items: dict[PairId, Item] = {}
-    for row, pair, grade, query, text in zip(table.rows, pairs, grades, queries, explanations, strict=True):
-        if pair is None or grade is None:
-            continue
-        pair_id = PairId(pair)
-        if pair_id in items:
-            problems.append(Problem(file, row, f"pair {pair} stands in the file twice"))
-        elif why := drawing.why_unfit(db, pair_id, now=now):
-            problems.append(Problem(file, row, f"pair {pair} {why}"))
-        elif query is not None and drawing.query_of(db, pair_id) != query:
-            problems.append(Problem(file, row, f"pair {pair} does not belong to query {query}"))
-        elif len(_joined(text)) > LONGEST_TEXT:
-            problems.append(Problem(file, row, f"the explanation is longer than {LONGEST_TEXT} characters"))
-        items.setdefault(pair_id, (pair_id, grade, _joined(text)))
-    if problems:
-        raise InputError(sorted(problems, key=lambda problem: problem.row or 0))
-    return list(items.values())
-
-
 def _person(db: Database, annotator_id: AnnotatorId) -> tuple[Exam, Person]:
     held, person = exams.held(db), people.by_id(db, annotator_id)
     if held is None:
@@ -328,26 +264,6 @@ def _exempt(db: Database, lead: Lead | Operator, annotator_id: AnnotatorId, reas
     after = attempt.number if attempt else 0
     attempts.rule(db, annotator_id, "exempt", reason, by=lead.annotator_id, after_attempt=after, at=now)
     _tell(db, EventKind.EXAM_EXEMPTED, lead, f"annotator:{annotator_id}", {"reason": reason}, now)
-
-
-def _require_share(most_missed: float) -> None:
-    if not 0 <= most_missed <= 100:
-        raise ProjectError(f"{most_missed:g} is not a share of answers: give 0 to 100 percent")
-
-
-def _count(number: int, one: str, many: str) -> str:
-    return f"{number} {one if number == 1 else many}"
-
-
-def _joined(text: str) -> str:
-    return " ".join(text.split())
-
-
-def _text(text: str) -> str:
-    text = _joined(text)
-    if len(text) > LONGEST_TEXT:
-        raise ProjectError(f"the text has {len(text)} characters: say it in {LONGEST_TEXT}")
-    return text
 
 
 def _tell(

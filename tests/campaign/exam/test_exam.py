@@ -43,7 +43,9 @@ def held(judging: Judging) -> Judging:
         pair = judging.pairs()[nth].pair
         judging.grade(0, pair, grade)
         judging.grade(1, pair, grade)
-    api.set_exam(judging.project, judging.lead, queries=1, pairs=10, seed=3, most_missed=20, now=LATER)
+    api.set_exam(
+        judging.project, judging.lead, queries=1, pairs=10, seed=3, most_missed=20, although="few pairs", now=LATER
+    )
     return judging
 
 
@@ -170,7 +172,7 @@ def test_who_sat_at_a_pair_before_the_exam_was_set_may_still_bring_its_grade(jud
         judging.grade(0, judging.pairs()[nth].pair, 4)
         judging.grade(1, judging.pairs()[nth].pair, 4)
     there = desk(judging, at=NOW).items[0].pair
-    api.set_exam(judging.project, judging.lead, now=LATER)
+    api.set_exam(judging.project, judging.lead, although="few pairs", now=LATER)
     assert phase(judging) is ExamPhase.FIRST
     assert judging.grade(EXAMINEE, there, 2, at=LATER).status == "saved"
 
@@ -179,7 +181,7 @@ def test_items_come_by_query_in_an_order_of_each_person_and_attempt_and_again_af
     for pair in judging.pairs():
         judging.grade(0, pair.pair, 2)
         judging.grade(1, pair.pair, 2)
-    api.set_exam(judging.project, judging.lead, queries=3, pairs=4, now=LATER)
+    api.set_exam(judging.project, judging.lead, queries=3, pairs=4, although="few pairs", now=LATER)
 
     def order(who: int) -> list[tuple[str, float]]:
         found, person, met = act(judging, "start", who), judging.annotators[who], []
@@ -371,7 +373,7 @@ def test_another_exam_replaces_the_first_one_and_who_passed_has_passed(held: Jud
     take(held, 0)
     act(held, "go_on")
     act(held, "start", 2)
-    api.set_exam(held.project, held.lead, queries=1, pairs=5, seed=4, now=LATER)
+    api.set_exam(held.project, held.lead, queries=1, pairs=5, seed=4, although="few pairs", now=LATER)
     assert desk(held).exam is None
     begun_before = desk(held, 2).exam
     assert begun_before is not None
@@ -382,7 +384,7 @@ def test_newcomers_only_exempts_who_graded_here(judging: Judging) -> None:
     for nth in range(3):
         judging.grade(0, judging.pairs()[nth].pair, 4)
         judging.grade(1, judging.pairs()[nth].pair, 4)
-    report = api.set_exam(judging.project, judging.lead, newcomers_only=True, now=LATER)
+    report = api.set_exam(judging.project, judging.lead, newcomers_only=True, although="few pairs", now=LATER)
     assert report.exempted == 2
     assert [phase(judging, who) for who in range(4)] == [None, None, ExamPhase.FIRST, ExamPhase.FIRST]
 
@@ -395,7 +397,7 @@ def test_pairs_that_can_still_change_or_that_the_guideline_shows_are_not_asked(j
         judging.grade(1, pair, 4, at=at)
     api.choose_example(judging.project, judging.lead, pairs[2], 4, "all of it", now=LATER)
     api.report_clip(judging.project, judging.annotators[0], pairs[3], "no picture", now=LATER)
-    api.set_exam(judging.project, judging.lead, now=LATER)
+    api.set_exam(judging.project, judging.lead, although="few pairs", now=LATER)
     assert [item.pair_key for item in api.exam_items(judging.project, api.OPERATOR)] == [pairs[0]]
     with pytest.raises(ProjectError, match="asked in the exam"):
         api.choose_example(judging.project, judging.lead, pairs[0], 4, "all of it", now=LATER)
@@ -429,7 +431,7 @@ def test_a_key_from_a_file_is_taken_with_its_explanations(held: Judging, tmp_pat
         "query_id,pair_id,grade,explanation\n"
         f'{first.query_id},{first.pair_id},4,"All of it,\n seen."\n,{second.pair_id},0,\n'
     )
-    report = api.set_exam_from_file(held.project, held.lead, file, most_missed=10, now=LATER)
+    report = api.set_exam_from_file(held.project, held.lead, file, most_missed=10, although="few pairs", now=LATER)
     assert (report.items, report.grades, report.most_missed) == (2, (1, 0, 0, 0, 1), 10)
     items = [(item.pair_id, item.right, item.explanation) for item in api.exam_items(held.project, api.OPERATOR)]
     assert items == [(first.pair_id, 4, "All of it, seen."), (second.pair_id, 0, "")]
@@ -484,7 +486,7 @@ def test_the_doctor_finds_a_project_with_an_exam_well(held: Judging) -> None:
 def test_the_doctor_finds_answers_that_cannot_be(held: Judging, damage: str, told: str) -> None:
     take(held, 10)
     look_again(held)
-    api.set_exam(held.project, held.lead, queries=1, pairs=2, now=LATER)
+    api.set_exam(held.project, held.lead, queries=1, pairs=2, although="few pairs", now=LATER)
     with closing(sqlite3.connect(held.project.folder / "reelrank.db")) as db, db:
         for action in ("update", "delete"):
             db.execute(f"DROP TRIGGER exam_answer_no_{action}")
@@ -568,3 +570,32 @@ def test_results_are_of_the_first_attempt_and_of_what_was_given_when_it_had_just
     found_now = api.exam_outcomes(held.project, api.OPERATOR)
     assert found_now.people == (mine,), "a retake is no first attempt"
     assert found_now.together.missed_first.value == 0.3
+
+
+def test_what_is_held_is_what_was_looked_at(held: Judging) -> None:
+    draw_it = {"queries": 1, "pairs": 9, "seed": 2, "most_missed": 10.0, "now": LATER}
+    seen = api.preview_exam(held.project, held.lead, **draw_it)
+    assert (len(seen.items), seen.queries, sum(seen.grades)) == (9, 1, 9)
+    pair = seen.items[0]
+    assert pair.right == {one.pair: one.relevance for one in held.pairs()}[pair.pair]
+    api.adjudicate(held.project, held.lead, pair.pair, 4 - pair.right if pair.right != 2 else 0, "why", now=LATER)
+    with pytest.raises(ProjectError, match="not what they were when you looked"):
+        api.set_exam(held.project, held.lead, previewed=seen.digest, although="few pairs", **draw_it)
+    again = api.preview_exam(held.project, held.lead, **draw_it)
+    api.set_exam(held.project, held.lead, previewed=again.digest, although="few pairs", **draw_it)
+    found = api.exam_items(held.project, held.lead)
+    assert {(item.pair_key, item.right) for item in found} == {(item.pair, item.right) for item in again.items}
+
+
+def test_a_weak_exam_is_refused_before_the_one_that_is_held_ends(held: Judging) -> None:
+    before = api.exam_held(held.project, held.lead)
+    with pytest.raises(ProjectError, match="tells too little"):
+        api.set_exam(held.project, held.lead, queries=1, pairs=1, now=LATER)
+    assert api.exam_held(held.project, held.lead) == before
+    api.set_exam(held.project, held.lead, queries=1, pairs=1, although="  one  will do ", now=LATER)
+    reserve = api.exam_although(held.project, held.lead)
+    assert reserve is not None
+    assert reserve[1] == "one will do"
+    assert any("would pass" in why for why in reserve[0])
+    with pytest.raises(ProjectError, match="say it in 400"):
+        api.set_exam(held.project, held.lead, queries=1, pairs=1, although="x" * 401, now=LATER)

@@ -38,7 +38,7 @@ def test_whole_videos_are_told_wherever_they_are_shown(tmp_path: Path) -> None:
     assert previous is not None
     assert previous.whole
     lead = api.add_person_with_password(project, api.OPERATOR, "Lea", Role.LEAD, "long enough", now=NOW)
-    api.set_exam(project, lead, queries=3, pairs=3, seed=1, now=NOW + 1000)
+    api.set_exam(project, lead, queries=3, pairs=3, seed=1, although="few pairs", now=NOW + 1000)
     nia = api.add_person_with_password(project, lead, "Nia", Role.ANNOTATOR, "long enough", now=NOW + 1000)
     have_read(project)
     items = api.exam_act(project, nia, api.ExamAct.START, now=NOW + 1000).items

@@ -118,7 +118,7 @@ def test_an_exam_asks_and_marks_on_the_scale(three: Judging, tmp_path: Path) -> 
     key.write_text(f"pair_id,grade\n{three.pairs()[0].pair_id},3\n")
     with pytest.raises(InputError, match="grade is '3', not one of 0, 1, 2"):
         api.set_exam_from_file(project, lead, key, now=LATER)
-    report = api.set_exam(project, lead, queries=1, pairs=20, seed=3, now=LATER)
+    report = api.set_exam(project, lead, queries=1, pairs=20, seed=3, although="few pairs", now=LATER)
     right = Counter(item.right for item in api.exam_items(project, lead))
     assert report.grades == (right[0], right[1], right[2])
     assert report.most_missed == 20, "the campaign's own setting"

@@ -70,7 +70,7 @@ def test_an_answer_of_the_exam_that_is_not_the_key_is_a_miss(two: Judging) -> No
         db.conn.execute("UPDATE video SET path = 'videos/' || name || '.mp4', fps_num = 25, fps_den = 1, sha256 = name")
     me = api.add_person_with_password(project, lead, "Nia", Role.ANNOTATOR, "long enough", now=NOW)
     have_read(project)
-    report = api.set_exam(project, lead, queries=1, pairs=20, seed=3, now=LATER)
+    report = api.set_exam(project, lead, queries=1, pairs=20, seed=3, although="few pairs", now=LATER)
     assert len(report.grades) == 2
     desk = api.exam_act(project, me, api.ExamAct("start"), now=LATER)
     while desk.items:

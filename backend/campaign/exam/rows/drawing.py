@@ -1,7 +1,10 @@
 """Which pairs can be items of an exam."""
 
+import json
+from collections.abc import Iterable
+
 from backend.campaign.exam.rules.drawing import Open, Settled
-from backend.ground.ids import PairId, QueryId
+from backend.ground.ids import PairId, PairKey, QueryId
 from backend.store.engine import Database
 
 
@@ -76,3 +79,14 @@ def query_of(db: Database, pair_id: PairId) -> QueryId | None:
     """The query of a pair."""
     row = db.conn.execute("SELECT query_id FROM pair WHERE pair_id = ?", [pair_id]).fetchone()
     return None if row is None or row[0] is None else QueryId(row[0])
+
+
+def told(db: Database, pair_ids: Iterable[PairId]) -> dict[PairId, tuple[PairKey, QueryId, str]]:
+    """(name, query, its text) of some pairs."""
+    wanted = json.dumps(list(pair_ids))
+    rows = db.conn.execute(
+        "SELECT p.pair_id, p.pair_key, p.query_id, q.text FROM pair p JOIN query q USING (query_id) "
+        "WHERE p.pair_id IN (SELECT value FROM json_each(?))",
+        [wanted],
+    )
+    return {PairId(row[0]): (PairKey(row[1]), QueryId(row[2]), row[3]) for row in rows}

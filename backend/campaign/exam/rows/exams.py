@@ -1,5 +1,6 @@
 """Exams and their items."""
 
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 
@@ -153,6 +154,16 @@ def explain(db: Database, item_id: int, explanation: str) -> PairId | None:
         "UPDATE exam_item SET explanation = ? WHERE item_id = ? RETURNING pair_id", [explanation, item_id]
     ).fetchone()
     return PairId(row[0]) if row else None
+
+
+def although(db: Database, exam_id: int) -> tuple[list[str], str] | None:
+    """Why an exam tells too little, and the reason for which its key was taken all the same; None of a sound one."""
+    row = db.conn.execute(
+        "SELECT payload ->> 'weak', payload ->> 'although' FROM event WHERE subject = ? "
+        "AND kind IN ('exam_set', 'exam_closed') AND payload ->> 'although' IS NOT NULL ORDER BY event_id DESC",
+        [f"exam:{exam_id}"],
+    ).fetchone()
+    return (json.loads(row[0]), row[1]) if row else None
 
 
 def is_item(db: Database, pair_id: PairId) -> bool:

@@ -108,7 +108,7 @@ def _weak(constants: Sequence[Constant], n: int, most_missed: float, missed: flo
             how = " and would pass" if one.passed else f", {near}"
             said.append(f"always {one.grade} misses {one.missed} of {n}{how}")
     if luck > LUCK:
-        said.append(f"grades by chance would pass {100 * luck:.0f} % of the time, more than {100 * LUCK:g} %")
+        said.append(f"grades by chance would pass {100 * luck:.3g} % of the time, more than {100 * LUCK:g} %")
     elif 100 * missed <= most_missed + MARGIN:
         said.append(f"grades by chance miss {100 * missed:.0f} % on average, {near}")
     return tuple(said)

@@ -1,0 +1,122 @@
+"""Planning an exam, for leads: the form, what would be held, holding it."""
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+
+from annotate_app.plain import plain
+from annotate_app.widgets import exam_preview, exam_round, look, wording
+from backend import api
+from backend.campaign.exam.model import ExamKey
+from backend.campaign.nouns import Person
+from backend.campaign.project.model import ExamSettings
+from backend.ground.errors import ReelRankError
+
+_FIELDS = {"most_missed": "most"}
+"""What a widget of the form is called, where that is not the name of its argument."""
+_TEXT_LENGTH = 400
+
+
+def plan(project: api.Project, lead: Person) -> None:
+    """The form; once it is filled in, what would be held, until it is or the lead changes something."""
+    asked = st.session_state.get("exam_plan")
+    if asked is None:
+        _form(project.campaign.exam)
+        return
+    try:
+        preview = api.preview_exam(project, lead, **asked, now=time.time())
+    except ReelRankError as refusal:
+        st.error(plain(str(refusal)))
+        st.button("Change the draw", key="exam-change", on_click=change)
+        return
+    st.subheader("Not held yet: look at it first", anchor=False)
+    exam_preview.told(preview)
+    weak = preview.guesses.weak
+    with st.form("exam-hold", border=bool(weak)):
+        if weak:
+            st.markdown("**This exam tells little about who takes it:**\n" + "".join(f"\n- {why}" for why in weak))
+            st.markdown("Draw other pairs, more of them, or let fewer miss. Or say why you hold it all the same.")
+            st.text_input("Why hold it all the same?", key="exam_although", max_chars=_TEXT_LENGTH)
+        with st.container(horizontal=True):
+            st.form_submit_button("Hold this exam", type="primary", on_click=hold, args=(preview.digest,))
+            st.form_submit_button("Change the draw", on_click=change)
+    exam_preview.clips(project, lead, preview)
+
+
+def go_on() -> None:
+    """Callback of the form: an exam whose key is there is looked at first; one whose key comes later is held."""
+    state = st.session_state
+    plan = {
+        "queries": int(state["exam_queries"]),
+        "pairs": int(state["exam_pairs"]),
+        "seed": int(state["exam_seed"]),
+        "most_missed": float(state["exam_most"]),
+        "spread": bool(state["exam_spread"]),
+    }
+    state["exam_newcomers_only"] = bool(state["exam_newcomers"])
+    key = ExamKey(state["exam_key"])
+    if key is ExamKey.SETTLED:
+        state["exam_plan"] = plan
+    else:
+        _hold(plan, key)
+
+
+def change() -> None:
+    """Callback: back to the form, which stands as it was filled in."""
+    state = st.session_state
+    plan = state.pop("exam_plan")
+    for name, value in plan.items():
+        state[f"exam_{_FIELDS.get(name, name)}"] = value
+    state["exam_newcomers"] = state["exam_newcomers_only"]
+
+
+def hold(previewed: str) -> None:
+    """Callback: hold the exam that was looked at."""
+    state = st.session_state
+    _hold(state["exam_plan"], ExamKey.SETTLED, previewed, state.get("exam_although", ""))
+
+
+def _hold(plan: Mapping[str, Any], key: ExamKey, previewed: str = "", although: str = "") -> None:
+    state = st.session_state
+
+    def act(project: api.Project, lead: Person) -> None:
+        report = api.set_exam(
+            project,
+            lead,
+            **plan,
+            newcomers_only=state["exam_newcomers_only"],
+            key=key,
+            although=although,
+            previewed=previewed,
+            now=time.time(),
+        )
+        clips, queries = wording.count_of(report.items, "pair"), wording.count_of(report.queries, "query")
+        exempted = f" {wording.count_of(report.exempted, 'person')} exempted." if report.exempted else ""
+        short = f" {report.short}" if report.short else ""
+        state["exam_done"] = f"The exam has {clips} of {queries}.{short}{exempted}"
+        state.pop("exam_plan", None)
+
+    state["exam_problem"] = look.as_lead(act)
+
+
+def _form(usual: ExamSettings) -> None:
+    first = {"queries": usual.queries, "pairs": usual.pairs, "most": usual.most_missed, "seed": 1, "spread": True}
+    for field, value in first.items():
+        st.session_state.setdefault(f"exam_{field}", value)
+    with st.form("exam_form"):
+        st.radio("The key", list(exam_round.KEYS), format_func=exam_round.KEYS.get, key="exam_key", horizontal=True)
+        columns = st.columns(4)
+        columns[0].number_input("Queries", 1, 200, key="exam_queries")
+        columns[1].number_input("Pairs of each, at most", 1, 40, key="exam_pairs")
+        columns[2].number_input("Missed at most, %", 0.0, 100.0, step=1.0, format="%.1f", key="exam_most")
+        columns[3].number_input("Seed of the draw", 0, 2**31, key="exam_seed")
+        st.checkbox(
+            "Spread over the grades",
+            key="exam_spread",
+            help="As evenly as the settled pairs allow, so that no grade throughout is right too often.",
+        )
+        st.checkbox("Only for newcomers: exempt everybody who has graded here", key="exam_newcomers")
+        st.form_submit_button("Go on", type="primary", on_click=go_on)
+    st.caption(exam_round.KEYS_EXPLAINED)

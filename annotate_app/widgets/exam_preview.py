@@ -1,0 +1,97 @@
+"""An exam before it is held: its pairs as clips with the key, and what it comes to for who does not look at them."""
+
+from collections import defaultdict
+from html import escape
+
+import streamlit as st
+
+from annotate_app.plain import plain
+from annotate_app.session import auth
+from annotate_app.widgets import tables, wording
+from annotate_app.widgets.review_clip import review_clip
+from backend import api
+from backend.campaign.nouns import Person, Scale
+from backend.ground.ids import QueryId
+
+_BESIDE = 3
+
+
+def told(preview: api.ExamPreview) -> None:
+    """How many pairs, of which grades, and what one grade throughout or grades by chance would score."""
+    scale, tolerance = auth.project().campaign.scale, auth.project().campaign.tolerance
+    drawn = preview.source if preview.seed is None else f"{preview.source}, seed {preview.seed}"
+    st.markdown(
+        f"**{wording.count_of(len(preview.items), 'pair')} of {wording.count_of(preview.queries, 'query')}**, from "
+        f"{plain(drawn)}; at most {wording.percent(preview.guesses.most_missed)} of the grades may "
+        f"{wording.differ(tolerance)}."
+    )
+    if preview.short:
+        st.warning(plain(preview.short), icon=":material/info:")
+    keys, guesses = st.columns([1, 1.4], gap="large")
+    with keys:
+        st.markdown("**The key**")
+        st.html(key_table(preview.grades, scale))
+    with guesses:
+        st.markdown("**What it comes to without looking at the clips**")
+        st.html(guess_table(preview.guesses))
+
+
+def key_table(grades: tuple[int, ...], scale: Scale) -> str:
+    """How many pairs have each right grade, the highest grade first."""
+    most = max(grades)
+    rows = [
+        (tables.grade(grade), escape(scale.label(grade).lower()), tables.bar(count, most))
+        for grade, count in reversed(list(enumerate(grades)))
+    ]
+    return tables.table(("Right grade", "Meaning", "Pairs"), rows, "rr-paces")
+
+
+def guess_table(guesses: api.ExamGuesses) -> str:
+    """What every grade throughout misses, the highest first, and what chance does."""
+    rows = [
+        (f"always {tables.grade(one.grade)}", _missed(one.missed, guesses.items), _verdict(one))
+        for one in reversed(guesses.constants)
+    ]
+    chance = round(guesses.chance_missed * guesses.items, 1)
+    rows.append(("by chance", _missed(chance, guesses.items), f"passes {_odds(guesses.chance_passes)}"))
+    return tables.table(("Grades", "Missed", "Result"), rows, "rr-guesses")
+
+
+def clips(project: api.Project, lead: Person, preview: api.ExamPreview) -> None:
+    """The pairs of one query, which the lead chooses, as clips, each under its right grade."""
+    by_query: defaultdict[QueryId, list[api.ExamPreviewItem]] = defaultdict(list)
+    for item in preview.items:
+        by_query[item.query_id].append(item)
+
+    def label(query: QueryId) -> str:
+        items = by_query[query]
+        return f"{items[0].query} · {', '.join(str(item.right) for item in sorted(items, key=lambda one: one.right))}"
+
+    chosen = st.selectbox("Query, and the key of its pairs", list(by_query), format_func=label, key="exam_look")
+    if chosen is None:
+        return
+    there = {pair.pair: pair for pair in api.query_pairs(project, lead, chosen)}
+    items = sorted(by_query[chosen], key=lambda one: -one.right)
+    for start in range(0, len(items), _BESIDE):
+        for column, item in zip(st.columns(_BESIDE), items[start : start + _BESIDE], strict=False):
+            with column:
+                meaning = escape(project.campaign.scale.label(item.right).lower())
+                st.html(f"<span class='rr-grades'>{tables.grade(item.right)}</span> {meaning}")
+                if (pair := there.get(item.pair)) is not None:
+                    review_clip(pair)
+                    st.caption(plain(wording.moment(pair)))
+
+
+def _missed(count: float, of: int) -> str:
+    return tables.bar(count, of, f" of {of:,}, {wording.percent(100 * count / of)}")
+
+
+def _verdict(one: api.ExamConstant) -> str:
+    if one.passed:
+        return "<b class='rr-fast'>passes</b>"
+    return "<span class='rr-fast'>fails narrowly</span>" if one.near else "fails"
+
+
+def _odds(share: float) -> str:
+    """`in 7.1 % of the cases`, `hardly ever` below one in a thousand."""
+    return "in less than 0.1 % of the cases" if share < 0.001 else f"in {wording.percent(100 * share)} of the cases"

@@ -1,0 +1,86 @@
+"""An exam with a known key, as the lead sees it before holding it.
+
+*Reads* what `planning` reads, and queries. *Writes* nothing.
+"""
+
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+from backend.campaign.exam import planning
+from backend.campaign.exam.planning import SEED, Plan
+from backend.campaign.exam.rows import drawing
+from backend.campaign.exam.rules.guessing import Guesses
+from backend.campaign.project import rows as facts
+from backend.ground.ids import PairKey, QueryId
+from backend.ground.reading import bytes_of
+from backend.store.connection import Database, Store, reading
+
+
+@dataclass(frozen=True, slots=True)
+class PreviewItem:
+    """A pair that would be asked, with its right grade."""
+
+    pair: PairKey
+    query_id: QueryId
+    query: str
+    right: int
+
+
+@dataclass(frozen=True, slots=True)
+class ExamPreview:
+    """What would be held. `grades` says how many items have each right grade of the scale.
+
+    `short` says what was asked for and is not there; it is empty where all of it is. `digest` names this very exam:
+    setting it with that name is refused if something has changed since.
+    """
+
+    items: tuple[PreviewItem, ...]
+    queries: int
+    source: str
+    seed: int | None
+    short: str
+    grades: tuple[int, ...]
+    guesses: Guesses
+    digest: str
+
+
+def of_settled(
+    store: Store,
+    *,
+    queries: int | None = None,
+    pairs: int | None = None,
+    seed: int = SEED,
+    most_missed: float | None = None,
+    spread: bool = True,
+    now: float,
+) -> ExamPreview:
+    """The exam of settled pairs that `setting.set_from_settled` would hold; arguments and errors as there."""
+    with reading(store) as db:
+        plan = planning.of_settled(
+            db, queries=queries, pairs=pairs, seed=seed, most_missed=most_missed, spread=spread, now=now
+        )
+        return _preview(db, plan)
+
+
+def of_file(store: Store, file: Path, *, most_missed: float | None = None, now: float) -> ExamPreview:
+    """The exam with the key of a file that `setting.set_from_file` would hold; errors as there."""
+    data = bytes_of(file)
+    with reading(store) as db:
+        return _preview(db, planning.of_file(db, data, file.name, most_missed=most_missed, now=now))
+
+
+def _preview(db: Database, plan: Plan) -> ExamPreview:
+    told = drawing.told(db, [pair for pair, _, _ in plan.items])
+    items = tuple(PreviewItem(*told[pair], right) for pair, right, _ in plan.items if right is not None)
+    queries, grades = len({item.query_id for item in items}), Counter(plan.right)
+    return ExamPreview(
+        items,
+        queries,
+        plan.source,
+        plan.seed,
+        planning.short(plan.asked, len(items), queries),
+        tuple(grades[grade] for grade in facts.scale(db).grades),
+        planning.guessed(db, plan.right, plan.most_missed),
+        plan.digest,
+    )
