@@ -22,7 +22,7 @@ KEYS_EXPLAINED = (
     "**Relevance of settled pairs**: the key is there at once. The other two ask the top candidates of open pairs, "
     "before anything is settled; nobody is handed these as work meanwhile. **Median**: everybody takes the exam, then "
     "you close the round, and the median of their grades is the key. **My own grades**: you grade the pairs on this "
-    "page, as blind as everybody. A key from a file: `reelrank exam set DIR --from KEY.csv`."
+    "page, as blind as everybody. A key from a file comes by command: reelrank exam set DIR --from KEY.csv."
 )
 _GIVING = "exam_giving_key"
 _MIDDLE = (ExamPhase.ANSWERING, ExamPhase.ANSWERED)

@@ -1,0 +1,202 @@
+"""An exam before anything is settled, in a real browser: from an empty campaign to work, and to judgements."""
+
+import json
+import re
+import sqlite3
+import time
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from app_server import AppServer
+from axe import no_serious_finding
+from backend import api
+from backend.campaign.judging.model import GradeEvent
+from hands import page_is_done, pair_on_show, press, saved
+from recorder import Recorder
+
+pytestmark = pytest.mark.browser
+LEAD, ANNOTATORS, PASSWORD = api.demo_people()
+ITEMS = 6
+WHY = "qqwhy the grade is right"
+Enter = Callable[..., Page]
+
+
+@pytest.fixture(scope="module")
+def server(
+    tmp_path_factory: pytest.TempPathFactory, demo: Callable[..., Path], serve: Callable[[Path], AppServer]
+) -> AppServer:
+    """The app over a demo that nobody has judged."""
+    return serve(demo(tmp_path_factory.mktemp("round") / "project", judged=False))
+
+
+def rows(server: AppServer, sql: str, *values: object) -> list[tuple[Any, ...]]:
+    with closing(sqlite3.connect(server.project / "reelrank.db")) as db:
+        return db.execute(sql, values).fetchall()
+
+
+def person(server: AppServer, name: str) -> int:
+    return int(rows(server, "SELECT annotator_id FROM annotator WHERE name = ?", name)[0][0])
+
+
+def begin(page: Page) -> None:
+    """From the first page that a newcomer sees to the first clip of the exam."""
+    expect(page.get_by_role("heading", name="The exam comes first")).to_be_visible()
+    expect(page.locator(".empty > p")).to_contain_text("your lead annotator may let these grades count later")
+    page.keyboard.press("Enter")
+    expect(page.get_by_test_id("progress")).to_have_text(f"Exam, 1 of {ITEMS}")
+    expect(page.locator(".counts")).to_have_text("none of this counts as a judgement yet")
+
+
+def takes_elsewhere(project: api.Project, name: str, grade: int) -> None:
+    """Somebody takes the whole exam in a browser of their own, with one grade throughout."""
+    me = next(row.person for row in api.list_people(project, api.OPERATOR) if row.person.name == name)
+    desk = api.exam_act(project, me, api.ExamAct.START, now=time.time())
+    while desk.items:
+        event = GradeEvent(desk.items[0].pair, grade, f"{name} {desk.items[0].pair}", 1500)
+        _, desk = api.exchange(project, me, [event], [], now=time.time())
+    desk = api.exam_act(project, me, api.ExamAct.HAND_IN, now=time.time())
+    assert desk.exam is not None
+    assert desk.exam.phase == "waiting"
+
+
+def desks(recorder: Recorder) -> list[dict[str, Any]]:
+    """Every desk among the bytes received, as it was sent."""
+    found, decoder = [], json.JSONDecoder()
+    for received in recorder.received():
+        text = received.decode("utf-8", "replace")
+        for start in (match.start() for match in re.finditer(r'\{"receipts":\[', text)):
+            found.append(decoder.raw_decode(text, start)[0]["desk"])
+    return found
+
+
+def asks_again(page: Page) -> None:
+    """What the page does by itself every few seconds while it has no clip, or when a connection is back."""
+    page.evaluate("window.dispatchEvent(new Event('online'))")
+
+
+def test_newcomers_take_the_round_and_one_fails_learns_retakes_and_goes_to_work(
+    enter: Enter, server: AppServer
+) -> None:
+    name, project = ANNOTATORS[0], api.open_project(server.project)
+    lead = enter(LEAD, url=f"{server.url}/exam")
+    lead.get_by_text("Median of everybody who finishes").click()
+    lead.get_by_label("Queries", exact=True).fill("2")
+    lead.get_by_label("Pairs of each, at most").fill("3")
+    lead.get_by_label("Missed at most, %").fill("40")
+    no_serious_finding(lead)
+    lead.get_by_role("button", name="Set the exam").click()
+    expect(lead.get_by_text("Handed in, waiting for the key: nobody.")).to_be_visible()
+    asked = [row[0] for row in rows(server, "SELECT pair_id FROM exam_item")]
+    assert len(asked) == ITEMS
+    reviewer = next(row.person for row in api.list_people(project, api.OPERATOR) if row.person.name == LEAD)
+    for item in api.exam_items(project, api.OPERATOR):
+        api.explain_exam_item(project, reviewer, item.item_id, WHY, now=time.time())
+
+    # Three newcomers take it: two give 4 throughout, this one half of the time.
+    recorder = Recorder(server.port)
+    page = enter(name, url=recorder.url)
+    begin(page)
+    for nth in range(ITEMS):
+        expect(page.get_by_test_id("progress")).to_have_text(f"Exam, {nth + 1} of {ITEMS}")
+        press(page, "4" if nth % 2 else "0")
+    takes_elsewhere(project, ANNOTATORS[1], 4)
+    saved(page)
+    page.get_by_role("button", name="Hand in").click()
+    expect(page.get_by_role("heading", name="You have handed in the exam")).to_be_visible()
+    expect(page.locator(".empty [data-do='undo']")).to_be_disabled()
+    expect(page.locator(".empty [data-do='exam']")).to_be_hidden()
+    takes_elsewhere(project, ANNOTATORS[2], 4)
+    no_serious_finding(page)
+    page.goto(f"{recorder.url}/my-work")
+    expect(page.get_by_text("its right grades are not there yet")).to_be_visible()
+    page.get_by_role("link", name="Back to grading").click()
+    expect(page.get_by_role("heading", name="You have handed in the exam")).to_be_visible()
+    asks_again(page)
+    page_is_done(page)
+
+    told = b"".join(recorder.received()).lower()
+    assert WHY.encode() not in told, "an explanation reached the browser before the key was there"
+    assert WHY.encode("utf-16-le") not in told
+    before = desks(recorder)
+    assert "waiting" in {desk["exam"]["phase"] for desk in before}
+    for desk in before:
+        assert (desk["exam"]["result"], desk["exam"]["missed"]) == (None, [])
+        assert {item["grade"] for item in desk["items"]} <= {None}
+        if desk["exam"]["phase"] == "waiting":
+            assert (desk["items"], desk["previous"]) == ([], None)
+
+    # The lead closes the round; whoever waits goes on by itself.
+    lead.reload()
+    expect(
+        lead.get_by_text(f"Handed in, waiting for the key: 3 ({', '.join(sorted(ANNOTATORS[:3]))}).")
+    ).to_be_visible()
+    no_serious_finding(lead)
+    lead.get_by_role("button", name="Close the round").click()
+    lead.get_by_role("button", name="Fix the key").click()
+    expect(lead.get_by_text("The key is the median of 3 people: 6 × 4.")).to_be_visible()
+    asks_again(page)
+    expect(page.get_by_role("heading", name="You did not pass the exam")).to_be_visible()
+    expect(page.locator(".empty > p")).to_contain_text(f"3 of your {ITEMS} grades (50 %) are more than one away")
+    page.keyboard.press("Enter")
+    for nth in range(3):
+        expect(page.get_by_test_id("progress")).to_have_text(f"Exam, look again: {nth + 1} of 3")
+        expect(page.locator(".missed b")).to_have_text("You gave 0. Right is 4.")
+        expect(page.locator(".missed span")).to_have_text(WHY)
+        press(page, "4")
+    expect(page.locator(".empty > p")).to_contain_text("Your lead annotator sees it")
+
+    row = lead.locator(f".st-key-exam-person-{person(server, name)}")
+    lead.reload()
+    row.get_by_role("button", name="Retake").click()
+    expect(row.get_by_text("not begun")).to_be_visible()
+    asks_again(page)
+    page.get_by_role("button", name="Begin the exam").click()
+    for _ in range(ITEMS):
+        press(page, "4")
+    page.get_by_role("button", name="Hand in").click()
+    expect(page.get_by_role("heading", name="You passed the exam")).to_be_visible()
+    page.get_by_role("button", name="Go on").click()
+    expect(page.get_by_test_id("progress")).to_have_text(re.compile(r"^\d+ of \d+$"))
+    on_show = rows(server, "SELECT pair_id FROM pair WHERE pair_key = ?", pair_on_show(page))[0][0]
+    assert on_show not in asked
+    recorder.close()
+
+    # The first answers count once the lead says so: two of each pair, and never those of the retake.
+    lead.get_by_role("tab", name="Another exam, or none").click()
+    lead.get_by_role("button", name="Let the answers count").click()
+    lead.get_by_role("button", name="Make them judgements").click()
+    expect(lead.get_by_text("12 answers about 6 pairs now count as judgements: 4 of each of 3 people.")).to_be_visible()
+    given = rows(server, "SELECT pair_id, annotator_id, grade, event_key FROM judgement ORDER BY pair_id")
+    assert sorted(pair for pair, *_ in given) == sorted(2 * asked)
+    assert {grade for _, who, grade, _ in given if who != person(server, name)} == {4}
+    assert all(key.startswith("exam:") for *_, key in given)
+
+
+def test_a_lead_gives_the_key_at_a_desk_that_tells_nothing(enter: Enter, server: AppServer) -> None:
+    project = api.open_project(server.project)
+    api.set_exam(project, api.OPERATOR, queries=1, pairs=2, key=api.ExamKey.OWN, now=time.time())
+    takes_elsewhere(project, ANNOTATORS[3], 1)
+    page = enter(LEAD, url=f"{server.url}/exam", viewport={"width": 1280, "height": 800})
+    page.get_by_role("button", name="Give the key").click()
+    expect(page.get_by_role("heading", name="Your grades are the key")).to_be_visible()
+    no_serious_finding(page)
+    page.get_by_role("button", name="Begin the key").click()
+    for nth in range(2):
+        expect(page.get_by_test_id("progress")).to_have_text(f"Exam, {nth + 1} of 2")
+        expect(page.locator(".counts")).to_have_text("these grades are the key of the exam")
+        pair_on_show(page)
+        assert page.locator("video[data-active='true']").evaluate("video => video.videoWidth") > 0
+        press(page, "3")
+    assert rows(server, "SELECT count(*) FROM exam WHERE ended_at IS NULL AND closed_at IS NULL") == [(1,)]
+    page.get_by_role("button", name="Hand in the key").click()
+    expect(page.get_by_role("heading", name="The exam has its key")).to_be_visible()
+    page.get_by_role("button", name="Back to the exam").click()
+    expect(page.get_by_text("The key is fixed")).to_be_visible()
+    held = "SELECT right_grade FROM exam_item JOIN exam USING (exam_id) WHERE ended_at IS NULL"
+    assert rows(server, held) == [(3,), (3,)]
+    assert rows(server, "SELECT count(*) FROM seat WHERE annotator_id = ?", person(server, LEAD)) == [(0,)]
