@@ -14,7 +14,7 @@ from backend.ground.ids import AnnotatorId
 
 _TEXT_LENGTH = 400
 _WIDTHS = (2.2, 5, 2.6)
-_MAY_TAKE = (ExamPhase.FIRST, ExamPhase.ANSWERING, ExamPhase.ANSWERED)
+_NO_RETAKE = (ExamPhase.FIRST, ExamPhase.ANSWERING, ExamPhase.ANSWERED, ExamPhase.WAITING)
 
 
 def page() -> None:
@@ -133,7 +133,7 @@ def _person(one: api.ExamPerson) -> None:
         "Retake",
         key=f"exam-retake-{person.annotator_id}",
         width="stretch",
-        disabled=phase in _MAY_TAKE,
+        disabled=phase in _NO_RETAKE,
         help="They take the exam once more before they may judge; it also ends an exemption.",
         on_click=retake,
         args=(person.annotator_id,),

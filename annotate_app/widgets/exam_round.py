@@ -85,7 +85,8 @@ def close() -> None:
         report = api.close_exam_round(project, lead, now=time.time())
         grades = ", ".join(f"{count} × {grade}" for grade, count in enumerate(report.grades) if count)
         done = f"The key is the median of {wording.count_of(report.finished, 'person')}: {grades}."
-        st.session_state["exam_done"] = " ".join((done, *report.weak))
+        weak = f" It tells too little: {'; '.join(report.weak)}." if report.weak else ""
+        st.session_state["exam_done"] = done + weak
 
     st.session_state["exam_problem"] = look.as_lead(act)
 

@@ -171,7 +171,10 @@ def test_a_round_is_told_of_closed_and_its_answers_used(open_page: Open, held: f
     assert "1 of at least 2 people have finished the exam" in words(app)
     held.exam_finished = 2
     app.button(key="exam-close").click().run()
-    assert "The key is the median of 2 people: 6 × 0, 3 × 4. Always 0 would pass it." in words(app)
+    assert (
+        "The key is the median of 2 people: 6 × 0, 3 × 4. It tells too little: always 0 would pass; chance, too."
+        in words(app)
+    )
     assert "**The key is fixed** since" in words(app)
     app.button(key="exam-use").click().run()
     assert "17 answers about 9 pairs now count as judgements: 5 to 6 of each of 3 people." in words(app)

@@ -342,7 +342,7 @@ class Player {
     const onExam = !this.windows.standing && !currentItem(work) && work.desk?.state === "exam" && unsent.size === 0;
     view.exam(onExam ? work.desk.exam : null);
     const extra = uncounted(work, unsent);
-    view.counts((work.desk?.today ?? 0) + extra, (work.desk?.in_all ?? 0) + extra, currentItem(work)?.counts);
+    view.counts((work.desk?.today ?? 0) + extra, (work.desk?.in_all ?? 0) + extra, currentItem(work)?.counts ?? (work.desk?.exam?.gives_key ? "" : undefined));
     view.replies(work.desk?.replies ?? 0);
     view.saving(unsent, sync.state);
     view.undo(this.windows.standing ? undefined : work.trail[work.trail.length - 1 - work.back]);
