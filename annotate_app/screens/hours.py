@@ -162,7 +162,8 @@ def _sums(found: HoursReport) -> None:
         ),
         "Cost of it": ("unknown" if outlook.cost is None else f"{outlook.cost[0]:,}", "At what an hour cost so far."),
     }
-    look.metrics(values)
+    with st.container(key="hours-numbers"):
+        look.metrics(values)
 
 
 def _days(found: HoursReport, since: str | None, until: str | None) -> None:

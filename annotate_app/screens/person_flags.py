@@ -92,13 +92,13 @@ def show(project: api.Project, lead: Person) -> None:
 
 def _numbers(flags: PersonFlags) -> None:
     median = "not measured" if flags.median_s is None else f"{flags.median_s:.1f} s"
-    look.metrics(
-        {
-            "Grades": (f"{flags.grades:,}", "Of pairs; a corrected grade counts once."),
-            "Median active": (median, "Half of the grades took less active time, with their corrections."),
-            "Flags": f"{len(flags.raised)} of {len(flags.flags)}",
-        }
-    )
+    values: dict[str, str | tuple[str, str]] = {
+        "Grades": (f"{flags.grades:,}", "A corrected grade counts once."),
+        "Median active": (median, "Half of the grades took less active time, with their corrections."),
+        "Flags": f"{len(flags.raised)} of {len(flags.flags)}",
+    }
+    with st.container(key="person-numbers"):
+        look.metrics(values)
 
 
 def _chosen(flags: PersonFlags) -> Flag:

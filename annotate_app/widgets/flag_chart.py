@@ -32,7 +32,7 @@ def flag_chart(stretches: Sequence[Stretch], flag: Flag) -> None:
     form = "+.2f" if flag.kind in _IN_GRADES else ".0%"
     base = alt.Chart(frame).encode(
         x=alt.X("Grades so far:Q", axis=alt.Axis(format=",d", grid=False)),
-        y=alt.Y(f"{what}:Q", title=what, axis=alt.Axis(format=form, tickCount=5)),
+        y=alt.Y(f"{what}:Q", title=None, axis=alt.Axis(format=form, tickCount=5)),
         tooltip=["Given", "Grades", alt.Tooltip(f"{what}:Q", format=form)],
     )
     line = base.mark_line(color="#6366f1") + base.mark_point(color="#6366f1", filled=True, size=45)
@@ -41,7 +41,9 @@ def flag_chart(stretches: Sequence[Stretch], flag: Flag) -> None:
     first, last = stretches[0].mean, stretches[-1].mean
     shown = (format(value, form if flag.kind in _IN_GRADES else ".1%") for value in (first, last))
     told = f"{FLAG_NAMES[flag.kind]} over time, in {len(stretches)} runs of grades: from {' to '.join(shown)}"
-    st.altair_chart(rule + line if len(lines) else line, height=230, alt=told)
+    title = alt.TitleParams(what, anchor="start", fontSize=12, fontWeight="normal")
+    chart = (rule + line if len(lines) else line).properties(title=title)
+    st.altair_chart(chart, height=230, alt=told)
 
 
 def _limits(flag: Flag) -> list[float]:

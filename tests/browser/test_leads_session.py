@@ -11,6 +11,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from app_server import AppServer, sign_in
+from axe import no_serious_finding
 from backend import api
 from backend.campaign.nouns import Role
 from backend.ground.ids import PairKey
@@ -183,3 +184,20 @@ def test_who_is_signed_in_is_led_on_from_the_sign_in_form(enter: Enter, server: 
     expect(page.get_by_role("heading", name="Release")).to_be_visible(timeout=30_000)
     page.goto(f"{server.url}/session/sign-in")
     expect(page.get_by_role("heading", name="Queries")).to_be_visible(timeout=30_000)
+
+
+def test_a_lead_looks_behind_a_figure_of_somebody_by_keyboard(enter: Enter, server: AppServer) -> None:
+    page = enter(LEAD, url=f"{server.url}/people")
+    page.get_by_role("button", name="Simulated annotator 1").press("Enter")
+    expect(page.get_by_role("heading", name="Simulated annotator 1")).to_be_visible()
+    bias = page.locator(".st-key-figure-bias")
+    expect(bias).to_contain_text("than the others on the same pairs, over")
+    bias.get_by_role("button", name="Look at it").press("Enter")
+    expect(page.get_by_role("heading", name="Bias", exact=True)).to_be_visible()
+    expect(page).to_have_url(re.compile(r"/people\?who=\d+&flag=bias$"))
+    clip = page.locator("[class*='st-key-card-'] video").first
+    clip.scroll_into_view_if_needed()
+    expect(clip).to_have_js_property("paused", False)
+    no_serious_finding(page)
+    page.get_by_role("button", name="All people").press("Enter")
+    expect(page.get_by_role("heading", name="Add a person")).to_be_visible()
