@@ -12,7 +12,7 @@ from annotate_app.widgets import look, tables, wording
 from annotate_app.widgets.day_chart import stacked_days
 from backend import api
 from backend.campaign.hours.model import HoursReport, Outlook, PersonHours
-from backend.ground.days import beginning, last_days
+from backend.ground.days import last_days
 from backend.ground.errors import ReelRankError
 
 PERIODS = ("Last 30 days", "This month", "Last month", "All days")
@@ -33,20 +33,15 @@ def page() -> None:
     period = st.segmented_control(
         "Period", PERIODS, default=PERIODS[0], required=True, key="hours_period", label_visibility="collapsed"
     )
-    since, until = bounds(period or PERIODS[0], time.time())
+    first, last = bounds(period or PERIODS[0], time.time())
     try:
-        found = api.hours(
-            project,
-            lead,
-            since=None if since is None else beginning(since),
-            until=None if until is None else beginning(until, days_later=1),
-        )
+        found = api.hours(project, lead, first=first, last=last)
     except ReelRankError as refusal:
         st.error(plain(str(refusal)))
         return
     _sums(found)
     if found.people:
-        _days(found, since, until)
+        _days(found, first, last)
         st.subheader("People", anchor=False)
         st.html(people_table(found.people, found.currency))
         st.download_button(
@@ -166,9 +161,8 @@ def _sums(found: HoursReport) -> None:
         look.metrics(values)
 
 
-def _days(found: HoursReport, since: str | None, until: str | None) -> None:
-    first = date.fromisoformat(since or found.days[0].day)
-    last = date.fromisoformat(until or found.days[-1].day)
-    names = [(first + timedelta(days=n)).isoformat() for n in range((last - first).days + 1)]
+def _days(found: HoursReport, first: str | None, last: str | None) -> None:
+    begins, ends = (date.fromisoformat(day) for day in (first or found.days[0].day, last or found.days[-1].day))
+    days = [(begins + timedelta(days=n)).isoformat() for n in range((ends - begins).days + 1)]
     shown = [(day.day, day.name, day.hours) for day in found.days]
-    stacked_days(names, shown, f"Bars: {found.hours:,.1f} active hours by day and person")
+    stacked_days(days, shown, f"Bars: {found.hours:,.1f} active hours by day and person")

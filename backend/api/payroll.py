@@ -16,8 +16,8 @@ def hours(
     project: Project,
     by: Person | Operator,
     *,
-    since: float | None = None,
-    until: float | None = None,
+    first: str | None = None,
+    last: str | None = None,
     rate: float | None = None,
     currency: str | None = None,
 ) -> HoursReport:
@@ -27,7 +27,7 @@ def hours(
         InputError: `reelrank.toml` says something that is not understood.
     """
     gate.in_charge(project.store, by)
-    return reporting.report(project, since=since, until=until, rate=rate, currency=currency)
+    return reporting.report(project, first=first, last=last, rate=rate, currency=currency)
 
 
 def payroll_csv(days: Sequence[WorkDay], currency: str) -> str:

@@ -1,5 +1,6 @@
 """Working time and pay: `reelrank hours`."""
 
+from datetime import date
 from decimal import Decimal
 from pathlib import Path
 from typing import Annotated
@@ -10,7 +11,6 @@ import typer
 from backend import api
 from backend.campaign.hours.model import HoursReport, Outlook
 from backend.cli.output import Dir, Json, say, table
-from backend.ground.days import beginning
 
 
 def register(app: typer.Typer) -> None:
@@ -41,10 +41,8 @@ def hours(
 
     Example: reelrank hours my-project --rate 11 --currency USD --csv march.csv --from 2026-03-01 --to 2026-03-31
     """
-    since = None if first is None else _day(first, "--from")
-    until = None if last is None else _day(last, "--to", days_later=1)
-    project = api.open_project(folder)
-    found = api.hours(project, api.OPERATOR, since=since, until=until, rate=rate, currency=currency)
+    days = {"first": _day(first, "--from"), "last": _day(last, "--to")}
+    found = api.hours(api.open_project(folder), api.OPERATOR, **days, rate=rate, currency=currency)
     if csv is not None:
         csv.write_text(api.payroll_csv(found.days, found.currency), encoding="utf-8")
     if json:
@@ -102,9 +100,10 @@ def _ahead(ahead: Outlook, currency: str) -> str:
     return f"{said} About {expected:,.1f} hours{cost} at {ahead.seconds:.1f} s a judgement{sure}."
 
 
-def _day(text: str, option: str, *, days_later: int = 0) -> float:
+def _day(text: str | None, option: str) -> str | None:
+    """A day as it is written everywhere, `2026-03-14`."""
     try:
-        return beginning(text, days_later=days_later)
+        return None if text is None else date.fromisoformat(text).isoformat()
     except ValueError:
         raise typer.BadParameter(f"{text!r} is not a day such as 2026-03-14", param_hint=option) from None
 

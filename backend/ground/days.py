@@ -8,15 +8,6 @@ def midnight(now: float, days_ago: int = 0) -> float:
     return datetime.combine(_date(now) - timedelta(days=days_ago), time()).timestamp()
 
 
-def beginning(day: str, *, days_later: int = 0) -> float:
-    """When a day such as `2026-03-14` begins, or one after it; in seconds since 1970.
-
-    Raises:
-        ValueError: it is no day.
-    """
-    return datetime.combine(date.fromisoformat(day) + timedelta(days=days_later), time()).timestamp()
-
-
 def day_of(at: float) -> str:
     """The day of an instant (seconds since 1970), as `2026-03-14`."""
     return _date(at).isoformat()

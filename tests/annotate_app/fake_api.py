@@ -142,7 +142,7 @@ class Project:
     flags: list[PersonFlags] = field(default_factory=list)
     behind: BehindFlag = field(default_factory=lambda: BehindFlag((), ()))
     hours: HoursReport = field(default_factory=lambda: HOURS)
-    hours_asked: list[tuple[float | None, float | None]] = field(default_factory=list)
+    hours_asked: list[tuple[str | None, str | None]] = field(default_factory=list)
     progress: WorkProgress = field(default_factory=lambda: WorkProgress(0, 0, (), (), 0, 0.0))
     status: dict[str, Any] = field(default_factory=dict)
 
@@ -608,11 +608,9 @@ def pairs_behind(project: Project, by: Person | Operator, pairs: tuple[PairId, .
     return [known[pair] for pair in pairs]
 
 
-def hours(
-    project: Project, by: Person | Operator, *, since: float | None = None, until: float | None = None
-) -> HoursReport:
+def hours(project: Project, by: Person | Operator, *, first: str | None = None, last: str | None = None) -> HoursReport:
     _require_store(project)
-    project.hours_asked.append((since, until))
+    project.hours_asked.append((first, last))
     return project.hours
 
 

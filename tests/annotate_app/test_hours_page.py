@@ -4,7 +4,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import datetime
+from datetime import date, datetime
 from decimal import Decimal
 from pathlib import Path
 
@@ -16,7 +16,7 @@ import fake_api
 from annotate_app.screens.hours import ahead, bounds
 from backend.campaign.hours.model import Outlook, WorkDay
 from backend.campaign.hours.rules import by_person, paid
-from backend.ground.days import beginning, last_days
+from backend.ground.days import last_days
 from backend.ground.ids import AnnotatorId
 from reading import read
 
@@ -107,12 +107,11 @@ def test_sums_people_and_what_is_left_out(open_page: Open) -> None:
 def test_a_period_is_asked_for_by_the_days_of_the_server(open_page: Open, project: fake_api.Project) -> None:
     app = open_page()
     app.segmented_control(key="hours_period").set_value("All days").run()
-    (since, until), everything = project.hours_asked[0], project.hours_asked[-1]
+    (first, last), everything = project.hours_asked[0], project.hours_asked[-1]
     assert everything == (None, None)
-    assert since is not None
-    assert until is not None
-    assert datetime.fromtimestamp(since).time() == datetime.fromtimestamp(until).time() == datetime.min.time()
-    assert (datetime.fromtimestamp(until) - datetime.fromtimestamp(since)).days == 30
+    assert first is not None
+    assert last is not None
+    assert (date.fromisoformat(last) - date.fromisoformat(first)).days == 29
 
 
 @pytest.mark.parametrize(
@@ -125,7 +124,7 @@ def test_a_period_is_asked_for_by_the_days_of_the_server(open_page: Open, projec
     ],
 )
 def test_periods_are_of_the_calendar(period: str, days: tuple[str | None, str | None]) -> None:
-    assert bounds(period, beginning("2026-03-15") + 3600) == days
+    assert bounds(period, datetime(2026, 3, 15, 1).timestamp()) == days
 
 
 def test_what_is_still_to_come_in_words() -> None:

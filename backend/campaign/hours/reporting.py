@@ -1,7 +1,7 @@
 """How long people worked, what that costs, and how much of both is still to come.
 
-*Reads* judgements, exam answers, seats, `reelrank.toml`, *writes* nothing. Working time is active time, as
-docs/decisions/058 says.
+*Reads* judgements, answers of exams and to gold, seats, `reelrank.toml`, *writes* nothing. Working time is active time,
+as docs/decisions/058 says.
 """
 
 from backend.campaign.hours import rows, rules
@@ -14,8 +14,8 @@ from backend.store.connection import reading
 def report(
     project: Project,
     *,
-    since: float | None = None,
-    until: float | None = None,
+    first: str | None = None,
+    last: str | None = None,
     rate: float | None = None,
     currency: str | None = None,
 ) -> HoursReport:
@@ -23,17 +23,15 @@ def report(
 
     Args:
         project: the project; its rates are read anew, as they may change any day.
-        since: only days from this instant on.
-        until: only days before this one.
+        first: only days from this one on, such as `2026-03-01`.
+        last: only days up to this one.
         rate: of an hour, instead of that of `reelrank.toml`; rates of people's own stay.
         currency: instead of that of `reelrank.toml`.
     """
     pay = read_settings(project.folder).pay
     rate = pay.hourly_rate if rate is None else rate
     with reading(project.store) as db:
-        everything = rules.paid(rows.days(db, None, None), rate, pay.rates)
-        whole = since is None and until is None
-        asked = everything if whole else rules.paid(rows.days(db, since, until), rate, pay.rates)
+        everything = rules.paid(rows.days(db), rate, pay.rates)
         decided, disputed = progress.disputed(db)
         ahead = rules.outlook(
             everything,
@@ -44,6 +42,7 @@ def report(
         )
         simulated, imported = rows.left_out(db)
         known = {name.casefold() for name in rows.names(db)}
+    asked = [day for day in everything if (first or day.day) <= day.day <= (last or day.day)]
     return HoursReport(
         days=tuple(asked),
         people=tuple(rules.by_person(asked)),

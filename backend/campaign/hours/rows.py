@@ -14,11 +14,13 @@ _WORK = """
   UNION ALL
   SELECT t.annotator_id, n.answered_at, 'exam', n.revision = 1, n.active_ms
   FROM exam_answer n JOIN exam_attempt t USING (attempt_id)
+  UNION ALL
+  SELECT annotator_id, graded_at, 'gold', revision = 1, active_ms FROM gold_answer
 """
 
 
-def days(db: Database, since: float | None, until: float | None) -> list[WorkDay]:
-    """What every annotator did on each local day from an instant on, and before another; by day and name."""
+def days(db: Database) -> list[WorkDay]:
+    """What every annotator did on each local day; by day and name."""
     rows = db.conn.execute(
         f"""
         SELECT a.annotator_id, a.name, date(w.at, 'unixepoch', 'localtime') AS day,
@@ -28,10 +30,8 @@ def days(db: Database, since: float | None, until: float | None) -> list[WorkDay
           sum(w.active_ms = 0)
         FROM ({_WORK}) w JOIN annotator a USING (annotator_id)
         WHERE a.role = 'annotator' AND a.simulated = 0
-          AND w.at >= coalesce(:since, w.at) AND w.at < coalesce(:until, w.at + 1)
         GROUP BY a.annotator_id, day ORDER BY day, a.name
-        """,
-        {"since": since, "until": until},
+        """
     )
     return [WorkDay(AnnotatorId(row[0]), *row[1:]) for row in rows]
 

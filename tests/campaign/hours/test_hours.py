@@ -13,7 +13,6 @@ import pytest
 from backend import api
 from backend.campaign.judging import consensus
 from backend.campaign.judging.model import GradeEvent
-from backend.ground.days import beginning
 from backend.ground.errors import InputError
 from support import Judging
 
@@ -86,10 +85,8 @@ def test_a_day_is_what_its_rows_add_up_to(worked: Judging) -> None:
 
 
 def test_days_can_be_asked_for_by_the_clock_of_the_server(worked: Judging) -> None:
-    since, until = beginning("2026-03-07"), beginning("2026-03-09", days_later=1)
-    assert until - since == 3 * DAY_S - 3600, "the clocks go forward on the 8th"
     everything = api.hours(worked.project, api.OPERATOR)
-    found = api.hours(worked.project, api.OPERATOR, since=since, until=until)
+    found = api.hours(worked.project, api.OPERATOR, first="2026-03-07", last="2026-03-09")
     assert found.days == tuple(one for one in everything.days if "2026-03-07" <= one.day <= "2026-03-09")
     assert found.days
     assert found.outlook == everything.outlook, "what is still to come goes by all days"
@@ -117,6 +114,27 @@ def test_time_in_the_exam_is_work(worked: Judging) -> None:
     assert (dev.day, dev.judgements, dev.exam_answers, dev.exam_ms) == ("2026-03-12", 0, 1, 5700)
     assert found.hours == pytest.approx(before.hours + 5.7 / 3600)
     assert found.outlook.seconds == before.outlook.seconds, "an exam is held once: what is to come has none"
+
+
+def test_time_at_gold_is_work_and_none_of_the_judgements(worked: Judging) -> None:
+    before = api.hours(worked.project, api.OPERATOR)
+    db, me = worked.project.store.db.conn, worked.annotators[0].annotator_id
+    pair = db.execute("SELECT pair_id FROM pair").fetchone()[0]
+    db.execute("INSERT INTO gold_seat (pair_id, annotator_id, claim_no) VALUES (?, ?, 1)", [pair, me])
+    for revision in (1, 2):
+        db.execute(
+            "INSERT INTO gold_answer (pair_id, annotator_id, revision, grade, graded_at, active_ms, event_key, "
+            "after_judgement) VALUES (?, ?, ?, 1, ?, 2000, ?, 0)",
+            [pair, me, revision, NOW, f"g{revision}"],
+        )
+    found = api.hours(worked.project, api.OPERATOR)
+    today = next(one for one in found.days if (one.name, one.day) == ("Anna", "2026-03-12"))
+    assert (today.gold_answers, today.gold_ms) == (1, 4000)
+    assert found.hours == pytest.approx(before.hours + 4 / 3600)
+    assert [one.judgements for one in found.people] == [one.judgements for one in before.people]
+    timed = [one for one in found.days if one.judgements and one.judging_ms]
+    time_s = sum(one.judging_ms + one.gold_ms for one in timed) / 1000
+    assert found.outlook.seconds == pytest.approx(time_s / sum(one.judgements for one in timed))
 
 
 def test_imported_judgements_are_left_out_and_said(worked: Judging) -> None:
