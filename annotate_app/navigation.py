@@ -11,6 +11,7 @@ from annotate_app.screens import (
     annotate,
     disagreements,
     exam,
+    gold,
     hours,
     leaderboard,
     my_work,
@@ -35,6 +36,7 @@ _PAGES: tuple[tuple[Role, Callable[[], None], str, str], ...] = (
     (Role.LEAD, people.page, "People", ":material/group:"),
     (Role.LEAD, hours.page, "Hours", ":material/schedule:"),
     (Role.LEAD, exam.page, "Exam", ":material/school:"),
+    (Role.LEAD, gold.page, "Gold", ":material/visibility_off:"),
     (Role.LEAD, release.page, "Release", ":material/inventory_2:"),
     (Role.LEAD, leaderboard.page, "Leaderboard", ":material/leaderboard:"),
 )

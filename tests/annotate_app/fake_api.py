@@ -7,7 +7,7 @@ that the two cannot drift apart.
 import sys
 import types
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,8 @@ from backend.campaign.exam.rules.outcomes import together
 from backend.campaign.exam.setting import ExamReport
 from backend.campaign.exam.taking import Act
 from backend.campaign.exam.using import UsedReport
+from backend.campaign.gold.results import GoldPerson
+from backend.campaign.gold.setting import GoldOptions, GoldReport
 from backend.campaign.guideline.rows import Example
 from backend.campaign.hours.model import HoursReport, Outlook, WorkDay
 from backend.campaign.judging.model import (
@@ -111,6 +113,8 @@ class Project:
     name: str = "Sitcom moments"
     people: dict[str, Person] = field(default_factory=dict)
     sessions: dict[str, str] = field(default_factory=dict)
+    gold: GoldReport = field(default_factory=lambda: GoldReport(0, (0, 0, 0, 0, 0), new_campaign().gold, 0, 0.0))
+    golden: list[GoldPerson] = field(default_factory=list)
     invitations: dict[str, str] = field(default_factory=dict)
     desk: Desk = field(default_factory=lambda: Desk(DeskState.NOTHING, (), None, 0, 0))
     pauses: dict[AnnotatorId, Pause] = field(default_factory=dict)
@@ -419,6 +423,25 @@ def exam_items(project: Project, by: Person | Operator) -> list[ExamItem]:
 
 def exam_results(project: Project, by: Person | Operator) -> list[ExamPerson]:
     return list(project.examined.values())
+
+
+def gold_results(project: Project, by: Person | Operator) -> tuple[GoldReport, list[GoldPerson]]:
+    return project.gold, project.golden
+
+
+def set_gold(
+    project: Project, by: Person | Operator, options: GoldOptions, file: Path | None = None, *, pairs: int, now: float
+) -> GoldReport:
+    _require_store(project)
+    given = {name: value for name, value in asdict(options).items() if value is not None}
+    project.gold = replace(project.gold, pairs=pairs, settings=replace(project.gold.settings, on=True, **given))
+    return project.gold
+
+
+def end_gold(project: Project, by: Person | Operator, *, now: float) -> bool:
+    _require_store(project)
+    project.gold = replace(project.gold, settings=replace(project.gold.settings, on=False))
+    return True
 
 
 def exam_outcomes(project: Project, by: Person | Operator) -> ExamOutcomes:

@@ -344,6 +344,8 @@ class Player {
     const extra = uncounted(work, unsent);
     view.counts((work.desk?.today ?? 0) + extra, (work.desk?.in_all ?? 0) + extra, currentItem(work)?.counts ?? (work.desk?.exam?.gives_key ? "" : undefined));
     view.replies(work.desk?.replies ?? 0);
+    if (work.desk?.warned && !this.warned) view.notice(WARNED);
+    this.warned = work.desk?.warned === true;
     view.saving(unsent, sync.state);
     view.undo(this.windows.standing ? undefined : work.trail[work.trail.length - 1 - work.back]);
   }

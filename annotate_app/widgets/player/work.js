@@ -120,6 +120,10 @@ function uncounted(work, unsent) {
   return new Set(grades.map((event) => event.pair).filter((pair) => !saved.has(pair))).size;
 }
 
+/** Told at the beginning of a query to somebody whose grades were often far off. */
+const WARNED =
+  "A friendly word: in a number of pairs your grades were far from what is right. That can happen to anybody. Please read the guideline once more (G), and take the time that each clip needs.";
+
 /** Why there is nothing to grade: {title, text, whether the guideline is offered}; grades on their way come first. */
 function emptyWords(desk, unsaved, reachable) {
   if (unsaved === 0 && desk?.state === "exam") return examWords(desk.exam);

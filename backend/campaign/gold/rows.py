@@ -31,6 +31,8 @@ class GoldGrade:
     own: int
     right: int
     at: float
+    note: str
+    """What the person wrote with it; empty where they wrote nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +149,8 @@ def answers(db: Database, me: AnnotatorId, *, after: int = 0) -> list[GoldGrade]
     """The standing answers of a person in the order of giving, those given after an earlier one."""
     rows = db.conn.execute(
         "SELECT a.gold_answer_id, p.pair_key, p.query_id, q.text, n.grade, coalesce(g.right_grade, c.relevance), "
-        "n.graded_at FROM gold_answer a "
+        "n.graded_at, coalesce((SELECT note FROM gold_answer w WHERE w.annotator_id = a.annotator_id "
+        "AND w.pair_id = a.pair_id AND w.note IS NOT NULL ORDER BY w.revision DESC LIMIT 1), '') FROM gold_answer a "
         "JOIN gold_answer n ON n.annotator_id = a.annotator_id AND n.pair_id = a.pair_id AND n.revision = "
         "(SELECT max(revision) FROM gold_answer l WHERE l.annotator_id = a.annotator_id AND l.pair_id = a.pair_id) "
         "JOIN pair p ON p.pair_id = a.pair_id JOIN query q USING (query_id) "
@@ -156,7 +159,7 @@ def answers(db: Database, me: AnnotatorId, *, after: int = 0) -> list[GoldGrade]
         "AND coalesce(g.right_grade, c.relevance) IS NOT NULL ORDER BY a.gold_answer_id",
         {"me": me, "after": after},
     )
-    return [GoldGrade(r[0], PairKey(r[1]), QueryId(r[2]), r[3], r[4], r[5], r[6]) for r in rows]
+    return [GoldGrade(r[0], PairKey(r[1]), QueryId(r[2]), r[3], r[4], r[5], r[6], r[7]) for r in rows]
 
 
 def own_pairs_since_gold(db: Database, me: AnnotatorId, most: int) -> int:
