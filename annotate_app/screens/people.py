@@ -143,7 +143,7 @@ def _row(review: PersonReview, flags: PersonFlags | None, me: Person, exam: Exam
             with numbers:
                 person_flags.raised(flags)
         is_me = person.annotator_id == me.annotator_id
-        link, rest, status = action.columns(3, gap="small")
+        link, rest, status = action.columns(3, gap="xsmall")
         link.button(
             "New link",
             key=f"link-{person.annotator_id}",
@@ -175,8 +175,8 @@ def _pausing(review: PersonReview) -> None:
     if review.pause is not None:
         st.button("Go on", key=f"go-on-{who}", width="stretch", on_click=go_on, args=(who,))
         return
-    box = st.popover("Pause", width="stretch", help="They keep their sign-in and their grades, and get no pairs.")
-    with box, st.form(f"pause-{who}", border=False):
+    with st.popover("Pause", width="stretch"), st.form(f"pause-{who}", border=False):
+        st.caption("They keep their sign-in and their grades, and get no pairs until you let them go on.")
         st.text_input(
             f"Why is {plain(review.person.name)} paused?",
             key=f"pause-reason-{who}",
