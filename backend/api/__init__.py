@@ -165,6 +165,7 @@ if TYPE_CHECKING:
         ties_study,
         write_study,
     )
+    from backend.api.trial import end_trial, start_trial, trial_csv, trial_round
     from backend.api.tutorial import (
         answer_practice,
         choose_practice,
@@ -388,6 +389,7 @@ __all__ = [
     "draw_queries",
     "end_exam",
     "end_gold",
+    "end_trial",
     "evaluate",
     "evaluate_files",
     "exam_act",
@@ -511,6 +513,7 @@ __all__ = [
     "sign_out_everywhere",
     "skipped",
     "stability_study",
+    "start_trial",
     "status_counts",
     "storyboard_for",
     "summarise_raw",
@@ -520,6 +523,8 @@ __all__ = [
     "take_back_rewrite",
     "theory_study",
     "ties_study",
+    "trial_csv",
+    "trial_round",
     "truth_names",
     "truth_of_project",
     "unpause_person",

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from backend.campaign.corpus import rows as corpus_rows
 from backend.campaign.exam import taking as exam
-from backend.campaign.exam.model import ExamDesk
+from backend.campaign.exam.model import ExamDesk, ExamPurpose
 from backend.campaign.exam.taking import Act as ExamAct
 from backend.campaign.gold import offering as gold
 from backend.campaign.guideline import reading as guideline
@@ -79,7 +79,8 @@ def exam_act(project: Project, person: Person, act: ExamAct, *, now: float) -> D
         return _desk(project, sitting, now=now)
     with writing(project.store):
         if not pausing.is_paused(project.store, sitting):
-            exam.act(project.store, sitting, act, now=now)
+            trial = exam.desk(project.store, sitting, now=now, purpose=ExamPurpose.TRIAL)
+            exam.act(project.store, sitting, act, now=now, purpose=ExamPurpose.TRIAL if trial else ExamPurpose.EXAM)
     return _desk(project, sitting, now=now)
 
 
@@ -165,6 +166,7 @@ def _desk(project: Project, annotator: Annotator | Lead, *, now: float, shown: P
         found = (
             pausing.desk(store, annotator, now=now)
             or guideline.desk(store, annotator, now=now)
+            or exam.desk(store, annotator, now=now, purpose=ExamPurpose.TRIAL)
             or exam.desk(store, annotator, now=now)
             or _work(project, annotator, now=now, shown=shown)
         )

@@ -30,6 +30,7 @@ from backend.cli import (
     scoring,
     service,
     stats,
+    trial,
     tutorial,
     upkeep,
 )
@@ -53,6 +54,7 @@ for part in (
     candidates,
     earlier,
     people,
+    trial,
     exam,
     flags,
     gold,

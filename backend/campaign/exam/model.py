@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from backend.ground.ids import PairKey
+from backend.ground.ids import AnnotatorId, PairKey, QueryId
 
 
 class ExamPurpose(StrEnum):
@@ -103,3 +103,59 @@ class ExamDesk:
     """Whether a lead may let these answers count as judgements later: the exam is of open pairs."""
     missed: tuple[ExamMiss, ...] = ()
     """Those of the desk's items."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrialAnswer:
+    """What somebody answered in a trial, and wrote with it."""
+
+    annotator_id: AnnotatorId
+    name: str
+    grade: int
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class TrialPair:
+    """One pair of a trial with all its answers, in the order of names."""
+
+    pair: PairKey
+    query_id: QueryId
+    query: str
+    video: str
+    start_s: float
+    end_s: float
+    rank: int
+    answers: tuple[TrialAnswer, ...]
+
+    @property
+    def spread(self) -> int:
+        """How far the highest grade is from the lowest; 0 where fewer than two people answered."""
+        grades = [answer.grade for answer in self.answers]
+        return max(grades, default=0) - min(grades, default=0)
+
+
+@dataclass(frozen=True, slots=True)
+class TrialPerson:
+    """How far somebody is with a trial."""
+
+    annotator_id: AnnotatorId
+    name: str
+    answered: int = 0
+    finished: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A trial as leads read it: what people are farthest apart about comes first."""
+
+    set_at: float
+    set_by: str | None
+    ended_at: float | None
+    seed: int | None
+    people: tuple[TrialPerson, ...]
+    pairs: tuple[TrialPair, ...]
+
+    def called(self, *, names: bool) -> dict[AnnotatorId, str]:
+        """What everybody is called: by name, or by a number that is theirs throughout."""
+        return {one.annotator_id: one.name if names else f"Annotator {nth}" for nth, one in enumerate(self.people, 1)}

@@ -3,7 +3,7 @@
 *Reads* pairs, consensus, the campaign's facts. *Writes* nothing.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 
@@ -14,7 +14,7 @@ from backend.campaign.exam.rules.guessing import Guesses, guesses, require_telli
 from backend.campaign.judging.model import CORRECTION_S
 from backend.campaign.project import rows as facts
 from backend.ground.errors import InputError, Problem, ProjectError
-from backend.ground.ids import PairId
+from backend.ground.ids import PairId, QueryId
 from backend.ground.text_files import read_csv, whole
 from backend.store.connection import Database
 
@@ -84,15 +84,20 @@ def of_open(
     pairs: int | None,
     seed: int,
     most_missed: float | None,
+    among: Collection[QueryId] | None = None,
     now: float,
 ) -> Plan:
-    """An exam of open pairs, the top candidates of some queries, whose key comes later; or a trial.
+    """An exam of open pairs, the top candidates of some queries (`among` these), whose key comes later; or a trial.
 
     Raises:
         ProjectError: there is no open pair to ask, or a number makes no sense.
     """
     asked, most_missed = _usual(db, queries, pairs, most_missed)
-    drawn = draw_top(drawing.open_pairs(db, now=now), queries=asked[0], pairs=asked[1], seed=seed)
+    there = drawing.open_pairs(db, now=now)
+    if missing := set(among or ()) - {one.query_id for one in there}:
+        raise ProjectError(f"no open pair to ask belongs to query {', '.join(map(str, sorted(missing)))}")
+    there = [one for one in there if among is None or one.query_id in among]
+    drawn = draw_top(there, queries=asked[0], pairs=asked[1], seed=seed)
     if not drawn:
         raise ProjectError(
             "there is no open pair to ask (with a clip, graded by nobody, on nobody's desk): "

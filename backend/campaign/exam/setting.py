@@ -5,7 +5,7 @@ agenda, events. How an exam of open pairs gets its key is the business of `keys`
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,7 +21,7 @@ from backend.campaign.nouns import Lead, Operator, Person, Role
 from backend.campaign.people import rows as people
 from backend.campaign.project import rows as facts
 from backend.ground.errors import ProjectError
-from backend.ground.ids import AnnotatorId
+from backend.ground.ids import AnnotatorId, QueryId
 from backend.ground.reading import bytes_of
 from backend.store import events
 from backend.store.connection import Database, Store, writing
@@ -105,19 +105,22 @@ def set_from_open(
     seed: int = SEED,
     most_missed: float | None = None,
     newcomers_only: bool = False,
+    among: Collection[QueryId] | None = None,
     now: float,
 ) -> ExamReport:
     """Hold an exam of open pairs, in the place of the one that is held; or, with `ExamKey.NONE`, a trial.
 
     Its items are the top candidates of some queries. While it is held nobody is handed them as work; the key comes
-    from `key`, later. Arguments as in `set_from_settled`.
+    from `key`, later. Arguments as in `set_from_settled`; `among`: of these queries alone.
 
     Raises:
         ProjectError: there is no open pair to ask, or a number makes no sense.
     """
     with writing(store) as db:
         _end(db, lead, _purpose(key), now, replaced=True)  # what it asked may be asked again
-        plan = planning.of_open(db, key, queries=queries, pairs=pairs, seed=seed, most_missed=most_missed, now=now)
+        plan = planning.of_open(
+            db, key, queries=queries, pairs=pairs, seed=seed, most_missed=most_missed, among=among, now=now
+        )
         return _set(db, lead, plan, "", newcomers_only, now)
 
 

@@ -233,6 +233,9 @@ def record_answer(store: Store, person: Annotator | Lead, event: GradeEvent, *, 
             active_ms=max(0, event.active_ms),
             event_key=event.key,
         )
+        note = None if event.note is None else grading.tidy(event.note)
+        if attempt.purpose is ExamPurpose.TRIAL and note is not None and note != place.note:
+            attempts.note(db, attempt.attempt_id, place.item_id, note)  # nobody would read one of an exam
     return Receipt(event.key, ReceiptStatus.SAVED)
 
 
@@ -300,7 +303,7 @@ def _items(places: Sequence[Place], attempt: Attempt, *, again: bool = False) ->
 
 
 def _item(name: PairKey, place: Place, nth: int, total: int) -> DeskItem:
-    return DeskItem(name, place.query, nth, total, place.duration_s, place.own, place.whole)
+    return DeskItem(name, place.query, nth, total, place.duration_s, place.own, place.whole, place.note)
 
 
 def _miss(place: Place, name: PairKey) -> ExamMiss:

@@ -3,13 +3,11 @@
 *Reads* notes. *Writes* replies, events. It reaches the person by `backend.campaign.quality.replies`, never earlier.
 """
 
-import csv
-import io
-
 from backend.campaign.judging.rows import notes
 from backend.campaign.nouns import Lead
 from backend.campaign.review.rows import reviews
 from backend.ground.errors import Overtaken, ProjectError
+from backend.ground.text_files import csv_text
 from backend.ground.words import ago
 from backend.store import events
 from backend.store.connection import Store, reading, writing
@@ -67,14 +65,12 @@ def reply(store: Store, lead: Lead, note: int, text: str, *, seen: int, now: flo
 
 def as_csv(store: Store) -> str:
     """All notes that stand, with their grades and replies, a row each, for leads."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(HEADER)
+    rows = []
     with reading(store) as db:
         for pair in reviews.noted(db):
+            of = (pair.query, pair.video, pair.start_s, pair.end_s, pair.rank, pair.verdict.value)
             for grade in pair.grades:
                 if (note := grade.note) is not None:
                     told = (note.reply.text, note.reply.lead) if note.reply else ("", "")
-                    of = (pair.query, pair.video, pair.start_s, pair.end_s, pair.rank, pair.verdict.value)
-                    writer.writerow([*of, grade.annotator, grade.grade, note.text, *told])
-    return out.getvalue()
+                    rows.append((*of, grade.annotator, grade.grade, note.text, *told))
+    return csv_text(HEADER, rows)

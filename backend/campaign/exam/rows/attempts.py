@@ -26,6 +26,7 @@ class Attempt:
     """Whether its exam is the one that is held now."""
     keyed: bool
     """Whether its exam has its key."""
+    purpose: ExamPurpose = ExamPurpose.EXAM
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +118,16 @@ def answer(
     )
 
 
+def note(db: Database, attempt_id: int, item_id: int, text: str) -> None:
+    """Append what was written with the newest answer to an item; an empty text takes back what stood before."""
+    db.conn.execute(
+        "INSERT INTO answer_note (attempt_id, item_id, revision, text) "
+        "SELECT attempt_id, item_id, max(revision), :text FROM exam_answer "
+        "WHERE attempt_id = :attempt AND item_id = :item",
+        {"attempt": attempt_id, "item": item_id, "text": text},
+    )
+
+
 def told(db: Database, attempt_id: int) -> dict[int, int]:
     """What a person gave to each missed item when it had just been explained to them, by item: the first such grade."""
     rows = db.conn.execute(
@@ -189,11 +200,15 @@ def graded_before(db: Database) -> list[AnnotatorId]:
 def _attempts(db: Database, where: str, *values: object) -> list[Attempt]:
     rows = db.conn.execute(
         "SELECT t.attempt_id, t.exam_id, t.annotator_id, t.number, t.attempt_key, t.started_at, t.handed_in_at, "
-        "t.read_at, e.most_missed, c.tolerance, e.ended_at IS NULL, e.closed_at IS NOT NULL "
+        "t.read_at, e.most_missed, c.tolerance, e.ended_at IS NULL, e.closed_at IS NOT NULL, "
+        "e.purpose "
         f"FROM exam_attempt t JOIN exam e USING (exam_id) CROSS JOIN campaign c WHERE {where}",
         values,
     )
     return [
-        Attempt(r[0], r[1], AnnotatorId(r[2]), r[3], r[4], r[5], r[6], r[7], r[8], r[9], bool(r[10]), bool(r[11]))
+        Attempt(
+            *(r[0], r[1], AnnotatorId(r[2]), r[3], r[4], r[5], r[6], r[7], r[8], r[9]),
+            *(bool(r[10]), bool(r[11]), ExamPurpose(r[12])),
+        )
         for r in rows
     ]

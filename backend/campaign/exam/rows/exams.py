@@ -72,6 +72,8 @@ class Place:
     """Not asked: its clip cannot be shown, or the key leaves it out."""
     own: int | None
     again: int | None
+    note: str = ""
+    """What was written with the answer, in a trial."""
 
 
 def held(db: Database, purpose: ExamPurpose = ExamPurpose.EXAM) -> Exam | None:
@@ -82,6 +84,11 @@ def held(db: Database, purpose: ExamPurpose = ExamPurpose.EXAM) -> Exam | None:
 def by_id(db: Database, exam_id: int) -> Exam | None:
     """An exam or a trial, held or over."""
     return _exam(db, "e.exam_id = ?", exam_id)
+
+
+def newest(db: Database, purpose: ExamPurpose) -> Exam | None:
+    """The exam or trial that was set last, held or over."""
+    return _exam(db, "e.exam_id = (SELECT max(exam_id) FROM exam WHERE purpose = ?)", purpose)
 
 
 def newest_of_open_pairs(db: Database) -> Exam | None:
@@ -183,7 +190,9 @@ def places(db: Database, exam_id: int, attempt_id: int = 0) -> list[Place]:
     )
     rows = db.conn.execute(
         "SELECT i.item_id, p.query_id, q.text, p.pair_id, p.pair_key, m.end_s - m.start_s, "
-        f"{WHOLE}, i.right_grade, i.explanation, {_NOT_ASKED}, {newest.format(0)}, {newest.format(1)} "
+        f"{WHOLE}, i.right_grade, i.explanation, {_NOT_ASKED}, {newest.format(0)}, {newest.format(1)}, "
+        "(SELECT t.text FROM answer_note t WHERE t.attempt_id = :attempt AND t.item_id = i.item_id "
+        "ORDER BY t.revision DESC LIMIT 1) "
         "FROM exam_item i JOIN exam e USING (exam_id) JOIN pair p USING (pair_id) JOIN query q USING (query_id) "
         "JOIN moment m USING (moment_id) "
         "JOIN video v USING (video_id) LEFT JOIN clip_fault f USING (moment_id) "
@@ -194,6 +203,7 @@ def places(db: Database, exam_id: int, attempt_id: int = 0) -> list[Place]:
         Place(
             *(r[0], QueryId(r[1]), r[2], PairId(r[3]), PairKey(r[4]), r[5]),
             *(bool(r[6]), r[7], r[8], bool(r[9]), r[10], r[11]),
+            note=r[12] or "",
         )
         for r in rows
     ]

@@ -1,0 +1,74 @@
+"""The commands about trial rounds: what they say, write and refuse."""
+
+import csv
+import json
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from backend import api
+from backend.campaign.judging.model import GradeEvent
+from support import NOW, Judging
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def filmed(judging: Judging) -> Judging:
+    """Every video has a file, and people have a password."""
+    with closing(sqlite3.connect(judging.project.folder / "reelrank.db")) as db, db:
+        db.execute(
+            "UPDATE video SET path = name, fps_num = 25, fps_den = 1, width_px = 64, height_px = 36, sha256 = name"
+        )
+        db.execute("UPDATE annotator SET password_hash = 'x'")
+    return judging
+
+
+def test_a_trial_from_its_beginning_to_its_end(reelrank: Run, filmed: Judging, tmp_path: Path) -> None:
+    folder, (anna, boris, *_) = filmed.project.folder, filmed.annotators
+    assert reelrank("trial", "status", folder)[1] == "This project has had no trial round.\n"
+    code, _, err = reelrank("trial", "export", folder, tmp_path / "none.csv")
+    assert (code, (tmp_path / "none.csv").exists()) == (1, False)
+    assert "no trial round" in err
+    code, out, err = reelrank("trial", "start", folder, "--queries", 1, "--pairs", 2, "--seed", 7)
+    assert (code, out, err) == (0, "Trial round of 2 pairs of 1 queries, seed 7.\n", "")
+    code, _, err = reelrank("trial", "start", folder)
+    assert code == 1
+    assert "open already: end it first" in err
+
+    for person, grade, note in ((anna, 4, "All of it, I think"), (boris, 1, None)):
+        items = api.exam_act(filmed.project, person, api.ExamAct.START, now=NOW).items
+        events = [GradeEvent(item.pair, grade, f"{person.name} {item.pair}", note=note) for item in items]
+        api.record_grades(filmed.project, person, events, now=NOW)
+    api.exam_act(filmed.project, anna, api.ExamAct.HAND_IN, now=NOW)
+    code, out, _ = reelrank("trial", "status", folder)
+    lines = [line.split() for line in out.splitlines()]
+    assert lines[0] == ["Trial", "round", "of", "2", "pairs,", "open."]
+    assert [anna.name, "2", "yes"] in lines
+    assert [boris.name, "2"] in lines
+    assert [line[:4] for line in lines if line[:1] == ["3"]] == [["3", "4", "1", "1"]] * 2  # apart, two grades, a note
+    told = json.loads(reelrank("trial", "status", folder, "--json")[1])
+    assert [len(pair["answers"]) for pair in told["pairs"]] == [2, 2]
+
+    file = tmp_path / "trial.csv"
+    code, out, _ = reelrank("trial", "export", folder, file, "--no-names")
+    assert (code, out) == (0, f"4 answers are in {file}.\n")
+    with file.open(encoding="utf-8", newline="") as opened:
+        rows = list(csv.DictReader(opened))
+    assert [(row["grade"], row["note"]) for row in rows] == [("4", "All of it, I think"), ("1", "")] * 2
+    assert not {anna.name, boris.name} & {row["annotator"] for row in rows}
+
+    assert reelrank("trial", "end", folder)[1] == "The trial round is over.\n"
+    assert reelrank("trial", "end", folder)[1] == "Nothing to do: no trial round is open.\n"
+    assert "2 pairs, over." in reelrank("trial", "status", folder)[1]
+
+
+def test_queries_are_chosen_by_their_number(reelrank: Run, filmed: Judging) -> None:
+    query = api.list_queries(filmed.project, api.OPERATOR)[1].query_id
+    code, out, _ = reelrank("trial", "start", filmed.project.folder, "--query", query, "--pairs", 30)
+    assert code == 0
+    assert out.splitlines()[0] == "Trial round of 20 pairs of 1 queries, chosen."
+    assert out.splitlines()[1].startswith("Note: Asked for 1 query with 30 pairs each")
