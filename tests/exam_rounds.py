@@ -26,9 +26,18 @@ class Round:
     def lead(self) -> Person:
         return self.judging.lead
 
-    def hold(self, key: str = "median", *, queries: int = 2, pairs: int = 3, seed: int = 1) -> api.ExamReport:
+    def hold(
+        self, key: str = "median", *, queries: int = 2, pairs: int = 3, seed: int = 1, most_missed: float | None = None
+    ) -> api.ExamReport:
         return api.set_exam(
-            self.project, self.lead, queries=queries, pairs=pairs, seed=seed, key=api.ExamKey(key), now=NOW
+            self.project,
+            self.lead,
+            queries=queries,
+            pairs=pairs,
+            seed=seed,
+            most_missed=most_missed,
+            key=api.ExamKey(key),
+            now=NOW,
         )
 
     def person(self, who: int) -> Person:
@@ -70,8 +79,8 @@ class Round:
         self.grade_all(who, grades)
         return self.act(who, "hand_in")
 
-    def close(self) -> int:
-        return api.close_exam_round(self.project, self.lead, now=NOW + 10).finished
+    def close(self, although: str = "few pairs") -> int:
+        return api.close_exam_round(self.project, self.lead, although=although, now=NOW + 10).finished
 
     def look_again(self, who: int) -> Desk[ExamDesk]:
         """Go on from the result, and grade what was missed as it is right."""

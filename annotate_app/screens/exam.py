@@ -38,7 +38,7 @@ def page() -> None:
         return
     _facts(held, api.exam_although(project, lead))
     standing = api.exam_results(project, lead)
-    exam_round.stage(held, standing)
+    exam_round.stage(held, standing, api.preview_exam_key(project, lead))
     people, results, items, another = st.tabs(["People", "Results", "Items", "Another exam, or none"])
     with people:
         _people(standing)

@@ -16,7 +16,6 @@ from backend.ground.errors import ReelRankError
 
 _FIELDS = {"most_missed": "most"}
 """What a widget of the form is called, where that is not the name of its argument."""
-_TEXT_LENGTH = 400
 
 
 def plan(project: api.Project, lead: Person) -> None:
@@ -33,12 +32,8 @@ def plan(project: api.Project, lead: Person) -> None:
         return
     st.subheader("Not held yet: look at it first", anchor=False)
     exam_preview.told(preview)
-    weak = preview.guesses.weak
-    with st.form("exam-hold", border=bool(weak)):
-        if weak:
-            st.markdown("**This exam tells little about who takes it:**\n" + "".join(f"\n- {why}" for why in weak))
-            st.markdown("Draw other pairs, more of them, or let fewer miss. Or say why you hold it all the same.")
-            st.text_input("Why hold it all the same?", key="exam_although", max_chars=_TEXT_LENGTH)
+    with st.form("exam-hold", border=bool(preview.guesses.weak)):
+        exam_preview.reason(preview.guesses, "exam_although")
         with st.container(horizontal=True):
             st.form_submit_button("Hold this exam", type="primary", on_click=hold, args=(preview.digest,))
             st.form_submit_button("Change the draw", on_click=change)

@@ -14,11 +14,12 @@ from backend.campaign.nouns import Person, Scale
 from backend.ground.ids import QueryId
 
 _BESIDE = 3
+_TEXT_LENGTH = 400
 
 
 def told(preview: api.ExamPreview) -> None:
     """How many pairs, of which grades, and what one grade throughout or grades by chance would score."""
-    scale, tolerance = auth.project().campaign.scale, auth.project().campaign.tolerance
+    tolerance = auth.project().campaign.tolerance
     drawn = preview.source if preview.seed is None else f"{preview.source}, seed {preview.seed}"
     st.markdown(
         f"**{wording.count_of(len(preview.items), 'pair')} of {wording.count_of(preview.queries, 'query')}**, from "
@@ -27,13 +28,27 @@ def told(preview: api.ExamPreview) -> None:
     )
     if preview.short:
         st.warning(plain(preview.short), icon=":material/info:")
-    keys, guesses = st.columns([1, 1.4], gap="large")
-    with keys:
+    figures(preview.grades, preview.guesses)
+
+
+def figures(grades: tuple[int, ...], guesses: api.ExamGuesses) -> None:
+    """A key by grade, beside what guessing scores with it."""
+    left, right = st.columns([1, 1.4], gap="large")
+    with left:
         st.markdown("**The key**")
-        st.html(key_table(preview.grades, scale))
-    with guesses:
+        st.html(key_table(grades, auth.project().campaign.scale))
+    with right:
         st.markdown("**What it comes to without looking at the clips**")
-        st.html(guess_table(preview.guesses))
+        st.html(guess_table(guesses))
+
+
+def reason(guesses: api.ExamGuesses, key: str) -> None:
+    """Asks why an exam is held that guessing passes, or nearly; nothing of one that tells enough."""
+    if guesses.weak:
+        told = "".join(f"\n- {why}" for why in guesses.weak)
+        st.markdown(f"**This exam tells little about who takes it:**\n{told}")
+        st.markdown("Ask other pairs, more of them, or let fewer miss. Or say why you hold it all the same.")
+        st.text_input("Why hold it all the same?", key=key, max_chars=_TEXT_LENGTH)
 
 
 def key_table(grades: tuple[int, ...], scale: Scale) -> str:

@@ -7,7 +7,7 @@ from dataclasses import asdict
 import streamlit as st
 
 from annotate_app.plain import plain
-from annotate_app.widgets import look, wording
+from annotate_app.widgets import exam_preview, look, wording
 from annotate_app.widgets.player.player import player
 from backend import api
 from backend.campaign.exam.model import ExamKey, ExamPhase
@@ -37,8 +37,11 @@ def key_desk(project: api.Project, lead: Person, held: api.Exam | None) -> bool:
     return True
 
 
-def stage(held: api.Exam, people: Sequence[api.ExamPerson]) -> None:
-    """Where the round is, and what the lead can do about it; nothing of an exam of settled pairs."""
+def stage(held: api.Exam, people: Sequence[api.ExamPerson], would_be: api.ExamKeyPreview | None) -> None:
+    """Where the round is, and what the lead can do about it; nothing of an exam of settled pairs.
+
+    `would_be` is the key that closing the round would fix now.
+    """
     if not held.key_from.comes_later:
         return
     aside = f"Its {wording.count_of(held.items, 'pair')} are set aside: nobody is handed them as work until it ends."
@@ -50,16 +53,25 @@ def stage(held: api.Exam, people: Sequence[api.ExamPerson]) -> None:
     middle = [one.person.name for one in people if one.phase in _MIDDLE]
     told = f"Handed in, waiting for the key: {_who(finished)}. " + (f"Still at it: {_who(middle)}. " if middle else "")
     st.info(f"**The round is open.** {told}{aside}", icon=":material/hourglass_empty:")
-    if held.key_from is ExamKey.OWN:
+    if held.key_from is ExamKey.OWN and would_be is None:
         st.button("Give the key", key="exam-give", type="primary", on_click=_give, args=(True,))
         st.caption("You grade its pairs as everybody does. When you hand in, your grades are the key.")
         return
-    with st.popover("Close the round", type="primary"):
-        st.markdown(
-            "The key will be the median of what everybody gave who has handed in, for good. They are told their "
-            "results at once; who is still at it goes on against this key."
-        )
-        st.button("Fix the key", key="exam-close", type="primary", on_click=close)
+    if would_be is None:
+        st.caption("It can be closed as soon as two people have handed in.")
+        return
+    with st.expander("Close the round", expanded=held.key_from is ExamKey.OWN):
+        if held.key_from is ExamKey.OWN:
+            st.markdown("The key was handed in, and waits for a reason.")
+        else:
+            st.markdown(
+                "The key will be the median of what everybody gave who has handed in, for good. They are told their "
+                "results at once; who is still at it goes on against this key."
+            )
+        exam_preview.figures(would_be.grades, would_be.guesses)
+        with st.form("exam-close-form", border=False):
+            exam_preview.reason(would_be.guesses, "exam_close_although")
+            st.form_submit_button("Fix the key", key="exam-close", type="primary", on_click=close)
 
 
 def to_use(found: api.Exam | None) -> None:
@@ -82,11 +94,11 @@ def close() -> None:
     """Callback: fixes the key of the round."""
 
     def act(project: api.Project, lead: Person) -> None:
-        report = api.close_exam_round(project, lead, now=time.time())
+        although = st.session_state.get("exam_close_although", "")
+        report = api.close_exam_round(project, lead, although=although, now=time.time())
         grades = ", ".join(f"{count} × {grade}" for grade, count in enumerate(report.grades) if count)
-        done = f"The key is the median of {wording.count_of(report.finished, 'person')}: {grades}."
-        weak = f" It tells too little: {'; '.join(report.weak)}." if report.weak else ""
-        st.session_state["exam_done"] = done + weak
+        finished = wording.count_of(report.finished, "person")
+        st.session_state["exam_done"] = f"The key is fixed: {grades}. Finished by {finished} so far."
 
     st.session_state["exam_problem"] = look.as_lead(act)
 

@@ -58,6 +58,7 @@ if TYPE_CHECKING:
         my_exam,
         preview_exam,
         preview_exam_from_file,
+        preview_exam_key,
         set_exam,
         set_exam_from_file,
         use_exam,
@@ -193,6 +194,7 @@ if TYPE_CHECKING:
     from backend.campaign.corpus.importing import ImportReport
     from backend.campaign.doctor.examining import DoctorReport, Finding
     from backend.campaign.earlier.judgements import JudgementsReport
+    from backend.campaign.exam.keys import KeyPreview as ExamKeyPreview
     from backend.campaign.exam.keys import KeyReport as ExamKeyReport
     from backend.campaign.exam.model import ExamKey
     from backend.campaign.exam.previewing import ExamPreview
@@ -296,6 +298,7 @@ __all__ = [
     "ExamGuesses",
     "ExamItem",
     "ExamKey",
+    "ExamKeyPreview",
     "ExamKeyReport",
     "ExamOutcome",
     "ExamOutcomes",
@@ -467,6 +470,7 @@ __all__ = [
     "practice_texts",
     "preview_exam",
     "preview_exam_from_file",
+    "preview_exam_key",
     "progress",
     "project_statistics",
     "propose_cast",

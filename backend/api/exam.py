@@ -5,7 +5,7 @@ from pathlib import Path
 
 from backend.campaign.exam import keys, previewing, results, using
 from backend.campaign.exam import setting as exam_lead
-from backend.campaign.exam.keys import KeyReport
+from backend.campaign.exam.keys import KeyPreview, KeyReport
 from backend.campaign.exam.model import ExamKey
 from backend.campaign.exam.planning import SEED
 from backend.campaign.exam.previewing import ExamPreview
@@ -131,9 +131,15 @@ def exam_to_use(project: Project, by: Person | Operator) -> Exam | None:
     return found if found is not None and found.usable else None
 
 
-def close_exam_round(project: Project, by: Person | Operator, *, now: float) -> KeyReport:
-    """Fix the key of an exam of open pairs: the median of everybody who finished."""
-    return keys.close_round(project.store, gate.in_charge(project.store, by), now=now)
+def preview_exam_key(project: Project, by: Person | Operator) -> KeyPreview | None:
+    """The key that closing the round would fix now, and what guessing scores with it; None if it cannot be closed."""
+    gate.in_charge(project.store, by)
+    return keys.preview(project.store)
+
+
+def close_exam_round(project: Project, by: Person | Operator, *, although: str = "", now: float) -> KeyReport:
+    """Fix the key of an exam of open pairs: the median of everybody who finished, or what a lead handed in."""
+    return keys.close_round(project.store, gate.in_charge(project.store, by), although=although, now=now)
 
 
 def use_exam(project: Project, by: Person | Operator, *, now: float) -> UsedReport:

@@ -180,18 +180,17 @@ def set_exam(
         say(f"Exempted, because they had graded before: {report.exempted}")
 
 
-def close(folder: Dir) -> None:
+def close(folder: Dir, although: Although = "") -> None:
     """Close the round of an exam with --key median: the median of everybody who finished is the key from now on.
 
-    Everybody who handed in is told their result; at least two have to have finished.
+    Everybody who handed in is told their result; at least two have to have finished. With --key own it takes a key
+    that a lead handed in although guessing passes it, which needs a reason.
 
     Example: reelrank exam close my-project
     """
-    report = api.close_exam_round(api.open_project(folder), api.OPERATOR, now=now())
-    say(f"The key is there: the median of {report.finished} people for {report.items} pairs.")
+    report = api.close_exam_round(api.open_project(folder), api.OPERATOR, although=although, now=now())
+    say(f"The key is there, for {report.items} pairs; {report.finished} people have finished.")
     _say_key(report.grades, "")
-    for why in report.weak:
-        say(f"Note: {why}")
 
 
 def use(folder: Dir) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from backend.campaign.captions.model import RewriteCounts, RewriteQueue
-from backend.campaign.exam.keys import KeyReport
+from backend.campaign.exam.keys import KeyPreview, KeyReport
 from backend.campaign.exam.model import ExamKey
 from backend.campaign.exam.planning import short
 from backend.campaign.exam.previewing import ExamPreview, PreviewItem
@@ -516,12 +516,21 @@ def exam_to_use(project: Project, by: Person | Operator) -> Exam | None:
     return project.exam if project.exam is not None and project.exam.usable else None
 
 
-def close_exam_round(project: Project, by: Person | Operator, *, now: float) -> KeyReport:
+def preview_exam_key(project: Project, by: Person | Operator) -> KeyPreview | None:
+    if project.exam is None or project.exam.closed_at is not None or not project.exam_finished:
+        return None
+    key, campaign = [0] * 7 + [4] * 2, project.campaign
+    return KeyPreview((7, 0, 0, 0, 2), guesses(key, campaign.scale.grades, 20, campaign.tolerance))
+
+
+def close_exam_round(project: Project, by: Person | Operator, *, although: str, now: float) -> KeyReport:
     _require_store(project)
-    if project.exam is None or not project.exam_finished:
-        raise ProjectError("1 of at least 2 people have finished the exam")
+    seen = preview_exam_key(project, by)
+    assert seen is not None
+    assert project.exam is not None
+    require_telling(seen.guesses, although)
     project.exam = replace(project.exam, closed_at=now)
-    return KeyReport(project.exam_finished, 9, (6, 0, 0, 0, 3), ("always 0 would pass", "chance, too"))
+    return KeyReport(project.exam_finished, 9, seen.grades)
 
 
 def use_exam(project: Project, by: Person | Operator, *, now: float) -> UsedReport:

@@ -167,14 +167,16 @@ def test_a_round_is_told_of_closed_and_its_answers_used(open_page: Open, held: f
     app.run()
     assert "**The round is open.** Handed in, waiting for the key: 2 (Ana, Cem). Still at it: 1 (Ben)." in words(app)
     assert "Answers as judgements" not in words(app), "not before the key is there"
-    app.button(key="exam-close").click().run()
-    assert "1 of at least 2 people have finished the exam" in words(app)
+    assert "It can be closed as soon as two people have handed in." in words(app)
     held.exam_finished = 2
+    app.run()
+    assert "2 of 9, 22.2 %" in words(app), "what always 0 misses with this key, before it is fixed"
     app.button(key="exam-close").click().run()
-    assert (
-        "The key is the median of 2 people: 6 × 0, 3 × 4. It tells too little: always 0 would pass; chance, too."
-        in words(app)
-    )
+    assert "always 0 misses 2 of 9, within" in words(app)
+    assert held.exam.closed_at is None
+    app.text_input(key="exam_close_although").set_value("a first trial")
+    app.button(key="exam-close").click().run()
+    assert "The key is fixed: 7 × 0, 2 × 4. Finished by 2 people so far." in words(app)
     assert "**The key is fixed** since" in words(app)
     app.button(key="exam-use").click().run()
     assert "17 answers about 9 pairs now count as judgements: 5 to 6 of each of 3 people." in words(app)

@@ -106,6 +106,7 @@ IN_CHARGE: dict[str, Call] = {
     "pool_check_report": api.pool_check_report,
     "preview_exam": lambda p, who: api.preview_exam(p, who, queries=0, now=NOW),
     "preview_exam_from_file": lambda p, who: api.preview_exam_from_file(p, who, Path("no such file"), now=NOW),
+    "preview_exam_key": api.preview_exam_key,
     "progress": lambda p, who: api.progress(p, who, now=NOW),
     "query_pairs": lambda p, who: api.query_pairs(p, who, QUERY),
     "remove_run": lambda p, who: api.remove_run(p, who, "no such run", now=NOW),

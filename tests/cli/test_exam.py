@@ -189,11 +189,11 @@ def test_an_exam_of_open_pairs_goes_through_its_stages(reelrank: Run, judging: J
     _, out, _ = reelrank("exam", "status", folder)
     assert "Round open (key: median); its pairs are set aside from work until it ends." in out
     assert "Handed in: Anna, Boris." in out
-    code, out, err = reelrank("exam", "close", folder)
+    assert "always 1 misses 0 of 9 and would pass" in reelrank("exam", "close", folder)[2]
+    code, out, err = reelrank("exam", "close", folder, "--although", "a trial")
     assert (code, err) == (0, "")
-    assert "The key is there: the median of 2 people for 9 pairs." in out
+    assert "The key is there, for 9 pairs; 2 people have finished." in out
     assert "Right grades: 0: 0, 1: 9, 2: 0, 3: 0, 4: 0" in out
-    assert "Note: " in out, "whoever gives 1 throughout passes"
     _, out, _ = reelrank("exam", "status", folder, "--json")
     told = json.loads(out)
     assert (told["stage"], told["finished"], told["exam"]["key_from"]) == ("key fixed", ["Anna", "Boris"], "median")

@@ -84,6 +84,10 @@ function keyWords(phase, asked) {
       text: "You can still go back and change your grades (U). When you hand in, they are the key for good, and everybody who has finished is told their result.",
       label: "Hand in the key",
     },
+    waiting: {
+      title: "You have handed in the key",
+      text: "Guessing would pass the exam with this key, so it waits for a reason. Give one on the page Exam, or end the exam there.",
+    },
     key: {
       title: "The exam has its key",
       text: "Everybody who has handed in is told their result now. You can explain the right grades on the page Exam, under Items.",

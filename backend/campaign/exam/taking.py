@@ -118,6 +118,8 @@ def act(store: Store, person: Annotator, what: Act, *, now: float, purpose: Exam
 def key_act(store: Store, lead: Lead, what: Act, *, now: float) -> None:
     """Begin the key of the exam that is held, or hand it in: then it is there. The first lead to hand in gives it.
 
+    A key with which guessing passes the exam waits until a lead closes the round, with a reason.
+
     Raises:
         NotAllowed: its key does not come from a lead.
     """
@@ -128,8 +130,7 @@ def key_act(store: Store, lead: Lead, what: Act, *, now: float) -> None:
             _begin(db, lead, held, found, now)
         elif what is Act.HAND_IN and found.phase is ExamPhase.ANSWERED and found.attempt is not None:
             attempts.hand_in(db, found.attempt.attempt_id, at=now)
-            key = {place.item_id: place.own for place in found.places if place.own is not None}
-            keys.fix(db, held, lead, key, len(attempts.first_finished(db, held.exam_id)), now=now)
+            keys.take_own(db, held, lead, now=now)
 
 
 def _own_key(db: Database) -> Exam:

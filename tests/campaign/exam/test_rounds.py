@@ -149,7 +149,7 @@ def test_who_had_not_handed_in_goes_on_against_the_key_and_who_comes_later_takes
 def test_a_leads_own_grades_are_the_key_once_they_hand_them_in(fresh: Round) -> None:
     with pytest.raises(NotAllowed, match="leads do not grade"):
         fresh.desk(-1)
-    fresh.hold("own")
+    fresh.hold("own", most_missed=0)  # else guessing would pass an exam of six pairs
     with pytest.raises(ProjectError, match="a lead's own grades"):
         fresh.close()
     fresh.finish(0, 4)
@@ -171,6 +171,47 @@ def test_a_leads_own_grades_are_the_key_once_they_hand_them_in(fresh: Round) -> 
     assert fresh.rows("SELECT count(*) FROM judgement") == [(0,)]
 
 
+def test_a_round_whose_key_a_constant_passes_is_closed_for_a_reason_only(fresh: Round) -> None:
+    fresh.hold()
+    assert api.preview_exam_key(fresh.project, fresh.lead) is None, "nobody has finished"
+    for who in (0, 1):
+        fresh.finish(who, 0)
+    seen = api.preview_exam_key(fresh.project, fresh.lead)
+    assert seen is not None
+    assert seen.grades == (6, 0, 0, 0, 0)
+    assert [(one.missed, one.passed) for one in seen.guesses.constants][:3] == [(0, True), (0, True), (6, False)]
+    with pytest.raises(ProjectError, match="always 0 misses 0 of 6 and would pass"):
+        fresh.close("")
+    assert set(fresh.key().values()) == {None}
+    assert fresh.phase(0) is ExamPhase.WAITING
+    assert api.exam_although(fresh.project, fresh.lead) is None
+    fresh.close("  they are  all unrelated")
+    reserve = api.exam_although(fresh.project, fresh.lead)
+    assert reserve is not None
+    assert "always 0 misses 0 of 6 and would pass" in reserve[0]
+    assert reserve[1] == "they are all unrelated"
+    assert api.preview_exam_key(fresh.project, fresh.lead) is None, "the key is there"
+
+
+def test_a_leads_own_key_that_a_constant_passes_waits_for_a_reason(fresh: Round) -> None:
+    fresh.hold("own")
+    fresh.finish(0, 4)
+    fresh.grade_all(-1, 4)
+    assert api.preview_exam_key(fresh.project, fresh.lead) is None, "not handed in"
+    handed_in = fresh.act(-1, "hand_in").exam
+    assert handed_in is not None
+    assert handed_in.phase is ExamPhase.WAITING
+    assert set(fresh.key().values()) == {None}
+    seen = api.preview_exam_key(fresh.project, fresh.lead)
+    assert seen is not None
+    assert seen.grades == (0, 0, 0, 0, 6)
+    with pytest.raises(ProjectError, match="always 4 misses 0 of 6 and would pass"):
+        fresh.close("")
+    fresh.close("we have no others")
+    assert set(fresh.key().values()) == {4}
+    assert fresh.phase(0) is ExamPhase.RESULT
+
+
 def test_a_lead_grades_nothing_but_the_key_and_gives_it_once(fresh: Round) -> None:
     fresh.hold("own")
     fresh.act(-1, "start")
@@ -182,6 +223,7 @@ def test_a_lead_grades_nothing_but_the_key_and_gives_it_once(fresh: Round) -> No
     fresh.grade_all(-1, 2)
     fresh.act(-1, "hand_in")
     assert fresh.answer(-1, name, 4, "late").status == "refused"
+    fresh.close()
     assert fresh.desk(-1).exam is not None
     assert set(fresh.key().values()) == {2}
     assert fresh.rows("SELECT count(*) FROM seat WHERE annotator_id IS NOT NULL") == [(0,)]
@@ -197,6 +239,7 @@ def test_another_leads_half_given_key_ends_with_the_first_one_handed_in(fresh: R
     begun = api.exam_act(fresh.project, lou, api.ExamAct.START, now=NOW)
     fresh.grade_all(-1, 1)
     fresh.act(-1, "hand_in")
+    fresh.close()
     ended = api.desk(fresh.project, lou, now=NOW)
     assert ended.exam is not None
     assert (ended.exam.phase, begun.items != ()) == (ExamPhase.KEY, True)
@@ -326,6 +369,7 @@ def test_only_first_attempts_that_are_handed_in_count_and_never_the_leads_key(fr
     fresh.grade_all(1, 1)
     fresh.grade_all(-1, 4)
     fresh.act(-1, "hand_in")
+    fresh.close()
     fresh.look_again(0)
     api.grant_retake(fresh.project, fresh.lead, fresh.person(0).annotator_id, now=NOW)
     fresh.act(0, "start")

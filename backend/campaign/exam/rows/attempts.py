@@ -79,6 +79,17 @@ def first_finished(db: Database, exam_id: int) -> list[Attempt]:
     )
 
 
+def of_leads(db: Database, exam_id: int) -> list[Attempt]:
+    """What leads handed in of an exam whose key is theirs, the first one first."""
+    return _attempts(
+        db,
+        "t.exam_id = ? AND t.handed_in_at IS NOT NULL AND EXISTS "
+        "(SELECT 1 FROM annotator a WHERE a.annotator_id = t.annotator_id AND a.role = 'lead') "
+        "ORDER BY t.handed_in_at, t.attempt_id",
+        exam_id,
+    )
+
+
 def begin(db: Database, exam_id: int, me: AnnotatorId, number: int, key: str, *, at: float) -> None:
     """A new attempt."""
     db.conn.execute(
