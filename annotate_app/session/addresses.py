@@ -11,6 +11,7 @@ TITLES = (
     "Agreement",
     "People",
     "Hours",
+    "Guideline",
     "Exam",
     "Release",
     "Leaderboard",

@@ -7,7 +7,7 @@ from html import escape
 import streamlit as st
 
 from annotate_app.plain import plain
-from annotate_app.widgets import look, tables, wording
+from annotate_app.widgets import look, practice, tables, wording
 from annotate_app.widgets.review_clip import review_clip
 from backend import api
 from backend.campaign.project.model import Grading
@@ -56,6 +56,8 @@ def example(pair: PairReview, chosen: Sequence[api.Example]) -> None:
     settled = pair.relevance is not None and not pair.fault
     if settled and (pair.pair, pair.relevance) not in {(found.pair, found.grade) for found in chosen}:
         _choice(pair, next((found for found in chosen if found.grade == pair.relevance), None))
+    if settled and pair.relevance is not None:
+        practice.of_pair(pair.pair, pair.relevance, pair.reason)
     look.refusal(f"example-problem-{pair.pair}")
 
 

@@ -33,7 +33,9 @@ def server(
     """The app over the judged demo with an exam, which somebody new has to take."""
     project = api.open_project(demo(tmp_path_factory.mktemp("tutorial") / "project", judged=True))
     api.add_person_with_password(project, api.OPERATOR, NEW, Role.ANNOTATOR, PASSWORD, now=time.time())
-    api.set_exam(project, api.OPERATOR, queries=1, pairs=2, seed=2, newcomers_only=True, now=time.time())
+    api.set_exam(
+        project, api.OPERATOR, queries=1, pairs=2, seed=2, newcomers_only=True, although="two will do", now=time.time()
+    )
     for row in api.list_people(project, api.OPERATOR):
         if row.person.name in ANNOTATORS:
             api.exempt_from_exam(project, api.OPERATOR, row.person.annotator_id, "of the demo", now=time.time())
@@ -149,3 +151,34 @@ def test_a_changed_guideline_is_told_after_the_clip_on_show_and_once(enter: Ente
     page.reload()
     pair_on_show(page)
     page_is_done(page)
+
+
+def test_a_lead_rewords_the_guideline_by_keyboard_beside_what_annotators_see(enter: Enter, server: AppServer) -> None:
+    page = enter(LEAD, url=f"{server.url}/guideline")
+    seen = page.get_by_label("The guideline as annotators see it")
+    expect(seen).to_contain_text("Nothing that matters in the query can be seen.")
+    page_is_done(page)
+    no_serious_finding(page)
+    page.get_by_label("Below the label").first.focus()
+    page.keyboard.press("Control+A")
+    page.keyboard.type("All of it")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Control+A")
+    page.keyboard.type("Nothing is missing, nothing beside it.")
+    page.keyboard.press("Tab")
+    expect(seen).to_contain_text("Nothing is missing, nothing beside it.")
+    reason = page.get_by_label("Why the change")
+    reason.focus()
+    page.keyboard.type("Shorter.")
+    page.keyboard.press("Tab")
+    page_is_done(page)
+    save = page.get_by_role("button", name=re.compile("Save as version"))
+    expect(save).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.get_by_text(re.compile(r"Version \d stands now; 2 texts of it are new"))).to_be_visible()
+    assert rows(server, "SELECT detail FROM scale WHERE grade = 4") == [("Nothing is missing, nothing beside it.",)]
+    page.get_by_role("tab", name="Versions").click()
+    expect(page.locator(".rr-changes")).to_contain_text("Nothing is missing, nothing beside it.")
+    page.get_by_role("tab", name="Tutorial").click()
+    expect(page.locator("[class*='st-key-practice-'] video").first).to_be_visible()
+    no_serious_finding(page)

@@ -18,4 +18,9 @@ _mount = st.components.v2.component(
 def review_clip(pair: PairReview) -> None:
     """Shows the clip of one pair; it plays while it is in view. At most once a pair on a page."""
     label = f"Clip of {pair.video}, {pair.start_s:.2f} to {pair.end_s:.2f} s"
-    _mount(key=f"clip-{pair.pair}", data={"src": f"/clips/{pair.pair}.mp4", "label": label})
+    clip_at(f"/clips/{pair.pair}.mp4", label, f"clip-{pair.pair}")
+
+
+def clip_at(src: str, label: str, key: str) -> None:
+    """Shows the clip at an address of this server; `label` is what it is called, `key` Streamlit's name of it."""
+    _mount(key=key, data={"src": src, "label": label})

@@ -73,7 +73,7 @@ def test_before_the_exam_the_guideline(judging: Judging, nova: Person) -> None:
     pair = judging.pairs()[0].pair
     for who in (0, 1):
         judging.grade(who, pair, 3)
-    api.set_exam(judging.project, api.OPERATOR, now=LATER)
+    api.set_exam(judging.project, api.OPERATOR, although="one pair will do here", now=LATER)
     assert api.desk(judging.project, nova, now=LATER).state is DeskState.GUIDELINE
     after = api.read_guideline(judging.project, nova, 1, now=LATER)
     assert after.state is DeskState.EXAM
@@ -180,7 +180,7 @@ def test_a_practice_pair_that_the_exam_asks_is_hidden_and_comes_back(judging: Ju
     for who in (0, 1):
         judging.grade(who, pair.pair, 3)
     api.choose_practice_pair(judging.project, judging.lead, pair.pair, 3, WHY, now=LATER)
-    api.set_exam(judging.project, api.OPERATOR, now=LATER)
+    api.set_exam(judging.project, api.OPERATOR, although="one pair will do here", now=LATER)
     (figures,) = api.practice_figures(judging.project, judging.lead, now=LATER)
     assert figures.hidden == "it is asked in the exam, and practice would tell its grade"
     assert api.practice_items(judging.project, nova, now=LATER) == []

@@ -1,0 +1,40 @@
+"""The guideline as annotators see it, on a lead's page: the player's own panel, standing still."""
+
+from typing import Any
+
+import streamlit as st
+
+from annotate_app.widgets.player import player
+
+_PANEL = """<section class="player shown"><dialog class="panel" open aria-label="The guideline as annotators see it">
+<div class="body" tabindex="0"></div></dialog></section>"""
+_STYLE = """
+.player.shown { min-height: 0; max-height: none; container-type: inline-size; }
+.player.shown .panel { position: static; width: 100%; max-height: 70svh; margin: 0; padding-top: 16px; overflow-y: auto;
+  box-shadow: none; }
+.player.shown .questions { grid-template-columns: 1fr; }
+.player.shown .meanings li { grid-template: "digit meant" auto "digit shown" auto / 30px 1fr; gap: 2px 14px; }
+.player.shown .meanings li.filmed {
+  grid-template: "digit meant" auto "digit shown" auto "digit clip" auto / 30px 1fr; gap: 2px 14px;
+}
+"""
+_MOUNT = """
+export default function ({ parentElement, data }) {
+  const dialog = parentElement.querySelector("dialog");
+  const words = JSON.stringify(data.guideline);
+  if (dialog.dataset.words === words) return;
+  dialog.dataset.words = words;
+  new Guide(dialog, data.guideline).turned();
+}
+"""
+_mount = st.components.v2.component(
+    "reelrank_guideline_preview",
+    html=_PANEL,
+    css=player.style() + _STYLE,
+    js="\n".join([*((player.FOLDER / name).read_text(encoding="utf-8") for name in ("view.js", "guide.js")), _MOUNT]),
+)
+
+
+def preview(words: dict[str, Any]) -> None:
+    """Shows the guideline's words, as `widgets.guideline` has them."""
+    _mount(data={"guideline": words}, key="guideline-preview")

@@ -1,0 +1,141 @@
+"""The lead's page "Guideline" over a real project: words, versions, and what newcomers practise on."""
+
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from backend import api
+from backend.campaign.nouns import Role
+from backend.ground.ids import MomentId
+from reading import read
+from support import NOW, Judging
+
+Open = Callable[..., AppTest]
+PASSWORD = "a long password"
+WHY = "The hand is there."
+
+
+@pytest.fixture
+def open_page(judging: Judging, monkeypatch: pytest.MonkeyPatch) -> Open:
+    """Opens the page as somebody with this role."""
+    from annotate_app.session import auth
+
+    with closing(sqlite3.connect(judging.project.folder / "reelrank.db")) as db, db:
+        db.execute("UPDATE video SET path = name")
+    monkeypatch.setenv(auth.PROJECT_VARIABLE, str(judging.project.folder))
+    monkeypatch.setattr("time.time", lambda: NOW)
+
+    def script() -> None:
+        from annotate_app.screens import guideline
+
+        guideline.page()
+
+    def opened(role: Role = Role.LEAD) -> AppTest:
+        name = f"Somebody, {role}"
+        api.add_person_with_password(judging.project, api.OPERATOR, name, role, PASSWORD, now=NOW)
+        token = api.sign_in(judging.project, name, PASSWORD, now=NOW)
+        monkeypatch.setattr(auth, "token", lambda: token)
+        app = AppTest.from_function(script, default_timeout=30).run()
+        assert not app.exception
+        return app
+
+    return opened
+
+
+def words(app: AppTest) -> str:
+    kinds = ("markdown", "caption", "error", "success", "info", "warning")
+    return "\n".join(read(text.value) for kind in kinds for text in app.get(kind))
+
+
+def press(app: AppTest, label: str) -> None:
+    next(button for button in app.button if button.label == label).click().run()
+    assert not app.exception
+
+
+def test_words_are_saved_as_a_version_with_a_reason(judging: Judging, open_page: Open) -> None:
+    app = open_page()
+    app.text_input(key="words-1-3-label").set_value("Quite").run()
+    app.text_input(key="words-1-ask-4").set_value("Is it <loud>?").run()
+    app.text_input(key="words-1-asked-4").set_value("Listen.").run()
+    app.text_area(key="words-1-reminders").set_value("Look twice.\n\n Look again. ").run()
+    press(app, "Save as version 2")
+    assert "a change needs a reason" in words(app)
+    assert app.text_input(key="words-1-3-label").value == "Quite", "what was typed is still there"
+    app.text_input(key="words-1-reason").set_value("Well was too wide.").run()
+    press(app, "Save as version 2")
+    assert "Version 2 stands now" in words(app)
+    grading = judging.project.campaign.grading
+    assert grading.scale.label(3) == "Quite"
+    assert (grading.questions[3].title, grading.questions[3].text) == ("Is it <loud>?", "Listen.")
+    assert grading.reminders == ("Look twice.", "Look again.")
+    table = next(one.proto.body for one in app.get("html") if "rr-changes" in one.proto.body)
+    assert "<del>Well</del>" in table
+    assert "<ins>Is it &lt;loud&gt;? Listen.</ins>" in table
+    assert api.guideline_versions(judging.project, api.OPERATOR)[-1].by == "Somebody, lead"
+
+
+def test_an_emptied_question_is_taken_out_and_a_label_may_not_be_empty(judging: Judging, open_page: Open) -> None:
+    app = open_page()
+    app.text_input(key="words-1-ask-2").set_value("").run()
+    app.text_input(key="words-1-asked-2").set_value("").run()
+    app.text_input(key="words-1-0-label").set_value(" ").run()
+    app.text_input(key="words-1-reason").set_value("Two are enough.").run()
+    press(app, "Save as version 2")
+    assert "grade 0 has no label" in words(app)
+    app.text_input(key="words-1-0-label").set_value("Unrelated").run()
+    press(app, "Save as version 2")
+    titles = [one.title for one in judging.project.campaign.grading.questions]
+    assert titles == ["Do the actions match?", "Is it all in the clip?"]
+
+
+def test_a_lead_who_was_overtaken_is_told(judging: Judging, open_page: Open) -> None:
+    app = open_page()
+    from dataclasses import replace
+
+    grading = judging.project.campaign.grading
+    api.reword_guideline(judging.project, judging.lead, replace(grading, reminders=()), "None needed.", now=NOW)
+    app.text_input(key="words-1-3-label").set_value("Quite")
+    app.text_input(key="words-1-reason").set_value("Well was too wide.")
+    press(app, "Save as version 2")
+    assert "Lea changed the guideline meanwhile (version 2)" in words(app)
+    assert judging.project.campaign.scale.label(3) == "Well"
+
+
+def test_practice_is_chosen_among_moments_for_a_text_and_taken_out(judging: Judging, open_page: Open) -> None:
+    app = open_page()
+    assert "There is no practice pair yet" in words(app)
+    text = api.practice_texts(judging.project, judging.lead)[0]
+    app.selectbox(key="practice-text").select(text).run()
+    offers = api.practice_offers(judging.project, judging.lead, text)
+    first = offers[0].moment_id
+    app.selectbox(key=f"practice-grade-{first}").select(4)
+    press(app, "Use it")
+    assert "needs an explanation" in words(app)
+    app.selectbox(key=f"practice-grade-{first}").select(4)
+    app.text_area(key=f"practice-why-{first}").set_value(WHY)
+    press(app, "Use it")
+    (figures,) = api.practice_figures(judging.project, judging.lead, now=NOW)
+    assert (figures.query, figures.grade, figures.explanation) == (text, 4, WHY)
+    me = judging.annotators[0]
+    (item,) = api.practice_items(judging.project, me, now=NOW)
+    api.answer_practice(judging.project, me, item.pair, 0, "k", now=NOW)
+    app.run()
+    assert "Missed by 1 of 1 at the first answer." in words(app)
+    press(app, "Take out")
+    assert api.practice_figures(judging.project, judging.lead, now=NOW) == []
+
+
+def test_the_tutorial_is_switched_off_and_on(judging: Judging, open_page: Open) -> None:
+    api.choose_practice(judging.project, judging.lead, "Somebody waves.", MomentId(1), 3, WHY, now=NOW)
+    app = open_page()
+    app.toggle(key="tutorial-on").set_value(False).run()
+    assert not judging.project.campaign.tutorial
+    app.toggle(key="tutorial-on").set_value(True).run()
+    assert judging.project.campaign.tutorial
+
+
+def test_annotators_do_not_get_the_page(open_page: Open) -> None:
+    assert "This page is for leads." in words(open_page(Role.ANNOTATOR))
