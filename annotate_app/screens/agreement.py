@@ -24,6 +24,7 @@ _PARTS = {
     "Over time": agreement_view.over_time,
     "Queries": agreement_view.queries,
 }
+_OTHERS = "Other rules"
 
 
 @dataclass(slots=True)
@@ -49,15 +50,57 @@ def page() -> None:
         if api.agreement_version(project, lead) != taken.version:
             st.button("Bring up to date", key="agreement_anew", on_click=bring_up_to_date, icon=":material/refresh:")
     part = st.segmented_control(
-        "Part", list(_PARTS), default="Figures", required=True, key="agreement_part", label_visibility="collapsed"
+        "Part", [*_PARTS, _OTHERS], default="Figures", required=True, key="agreement_part", label_visibility="collapsed"
     )
-    _PARTS[part or "Figures"](found, agreement_worker.draw)
+    if part == _OTHERS:
+        _others()
+    else:
+        _PARTS[part or "Figures"](found, agreement_worker.draw)
     st.fragment(_wait_for, run_every=None if taken.surer.done() else 0.5)(taken)
 
 
 def bring_up_to_date() -> None:
     """Callback of the button: the next run takes the board anew."""
     st.session_state.pop("agreement", None)
+
+
+def compare() -> None:
+    """Callback of the button: starts the worker unless it is at it already."""
+    running: Future[api.AggregatorReport] | None = st.session_state.get("others")
+    if running is not None and not running.done():
+        return
+
+    def begin(project: api.Project, lead: Person) -> None:
+        st.session_state["others"] = agreement_worker.start_others(project.folder, lead)
+
+    st.session_state["others_problem"] = look.as_lead(begin)
+
+
+def _others() -> None:
+    """What other ways than the rule would make of the grades, when somebody asks for it."""
+    agreement_view.what_others_are()
+    look.refusal("others_problem")
+    future: Future[api.AggregatorReport] | None = st.session_state.get("others")
+    busy = future is not None and not future.done()
+    st.button("Compare", key="compare_others", on_click=compare, disabled=busy, type="primary")
+    if future is not None:
+        st.fragment(_compared, run_every=1.0 if busy else None)(future, busy)
+
+
+def _compared(future: "Future[api.AggregatorReport]", was_busy: bool) -> None:
+    if not future.done():
+        st.info("Being compared: seconds for a quarter of a million grades. You can go on working.")
+        return
+    if was_busy:
+        st.rerun()
+    error = future.exception()
+    if error is None:
+        agreement_view.others(future.result())
+    elif isinstance(error, ReelRankError):
+        st.error(plain(str(error)))
+    else:
+        _LOG.error("Comparing the rule with others failed", exc_info=error)
+        st.error("The comparison could not be made. The server's log says why; nothing was changed.")
 
 
 def _taken(project: api.Project, lead: Person) -> _Taken:

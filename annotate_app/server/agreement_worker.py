@@ -21,6 +21,17 @@ def picture(found: api.AgreementBoard, name: str, kind: str) -> bytes:
     return api.agreement_picture_file(found, name, kind)
 
 
+def others(folder: Path, person: Person) -> api.AggregatorReport:
+    """Runs in the worker: what other ways than the rule would make of the grades."""
+    _step_back()
+    return api.other_relevances(api.open_project(folder), person)
+
+
+def start_others(folder: Path, person: Person) -> Future[api.AggregatorReport]:
+    """Begin with the comparison and return at once."""
+    return processes.alone(others, folder, person)
+
+
 def start_board(folder: Path, person: Person) -> Future[api.AgreementBoard]:
     """Begin with the intervals and return at once."""
     return processes.alone(board, folder, person)

@@ -1,6 +1,7 @@
 """The parts of the page "Agreement": figures, grades, people, time, queries. Each is a view of one board."""
 
 from collections.abc import Callable
+from dataclasses import asdict
 from functools import partial
 from html import escape
 from typing import Any, cast
@@ -12,7 +13,7 @@ import streamlit as st
 from annotate_app.plain import plain
 from annotate_app.widgets import look, tables, wording
 from backend import api
-from backend.campaign.quality.model import FIGURE_WORDS, Figure, PersonGrades, Verdicts
+from backend.campaign.quality.model import AGGREGATOR_WORDS, FIGURE_WORDS, Figure, PersonGrades, Verdicts
 
 Draw = Callable[[api.AgreementBoard, str, str], bytes]
 """Makes a file of a picture: the board, the name of the picture, `png` or `svg`."""
@@ -33,6 +34,8 @@ over the first two grades of every pair; there is none of pairs with four grades
 **Intervals** (95 %) are of 1,000 resamples of the pairs: how much a figure owes to which pairs were judged. The people
 stay who they are.
 """
+_PAIRS = 1_000
+"""So many are listed; more would only make the page slow."""
 _MARKS = ("by_two", "by_four", "adjudicated", "discarded", "waiting")
 
 
@@ -94,6 +97,62 @@ def queries(found: api.AgreementBoard, draw: Draw) -> None:
     st.dataframe(frame, hide_index=True, key="agreement_queries", column_order=list(shown), column_config=shown)
     st.caption("Those that people agree on least stand first; a click on a head sorts by it.")
     _take_along(found, "queries")
+
+
+def what_others_are() -> None:
+    """What is compared, and that nothing comes of it."""
+    st.markdown(
+        "What other ways than the rule would make of the grades of settled pairs. **Nothing becomes of it**: the rule, "
+        "and what leads decided, stay. The mean and the median are of all grades of a pair, rounded as this project "
+        "rounds. Dawid-Skene learns from all grades how everybody errs, and weighs what they say by it; it gives the "
+        "median of what it then believes of a pair."
+    )
+
+
+def others(found: api.AggregatorReport) -> None:
+    """How many pairs would have another relevance, and which."""
+    rows = [
+        (
+            AGGREGATOR_WORDS[one.name],
+            f"<b>{one.differs:,}</b> of {one.by_rule:,} <small>{_percent(one.differs, one.by_rule)}</small>",
+            f"{one.differs_by_more:,}",
+            f"{one.differs_from_lead:,} of {one.by_lead:,}",
+            f"{one.gained:,}",
+        )
+        for one in found.counts
+    ]
+    heads = ("Instead of the rule", "Other relevance", "By more than one", "Other than a lead's", "Of discarded pairs")
+    st.html(tables.table(heads, rows, "rr-figures"))
+    st.caption(
+        "The median of four grades is the mean of the middle two, which is the rule: so it differs nowhere but at "
+        "pairs that leads decided. Of discarded pairs: they would all have a relevance."
+    )
+    if not found.pairs:
+        return
+    st.subheader("Pairs that would differ", anchor=False)
+    frame = pd.DataFrame([asdict(one) for one in found.pairs[:_PAIRS]])
+    frame["grades"] = [" ".join(map(str, grades)) for grades in frame["grades"]]
+    shown: dict[str, Any] = {
+        "pair": st.column_config.TextColumn("Pair", pinned=True),
+        "query": st.column_config.TextColumn("Query", width=320),
+        **{"grades": "Grades", "final": "Final", "mean": "Mean", "median": "Median", "dawid_skene": "Dawid-Skene"},
+        "by_lead": "By a lead",
+    }
+    st.dataframe(frame, hide_index=True, key="other_pairs", column_order=list(shown), column_config=shown)
+    if len(found.pairs) > _PAIRS:
+        st.caption(f"The first {_PAIRS:,} of {len(found.pairs):,}; the file has all.")
+    st.download_button(
+        "CSV",
+        data=lambda: api.other_relevances_csv(found),
+        file_name="other-relevances.csv",
+        mime="text/csv",
+        key="take-others",
+        on_click="ignore",
+    )
+
+
+def _percent(part: int, whole: int) -> str:
+    return wording.percent(100 * part / max(whole, 1))
 
 
 def value(figure: Figure) -> str:

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
         agreement_picture_file,
         agreement_table,
         agreement_version,
+        other_relevances,
+        other_relevances_csv,
+        other_relevances_of_file,
+        write_other_relevances,
     )
     from backend.api.annotator import (
         clip_for,
@@ -224,7 +228,7 @@ if TYPE_CHECKING:
     from backend.campaign.pools.building import BuildReport
     from backend.campaign.pools.stored import StoredThresholds
     from backend.campaign.project.folder import Project
-    from backend.campaign.quality.model import AgreementBoard
+    from backend.campaign.quality.model import AggregatorReport, AgreementBoard
     from backend.campaign.queries.drawing import QueryReport
     from backend.campaign.release.export import ReleaseReport
     from backend.campaign.release.rows import ReleaseRow
@@ -280,6 +284,7 @@ __all__ = [
     "PASSWORD_LENGTH",
     "SCORE_FORMATS",
     "SESSION_S",
+    "AggregatorReport",
     "AgreementBoard",
     "BuildReport",
     "CandidateReport",
@@ -456,6 +461,9 @@ __all__ = [
     "offer_again",
     "open_batch",
     "open_project",
+    "other_relevances",
+    "other_relevances_csv",
+    "other_relevances_of_file",
     "pairs_behind",
     "pause_person",
     "payroll_csv",
@@ -538,6 +546,7 @@ __all__ = [
     "withdraw_example",
     "withdraw_practice",
     "write_negatives",
+    "write_other_relevances",
     "write_own_and_pool",
     "write_pool_figures",
     "write_probe_figures",

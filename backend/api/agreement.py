@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,15 +12,21 @@ from backend.campaign.people import gate
 from backend.campaign.project import scale_file
 from backend.campaign.project.folder import Project
 from backend.campaign.quality import agreement_board as boards
-from backend.campaign.quality.model import AgreementBoard
+from backend.campaign.quality.model import AggregatorReport, AgreementBoard
+from backend.campaign.quality.rules import aggregators
 from backend.campaign.quality.rules import board as rules
 from backend.campaign.quality.rules import board_tables as tables
 from backend.campaign.quality.rules.bootstrap import RESAMPLES
+from backend.campaign.quality.rules.pairs import GradedPairs
+from backend.ground.arriving import new_files
+from backend.ground.progress import Progress, named
 from backend.ground.reading import bytes_of
 from backend.ground.text_files import csv_text
 
 if TYPE_CHECKING:
     from backend.campaign.quality.charts import BoardPicture
+
+_LEARNING = "learning how everybody errs"
 
 
 def agreement_board(project: Project, by: Person | Operator, *, resamples: int = RESAMPLES) -> AgreementBoard:
@@ -52,13 +58,51 @@ def agreement_of_file(file: Path, *, scale: str | None = None, resamples: int = 
     Raises:
         InputError: with every problem of the file.
     """
-    if scale is None:
-        graded = read_raw(bytes_of(file), file.name).graded()
-    else:
-        grading = scale_file.named(scale)
-        raw = read_raw(bytes_of(file), file.name, highest=grading.scale.highest)
-        graded = raw.graded(grading.tolerance, grading.rounding)
+    graded, _ = _graded(file, scale)
     return rules.measure(graded, rules.no_origins(graded), resamples=resamples)
+
+
+def other_relevances(project: Project, by: Person | Operator, *, progress: Progress | None = None) -> AggregatorReport:
+    """What mean, median and Dawid-Skene would make of the settled pairs; nothing becomes of it.
+
+    Args:
+        project: whose grades.
+        by: a lead, or the machine's operator.
+        progress: called with what is being done: seconds for a quarter of a million grades.
+    """
+    gate.in_charge(project.store, by)
+    return boards.other_relevances(project.store, progress=named(progress, _LEARNING))
+
+
+def other_relevances_of_file(
+    file: Path, *, scale: str | None = None, progress: Progress | None = None
+) -> AggregatorReport:
+    """The same of a raw annotation CSV, as `agreement_of_file` reads it."""
+    graded, names = _graded(file, scale)
+    return aggregators.report(graded, names, progress=named(progress, _LEARNING))
+
+
+def other_relevances_csv(report: AggregatorReport) -> str:
+    """The pairs of which another way makes something else, a row each."""
+    columns = ["pair_id", "query", "grades", "final", "by_lead", "mean", "median", "dawid_skene"]
+    rows = (
+        (
+            *(one.pair, one.query, " ".join(map(str, one.grades)), one.final, int(one.by_lead)),
+            *(one.mean, one.median, one.dawid_skene),
+        )
+        for one in report.pairs
+    )
+    return csv_text(columns, rows)
+
+
+def write_other_relevances(report: AggregatorReport, out: Path) -> None:
+    """The same into a file; an earlier one is replaced.
+
+    Raises:
+        ProjectError: it cannot be written.
+    """
+    with new_files(out.parent) as part:
+        (part / out.name).write_text(other_relevances_csv(report), encoding="utf-8")
 
 
 def agreement_json(board: AgreementBoard) -> Mapping[str, object]:
@@ -91,3 +135,13 @@ def agreement_picture_file(board: AgreementBoard, name: str, kind: str) -> bytes
     from backend.campaign.quality import charts
 
     return charts.file_of(board, name, kind)
+
+
+def _graded(file: Path, scale: str | None) -> tuple[GradedPairs, Sequence[str]]:
+    """The grades of a file and the names of its pairs, on TVR-Ranking's scale unless another is named."""
+    if scale is None:
+        raw = read_raw(bytes_of(file), file.name)
+        return raw.graded(), raw.pairs
+    grading = scale_file.named(scale)
+    raw = read_raw(bytes_of(file), file.name, highest=grading.scale.highest)
+    return raw.graded(grading.tolerance, grading.rounding), raw.pairs

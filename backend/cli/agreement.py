@@ -7,8 +7,8 @@ import msgspec
 import typer
 
 from backend import api
-from backend.campaign.quality.model import FIGURE_WORDS, Figure, Verdicts
-from backend.cli.output import Json, ScaleOption, say, table
+from backend.campaign.quality.model import AGGREGATOR_WORDS, FIGURE_WORDS, Figure, Verdicts
+from backend.cli.output import Json, ScaleOption, progress_bar, say, table
 
 
 def register(app: typer.Typer) -> None:
@@ -24,6 +24,14 @@ def agreement(
         ),
     ],
     scale: ScaleOption = None,
+    others: Annotated[
+        Path | None,
+        typer.Option(
+            "--others",
+            metavar="OUT.csv",
+            help="Also compare the rule with mean, median and Dawid-Skene; the pairs that would differ go here.",
+        ),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Say how far annotators agree: alphas, kappas and shares with intervals, and how every person grades.
@@ -32,14 +40,10 @@ def agreement(
 
     Example: reelrank agreement my-project
     """
-    if place.is_dir():
-        if scale is not None:
-            raise typer.BadParameter("is for a file; a project knows its own scale", param_hint="--scale")
-        board = api.agreement_board(api.open_project(place), api.OPERATOR)
-    else:
-        board = api.agreement_of_file(place, scale=scale)
+    board, compared = _found(place, scale, others)
     if json:
-        say(msgspec.json.encode(api.agreement_json(board)).decode())
+        rest = {} if compared is None else {"others": compared.counts}
+        say(msgspec.json.encode({**api.agreement_json(board), **rest}).decode())
         return
     found = board.summary
     say(f"{found['rows']:,} grades by {found['annotators']} annotators over {found['pairs']:,} pairs")
@@ -68,6 +72,47 @@ def agreement(
         say(f"One grade more than {board.most_used_limit:.0%} of the time: {', '.join(flagged)}.")
     say("Alpha: Krippendorff's. Kappa: Cohen's, of couples who share 50 pairs. Intervals: bootstrap over pairs.")
     say("Bias: mean of a grade minus the unrounded mean of what others gave to the same pair; above 0: more generous.")
+    if compared is not None:
+        _say_others(compared, others)
+
+
+def _found(
+    place: Path, scale: str | None, others: Path | None
+) -> "tuple[api.AgreementBoard, api.AggregatorReport | None]":
+    """The board, and the comparison where it is asked for, which is written too."""
+    if place.is_dir() and scale is not None:
+        raise typer.BadParameter("is for a file; a project knows its own scale", param_hint="--scale")
+    compared = None
+    with progress_bar() as progress:
+        if place.is_dir():
+            project = api.open_project(place)
+            board = api.agreement_board(project, api.OPERATOR)
+            if others is not None:
+                compared = api.other_relevances(project, api.OPERATOR, progress=progress)
+        else:
+            board = api.agreement_of_file(place, scale=scale)
+            if others is not None:
+                compared = api.other_relevances_of_file(place, scale=scale, progress=progress)
+    if compared is not None and others is not None:
+        api.write_other_relevances(compared, others)
+    return board, compared
+
+
+def _say_others(compared: "api.AggregatorReport", file: Path | None) -> None:
+    """How many pairs another way would settle otherwise."""
+    say("")
+    rows = [
+        (
+            AGGREGATOR_WORDS[one.name],
+            f"{one.differs:,} of {one.by_rule:,} ({one.differs / max(one.by_rule, 1):.1%})",
+            f"{one.differs_by_more:,}",
+            f"{one.differs_from_lead:,} of {one.by_lead:,}",
+            f"{one.gained:,}",
+        )
+        for one in compared.counts
+    ]
+    table(("Instead of the rule", "other relevance", "by more than one", "than a lead's", "of discarded"), rows)
+    say(f"{len(compared.pairs):,} pairs differ: {file}. The rule stays what it is.")
 
 
 def _row(words: str, figure: Figure) -> tuple[str, ...]:

@@ -167,3 +167,20 @@ def test_a_worker_that_fails_takes_nothing_away(open_page: Open, graded: Judging
     said = words(app.run())
     assert "The intervals could not be computed" in said
     assert "Alpha, ordinal, all rounds" in said
+
+
+def test_other_rules_are_compared_when_asked_for(
+    open_page: Open, graded: Judging, worker: list[Future[Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from annotate_app.server import agreement_worker
+
+    asked: Future[Any] = Future()
+    monkeypatch.setattr(agreement_worker, "start_others", lambda *_: asked)
+    app = part(open_page(), "Other rules")
+    assert "Nothing becomes of it" in words(app)
+    app.button(key="compare_others").click().run()
+    assert "Being compared" in words(app)
+    asked.set_result(api.other_relevances(graded.project, api.OPERATOR))
+    said = words(app.run())
+    assert "Dawid-Skene, posterior median" in said
+    assert "Being compared" not in said

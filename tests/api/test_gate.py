@@ -55,6 +55,7 @@ LEADS: dict[str, Call] = {
 IN_CHARGE: dict[str, Call] = {
     "agreement_board": lambda p, who: api.agreement_board(p, who, resamples=0),
     "agreement_version": api.agreement_version,
+    "other_relevances": api.other_relevances,
     "add_person": lambda p, who: api.add_person(p, who, "", Role.ANNOTATOR, now=NOW),
     "add_person_with_password": lambda p, who: api.add_person_with_password(p, who, "", Role.LEAD, "?", now=NOW),
     "add_run": lambda p, who: api.add_run(p, who, Path("no such file"), now=NOW),
@@ -199,6 +200,9 @@ OWN_FILES = {
     "agreement_picture_file",
     "agreement_study",
     "agreement_table",
+    "other_relevances_csv",
+    "other_relevances_of_file",
+    "write_other_relevances",
     "board_pictures",
     "build_pools_from_file",
     "calibrate_thresholds",

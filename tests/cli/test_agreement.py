@@ -44,9 +44,9 @@ def test_the_published_grades_give_the_published_figures(reelrank: Run, shared: 
 
 @pytest.fixture
 def graded(judging: Judging) -> Judging:
-    """Two or four grades for most pairs, as a rule of thumb of the pair's number says."""
+    """One or two grades for all pairs but the last, near what a rule of thumb of the pair's number says."""
     rng = np.random.default_rng(3)
-    for number, pair in enumerate(judging.pairs()):
+    for number, pair in enumerate(judging.pairs()[:-1]):
         for who in rng.permutation(4)[: 1 if number % 7 == 0 else 2]:
             judging.grade(int(who), pair.pair, int(np.clip(number % 5 + rng.integers(-1, 2), 0, 4)))
     return judging
@@ -86,3 +86,23 @@ def test_a_project_without_grades_says_so(reelrank: Run, judging: Judging) -> No
     assert code == 0
     assert "0 grades by 0 annotators over 0 pairs" in out
     assert "no pair has two grades" in " ".join(out.split())
+
+
+def test_other_ways_are_compared_and_change_nothing(reelrank: Run, graded: Judging, tmp_path: Path) -> None:
+    # One pair that a lead decides on, so that there is something else than the rule.
+    pair = graded.pairs()[-1].pair
+    for who, grade in enumerate([0, 4, 0, 4]):
+        graded.grade(who, pair, grade)
+    api.adjudicate(graded.project, graded.lead, pair, 1, "the clip begins later", now=NOW)
+    before = [(one.pair, one.relevance) for one in graded.pairs()]
+    code, out, _ = reelrank("agreement", graded.project.folder, "--others", tmp_path / "others.csv")
+    assert code == 0
+    assert "The rule stays what it is" in out
+    rows = list(csv.DictReader((tmp_path / "others.csv").read_text(encoding="utf-8").splitlines()))
+    (decided,) = [row for row in rows if row["by_lead"] == "1"]
+    assert (decided["grades"], decided["final"], decided["mean"], decided["median"]) == ("0 0 4 4", "1", "2", "2")
+    assert decided["query"] in {query.query for query in api.list_queries(graded.project, api.OPERATOR)}
+    assert all(row["final"] != row["mean"] or row["final"] != row["dawid_skene"] for row in rows)
+    found = json.loads(reelrank("agreement", graded.project.folder, "--json", "--others", tmp_path / "o.csv")[1])
+    assert [one["name"] for one in found["others"]] == ["mean", "median", "dawid_skene"]
+    assert [(one.pair, one.relevance) for one in graded.pairs()] == before

@@ -12,13 +12,15 @@ import numpy as np
 from backend.campaign.candidates.rows.lists import FIRST_ROUND_SEATS
 from backend.campaign.nouns import Split
 from backend.campaign.project import rows as facts
-from backend.campaign.quality.model import AgreementBoard
+from backend.campaign.quality.model import AggregatorReport, AgreementBoard
 from backend.campaign.quality.rows import board as rows
 from backend.campaign.quality.rows import columns
+from backend.campaign.quality.rules import aggregators
 from backend.campaign.quality.rules import board as rules
 from backend.campaign.quality.rules.columns import Floats, Grades, Integers, Truths, standing
 from backend.campaign.quality.rules.pairs import UNDECIDED, Codes, GradedPairs
 from backend.ground.days import day_of, monday_of
+from backend.ground.progress import Steps
 from backend.store.connection import Database, Store, reading
 
 NO_ROUNDS = "all grades are of earlier campaigns, which do not say which of four grades came first"
@@ -29,18 +31,29 @@ _QUARTER_S = 900
 
 def report(store: Store, *, resamples: int) -> AgreementBoard:
     """The board as it stands now; `resamples` of the pairs make the intervals, 0 makes none."""
-    with reading(store) as db:
-        given = standing(columns.given(db))
-        pair_ids = np.flatnonzero(np.bincount(given.pair)) if len(given) else given.pair
-        earlier = np.isin(pair_ids, rows.imported_pairs(db))
-        graded = _graded(db, given, pair_ids, earlier)
-        origins = _origins(db, given, pair_ids, earlier)
+    graded, origins, _ = _read(store)
     return rules.measure(graded, origins, resamples=resamples)
+
+
+def other_relevances(store: Store, *, progress: Steps | None = None) -> AggregatorReport:
+    """What other ways than the rule would make of the settled pairs."""
+    graded, origins, pair_ids = _read(store)
+    texts = [origins.queries[place] if place >= 0 else "" for place in origins.query.tolist()]
+    return aggregators.report(graded, [str(pair_id) for pair_id in pair_ids.tolist()], texts, progress=progress)
 
 
 def version(store: Store) -> str:
     """Another text whenever the board would be another one."""
     return rows.version(store.db)
+
+
+def _read(store: Store) -> tuple[GradedPairs, rules.Origins, Integers]:
+    """All grades that count, where they come from, and the ids of their pairs: of one instant."""
+    with reading(store) as db:
+        given = standing(columns.given(db))
+        pair_ids = np.flatnonzero(np.bincount(given.pair)) if len(given) else given.pair
+        earlier = np.isin(pair_ids, rows.imported_pairs(db))
+        return _graded(db, given, pair_ids, earlier), _origins(db, given, pair_ids, earlier), pair_ids
 
 
 def _graded(db: Database, given: Grades, pair_ids: Integers, earlier: Truths) -> GradedPairs:

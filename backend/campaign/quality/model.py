@@ -311,3 +311,52 @@ FIGURE_WORDS = {
     "share_rounded": "Relevances on a half",
 }
 """What the figures of the board are called, in the order in which they are read."""
+
+
+@dataclass(frozen=True, slots=True)
+class AggregatorCount:
+    """How what another way makes of the grades differs from what is final."""
+
+    name: str
+    by_rule: int
+    """Pairs in consensus by the rule."""
+    differs: int
+    """Of these, those whose relevance would be another one."""
+    differs_by_more: int
+    """Of these, those whose relevance would differ by more than one."""
+    by_lead: int
+    """Pairs that a lead decided."""
+    differs_from_lead: int
+    gained: int
+    """Discarded pairs, all of which would have a relevance."""
+
+
+@dataclass(frozen=True, slots=True)
+class OtherRelevance:
+    """One pair of which another way makes something else than what is final."""
+
+    pair: str
+    query: str
+    """An empty text where it is not known."""
+    grades: tuple[int, ...]
+    """From the lowest to the highest."""
+    final: int
+    by_lead: bool
+    mean: int
+    median: int
+    dawid_skene: int
+
+
+@dataclass(frozen=True, slots=True)
+class AggregatorReport:
+    """What mean, median and Dawid-Skene would make of the settled pairs."""
+
+    counts: tuple[AggregatorCount, ...]
+    pairs: tuple[OtherRelevance, ...]
+
+
+AGGREGATOR_WORDS = {
+    "mean": "Mean of all grades",
+    "median": "Median of all grades",
+    "dawid_skene": "Dawid-Skene, posterior median",
+}
