@@ -1,6 +1,7 @@
 """The dataset card: what a reader of a release's folder must know. Pure text."""
 
 from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 
 from backend import __version__
@@ -22,6 +23,7 @@ def card(
     settled: int,
     changes: RewriteSummary | None,
     without_caption: int,
+    under: Mapping[int, int],
 ) -> str:
     """The dataset card.
 
@@ -33,6 +35,7 @@ def card(
         settled: pairs with a relevance.
         changes: what rewriting did to the captions; None if none was rewritten.
         without_caption: moments that have no imprecise caption.
+        under: how many grades were given under each version of the guideline; the last one stands.
     """
     spread = Counter(
         moment["relevance"]
@@ -61,6 +64,7 @@ Made with ReelRank {__version__}. Candidates chosen by `{counts["encoder"]}`; co
 | pairs with a relevance | {settled} |
 | pairs discarded (no consensus) | {counts["pairs"][Verdict.DISCARDED]} |
 | grades | {counts["judgements"]} |
+| grades by version of the guideline {" / ".join(map(str, under))} | {" / ".join(map(str, under.values()))} |
 | relevance {" / ".join(map(str, scale.grades))} | {" / ".join(str(spread[grade]) for grade in scale.grades)} |
 
 `val.json` and `test.json` hold the graded moments of each query, relevance 0 ({scale.label(0).lower()}) to

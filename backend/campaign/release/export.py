@@ -142,6 +142,7 @@ def _fill(project: Project, out: Path, part: Path, with_published: bool, now: fl
         durations = corpus.video_durations(db)
         counts = status.counts(project, probes=False)
         grading = facts.grading(db)
+        under = releases.grades_by_guideline(db)
     by_span = {(moment["video_name"], *moment["timestamp"]): moment for moment in moments.values()}
     by_query: dict[QueryId, list[PairReview]] = {}
     for pair in settled:
@@ -176,7 +177,7 @@ def _fill(project: Project, out: Path, part: Path, with_published: bool, now: fl
     ).encode()
     without_caption = sum(not moment["caption"] for moment in moments.values())
     files["README.md"] = card(
-        project.name, grading, counts, truth, len(settled), changes if rewritten else None, without_caption
+        project.name, grading, counts, truth, len(settled), changes if rewritten else None, without_caption, under
     ).encode()
     for name, data in files.items():
         (part / name).write_bytes(data)
@@ -190,6 +191,7 @@ def _fill(project: Project, out: Path, part: Path, with_published: bool, now: fl
         "scale": [{"grade": one.grade, "label": one.label} for one in grading.scale.meanings],
         "tolerance": grading.tolerance,
         "rounding": grading.rounding.value,
+        "guideline": {"version": max(under), "grades_by_version": under},
         "encoder": counts["encoder"],
         "counts": counts,
         "captions": "imprecise" if rewritten else "published",
