@@ -140,7 +140,8 @@ def _answers(project: api.Project, lead: Person, people: list[api.GoldPerson]) -
         return
     st.subheader("Answers", anchor=False)
     order = sorted(there, key=lambda who: (there[who].pause is None, there[who].person.name.casefold()))
-    who = st.selectbox("Annotator", order, format_func=lambda who: there[who].person.name, key="gold_who")
+    persons, given = st.columns([1, 3])
+    who = persons.selectbox("Annotator", order, format_func=lambda who: there[who].person.name, key="gold_who")
     answers = there[who or order[0]].answers
     listed = sorted(answers, key=lambda answer: (answer.within, -answer.answer.gold_answer_id))
 
@@ -149,7 +150,7 @@ def _answers(project: api.Project, lead: Person, people: list[api.GoldPerson]) -
         verdict = "agrees" if one.within else "far off"
         return f"{verdict} · gave {one.answer.own}, known {one.answer.right} · {one.answer.query}"
 
-    nth = st.selectbox("Answer, those far off first", range(len(listed)), format_func=label, key="gold_answer") or 0
+    nth = given.selectbox("Answer, those far off first", range(len(listed)), format_func=label, key="gold_answer") or 0
     chosen = listed[min(nth, len(listed) - 1)].answer
     clip, words = st.columns(2, gap="medium")
     with clip:

@@ -13,6 +13,7 @@ TITLES = (
     "Hours",
     "Guideline",
     "Exam",
+    "Gold",
     "Release",
     "Leaderboard",
 )

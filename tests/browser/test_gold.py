@@ -1,0 +1,128 @@
+"""Silent gold in real browsers: somebody is told, then paused; the lead sees why and lets them go on."""
+
+import shutil
+import sqlite3
+import time
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from app_server import AppServer
+from axe import no_serious_finding
+from backend import api
+from backend.campaign.judging.model import Desk, DeskState, GradeEvent
+from backend.campaign.nouns import Person
+from hands import pair_on_show, player, press, saved
+
+pytestmark = pytest.mark.browser
+LEAD, (ANA, *OTHERS), _ = api.demo_people()
+Enter = Callable[..., Page]
+
+
+@pytest.fixture(scope="module")
+def server(
+    tmp_path_factory: pytest.TempPathFactory, demo: Callable[..., Path], serve: Callable[[Path], AppServer]
+) -> AppServer:
+    """The app over the demo in small batches, of which two people settled some; with much gold and no patience."""
+    project = api.open_project(demo(tmp_path_factory.mktemp("gold") / "project"))
+    before = time.time() - 3600
+    api.take_back_queries(project, now=before)
+    api.draw_queries(project, val=14, test=0, seed=3, now=before)
+    api.choose_candidates(project, batch_size=4, now=before)
+    for query in api.list_queries(project, api.OPERATOR)[:5]:
+        for nth, pair in enumerate(api.query_pairs(project, api.OPERATOR, query.query_id)):
+            for name in OTHERS[:2]:
+                event = GradeEvent(pair.pair, (query.query_id + nth) % 5, f"{name}-{pair.pair}", 2000, 2000)
+                api.record_grades(project, person(project, name), [event], now=before)
+    with closing(sqlite3.connect(project.folder / "reelrank.db")) as db, db:
+        db.execute("UPDATE campaign SET gold_key = 'always the same'")
+    options = api.GoldOptions(share=0.25, window=4, fewest=2, warn=100, pause=0)
+    api.set_gold(project, api.OPERATOR, options, now=time.time())
+    return serve(project.folder)
+
+
+def right(folder: Path) -> dict[str, int]:
+    """The known grade of every gold pair."""
+    with closing(sqlite3.connect(folder / "reelrank.db")) as db:
+        return dict(
+            db.execute(
+                "SELECT pair_key, relevance FROM gold_pair JOIN pair USING (pair_id) JOIN consensus USING (pair_id)"
+            )
+        )
+
+
+def person(project: api.Project, name: str) -> Person:
+    return next(row.person for row in api.list_people(project, api.OPERATOR) if row.person.name == name)
+
+
+def given(pair: str, known: dict[str, int]) -> int:
+    """A grade far from what is known, where something is."""
+    return 2 if pair not in known else 4 if known[pair] < 2 else 0
+
+
+def work(folder: Path, until: Callable[[Desk, int], bool]) -> int:  # type: ignore[type-arg]
+    """Somebody grades gold wrong, until something holds of the desk and the number of grades; that number."""
+    project, known, count = api.open_project(folder), right(folder), 0
+    me = person(project, ANA)
+    desk = api.desk(project, me, now=time.time())
+    while not until(desk, count):
+        pair = desk.items[0].pair
+        event = GradeEvent(pair, given(pair, known), f"{folder.name}-{pair}", 2000, 2000)
+        (receipt,), desk = api.exchange(project, me, [event], [], now=time.time())
+        assert receipt.status == "saved", receipt.message
+        count += 1
+    project.store.close()
+    return count
+
+
+def test_a_person_on_gold_is_told_and_paused_and_the_lead_sees_why(
+    enter: Enter, server: AppServer, tmp_path: Path
+) -> None:
+    twin = shutil.copytree(server.project, tmp_path / "twin")
+    told = work(twin, lambda desk, _: desk.warned)
+    paused = work(twin, lambda desk, _: desk.state is DeskState.PAUSED)
+    known = right(server.project)
+
+    work(server.project, lambda _, count: count == told - 1)
+    page = enter(ANA)
+    notice = page.get_by_role("alert").filter(has_text="A friendly word")
+    pair = pair_on_show(page)
+    assert pair not in known
+    expect(notice).to_have_count(0)
+    press(page, given(pair, known))
+    expect(notice).to_contain_text("in a number of pairs your grades were far from what is right")
+    expect(page.get_by_test_id("progress")).to_contain_text("1 of ")
+    pair_on_show(page)
+    no_serious_finding(page)
+    page.get_by_role("button", name="Dismiss").click()
+    expect(notice).to_have_count(0)
+
+    work(server.project, lambda _, count: count == paused - 1)
+    page.reload()
+    pair = pair_on_show(page)
+    assert pair not in known
+    press(page, given(pair, known))
+    expect(page.get_by_role("heading", name="Your work is paused")).to_be_visible()
+    expect(player(page)).not_to_contain_text("Gold")
+    no_serious_finding(page)
+
+    lead = enter(LEAD, url=f"{server.url}/gold")
+    row = lead.locator("[class*=st-key-gold-person-]").filter(has_text=ANA)
+    expect(row.get_by_text("paused", exact=True)).to_be_visible()
+    expect(row).to_contain_text("by a rule: Gold: ")
+    expect(row).to_contain_text("answers agree with the known grade, fewer than 100 %, after a warning.")
+    shown = lead.locator("table.rr-grades")
+    expect(shown).to_contain_text("Given")
+    expect(shown).to_contain_text("Known")
+    expect(lead.locator("figure video")).to_be_visible()
+    no_serious_finding(lead)
+    row.get_by_role("button", name="Go on").click()
+    expect(row.get_by_text("answers needed since the last word")).to_be_visible()
+
+    page.reload()
+    press(page, 2)
+    saved(page)
+    expect(page.get_by_role("heading", name="Your work is paused")).to_have_count(0)
