@@ -257,8 +257,19 @@ CHECKS = (
     Check(
         "exam answers",
         "Answers of the exam lack a revision, belong to another exam, or were given to a missed item before the "
-        f"attempt was handed in. {RESTORE}",
+        f"attempt was handed in or the key was there. {RESTORE}",
         _sql(invariants.EXAM_ANSWERS),
+    ),
+    Check(
+        "exam keys",
+        f"An exam whose key is not there yet has right grades, which people may have been told. {RESTORE}",
+        _sql(invariants.EXAM_KEYS),
+    ),
+    Check(
+        "exam judgements",
+        "These count as a lead's use of an exam's answers, but nobody gave such an answer, or no lead said so. "
+        f"{RESTORE}",
+        _sql(invariants.EXAM_JUDGEMENTS),
     ),
     Check(
         "escalations",

@@ -6,6 +6,7 @@
 from collections.abc import Iterator, Mapping
 
 from backend.campaign.candidates.rows import agenda
+from backend.campaign.judging.model import FROM_EXAM
 from backend.ground.ids import PairId
 from backend.store.engine import Database
 from backend.store.schema import migrations
@@ -53,8 +54,21 @@ EXAM_ANSWERS = """
   GROUP BY attempt_id, item_id HAVING min(revision) <> 1 OR max(revision) <> count(*)
   UNION
   SELECT 'attempt ' || n.attempt_id || ', item ' || n.item_id FROM exam_answer n
-  JOIN exam_attempt t USING (attempt_id) JOIN exam_item i USING (item_id)
-  WHERE i.exam_id <> t.exam_id OR (n.again = 1 AND t.handed_in_at IS NULL)
+  JOIN exam_attempt t USING (attempt_id) JOIN exam_item i USING (item_id) JOIN exam e ON e.exam_id = t.exam_id
+  WHERE i.exam_id <> t.exam_id OR (n.again = 1 AND (t.handed_in_at IS NULL OR e.closed_at IS NULL))
+"""
+EXAM_KEYS = """
+  SELECT 'exam ' || exam_id || ', pair ' || i.pair_id FROM exam_item i JOIN exam e USING (exam_id)
+  WHERE e.closed_at IS NULL AND i.right_grade IS NOT NULL
+"""
+EXAM_JUDGEMENTS = f"""
+  SELECT 'pair ' || j.pair_id || ', seat ' || j.seat_no FROM judgement j
+  WHERE substr(j.event_key, 1, {len(FROM_EXAM)}) = '{FROM_EXAM}' AND NOT EXISTS (
+    SELECT 1 FROM exam_answer n JOIN exam_attempt t USING (attempt_id) JOIN exam_item i USING (item_id)
+    JOIN exam e ON e.exam_id = t.exam_id
+    WHERE n.event_key = substr(j.event_key, {len(FROM_EXAM) + 1}) AND n.again = 0 AND n.grade = j.grade
+      AND i.pair_id = j.pair_id AND t.annotator_id = j.annotator_id
+      AND t.handed_in_at IS NOT NULL AND e.used_at IS NOT NULL)
 """
 LONG_LEASES = """
   SELECT 'pair ' || pair_id || ', seat ' || seat_no FROM seat WHERE lease_until > :latest

@@ -5,7 +5,7 @@
 Of everybody the first attempt counts, if it is handed in by then: what they graded blind. Never what they graded again,
 never a lead's key. Each pair takes as many of them as it has free seats of the first round, so two at most; whose says
 `rules.keys.spread`, which looks at no grade. Then the consensus rule settles the pair as ever. Such a judgement keeps
-the time of its answer; its event key begins with `PREFIX`.
+the time of its answer; its event key begins with `FROM_EXAM`.
 """
 
 from collections import defaultdict
@@ -16,6 +16,7 @@ from backend.campaign.exam.rows import attempts, exams
 from backend.campaign.exam.rows.attempts import BlindAnswer
 from backend.campaign.exam.rules.keys import spread
 from backend.campaign.judging import consensus
+from backend.campaign.judging.model import FROM_EXAM
 from backend.campaign.judging.rows import judgements, seats
 from backend.campaign.nouns import Lead, Operator
 from backend.ground.errors import ProjectError
@@ -23,9 +24,6 @@ from backend.ground.ids import AnnotatorId, PairId
 from backend.store import events
 from backend.store.connection import Store, writing
 from backend.store.events import EventKind
-
-PREFIX = "exam:"
-"""What the event key of a judgement begins with that was an answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +78,7 @@ def use(store: Store, lead: Lead | Operator, *, now: float) -> UsedReport:
                     active_ms=answer.active_ms,
                     elapsed_ms=None,
                     contexts=0,
-                    event_key=PREFIX + answer.event_key,
+                    event_key=FROM_EXAM + answer.event_key,
                 )
                 had[person] += 1
             consensus.settle(store, pair, lead, now=now)

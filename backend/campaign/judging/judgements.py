@@ -6,7 +6,7 @@
 
 from unicodedata import category
 
-from backend.campaign.judging.model import CORRECTION_S, DeskItem, GradeEvent
+from backend.campaign.judging.model import CORRECTION_S, FROM_EXAM, DeskItem, GradeEvent
 from backend.campaign.judging.rows import going_on, gold_seats, judgements, notes, seats, skips
 from backend.campaign.judging.rows.going_on import GoneOn
 from backend.campaign.judging.rows.judgements import PairRow, Standing
@@ -63,6 +63,8 @@ def accept(
         scale = facts.scale(db)
         if event.grade not in scale:
             raise ReelRankError(f"{event.grade} is not a grade: grades are {scale.words}")
+        if event.key.startswith(FROM_EXAM):
+            raise ReelRankError("a key press cannot be named as answers of an exam are: grade the pair again")
         owner = judgements.event_owner(db, event.key)
         if owner == (pair.pair_id, me):
             return False

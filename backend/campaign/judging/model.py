@@ -15,6 +15,10 @@ CORRECTION_S = 15 * 60.0
 """For how long the person whose grade decided a pair may still take it back (nobody having gone on from it)."""
 
 
+FROM_EXAM = "exam:"
+"""What the event key of a judgement begins with that was an answer of an exam; no key press is named so."""
+
+
 @dataclass(frozen=True, slots=True)
 class DeskItem:
     """One pair in an annotator's hands, with nothing in it that could bias the grade.

@@ -414,6 +414,39 @@ def test_a_pair_that_a_lead_decided_meanwhile_takes_no_answers(fresh: Round) -> 
     assert {pair for pair, *_ in used(fresh)} == {second}
 
 
+@pytest.mark.parametrize(
+    ("damage", "check", "told"),
+    [
+        ("UPDATE exam_item SET right_grade = 2 WHERE item_id = 1", "exam keys", "exam 1"),
+        ("UPDATE exam SET used_at = NULL", "exam judgements", "seat 1"),
+        ("UPDATE exam_attempt SET handed_in_at = NULL, read_at = NULL", "exam judgements", "seat 1"),
+        ("UPDATE exam_attempt SET annotator_id = annotator_id + 10", "exam judgements", "seat 1"),
+        ("UPDATE exam SET closed_at = NULL, used_at = NULL", "exam answers", "attempt 1"),
+    ],
+    ids=["a key before its time", "nobody said so", "not handed in", "somebody else's", "told before the key"],
+)
+def test_the_doctor_finds_what_cannot_be(fresh: Round, damage: str, check: str, told: str) -> None:
+    fresh.hold(queries=1, pairs=3)
+    if check != "exam keys":
+        fresh.finish(0, 0)
+        fresh.finish(1, 4)
+        fresh.finish(2, 4)
+        fresh.close()
+        fresh.look_again(0)
+        api.use_exam(fresh.project, fresh.lead, now=LATER)
+    assert {finding.check for finding in api.doctor(fresh.project, now=LATER).findings} <= {"videos"}
+    fresh.change(damage)
+    found = {finding.check: finding for finding in api.doctor(fresh.project, now=LATER).findings}
+    assert told in found[check].examples[0]
+
+
+def test_a_key_press_cannot_be_named_like_an_answer(fresh: Round) -> None:
+    """Somebody who did so with the name of an answer of theirs would keep the lead from using the exam."""
+    (item,) = fresh.desk(0).items[:1]
+    receipt = fresh.judging.grade(0, item.pair, 3, key="exam:press")
+    assert (receipt.status, "cannot be named" in receipt.message) == ("refused", True)
+
+
 # Trials
 
 
