@@ -5,7 +5,7 @@ import time
 import streamlit as st
 
 from annotate_app.plain import plain
-from annotate_app.widgets import exam_outcomes, exam_plan, exam_results, exam_round, look, wording
+from annotate_app.widgets import exam_outcomes, exam_plan, exam_results, exam_round, look, trial_round, wording
 from annotate_app.widgets.review_clip import review_clip
 from backend import api
 from backend.campaign.exam.model import ExamPhase
@@ -18,14 +18,24 @@ _NO_RETAKE = (ExamPhase.FIRST, ExamPhase.ANSWERING, ExamPhase.ANSWERED, ExamPhas
 
 
 def page() -> None:
-    """What is held; then people, items, and the form for another exam. Without an exam, the form alone."""
+    """The exam, and below it the trial round, which comes before it."""
     project, lead, _ = look.lead_page("Exam")
+    if not _exam(project, lead):
+        trial_round.section(project, lead)
+
+
+def _exam(project: api.Project, lead: Person) -> bool:
+    """What is held; then people, items, and the form for another exam. Without an exam, the form alone.
+
+    Returns:
+        Whether the lead is giving the key, and needs the page for it alone.
+    """
     look.refusal("exam_problem")
     if done := st.session_state.pop("exam_done", ""):
         st.success(done)
     held, campaign = api.exam_held(project, lead), project.campaign
     if exam_round.key_desk(project, lead, held):
-        return
+        return True
     if held is None:
         st.markdown(
             "This project has no exam: everybody may judge at once. With an exam, annotators first grade pairs that "
@@ -35,7 +45,7 @@ def page() -> None:
         exam_plan.plan(project, lead)
         exam_round.to_use(api.exam_to_use(project, lead))
         _earlier(api.exam_outcomes(project, lead))
-        return
+        return False
     _facts(held, api.exam_although(project, lead))
     standing = api.exam_results(project, lead)
     exam_round.stage(held, standing, api.preview_exam_key(project, lead))
@@ -54,6 +64,7 @@ def page() -> None:
         st.button(
             "Hold no exam", key="exam-off", on_click=end, help="Everybody may judge; attempts stay in the record."
         )
+    return False
 
 
 def end() -> None:

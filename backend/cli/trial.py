@@ -7,7 +7,6 @@ import msgspec
 import typer
 
 from backend import api
-from backend.campaign.exam.model import TrialPair
 from backend.cli.output import Dir, Json, fail, now, save, say, table
 from backend.ground.ids import QueryId
 
@@ -76,7 +75,7 @@ def status(folder: Dir, json: Json = False) -> None:
     table(("annotator", "answered", "finished"), people)
     say("")
     rows = [
-        (pair.spread, " ".join(str(answer.grade) for answer in pair.answers), _notes(pair), pair.rank, pair.query)
+        (pair.spread, " ".join(str(answer.grade) for answer in pair.answers), pair.notes, pair.rank, pair.query)
         for pair in found.pairs
     ]
     table(("apart", "grades", "notes", "rank", "query"), rows)
@@ -106,7 +105,3 @@ def export(
         fail("this project has had no trial round: begin one with reelrank trial start")
     save(file, api.trial_csv(project, api.OPERATOR, names=names))
     say(f"{sum(len(pair.answers) for pair in found.pairs)} answers are in {file}.")
-
-
-def _notes(pair: TrialPair) -> int:
-    return sum(bool(answer.note) for answer in pair.answers)

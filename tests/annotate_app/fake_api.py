@@ -13,7 +13,7 @@ from typing import Any
 
 from backend.campaign.captions.model import RewriteCounts, RewriteQueue
 from backend.campaign.exam.keys import KeyPreview, KeyReport
-from backend.campaign.exam.model import ExamKey
+from backend.campaign.exam.model import ExamKey, Trial
 from backend.campaign.exam.planning import short
 from backend.campaign.exam.previewing import ExamPreview, PreviewItem
 from backend.campaign.exam.results import ExamOutcomes, ExamPerson
@@ -119,6 +119,8 @@ class Project:
     desk: Desk = field(default_factory=lambda: Desk(DeskState.NOTHING, (), None, 0, 0))
     pauses: dict[AnnotatorId, Pause] = field(default_factory=dict)
     replies: list[MyReply] = field(default_factory=list)
+    trial: Trial | None = None
+    trial_asked: list[tuple[object, object]] = field(default_factory=list)
     graded: dict[str, GradeEvent] = field(default_factory=dict)
     reported: list[tuple[PairKey, str]] = field(default_factory=list)
     shown: list[tuple[str, PairKey]] = field(default_factory=list)
@@ -312,6 +314,29 @@ def my_replies(project: Project, person: Person, *, now: float) -> list[MyReply]
 
 def read_replies(project: Project, person: Person, *, now: float) -> None:
     project.replies = [replace(one, is_new=False) for one in project.replies]
+
+
+def trial_round(project: Project, by: Person | Operator) -> Trial | None:
+    return project.trial
+
+
+def start_trial(project: Project, by: Person | Operator, *, chosen: Sequence[QueryId], now: float, **asked: int) -> Any:
+    _require_store(project)
+    if chosen == [QueryId(3)]:
+        raise ProjectError("no open pair to ask belongs to query 3")
+    project.trial_asked.append((asked, chosen))
+    return ExamReport(4, 2, None, (), 100, 0)
+
+
+def trial_csv(project: Project, by: Person | Operator, *, names: bool = True) -> str:
+    return f"names: {names}"
+
+
+def end_trial(project: Project, by: Person | Operator, *, now: float) -> bool:
+    _require_store(project)
+    if project.trial:
+        project.trial = replace(project.trial, ended_at=now)
+    return True
 
 
 def offer_again(project: Project, lead: Person, pair: PairKey, *, now: float) -> int:

@@ -1,7 +1,7 @@
 // The exam as the player shows it: words for its stages, and what belongs to one of its items.
 //
-// An item of the exam is a desk item like any other, with `exam` ("answering" or "again"), `counts` in words and, when it is looked at
-// again, `missed` {own, right, explanation, again}. Its answers travel as grades do; the server knows them by name.
+// An item of the exam is a desk item like any other, with `exam` ("answering", "again", or "trial" in a trial round),
+// `counts` in words and, when it is looked at again, `missed` {own, right, explanation, again}. Its answers travel as grades do; the server knows them by name.
 
 const EXAM_ACTS = { first: "start", answered: "hand_in", result: "go_on" };
 
@@ -10,15 +10,26 @@ function withExam(desk) {
   if (!desk?.exam) return desk;
   const { phase, missed } = desk.exam;
   const counts = examCounts(desk.exam);
-  const marked = (item) => item && { ...item, exam: phase === "again" ? phase : "answering", counts, missed: missed.find(({ pair }) => pair === item.pair) };
+  const kind = isTrial(desk) ? "trial" : phase === "again" ? phase : "answering";
+  const marked = (item) => item && { ...item, exam: kind, counts, missed: missed.find(({ pair }) => pair === item.pair) };
   return { ...desk, items: desk.items.map(marked), previous: marked(desk.previous) };
+}
+
+/** Whether a desk is that of a trial round, which is only talked about: it has no right grades. */
+function isTrial(desk) {
+  return desk?.exam?.purpose === "trial";
+}
+
+/** Whether an item belongs to what the desk is about: work, the exam, or a trial round. */
+function isOf(item, desk) {
+  return Boolean(item.exam) === Boolean(desk.exam) && (item.exam === "trial") === isTrial(desk);
 }
 
 /** Another value whenever what was graded so far cannot be undone any more: other attempt, handed in, passed. */
 function examStage(desk) {
   const exam = desk?.exam;
   if (!exam) return "";
-  return `${exam.attempt} ${["first", "answering", "answered"].includes(exam.phase)} ${exam.phase === "failed"}`;
+  return `${exam.purpose} ${exam.attempt} ${["first", "answering", "answered"].includes(exam.phase)} ${exam.phase === "failed"}`;
 }
 
 /** What becomes of the grades that are given now. */
@@ -36,6 +47,7 @@ function examAct({ phase, items }) {
 function examWords(exam) {
   const { phase, attempt, items, queries, most_missed: most, tolerance, result } = exam;
   const asked = `${items} ${items === 1 ? "clip" : "clips"} of ${queries} ${queries === 1 ? "query" : "queries"}`;
+  if (exam.purpose === "trial") return trialWords(phase, items, asked);
   if (phase === "first" && items === 0) {
     return { title: "The exam comes first", text: "None of its clips can be shown just now. Tell your lead annotator." };
   }
@@ -68,6 +80,27 @@ function examWords(exam) {
     },
   };
   return words[phase] ?? { title: "One moment", text: "Fetching the exam." };
+}
+
+/** The same for a trial round. */
+function trialWords(phase, items, asked) {
+  const words = {
+    first: {
+      title: "A trial round comes first",
+      text:
+        items === 0
+          ? "None of its clips can be shown just now. Tell your lead annotator."
+          : `You grade ${asked}, with the same keys as later, and then talk about them with the others. There are no right grades yet: give what the guideline (key G) says to you, and write a note (N) wherever it leaves you in doubt. Nothing counts as a judgement, and you may stop and go on later.`,
+      label: "Begin the trial round",
+      guideline: true,
+    },
+    answered: {
+      title: "All clips of the trial round have a grade",
+      text: "You can still go back and change grades and notes (U). When you finish, your lead annotator talks about them with everybody.",
+      label: "Finish",
+    },
+  };
+  return words[phase] ?? { title: "One moment", text: "Fetching the trial round." };
 }
 
 /** The same for a lead who gives the key. */

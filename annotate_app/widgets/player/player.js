@@ -212,7 +212,10 @@ class Player {
   /** Ask why this clip is skipped; what was graded or skipped before can only get another grade. */
   askWhy() {
     if (currentItem(this.work).exam) {
-      this.view.notice("The exam has no skip: give the grade that fits best.");
+      const trial = isTrial(this.work.desk);
+      this.view.notice(
+        trial ? "The trial round has no skip: give the grade that fits best, and say why in a note (N)." : "The exam has no skip: give the grade that fits best.",
+      );
       return;
     }
     if (this.work.back > 0) {
@@ -230,7 +233,7 @@ class Player {
 
   /** Open the field of the note. What is skipped has a reason of its own, and nobody reads notes in an exam. */
   note(item) {
-    if (item.exam) this.view.notice("The exam takes no notes. Ask your lead annotator after it.");
+    if (item.exam && item.exam !== "trial") this.view.notice("The exam takes no notes. Ask your lead annotator after it.");
     else this.notes.open();
   }
 

@@ -60,7 +60,7 @@ class View {
     put(this.parts.query, item?.query ?? "");
     this.parts.query.classList.toggle("long", (item?.query.length ?? 0) > 90);
     const nth = item ? `${item.position} of ${item.total}` : "";
-    const words = { answering: `Exam, ${nth}`, again: `Exam, look again: ${nth}`, practice: `Practice, ${nth}` }[item?.exam] ?? nth;
+    const words = { answering: `Exam, ${nth}`, again: `Exam, look again: ${nth}`, practice: `Practice, ${nth}`, trial: `Trial round, ${nth}` }[item?.exam] ?? nth;
     this.root.dataset.exam = item?.exam ?? "";
     put(this.parts.progress, words);
     this.missed(item?.missed);

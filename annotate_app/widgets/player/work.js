@@ -37,8 +37,8 @@ function mergeDesk(before, answer, unsent) {
   const fresh = desk.items.filter(
     (item) => !work.dropped.has(item.pair) && unsent.markOf(item.pair) === undefined,
   );
-  // A clip of an exam that is not held any more could not count, so it goes.
-  const shown = work.queue[0]?.exam && !desk.exam ? undefined : work.queue[0];
+  // A clip of an exam or trial that is not held any more could not count, so it goes.
+  const shown = work.queue[0]?.exam && !isOf(work.queue[0], desk) ? undefined : work.queue[0];
   const queue = shown
     ? [fresh.find((item) => item.pair === shown.pair) ?? shown, ...fresh.filter((item) => item.pair !== shown.pair)]
     : fresh;
@@ -54,7 +54,7 @@ function firstTrail(desk, unsent, dropped) {
   if (desk.previous) found.set(desk.previous.pair, { item: desk.previous, grade: desk.previous.grade, saved: desk.previous.grade });
   for (const event of unsent.list()) {
     const { item = event.item, saved = null } = found.get(event.pair) ?? {};
-    if (!item || Boolean(item.exam) !== Boolean(desk.exam)) continue;
+    if (!item || !isOf(item, desk)) continue;
     found.delete(event.pair);
     found.set(event.pair, { item, grade: isSkip(event) ? SKIPPED : event.grade, saved });
   }

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from backend.campaign.exam.model import TrialPair
 from backend.campaign.review.model import PairReview
 
 _HERE = Path(__file__).parent
@@ -15,7 +16,7 @@ _mount = st.components.v2.component(
 )
 
 
-def review_clip(pair: PairReview) -> None:
+def review_clip(pair: PairReview | TrialPair) -> None:
     """Shows the clip of one pair; it plays while it is in view. At most once a pair on a page."""
     label = f"Clip of {pair.video}, {pair.start_s:.2f} to {pair.end_s:.2f} s"
     clip_at(f"/clips/{pair.pair}.mp4", label, f"clip-{pair.pair}")

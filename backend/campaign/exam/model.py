@@ -134,6 +134,11 @@ class TrialPair:
         grades = [answer.grade for answer in self.answers]
         return max(grades, default=0) - min(grades, default=0)
 
+    @property
+    def notes(self) -> int:
+        """How many people wrote something with their answer."""
+        return sum(bool(answer.note) for answer in self.answers)
+
 
 @dataclass(frozen=True, slots=True)
 class TrialPerson:
@@ -147,7 +152,7 @@ class TrialPerson:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A trial as leads read it: what people are farthest apart about comes first."""
+    """A trial as leads read it: what people are farthest apart about comes first, then what they wrote about."""
 
     set_at: float
     set_by: str | None

@@ -77,7 +77,7 @@ def newest(store: Store) -> Trial | None:
         begun = trials.people(db, found.exam_id)
         asked = {person.annotator_id: TrialPerson(person.annotator_id, person.name) for person in attempts.takers(db)}
         people = sorted((asked | begun).values(), key=lambda one: one.name)
-        pairs = sorted(trials.pairs(db, found.exam_id), key=lambda pair: -pair.spread)  # the farthest apart first
+        pairs = sorted(trials.pairs(db, found.exam_id), key=lambda pair: (-pair.spread, -pair.notes))
         return Trial(found.set_at, found.set_by, found.ended_at, found.seed, tuple(people), tuple(pairs))
 
 

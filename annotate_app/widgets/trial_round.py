@@ -1,0 +1,160 @@
+"""The trial round on the lead's page Exam: beginning and ending it, and what people answered and wrote."""
+
+import time
+from html import escape
+
+import streamlit as st
+
+from annotate_app.plain import plain
+from annotate_app.widgets import look, tables, wording
+from annotate_app.widgets.review_clip import review_clip
+from backend import api
+from backend.campaign.exam.model import Trial, TrialPair
+from backend.campaign.nouns import Person
+from backend.ground.ids import QueryId
+
+_QUERIES, _PAIRS = 3, 5
+
+
+def section(project: api.Project, lead: Person) -> None:
+    """The round that is open, or the last one with the form for another."""
+    st.divider()
+    st.subheader("Trial round", anchor=False)
+    look.refusal("trial_problem")
+    if done := st.session_state.pop("trial_done", ""):
+        st.success(done)
+    found = api.trial_round(project, lead)
+    if found is None or found.ended_at is not None:
+        st.markdown(
+            "To refine the guideline: everybody grades a few pairs blind, before exam and work, with notes (key N). "
+            "Then you talk about what they are farthest apart about. Nothing of it counts or is released."
+        )
+        with st.expander("Begin a trial round"):
+            _form(project, lead)
+    if found is not None:
+        _round(project, lead, found)
+
+
+def start() -> None:
+    """Callback of the form."""
+    state = st.session_state
+
+    def act(project: api.Project, lead: Person) -> None:
+        report = api.start_trial(
+            project,
+            lead,
+            queries=int(state["trial_queries"]),
+            pairs=int(state["trial_pairs"]),
+            seed=int(state["trial_seed"]),
+            chosen=[QueryId(one) for one in state["trial_chosen"]],
+            now=time.time(),
+        )
+        pairs, queries = wording.count_of(report.items, "pair"), wording.count_of(report.queries, "query")
+        state["trial_done"] = f"The trial round asks {pairs} of {queries}. {report.short}".strip()
+
+    state["trial_problem"] = look.as_lead(act)
+
+
+def end() -> None:
+    """Callback of the button."""
+    st.session_state["trial_problem"] = look.as_lead(
+        lambda project, lead: api.end_trial(project, lead, now=time.time())
+    )
+
+
+def _form(project: api.Project, lead: Person) -> None:
+    queries = {review.query_id: review.query for review in api.list_queries(project, lead)}
+    with st.form("trial_form", border=False):
+        columns = st.columns(3)
+        columns[0].number_input("Queries", 1, 50, _QUERIES, key="trial_queries")
+        columns[1].number_input("Top pairs of each", 1, 40, _PAIRS, key="trial_pairs")
+        columns[2].number_input("Seed of the draw", 0, 2**31, 1, key="trial_seed")
+        st.multiselect(
+            "Or these queries instead of a draw",
+            list(queries),
+            format_func=lambda query: queries[query],
+            key="trial_chosen",
+            placeholder="Type a few letters",
+        )
+        st.form_submit_button("Begin the trial round", on_click=start)
+    st.caption(
+        "Asked are pairs that nobody has graded. They are set aside from work until the round ends; afterwards they go "
+        "to people who did not answer them."
+    )
+
+
+def _round(project: api.Project, lead: Person, found: Trial) -> None:
+    is_open, zone = found.ended_at is None, st.context.timezone
+    queries = len({pair.query_id for pair in found.pairs})
+    st.markdown(
+        f"**{wording.count_of(len(found.pairs), 'pair')} of {wording.count_of(queries, 'query')}**, begun by "
+        f"{plain(found.set_by or 'the command line')} on {wording.when(found.set_at, zone)}; "
+        + ("open." if is_open else f"over since {wording.when(found.ended_at, zone)}.")
+    )
+    everybody = [one for one in found.people if one.answered == len(found.pairs)]
+    if found.people and len(everybody) == len(found.people):
+        st.warning(
+            "Every annotator has answered all of it, so nobody is left who may grade these pairs as work. They wait "
+            "for people who come later.",
+            icon=":material/group_off:",
+        )
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if is_open:
+            st.button("End the trial round", key="trial-end", on_click=end)
+        hidden = st.checkbox("Hide names", key="trial_hide")
+        st.download_button(
+            "Answers as CSV",
+            data=lambda: api.trial_csv(project, lead, names=not hidden),
+            file_name="trial.csv",
+            mime="text/csv",
+            key="trial-csv",
+            on_click="ignore",
+        )
+    called = found.called(names=not hidden)
+    st.html(_people(found, [called[one.annotator_id] for one in found.people]))
+    st.html(_overview(found))
+    order = range(len(found.pairs))
+    chosen = st.selectbox(
+        "Look at a pair", order, format_func=lambda nth: _label(found.pairs[nth]), key="trial_pair", index=0
+    )
+    if chosen is None:
+        return
+    pair = found.pairs[chosen]
+    picture, words = st.columns([2, 3], gap="medium")
+    with picture:
+        review_clip(pair)
+        st.caption(f"{plain(f'{pair.video}, {pair.start_s:.2f} to {pair.end_s:.2f} s')} · rank {pair.rank}")
+    with words:
+        st.markdown(f"#### {plain(pair.query)}")
+        rows = [
+            (escape(called[one.annotator_id]), tables.grade(one.grade), escape(one.note) or "no note")
+            for one in pair.answers
+        ]
+        st.html(tables.table(("Annotator", "Grade", "Note"), rows))
+
+
+def _people(found: Trial, names: list[str]) -> str:
+    rows = [
+        (escape(name), f"{one.answered} of {len(found.pairs)}", "finished" if one.finished else "not finished")
+        for name, one in zip(names, found.people, strict=True)
+    ]
+    return tables.table(("Annotator", "Answered", ""), rows)
+
+
+def _overview(found: Trial) -> str:
+    rows = [
+        (
+            str(pair.spread),
+            " ".join(str(answer.grade) for answer in pair.answers) or "none yet",
+            str(pair.notes),
+            str(pair.rank),
+            escape(pair.query),
+        )
+        for pair in found.pairs
+    ]
+    return tables.table(("Apart", "Grades", "Notes", "Rank", "Query"), rows)
+
+
+def _label(pair: TrialPair) -> str:
+    grades = " ".join(str(answer.grade) for answer in pair.answers) or "no grade yet"
+    return f"{grades} · rank {pair.rank} · {pair.query}"
