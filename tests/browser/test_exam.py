@@ -84,7 +84,7 @@ def look_again(page: Page) -> int:
         told = re.fullmatch(r"You gave ([0-4])\. Right is ([0-4])\.", page.locator(".missed b").inner_text())
         assert told is not None
         assert abs(int(told[1]) - int(told[2])) > 1
-        expect(page.locator(".missed span")).to_contain_text(WHY)
+        expect(page.locator(".missed > span")).to_contain_text(WHY)
         press(page, told[2])
     return total
 
@@ -156,7 +156,7 @@ def test_a_new_annotator_passes_is_told_of_the_misses_and_goes_to_work(enter: En
         assert desk["exam"]["result"] is None
         assert desk["exam"]["missed"] == []
         assert {key for item in desk["items"] for key in item} <= {
-            *("pair", "query", "position", "total", "duration_s", "grade", "whole")
+            *("pair", "query", "position", "total", "duration_s", "grade", "whole", "note")
         }
         assert {item["grade"] for item in desk["items"]} <= {None}
 
@@ -266,3 +266,36 @@ def test_an_exam_set_and_ended_in_the_middle_of_work_takes_no_clip_from_under_an
     expect(page.get_by_test_id("progress")).to_have_text(re.compile(r"^\d+ of \d+$"))
     pair_on_show(page)
     assert rows(server, given, person(server, name)) == [(1,), (2,)]
+
+
+def test_a_lead_looks_at_an_exam_before_it_is_held_and_says_why_it_is_held_all_the_same(
+    enter: Enter, server: AppServer
+) -> None:
+    project = api.open_project(server.project)
+    api.end_exam(project, api.OPERATOR, now=time.time())
+    page = enter(LEAD, url=f"{server.url}/exam")
+    for label, value in {"Queries": "2", "Pairs of each, at most": "40", "Missed at most, %": "45"}.items():
+        page.get_by_label(label, exact=True).fill(value)
+    page.get_by_role("button", name="Go on").click()
+    expect(page.get_by_role("heading", name="Not held yet: look at it first")).to_be_visible()
+    expect(page.get_by_text("Asked for 2 queries with 40 pairs each; there were only")).to_be_visible()
+    passing = page.locator("table.rr-guesses tr", has_text="passes").filter(has_text="always")
+    expect(passing.first).to_be_visible()
+    clip = page.locator("video").first
+    clip.scroll_into_view_if_needed()
+    expect(clip).to_have_js_property("readyState", 4, timeout=30_000)
+    no_serious_finding(page)
+    assert api.exam_held(project, api.OPERATOR) is None
+    page.get_by_role("button", name="Hold this exam").click()
+    expect(page.get_by_text("give a reason why it is held all the same")).to_be_visible()
+    assert api.exam_held(project, api.OPERATOR) is None
+    page.get_by_label("Why hold it all the same?").fill("to learn from it")
+    page.get_by_role("button", name="Hold this exam").click()
+    expect(page.get_by_text("Held all the same: to learn from it")).to_be_visible()
+    held = api.exam_held(project, api.OPERATOR)
+    assert held is not None
+    assert (held.queries, held.most_missed) == (2, 45)
+    page.get_by_role("tab", name="Results").click()
+    expect(page.get_by_text("Missed at first", exact=True)).to_be_visible()
+    expect(page.locator("[data-testid='stVegaLiteChart']:visible")).to_have_count(3)
+    no_serious_finding(page)
