@@ -99,6 +99,7 @@ def test_a_newcomer_reads_practises_and_comes_to_the_exam_by_keyboard(enter: Ent
     practise(page, 4, 0)
     page.keyboard.press("Enter")
     title(page, "That was the tutorial")
+    expect(player(page)).to_have_attribute("data-gradable", "false")
     expect(page.get_by_test_id("lesson-sheet")).to_contain_text("3 of your 3 practice grades agree")
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="The exam comes first")).to_be_visible()

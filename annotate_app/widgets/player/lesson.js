@@ -121,6 +121,8 @@ class Lesson {
 
   /** A page: words, and a clip where a lead chose one for this grade. */
   read() {
+    this.gate.close();
+    this.awaitGate();
     this.stage.clear();
     const { guideline } = this.data;
     const pages = {
