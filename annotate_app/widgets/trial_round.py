@@ -135,10 +135,10 @@ def _round(project: api.Project, lead: Person, found: Trial) -> None:
 
 def _people(found: Trial, names: list[str]) -> str:
     rows = [
-        (escape(name), f"{one.answered} of {len(found.pairs)}", "finished" if one.finished else "not finished")
+        (escape(name), f"{one.answered} of {len(found.pairs)}", "yes" if one.finished else "not yet")
         for name, one in zip(names, found.people, strict=True)
     ]
-    return tables.table(("Annotator", "Answered", ""), rows)
+    return tables.table(("Annotator", "Answered", "Finished"), rows)
 
 
 def _overview(found: Trial) -> str:

@@ -90,8 +90,8 @@ def test_all_grades_and_notes_are_listed_with_or_without_names(open_page: Open) 
     app = open_page()
     assert BEGIN not in [button.key for button in app.button], "one at a time"
     told = html(app)
-    assert "<td>Ana</td><td>2 of 2</td><td>finished</td>" in told
-    assert "<td>Ben</td><td>1 of 2</td><td>not finished</td>" in told
+    assert "<td>Ana</td><td>2 of 2</td><td>yes</td>" in told
+    assert "<td>Ben</td><td>1 of 2</td><td>not yet</td>" in told
     assert "<td>4</td><td>4 0</td><td>1</td><td>2</td><td>A &lt;b&gt;cup&lt;/b&gt; *falls*</td>" in told
     assert "<td>A &lt;i&gt;whole&lt;/i&gt; *cup*</td>" in told
     assert "<td>no note</td>" in told

@@ -12,6 +12,8 @@ from playwright.sync_api import Page, expect
 
 from app_server import AppServer, sign_in
 from backend import api
+from backend.campaign.judging.model import GradeEvent
+from backend.campaign.nouns import Person
 from backend.ground.ids import AnnotatorId
 from hands import upload
 
@@ -75,6 +77,7 @@ def _act(project: api.Project, folder: Path) -> None:
         api.explain_exam_item(project, lead, item.item_id, hostile("explanation"), now=now)
     examinee = people[hostile(ANNOTATORS[0])].annotator_id
     api.exempt_from_exam(project, lead, AnnotatorId(examinee), hostile("exemption"), now=now)
+    _write_notes(project, lead, people[hostile(ANNOTATORS[0])])
     run = {
         str(pair.query_id): [[other.video, other.start_s, other.end_s, 1.0] for other in pairs if other == pair]
         for pair in pairs
@@ -86,6 +89,18 @@ def _act(project: api.Project, folder: Path) -> None:
     moments = [{"video_name": settled.video, "timestamp": [settled.start_s, settled.end_s], "relevance": 4}]
     truth.write_text(json.dumps([{"query_id": 1, "query": settled.query, "relevant_moment": moments}]))
     api.add_truth(project, lead, truth, name=hostile("truth"), now=now)
+
+
+def _write_notes(project: api.Project, lead: Person, annotator: Person) -> None:
+    """A note with a grade and the lead's reply, which has reached its person: an hour ago the pair was decided."""
+    then = time.time() - 3600
+    pair = api.desk(project, annotator, now=then).items[0].pair
+    grade = GradeEvent(pair, 3, "noted", 1000, note=hostile("written"))
+    assert api.record_grades(project, annotator, [grade], now=then)[0].status == "saved"
+    (given,) = (one for noted in api.noted(project, lead) for one in noted.grades if one.note)
+    assert given.note is not None
+    api.reply_to_note(project, lead, given.note.note, hostile("replied"), now=then)
+    api.adjudicate(project, lead, pair, 3, hostile("decision"), now=then)
 
 
 @pytest.fixture
@@ -138,6 +153,10 @@ def test_disagreements(enter: Enter) -> None:
     stands(page, "fault", "decision")
     page.get_by_role("radio", name="Skipped").click()
     stands(page, "skip", ANNOTATORS[0])
+    page.get_by_role("radio", name="Notes").click()
+    expect(page.get_by_text(f"“{hostile('written')}”")).to_be_visible()
+    expect(page.get_by_text(f"“{hostile('replied')}”")).to_be_visible()
+    stands(page)
 
 
 def test_progress(enter: Enter) -> None:
@@ -192,5 +211,7 @@ def test_leaderboard(enter: Enter, tmp_path: Path) -> None:
 def test_pages_of_annotators(enter: Enter) -> None:
     page = enter("/my-work", ANNOTATORS[0])
     stands(page, "exempted you: exemption", ANNOTATORS[0])
+    expect(page.get_by_text(f"“{hostile('written')}”")).to_be_visible()
+    expect(page.get_by_text(f"“{hostile('replied')}”")).to_be_visible()
     page.goto(page.url.replace("/my-work", "/people"))
     stands(page, f"You are signed in as {ANNOTATORS[0]}")
