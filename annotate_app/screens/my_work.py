@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Sequence
+from datetime import date
 from html import escape
 
 import streamlit as st
@@ -49,6 +50,7 @@ def page() -> None:
         st.subheader("How your grades spread", anchor=False)
         st.html(spread_table(found.grades, auth.project().campaign.scale))
         st.caption(skips(found.skips))
+    _time(found)
     st.subheader("Agreement, after settlement", anchor=False)
     _agreement(found)
     exam_results.mine(exam)
@@ -150,6 +152,29 @@ def _numbers(found: MyWork) -> None:
     }
     with st.container(key="my-numbers"):
         look.metrics(values)
+
+
+def _time(found: MyWork) -> None:
+    if not found.months:
+        return
+    with st.expander("How my time counts"):
+        st.markdown(
+            "Working time is the time at your clips, from the first frame of each, for grades and for corrections. "
+            "What passes in a hidden tab or beyond 30 s without any input is left out, and so are the guideline, "
+            "practice and what passes between two clips. Clips of the exam count too; the table is "
+            "without them, unless their grades came to count as judgements."
+        )
+        rows = [(month_name(month), f"{active_s / 3600:,.2f}") for month, active_s in found.months]
+        st.html(tables.table(("Month", "Active hours"), rows))
+
+
+def month_name(first_day: str) -> str:
+    """`March 2026`.
+
+    >>> month_name("2026-03-01")
+    'March 2026'
+    """
+    return f"{date.fromisoformat(first_day):%B %Y}"
 
 
 def _days(found: MyWork) -> None:

@@ -71,6 +71,7 @@ WORK = MyWork(
     simulated=0,
     days=tuple((f"2025-09-{n:02d}", 10 * n) for n in range(1, 31)),
     active_s=11_220.0,
+    months=(("2025-10-01", 3_960.0), ("2025-09-01", 7_260.0)),
     median_s=6.5,
     grades=(134, 201, 335, 402, 268),
     skips=7,

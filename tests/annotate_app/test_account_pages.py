@@ -62,6 +62,8 @@ def test_my_work_shows_the_persons_own_numbers(open_page: Open) -> None:
         "Within one grade": "95%",
         "Mean difference": "\N{MINUS SIGN}0.25",
     }
+    assert [expander.label for expander in app.expander][:1] == ["How my time counts"]
+    assert "<td>October 2025</td><td>1.10</td></tr><tr><td>September 2025</td><td>2.02</td>" in words(app)
     said = words(app)
     assert "On average you grade 0.25 below what was agreed: you are stricter." in said
     assert "Over 1,204 pairs that you graded and that are settled; open and escalated ones are left out." in said

@@ -66,6 +66,8 @@ class MyWork:
     """(`2026-03-14`, pairs) of the last 30 local days, the oldest first."""
     active_s: float
     """Active time of all grades and corrections together."""
+    months: tuple[tuple[str, float], ...]
+    """(first day, `2026-03-01`, active seconds) of each month with any, the newest first; nothing of a program's."""
     median_s: float | None
     """Median active time of a grade that counts; None without any measured one."""
     grades: tuple[int, ...]

@@ -4,7 +4,7 @@
 many at once: nothing here tells how anybody graded one pair, nor anything about a pair that is still open.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from statistics import fmean, median
 
@@ -43,6 +43,7 @@ def report(store: Store, me: Annotator, *, now: float) -> MyWork:
         simulated=sum(one.simulated for one in standing),
         days=tuple((day, first[day]) for day in days),
         active_s=sum(one.active_ms for one in given) / 1000,
+        months=_months(given),
         median_s=median(measured) / 1000 if measured else None,
         grades=tuple(grades[grade] for grade in grading.scale.grades),
         skips=skips,
@@ -51,6 +52,15 @@ def report(store: Store, me: Annotator, *, now: float) -> MyWork:
         imported=len(everything) - len(given),
         agreement=_agreement(settled, grading.tolerance) if len(settled) >= FEWEST_PAIRS else None,
     )
+
+
+def _months(given: Sequence[Given]) -> tuple[tuple[str, float], ...]:
+    """Active seconds of every month of the server's calendar, the newest first."""
+    found: defaultdict[str, int] = defaultdict(int)
+    for one in given:
+        if one.active_ms and not one.simulated:
+            found[f"{day_of(one.at)[:7]}-01"] += one.active_ms
+    return tuple((month, found[month] / 1000) for month in sorted(found, reverse=True))
 
 
 def _agreement(settled: Sequence[Given], tolerance: int) -> MyAgreement:

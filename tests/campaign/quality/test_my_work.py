@@ -74,6 +74,13 @@ def test_counts_days_time_and_spread_are_those_of_the_rows(worked: Judging) -> N
         }
         assert [day for day, _ in found.days] == sorted(day for day, _ in found.days)
         assert found.active_s == sum(active_ms for *_, active_ms in mine) / 1000
+        months = {datetime.fromtimestamp(at).strftime("%Y-%m-01") for *_, at, active_ms in mine if active_ms}
+        assert [month for month, _ in found.months] == sorted(months, reverse=True)
+        assert sum(active_s for _, active_s in found.months) == pytest.approx(found.active_s)
+        assert dict(found.months) == {
+            month: sum(ms for *_, at, ms in mine if datetime.fromtimestamp(at).strftime("%Y-%m-01") == month) / 1000
+            for month in months
+        }
         assert found.median_s == statistics.median(ms for _, ms in standing.values() if ms) / 1000
         assert list(found.grades) == [[grade for grade, _ in standing.values()].count(n) for n in range(5)]
         assert found.skips == (1 if who == 0 else 0)
