@@ -272,6 +272,11 @@ CHECKS = (
         _sql(invariants.EXAM_JUDGEMENTS),
     ),
     Check(
+        "gold",
+        "Answers at gold pairs lack a revision or their place, or somebody also judged the pair. " + RESTORE,
+        _sql(invariants.GOLD_ANSWERS),
+    ),
+    Check(
         "escalations",
         f"The event log says that these pairs were given two further seats, and they are not there. {RESTORE}",
         _sql(invariants.ESCALATED_WITHOUT_SEATS),

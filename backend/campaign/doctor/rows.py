@@ -70,8 +70,21 @@ EXAM_JUDGEMENTS = f"""
       AND i.pair_id = j.pair_id AND t.annotator_id = j.annotator_id
       AND t.handed_in_at IS NOT NULL AND e.used_at IS NOT NULL)
 """
+GOLD_ANSWERS = """
+  SELECT 'pair ' || pair_id || ', annotator ' || annotator_id AS name FROM gold_answer
+  GROUP BY pair_id, annotator_id HAVING min(revision) <> 1 OR max(revision) <> count(*)
+  UNION
+  SELECT 'pair ' || g.pair_id || ', annotator ' || g.annotator_id FROM gold_seat g
+  WHERE (g.claim_no IS NOT NULL AND g.lease_until IS NULL) <> EXISTS (
+    SELECT 1 FROM gold_answer n WHERE n.pair_id = g.pair_id AND n.annotator_id = g.annotator_id)
+  UNION
+  SELECT 'pair ' || n.pair_id || ', annotator ' || n.annotator_id FROM gold_answer n JOIN judgement j
+    ON j.pair_id = n.pair_id AND j.annotator_id = n.annotator_id
+"""
 LONG_LEASES = """
   SELECT 'pair ' || pair_id || ', seat ' || seat_no FROM seat WHERE lease_until > :latest
+  UNION
+  SELECT 'pair ' || pair_id || ', gold of annotator ' || annotator_id FROM gold_seat WHERE lease_until > :latest
 """
 ESCALATED_WITHOUT_SEATS = """
   SELECT 'pair ' || substr(e.subject, 6) FROM event e

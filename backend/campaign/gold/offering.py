@@ -13,7 +13,7 @@ from backend.campaign.gold import rows as gold
 from backend.campaign.gold.rows import GoldFinding, GoldGrade
 from backend.campaign.gold.rules import APART, Consequence, choose, consequence, gap
 from backend.campaign.judging.model import Desk
-from backend.campaign.judging.rows import seats
+from backend.campaign.judging.rows import gold_seats
 from backend.campaign.nouns import Annotator
 from backend.campaign.people import pausing
 from backend.campaign.project import rows as facts
@@ -34,7 +34,7 @@ def offer(store: Store, person: Annotator) -> None:
     """
     me = person.annotator_id
     with reading(store) as db:
-        settings, next_at, claims = facts.gold(db), gold.next_at(db, me), seats.claims(db, me)
+        settings, next_at, claims = facts.gold(db), gold.next_at(db, me), gold_seats.claims(db, me)
     if not settings.on:
         return
     with writing(store) as db:

@@ -58,7 +58,8 @@ def fitness(db: Database, pair_id: PairId) -> Fitness:
         "SELECT c.relevance, c.verdict IS 'adjudicated', "
         "coalesce(f.reason, CASE WHEN v.path IS NULL THEN 'its video file is not known' END, ''), "
         "(SELECT max(graded_at) FROM judgement j WHERE j.pair_id = p.pair_id AND NOT j.imported AND NOT j.simulated), "
-        "(SELECT max(lease_until) FROM seat s WHERE s.pair_id = p.pair_id) "
+        "(SELECT max(lease_until) FROM (SELECT lease_until FROM seat s WHERE s.pair_id = p.pair_id "
+        "UNION ALL SELECT lease_until FROM gold_seat g WHERE g.pair_id = p.pair_id)) "
         f"FROM pair p {_CLIP_AND_VERDICT} WHERE p.pair_id = ?",
         [pair_id],
     ).fetchone()

@@ -444,3 +444,33 @@ def test_nothing_that_anybody_does_at_gold_reaches_what_the_campaign_says(
     theirs = said(api.open_project(bare), tmp_path / "theirs")
     assert ours == theirs
     assert len(ours["files"]) > 3
+
+
+def test_the_doctor_finds_gold_that_lost_its_answer(small: Judging) -> None:
+    api.set_gold(small.project, api.OPERATOR, api.GoldOptions(share=0.5), now=LATER)
+    assert work(small, 2, lambda _: 2)
+    assert rows(small, "SELECT count(*) FROM gold_answer")[0][0] > 1
+    assert api.doctor(small.project, now=LATER + HOUR).findings == ()
+    change(
+        small,
+        "DROP TRIGGER gold_answer_no_delete; DELETE FROM gold_answer WHERE gold_answer_id = 1;"
+        "INSERT INTO gold_answer SELECT 99, pair_id, annotator_id, 3, grade, graded_at, 0, 0, 0, 'x', NULL, 0 "
+        "FROM gold_answer WHERE gold_answer_id = 2",
+    )
+    found = {finding.check: finding for finding in api.doctor(small.project, now=LATER + HOUR).findings}
+    assert found["gold"].count == 2
+
+
+def test_a_gold_pair_on_somebodys_desk_is_not_shown_in_the_guideline(small: Judging) -> None:
+    api.set_gold(small.project, api.OPERATOR, api.GoldOptions(share=0.5), now=LATER)
+    known, relevances, found = golden(small), right(small), desk(small, 2, LATER)
+    while found.items[0].pair not in known:
+        small.grade(2, found.items[0].pair, 2, at=LATER)
+        found = desk(small, 2, LATER)
+    pair = found.items[0].pair
+    with pytest.raises(ProjectError, match="somebody has this pair on their desk"):
+        api.choose_example(small.project, small.lead, pair, relevances[pair], "so it is", now=LATER)
+    # Once they are away it may be; they are not asked about it any more.
+    api.choose_example(small.project, small.lead, pair, relevances[pair], "so it is", now=LATER + 2 * HOUR)
+    assert pair not in {item.pair for item in desk(small, 2, LATER + 2 * HOUR).items}
+    assert pair not in {one for one, _ in work(small, 2, lambda _: 2, at=LATER + 2 * HOUR)}

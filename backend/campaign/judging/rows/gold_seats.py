@@ -67,6 +67,16 @@ def claim(db: Database, me: AnnotatorId, pair_id: PairId, claim_no: int, *, unti
     return cursor.rowcount == 1
 
 
+def claims(db: Database, me: AnnotatorId) -> int:
+    """The number of the last claim of this person, of seats and gold together; 0 without any."""
+    row = db.conn.execute(
+        "SELECT max(coalesce((SELECT max(claim_no) FROM seat WHERE annotator_id = :me), 0), "
+        "coalesce((SELECT max(claim_no) FROM gold_seat WHERE annotator_id = :me), 0))",
+        {"me": me},
+    ).fetchone()
+    return int(row[0])
+
+
 def mark_shown(db: Database, me: AnnotatorId, key: PairKey, *, now: float) -> None:
     """The clip of a pair is on its holder's screen; the first time counts."""
     db.conn.execute(
@@ -126,3 +136,8 @@ def batch_progress(db: Database, me: AnnotatorId, batch_id: BatchId) -> tuple[in
         [batch_id, me],
     ).fetchone()
     return graded, held
+
+
+def free_lapsed(db: Database, pair_id: PairId) -> None:
+    """Take a pair off the desks of people who went away without grading it."""
+    db.conn.execute(f"UPDATE gold_seat SET {_OFFERED} WHERE pair_id = ? AND lease_until IS NOT NULL", [pair_id])

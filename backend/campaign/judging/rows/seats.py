@@ -191,23 +191,13 @@ def give(db: Database, me: AnnotatorId, pair_id: PairId, seat_no: int) -> Seat:
     return Seat(pair_id, seat_no, judged=True)
 
 
-def claims(db: Database, me: AnnotatorId) -> int:
-    """The number of the last claim of this person, 0 without any."""
-    row = db.conn.execute(
-        "SELECT max(coalesce((SELECT max(claim_no) FROM seat WHERE annotator_id = :me), 0), "
-        "coalesce((SELECT max(claim_no) FROM gold_seat WHERE annotator_id = :me), 0))",
-        {"me": me},
-    ).fetchone()
-    return int(row[0])
-
-
 def claim(db: Database, me: AnnotatorId, pair_id: PairId, *, now: float, until: float) -> bool:
     """Sit down at a pair, in one statement: the lowest free seat, if there still is one.
 
     Returns:
         Whether a seat was had; never a second one at the same pair.
     """
-    claim_no = claims(db, me) + 1
+    claim_no = gold_seats.claims(db, me) + 1
     if gold_seats.claim(db, me, pair_id, claim_no, until=until):
         return True
     cursor = db.conn.execute(
@@ -336,3 +326,4 @@ def free_lapsed(db: Database, pair_id: PairId) -> None:
         f"UPDATE seat SET {_NOBODYS} WHERE pair_id = ? AND lease_until IS NOT NULL",
         [pair_id],
     )
+    gold_seats.free_lapsed(db, pair_id)
