@@ -37,11 +37,12 @@ CREATE TABLE reply_read (
 ) STRICT;
 
 -- The note of each judgement that stands: the newest one of its person on its pair, unless it was taken back.
+-- "+" makes SQLite look through the few judgements of the pair, not through all later ones of the person.
 CREATE VIEW standing_note AS
   SELECT j.pair_id, j.annotator_id, n.judgement_id, n.text FROM note AS n JOIN judgement AS j USING (judgement_id)
   WHERE n.text <> '' AND NOT EXISTS (
     SELECT 1 FROM judgement AS l JOIN note USING (judgement_id)
-    WHERE l.pair_id = j.pair_id AND l.annotator_id = j.annotator_id AND l.judgement_id > j.judgement_id)
+    WHERE l.pair_id = j.pair_id AND +l.annotator_id = j.annotator_id AND l.judgement_id > j.judgement_id)
 """
 
 

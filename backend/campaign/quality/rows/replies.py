@@ -5,9 +5,10 @@ from backend.ground.ids import AnnotatorId
 from backend.store.engine import Database
 
 # The reply that counts to each note of the person, where nobody can grade the pair or take a grade back any more.
+# CROSS JOIN: from the few replies there are, not from all judgements of the person, at every exchange.
 _TOLD = """
-  FROM judgement AS j JOIN note AS n USING (judgement_id) JOIN note_reply AS r USING (judgement_id)
-  JOIN consensus AS c USING (pair_id)
+  FROM note_reply AS r CROSS JOIN note AS n USING (judgement_id) CROSS JOIN judgement AS j USING (judgement_id)
+  CROSS JOIN consensus AS c USING (pair_id)
   WHERE j.annotator_id = :me AND c.verdict IN ('consensus', 'discarded', 'adjudicated')
   AND NOT EXISTS (SELECT 1 FROM note_reply AS l WHERE l.judgement_id = r.judgement_id AND l.reply_id > r.reply_id)
   AND NOT EXISTS (SELECT 1 FROM judgement AS f WHERE f.pair_id = j.pair_id AND f.graded_at > :final)
