@@ -202,7 +202,7 @@ class Lesson {
       tile.dataset.right = String(told?.right === grade);
     });
     this.root.querySelector(".missed [data-do='on']").hidden = !told;
-    this.view.counts(0, 0, "practice");
+    this.view.counts(0, 0, "none of this counts as a judgement");
     this.view.undo(undefined);
     this.fit();
   }
