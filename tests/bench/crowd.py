@@ -5,6 +5,7 @@ import random
 import re
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from backend import api
@@ -54,7 +55,11 @@ def over_assigned(project: api.Project) -> int:
     return count
 
 
-def simulate(folder: Path, annotators: int, think_s: float, lasts_s: float) -> Load:
+Beside = Callable[[api.Project, threading.Event], None]
+"""What goes on in a thread of its own until the event is set."""
+
+
+def simulate(folder: Path, annotators: int, think_s: float, lasts_s: float, beside: Beside | None = None) -> Load:
     """Let annotators loose on a project, all at once, until time is up or nothing is left. Runs in its own process."""
     project = api.open_project(folder)
     people = campaign.add_annotators(project, annotators, "simulated")
@@ -90,6 +95,9 @@ def simulate(folder: Path, annotators: int, think_s: float, lasts_s: float) -> L
             errors.append(repr(error))
 
     threads = [threading.Thread(target=work, args=(n,)) for n in range(annotators)]
+    others = [] if beside is None else [threading.Thread(target=beside, args=(project, over))]
+    for thread in others:
+        thread.start()
     for thread in threads:
         thread.start()
     ready.wait()
@@ -99,6 +107,8 @@ def simulate(folder: Path, annotators: int, think_s: float, lasts_s: float) -> L
         thread.join()
     wall_s, cpu_s = time.perf_counter() - begun, time.process_time() - cpu
     over.set()
+    for thread in others:
+        thread.join()
     return Load(
         seconds=[second for own in taken for second in own],
         errors=errors,

@@ -9,6 +9,7 @@ import platform
 import shutil
 import sqlite3
 import statistics
+import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
@@ -17,6 +18,7 @@ from pathlib import Path
 
 import pytest
 
+from annotate_app.server import agreement_worker
 from backend import api
 from backend.campaign.judging import assignments, consensus
 from backend.campaign.judging.model import GradeEvent
@@ -215,3 +217,49 @@ def test_whole_project(copied: Path, rows: campaign.Rows, tmp_path: Path) -> Non
     )
     lines.append(["the same with --pairs", timed(lambda: campaign.take_in(tmp_path / "b", raw, pairs))])
     table("100,483 pairs, 227,808 judgements", ["what", "once"], lines)
+
+
+def boards_without_end(project: api.Project, over: threading.Event) -> None:
+    """A lead who opens the agreement board again as soon as it is there, intervals and all."""
+    while not over.is_set():
+        api.agreement_board(project, api.OPERATOR, resamples=0)
+        agreement_worker.start_board(project.folder, api.OPERATOR).result()
+
+
+def test_the_agreement_board(full: Path, tmp_path: Path) -> None:
+    project = api.open_project(full)
+
+    def timed(work: Callable[[], object]) -> str:
+        work()
+        begun = time.perf_counter()
+        work()
+        return f"{time.perf_counter() - begun:.2f} s"
+
+    table(
+        "The agreement board over 227,808 judgements",
+        ["what", "once"],
+        [
+            ["figures", timed(lambda: api.agreement_board(project, api.OPERATOR, resamples=0))],
+            ["with intervals", timed(lambda: api.agreement_board(project, api.OPERATOR))],
+            ["is it still the same", timed(lambda: api.agreement_version(project, api.OPERATOR))],
+            ["mean, median, Dawid-Skene", timed(lambda: api.other_relevances(project, api.OPERATOR))],
+        ],
+    )
+    project.store.close()
+    found = []
+    for beside in (None, boards_without_end):
+        folder = Path(shutil.copytree(full, tmp_path / str(len(found))))
+        found.append(alone(simulate, folder, 25, THINK_S, LASTS_S, beside))
+        shutil.rmtree(folder)
+    table(
+        "25 annotators with think time 2 s, and a lead who opens the board without a pause",
+        ["grade + next pair", "without", "with"],
+        [
+            ["grades", *(f"{len(load.seconds):,}" for load in found)],
+            ["median", *(milliseconds(statistics.median(load.seconds)) for load in found)],
+            ["p95", *(milliseconds(p95(load.seconds)) for load in found)],
+            ["longest", *(milliseconds(max(load.seconds)) for load in found)],
+            ["errors", *(str(len(load.errors)) for load in found)],
+        ],
+    )
+    assert not any(load.errors or load.over_assigned or load.refused for load in found)
