@@ -309,6 +309,48 @@ def test_another_draw_asks_nothing_that_somebody_has_answered(fresh: Round) -> N
     assert asked.isdisjoint(fresh.items())
 
 
+@pytest.mark.parametrize("key", ["median", "own"])
+def test_until_the_key_is_there_every_desk_is_the_same_whatever_others_gave(fresh: Round, key: str) -> None:
+    """Neither others' grades nor a lead's half-given key can be told from what anybody is sent."""
+    fresh.hold(key, queries=2, pairs=2)
+    for action in ("update", "delete"):
+        fresh.change(f"DROP TRIGGER exam_answer_no_{action}")
+    fresh.finish(1, 0)
+    fresh.grade_all(2, 4)
+    if key == "own":
+        fresh.grade_all(-1, 1)
+    everybody = (*range(4), *([-1] if key == "own" else []))
+
+    def same_when_others_are_turned() -> None:
+        for who in everybody:
+            me = fresh.person(who).annotator_id
+            before = fresh.desk(who), api.my_exam(fresh.project, fresh.person(who)) if who >= 0 else None
+            fresh.change(
+                "UPDATE exam_answer SET grade = 4 - grade, active_ms = 1 WHERE attempt_id IN "
+                f"(SELECT attempt_id FROM exam_attempt WHERE annotator_id <> {me})"
+            )
+            assert (fresh.desk(who), api.my_exam(fresh.project, fresh.person(who)) if who >= 0 else None) == before
+
+    same_when_others_are_turned()
+    fresh.act(0, "start")
+    for grade in (0, 4, 2, 1):
+        fresh.answer(0, fresh.desk(0).items[0].pair, grade)
+        same_when_others_are_turned()
+    assert fresh.phase(0) is ExamPhase.ANSWERED
+    fresh.act(0, "hand_in")
+    assert fresh.phase(0) is ExamPhase.WAITING
+    same_when_others_are_turned()
+
+
+def test_claiming_looks_up_what_is_set_aside_and_known_by_an_index(fresh: Round) -> None:
+    """However many pairs and exams there are: a search in an index for each pair, never a walk through a table."""
+    for view, where in (("set_aside", "pair_id = 1"), ("known_pair", "pair_id = 1 AND annotator_id = 2")):
+        plan = [str(row[3]) for row in fresh.rows(f"EXPLAIN QUERY PLAN SELECT 1 FROM {view} WHERE {where}")]
+        assert plan
+        assert not [step for step in plan if "SCAN" in step], plan
+        assert [step for step in plan if "SEARCH" in step]
+
+
 # What becomes of the answers
 
 
