@@ -1,8 +1,6 @@
 """Planning an exam, for leads: the form, what would be held, holding it."""
 
 import time
-from collections.abc import Mapping
-from typing import Any
 
 import streamlit as st
 
@@ -32,8 +30,9 @@ def plan(project: api.Project, lead: Person) -> None:
         return
     st.subheader("Not held yet: look at it first", anchor=False)
     exam_preview.told(preview)
-    with st.form("exam-hold", border=bool(preview.guesses.weak)):
-        exam_preview.reason(preview.guesses, "exam_although")
+    with st.form("exam-hold", border=preview.guesses is not None and bool(preview.guesses.weak)):
+        if preview.guesses is not None:
+            exam_preview.reason(preview.guesses, "exam_although")
         with st.container(horizontal=True):
             st.form_submit_button("Hold this exam", type="primary", on_click=hold, args=(preview.digest,))
             st.form_submit_button("Change the draw", on_click=change)
@@ -41,21 +40,17 @@ def plan(project: api.Project, lead: Person) -> None:
 
 
 def go_on() -> None:
-    """Callback of the form: an exam whose key is there is looked at first; one whose key comes later is held."""
+    """Callback of the form: what would be drawn is shown, and nothing held yet."""
     state = st.session_state
-    plan = {
+    state["exam_plan"] = {
         "queries": int(state["exam_queries"]),
         "pairs": int(state["exam_pairs"]),
         "seed": int(state["exam_seed"]),
         "most_missed": float(state["exam_most"]),
         "spread": bool(state["exam_spread"]),
+        "key": ExamKey(state["exam_key"]),
     }
     state["exam_newcomers_only"] = bool(state["exam_newcomers"])
-    key = ExamKey(state["exam_key"])
-    if key is ExamKey.SETTLED:
-        state["exam_plan"] = plan
-    else:
-        _hold(plan, key)
 
 
 def change() -> None:
@@ -70,20 +65,14 @@ def change() -> None:
 def hold(previewed: str) -> None:
     """Callback: hold the exam that was looked at."""
     state = st.session_state
-    _hold(state["exam_plan"], ExamKey.SETTLED, previewed, state.get("exam_although", ""))
-
-
-def _hold(plan: Mapping[str, Any], key: ExamKey, previewed: str = "", although: str = "") -> None:
-    state = st.session_state
 
     def act(project: api.Project, lead: Person) -> None:
         report = api.set_exam(
             project,
             lead,
-            **plan,
+            **state["exam_plan"],
             newcomers_only=state["exam_newcomers_only"],
-            key=key,
-            although=although,
+            although=state.get("exam_although", ""),
             previewed=previewed,
             now=time.time(),
         )
@@ -91,7 +80,7 @@ def _hold(plan: Mapping[str, Any], key: ExamKey, previewed: str = "", although: 
         exempted = f" {wording.count_of(report.exempted, 'person')} exempted." if report.exempted else ""
         short = f" {report.short}" if report.short else ""
         state["exam_done"] = f"The exam has {clips} of {queries}.{short}{exempted}"
-        state.pop("exam_plan", None)
+        del state["exam_plan"]
 
     state["exam_problem"] = look.as_lead(act)
 

@@ -23,12 +23,15 @@ def told(preview: api.ExamPreview) -> None:
     drawn = preview.source if preview.seed is None else f"{preview.source}, seed {preview.seed}"
     st.markdown(
         f"**{wording.count_of(len(preview.items), 'pair')} of {wording.count_of(preview.queries, 'query')}**, from "
-        f"{plain(drawn)}; at most {wording.percent(preview.guesses.most_missed)} of the grades may "
+        f"{plain(drawn)}; at most {wording.percent(preview.most_missed)} of the grades may "
         f"{wording.differ(tolerance)}."
     )
     if preview.short:
         st.warning(plain(preview.short), icon=":material/info:")
-    figures(preview.grades, preview.guesses)
+    if preview.guesses is None:
+        st.markdown("The key comes later; what guessing scores with it is told before the round is closed.")
+    else:
+        figures(preview.grades, preview.guesses)
 
 
 def figures(grades: tuple[int, ...], guesses: api.ExamGuesses) -> None:
@@ -47,7 +50,7 @@ def reason(guesses: api.ExamGuesses, key: str) -> None:
     if guesses.weak:
         told = "".join(f"\n- {why}" for why in guesses.weak)
         st.markdown(f"**This exam tells little about who takes it:**\n{told}")
-        st.markdown("Ask other pairs, more of them, or let fewer miss. Or say why you hold it all the same.")
+        st.markdown("Other pairs, more of them, or fewer misses would make a better one. Or say why you hold it.")
         st.text_input("Why hold it all the same?", key=key, max_chars=_TEXT_LENGTH)
 
 
@@ -80,20 +83,23 @@ def clips(project: api.Project, lead: Person, preview: api.ExamPreview) -> None:
 
     def label(query: QueryId) -> str:
         items = by_query[query]
-        return f"{items[0].query} · {', '.join(str(item.right) for item in sorted(items, key=lambda one: one.right))}"
+        key = sorted(item.right for item in items if item.right is not None)
+        told = ", ".join(str(right) for right in key) or wording.count_of(len(items), "pair")
+        return f"{items[0].query} · {told}"
 
-    chosen = st.selectbox("Query, and the key of its pairs", list(by_query), format_func=label, key="exam_look")
+    chosen = st.selectbox("Query, and its pairs", list(by_query), format_func=label, key="exam_look")
     if chosen is None:
         return
     there = {pair.pair: pair for pair in api.query_pairs(project, lead, chosen)}
-    items = sorted(by_query[chosen], key=lambda one: -one.right)
+    items = sorted(by_query[chosen], key=lambda one: -1 if one.right is None else one.right, reverse=True)
     for start in range(0, len(items), _BESIDE):
         for column, item in zip(st.columns(_BESIDE), items[start : start + _BESIDE], strict=False):
             with column:
-                meaning = escape(project.campaign.scale.label(item.right).lower())
-                st.html(f"<span class='rr-grades'>{tables.grade(item.right)}</span> {meaning}")
+                if item.right is not None:
+                    meaning = escape(project.campaign.scale.label(item.right).lower())
+                    st.html(f"<span class='rr-grades'>{tables.grade(item.right)}</span> {meaning}")
                 if (pair := there.get(item.pair)) is not None:
-                    review_clip(pair)
+                    review_clip(pair, "preview-")
                     st.caption(plain(wording.moment(pair)))
 
 

@@ -40,14 +40,18 @@ def preview_exam(
     pairs: int | None = None,
     seed: int = SEED,
     most_missed: float | None = None,
+    key: ExamKey = ExamKey.SETTLED,
     spread: bool = True,
     now: float,
 ) -> ExamPreview:
-    """The exam of settled pairs that `set_exam` would hold, and what it comes to for who does not look."""
+    """The exam that `set_exam` would hold, and what it comes to for who does not look, if its key is there."""
     gate.in_charge(project.store, by)
-    return previewing.of_settled(
-        project.store, queries=queries, pairs=pairs, seed=seed, most_missed=most_missed, spread=spread, now=now
+    look = (
+        partial(previewing.of_settled, spread=spread)
+        if key is ExamKey.SETTLED
+        else partial(previewing.of_open, key=key)
     )
+    return look(project.store, queries=queries, pairs=pairs, seed=seed, most_missed=most_missed, now=now)
 
 
 def preview_exam_from_file(
@@ -75,13 +79,13 @@ def set_exam(
 ) -> ExamReport:
     """Hold an exam of settled pairs, or of open ones whose key comes later; see `backend.campaign.exam.setting`.
 
-    `spread`, `although` and `previewed` are for settled pairs alone.
+    `spread` and `although` are for settled pairs alone.
     """
     lead = gate.in_charge(project.store, by)
     draw = (
         partial(exam_lead.set_from_settled, spread=spread, although=although, previewed=previewed)
         if key is ExamKey.SETTLED
-        else partial(exam_lead.set_from_open, key=key)
+        else partial(exam_lead.set_from_open, key=key, previewed=previewed)
     )
     return draw(
         project.store,

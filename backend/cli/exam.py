@@ -50,6 +50,16 @@ class ExamKeyOption(StrEnum):
     OWN = "own"
 
 
+KeyFrom = Annotated[
+    ExamKeyOption,
+    typer.Option(
+        "--key",
+        help="What is right: the relevance of settled pairs; or, of open pairs, the median of everybody who "
+        "finished, or a lead's own grades.",
+    ),
+]
+
+
 def register(app: typer.Typer) -> None:
     """Add these commands to the command line."""
     exam = typer.Typer(
@@ -74,6 +84,7 @@ def preview(
     seed: Seed = 1,
     most_missed: MostMissed = None,
     spread: Spread = True,
+    key: KeyFrom = ExamKeyOption.SETTLED,
     file: KeyFile = None,
     json: Json = False,
 ) -> None:
@@ -84,6 +95,7 @@ def preview(
     Example: reelrank exam preview my-project --queries 10 --pairs 10
     """
     project = api.open_project(folder)
+    _require_one_key(key, file)
     if file is not None:
         found = api.preview_exam_from_file(project, api.OPERATOR, file, most_missed=most_missed, now=now())
     else:
@@ -94,26 +106,19 @@ def preview(
             pairs=pairs,
             seed=seed,
             most_missed=most_missed,
+            key=api.ExamKey(key.value),
             spread=spread,
             now=now(),
         )
     if json:
         say(msgspec.json.encode(found).decode())
         return
-    guesses, items = found.guesses, len(found.items)
+    items = len(found.items)
     drawn = found.source if found.seed is None else f"{found.source}, seed {found.seed}"
-    say(f"An exam of {items} pairs of {found.queries} queries from {drawn}; {guesses.most_missed:g} % may miss.")
+    say(f"An exam of {items} pairs of {found.queries} queries from {drawn}; {found.most_missed:g} % may miss.")
     _say_key(found.grades, found.short)
-    rows: list[tuple[object, ...]] = [
-        (f"always {one.grade}", one.missed, items, f"{100 * one.missed / items:.1f}", _verdict(one))
-        for one in guesses.constants
-    ]
-    share = 100 * guesses.chance_missed
-    odds = f"passes in {100 * guesses.chance_passes:.2g} %"
-    rows.append(("by chance", f"{share * items / 100:.1f}", items, f"{share:.1f}", odds))
-    table(("grades", "missed", "of", "%", "result"), rows, (True, False, False, False, True))
-    if guesses.weak:
-        say(f"\nIt tells too little: {'; '.join(guesses.weak)}.\nTo hold it all the same, say why: --although REASON")
+    if found.guesses is not None:
+        _say_guesses(found.guesses)
 
 
 def set_exam(
@@ -123,14 +128,7 @@ def set_exam(
     seed: Seed = 1,
     most_missed: MostMissed = None,
     spread: Spread = True,
-    key: Annotated[
-        ExamKeyOption,
-        typer.Option(
-            "--key",
-            help="What is right: the relevance of settled pairs; or, of open pairs, the median of everybody who "
-            "finished, or a lead's own grades.",
-        ),
-    ] = ExamKeyOption.SETTLED,
+    key: KeyFrom = ExamKeyOption.SETTLED,
     file: KeyFile = None,
     although: Although = "",
     newcomers_only: Annotated[
@@ -146,8 +144,7 @@ def set_exam(
     Example: reelrank exam set my-project --queries 10 --pairs 10 --most-missed 20
     """
     project = api.open_project(folder)
-    if file is not None and key is not ExamKeyOption.SETTLED:
-        raise typer.BadParameter("a file brings the key with it: leave --key out", param_hint="--key")
+    _require_one_key(key, file)
     if file is not None:
         report = api.set_exam_from_file(
             project,
@@ -244,6 +241,24 @@ def _say_key(grades: tuple[int, ...], short: str) -> None:
         say("Right grades: " + ", ".join(f"{grade}: {count}" for grade, count in enumerate(grades)))
     if short:
         say(f"Note: {short}")
+
+
+def _say_guesses(guesses: "api.ExamGuesses") -> None:
+    rows: list[tuple[object, ...]] = [
+        (f"always {one.grade}", one.missed, guesses.items, f"{100 * one.missed / guesses.items:.1f}", _verdict(one))
+        for one in guesses.constants
+    ]
+    share = 100 * guesses.chance_missed
+    odds = f"passes in {100 * guesses.chance_passes:.2g} %"
+    rows.append(("by chance", f"{share * guesses.items / 100:.1f}", guesses.items, f"{share:.1f}", odds))
+    table(("grades", "missed", "of", "%", "result"), rows, (True, False, False, False, True))
+    if guesses.weak:
+        say(f"\nIt tells too little: {'; '.join(guesses.weak)}.\nTo hold it all the same, say why: --although REASON")
+
+
+def _require_one_key(key: ExamKeyOption, file: Path | None) -> None:
+    if file is not None and key is not ExamKeyOption.SETTLED:
+        raise typer.BadParameter("a file brings the key with it: leave --key out", param_hint="--key")
 
 
 def _verdict(one: "api.ExamConstant") -> str:

@@ -487,9 +487,14 @@ def preview_exam(
     seed: int,
     most_missed: float,
     spread: bool,
+    key: ExamKey,
     now: float,
 ) -> ExamPreview:
     _require_store(project)
+    if key.comes_later:
+        there = [PreviewItem(pair.pair, QueryId(1), "Query 1", None) for pair in project.pairs[QueryId(1)]]
+        told = short((queries, pairs), len(there), 1)
+        return ExamPreview(tuple(there), 1, "open pairs", seed, most_missed, told, (), None, "open")
     if not project.exam_key:
         raise ProjectError("there is no settled pair to ask yet")
     there = project.pairs[QueryId(1)]
@@ -500,7 +505,9 @@ def preview_exam(
     grades = tuple(project.exam_key.count(grade) for grade in project.campaign.scale.grades)
     found = guesses(project.exam_key, project.campaign.scale.grades, most_missed, project.campaign.tolerance)
     told = short((queries, pairs), len(items), queries)
-    return ExamPreview(items, queries, "settled pairs", seed, told, grades, found, f"{project.exam_key} {spread}")
+    return ExamPreview(
+        items, queries, "settled pairs", seed, most_missed, told, grades, found, f"{project.exam_key} {spread}"
+    )
 
 
 def exam_although(project: Project, by: Person | Operator) -> tuple[list[str], str] | None:
@@ -528,9 +535,10 @@ def set_exam(
         project.exam = Exam(1, NOON, by.name, "open pairs", seed, most_missed, 1, items, queries, items, key_from=key)
         return ExamReport(items, queries, (queries, pairs), (), most_missed, 2 if newcomers_only else 0)
     seen = preview_exam(
-        project, by, queries=queries, pairs=pairs, seed=seed, most_missed=most_missed, spread=spread, now=now
+        project, by, queries=queries, pairs=pairs, seed=seed, most_missed=most_missed, spread=spread, key=key, now=now
     )
     assert previewed == seen.digest
+    assert seen.guesses is not None
     require_telling(seen.guesses, although)
     project.exam_reserve = (list(seen.guesses.weak), although) if seen.guesses.weak else None
     items, who = len(seen.items), by.name if isinstance(by, Person) else None

@@ -95,7 +95,9 @@ def look(app: AppTest, most: float) -> AppTest:
 
 def press(app: AppTest, label: str) -> AppTest:
     (button,) = [button for button in app.button if button.label == label]
-    return button.click().run()
+    app = button.click().run()
+    assert not app.exception
+    return app
 
 
 def test_without_an_exam_the_lead_looks_at_one_and_holds_it(open_page: Open, project: fake_api.Project) -> None:
@@ -155,8 +157,14 @@ def test_a_round_is_told_of_closed_and_its_answers_used(open_page: Open, held: f
     app = open_page("exam")
     assert "The round is open" not in words(app), "an exam of settled pairs has its key from the beginning"
     app.radio(key="exam_key").set_value(ExamKey.MEDIAN)
+    app.number_input(key="exam_queries").set_value(40)
     app = press(app, "Go on")
+    assert "Asked for 40 queries with 10 pairs each; there were only 20 pairs of 1 query to be had." in words(app)
+    assert "The key comes later" in words(app)
+    assert len(app.get("bidi_component")) == 21, "its pairs as clips, and that of the tab Items, which is one of them"
     assert held.exam is not None
+    assert held.exam.key_from is ExamKey.SETTLED, "not held yet"
+    app = press(app, "Hold this exam")
     assert held.exam.key_from is ExamKey.MEDIAN
     people = held.people
     held.examined = {

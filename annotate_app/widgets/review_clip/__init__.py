@@ -16,10 +16,10 @@ _mount = st.components.v2.component(
 )
 
 
-def review_clip(pair: PairReview | TrialPair) -> None:
-    """Shows the clip of one pair; it plays while it is in view. At most once a pair on a page."""
+def review_clip(pair: PairReview | TrialPair, place: str = "") -> None:
+    """Shows the clip of one pair; it plays while it is in view. At most once a pair in one `place` of a page."""
     label = f"Clip of {pair.video}, {pair.start_s:.2f} to {pair.end_s:.2f} s"
-    clip_at(f"/clips/{pair.pair}.mp4", label, f"clip-{pair.pair}")
+    clip_at(f"/clips/{pair.pair}.mp4", label, f"clip-{place}{pair.pair}")
 
 
 def clip_at(src: str, label: str, key: str) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 
-from backend.campaign.exam.model import ExamKey
+from backend.campaign.exam.model import ExamKey, ExamPurpose
 from backend.campaign.exam.rows import drawing
 from backend.campaign.exam.rules.drawing import draw, draw_top
 from backend.campaign.exam.rules.guessing import Guesses, guesses, require_telling
@@ -93,7 +93,8 @@ def of_open(
         ProjectError: there is no open pair to ask, or a number makes no sense.
     """
     asked, most_missed = _usual(db, queries, pairs, most_missed)
-    there = drawing.open_pairs(db, now=now)
+    replaced = ExamPurpose.TRIAL if key is ExamKey.NONE else ExamPurpose.EXAM
+    there = drawing.open_pairs(db, now=now, replaced=replaced)
     if missing := set(among or ()) - {one.query_id for one in there}:
         raise ProjectError(f"no open pair to ask belongs to query {', '.join(map(str, sorted(missing)))}")
     there = [one for one in there if among is None or one.query_id in among]
@@ -115,6 +116,16 @@ def of_file(db: Database, data: bytes, file: str, *, most_missed: float | None, 
     """
     _, most_missed = _usual(db, None, None, most_missed)
     return Plan(_read_items(db, data, file, now=now), ExamKey.SETTLED, None, file, None, most_missed)
+
+
+def require_same(plan: Plan, previewed: str) -> None:
+    """Refuse to hold a plan that is not the one whose `digest` a lead looked at; blank if nobody looked.
+
+    Raises:
+        ProjectError: something has changed since.
+    """
+    if previewed and previewed != plan.digest:
+        raise ProjectError(f"the {plan.source} are not what they were when you looked: look at the draw once more")
 
 
 def guessed(db: Database, key: Sequence[int], most_missed: float) -> Guesses:

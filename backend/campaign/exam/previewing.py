@@ -1,4 +1,4 @@
-"""An exam with a known key, as the lead sees it before holding it.
+"""An exam as the lead sees it before holding it.
 
 *Reads* what `planning` reads, and queries. *Writes* nothing.
 """
@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from backend.campaign.exam import planning
+from backend.campaign.exam.model import ExamKey
 from backend.campaign.exam.planning import SEED, Plan
 from backend.campaign.exam.rows import drawing
 from backend.campaign.exam.rules.guessing import Guesses
@@ -19,17 +20,19 @@ from backend.store.connection import Database, Store, reading
 
 @dataclass(frozen=True, slots=True)
 class PreviewItem:
-    """A pair that would be asked, with its right grade."""
+    """A pair that would be asked, with its right grade, if there is one."""
 
     pair: PairKey
     query_id: QueryId
     query: str
-    right: int
+    right: int | None
 
 
 @dataclass(frozen=True, slots=True)
 class ExamPreview:
     """What would be held. `grades` says how many items have each right grade of the scale.
+
+    Of an exam whose key comes later `grades` is empty and `guesses` None.
 
     `short` says what was asked for and is not there; it is empty where all of it is. `digest` names this very exam:
     setting it with that name is refused if something has changed since.
@@ -39,9 +42,10 @@ class ExamPreview:
     queries: int
     source: str
     seed: int | None
+    most_missed: float
     short: str
     grades: tuple[int, ...]
-    guesses: Guesses
+    guesses: Guesses | None
     digest: str
 
 
@@ -63,6 +67,24 @@ def of_settled(
         return _preview(db, plan)
 
 
+def of_open(
+    store: Store,
+    key: ExamKey,
+    *,
+    queries: int | None = None,
+    pairs: int | None = None,
+    seed: int = SEED,
+    most_missed: float | None = None,
+    now: float,
+) -> ExamPreview:
+    """The exam of open pairs that `setting.set_from_open` would hold; arguments and errors as there."""
+    with reading(store) as db:
+        return _preview(
+            db,
+            planning.of_open(db, key, queries=queries, pairs=pairs, seed=seed, most_missed=most_missed, now=now),
+        )
+
+
 def of_file(store: Store, file: Path, *, most_missed: float | None = None, now: float) -> ExamPreview:
     """The exam with the key of a file that `setting.set_from_file` would hold; errors as there."""
     data = bytes_of(file)
@@ -72,15 +94,16 @@ def of_file(store: Store, file: Path, *, most_missed: float | None = None, now: 
 
 def _preview(db: Database, plan: Plan) -> ExamPreview:
     told = drawing.told(db, [pair for pair, _, _ in plan.items])
-    items = tuple(PreviewItem(*told[pair], right) for pair, right, _ in plan.items if right is not None)
+    items = tuple(PreviewItem(*told[pair], right) for pair, right, _ in plan.items)
     queries, grades = len({item.query_id for item in items}), Counter(plan.right)
     return ExamPreview(
         items,
         queries,
         plan.source,
         plan.seed,
+        plan.most_missed,
         planning.short(plan.asked, len(items), queries),
-        tuple(grades[grade] for grade in facts.scale(db).grades),
-        planning.guessed(db, plan.right, plan.most_missed),
+        tuple(grades[grade] for grade in facts.scale(db).grades) if plan.right else (),
+        planning.guessed(db, plan.right, plan.most_missed) if plan.right else None,
         plan.digest,
     )

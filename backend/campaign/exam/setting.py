@@ -90,8 +90,7 @@ def set_from_settled(
         plan = planning.of_settled(
             db, queries=queries, pairs=pairs, seed=seed, most_missed=most_missed, spread=spread, now=now
         )
-        if previewed and previewed != plan.digest:
-            raise ProjectError("the settled pairs are not what they were when you looked: look at the draw once more")
+        planning.require_same(plan, previewed)
         return _set(db, lead, plan, although, newcomers_only, now)
 
 
@@ -104,6 +103,7 @@ def set_from_open(
     pairs: int | None = None,
     seed: int = SEED,
     most_missed: float | None = None,
+    previewed: str = "",
     newcomers_only: bool = False,
     among: Collection[QueryId] | None = None,
     now: float,
@@ -114,13 +114,14 @@ def set_from_open(
     from `key`, later. Arguments as in `set_from_settled`; `among`: of these queries alone.
 
     Raises:
-        ProjectError: there is no open pair to ask, or a number makes no sense.
+        ProjectError: there is no open pair to ask, a number makes no sense, or it is not any more what the lead
+            looked at.
     """
     with writing(store) as db:
-        _end(db, lead, _purpose(key), now, replaced=True)  # what it asked may be asked again
         plan = planning.of_open(
             db, key, queries=queries, pairs=pairs, seed=seed, most_missed=most_missed, among=among, now=now
         )
+        planning.require_same(plan, previewed)
         return _set(db, lead, plan, "", newcomers_only, now)
 
 

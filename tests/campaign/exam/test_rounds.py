@@ -212,6 +212,23 @@ def test_a_leads_own_key_that_a_constant_passes_waits_for_a_reason(fresh: Round)
     assert fresh.phase(0) is ExamPhase.RESULT
 
 
+def test_an_exam_of_open_pairs_is_held_as_it_was_looked_at(fresh: Round) -> None:
+    ask = {"queries": 3, "pairs": 9, "seed": 2, "key": api.ExamKey.MEDIAN, "now": NOW}
+    seen = api.preview_exam(fresh.project, fresh.lead, **ask)
+    assert (seen.grades, seen.guesses) == ((), None)
+    assert {item.right for item in seen.items} == {None}
+    report = api.set_exam(fresh.project, fresh.lead, previewed=seen.digest, **ask)
+    assert (report.items, report.queries, report.short) == (len(seen.items), seen.queries, seen.short)
+    assert [fresh.pair_named(item.pair) for item in seen.items] == sorted(fresh.items())
+    # What it asks may be asked again by the one that takes its place.
+    again = api.preview_exam(fresh.project, fresh.lead, **ask)
+    assert again.digest == seen.digest
+    assert api.set_exam(fresh.project, fresh.lead, previewed=again.digest, **ask) == report
+    fresh.finish(0, 2)
+    with pytest.raises(ProjectError, match="the open pairs are not what they were when you looked"):
+        api.set_exam(fresh.project, fresh.lead, previewed=seen.digest, **(ask | {"queries": 1}))
+
+
 def test_a_lead_grades_nothing_but_the_key_and_gives_it_once(fresh: Round) -> None:
     fresh.hold("own")
     fresh.act(-1, "start")

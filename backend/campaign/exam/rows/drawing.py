@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable
 
+from backend.campaign.exam.model import ExamPurpose
 from backend.campaign.exam.rules.drawing import Open, Settled
 from backend.ground.ids import PairId, PairKey, QueryId
 from backend.store.engine import Database
@@ -29,11 +30,12 @@ def settled(db: Database, *, now: float, final_before: float) -> list[Settled]:
     return [Settled(QueryId(row[0]), PairId(row[1]), row[2]) for row in rows]
 
 
-def open_pairs(db: Database, *, now: float) -> list[Open]:
+def open_pairs(db: Database, *, now: float, replaced: ExamPurpose) -> list[Open]:
     """Pairs that may be asked before anything is settled: nobody has graded or holds them, and they have a clip.
 
     Left out are pairs of probes, those that an exam or a trial asks already, and those that somebody has answered in
-    one: who comes later would be asked what others were told.
+    one: who comes later would be asked what others were told. What is asked by the one of the kind `replaced` may be
+    asked again, as it ends.
     """
     rows = db.conn.execute(
         """
@@ -43,10 +45,11 @@ def open_pairs(db: Database, *, now: float) -> list[Open]:
           AND NOT EXISTS (SELECT 1 FROM judgement j WHERE j.pair_id = p.pair_id)
           AND NOT EXISTS (SELECT 1 FROM consensus c WHERE c.pair_id = p.pair_id)
           AND NOT EXISTS (SELECT 1 FROM seat s WHERE s.pair_id = p.pair_id AND s.lease_until >= :now)
-          AND NOT EXISTS (SELECT 1 FROM set_aside o WHERE o.pair_id = p.pair_id)
+          AND NOT EXISTS (SELECT 1 FROM exam_item i JOIN exam e USING (exam_id)
+            WHERE i.pair_id = p.pair_id AND e.ended_at IS NULL AND e.purpose <> :replaced)
           AND NOT EXISTS (SELECT 1 FROM known_pair k WHERE k.pair_id = p.pair_id)
         """,
-        {"now": now},
+        {"now": now, "replaced": replaced},
     )
     return [Open(QueryId(row[0]), PairId(row[1]), row[2]) for row in rows]
 
