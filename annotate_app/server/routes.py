@@ -31,7 +31,7 @@ from backend import api
 from backend.campaign.exam.model import ExamDesk
 from backend.campaign.judging.model import Desk, GradeEvent, Receipt, SkipEvent
 from backend.campaign.nouns import Person
-from backend.ground.errors import NotAllowed, StoreUnavailable, VideoUnreadable
+from backend.ground.errors import NotAllowed, ProjectError, StoreUnavailable, VideoUnreadable
 from backend.ground.ids import PairKey
 
 _LOG = logging.getLogger(__name__)
@@ -149,7 +149,12 @@ class Desks:
         if isinstance(sent, Response):
             return sent
         person = person_of(request)
-        desk = await run_in_threadpool(api.read_guideline, self._project(), person, sent.version, now=self._clock())
+        try:
+            desk = await run_in_threadpool(api.read_guideline, self._project(), person, sent.version, now=self._clock())
+        except StoreUnavailable:
+            raise  # the guard answers
+        except ProjectError as refusal:
+            return refused(404, str(refusal))
         return self._answer(person, [], desk)
 
     async def clip(self, request: Request) -> Response:
