@@ -32,8 +32,10 @@ def renew(db: Database, me: AnnotatorId, *, now: float, until: float, slack_s: f
 
 def claimable(db: Database, me: AnnotatorId, batch_id: BatchId) -> list[tuple[PairId, int]]:
     """Pairs of a batch that are offered to this person, each with the seat that it looks like."""
+    # CROSS JOIN, here and below: from the few offers to their pairs, never from a batch or all pairs.
     rows = db.conn.execute(
-        f"SELECT g.pair_id FROM gold_seat g JOIN pair p USING (pair_id) WHERE p.batch_id = :batch AND {_MINE_TO_TAKE}",
+        "SELECT g.pair_id FROM gold_seat g CROSS JOIN pair p USING (pair_id) "
+        f"WHERE p.batch_id = :batch AND {_MINE_TO_TAKE}",
         {"me": me, "batch": batch_id},
     )
     return [(PairId(row[0]), SEAT_NO) for row in rows]
@@ -42,7 +44,8 @@ def claimable(db: Database, me: AnnotatorId, batch_id: BatchId) -> list[tuple[Pa
 def next_batch(db: Database, me: AnnotatorId) -> tuple[BatchId, int] | None:
     """The first batch, in judging order, with a pair that is offered to this person, and its place in that order."""
     row = db.conn.execute(
-        "SELECT p.batch_id, q.position FROM gold_seat g JOIN pair p USING (pair_id) JOIN query q USING (query_id) "
+        "SELECT p.batch_id, q.position FROM gold_seat g CROSS JOIN pair p USING (pair_id) "
+        "CROSS JOIN query q USING (query_id) "
         f"WHERE {_MINE_TO_TAKE} ORDER BY q.position, p.batch_id LIMIT 1",
         {"me": me},
     ).fetchone()
