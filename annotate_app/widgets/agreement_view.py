@@ -41,7 +41,8 @@ _MARKS = ("by_two", "by_four", "adjudicated", "discarded", "waiting")
 
 def figures(found: api.AgreementBoard, draw: Draw) -> None:
     """The headline, every figure with its base and interval, what became of the pairs."""
-    look.metrics({title: (value(found.figures[key]), help_) for key, (title, help_) in _HEADLINE.items()})
+    tiles = {title: (found.figures[key], meaning) for key, (title, meaning) in _HEADLINE.items()}
+    look.metrics({title: (value(one), f"{meaning} {_base(one)}") for title, (one, meaning) in tiles.items()})
     st.html(figure_table(found))
     with st.expander("What these figures mean"):
         st.markdown(_MEANINGS)
@@ -165,6 +166,14 @@ def interval(figure: Figure) -> str:
     if figure.low is None or figure.high is None:
         return ""
     return f"{_number(figure.low, figure)} to {_number(figure.high, figure)}"
+
+
+def _base(figure: Figure) -> str:
+    """What a figure rests on, in a sentence."""
+    if figure.value is None:
+        return f"Undefined: {plain(figure.reason)}."
+    sure = f"95 % interval {interval(figure)}; over " if interval(figure) else "Over "
+    return f"{sure}{figure.n:,} {figure.of}."
 
 
 def figure_table(found: api.AgreementBoard) -> str:

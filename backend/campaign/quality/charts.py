@@ -44,8 +44,10 @@ def file_of(board: AgreementBoard, name: str, kind: str) -> bytes:
 
 def _lowest_highest(board: AgreementBoard, rows: Rows) -> BoardPicture:
     base = _chart(rows).encode(
-        x=alt.X("highest:O", title="highest grade of the pair", axis=alt.Axis(labelAngle=0, ticks=False)),
-        y=alt.Y("lowest:O", title="lowest grade of the pair", sort="descending", axis=alt.Axis(ticks=False)),
+        x=alt.X("highest:O", title="highest grade of the pair", axis=alt.Axis(grid=False, labelAngle=0, ticks=False)),
+        y=alt.Y(
+            "lowest:O", title="lowest grade of the pair", sort="descending", axis=alt.Axis(grid=False, ticks=False)
+        ),
     )
     dark = max(row["share"] for row in rows) * 0.45
     cells = base.mark_rect(cornerRadius=3).encode(
@@ -68,7 +70,7 @@ def _lowest_highest(board: AgreementBoard, rows: Rows) -> BoardPicture:
 def _grades(board: AgreementBoard, rows: Rows) -> BoardPicture:
     kinds = ["raw grades", "relevances"]
     base = _chart(rows).encode(
-        x=alt.X("grade:O", title="grade, or relevance", axis=alt.Axis(labelAngle=0)),
+        x=alt.X("grade:O", title="grade, or relevance", axis=alt.Axis(grid=False, labelAngle=0)),
         xOffset=alt.XOffset("kind:N", sort=kinds),
         y=alt.Y("share:Q", title="share of its kind", axis=alt.Axis(format="%", tickCount=5)),
     )
@@ -93,7 +95,9 @@ def _grades(board: AgreementBoard, rows: Rows) -> BoardPicture:
 def _people(board: AgreementBoard, rows: Rows) -> BoardPicture:
     rows = sorted((row for row in rows if row["bias"] is not None), key=lambda row: row["bias"])
     order = [row["annotator"] for row in rows]
-    base = _chart(rows).encode(y=alt.Y("annotator:N", sort=order, title=None, axis=alt.Axis(labelLimit=140)))
+    base = _chart(rows).encode(
+        y=alt.Y("annotator:N", sort=order, title=None, axis=alt.Axis(grid=False, labelLimit=140))
+    )
     x = alt.X("bias:Q", title="bias, in grades (above 0: more generous)", axis=alt.Axis(format="+.1f"))
     spans = base.mark_rule(strokeWidth=2, color="#6366f1").encode(x=alt.X("bias_low:Q"), x2="bias_high:Q")
     tips = ["annotator:N", *(_tip(key, "+.3f") for key in ("bias", "bias_low", "bias_high"))]
@@ -115,7 +119,7 @@ def _spread(board: AgreementBoard, rows: Rows) -> BoardPicture:
         _chart(rows)
         .mark_bar()
         .encode(
-            y=alt.Y("annotator:N", sort=None, title=None, axis=alt.Axis(labelLimit=140)),
+            y=alt.Y("annotator:N", sort=None, title=None, axis=alt.Axis(grid=False, labelLimit=140)),
             x=alt.X("count:Q", stack="normalize", title="share of their grades", axis=alt.Axis(format="%")),
             color=alt.Color(
                 "grade:O",
@@ -144,8 +148,13 @@ def _couples(board: AgreementBoard, rows: Rows) -> BoardPicture:
             both += [row, {**row, "first": row["second"], "second": row["first"]}]
     names = [one.name for one in board.people]
     base = _chart(both).encode(
-        x=alt.X("second:N", scale=alt.Scale(domain=names), title=None, axis=alt.Axis(labelAngle=-45, labelLimit=100)),
-        y=alt.Y("first:N", scale=alt.Scale(domain=names), title=None, axis=alt.Axis(labelLimit=140)),
+        x=alt.X(
+            "second:N",
+            scale=alt.Scale(domain=names),
+            title=None,
+            axis=alt.Axis(grid=False, labelAngle=-45, labelLimit=100),
+        ),
+        y=alt.Y("first:N", scale=alt.Scale(domain=names), title=None, axis=alt.Axis(grid=False, labelLimit=140)),
     )
     chart: Any = base.mark_rect(cornerRadius=2).encode(
         color=alt.Color(
@@ -186,7 +195,7 @@ def _over_time(what: str) -> Callable[[AgreementBoard, Rows], BoardPicture]:
             _chart(long)
             .mark_line(strokeWidth=2, point=alt.OverlayMarkDef(size=40))
             .encode(
-                x=alt.X(f"{what}:O", title=None, axis=alt.Axis(labelAngle=0, labelOverlap="greedy")),
+                x=alt.X(f"{what}:O", title=None, axis=alt.Axis(grid=False, labelAngle=0, labelOverlap="greedy")),
                 y=alt.Y("value:Q", title=None, axis=alt.Axis(format=".1f", tickCount=5)),
                 color=alt.Color(
                     "measure:N",
@@ -212,8 +221,8 @@ def _person_weeks(board: AgreementBoard, rows: Rows) -> BoardPicture:
         _chart(kept)
         .mark_rect(cornerRadius=2)
         .encode(
-            x=alt.X("week:O", title="week", axis=alt.Axis(labelAngle=0, labelOverlap="greedy")),
-            y=alt.Y("annotator:N", title=None, axis=alt.Axis(labelLimit=140)),
+            x=alt.X("week:O", title="week", axis=alt.Axis(grid=False, labelAngle=0, labelOverlap="greedy")),
+            y=alt.Y("annotator:N", title=None, axis=alt.Axis(grid=False, labelLimit=140)),
             color=alt.Color(
                 "bias:Q",
                 scale=alt.Scale(scheme="blueorange", domain=[-1, 1], domainMid=0, clamp=True),
