@@ -148,7 +148,7 @@ def _sums(found: HoursReport) -> None:
         "Active hours": (f"{found.hours:,.1f}", "Of everybody, in this period; see below for what counts."),
         f"Pay, {found.currency}": ("no rate" if found.pay is None else f"{found.pay:,}", "At the rates of today."),
         "Judgements an hour": (
-            f"{judgements / judging:,.0f}" if judging else "not measured",
+            f"{judgements / judging:,.0f}" if judging else "none yet",
             "First grades in an hour of judging.",
         ),
         "Still to come": (

@@ -208,7 +208,7 @@ def people_table(found: api.AgreementBoard) -> str:
         (
             escape(one.name),
             f"{one.grades:,}",
-            f"{tables.grade(one.most_used)} {_often(one, found.most_used_limit)}",
+            f"{tables.grade(one.most_used)} {_often(one)}",
             _signed(one.bias.value) if one.bias.value is not None else f"undefined: {escape(one.bias.reason)}",
             "" if one.bias.low is None else f"{_signed(one.bias.low)} to {_signed(one.bias.high)}",
             f"{one.bias.n:,}",
@@ -219,9 +219,9 @@ def people_table(found: api.AgreementBoard) -> str:
     return tables.table(heads, rows, "rr-figures rr-people")
 
 
-def _often(one: PersonGrades, limit: float) -> str:
+def _often(one: PersonGrades) -> str:
     share = wording.percent(100 * one.most_used_share)
-    return f"<span class='rr-fast'>{share}: often</span>" if one.most_used_share > limit else share
+    return f"<span class='rr-fast'>{share}: often</span>" if one.often else share
 
 
 def _number(number: float, figure: Figure) -> str:

@@ -67,7 +67,7 @@ def agreement(
     ]
     table(("Annotator", "grades", "most used", "bias", "95 % interval"), people)
     say("")
-    flagged = [one.name for one in board.people if one.most_used_share > board.most_used_limit]
+    flagged = [one.name for one in board.people if one.often]
     if flagged:
         say(f"One grade more than {board.most_used_limit:.0%} of the time: {', '.join(flagged)}.")
     say("Alpha: Krippendorff's. Kappa: Cohen's, of couples who share 50 pairs. Intervals: bootstrap over pairs.")

@@ -135,7 +135,7 @@ def _spread(board: AgreementBoard, rows: Rows) -> BoardPicture:
             ],
         )
     )
-    over = [one.name for one in board.people if one.most_used_share > board.most_used_limit]
+    over = [one.name for one in board.people if one.often]
     told = f"Stacked bars. One grade more than {board.most_used_limit:.0%} of the time: {', '.join(over) or 'nobody'}."
     caption = "How often everybody gave each grade; from pale (0) to dark."
     return BoardPicture("Grades of every annotator", caption, told, _sized(chart, _WIDTH, _height(board.people)))

@@ -236,6 +236,8 @@ class PersonGrades:
     histogram: tuple[int, ...]
     most_used: int
     most_used_share: float
+    often: bool
+    """Whether the most used grade is given so often, by so many grades, that it is a flag."""
     bias: Figure
 
 

@@ -30,7 +30,7 @@ from backend.campaign.quality.rules.agreement import (
     shares_within,
 )
 from backend.campaign.quality.rules.figures import GRADES, figures
-from backend.campaign.quality.rules.flags import one_grade_limit
+from backend.campaign.quality.rules.flags import is_often, one_grade_limit
 from backend.campaign.quality.rules.pairs import Codes, GradedPairs, Patterns
 from backend.campaign.quality.rules.summary import summary
 
@@ -163,6 +163,7 @@ def _people(grades: GradedPairs, leaning: Floats, spread: Codes, resamples: int,
                 tuple(histogram.tolist()),
                 grade,
                 share,
+                is_often(share, len(rows), grades.highest),
                 _figure(bias, bootstrap.mean_samples(own, pair, resamples=resamples, seed=seed)),
             )
         )

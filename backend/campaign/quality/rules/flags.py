@@ -113,6 +113,15 @@ def one_grade_limit(highest: int) -> float:
     return MOST_USED_SHARE - 1 / FIVE_GRADES + 1 / (highest + 1)
 
 
+def is_often(share: float, n: int, highest: int) -> bool:
+    """Whether a grade that somebody gave in this share of their `n` grades is a flag.
+
+    >>> is_often(0.6, 100, 4), is_often(0.6, 10, 4)
+    (True, False)
+    """
+    return n >= FEWEST and share > one_grade_limit(highest)
+
+
 def _values(work: Work, kind: FlagKind) -> Floats:
     """The number of each grade that a flag is made of."""
     match kind:
@@ -151,7 +160,7 @@ def _one_grade(everybody: Work, work: Work, annotator_id: int) -> Flag:
     grade, value = most
     others = _others_share(everybody.grades, annotator_id, grade)
     told = flag_words.one_grade(grade, value, n, limit, others) + flag_words.few(n, FEWEST)
-    return Flag(kind, value, n, limit, raised=n >= FEWEST and value > limit, told=told)
+    return Flag(kind, value, n, limit, raised=is_often(value, n, work.highest), told=told)
 
 
 def _others_share(grades: Grades, annotator_id: int, grade: int) -> float | None:
