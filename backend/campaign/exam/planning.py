@@ -115,7 +115,7 @@ def of_file(db: Database, data: bytes, file: str, *, most_missed: float | None, 
         ProjectError: a number makes no sense.
     """
     _, most_missed = _usual(db, None, None, most_missed)
-    return Plan(_read_items(db, data, file, now=now), ExamKey.SETTLED, None, file, None, most_missed)
+    return Plan(read_key(db, data, file, now=now), ExamKey.SETTLED, None, file, None, most_missed)
 
 
 def require_same(plan: Plan, previewed: str) -> None:
@@ -195,7 +195,12 @@ def _usual(
     return (queries, pairs), most_missed
 
 
-def _read_items(db: Database, data: bytes, file: str, *, now: float) -> list[Item]:
+def read_key(db: Database, data: bytes, file: str, *, now: float) -> list[Item]:
+    """The settled pairs of a CSV file `pair_id,grade` and perhaps `query_id,explanation`, each with its right grade.
+
+    Raises:
+        InputError: with every problem of the file.
+    """
     table = read_csv(data, file, ("pair_id", "grade"), ("query_id", "explanation"))
     problems = list(table.problems)
     pairs, bad_pairs = table.values("pair_id", whole, needed=True)

@@ -5,21 +5,18 @@
 
 import secrets
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from backend.campaign.exam.rows import drawing
+from backend.campaign.exam.planning import read_key
 from backend.campaign.gold import rows as gold
-from backend.campaign.gold.rules import MOST_SHARE, KnownPair, constant, draw
+from backend.campaign.gold.rules import MOST_SHARE, constant, draw
 from backend.campaign.judging.model import CORRECTION_S
 from backend.campaign.nouns import Lead, Operator
 from backend.campaign.project import rows as facts
 from backend.campaign.project.model import GoldSettings
-from backend.ground.errors import InputError, Problem, ProjectError
-from backend.ground.ids import PairId
+from backend.ground.errors import ProjectError
 from backend.ground.reading import bytes_of
-from backend.ground.text_files import read_csv, whole
 from backend.store import events
 from backend.store.connection import Database, Store, writing
 from backend.store.events import EventKind
@@ -84,8 +81,10 @@ def set_gold(
         settings = _settings(facts.gold(db), options)
         key = facts.gold_key(db) or secrets.token_hex(8)
         if file is not None and data is not None:
-            given = _read(db, data, file.name, now=now)
-            gold.replace_pairs(db, [(one.pair_id, one.right) for one in given])
+            given = read_key(db, data, file.name, now=now)
+            if not given:
+                raise ProjectError(f"{file.name} has no pair in it")
+            gold.replace_pairs(db, [(pair, right) for pair, right, _ in given])
         else:
             if pairs < 1:
                 raise ProjectError("gold needs at least one pair")
@@ -151,31 +150,6 @@ def _settings(before: GoldSettings, options: GoldOptions) -> GoldSettings:
     if problems:
         raise ProjectError("; ".join(problems))
     return new
-
-
-def _read(db: Database, data: bytes, file: str, *, now: float) -> Sequence[KnownPair]:
-    table = read_csv(data, file, ("pair_id", "grade"), ("query_id", "explanation"))
-    problems = list(table.problems)
-    pairs, bad_pairs = table.values("pair_id", whole, needed=True)
-    grade_of = {str(grade): grade for grade in facts.scale(db).grades}
-    grades, bad_grades = table.values("grade", grade_of.get, needed=True)
-    problems += [Problem(file, row, f"pair_id is {text!r}, not a whole number") for row, text in bad_pairs]
-    problems += [Problem(file, row, f"grade is {text!r}, not one of {', '.join(grade_of)}") for row, text in bad_grades]
-    found: dict[PairId, KnownPair] = {}
-    for row, pair, grade in zip(table.rows, pairs, grades, strict=True):
-        if pair is None or grade is None:
-            continue
-        pair_id = PairId(pair)
-        if pair_id in found:
-            problems.append(Problem(file, row, f"pair {pair} stands in the file twice"))
-        elif why := drawing.why_unfit(db, pair_id, now=now):
-            problems.append(Problem(file, row, f"pair {pair} {why}"))
-        found.setdefault(pair_id, KnownPair(pair_id, grade))
-    if problems or not found:
-        raise InputError(
-            sorted(problems, key=lambda problem: problem.row or 0) or [Problem(file, None, "it has no pair in it")]
-        )
-    return list(found.values())
 
 
 def _tell(db: Database, kind: EventKind, lead: Lead | Operator, payload: dict[str, object], now: float) -> None:
