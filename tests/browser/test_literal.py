@@ -5,6 +5,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,9 +14,10 @@ from playwright.sync_api import Page, expect
 from app_server import AppServer, sign_in
 from backend import api
 from backend.campaign.judging.model import GradeEvent
-from backend.campaign.nouns import Person
-from backend.ground.ids import AnnotatorId
+from backend.campaign.nouns import Person, Scale
+from backend.ground.ids import AnnotatorId, MomentId
 from hands import upload
+from support import have_read
 
 pytestmark = pytest.mark.browser
 LEAD, ANNOTATORS, PASSWORD = api.demo_people()
@@ -89,6 +91,12 @@ def _act(project: api.Project, folder: Path) -> None:
     moments = [{"video_name": settled.video, "timestamp": [settled.start_s, settled.end_s], "relevance": 4}]
     truth.write_text(json.dumps([{"query_id": 1, "query": settled.query, "relevant_moment": moments}]))
     api.add_truth(project, lead, truth, name=hostile("truth"), now=now)
+    grading = project.campaign.grading
+    meanings = tuple(replace(one, example="") for one in grading.scale.meanings)  # those would stand in an <em> of ours
+    reworded = replace(grading, scale=Scale(meanings), reminders=(hostile("reminder"),))
+    api.reword_guideline(project, lead, reworded, hostile("changed"), now=now)
+    have_read(project)
+    api.choose_practice(project, lead, hostile("practised"), MomentId(1), 4, hostile("explained"), now=now)
 
 
 def _write_notes(project: api.Project, lead: Person, annotator: Person) -> None:
@@ -149,13 +157,34 @@ def test_disagreements(enter: Enter) -> None:
     expect(page.get_by_text("Clips that cannot be shown")).to_be_visible()
     stands(page, "fault")
     page.get_by_role("radio", name="Decided").click()
-    expect(page.get_by_text("Decided by a lead: relevance 3.")).to_be_visible()
+    expect(page.get_by_text("Decided by a lead: relevance 3.").first).to_be_visible()
     stands(page, "fault", "decision")
     page.get_by_role("radio", name="Skipped").click()
     stands(page, "skip", ANNOTATORS[0])
     page.get_by_role("radio", name="Notes").click()
     expect(page.get_by_text(f"“{hostile('written')}”")).to_be_visible()
     expect(page.get_by_text(f"“{hostile('replied')}”")).to_be_visible()
+    stands(page)
+
+
+def test_guideline(enter: Enter) -> None:
+    page = enter("/guideline")
+    seen = page.get_by_label("The guideline as annotators see it")
+    expect(seen).to_contain_text(hostile("reminder"))
+    stands(page)
+    page.get_by_role("tab", name="Versions").click()
+    stands(page, "changed", "reminder")
+    page.get_by_role("tab", name="Tutorial").click()
+    stands(page, "practised", "explained")
+
+
+def test_the_tutorial(enter: Enter) -> None:
+    page = enter("/grade?tutorial", ANNOTATORS[0])
+    sheet = page.get_by_test_id("lesson-sheet")
+    expect(sheet.get_by_role("heading", name="How to grade")).to_be_visible()
+    for _ in range(7):
+        page.keyboard.press("Enter")
+    expect(sheet).to_contain_text(hostile("reminder"))
     stands(page)
 
 
