@@ -274,8 +274,8 @@ def test_a_lead_looks_at_an_exam_before_it_is_held_and_says_why_it_is_held_all_t
     project = api.open_project(server.project)
     api.end_exam(project, api.OPERATOR, now=time.time())
     page = enter(LEAD, url=f"{server.url}/exam")
-    for label, value in {"Queries": "2", "Pairs of each, at most": "40", "Missed at most, %": "45"}.items():
-        page.get_by_label(label, exact=True).fill(value)
+    for field, value in {"queries": "2", "pairs": "40", "most": "45"}.items():
+        page.locator(f".st-key-exam_{field} input").fill(value)
     page.get_by_role("button", name="Go on").click()
     expect(page.get_by_role("heading", name="Not held yet: look at it first")).to_be_visible()
     expect(page.get_by_text("Asked for 2 queries with 40 pairs each; there were only")).to_be_visible()
