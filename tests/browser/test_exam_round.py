@@ -110,6 +110,7 @@ def test_newcomers_take_the_round_and_one_fails_learns_retakes_and_goes_to_work(
     lead.locator(".st-key-exam_pairs input").fill("3")
     no_serious_finding(lead)
     lead.get_by_role("button", name="Go on").click()
+    lead.get_by_role("button", name="Hold this exam").click()
     expect(lead.get_by_text("Handed in, waiting for the key: nobody.")).to_be_visible()
     asked = [row[0] for row in rows(server, "SELECT pair_id FROM exam_item")]
     assert len(asked) == ITEMS
