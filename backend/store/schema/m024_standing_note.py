@@ -1,0 +1,22 @@
+"""The note of each judgement that stands, found by its pair: by its person it took minutes over a large campaign."""
+
+from backend.store.engine import Database
+from backend.store.schema.running import migrations, run
+
+BY_PAIR = """
+DROP VIEW standing_note;
+
+-- The newest note of each person on each pair, unless it was taken back. The plus signs keep SQLite from looking for
+-- those of one pair among all judgements of a person, of which there may be tens of thousands.
+CREATE VIEW standing_note AS
+  SELECT j.pair_id, j.annotator_id, n.judgement_id, n.text FROM note AS n JOIN judgement AS j USING (judgement_id)
+  WHERE n.text <> '' AND NOT EXISTS (
+    SELECT 1 FROM judgement AS l JOIN note AS m ON m.judgement_id = l.judgement_id
+    WHERE l.pair_id = j.pair_id AND +l.annotator_id = j.annotator_id AND +l.judgement_id > n.judgement_id)
+"""
+
+
+@migrations()
+def m024_standing_note(db: Database) -> None:
+    """The note of each judgement that stands, found by its pair."""
+    run(db, BY_PAIR)
