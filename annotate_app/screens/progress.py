@@ -23,7 +23,7 @@ _BAR = {
     "escalated": "escalated",
     "open": "open",
     "blocked": "blocked",
-    "set_aside": "set aside for the exam",
+    "set_aside": "set aside for an exam or trial",
 }
 """Verdicts in the order of the bar, settled ones first, as people call them."""
 
