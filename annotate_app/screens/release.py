@@ -57,8 +57,8 @@ def warnings(counts: dict[str, Any]) -> list[str]:
         )
     if pairs["set_aside"]:
         found.append(
-            f"{wording.pairs_are(pairs['set_aside'])} set aside for an exam or a trial, and not settled. On the page Exam "
-            "you can let an exam's answers count, or end it."
+            f"{wording.pairs_are(pairs['set_aside'])} set aside for an exam or a trial, and not settled. On the "
+            "page Exam you can let an exam's answers count, or end it."
         )
     if pairs["blocked"]:
         found.append(f"{wording.pairs_are(pairs['blocked'])} blocked, because the clip cannot be shown.")
