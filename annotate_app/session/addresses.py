@@ -4,18 +4,18 @@ SIGN_IN_PATH = "/session/sign-in"
 TITLES = (
     "Grade",
     "My work",
-    "Rewrites",
     "Queries",
     "Progress",
     "Disagreements",
     "Agreement",
     "People",
-    "Hours",
+    "Rewrites",
     "Guideline",
     "Exam",
     "Gold",
     "Release",
     "Leaderboard",
+    "Hours",
 )
 """Of all pages that `annotate_app.navigation` has."""
 

@@ -84,3 +84,16 @@ def test_the_judgements_of_tvr_ranking_give_its_published_counts(reelrank: Run, 
         21,
     )
     assert connection.execute("SELECT count(*) FROM seat WHERE repeat = 1").fetchone()[0] >= 11_682
+
+    # The board of the project has the published file's agreement, and every pair has the verdict of the rule.
+    expected = json.loads((shared / "golden/stats.json").read_text())["real_agreement"]
+    board = api.agreement_board(api.open_project(project), api.OPERATOR, resamples=0)
+    for figure, golden in {
+        "alpha_ordinal": "alpha_ordinal_all_ratings",
+        "alpha_nominal": "alpha_nominal_all",
+        "alpha_interval": "alpha_interval_all",
+        "alpha_ordinal_first_per_annotator": "alpha_ordinal_first_per_worker",
+    }.items():
+        assert board.figures[figure].value == pytest.approx(expected[golden], abs=1e-9), figure
+    assert sum(board.histogram) == 227_808
+    assert sum(map(sum, board.lowest_highest)) == 96_483
