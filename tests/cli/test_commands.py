@@ -35,17 +35,19 @@ def test_every_command_has_help_with_an_example_of_itself(reelrank: Run, command
 
 def test_the_public_commands_are_there() -> None:
     wanted = "demo init import cast rewrite queries candidates probe-figures pseudo-train serve status export "
-    wanted += "stats consensus agreement evaluate backup migrate clip import-judgements restore doctor"
+    wanted += "stats consensus agreement evaluate backup migrate clip import-judgements restore doctor flags hours"
     studies = {f"measures {name}" for name in ["agreement", "stability", "noise", "ties", "model-selection", "theory"]}
     guidelines = {f"guideline {name}" for name in ["show", "set"]} | {
         f"tutorial {name}" for name in ["set", "status", "on", "off"]
     }
     acts = ["preview", "set", "close", "use", "status", "results", "off", "retake", "exempt"]
     exams = {f"exam {name}" for name in acts}
+    rounds = {f"gold {act}" for act in ["set", "status", "off"]}
+    rounds |= {f"trial {act}" for act in ["start", "status", "end", "export"]}
     kept = {f"{shelf} {act}" for shelf in ("truths", "runs") for act in ("add", "list", "remove")}
     found = {" ".join(command) for command in commands()}
     mvmr = {command for command in found if command.startswith("mvmr ")}  # tests/cli/test_mvmr.py
-    assert found - mvmr == {*wanted.split(), "users add"} | studies | exams | kept | guidelines
+    assert found - mvmr == {*wanted.split(), "users add"} | studies | exams | rounds | kept | guidelines
 
 
 def test_what_few_commands_need_is_not_loaded_for_all() -> None:
@@ -68,7 +70,9 @@ def test_status_json_is_json_alone_and_says_what_the_contract_names(reelrank: Ru
         *("encoder", "schema"),
     }
     assert set(counts["queries"]) == {"val", "test", "train"}
-    assert set(counts["pairs"]) == {"open", "escalated", "consensus", "discarded", "adjudicated", "blocked"}
+    assert set(counts["pairs"]) == {
+        *("open", "escalated", "consensus", "discarded", "adjudicated", "blocked", "set_aside")
+    }
     assert sum(counts["pairs"].values()) == 60
     assert counts["judgements"] == 1
     assert counts == api.status_counts(judging.project, api.OPERATOR)
