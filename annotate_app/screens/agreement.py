@@ -3,7 +3,7 @@
 import logging
 import time
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
 import streamlit as st
 
@@ -12,6 +12,7 @@ from annotate_app.server import agreement_worker
 from annotate_app.widgets import agreement_view, look, wording
 from backend import api
 from backend.campaign.nouns import Person
+from backend.campaign.quality.model import WHOLE, BoardPart
 from backend.ground.errors import ReelRankError
 
 _LOG = logging.getLogger(__name__)
@@ -40,9 +41,13 @@ class _Taken:
 def page() -> None:
     """What it is over, then its parts."""
     project, lead, _ = look.lead_page("Agreement")
-    taken = _taken(project, lead)
-    if not taken.board.summary["rows"]:
+    whole = _taken(project, lead, WHOLE).board
+    if not whole.summary["rows"]:
         st.info("Nobody has graded anything yet. Figures appear here with the first grades.", icon=":material/balance:")
+        return
+    taken = _taken(project, lead, _chosen(whole))
+    if not taken.board.summary["rows"]:
+        st.info("None of the graded pairs is of this part: choose other pairs.", icon=":material/filter_alt:")
         return
     found = _surest(taken)
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -103,20 +108,36 @@ def _compared(future: "Future[api.AggregatorReport]", was_busy: bool) -> None:
         st.error("The comparison could not be made. The server's log says why; nothing was changed.")
 
 
-def _taken(project: api.Project, lead: Person) -> _Taken:
+def _chosen(whole: api.AgreementBoard) -> BoardPart:
+    """Which pairs the lead wants to look at: all of them, unless they narrow it down."""
+    names = [part.part for part in whole.settled[1:]]
+    with st.popover("Which pairs", icon=":material/filter_alt:"):
+        split = st.selectbox("Split", ["", *names], format_func=lambda name: name or "All", key="agreement_split")
+        texts = sorted({one.name for one in whole.queries})
+        query = st.selectbox("Query", ["", *texts], format_func=lambda text: text or "All", key="agreement_query")
+        first = last = None
+        if whole.days:
+            first = st.date_input("First graded on or after", None, key="agreement_first")
+            last = st.date_input("First graded on or before", None, key="agreement_last")
+    return BoardPart(split, query, first.isoformat() if first else "", last.isoformat() if last else "")
+
+
+def _taken(project: api.Project, lead: Person, part: BoardPart) -> _Taken:
     """The board of this visit: taken anew when it is older than a minute and would be another one."""
-    held: _Taken | None = st.session_state.get("agreement")
-    version = api.agreement_version(project, lead)
+    boards: dict[BoardPart, _Taken] = st.session_state.setdefault("agreement", {})
+    held, version = boards.get(part), api.agreement_version(project, lead)
     if held is None or (held.version != version and time.time() - held.at > _HELD_S):
-        held = st.session_state["agreement"] = _board(project, lead, str(project.folder), version)
+        held = boards[part] = _board(project, lead, part, str(project.folder), version, astuple(part))
     return held
 
 
-@st.cache_resource(max_entries=3, show_spinner="Counting")
-def _board(_project: api.Project, _lead: Person, folder: str, version: str) -> _Taken:
+@st.cache_resource(max_entries=9, show_spinner="Counting")
+def _board(
+    _project: api.Project, _lead: Person, _part: BoardPart, folder: str, version: str, part: tuple[str, ...]
+) -> _Taken:
     """Everybody who looks at the same grades shares it. Figures take a moment; their intervals come later."""
-    found = api.agreement_board(_project, _lead, resamples=0)
-    return _Taken(found, version, time.time(), agreement_worker.start_board(_project.folder, _lead))
+    found = api.agreement_board(_project, _lead, _part, resamples=0)
+    return _Taken(found, version, time.time(), agreement_worker.start_board(_project.folder, _lead, _part))
 
 
 def _surest(taken: _Taken) -> api.AgreementBoard:
@@ -150,4 +171,13 @@ def _over(found: api.AgreementBoard, taken: _Taken) -> str:
     said = f"{grades} that count, by {people}, of {pairs}, as of {wording.when(taken.at, st.context.timezone)}."
     if found.imported:
         said += f" {found.imported:,} of them are of earlier campaigns: they count here, but for days and weeks."
-    return said
+    part = found.part
+    narrowed = (
+        *([part.split] if part.split else ()),
+        *([f"“{part.query}”"] if part.query else ()),
+        *(
+            [f"first graded from {part.first or 'the beginning'} to {part.last or 'now'}"]
+            * bool(part.first or part.last)
+        ),
+    )
+    return plain(f"Only {', '.join(narrowed)}: {said}" if narrowed else said)

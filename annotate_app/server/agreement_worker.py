@@ -6,13 +6,14 @@ from pathlib import Path
 
 from backend import api
 from backend.campaign.nouns import Person
+from backend.campaign.quality.model import BoardPart
 from backend.ground import processes
 
 
-def board(folder: Path, person: Person) -> api.AgreementBoard:
+def board(folder: Path, person: Person, part: BoardPart) -> api.AgreementBoard:
     """Runs in the worker: the board with its intervals, over a connection of its own."""
     _step_back()
-    return api.agreement_board(api.open_project(folder), person)
+    return api.agreement_board(api.open_project(folder), person, part)
 
 
 def picture(found: api.AgreementBoard, name: str, kind: str) -> bytes:
@@ -32,9 +33,9 @@ def start_others(folder: Path, person: Person) -> Future[api.AggregatorReport]:
     return processes.alone(others, folder, person)
 
 
-def start_board(folder: Path, person: Person) -> Future[api.AgreementBoard]:
+def start_board(folder: Path, person: Person, part: BoardPart) -> Future[api.AgreementBoard]:
     """Begin with the intervals and return at once."""
-    return processes.alone(board, folder, person)
+    return processes.alone(board, folder, person, part)
 
 
 def draw(found: api.AgreementBoard, name: str, kind: str) -> bytes:

@@ -12,11 +12,12 @@ from backend.campaign.people import gate
 from backend.campaign.project import scale_file
 from backend.campaign.project.folder import Project
 from backend.campaign.quality import agreement_board as boards
-from backend.campaign.quality.model import AggregatorReport, AgreementBoard
+from backend.campaign.quality.model import WHOLE, AggregatorReport, AgreementBoard, BoardPart
 from backend.campaign.quality.rules import aggregators
 from backend.campaign.quality.rules import board as rules
 from backend.campaign.quality.rules import board_tables as tables
 from backend.campaign.quality.rules.bootstrap import RESAMPLES
+from backend.campaign.quality.rules.origins import no_origins
 from backend.campaign.quality.rules.pairs import GradedPairs
 from backend.ground.arriving import new_files
 from backend.ground.progress import Progress, named
@@ -29,16 +30,22 @@ if TYPE_CHECKING:
 _LEARNING = "learning how everybody errs"
 
 
-def agreement_board(project: Project, by: Person | Operator, *, resamples: int = RESAMPLES) -> AgreementBoard:
+def agreement_board(
+    project: Project, by: Person | Operator, part: BoardPart = WHOLE, *, resamples: int = RESAMPLES
+) -> AgreementBoard:
     """Everything about agreement as it stands now.
 
     Args:
         project: whose grades.
         by: a lead, or the machine's operator.
+        part: of which pairs: those of a split, a query, a time.
         resamples: of the pairs, for 95 % intervals; 0 leaves intervals out, which takes a tenth of the time.
+
+    Raises:
+        ProjectError: there is no such split or query.
     """
     gate.in_charge(project.store, by)
-    return boards.report(project.store, resamples=resamples)
+    return boards.report(project.store, part, resamples=resamples)
 
 
 def agreement_version(project: Project, by: Person | Operator) -> str:
@@ -59,7 +66,7 @@ def agreement_of_file(file: Path, *, scale: str | None = None, resamples: int = 
         InputError: with every problem of the file.
     """
     graded, _ = _graded(file, scale)
-    return rules.measure(graded, rules.no_origins(graded), resamples=resamples)
+    return rules.measure(graded, no_origins(graded), resamples=resamples)
 
 
 def other_relevances(project: Project, by: Person | Operator, *, progress: Progress | None = None) -> AggregatorReport:

@@ -7,8 +7,8 @@ import msgspec
 import typer
 
 from backend import api
-from backend.campaign.quality.model import AGGREGATOR_WORDS, FIGURE_WORDS, Figure, Verdicts
-from backend.cli.output import Json, ScaleOption, progress_bar, say, table
+from backend.campaign.quality.model import AGGREGATOR_WORDS, FIGURE_WORDS, WHOLE, BoardPart, Figure, Verdicts
+from backend.cli.output import FirstDay, Json, LastDay, ScaleOption, day_of, progress_bar, say, table
 
 
 def register(app: typer.Typer) -> None:
@@ -32,15 +32,21 @@ def agreement(
             help="Also compare the rule with mean, median and Dawid-Skene; the pairs that would differ go here.",
         ),
     ] = None,
+    split: Annotated[str, typer.Option("--split", metavar="NAME", help="Only pairs of this split.")] = "",
+    query: Annotated[str, typer.Option("--query", metavar="TEXT", help="Only pairs of this query.")] = "",
+    first: FirstDay = None,
+    last: LastDay = None,
     json: Json = False,
 ) -> None:
     """Say how far annotators agree: alphas, kappas and shares with intervals, and how every person grades.
 
-    --scale is for a file; a project knows its own. With --json also every couple of annotators, day, week and query.
+    --scale is for a file; a project knows its own. --split, --query, --from and --to are for a project: a pair belongs
+    to the day of its first grade. With --json also every couple of annotators, day, week and query.
 
-    Example: reelrank agreement my-project
+    Example: reelrank agreement my-project --split val --from 2026-03-01
     """
-    board, compared = _found(place, scale, others)
+    part = BoardPart(split, query, day_of(first, "--from") or "", day_of(last, "--to") or "")
+    board, compared = _found(place, part, scale, others)
     if json:
         rest = {} if compared is None else {"others": compared.counts}
         say(msgspec.json.encode({**api.agreement_json(board), **rest}).decode())
@@ -77,16 +83,22 @@ def agreement(
 
 
 def _found(
-    place: Path, scale: str | None, others: Path | None
+    place: Path, part: BoardPart, scale: str | None, others: Path | None
 ) -> "tuple[api.AgreementBoard, api.AggregatorReport | None]":
     """The board, and the comparison where it is asked for, which is written too."""
     if place.is_dir() and scale is not None:
         raise typer.BadParameter("is for a file; a project knows its own scale", param_hint="--scale")
+    if not place.is_dir() and part != WHOLE:
+        raise typer.BadParameter("a file tells nothing of splits, queries and days: name a project's folder")
+    if others is not None and part != WHOLE:
+        raise typer.BadParameter(
+            "compares all pairs: leave --split, --query, --from and --to out", param_hint="--others"
+        )
     compared = None
     with progress_bar() as progress:
         if place.is_dir():
             project = api.open_project(place)
-            board = api.agreement_board(project, api.OPERATOR)
+            board = api.agreement_board(project, api.OPERATOR, part)
             if others is not None:
                 compared = api.other_relevances(project, api.OPERATOR, progress=progress)
         else:

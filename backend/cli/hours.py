@@ -1,6 +1,5 @@
 """Working time and pay: `reelrank hours`."""
 
-from datetime import date
 from decimal import Decimal
 from pathlib import Path
 from typing import Annotated
@@ -10,7 +9,7 @@ import typer
 
 from backend import api
 from backend.campaign.hours.model import HoursReport, Outlook
-from backend.cli.output import Dir, Json, say, table
+from backend.cli.output import Dir, FirstDay, Json, LastDay, day_of, say, table
 
 
 def register(app: typer.Typer) -> None:
@@ -24,12 +23,8 @@ def hours(
         float | None, typer.Option("--rate", min=0, help="Pay of an hour, instead of that of reelrank.toml.")
     ] = None,
     currency: Annotated[str | None, typer.Option("--currency", help="Such as USD.")] = None,
-    first: Annotated[
-        str | None, typer.Option("--from", metavar="DAY", help="Only days from this one on, such as 2026-03-01.")
-    ] = None,
-    last: Annotated[
-        str | None, typer.Option("--to", metavar="DAY", help="Only days up to this one, itself too.")
-    ] = None,
+    first: FirstDay = None,
+    last: LastDay = None,
     csv: Annotated[
         Path | None, typer.Option("--csv", metavar="FILE", help="Write a line for each person and day, for payroll.")
     ] = None,
@@ -41,7 +36,7 @@ def hours(
 
     Example: reelrank hours my-project --rate 11 --currency USD --csv march.csv --from 2026-03-01 --to 2026-03-31
     """
-    days = {"first": _day(first, "--from"), "last": _day(last, "--to")}
+    days = {"first": day_of(first, "--from"), "last": day_of(last, "--to")}
     found = api.hours(api.open_project(folder), api.OPERATOR, **days, rate=rate, currency=currency)
     if csv is not None:
         csv.write_text(api.payroll_csv(found.days, found.currency), encoding="utf-8")
@@ -98,14 +93,6 @@ def _ahead(ahead: Outlook, currency: str) -> str:
         money = f", {ahead.cost[1]:,} to {ahead.cost[2]:,} {currency}" if ahead.cost else ""
         sure = f" (95 % interval {low:,.1f} to {high:,.1f} hours{money})"
     return f"{said} About {expected:,.1f} hours{cost} at {ahead.seconds:.1f} s a judgement{sure}."
-
-
-def _day(text: str | None, option: str) -> str | None:
-    """A day as it is written everywhere, `2026-03-14`."""
-    try:
-        return None if text is None else date.fromisoformat(text).isoformat()
-    except ValueError:
-        raise typer.BadParameter(f"{text!r} is not a day such as 2026-03-14", param_hint=option) from None
 
 
 def _or_dash(value: float | None) -> str:

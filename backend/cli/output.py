@@ -4,6 +4,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import date
 from pathlib import Path
 from typing import Annotated, NoReturn
 
@@ -13,6 +14,10 @@ from backend.ground.progress import Progress
 
 Dir = Annotated[Path, typer.Argument(metavar="DIR", help="The project folder.", show_default=False)]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
+FirstDay = Annotated[
+    str | None, typer.Option("--from", metavar="DAY", help="Only days from this one on, such as 2026-03-01.")
+]
+LastDay = Annotated[str | None, typer.Option("--to", metavar="DAY", help="Only days up to this one, itself too.")]
 EncoderOption = Annotated[
     str | None,
     typer.Option(
@@ -45,6 +50,14 @@ ScaleOption = Annotated[
 def now() -> float:
     """Seconds since 1970; the only clock of the command line."""
     return time.time()
+
+
+def day_of(text: str | None, option: str) -> str | None:
+    """A day as it is written everywhere, `2026-03-14`; wrong usage of this option if it is none."""
+    try:
+        return None if text is None else date.fromisoformat(text).isoformat()
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is not a day such as 2026-03-14", param_hint=option) from None
 
 
 def say(text: str) -> None:

@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from backend import api
 from backend.campaign.nouns import Role
+from backend.campaign.quality.model import BoardPart
 from reading import read
 from support import NOW, Judging
 
@@ -131,6 +132,22 @@ def test_every_part_shows_what_it_is_of(open_page: Open, graded: Judging) -> Non
     assert len(queries) == 3
     assert queries["within_tolerance"].is_monotonic_increasing
     assert queries["pairs"].sum() == 59
+
+
+def test_everything_can_be_of_a_part_of_the_pairs(open_page: Open, graded: Judging, worker: list[Future[Any]]) -> None:
+    app = open_page()
+    app.selectbox(key="agreement_split").set_value("test").run()
+    of_test = api.agreement_board(graded.project, api.OPERATOR, BoardPart(split="test"), resamples=0)
+    said = words(app)
+    assert f"Only test: {of_test.summary['rows']} grades that count, by 2 people" in said
+    assert f"{of_test.figures['alpha_ordinal'].value:.3f}" in said
+    assert len(worker) == 2
+    assert "Who agrees with whom" in words(part(app, "People"))
+    val = next(one.name for one in api.agreement_board(graded.project, api.OPERATOR).queries if one.split == "val")
+    app.selectbox(key="agreement_query").set_value(val).run()
+    assert "None of the graded pairs is of this part" in words(app)
+    app.selectbox(key="agreement_split").set_value("").run()
+    assert f"Only \u201c{val}\u201d: " in words(app)
 
 
 def test_what_is_undefined_says_why(open_page: Open, judging: Judging) -> None:

@@ -65,6 +65,27 @@ def test_a_project_and_its_released_grades_give_the_same(reelrank: Run, graded: 
     assert [part["part"] for part in of_project["settled"]] == ["all", "val", "test"]
 
 
+def test_a_project_may_be_asked_for_a_part(reelrank: Run, graded: Judging, tmp_path: Path) -> None:
+    folder = graded.project.folder
+    whole, part = (json.loads(reelrank("agreement", folder, "--json", *more)[1]) for more in ((), ("--split", "test")))
+    assert part["settled"][0]["pairs"] == next(one["pairs"] for one in whole["settled"] if one["part"] == "test")
+    assert {one["split"] for one in part["queries"]} == {"test"}
+    for wrong, said in (
+        (("--split", "tset"), "there is no split tset: there are val, test"),
+        (("--query", "nobody"), "no query that is judged reads 'nobody'"),
+    ):
+        code, _, err = reelrank("agreement", folder, *wrong)
+        assert code == 1
+        assert said in err
+    (tmp_path / "raw.csv").write_text("pair_id,worker,relevance\na,1,2\n")
+    for usage in (
+        (tmp_path / "raw.csv", "--split", "val"),
+        (folder, "--from", "March"),
+        (folder, "--to", "2026-13-01"),
+    ):
+        assert reelrank("agreement", *usage)[0] == 2
+
+
 def test_the_words_hold_every_figure_and_why_one_is_undefined(reelrank: Run, tmp_path: Path) -> None:
     (tmp_path / "raw.csv").write_text("pair_id,worker,relevance\na,1,2\na,2,3\nb,1,0\nb,2,0\n")
     code, out, _ = reelrank("agreement", tmp_path / "raw.csv")

@@ -12,14 +12,16 @@ import numpy as np
 from backend.campaign.candidates.rows.lists import FIRST_ROUND_SEATS
 from backend.campaign.nouns import Split
 from backend.campaign.project import rows as facts
-from backend.campaign.quality.model import AggregatorReport, AgreementBoard
+from backend.campaign.quality.model import AggregatorReport, AgreementBoard, BoardPart
 from backend.campaign.quality.rows import board as rows
 from backend.campaign.quality.rows import columns
 from backend.campaign.quality.rules import aggregators
 from backend.campaign.quality.rules import board as rules
 from backend.campaign.quality.rules.columns import Floats, Grades, Integers, Truths, standing
+from backend.campaign.quality.rules.origins import Origins
 from backend.campaign.quality.rules.pairs import UNDECIDED, Codes, GradedPairs
 from backend.ground.days import day_of, monday_of
+from backend.ground.errors import ProjectError
 from backend.ground.progress import Steps
 from backend.store.connection import Database, Store, reading
 
@@ -29,10 +31,18 @@ _QUARTER_S = 900
 """Every clock of the world is set by quarters of an hour, so a day changes with one."""
 
 
-def report(store: Store, *, resamples: int) -> AgreementBoard:
-    """The board as it stands now; `resamples` of the pairs make the intervals, 0 makes none."""
+def report(store: Store, part: BoardPart, *, resamples: int) -> AgreementBoard:
+    """The board of some or all pairs as it stands now; `resamples` of them make the intervals, 0 makes none.
+
+    Raises:
+        ProjectError: there is no such split or query.
+    """
     graded, origins, _ = _read(store)
-    return rules.measure(graded, origins, resamples=resamples)
+    if part.split and part.split not in origins.splits:
+        raise ProjectError(f"there is no split {part.split}: there are {', '.join(origins.splits)}")
+    if part.query and part.query not in origins.queries:
+        raise ProjectError(f"no query that is judged reads {part.query!r}: write it exactly as the page Queries has it")
+    return rules.measure(graded, origins, part, resamples=resamples)
 
 
 def other_relevances(store: Store, *, progress: Steps | None = None) -> AggregatorReport:
@@ -47,7 +57,7 @@ def version(store: Store) -> str:
     return rows.version(store.db)
 
 
-def _read(store: Store) -> tuple[GradedPairs, rules.Origins, Integers]:
+def _read(store: Store) -> tuple[GradedPairs, Origins, Integers]:
     """All grades that count, where they come from, and the ids of their pairs: of one instant."""
     with reading(store) as db:
         given = standing(columns.given(db))
@@ -75,7 +85,7 @@ def _graded(db: Database, given: Grades, pair_ids: Integers, earlier: Truths) ->
     )
 
 
-def _origins(db: Database, given: Grades, pair_ids: Integers, earlier: Truths) -> rules.Origins:
+def _origins(db: Database, given: Grades, pair_ids: Integers, earlier: Truths) -> Origins:
     found = rows.queries(db)
     query_ids = np.array([query_id for query_id, _, _ in found], dtype=np.int64)
     split_of_query = np.array([_PARTS.index(split) for _, _, split in found], dtype=np.int64)
@@ -88,7 +98,7 @@ def _origins(db: Database, given: Grades, pair_ids: Integers, earlier: Truths) -
     imported, simulated = rows.made_up(db)
     day, days = _days(given.at, given.timed & ~earlier[np.searchsorted(pair_ids, given.pair)])
     weeks = sorted({monday_of(name) for name in days})
-    return rules.Origins(
+    return Origins(
         *(split, _PARTS, query, [text for _, text, _ in found], [one for _, _, one in found]),
         *(day, days, np.array([weeks.index(monday_of(name)) for name in days], dtype=np.int64), weeks),
         *(imported, simulated),

@@ -268,6 +268,24 @@ class Couple:
 
 
 @dataclass(frozen=True, slots=True)
+class BoardPart:
+    """Which pairs a board is of: all, or those of a split, of a query (its text), of a time.
+
+    A pair belongs to the day (`2026-03-14`) of its first grade, as on the board; `first` and `last` are in it. Grades
+    of earlier campaigns have no day.
+    """
+
+    split: str = ""
+    query: str = ""
+    first: str = ""
+    last: str = ""
+
+
+WHOLE = BoardPart()
+"""All pairs."""
+
+
+@dataclass(frozen=True, slots=True)
 class AgreementBoard:
     """How well people agree: everything of one instant, over all grades that count.
 
@@ -275,6 +293,7 @@ class AgreementBoard:
     the same keys, with base and interval (of so many `resamples`; none with 0).
     """
 
+    part: BoardPart
     summary: dict[str, Any]
     figures: dict[str, Figure]
     resamples: int

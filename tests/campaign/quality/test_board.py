@@ -12,7 +12,7 @@ from sklearn.metrics import cohen_kappa_score
 
 from backend.campaign.judging.rules import decide
 from backend.campaign.nouns import Rounding, Verdict
-from backend.campaign.quality.model import FIGURE_WORDS, AgreementBoard
+from backend.campaign.quality.model import FIGURE_WORDS, AgreementBoard, BoardPart
 from backend.campaign.quality.rules import board as rules
 from backend.campaign.quality.rules import bootstrap
 from backend.campaign.quality.rules.agreement import (
@@ -24,6 +24,7 @@ from backend.campaign.quality.rules.agreement import (
     krippendorff_alpha,
     mean_pairwise_kappa,
 )
+from backend.campaign.quality.rules.origins import Origins, no_origins
 from backend.campaign.quality.rules.pairs import GradedPairs
 
 Table = list[list[int | None]]
@@ -58,7 +59,7 @@ def a_campaign(seed: int, units: int = 240, people: int = 3) -> Table:
 
 def board_of(table: Table, resamples: int = 0, decided: dict[int, int] | None = None) -> AgreementBoard:
     found = graded(table, decided)
-    return rules.measure(found, rules.no_origins(found), resamples=resamples)
+    return rules.measure(found, no_origins(found), resamples=resamples)
 
 
 @given(TABLES)
@@ -106,7 +107,7 @@ def test_intervals_are_those_of_resampling_pair_by_pair() -> None:
     """The same pairs, drawn one by one and counted the long way, give the interval of the fast one."""
     table = a_campaign(1, units=150)
     found = graded(table)
-    fast = rules.measure(found, rules.no_origins(found), resamples=400).figures
+    fast = rules.measure(found, no_origins(found), resamples=400).figures
     rng = np.random.default_rng(7)
     slow = {"alpha_ordinal": [], "exact_agreement": [], "share_settled_by_two": []}
     for _ in range(400):
@@ -129,7 +130,7 @@ def test_patterns_are_drawn_like_pairs() -> None:
     drawn = bootstrap.drawn_patterns(kinds.times, resamples=25, seed=3)
     assert drawn.sum(axis=1).tolist() == [60] * 25
     slow = [krippendorff_alpha(np.repeat(kinds.counts, times, axis=0)).value for times in drawn]
-    fast = rules.measure(found, rules.no_origins(found), resamples=25, seed=3).figures["alpha_ordinal"]
+    fast = rules.measure(found, no_origins(found), resamples=25, seed=3).figures["alpha_ordinal"]
     assert (fast.low, fast.high) == pytest.approx(tuple(np.quantile(slow, [0.025, 0.975])), abs=1e-12)
 
 
@@ -191,16 +192,48 @@ def test_pairs_are_counted_once_and_as_the_rule_says(table: Table, leads: dict[i
     assert np.array(board.lowest_highest).tolist() == ends.tolist()
 
 
+def of_two_days(found: GradedPairs) -> Origins:
+    """Four queries, two of a split; each split was graded on a day of its own."""
+    query = np.arange(found.pairs) % 4
+    return Origins(
+        *(query // 2, ("val", "test"), query, ("a", "b", "c", "d"), ("val", "val", "test", "test")),
+        *(query[found.pair] // 2, ("2026-03-09", "2026-03-16"), np.array([0, 1]), ("2026-03-09", "2026-03-16")),
+    )
+
+
+@pytest.mark.parametrize(
+    ("part", "queries"),
+    [
+        (BoardPart(split="test"), (2, 3)),
+        (BoardPart(query="b"), (1,)),
+        (BoardPart(first="2026-03-10"), (2, 3)),
+        (BoardPart(last="2026-03-15"), (0, 1)),
+        (BoardPart(first="2026-03-01", last="2026-03-31"), (0, 1, 2, 3)),
+        (BoardPart(split="val", query="c"), ()),
+        (BoardPart(split="val", first="2026-03-16"), ()),
+    ],
+)
+def test_the_board_of_a_part_is_as_of_these_pairs_alone(part: BoardPart, queries: tuple[int, ...]) -> None:
+    table = a_campaign(6, units=90)
+    found = graded(table)
+    board = rules.measure(found, of_two_days(found), part, resamples=50)
+    units = [unit for unit in range(90) if unit % 4 in queries]
+    if not units:
+        assert (board.summary["rows"], board.people, board.queries) == (0, (), ())
+        return
+    alone = board_of([table[unit] for unit in units], resamples=50)
+    assert board.part == part
+    assert board.settled[0] == alone.settled[0]
+    for name in ("summary", "figures", "lowest_highest", "histogram", "couples"):
+        assert getattr(board, name) == getattr(alone, name), name
+    assert [one for one in board.people if one.grades] == [one for one in alone.people if one.grades]
+    assert {one.name for one in board.queries} == {"abcd"[query] for query in queries}
+
+
 def test_by_query_and_by_day_is_as_of_these_pairs_alone() -> None:
     table = a_campaign(6, units=90)
     found = graded(table)
-    query = np.arange(90) % 4
-    days = query[found.pair] // 2  # two days, each with the pairs of two queries
-    origins = rules.Origins(
-        *(query // 2, ("val", "test"), query, ("a", "b", "c", "d"), ("val", "val", "test", "test")),
-        *(days, ("2026-03-09", "2026-03-16"), np.array([0, 1]), ("2026-03-09", "2026-03-16")),
-    )
-    board = rules.measure(found, origins, resamples=0)
+    board = rules.measure(found, of_two_days(found), resamples=0)
     for part, units in (
         *((board.queries[n], [u for u in range(90) if u % 4 == n]) for n in range(4)),
         *((days[n], [u for u in range(90) if u % 4 // 2 == n]) for days in (board.days, board.weeks) for n in range(2)),
@@ -223,7 +256,7 @@ def test_first_round_and_all_rounds_are_two_figures() -> None:
         *(found.people, found.pair, found.annotator, found.grade, found.decided, 4, 1, Rounding.HALF_UP, True),
         first_round=found.annotator < 2,
     )
-    figures = rules.measure(first, rules.no_origins(first), resamples=0).figures
+    figures = rules.measure(first, no_origins(first), resamples=0).figures
     counts = np.array([[1, 0, 0, 0, 1]] * 3 + [[0, 2, 0, 0, 0], [0, 0, 1, 1, 0]])
     assert figures["alpha_ordinal_first_round"].value == pytest.approx(krippendorff_alpha(counts).value, abs=1e-12)
     assert figures["alpha_ordinal_first_round"].n == 10

@@ -12,6 +12,7 @@ from backend.campaign.quality import charts
 from backend.campaign.quality.model import AgreementBoard
 from backend.campaign.quality.rules import board as rules
 from backend.campaign.quality.rules.board_tables import TABLES
+from backend.campaign.quality.rules.origins import Origins
 from backend.campaign.quality.rules.pairs import GradedPairs
 
 HOSTILE = "<script>alert(1)</script>"
@@ -29,9 +30,7 @@ def board_of(highest: int, pairs: int = 60) -> AgreementBoard:
     )
     half = np.arange(pairs) % 2
     names = ("2026-03-09", "2026-03-16")
-    origins = rules.Origins(
-        half, ("val", "test"), half, ("a", "b"), ("val", "test"), half[pair], names, half[:2], names
-    )
+    origins = Origins(half, ("val", "test"), half, ("a", "b"), ("val", "test"), half[pair], names, half[:2], names)
     return rules.measure(graded, origins, resamples=20)
 
 

@@ -1,14 +1,15 @@
 """The agreement board: everything that grades tell about agreement, over all pairs, by person, by time and by query."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from backend.campaign.nouns import Verdict
 from backend.campaign.quality.model import (
+    WHOLE,
     AgreementBoard,
+    BoardPart,
     Couple,
     Figure,
     GroupAgreement,
@@ -31,59 +32,41 @@ from backend.campaign.quality.rules.agreement import (
 )
 from backend.campaign.quality.rules.figures import GRADES, figures
 from backend.campaign.quality.rules.flags import is_often, one_grade_limit
+from backend.campaign.quality.rules.narrowing import narrow
+from backend.campaign.quality.rules.origins import Origins, first_of_pair
 from backend.campaign.quality.rules.pairs import Codes, GradedPairs, Patterns
 from backend.campaign.quality.rules.summary import summary
 
 ALL = "all"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Origins:
-    """Where pairs come from and when grades were given, as codes into names; -1 where that is not known.
-
-    `split` and `query` have shape [pairs], `day` shape [rows], `week` (that of each day) shape [days], `query_split`
-    (that of each query, a name) shape [queries].
-    """
-
-    split: Codes
-    splits: Sequence[str]
-    query: Codes
-    queries: Sequence[str]
-    query_split: Sequence[str]
-    day: Codes
-    days: Sequence[str]
-    week: Codes
-    weeks: Sequence[str]
-    imported: int = 0
-    simulated: int = 0
-
-
-def no_origins(grades: GradedPairs) -> Origins:
-    """Those of a file of grades, which tells nothing of the kind."""
-    nothing = np.full(grades.pairs, -1)
-    unknown = np.full(len(grades.grade), -1)
-    return Origins(nothing, (), nothing, (), (), unknown, (), np.empty(0, dtype=np.int64), ())
-
-
 def measure(
-    grades: GradedPairs, origins: Origins, *, resamples: int = bootstrap.RESAMPLES, seed: int = bootstrap.SEED
+    grades: GradedPairs,
+    origins: Origins,
+    part: BoardPart = WHOLE,
+    *,
+    resamples: int = bootstrap.RESAMPLES,
+    seed: int = bootstrap.SEED,
 ) -> AgreementBoard:
     """The board.
 
     Args:
         grades: all that count, in the order of giving where that is known.
         origins: of the same pairs and grades.
+        part: of which pairs it is.
         resamples: of the pairs, for intervals; 0 for none.
         seed: of the resamples.
     """
+    grades, origins = narrow(grades, origins, part)
     kinds = grades.patterns()
     couples = couples_of(grades.pair, grades.annotator, grades.grade)
     found = figures(grades, kinds, couples, resamples=resamples, seed=seed)
     leaning = people.leanings(grades.pair, grades.annotator, grades.grade)
     spread = people.histograms(grades.annotator, grades.grade, len(grades.people), grades.highest + 1)
-    day_of_pair = _first_of_pair(grades, origins.day)
+    day_of_pair = first_of_pair(grades, origins.day)
     week_of_pair = np.where(day_of_pair >= 0, origins.week[day_of_pair], -1) if len(origins.week) else day_of_pair
     return AgreementBoard(
+        part=part,
         summary=dict(summary(grades, kinds, found)),
         figures=found,
         resamples=resamples,
@@ -207,13 +190,6 @@ def _person_weeks(grades: GradedPairs, origins: Origins, leaning: Floats) -> lis
                 origins.weeks[week], grades.people[who], int(histogram.sum()), grade, share, bias.value, bias.n
             )
         )
-    return found
-
-
-def _first_of_pair(grades: GradedPairs, day: Codes) -> Codes:
-    """The day of each pair's first grade, -1 where it is not known."""
-    found = np.full(grades.pairs, -1, dtype=np.int64)
-    found[grades.pair[::-1]] = day[::-1]  # written last, the first grade stays
     return found
 
 
