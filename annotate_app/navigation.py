@@ -26,23 +26,24 @@ from annotate_app.session import auth
 from annotate_app.session.addresses import address
 from backend.campaign.nouns import Person, Role
 
-_PAGES: tuple[tuple[Role, str, Callable[[], None], str, str], ...] = (
-    (Role.ANNOTATOR, "", annotate.page, "Grade", ":material/play_circle:"),
-    (Role.ANNOTATOR, "", my_work.page, "My work", ":material/insights:"),
-    (Role.LEAD, "", queries.page, "Queries", ":material/format_list_numbered:"),
-    (Role.LEAD, "", progress.page, "Progress", ":material/monitoring:"),
-    (Role.LEAD, "", disagreements.page, "Disagreements", ":material/call_split:"),
-    (Role.LEAD, "", agreement.page, "Agreement", ":material/balance:"),
-    (Role.LEAD, "", people.page, "People", ":material/group:"),
-    (Role.LEAD, "Prepare", rewrites.page, "Rewrites", ":material/edit_note:"),
-    (Role.LEAD, "Prepare", guideline.page, "Guideline", ":material/menu_book:"),
-    (Role.LEAD, "Prepare", exam.page, "Exam", ":material/school:"),
-    (Role.LEAD, "Prepare", gold.page, "Gold", ":material/visibility_off:"),
-    (Role.LEAD, "Results", release.page, "Release", ":material/inventory_2:"),
-    (Role.LEAD, "Results", leaderboard.page, "Leaderboard", ":material/leaderboard:"),
-    (Role.LEAD, "Results", hours.page, "Hours", ":material/schedule:"),
+_PAGES: tuple[tuple[Role, Callable[[], None], str, str], ...] = (
+    (Role.ANNOTATOR, annotate.page, "Grade", ":material/play_circle:"),
+    (Role.ANNOTATOR, my_work.page, "My work", ":material/insights:"),
+    (Role.LEAD, queries.page, "Queries", ":material/format_list_numbered:"),
+    (Role.LEAD, progress.page, "Progress", ":material/monitoring:"),
+    (Role.LEAD, disagreements.page, "Disagreements", ":material/call_split:"),
+    (Role.LEAD, agreement.page, "Agreement", ":material/balance:"),
+    (Role.LEAD, people.page, "People", ":material/group:"),
+    (Role.LEAD, release.page, "Release", ":material/inventory_2:"),
+    (Role.LEAD, leaderboard.page, "Leaderboard", ":material/leaderboard:"),
+    (Role.LEAD, rewrites.page, "Rewrites", ":material/edit_note:"),
+    (Role.LEAD, guideline.page, "Guideline", ":material/menu_book:"),
+    (Role.LEAD, exam.page, "Exam", ":material/school:"),
+    (Role.LEAD, gold.page, "Gold", ":material/visibility_off:"),
+    (Role.LEAD, hours.page, "Hours", ":material/schedule:"),
 )
-"""Whose it is, its menu (none: on the bar itself), the page, its title and icon."""
+"""Where the bar has no room, those at the end are one click further away. (Streamlit would group pages into menus of
+their own, but then lists them on a phone in a way that screen readers cannot follow.)"""
 
 _FRONT = ("Grade", "Queries")
 
@@ -58,18 +59,13 @@ def page_for(person: Person | None) -> StreamlitPage:
             url_path=address(title),
             visibility="visible" if owner is role else "hidden",
         )
-        for owner, _, page, title, icon in _PAGES
+        for owner, page, title, icon in _PAGES
     }
-    first = next(
-        pages[title] for owner, _, _, title, _ in _PAGES if title in _FRONT and owner is (role or Role.ANNOTATOR)
-    )
+    first = next(pages[title] for owner, _, title, _ in _PAGES if title in _FRONT and owner is (role or Role.ANNOTATOR))
     # Streamlit serves its default page at `/` only. With this one in between, every page keeps its own address.
     front = st.Page(partial(st.switch_page, first), title="ReelRank", default=True, visibility="hidden")
     # The menu sits in the header, which is there anyway: it takes no height from the desk.
-    menus = {"": [front]}
-    for owner, menu, _, title, _ in _PAGES:
-        menus.setdefault(menu if owner is role else "", []).append(pages[title])
-    return st.navigation(menus, position="top" if role is not None else "hidden")
+    return st.navigation([front, *pages.values()], position="top" if role is not None else "hidden")
 
 
 def _not_yours(owner: Role) -> None:

@@ -9,12 +9,12 @@ TITLES = (
     "Disagreements",
     "Agreement",
     "People",
+    "Release",
+    "Leaderboard",
     "Rewrites",
     "Guideline",
     "Exam",
     "Gold",
-    "Release",
-    "Leaderboard",
     "Hours",
 )
 """Of all pages that `annotate_app.navigation` has."""

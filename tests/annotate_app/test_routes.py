@@ -599,7 +599,7 @@ def test_every_page_is_at_an_address_that_the_guard_knows(client: TestClient) ->
     from annotate_app import navigation
     from annotate_app.session.addresses import TITLES
 
-    assert tuple(title for *_, title, _ in navigation._PAGES) == TITLES
+    assert tuple(title for _, _, title, _ in navigation._PAGES) == TITLES
     signed_in(client, LEAD)
     for path in ("/", "/my-work", "/leaderboard", "/exam/"):
         assert client.get(path).text == "streamlit"

@@ -87,7 +87,7 @@ def test_pairs_keep_how_similar_query_and_video_are_under_a_named_encoder(check:
 
 def test_nothing_that_reaches_an_annotator_tells_as_what_a_video_was_put_in(check: Judging) -> None:
     desk: Desk[object] = api.desk(check.project, check.annotators[0], now=NOW)
-    allowed = {"pair", "query", "position", "total", "duration_s", "grade", "whole"}
+    allowed = {"pair", "query", "position", "total", "duration_s", "grade", "whole", "note"}
     assert all(set(asdict(item)) <= allowed for item in desk.items)
     places = put_in_as(check)
     orders = set()

@@ -44,7 +44,7 @@ def spread(
         The people of each pair that has a place and an answer, in the order of choice.
 
     >>> spread({PairId(1): [AnnotatorId(7), AnnotatorId(8), AnnotatorId(9)]}, {PairId(1): 2}, seed=1)
-    {1: [9, 7]}
+    {1: [8, 9]}
     """
     rng, had = random.Random(seed), Counter[AnnotatorId]()
     order = sorted(answered)
