@@ -16,13 +16,16 @@ from app_server import AppServer
 from axe import no_serious_finding
 from backend import api
 from backend.campaign.judging.model import GradeEvent
-from backend.campaign.nouns import Person
+from backend.campaign.nouns import Person, Role
 from backend.ground.ids import PairKey
 from hands import page_is_done, pair_on_show, press, saved
 from recorder import Recorder
 
 pytestmark = pytest.mark.browser
 LEAD, ANNOTATORS, PASSWORD = api.demo_people()
+NEW = "Nova"
+PRACTICE = 4
+"""Pairs that the demo's tutorial comes with."""
 ITEMS = 6
 WHY = "qqwhy the grade is right"
 Enter = Callable[..., Page]
@@ -32,8 +35,10 @@ Enter = Callable[..., Page]
 def server(
     tmp_path_factory: pytest.TempPathFactory, demo: Callable[..., Path], serve: Callable[[Path], AppServer]
 ) -> AppServer:
-    """The app over a demo that nobody has judged."""
-    return serve(demo(tmp_path_factory.mktemp("round") / "project", judged=False))
+    """The app over a demo that nobody has judged, and somebody who has never been there."""
+    folder = demo(tmp_path_factory.mktemp("round") / "project", judged=False)
+    api.add_person_with_password(api.open_project(folder), api.OPERATOR, NEW, Role.ANNOTATOR, PASSWORD, now=time.time())
+    return serve(folder)
 
 
 def rows(server: AppServer, sql: str, *values: object) -> list[tuple[Any, ...]]:
@@ -43,6 +48,22 @@ def rows(server: AppServer, sql: str, *values: object) -> list[tuple[Any, ...]]:
 
 def person(server: AppServer, name: str) -> int:
     return int(rows(server, "SELECT annotator_id FROM annotator WHERE name = ?", name)[0][0])
+
+
+def learns(page: Page) -> None:
+    """The tutorial from its first page to its last, by keyboard."""
+    step = page.get_by_test_id("lesson-step")
+    for nth in range(1, 9):
+        expect(step).to_have_text(f"Tutorial, {nth} of {9 + PRACTICE}")
+        page.keyboard.press("Enter")
+    for nth in range(1, PRACTICE + 1):
+        expect(page.get_by_test_id("progress")).to_have_text(f"Practice, {nth} of {PRACTICE}")
+        pair_on_show(page)
+        page.keyboard.press("2")
+        expect(page.locator(".missed").get_by_role("button", name="Next")).to_be_visible()
+        page.keyboard.press("Enter")
+    expect(step).to_have_text(f"Tutorial, {9 + PRACTICE} of {9 + PRACTICE}")
+    page.keyboard.press("Enter")
 
 
 def begin(page: Page) -> None:
@@ -103,7 +124,7 @@ def asks_again(page: Page) -> None:
 def test_newcomers_take_the_round_and_one_fails_learns_retakes_and_goes_to_work(
     enter: Enter, server: AppServer
 ) -> None:
-    name, project = ANNOTATORS[0], api.open_project(server.project)
+    name, project = NEW, api.open_project(server.project)
     lead = enter(LEAD, url=f"{server.url}/exam")
     lead.get_by_text("Median of everybody who finishes").click()
     lead.locator(".st-key-exam_queries input").fill("2")
@@ -121,6 +142,7 @@ def test_newcomers_take_the_round_and_one_fails_learns_retakes_and_goes_to_work(
     # Three newcomers take it; this one is as wrong as can be about half of it.
     recorder = Recorder(server.port)
     page = enter(name, url=recorder.url)
+    learns(page)
     begin(page)
     for nth in range(ITEMS):
         expect(page.get_by_test_id("progress")).to_have_text(f"Exam, {nth + 1} of {ITEMS}")
@@ -155,7 +177,7 @@ def test_newcomers_take_the_round_and_one_fails_learns_retakes_and_goes_to_work(
     # The lead closes the round; whoever waits goes on by itself.
     lead.reload()
     expect(
-        lead.get_by_text(f"Handed in, waiting for the key: 3 ({', '.join(sorted(ANNOTATORS[:3]))}).")
+        lead.get_by_text(f"Handed in, waiting for the key: 3 ({', '.join(sorted([name, *ANNOTATORS[1:3]]))}).")
     ).to_be_visible()
     no_serious_finding(lead)
     lead.get_by_text("Close the round", exact=True).click()

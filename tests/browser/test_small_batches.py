@@ -41,8 +41,7 @@ def test_ten_pairs_are_a_batch_and_their_last_two_speak_for_the_next(
             pair = page.get_by_test_id("player").get_attribute("data-pair") or ""
             assert press(page, grades[pair]) == pair  # type: ignore[index]
         saved(page)
-    lead = enter(LEAD)
-    lead.goto(f"{server.url}/queries?query={query.query_id}")
+    lead = enter(LEAD, url=f"{server.url}/queries?query={query.query_id}")
     expect(lead.get_by_text("Two of the last two are graded 3 or more")).to_be_visible()
     expect(lead.get_by_text("the last two, ranks 9–10")).to_be_visible()
     lead.get_by_role("button", name="Open batch 2").click()
