@@ -23,6 +23,7 @@ from backend import api
 from backend.campaign.judging import assignments, consensus
 from backend.campaign.judging.model import GradeEvent
 from backend.campaign.nouns import Person
+from backend.campaign.quality.model import WHOLE
 from bench import campaign
 from bench.crowd import Load, grade_and_next, simulate
 
@@ -223,7 +224,7 @@ def boards_without_end(project: api.Project, over: threading.Event) -> None:
     """A lead who opens the agreement board again as soon as it is there, intervals and all."""
     while not over.is_set():
         api.agreement_board(project, api.OPERATOR, resamples=0)
-        agreement_worker.start_board(project.folder, api.OPERATOR).result()
+        agreement_worker.start_board(project.folder, api.OPERATOR, WHOLE).result()
 
 
 def test_the_agreement_board(full: Path, tmp_path: Path) -> None:
