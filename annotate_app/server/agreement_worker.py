@@ -44,5 +44,6 @@ def draw(found: api.AgreementBoard, name: str, kind: str) -> bytes:
 
 
 def _step_back() -> None:
+    """Take what nobody else wants: on two cores, a little less niceness is felt by everybody who grades."""
     if hasattr(os, "nice"):
-        os.nice(5)
+        os.nice(19)
