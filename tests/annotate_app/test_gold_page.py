@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -51,24 +52,9 @@ def at_work(project: fake_api.Project) -> fake_api.Project:
 
 
 @pytest.fixture
-def open_page(monkeypatch: pytest.MonkeyPatch, project: fake_api.Project) -> Open:
-    """Opens the page as somebody, as if their browser sent the cookie."""
-    from annotate_app.session import auth
-
-    def opened(who: str = "Lea") -> AppTest:
-        monkeypatch.setenv(auth.PROJECT_VARIABLE, str(project.folder))
-        monkeypatch.setattr(auth, "token", lambda: f"token-of-{who}")
-
-        def script() -> None:
-            import importlib
-
-            importlib.import_module("annotate_app.screens.gold").page()
-
-        app = AppTest.from_function(script, default_timeout=10).run()
-        assert not app.exception
-        return app
-
-    return opened
+def open_page(open_screen: Open) -> Open:
+    """Opens the page as the lead, or as somebody else."""
+    return partial(open_screen, "gold")
 
 
 def words(app: AppTest) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import date, datetime
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -53,24 +54,9 @@ def project(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> fake_api.Project
 
 
 @pytest.fixture
-def open_page(monkeypatch: pytest.MonkeyPatch, project: fake_api.Project) -> Open:
-    """Opens the page as somebody, as if their browser sent the cookie."""
-    from annotate_app.session import auth
-
-    def opened(who: str = "Lea") -> AppTest:
-        monkeypatch.setenv(auth.PROJECT_VARIABLE, str(project.folder))
-        monkeypatch.setattr(auth, "token", lambda: f"token-of-{who}")
-
-        def script() -> None:
-            import importlib
-
-            importlib.import_module("annotate_app.screens.hours").page()
-
-        app = AppTest.from_function(script, default_timeout=10).run()
-        assert not app.exception
-        return app
-
-    return opened
+def open_page(open_screen: Open) -> Open:
+    """Opens the page as the lead, or as somebody else."""
+    return partial(open_screen, "hours")
 
 
 def words(app: AppTest) -> str:

@@ -79,14 +79,6 @@ def pair_made_of(db: Database, key: PairKey) -> tuple[str, MomentId] | None:
     return (row[0], MomentId(row[1])) if row else None
 
 
-def place_of(db: Database, moment_id: MomentId) -> tuple[str, float, float] | None:
-    """(video, start, end) of a moment."""
-    row = db.conn.execute(
-        "SELECT name, start_s, end_s FROM moment JOIN video USING (video_id) WHERE moment_id = ?", [moment_id]
-    ).fetchone()
-    return (row[0], row[1], row[2]) if row else None
-
-
 def fault(db: Database, moment_id: MomentId) -> str:
     """Why the clip of a moment cannot be shown; an empty text if it can."""
     row = db.conn.execute(

@@ -12,7 +12,7 @@ import pytest
 from backend import api
 from backend.campaign.judging.model import GradeEvent
 from backend.campaign.quality.rows import columns
-from backend.campaign.quality.rules.columns import NOT_MEASURED, Grades, once_a_pair, standing
+from backend.campaign.quality.rules.columns import NOT_MEASURED, standing
 from support import NOW, Judging
 
 
@@ -64,17 +64,8 @@ def test_of_each_seat_the_newest_counts_with_all_its_time(worked: Judging) -> No
         assert kept.elapsed_ms[n] == (NOT_MEASURED if NOT_MEASURED in times else sum(times))
 
 
-def test_a_repeat_does_not_count() -> None:
-    number = np.array([1, 1, 2, 1])
-    given = Grades(
-        *(number, np.array([1, 2, 1, 3]), np.array([7, 7, 7, 8]), np.array([4, 0, 1, 2])),
-        *(number / 1, number > 0, number, number),
-    )
-    assert once_a_pair(given).grade.tolist() == [4, 1, 2]
-
-
 def test_an_empty_project_has_empty_columns(corpus_project: api.Project) -> None:
-    found = once_a_pair(standing(columns.given(corpus_project.store.db)))
+    found = standing(columns.given(corpus_project.store.db))
     assert len(found) == 0
     assert [len(column) for column in columns.clips(corpus_project.store.db)] == [0, 0, 0]
 

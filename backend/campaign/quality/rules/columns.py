@@ -69,14 +69,6 @@ def standing(given: Grades) -> Grades:
     return Grades(**columns)
 
 
-def once_a_pair(given: Grades) -> Grades:
-    """Without repeats: of each person's grades for one pair the first."""
-    if not len(given):
-        return given
-    key = given.pair * (int(given.annotator.max()) + 1) + given.annotator
-    return given.take(np.sort(np.unique(key, return_index=True)[1]))
-
-
 def _sums(code: Integers, values: Integers) -> Integers:
     """The sum of the values of each code; exact, as they are far below 2**53."""
     return np.bincount(code, weights=values).astype(np.int64)
