@@ -1,0 +1,154 @@
+"""What a page shows stands in its address: inputs that survive Back and reload, and that can be sent to a colleague.
+
+Streamlit's own `bind="query-params"` forgets what belongs to an input as soon as the page does not draw it; a list
+would lose its filter while one of its rows is open. Here the address alone holds the state, whatever is drawn:
+
+    text("Search", "q", clears=("page",))
+    show = choice("Show", "show", {"all": "All", "work": "In work"}, clears=("page",))
+    st.button("Open", on_click=go, kwargs={"query": 7})
+
+Values that an address does not offer (it may be typed) count as the default, and the default never stands in it.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import streamlit as st
+
+_KEY = "address-"
+
+
+def read(name: str, default: str = "") -> str:
+    """What the address has under a name, or the default."""
+    return st.query_params.get(name, default)
+
+
+def read_number(name: str, default: int | None = None) -> int | None:
+    """The number that the address has under a name; the default where it has none, or something else."""
+    value = read(name)
+    return int(value) if value.isascii() and value.isdecimal() else default
+
+
+def go(**values: str | int | None) -> None:
+    """Callback, or part of one: writes values into the address in one step, which Back takes back; None removes one."""
+    kept = {name: st.query_params.get_all(name) for name in st.query_params if name not in values}
+    st.query_params.from_dict({**kept, **{name: str(value) for name, value in values.items() if value is not None}})
+
+
+def key_of(name: str) -> str:
+    """Streamlit's key of the input whose value stands under this name; in CSS `.st-key-address-NAME`."""
+    return f"{_KEY}{name}"
+
+
+def text(label: str, name: str, *, clears: Sequence[str] = (), **options: Any) -> str:
+    """A text input; returns what the address says.
+
+    Args:
+        label: of the input.
+        name: of its value in the address.
+        clears: what a change takes out of the address, such as the page of a list.
+        options: of `st.text_input`.
+    """
+    value = read(name)
+    _stands(name, value)
+    st.text_input(label, key=key_of(name), on_change=_changed, args=(name, "", tuple(clears)), **options)
+    return value
+
+
+def choice(
+    label: str,
+    name: str,
+    options: Mapping[str, str],
+    *,
+    default: str = "",
+    clears: Sequence[str] = (),
+    box: bool = False,
+    **more: Any,
+) -> str:
+    """One of a few values, as segments side by side or as a box; returns the value that the address says.
+
+    Args:
+        label: of the input.
+        name: of its value in the address.
+        options: the label of each value, by the value.
+        default: the value that never stands in the address; the first one, unless it is given.
+        clears: what a change takes out of the address.
+        box: whether it is a box to open, for many values.
+        more: options of `st.segmented_control` or `st.selectbox`.
+    """
+    usual = default or next(iter(options))
+    value = read(name) if read(name) in options else usual
+    _stands(name, value)
+    draw: Any = st.selectbox if box else st.segmented_control
+    draw(
+        label,
+        list(options),
+        format_func=lambda one: options[one],
+        key=key_of(name),
+        on_change=_changed,
+        args=(name, usual, tuple(clears)),
+        **({} if box else {"required": True}),
+        **more,
+    )
+    return value
+
+
+def number(
+    label: str, name: str, *, default: int, least: int, most: int, clears: Sequence[str] = (), **options: Any
+) -> int:
+    """A whole number from `least` to `most`; returns what the address says, brought into that range.
+
+    Args:
+        label: of the input.
+        name: of its value in the address.
+        default: the value that never stands in the address.
+        least: the smallest one.
+        most: the largest one.
+        clears: what a change takes out of the address.
+        options: of `st.number_input`.
+    """
+    value = _within(name, default, least, most)
+    _stands(name, value)
+    st.number_input(
+        label,
+        least,
+        most,
+        step=1,
+        key=key_of(name),
+        on_change=_changed,
+        args=(name, default, tuple(clears)),
+        **options,
+    )
+    return value
+
+
+def page_number(pages: int, name: str = "page") -> int:
+    """The page of a list that the address says, from 1 to `pages`; an address from before may point past the end."""
+    return _within(name, 1, 1, max(pages, 1))
+
+
+def pagination(pages: int, name: str = "page") -> None:
+    """The links to the pages of a list; nothing where there is one page only."""
+    if pages > 1:
+        _stands(name, page_number(pages, name))
+        st.pagination(pages, key=key_of(name), on_change=_changed, args=(name, 1, ()))
+
+
+def _within(name: str, default: int, least: int, most: int) -> int:
+    value = read_number(name, default)
+    return min(max(default if value is None else value, least), most)
+
+
+def _stands(name: str, value: str | int) -> None:
+    """The input shows what the address says, which Back may have changed.
+
+    It is told so only where it shows something else: being told takes away what somebody is just typing.
+    """
+    if st.session_state.get(key_of(name)) != value:
+        st.session_state[key_of(name)] = value
+
+
+def _changed(name: str, default: str | int, clears: tuple[str, ...]) -> None:
+    value = st.session_state[key_of(name)]
+    cleared: dict[str, str | int | None] = dict.fromkeys(clears)
+    go(**cleared, **{name: None if value in (None, default) else value})
