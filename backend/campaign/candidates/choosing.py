@@ -23,7 +23,7 @@ from backend.campaign.project import rows as facts
 from backend.campaign.project import steps
 from backend.campaign.project.folder import MAX_CANDIDATES, Project
 from backend.campaign.queries import rows as queries
-from backend.campaign.queries.rows import QueryRow
+from backend.campaign.queries.model import QueryRow
 from backend.encoders.cache import encode_cached
 from backend.encoders.search import QUERIES_AT_ONCE, Captions
 from backend.encoders.selection import Ranking, left_out

@@ -19,7 +19,7 @@ from backend.campaign.corpus import rows as corpus
 from backend.campaign.nouns import Split
 from backend.campaign.project.folder import Project
 from backend.campaign.queries import rows as queries
-from backend.campaign.queries.rows import QueryRow
+from backend.campaign.queries.model import QueryRow
 from backend.encoders.selection import Candidate
 from backend.encoders.sentence import Encoder
 from backend.ground.errors import ProjectError

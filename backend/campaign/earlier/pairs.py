@@ -18,7 +18,7 @@ from backend.campaign.earlier.rows import KnownPair, NewPair
 from backend.campaign.earlier.rules.campaign_files import EarlierCampaign, EarlierPair, Span
 from backend.campaign.nouns import Split
 from backend.campaign.queries import rows as queries
-from backend.campaign.queries.rows import QueryRow
+from backend.campaign.queries.model import QueryRow
 from backend.ground.errors import Problem
 from backend.store.connection import Database
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from backend.campaign.nouns import Split
+from backend.ground.ids import QueryId
 
 
 class Stratum(StrEnum):
@@ -20,6 +21,15 @@ class Repeats(StrEnum):
     """Each is a query, as in TVR-Ranking."""
     MERGE = "merge"
     """Together they are one query."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueryRow:
+    """A query of the project."""
+
+    query_id: QueryId
+    text: str
+    split: Split
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,21 +1,11 @@
 """Queries: reads and writes."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from backend.campaign.nouns import Split
-from backend.campaign.queries.model import DrawnQuery, OwnQuery
+from backend.campaign.queries.model import DrawnQuery, OwnQuery, QueryRow
 from backend.ground.ids import MomentId, QueryId
 from backend.store.engine import Database
-
-
-@dataclass(frozen=True, slots=True)
-class QueryRow:
-    """A query of the project."""
-
-    query_id: QueryId
-    text: str
-    split: Split
 
 
 def add_drawn(db: Database, drawn: Iterable[DrawnQuery]) -> None:

@@ -1,42 +1,20 @@
 """The dataset card: what a reader of a release's folder must know. Pure text."""
 
 from collections import Counter
-from collections.abc import Mapping
-from typing import Any
 
 from backend import __version__
 from backend.campaign.captions.rules.differences import RewriteSummary
 from backend.campaign.judging.rules import RULE_VERSION
 from backend.campaign.nouns import Split, Verdict
-from backend.campaign.project.model import Grading
+from backend.campaign.release.model import Contents
+from backend.campaign.release.rules.documents import REPLACEMENTS
 
-REPLACEMENTS = 100
-"""Replacement words in the manifest; rules make few, a model may make thousands, most of them once."""
 _SHOWN = 20
 
 
-def card(
-    name: str,
-    grading: Grading,
-    counts: dict[str, Any],
-    truth: dict[Split, list[dict[str, Any]]],
-    settled: int,
-    changes: RewriteSummary | None,
-    without_caption: int,
-    under: Mapping[int, int],
-) -> str:
-    """The dataset card.
-
-    Args:
-        name: of the project.
-        grading: its grades, and how far two may differ and still agree.
-        counts: as `status.counts` gives them.
-        truth: the documents of `val.json` and `test.json`.
-        settled: pairs with a relevance.
-        changes: what rewriting did to the captions; None if none was rewritten.
-        without_caption: moments that have no imprecise caption.
-        under: how many grades were given under each version of the guideline; the last one stands.
-    """
+def card(contents: Contents) -> str:
+    """The dataset card."""
+    grading, counts, truth, under = contents.grading, contents.counts, contents.truth, contents.guideline
     spread = Counter(
         moment["relevance"]
         for documents in truth.values()
@@ -52,7 +30,7 @@ def card(
     scale, best = grading.scale, grading.scale.highest
     agree = f"differ by at most {grading.tolerance}" if grading.tolerance else "are equal"
     half = grading.rounding.value.replace("_", " ")
-    return f"""# {name}: graded ground truth for ranked video moment retrieval
+    return f"""# {contents.name}: graded ground truth for ranked video moment retrieval
 {simulated}
 Made with ReelRank {__version__}. Candidates chosen by `{counts["encoder"]}`; consensus rule `{RULE_VERSION}`.
 
@@ -61,7 +39,7 @@ Made with ReelRank {__version__}. Candidates chosen by `{counts["encoder"]}`; co
 | validation queries | {len(truth[Split.VAL])} |
 | test queries | {len(truth[Split.TEST])} |
 | training queries (pseudo labels) | {counts["queries"]["train"]} |
-| pairs with a relevance | {settled} |
+| pairs with a relevance | {contents.moments} |
 | pairs discarded (no consensus) | {counts["pairs"][Verdict.DISCARDED]} |
 | grades | {counts["judgements"]} |
 | grades by version of the guideline {" / ".join(map(str, under))} | {" / ".join(map(str, under.values()))} |
@@ -73,7 +51,7 @@ Made with ReelRank {__version__}. Candidates chosen by `{counts["encoder"]}`; co
 `video_corpus.json` every video with its duration in seconds and an index; `raw_annotation.csv` every grade that
 counts, `raw_query_moment_pair.csv` every pair that was judged. `manifest.json` has the SHA-256 of each file.
 Two grades that {agree} are a consensus on their mean, rounded {half}.
-{_captions(changes, without_caption)}"""
+{_captions(contents.rewriting, contents.without_caption)}"""
 
 
 def _captions(changes: RewriteSummary | None, without_caption: int) -> str:

@@ -21,7 +21,7 @@ from backend.campaign.nouns import Lead, Operator, Split
 from backend.campaign.project import rows as facts
 from backend.campaign.project.folder import Project
 from backend.campaign.queries import rows as queries
-from backend.campaign.queries.rows import QueryRow
+from backend.campaign.queries.model import QueryRow
 from backend.campaign.tutorial import rows
 from backend.campaign.tutorial.model import Offer, PracticeFigures
 from backend.encoders.sentence import Encoder
