@@ -1,0 +1,201 @@
+"""A release in numbers: by hand, by pandas over the released files, and of the published raw annotations."""
+
+import csv
+import json
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from backend import api
+from backend.campaign.judging.rules import decide
+from backend.campaign.release.statistics import figures, rules
+from backend.campaign.release.statistics.model import Documents, JudgedPair, PartStatistics, SettledPairs, Spread
+from support import NOW, Judging
+
+
+def moment(video: str, start_s: float, end_s: float, relevance: int) -> dict[str, Any]:
+    return {
+        "video_name": video,
+        "timestamp": [start_s, end_s],
+        "duration": {"a": 10.0, "b": 40.0}[video],
+        "relevance": relevance,
+    }
+
+
+VAL = [
+    {
+        "query_id": 1,
+        "query": "A dog runs.",
+        "relevant_moment": [moment("a", 0, 5, 2), moment("b", 0, 4, 1), moment("b", 4, 5, 0)],
+    },
+    {"query_id": 2, "query": "She doesn't sit down", "relevant_moment": [moment("a", 0, 5, 0)]},
+]
+TEST = [{"query_id": 3, "query": "Tea", "relevant_moment": [moment("b", 10, 40, 2)]}]
+PAIRS = [
+    *(JudgedPair("val", 1, rank, "consensus", 2) for rank in (1, 2)),
+    JudgedPair("val", 1, 3, "consensus", 4),  # rank 3 of batches of 2: the second batch
+    JudgedPair("val", 2, 1, "adjudicated", 4),
+    JudgedPair("val", 2, 2, "discarded", 4),
+    JudgedPair("test", 3, 1, "consensus", 6),
+    JudgedPair("test", 4, 1, "open", 1),  # a query without any settled pair
+    JudgedPair("test", 4, 2, "escalated", 2),
+]
+SMALL = Documents({"val": VAL, "test": TEST}, {"a": 10.0, "b": 40.0, "c": 100.0}, PAIRS, highest=2, batch_size=2)
+
+
+def test_a_small_release_by_hand() -> None:
+    val, test, both = rules.statistics(SMALL).parts
+    assert val == PartStatistics(
+        part="val",
+        queries=2,
+        query_words=Spread(2, 3, 3.5, 4),
+        moment_s=Spread(3, 1, 10 / 3, 5),
+        video_s=Spread(2, 10, 25, 40),
+        ratio=Spread(3, 1 / 40, (5 / 10 + 4 / 40 + 1 / 40) / 3, 0.5),
+        judged=Spread(2, 1, 2, 3),
+        at_least=(Spread(2, 0, 1, 2), Spread(2, 0, 0.5, 1)),
+        by_relevance=(2, 1, 1),
+        batches={1: 1, 2: 1},
+        settled=SettledPairs(5, {2: 2, 4: 1}, adjudicated=1, discarded=1, waiting=0),
+    )
+    assert test.settled == SettledPairs(3, {6: 1}, adjudicated=0, discarded=0, waiting=2)
+    assert test.batches == {1: 2}
+    assert (test.queries, test.video_s) == (1, Spread(1, 40, 40, 40))
+    assert both.moment_s == Spread(4, 1, 10, 30)
+    assert both.settled == SettledPairs(8, {2: 2, 4: 1, 6: 1}, adjudicated=1, discarded=1, waiting=2)
+    assert rules.statistics(SMALL).corpus_video_s == Spread(3, 10, 50, 100)
+
+
+def test_the_table_for_people() -> None:
+    shown = dict((row[0], row[1:]) for row in rules.table(rules.statistics(SMALL)))
+    assert shown[""] == ("validation", "test", "both")
+    assert shown["words of a query, least / mean / most"] == ("3 / 3.50 / 4", "1 / 1.00 / 1", "1 / 2.67 / 4")
+    assert shown["moments of relevance 1 or more, of a query, least / mean / most"][0] == "0 / 1.00 / 2"
+    assert shown["moments of relevance 2, of a query, least / mean / most"][0] == "0 / 0.50 / 1"
+    assert shown["queries with 2 batches handed out"] == ("1 (50.0 %)", "0 (0.0 %)", "1 (25.0 %)")
+    assert shown["settled by six grades"] == ("0 (0.0 %)", "1 (33.3 %)", "1 (12.5 %)")
+    assert shown["not settled"] == ("0 (0.0 %)", "2 (66.7 %)", "2 (25.0 %)")
+    lines = rules.markdown(rules.statistics(SMALL)).splitlines()
+    assert {line.count("|") for line in lines if line.startswith("|")} == {5}
+
+
+def test_a_release_of_one_split_only() -> None:
+    empty = rules.statistics(replace(SMALL, truth={"val": [], "test": TEST}, corpus={})).parts[0]
+    assert (empty.queries, empty.query_words, empty.at_least) == (0, None, (None, None))
+    assert "| - |" in rules.markdown(rules.statistics(replace(SMALL, truth={"val": []}, pairs=[])))
+    assert all(data.startswith(b"\x89PNG") for data in figures.figures(replace(SMALL, truth={"val": []})).values())
+
+
+@given(st.lists(st.floats(min_value=0.01, max_value=20_000), min_size=1))
+def test_bars_hold_every_value(values: list[float]) -> None:
+    bars = figures.bars_of(values)
+    assert sum(bar["count"] for bar in bars) == len(values)
+    width = bars[0]["high"] - bars[0]["low"]
+    assert all(bar["high"] - bar["low"] == pytest.approx(width) for bar in bars)
+    for bar in bars[:-1]:
+        assert bar["count"] == sum(bar["low"] <= value < bar["high"] for value in values)
+
+
+def test_the_same_data_in_any_order_are_the_same_bytes() -> None:
+    shuffled = replace(
+        SMALL, truth={split: list(reversed(queries)) for split, queries in SMALL.truth.items()}, pairs=PAIRS[::-1]
+    )
+    drawn = figures.figures(SMALL)
+    assert tuple(drawn) == figures.FIGURES
+    assert drawn == figures.figures(shuffled)
+    assert rules.markdown(rules.statistics(SMALL)) == rules.markdown(rules.statistics(shuffled))
+    assert all(f"]({name})" in figures.markdown() for name in drawn)
+
+
+def test_a_release_is_counted_as_pandas_counts_its_files(judging: Judging, tmp_path: Path) -> None:
+    """Everything of the folder of a release, by columns and groups."""
+    grades = ((1, 2), (3, 3), (0, 4, 3, 4), (0, 4, 1, 3), (0, 3), (2,), (4, 4), (1, 1), (0, 0))
+    keys = [pair.pair for pair in judging.pairs()]
+    for place, key in enumerate(keys[:50]):
+        for who, grade in enumerate(grades[place % len(grades)]):
+            judging.grade(who, key, grade)
+    api.adjudicate(judging.project, judging.lead, keys[3], 2, "looked again", now=NOW)
+    out = tmp_path / "release"
+    api.export_release(judging.project, api.OPERATOR, out, now=NOW)
+    documents = read(out, highest=4, batch_size=20)
+    found = rules.statistics(documents)
+    frame = pd.DataFrame(
+        {"split": split, "query_id": query["query_id"], "query": query["query"]} | one
+        for split in ("val", "test")
+        for query in documents.truth[split]
+        for one in query["relevant_moment"]
+    )
+    frame["start"], frame["end"] = (frame["timestamp"].str[place] for place in (0, 1))
+    pairs = pd.read_csv(out / "raw_query_moment_pair.csv")
+    raw = pd.read_csv(out / "raw_annotation.csv").groupby("pair_id").size()
+    pairs["grades"] = pairs["pair_id"].map(raw).fillna(0)
+    assert [part.part for part in found.parts] == ["val", "test", "all"]
+    for part in found.parts:
+        mine = frame if part.part == "all" else frame[frame["split"] == part.part]
+        given_out = pairs if part.part == "all" else pairs[pairs["split"] == part.part]
+        spans = mine.drop_duplicates(["video_name", "start", "end"])
+        lasting = spans["end"] - spans["start"]
+        by_query = mine.groupby("query_id")
+        texts = by_query["query"].first()
+        assert part.queries == len(texts)
+        equal(part.query_words, texts.str.findall(r"\w+").str.len())
+        equal(part.moment_s, lasting)
+        equal(part.ratio, lasting / spans["duration"])
+        equal(part.video_s, spans.drop_duplicates("video_name")["duration"])
+        equal(part.judged, by_query.size())
+        for least in range(1, 5):
+            relevant = mine["relevance"] >= least
+            equal(part.at_least[least - 1], relevant.groupby(mine["query_id"]).sum())
+        assert list(part.by_relevance) == [int((mine["relevance"] == value).sum()) for value in range(5)]
+        verdicts, in_consensus = given_out["verdict"].value_counts(), given_out[given_out["verdict"] == "consensus"]
+        assert part.settled.by_grades == in_consensus["grades"].value_counts().to_dict()
+        assert (part.settled.discarded, part.settled.adjudicated) == (
+            *(verdicts.get(name, 0) for name in ("discarded", "adjudicated")),
+        )
+        assert part.settled.waiting == verdicts.get("open", 0) + verdicts.get("escalated", 0)
+        assert part.batches == {1: given_out["query_id"].nunique()}
+    whole, board = found.parts[-1].settled, api.agreement_board(judging.project, api.OPERATOR).settled[0]
+    assert (whole.by_grades[2], whole.by_grades[4]) == (board.by_two, board.by_four)
+    assert (whole.adjudicated, whole.discarded) == (board.adjudicated, board.discarded) == (1, 5)
+
+
+def test_the_published_raw_annotations(shared: Path) -> None:
+    """94,442 of 96,483 pairs in consensus, 81.94 % settled by two: as the paper and its files have it."""
+    raw = pd.read_csv(shared / "data/tvr_ranking/raw_annotation.csv")
+    pairs = [
+        JudgedPair("val", int(str(pair)), 1, decide(list(grades), 1).verdict.value, len(grades))
+        for pair, grades in raw.groupby("pair_id")["relevance"]
+    ]
+    # Two pairs that disagree were never sent on; nobody waits for them any more.
+    pairs = [pair._replace(verdict="discarded") if pair.verdict == "escalated" else pair for pair in pairs]
+    settled = rules.statistics(Documents({"val": []}, {}, pairs, highest=4, batch_size=20)).parts[0].settled
+    assert (settled.pairs, settled.discarded, settled.waiting) == (96_483, 2_041, 0)
+    assert sum(settled.by_grades.values()) == 94_442
+    assert round(100 * settled.by_grades[2] / settled.pairs, 2) == 81.94
+
+
+def equal(spread: Spread | None, values: "pd.Series[Any]") -> None:
+    assert spread is not None
+    assert spread.n == len(values)
+    assert (spread.least, spread.mean, spread.most) == pytest.approx((values.min(), values.mean(), values.max()))
+
+
+def read(folder: Path, highest: int, batch_size: int) -> Documents:
+    """The documents of a release's folder."""
+    raw = Counter(row["pair_id"] for row in csv.DictReader((folder / "raw_annotation.csv").open()))
+    return Documents(
+        truth={split: json.loads((folder / f"{split}.json").read_bytes()) for split in ("val", "test")},
+        corpus={name: one[0] for name, one in json.loads((folder / "video_corpus.json").read_bytes()).items()},
+        pairs=[
+            JudgedPair(row["split"], int(row["query_id"]), int(row["rank"]), row["verdict"], raw[row["pair_id"]])
+            for row in csv.DictReader((folder / "raw_query_moment_pair.csv").open())
+        ],
+        highest=highest,
+        batch_size=batch_size,
+    )
