@@ -113,6 +113,8 @@ if TYPE_CHECKING:
         add_person,
         add_person_with_password,
         annotator_of,
+        assign,
+        assignments_standing,
         change_password,
         invited,
         lead_of,
@@ -125,6 +127,7 @@ if TYPE_CHECKING:
         sign_out,
         sign_out_everywhere,
         suspend,
+        unassign,
         unpause_person,
     )
     from backend.api.pipeline import (
@@ -369,6 +372,8 @@ __all__ = [
     "agreement_version",
     "annotator_of",
     "answer_practice",
+    "assign",
+    "assignments_standing",
     "backup",
     "backup_now",
     "behind_flag",
@@ -539,6 +544,7 @@ __all__ = [
     "trial_round",
     "truth_names",
     "truth_of_project",
+    "unassign",
     "unpause_person",
     "use_exam",
     "videos_with_file",

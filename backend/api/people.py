@@ -1,11 +1,13 @@
 """People: adding, inviting, signing in and out, suspending."""
 
 import time
+from collections.abc import Sequence
 
 from backend.campaign.judging import assignments
+from backend.campaign.judging.model import Assignment
 from backend.campaign.nouns import Annotator, Lead, Operator, Person, Role
 from backend.campaign.people import accounts as people
-from backend.campaign.people import gate, pausing
+from backend.campaign.people import assigning, gate, pausing
 from backend.campaign.people import rows as people_rows
 from backend.campaign.people.model import PersonReview
 from backend.campaign.project.folder import Project
@@ -121,3 +123,19 @@ def pause_person(project: Project, lead: Person, annotator_id: AnnotatorId, reas
 def unpause_person(project: Project, lead: Person, annotator_id: AnnotatorId, *, now: float) -> None:
     """Let a paused annotator go on."""
     pausing.unpause(project.store, gate.lead_of(project.store, lead), annotator_id, now=now)
+
+
+def assign(project: Project, lead: Person, annotators: Sequence[AnnotatorId], given: Assignment, *, now: float) -> int:
+    """Give annotators a split, a part or chosen queries to grade, or quotas; how many queries with a batch that are."""
+    return assigning.assign(project.store, gate.lead_of(project.store, lead), annotators, given, now=now)
+
+
+def unassign(project: Project, lead: Person, annotator_id: AnnotatorId, *, now: float) -> None:
+    """Let an annotator grade whatever there is again."""
+    assigning.unassign(project.store, gate.lead_of(project.store, lead), annotator_id, now=now)
+
+
+def assignments_standing(project: Project, by: Person | Operator) -> dict[AnnotatorId, Assignment]:
+    """What every annotator is assigned to who is to anything."""
+    gate.in_charge(project.store, by)
+    return assigning.standing(project.store)

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from backend import api
+from backend.campaign.judging.model import Assignment
 from backend.campaign.nouns import OPERATOR, Operator, Person, Role
 from backend.campaign.people import gate
 from backend.campaign.pools.model import PoolOptions
@@ -28,6 +29,8 @@ Call = Callable[[api.Project, Any], object]
 LEADS: dict[str, Call] = {
     "lead_of": api.lead_of,
     "adjudicate": lambda p, who: api.adjudicate(p, who, PAIR, 3, "why", now=NOW),
+    "assign": lambda p, who: api.assign(p, who, [NOBODY], Assignment(a_day=1), now=NOW),
+    "unassign": lambda p, who: api.unassign(p, who, NOBODY, now=NOW),
     "backup_now": lambda p, who: api.backup_now(p, who, now=NOW),
     "choose_example": lambda p, who: api.choose_example(p, who, PAIR, 3, "why", now=NOW),
     "choose_practice": lambda p, who: api.choose_practice(p, who, "a text", MomentId(1), 3, "why", now=NOW),
@@ -60,6 +63,7 @@ IN_CHARGE: dict[str, Call] = {
     "add_person_with_password": lambda p, who: api.add_person_with_password(p, who, "", Role.LEAD, "?", now=NOW),
     "add_run": lambda p, who: api.add_run(p, who, Path("no such file"), now=NOW),
     "add_truth": lambda p, who: api.add_truth(p, who, Path("no such file"), now=NOW),
+    "assignments_standing": api.assignments_standing,
     "behind_flag": lambda p, who: api.behind_flag(p, who, NOBODY, FlagKind.BIAS),
     "blocked": api.blocked,
     "build_pools": lambda p, who: api.build_pools(p, who, p.folder / "pools", PoolOptions(), now=NOW),

@@ -151,6 +151,18 @@ function emptyWords(desk, unsaved, reachable) {
       text: "You get no clips for the moment; your lead annotator knows about it and will tell you how to go on. Nothing you did is lost. The page My work and the guideline stay open to you, and clips appear here by themselves when you go on.",
       guideline: true,
     },
+    quota_today: {
+      title: "Enough for today",
+      text: "You have given as many grades as your lead annotator asks of you in a day. Thank you. The next clips are here tomorrow.",
+    },
+    quota: {
+      title: "Your share is done",
+      text: "You have given as many grades as your lead annotator asked of you. Thank you. If you want to go on, ask them.",
+    },
+    assigned: {
+      title: "Your share is done",
+      text: `Nothing is left of what is assigned to you. ${skipped}There is other work: if you want to go on, ask your lead annotator.`,
+    },
     nothing: {
       title: "Nothing to grade yet",
       text: "No batch is open yet. Clips appear here as soon as the lead annotator opens one.",

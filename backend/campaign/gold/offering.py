@@ -11,15 +11,16 @@ from typing import Any
 from backend.campaign.exam.rules.marking import misses
 from backend.campaign.gold import rows as gold
 from backend.campaign.gold.rows import GoldFinding, GoldGrade
-from backend.campaign.gold.rules import APART, Consequence, choose, consequence, gap
+from backend.campaign.gold.rules import APART, Consequence, KnownPair, choose, consequence, gap
 from backend.campaign.judging.model import Desk
-from backend.campaign.judging.rows import gold_seats
+from backend.campaign.judging.rows import assigned, gold_seats
 from backend.campaign.nouns import Annotator
 from backend.campaign.people import pausing
 from backend.campaign.project import rows as facts
 from backend.campaign.project.model import GoldSettings
+from backend.ground.ids import AnnotatorId
 from backend.store import events
-from backend.store.connection import Store, reading, writing
+from backend.store.connection import Database, Store, reading, writing
 from backend.store.events import EventKind
 
 TOLD_FOR = 5
@@ -45,7 +46,7 @@ def offer(store: Store, person: Annotator) -> None:
         if next_at is None:
             next_at = claims + gap(key, me, offers, settings.share)
         while next_at <= claims:
-            pair = choose(gold.fit_for(db, me), key, me, offers)
+            pair = choose(_fit_for(db, me), key, me, offers)
             if pair is not None:
                 gold.offer(db, pair, me)
                 offers += 1
@@ -78,6 +79,16 @@ def follow(store: Store, person: Annotator, desk: Desk[Any], *, now: float) -> D
                     return pausing.desk(store, person, now=now) or desk
     told = last is not None and last.kind is Consequence.WARNED and desk.in_all - last.graded < TOLD_FOR
     return replace(desk, warned=True) if told else desk
+
+
+def _fit_for(db: Database, me: AnnotatorId) -> list[KnownPair]:
+    """Gold pairs for this person: of queries that they are assigned to, so that none stands out; others where none is.
+
+    (A person with an assignment would wonder at a query that is not theirs.)
+    """
+    fit, mine = gold.fit_for(db, me), assigned.standing(db, me)
+    inside = assigned.inside(db, mine, [known.pair_id for known in fit])
+    return [known for known in fit if known.pair_id in inside] or fit
 
 
 def within_tolerance(answers: Sequence[GoldGrade], tolerance: int) -> list[bool]:

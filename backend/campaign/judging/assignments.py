@@ -5,6 +5,7 @@
 The rules: the candidates of a query stay together; inside a batch every annotator has an order of their own
 (seeded, never similarity order); a new batch is begun only when the current one has nothing left for this
 person; batches nearest to completion come first, those at which two others sit last; nobody meets a pair twice.
+Whom a lead gave an assignment gets pairs of its queries only, and no more than its quotas; gold comes as to everybody.
 """
 
 from collections.abc import Sequence
@@ -13,13 +14,13 @@ from typing import Any
 
 from backend.campaign.candidates.rows import lists
 from backend.campaign.candidates.rows.lists import FIRST_ROUND_SEATS
-from backend.campaign.judging.model import Desk, DeskItem, DeskState
-from backend.campaign.judging.rows import judgements, seats, skips
+from backend.campaign.judging.model import Assignment, Desk, DeskItem, DeskState
+from backend.campaign.judging.rows import assigned, judgements, seats, skips
 from backend.campaign.nouns import Annotator, Person
 from backend.ground import days
 from backend.ground.ids import AnnotatorId, PairId, PairKey
 from backend.store import events
-from backend.store.connection import Store, writing
+from backend.store.connection import Database, Store, writing
 from backend.store.events import EventKind
 
 QUEUE_LENGTH = 7
@@ -59,20 +60,27 @@ def desk(store: Store, person: Annotator, *, now: float, lease_s: float, shown: 
     with writing(store) as db:
         seats.renew(db, me, now=now, until=now + lease_s, slack_s=min(RENEWED_S, lease_s / 4))
         held = seats.held(db, me)
+        today, in_all = judgements.graded_since(db, me, days.midnight(now)), seats.graded(db, me)
+        mine = assigned.standing(db, me)
+        room = None if mine is None else mine.room(today, in_all)
+        most = QUEUE_LENGTH if room is None else min(QUEUE_LENGTH, room)
+        if room is not None and held[most:]:  # a lead has just given a smaller quota
+            _give_back(db, me, [item.pair_id for item in held[most:]], me, "over the quota", now=now)
+            held = held[:most]
         claimed: list[PairId] = []
         in_hand = seats.last_batch(db, me)
-        while len(held) + len(claimed) < QUEUE_LENGTH:
+        while len(held) + len(claimed) < most:
             more = []
             if in_hand is not None:
                 crowded = seats.crowded(db, me, in_hand, now=now)
-                more = seats.claimable(db, me, in_hand, now=now, second_round=crowded)
+                more = seats.claimable(db, me, in_hand, mine, now=now, second_round=crowded)
                 in_hand = None  # only when it has nothing left, the next one
             if not more:
-                following = seats.next_batch(db, me, now=now)
+                following = seats.next_batch(db, me, mine, now=now)
                 if following is None:
                     break
-                more = seats.claimable(db, me, following[0], now=now, second_round=following[1])
-            wanted = order(more, me)[: QUEUE_LENGTH - len(held) - len(claimed)]
+                more = seats.claimable(db, me, following[0], mine, now=now, second_round=following[1])
+            wanted = order(more, me)[: most - len(held) - len(claimed)]
             got = [pair for pair in wanted if seats.claim(db, me, pair, now=now, until=now + lease_s)]
             if not got:
                 break
@@ -84,26 +92,31 @@ def desk(store: Store, person: Annotator, *, now: float, lease_s: float, shown: 
         if shown is not None:
             seats.mark_shown(db, me, shown, now=now)
         held = seats.held(db, me)
-        waiting = 0 if held else seats.waiting_for(db, me, now=now)
+        waiting = 0 if held else seats.waiting_for(db, me, mine, now=now)
         skipped = 0 if held else skips.left_to_others(db, me)
         batches = {item.batch_id for item in held}
-        progress = {batch_id: seats.batch_progress(db, me, batch_id, now=now) for batch_id in batches}
-        today = judgements.graded_since(db, me, days.midnight(now))
-        in_all = seats.graded(db, me)
-        any_batch = bool(held) or lists.any_batch(db)
+        progress = {batch_id: seats.batch_progress(db, me, batch_id, mine, now=now) for batch_id in batches}
+        state = DeskState.READY if held else _why_empty(db, me, mine, today, in_all, waiting, now=now)
 
     items: list[DeskItem] = []
     for item in held:
         graded, total = progress[item.batch_id]
         nth = sum(other.batch_id == item.batch_id for other in held[: len(items) + 1])
         items.append(DeskItem(item.pair_key, item.query, graded + nth, total, item.duration_s, whole=item.whole))
-    if items:
-        state = DeskState.READY
-    elif waiting:
-        state = DeskState.WAITING
-    else:
-        state = DeskState.FINISHED if any_batch else DeskState.NOTHING
     return Desk(state, tuple(items), None, today, in_all, waiting, skipped)
+
+
+def _why_empty(
+    db: Database, me: AnnotatorId, mine: Assignment | None, today: int, in_all: int, waiting: int, *, now: float
+) -> DeskState:
+    """Why somebody is handed nothing. A quota or an assignment is a reason only while there is work beyond it."""
+    if mine is not None and mine.room(today, in_all) == 0 and (waiting or seats.next_batch(db, me, mine, now=now)):
+        return DeskState.QUOTA if mine.in_all is not None and in_all >= mine.in_all else DeskState.QUOTA_TODAY
+    if waiting:
+        return DeskState.WAITING
+    if mine is not None and (seats.waiting_for(db, me, now=now) or seats.next_batch(db, me, now=now)):
+        return DeskState.ASSIGNED
+    return DeskState.FINISHED if lists.any_batch(db) else DeskState.NOTHING
 
 
 def shown(store: Store, person: Annotator, key: PairKey, *, now: float) -> None:
@@ -115,14 +128,22 @@ def shown(store: Store, person: Annotator, key: PairKey, *, now: float) -> None:
 def sign_off(store: Store, person: Person, *, now: float) -> int:
     """Give back what this person holds and has not graded; how many seats that were."""
     with writing(store) as db:
-        pairs = seats.release(db, person.annotator_id)
-        if pairs:
-            events.record(
-                db,
-                EventKind.SEATS_RETURNED,
-                at=now,
-                actor=person.annotator_id,
-                subject=f"annotator:{person.annotator_id}",
-                payload={"pairs": pairs, "why": "signed out"},
-            )
-    return len(pairs)
+        return _give_back(db, person.annotator_id, [None], person.annotator_id, "signed out", now=now)
+
+
+def give_back_others(db: Database, me: AnnotatorId, mine: Assignment | None, actor: AnnotatorId, *, now: float) -> int:
+    """Give back what somebody holds of queries that they are not assigned to (any more), gold excepted; how much."""
+    other = [item.pair_id for item in seats.held(db, me) if not assigned.holds(db, mine, item.batch_id)]
+    return _give_back(db, me, [pair for pair in other if seats.is_held(db, me, pair)], actor, "assigned", now=now)
+
+
+def _give_back(
+    db: Database, me: AnnotatorId, pairs: Sequence[PairId | None], actor: AnnotatorId, why: str, *, now: float
+) -> int:
+    """Free this person's places at these pairs (None: at all), with the event that tells of it; how many."""
+    freed = [freed for pair in pairs for freed in seats.release(db, me, pair)]
+    if freed:
+        payload = {"pairs": freed, "why": why}
+        subject = f"annotator:{me}"
+        events.record(db, EventKind.SEATS_RETURNED, at=now, actor=actor, subject=subject, payload=payload)
+    return len(freed)

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Generic, TypeVar
 
-from backend.ground.ids import PairKey
+from backend.campaign.nouns import Split
+from backend.ground.ids import PairKey, QueryId
 
 First = TypeVar("First")
 
@@ -52,6 +53,12 @@ class DeskState(StrEnum):
     """This person takes no pairs until a lead lets them go on."""
     GUIDELINE = "guideline"
     """The guideline comes first: this person was not shown the version that stands."""
+    QUOTA_TODAY = "quota_today"
+    """This person has given as many grades today as a lead wants of them."""
+    QUOTA = "quota"
+    """The same in all."""
+    ASSIGNED = "assigned"
+    """Nothing is left of what a lead assigned to this person; there is other work."""
     EXAM = "exam"
     """The exam comes first, and just now it has no clip to show; `Desk.exam` tells why."""
 
@@ -78,6 +85,41 @@ class Desk(Generic[First]):
     """Whether the person is to be told that their grades were often far from what is right; not of which pairs."""
     exam: First | None = None
     """While something else comes before any pair (the exam), what it has to say; the items may be its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """What a lead gave an annotator: the queries for which all holds that is said, and at most so many grades.
+
+    Queries are dealt into `parts` in judging order, one to each in turn; later ones as well.
+    """
+
+    split: Split | None = None
+    part: int | None = None
+    """From 1 to `parts`."""
+    parts: int | None = None
+    queries: tuple[QueryId, ...] | None = None
+    """Those chosen by name."""
+    a_day: int | None = None
+    in_all: int | None = None
+    at: float = 0.0
+    by: str = ""
+    """The lead who gave it."""
+    assignment_id: int = 0
+
+    @property
+    def narrows(self) -> bool:
+        """Whether it leaves out queries; one of quotas alone does not."""
+        return self.split is not None or self.parts is not None or self.queries is not None
+
+    def room(self, today: int, in_all: int) -> int | None:
+        """How many more grades are wanted now from somebody who has given so many; None for any number.
+
+        >>> Assignment(a_day=50, in_all=60).room(20, 55), Assignment(a_day=50).room(70, 70), Assignment().room(1, 1)
+        (5, 0, None)
+        """
+        left = [most - given for most, given in ((self.a_day, today), (self.in_all, in_all)) if most is not None]
+        return max(min(left), 0) if left else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 """Take the queries back, with all that hangs on them, as long as nobody has worked on any of it.
 
-*Reads* grades, skips, the exam, examples, seats. *Removes* query, candidate, batch, pair, seat; *writes* one event.
+*Reads* grades, skips, the exam, examples, assignments, seats. *Removes* query, candidate, batch, pair, seat; *writes*
+one event.
 """
 
 import math

@@ -11,7 +11,8 @@ apart; what is asked about a pair, a batch or the campaign does not.
 from dataclasses import dataclass
 
 from backend.campaign.corpus.rows import WHOLE
-from backend.campaign.judging.rows import gold_seats
+from backend.campaign.judging.model import Assignment
+from backend.campaign.judging.rows import assigned, gold_seats
 from backend.ground.ids import AnnotatorId, BatchId, PairId, PairKey, QueryId
 from backend.store.engine import Database
 
@@ -95,7 +96,7 @@ def held(db: Database, me: AnnotatorId) -> list[Held]:
 
 
 def claimable(
-    db: Database, me: AnnotatorId, batch_id: BatchId, *, now: float, second_round: bool
+    db: Database, me: AnnotatorId, batch_id: BatchId, mine: Assignment | None = None, *, now: float, second_round: bool
 ) -> list[tuple[PairId, int]]:
     """Pairs of a batch at which this person may sit down now, each with its lowest free seat.
 
@@ -103,9 +104,12 @@ def claimable(
         db: the database.
         me: the person.
         batch_id: the batch.
+        mine: what this person is assigned to; of another batch they get gold alone.
         now: seconds since 1970.
         second_round: only seats 3 and 4.
     """
+    if not assigned.holds(db, mine, batch_id):
+        return gold_seats.claimable(db, me, batch_id)
     rows = db.conn.execute(
         f"SELECT p.pair_id, min(s.seat_no) FROM pair p JOIN seat s USING (pair_id) WHERE p.batch_id = :batch "
         f"AND s.seat_no >= :lowest AND {_FREE} AND {_MINE_TO_TAKE} GROUP BY p.pair_id",
@@ -123,22 +127,28 @@ def crowded(db: Database, me: AnnotatorId, batch_id: BatchId, *, now: float) -> 
     return bool(row[0])
 
 
-def next_batch(db: Database, me: AnnotatorId, *, now: float) -> tuple[BatchId, bool] | None:
-    """The batch to work on next, and whether only its second-round seats are meant.
+def next_batch(
+    db: Database, me: AnnotatorId, mine: Assignment | None = None, *, now: float
+) -> tuple[BatchId, bool] | None:
+    """The batch to work on next, of what this person is assigned to, and whether only its second-round seats are meant.
 
     That is the batch with a pair nearest to completion, then judging order. The agenda is walked in this order, and
     the walk ends at the first batch that has something for this person. Crowded batches have only second-round
     seats, unless nothing else is left.
     """
     anybody = db.conn.execute(f"SELECT EXISTS ({_CROWDED})", {"me": me, "now": now}).fetchone()[0]
+    # Asked of the batch, before its pairs: an assignment makes the walk shorter, never longer.
+    only = assigned.condition(mine, "q")
+    inside = f"EXISTS (SELECT 1 FROM batch b JOIN query q USING (query_id) WHERE b.batch_id = a.batch_id{only})"
     gold = gold_seats.next_batch(db, me)
     for politely in (True, False) if anybody else (False,):
         row = db.conn.execute(
             f"SELECT a.batch_id, a.batch_id IN ({_CROWDED}) AS crowded, -a.nearest, a.position FROM agenda a "
-            "WHERE EXISTS (SELECT 1 FROM pair p JOIN seat s USING (pair_id) WHERE p.batch_id = a.batch_id "
+            f"WHERE {inside if only else 'TRUE'} "
+            "AND EXISTS (SELECT 1 FROM pair p JOIN seat s USING (pair_id) WHERE p.batch_id = a.batch_id "
             f"  AND (s.seat_no >= :second OR NOT (:politely AND crowded)) AND {_FREE} AND {_MINE_TO_TAKE}) "
             "ORDER BY a.nearest DESC, a.position, a.batch_id LIMIT 1",
-            {"me": me, "now": now, "politely": politely, "second": min(SECOND_ROUND_SEATS)},
+            {"me": me, "now": now, "politely": politely, "second": min(SECOND_ROUND_SEATS), **assigned.values(mine)},
         ).fetchone()
         if gold and (row is None or (-gold_seats.SEAT_NO, gold[1], gold[0]) < (row[2], row[3], row[0])):
             return gold[0], politely and crowded(db, me, gold[0], now=now)
@@ -242,6 +252,14 @@ def release_broken(db: Database, moment_id: int) -> None:
     gold_seats.release_broken(db, moment_id)
 
 
+def is_held(db: Database, me: AnnotatorId, pair_id: PairId) -> bool:
+    """Whether this person holds a seat of a pair, gold not counted, and has not graded it."""
+    row = db.conn.execute(
+        "SELECT 1 FROM seat WHERE pair_id = ? AND annotator_id = ? AND lease_until IS NOT NULL", [pair_id, me]
+    ).fetchone()
+    return row is not None
+
+
 def seat_of(db: Database, pair_id: PairId, me: AnnotatorId) -> Seat | None:
     """This person's seat at a pair, held or judged."""
     row = db.conn.execute(
@@ -296,7 +314,9 @@ def graded(db: Database, me: AnnotatorId) -> int:
     return count + gold_seats.graded(db, me)
 
 
-def batch_progress(db: Database, me: AnnotatorId, batch_id: BatchId, *, now: float) -> tuple[int, int]:
+def batch_progress(
+    db: Database, me: AnnotatorId, batch_id: BatchId, mine: Assignment | None = None, *, now: float
+) -> tuple[int, int]:
     """(graded by this person, all that this person grades) in one batch: the "7 of 20" of the screen."""
     # CROSS JOIN: from the few pairs of the batch to their seats, not from all seats this person ever had.
     graded, holding = db.conn.execute(
@@ -307,15 +327,17 @@ def batch_progress(db: Database, me: AnnotatorId, batch_id: BatchId, *, now: flo
     more, further = gold_seats.batch_progress(db, me, batch_id)
     graded, holding = graded + more, holding + further
     second_round = crowded(db, me, batch_id, now=now)
-    return graded, graded + holding + len(claimable(db, me, batch_id, now=now, second_round=second_round))
+    return graded, graded + holding + len(claimable(db, me, batch_id, mine, now=now, second_round=second_round))
 
 
-def waiting_for(db: Database, me: AnnotatorId, *, now: float) -> int:
+def waiting_for(db: Database, me: AnnotatorId, mine: Assignment | None = None, *, now: float) -> int:
     """Pairs this person could still grade, were their seats not held by other people just now."""
+    only = assigned.condition(mine, "q")
+    with_query = "JOIN query q USING (query_id) " if only else ""
     row = db.conn.execute(
-        "SELECT count(DISTINCT p.pair_id) FROM seat s JOIN pair p USING (pair_id) "
-        f"WHERE s.lease_until >= :now AND s.annotator_id <> :me AND {_MINE_TO_TAKE}",
-        {"me": me, "now": now},
+        f"SELECT count(DISTINCT p.pair_id) FROM seat s JOIN pair p USING (pair_id) {with_query}"
+        f"WHERE s.lease_until >= :now AND s.annotator_id <> :me AND {_MINE_TO_TAKE}{only}",
+        {"me": me, "now": now, **assigned.values(mine)},
     ).fetchone()
     return int(row[0])
 

@@ -8,6 +8,7 @@ _WORK = {
     "decisions of leads": "adjudication",
     "items of exams": "exam_item",
     "examples of the guideline": "example",
+    "queries chosen for somebody": "assigned_query",
 }
 """Tables in which a row is somebody's work on a pair, by what people call the rows."""
 

@@ -1,0 +1,114 @@
+"""Giving somebody an assignment: which queries they grade, and how many grades are wanted of them. By choice.
+
+*Reads* annotator, query. *Writes* assignment, assigned_query, seats, events. Nothing that anybody graded is
+touched, and a grade that is under way counts like one whose lease ran out. The desk obeys in
+`backend.campaign.judging.assignments`.
+"""
+
+from collections.abc import Sequence
+
+from backend.campaign.judging import assignments
+from backend.campaign.judging.model import Assignment
+from backend.campaign.judging.rows import assigned
+from backend.campaign.nouns import Lead, Role, Split
+from backend.campaign.people import rows as people
+from backend.ground.errors import Overtaken, ProjectError
+from backend.ground.ids import AnnotatorId
+from backend.store import events
+from backend.store.connection import Database, Store, reading, writing
+from backend.store.events import EventKind
+
+
+def assign(store: Store, by: Lead, annotators: Sequence[AnnotatorId], given: Assignment, *, now: float) -> int:
+    """Give people an assignment, in place of the one they have; all of them, or nobody.
+
+    What they hold of other queries goes back at once, but for gold.
+
+    Args:
+        store: the project's store.
+        by: the lead who says so.
+        annotators: whom.
+        given: what; its number, time and giver do not matter.
+        now: seconds since 1970.
+
+    Returns:
+        How many queries it comes to, of those that have a batch.
+
+    Raises:
+        ProjectError: nobody, no such person, a lead; or an assignment that says nothing or cannot be.
+    """
+    _require_sound(given)
+    if not annotators:
+        raise ProjectError("an assignment is somebody's: choose at least one person")
+    with writing(store) as db:
+        if given.queries and (unknown := set(given.queries) - assigned.known(db, given.queries)):
+            raise ProjectError(f"{len(unknown)} of these queries are not for judging (any more): reload the page")
+        for annotator_id in dict.fromkeys(annotators):
+            _require_annotator(db, annotator_id)
+            assigned.end(db, annotator_id, by=by.annotator_id, at=now)
+            assigned.add(db, annotator_id, _at(given, now), by=by.annotator_id)
+            mine = assigned.standing(db, annotator_id)
+            assignments.give_back_others(db, annotator_id, mine, by.annotator_id, now=now)
+            events.record(
+                db,
+                EventKind.ASSIGNED,
+                at=now,
+                actor=by.annotator_id,
+                subject=f"annotator:{annotator_id}",
+                payload={
+                    **{"split": given.split, "part": given.part, "parts": given.parts},
+                    "queries": None if given.queries is None else len(given.queries),
+                    **{"a_day": given.a_day, "in_all": given.in_all},
+                },
+            )
+        return len(assigned.queries_of(db, mine)) if mine else 0
+
+
+def unassign(store: Store, by: Lead, annotator_id: AnnotatorId, *, now: float) -> None:
+    """Let somebody grade whatever there is again.
+
+    Raises:
+        Overtaken: they have no assignment (any more).
+        ProjectError: no such person, or a lead.
+    """
+    with writing(store) as db:
+        name = _require_annotator(db, annotator_id)
+        if not assigned.end(db, annotator_id, by=by.annotator_id, at=now):
+            raise Overtaken(f"{name} has no assignment any more: somebody else took it back")
+        events.record(db, EventKind.UNASSIGNED, at=now, actor=by.annotator_id, subject=f"annotator:{annotator_id}")
+
+
+def standing(store: Store) -> dict[AnnotatorId, Assignment]:
+    """The assignments that stand."""
+    with reading(store) as db:
+        return assigned.all_standing(db)
+
+
+def _require_annotator(db: Database, annotator_id: AnnotatorId) -> str:
+    person = people.by_id(db, annotator_id)
+    if person is None:
+        raise ProjectError(f"there is no person {annotator_id}: reload the page")
+    if person.role is Role.LEAD:
+        raise ProjectError(f"{person.name} is a lead and takes no pairs: there is nothing to assign")
+    return person.name
+
+
+def _require_sound(given: Assignment) -> None:
+    if given.split is Split.TRAIN:
+        raise ProjectError("training queries are not judged: choose the validation or the test queries")
+    if (given.part is None) != (given.parts is None) or (
+        given.part is not None and given.parts is not None and not 1 <= given.part <= given.parts
+    ):
+        raise ProjectError(f"there is no part {given.part} of {given.parts}: parts count from 1")
+    if given.parts is not None and given.parts < 2:
+        raise ProjectError("a share is one part of at least two")
+    if given.queries is not None and not given.queries:
+        raise ProjectError("an assignment of chosen queries needs at least one: choose some")
+    if any(quota is not None and quota < 1 for quota in (given.a_day, given.in_all)):
+        raise ProjectError("a quota is at least one grade; to hand somebody nothing, pause them")
+    if not given.narrows and given.a_day is None and given.in_all is None:
+        raise ProjectError("this assignment says nothing: choose a split, a part, queries or a quota")
+
+
+def _at(given: Assignment, now: float) -> Assignment:
+    return Assignment(given.split, given.part, given.parts, given.queries, given.a_day, given.in_all, at=now)
