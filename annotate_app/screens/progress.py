@@ -11,6 +11,7 @@ import streamlit as st
 from annotate_app.plain import plain
 from annotate_app.widgets import look, tables, wording
 from annotate_app.widgets.day_chart import day_chart
+from annotate_app.widgets.funnel import funnel
 from annotate_app.widgets.pool_check import pool_check
 from backend import api
 from backend.campaign.nouns import Person
@@ -34,6 +35,7 @@ def page() -> None:
     found = api.progress(project, lead, now=time.time())
     if any(counts["pairs"].values()):
         st.html(verdict_bar(counts["pairs"]))
+        st.html(funnel(api.funnel(project, lead)))
     else:
         st.markdown(f"No pair has been handed out yet. Next: {plain(api.next_step(project, lead))}")
     _metrics(found)

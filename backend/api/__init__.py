@@ -67,6 +67,7 @@ if TYPE_CHECKING:
         set_exam_from_file,
         use_exam,
     )
+    from backend.api.explore import funnel
     from backend.api.gold import end_gold, gold_results, set_gold
     from backend.api.guideline import (
         choose_example,
@@ -424,6 +425,7 @@ __all__ = [
     "file_inputs",
     "file_statistics",
     "flags",
+    "funnel",
     "gold_results",
     "grant_retake",
     "guideline_changes",

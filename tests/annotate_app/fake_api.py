@@ -24,6 +24,7 @@ from backend.campaign.exam.rules.outcomes import together
 from backend.campaign.exam.setting import ExamReport
 from backend.campaign.exam.taking import Act
 from backend.campaign.exam.using import UsedReport
+from backend.campaign.explore.model import Funnel
 from backend.campaign.gold.results import GoldPerson
 from backend.campaign.gold.setting import GoldOptions, GoldReport
 from backend.campaign.guideline.rows import Example
@@ -349,6 +350,10 @@ def offer_again(project: Project, lead: Person, pair: PairKey, *, now: float) ->
 
 def progress(project: Project, by: Person | Operator, *, now: float) -> WorkProgress:
     return project.progress
+
+
+def funnel(project: Project, by: Person | Operator) -> Funnel:
+    return Funnel(61, 7, 45, 0, 9, 2, {4: 4}, 2, 1)
 
 
 def backup_now(project: Project, lead: Person, *, now: float) -> Path:

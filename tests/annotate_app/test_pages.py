@@ -1,6 +1,7 @@
 """The lead's pages as a person reads them, against the fake api, and the rules behind their sentences."""
 
 import itertools
+import re
 import sys
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -238,6 +239,8 @@ def test_progress_shows_the_counts_of_status_and_what_is_left(open_page: Open) -
     for count, words in ((49, "consensus"), (1, "decided by a lead"), (2, "discarded"), (2, "escalated"), (6, "open")):
         assert f"<b>{count}</b> {words}" in shown
     assert "61 pairs: 49 consensus, 1 decided by a lead, 2 discarded, 2 escalated, 6 open, 1 blocked" in shown
+    for words, count, share in (("settled by two", 45, "73.8 %"), ("went on to two more people", 9, "14.8 %")):
+        assert re.search(rf"<span>{words}</span>.*?<b>{count}</b> <small>{share}</small>", shown), words
     assert {metric.label: metric.value for metric in app.metric} == {
         "Grades still needed": "1,200",
         "Forecast": "about 12 days",

@@ -92,6 +92,7 @@ IN_CHARGE: dict[str, Call] = {
     "exempt_from_exam": lambda p, who: api.exempt_from_exam(p, who, NOBODY, "why", now=NOW),
     "export_release": lambda p, who: api.export_release(p, who, p.folder, now=NOW),
     "flags": api.flags,
+    "funnel": api.funnel,
     "gold_results": api.gold_results,
     "grant_retake": lambda p, who: api.grant_retake(p, who, NOBODY, now=NOW),
     "leaderboard_version": lambda p, who: api.leaderboard_version(p, who, "no such truth"),

@@ -1,0 +1,55 @@
+"""The funnel of a campaign: how pairs came to what they are, each step a bar below the one that it is a part of."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from annotate_app.widgets import wording
+from backend.campaign.explore.model import Funnel
+
+_PEOPLE = {4: "four", 6: "six"}
+
+
+class Step(NamedTuple):
+    """A part of the pairs; its bar begins at `start`, in pairs, where those of the part before it end."""
+
+    words: str
+    pairs: int
+    start: int
+    depth: int
+    style: str
+
+
+def steps(found: Funnel) -> Iterator[Step]:
+    """Every step that has a pair, those that it falls into after it; the main ones always."""
+    yield Step("handed out", found.pairs, 0, 0, "all")
+    yield Step("graded by two", found.graded_by_two, 0, 1, "all")
+    yield Step("settled by two", found.settled_by_two, 0, 2, "consensus")
+    at = found.settled_by_two
+    if found.decided_at_once:
+        yield Step("decided by a lead at once", found.decided_at_once, at, 2, "adjudicated")
+    at += found.decided_at_once
+    yield Step("went on to two more people", found.escalated, at, 2, "escalated")
+    ends = [
+        *((f"settled by {_PEOPLE.get(asked, asked)}", count, "consensus") for asked, count in found.settled_by.items()),
+        ("discarded: no consensus", found.discarded, "discarded"),
+        ("decided by a lead", found.decided, "adjudicated"),
+        ("wait for further grades", found.waiting_further, "escalated"),
+    ]
+    for words, count, style in ends:
+        if count:
+            yield Step(words, count, at, 3, style)
+        at += count
+    if found.waiting_first:
+        yield Step("wait for their first two grades", found.waiting_first, found.graded_by_two, 1, "open")
+
+
+def funnel(found: Funnel) -> str:
+    """The steps as a list; a bar is as long as its share of all pairs. Nothing where no pair was handed out."""
+    rows = "".join(
+        f"<li style='--depth:{step.depth}'><span>{step.words}</span><i aria-hidden='true'><i class='rr-v-{step.style}' "
+        f"style='margin-left:{step.start / found.pairs:.3%};width:{step.pairs / found.pairs:.3%}'></i></i>"
+        f"<b>{step.pairs:,}</b> <small>{wording.percent(100 * step.pairs / found.pairs)}</small></li>"
+        for step in steps(found)
+        if found.pairs
+    )
+    return f"<ol class='rr-funnel' aria-label='How the pairs came to what they are'>{rows}</ol>"
