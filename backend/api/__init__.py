@@ -149,6 +149,7 @@ if TYPE_CHECKING:
     from backend.api.probes import write_probe_figures
     from backend.api.queries import draw_queries, take_back_queries
     from backend.api.raw import summarise_raw
+    from backend.api.releases import validate_release
     from backend.api.reports import report_page
     from backend.api.rewrites import decide_rewrite, rewrite_queue, rewrite_summary, take_back_rewrite
     from backend.api.runs import (
@@ -549,6 +550,7 @@ __all__ = [
     "unassign",
     "unpause_person",
     "use_exam",
+    "validate_release",
     "videos_with_file",
     "waiting_rewrites",
     "withdraw_example",

@@ -248,6 +248,7 @@ OWN_FILES = {
     "summarise_raw",
     "theory_study",
     "ties_study",
+    "validate_release",
     "write_own_and_pool",
     "write_pool_figures",
     "write_study",

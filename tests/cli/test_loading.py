@@ -83,6 +83,12 @@ def test_the_row_of_a_corpus_needs_no_database() -> None:
     assert loaded("stats", demo, "--format", "jsonl", "--json") == {"numpy"}
 
 
+def test_a_release_of_anybody_needs_no_database(tmp_path: Path) -> None:
+    (tmp_path / "val.json").write_text("[]")
+    (tmp_path / "raw_annotation.csv").write_text("pair_id,worker,relevance\n1,1,2\n1,2,3\n")
+    assert loaded("validate", tmp_path) == {"numpy"}
+
+
 def test_who_imports_pandas_after_the_store_has_all_of_it() -> None:
     code = """
 import sys

@@ -1,0 +1,16 @@
+"""Releases of anybody, as they are handed on: a folder or a zip. No project needed."""
+
+from pathlib import Path
+
+from backend.campaign.release import validating
+from backend.campaign.release.validating import ValidationReport
+from backend.ground.progress import Progress
+
+
+def validate_release(path: Path, *, progress: Progress | None = None) -> ValidationReport:
+    """Everything that is wrong with a release in the form of TVR-Ranking, made here or elsewhere.
+
+    Raises:
+        InputError: there is no release at this path.
+    """
+    return validating.validate(path, progress=progress)

@@ -1,0 +1,172 @@
+"""The JSON files of anybody's release, from bytes to entries, with everything that is not of its shape.
+
+Entries are decoded one after another, each with its moments, because a training set has millions of them; only an entry
+in which something is wrong is looked at field by field.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
+
+import msgspec
+
+from backend.ground.errors import Problem
+
+QueryId = int | str
+_SHOWN = 40
+"""Characters of a wrong value that a message repeats."""
+
+
+class Moment(msgspec.Struct, gc=False, kw_only=True):
+    """A moment of a query; a training set's has its similarity as weight."""
+
+    video_name: str
+    timestamp: tuple[float, float]
+    duration: float | None = None
+    caption: str | None = None
+    similarity: float | None = None
+
+
+class GradedMoment(Moment, gc=False, kw_only=True):
+    """A moment of the truth."""
+
+    relevance: int
+    pair_id: int | str | None = None
+    adjudicated: bool = False
+
+
+AnyMoment = TypeVar("AnyMoment", bound=Moment)
+
+_WANTED = {
+    "query_id": "a whole number or a text",
+    "query": "a text",
+    "relevant_moment": "a list of moments",
+    "video_name": "a text",
+    "timestamp": "[start, end] in seconds",
+    "duration": "a number of seconds",
+    "caption": "a text",
+    "similarity": "a number",
+    "relevance": "a whole number",
+    "pair_id": "a whole number or a text",
+    "adjudicated": "true or false",
+}
+
+
+class _Head(msgspec.Struct):
+    query_id: QueryId
+    query: str
+    relevant_moment: list[msgspec.Raw]
+
+
+@dataclass(slots=True)
+class Entry(Generic[AnyMoment]):
+    """A query of a file, the `row`-th from 1; `whole` is False where moments of it could not be read."""
+
+    row: int
+    query_id: QueryId
+    query: str
+    moments: list[tuple[int, AnyMoment]]
+    """Each with its place in the entry, from 1."""
+    whole: bool = True
+
+
+@dataclass(slots=True)
+class Queries(Generic[AnyMoment]):
+    """A file of queries; `problems` are of what could not be read."""
+
+    file: str
+    entries: list[Entry[AnyMoment]] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+
+
+def read_queries(data: bytes, file: str, kind: type[AnyMoment]) -> Queries[AnyMoment]:
+    """The queries of `val.json`, `test.json` or a training set.
+
+    >>> text = b'[{"query_id": 3, "query": "q", "relevant_moment": [{"video_name": 5}]}]'
+    >>> found = read_queries(text, "t.json", Moment)
+    >>> for problem in found.problems:
+    ...     print(problem)
+    t.json, row 1: query 3, moment 1: `video_name` is 5, not a text
+    t.json, row 1: query 3, moment 1: has no `timestamp`
+    """
+    found: Queries[AnyMoment] = Queries(file)
+    entries, fault = _decoded(data, list[msgspec.Raw])
+    if fault:
+        found.problems.append(Problem(file, None, f"is not a list of queries in JSON: {fault}"))
+        return found
+    whole = msgspec.json.Decoder(kind)
+    for row, raw in enumerate(entries, start=1):
+        head, fault = _decoded(raw, _Head)
+        if fault:
+            found.problems += [Problem(file, row, message) for message in _faults(raw, _Head, "query")]
+            continue
+        entry: Entry[AnyMoment] = Entry(row, head.query_id, head.query, [])
+        for number, item in enumerate(head.relevant_moment, start=1):
+            try:
+                entry.moments.append((number, whole.decode(item)))
+            except (msgspec.DecodeError, UnicodeDecodeError):
+                entry.whole = False
+                told = _faults(item, kind, "moment")
+                found.problems += [Problem(file, row, f"{name_of(entry, number)}: {message}") for message in told]
+        found.entries.append(entry)
+    return found
+
+
+def read_videos(data: bytes, file: str) -> tuple[dict[str, float], list[Problem]]:
+    """The durations of `video_corpus.json`, `name -> [seconds, index]`, and what is wrong with it."""
+    values, fault = _decoded(data, dict[str, msgspec.Raw])
+    if fault:
+        return {}, [Problem(file, None, f"is not an object `name -> [duration, index]` in JSON: {fault}")]
+    durations: dict[str, float] = {}
+    first: dict[int, str] = {}
+    problems = []
+    for row, (name, raw) in enumerate(values.items(), start=1):
+        value, fault = _decoded(raw, tuple[float, int])
+        if fault:
+            problems.append(Problem(file, row, f"video {name!r} is {_short(raw)}, not [duration in seconds, index]"))
+            continue
+        duration_s, index = value
+        durations[name] = duration_s
+        if duration_s <= 0:
+            problems.append(Problem(file, row, f"video {name!r} lasts {duration_s} s"))
+        if (other := first.setdefault(index, name)) != name:
+            problems.append(Problem(file, row, f"video {name!r} has the index {index} of video {other!r}"))
+    return durations, problems
+
+
+def name_of(entry: Entry[Any], number: int, moment: Moment | None = None) -> str:
+    """How a message calls a moment: by its pair where it says it, else by its place in the entry."""
+    pair = moment.pair_id if isinstance(moment, GradedMoment) else None
+    return f"query {entry.query_id}, " + (f"moment {number}" if pair is None else f"pair {pair}")
+
+
+def _faults(raw: msgspec.Raw, kind: type[msgspec.Struct], what: str) -> Iterator[str]:
+    """What is wrong with an entry or a moment, field by field."""
+    values, fault = _decoded(raw, Any)
+    if fault or not isinstance(values, dict):
+        yield f"the {what} cannot be read: {fault}" if fault else f"the {what} is {_short(raw)}, not an object"
+        return
+    where = f"query {values.get('query_id', '?')}: " if what == "query" else ""
+    for one in msgspec.structs.fields(kind):
+        if one.name not in values:
+            if one.required:
+                yield f"{where}has no `{one.name}`"
+            continue
+        shape = list[Any] if one.name == "relevant_moment" else one.type
+        try:
+            msgspec.convert(values[one.name], shape)
+        except msgspec.ValidationError:
+            yield f"{where}`{one.name}` is {_short(msgspec.json.encode(values[one.name]))}, not {_WANTED[one.name]}"
+
+
+def _decoded(data: bytes | msgspec.Raw, shape: Any) -> tuple[Any, str]:
+    """What the bytes say, and why they do not say it."""
+    try:
+        return msgspec.json.decode(data, type=shape), ""
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        return None, str(error)
+
+
+def _short(raw: bytes | msgspec.Raw) -> str:
+    text = bytes(raw).decode(errors="replace")
+    return text[:_SHOWN] + "..." * (len(text) > _SHOWN)
