@@ -1,4 +1,4 @@
-"""The lead's pages: queries, disagreements, decisions."""
+"""The lead's pages: queries, disagreements, decisions. Next batches stand in `batches`."""
 
 from backend.campaign.judging import skips
 from backend.campaign.nouns import Operator, Person
@@ -65,15 +65,6 @@ def reply_to_note(project: Project, lead: Person, note: int, text: str, *, seen:
 def offer_again(project: Project, lead: Person, pair: PairKey, *, now: float) -> int:
     """Offer a pair again to everybody who skipped it; how many people that are."""
     return skips.offer_again(project.store, gate.lead_of(project.store, lead), pair, now=now)
-
-
-def open_batch(project: Project, lead: Person, query_id: QueryId, *, number: int = 2, now: float) -> int:
-    """Open a batch of a query, which the lead was shown as the next; the number of new pairs.
-
-    Raises:
-        Overtaken: somebody else opened it.
-    """
-    return review.open_next_batch(project.store, gate.lead_of(project.store, lead), query_id, number=number, now=now)
 
 
 def adjudicate(

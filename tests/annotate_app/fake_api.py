@@ -874,7 +874,7 @@ def add_query(project: Project, text: str, relevances: list[int | None], settled
             relevances=tuple(relevances),
             batches_open=1,
             more_candidates=settled,
-            batch_size=20,
+            speak=5,
         )
     )
 

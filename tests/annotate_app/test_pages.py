@@ -392,7 +392,7 @@ def test_a_quarter_of_any_batch_speaks_for_the_next(
     review = replace(
         project.queries[0],
         **{"relevances": relevances, "pairs": len(relevances), "settled": len(relevances)},
-        **{"batches_open": opened, "more_candidates": more, "batch_size": size},
+        **{"batches_open": opened, "more_candidates": more, "speak": max(1, size // 4)},
     )
     assert suggestion(review, new_campaign().scale).startswith(sentence)
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from backend import api
+from backend.campaign.batches.model import BatchRule
 from backend.campaign.judging.model import Assignment
 from backend.campaign.nouns import OPERATOR, Operator, Person, Role
 from backend.campaign.people import gate
@@ -45,6 +46,9 @@ LEADS: dict[str, Call] = {
     "new_invitation": lambda p, who: api.new_invitation(p, who, NOBODY, now=NOW),
     "offer_again": lambda p, who: api.offer_again(p, who, PAIR, now=NOW),
     "open_batch": lambda p, who: api.open_batch(p, who, QUERY, now=NOW),
+    "undo_batch": lambda p, who: api.undo_batch(p, who, QUERY, "why", number=2, now=NOW),
+    "decline_batch": lambda p, who: api.decline_batch(p, who, QUERY, "why", number=2, now=NOW),
+    "take_back_decline": lambda p, who: api.take_back_decline(p, who, QUERY, "why", number=2, now=NOW),
     "pause_person": lambda p, who: api.pause_person(p, who, NOBODY, "why", now=NOW),
     "reply_to_note": lambda p, who: api.reply_to_note(p, who, 999, "because", now=NOW),
     "restore_clip": lambda p, who: api.restore_clip(p, who, PAIR, now=NOW),
@@ -64,6 +68,12 @@ IN_CHARGE: dict[str, Call] = {
     "add_run": lambda p, who: api.add_run(p, who, Path("no such file"), now=NOW),
     "add_truth": lambda p, who: api.add_truth(p, who, Path("no such file"), now=NOW),
     "assignments_standing": api.assignments_standing,
+    "accept_suggestions": lambda p, who: api.accept_suggestions(p, who, api.batch_suggestions(p, OPERATOR), now=NOW),
+    "batch_rule_versions": api.batch_rule_versions,
+    "batch_shares": api.batch_shares,
+    "batch_suggestions": api.batch_suggestions,
+    "next_batch": lambda p, who: api.next_batch(p, who, QUERY),
+    "set_batch_rule": lambda p, who: api.set_batch_rule(p, who, BatchRule(1, 1.0, None, 1), "", now=NOW),
     "behind_flag": lambda p, who: api.behind_flag(p, who, NOBODY, FlagKind.BIAS),
     "blocked": api.blocked,
     "build_pools": lambda p, who: api.build_pools(p, who, p.folder / "pools", PoolOptions(), now=NOW),

@@ -24,12 +24,13 @@ def page() -> str:
         f"Schema level: `{level}`. `judgement`, `adjudication`, `event`, `exam_answer`, `exam_ruling`, "
         "`rewrite_request`, `rewrite_answer`, `practice_answer`, `gold_answer`, `gold_finding`, `note` and its replies "
         "are append-only; `consensus` and `agenda` are derived and may be dropped and rebuilt; `seat` and `gold_seat` "
-        "are where places change hands; a row of "
-        "`skip`, `example` or `practice` changes once, when it ends, a row of `exam` when its key is there (with its "
+        "are where places change hands; a row of `skip`, `example`, `practice` or `declined_batch` changes once, when "
+        "it ends, a row of `exam` when its key is there (with its "
         "items), when its answers are used, and when it ends. The explanation of an `exam_item` may be reworded, and "
         "an `exam_attempt` notes when it was handed in and its result read. A row of `kept_truth` or `kept_run` is "
         "never changed, only removed as a whole. `campaign` has one row; the grades of `scale` are fixed with the "
-        "first one given, their words have versions: a row of `guideline_version` each, never changed.\n"
+        "first one given, their words have versions: a row of `guideline_version` each, never changed, as "
+        "those of `batch_rule`.\n"
     ]
     for kind in ("table", "view", "index", "trigger"):
         found = [(row["name"], row["sql"]) for row in rows if row["type"] == kind]

@@ -223,6 +223,11 @@ CHECKS = (
         _sql(invariants.PROBES),
     ),
     Check(
+        "declined batches",
+        f"A batch is open that a lead declined, and nobody took that decision back. {RESTORE}",
+        _sql(invariants.DECLINED),
+    ),
+    Check(
         "judged seats",
         f"A seat counts as judged, but nobody's grade is there. {RESTORE}",
         _sql(invariants.JUDGED_WITHOUT_GRADE),

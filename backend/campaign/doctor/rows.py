@@ -44,6 +44,10 @@ PROBES = """
     AND c.rank <= (SELECT batch_size FROM campaign)
       * (SELECT coalesce(max(n.number), 1) FROM batch n WHERE n.query_id = b.query_id)))
 """
+DECLINED = """
+  SELECT 'query ' || d.query_id || ', batch ' || d.number FROM declined_batch d JOIN batch b USING (query_id, number)
+  WHERE d.ended_at IS NULL
+"""
 SKIPPED_AND_SEATED = """
   SELECT 'pair ' || k.pair_id || ', annotator ' || k.annotator_id FROM skip k
   WHERE k.lifted_at IS NULL

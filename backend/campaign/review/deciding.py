@@ -1,9 +1,8 @@
-"""The lead's acts: open a batch, decide about a pair.
+"""The lead's decision about a pair. Those about batches stand in `backend.campaign.batches`.
 
-*Reads* everything before. *Writes* batches, pairs, seats, adjudications, events.
+*Reads* everything before. *Writes* adjudications, consensus, seats, events.
 """
 
-from backend.campaign.candidates.rows import lists
 from backend.campaign.judging import consensus
 from backend.campaign.judging.rows import judgements
 from backend.campaign.nouns import Lead
@@ -11,50 +10,11 @@ from backend.campaign.project import rows as facts
 from backend.campaign.review.model import GivenDecision
 from backend.campaign.review.rows import reviews
 from backend.ground.errors import Overtaken, ProjectError
-from backend.ground.ids import AnnotatorId, PairKey, QueryId
+from backend.ground.ids import AnnotatorId, PairKey
 from backend.ground.words import ago
 from backend.store import events
 from backend.store.connection import Store, writing
 from backend.store.events import EventKind
-
-
-def open_next_batch(store: Store, lead: Lead, query_id: QueryId, *, number: int, now: float) -> int:
-    """Open a batch of a query, which the lead was shown as the next; the number of new pairs.
-
-    Raises:
-        Overtaken: it is open already.
-        ProjectError: the open batches are not settled yet, or the candidate list ends here.
-    """
-    with writing(store) as db:
-        found = reviews.query_reviews(db, query_id)
-        if not found:
-            raise ProjectError(f"there is no query {query_id} with candidates: look it up on the page Queries")
-        query = found[0]
-        if number <= query.batches_open:
-            name, at = reviews.who_opened(db, query_id, number)
-            raise Overtaken(
-                f"{name or 'A command'} opened batch {number} of this query {ago(now - at)}: "
-                "its pairs are with the annotators already"
-            )
-        if number > query.batches_open + 1 or not query.more_candidates:
-            why = (
-                f"batch {query.batches_open + 1} comes first"
-                if number > query.batches_open + 1
-                else f"{query.pairs - query.settled} of its pairs are not settled yet"
-                if query.settled < query.pairs
-                else "its candidate list ends here"
-            )
-            raise ProjectError(f"batch {number} of query {query_id} cannot be opened: {why}")
-        pairs = lists.open_batch(db, facts.campaign(db), query_id, number, at=now, by=lead.annotator_id)
-        events.record(
-            db,
-            EventKind.BATCH_OPENED,
-            at=now,
-            actor=lead.annotator_id,
-            subject=f"query:{query_id}",
-            payload={"number": number, "pairs": pairs},
-        )
-    return pairs
 
 
 def adjudicate(store: Store, lead: Lead, key: PairKey, relevance: int, reason: str, *, seen: int, now: float) -> None:

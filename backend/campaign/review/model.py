@@ -98,8 +98,8 @@ class PairReview:
 class QueryReview:
     """One query on the lead's page.
 
-    `relevances` are those of the open batches in rank order, None where undecided; the last of them, a quarter of a
-    batch, speak for or against the next one.
+    `relevances` are those of the open batches in rank order, None where undecided; the last `speak` of them speak for
+    or against the next one.
     """
 
     query_id: QueryId
@@ -114,12 +114,13 @@ class QueryReview:
     batches_open: int
     more_candidates: bool
     """Whether a further batch exists and may be opened now (the open ones settled)."""
-    batch_size: int
+    speak: int
+    """How many candidates the rule about next batches looks at; see `backend.campaign.batches`."""
 
     @property
     def last(self) -> tuple[int | None, ...]:
-        """Relevances of the lowest-ranked open candidates: a quarter of a batch, at least one (of 20: ranks 16-20)."""
-        return self.relevances[-max(1, self.batch_size // 4) :]
+        """Relevances of the lowest-ranked open candidates, which the rule looks at (of 20: ranks 16-20)."""
+        return self.relevances[-self.speak :]
 
 
 @dataclass(frozen=True, slots=True)

@@ -110,6 +110,12 @@ def test_probes_are_judged_like_others_and_disturb_no_batch(probed: Judging) -> 
 def test_a_further_batch_takes_its_pairs_over_with_their_grades(probed: Judging) -> None:
     project, first = probed.project, probed_queries(probed)[0]
     settle(probed, 2)
+    kept = [rows(project, f"SELECT * FROM {table}") for table in ("batch", "pair", "seat", "judgement", "agenda")]
+    api.open_batch(project, probed.lead, first, now=NOW)  # type: ignore[arg-type]
+    assert api.undo_batch(project, probed.lead, first, "too early", number=2, now=NOW) == 20  # type: ignore[arg-type]
+    assert kept == [
+        rows(project, f"SELECT * FROM {table}") for table in ("batch", "pair", "seat", "judgement", "agenda")
+    ]
     assert api.open_batch(project, probed.lead, first, now=NOW) == 20  # type: ignore[arg-type]
     [query] = [query for query in api.list_queries(project, api.OPERATOR) if query.query_id == first]
     assert (query.pairs, query.settled, query.relevances, query.more_candidates) == (40, 40, (2,) * 40, False)

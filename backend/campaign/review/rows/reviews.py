@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from backend.campaign.batches.rows import deciding
 from backend.campaign.candidates.rows.lists import PROBE_PAIRS
 from backend.campaign.judging.model import SkipKind
 from backend.campaign.nouns import Split, Verdict
@@ -109,6 +110,7 @@ def query_reviews(db: Database, query_id: QueryId | None = None) -> list[QueryRe
         """,
         values,
     )
+    speak = deciding.versions(db)[-1].rule.last
     return [
         QueryReview(
             query_id=QueryId(r["query_id"]),
@@ -124,7 +126,7 @@ def query_reviews(db: Database, query_id: QueryId | None = None) -> list[QueryRe
             # An imported campaign has pairs, but no list from which more could be handed out.
             more_candidates=(r["last_rank"] or 0) > r["batches"] * r["batch_size"]
             and r["settled"] + r["blocked"] == r["pairs"],
-            batch_size=r["batch_size"],
+            speak=speak,
         )
         for r in rows
     ]
@@ -153,16 +155,6 @@ def newest_decision(db: Database, pair_id: PairId) -> tuple[int, AnnotatorId, Gi
         [pair_id],
     ).fetchone()
     return (row[0], AnnotatorId(row[1]), GivenDecision(*row[2:])) if row else None
-
-
-def who_opened(db: Database, query_id: QueryId, number: int) -> tuple[str | None, float]:
-    """Who opened a batch that is open (None: the command line), and when."""
-    row = db.conn.execute(
-        "SELECT a.name, b.opened_at FROM batch b LEFT JOIN annotator a ON a.annotator_id = b.opened_by "
-        "WHERE b.query_id = ? AND b.number = ?",
-        [query_id, number],
-    ).fetchone()
-    return row[0], row[1]
 
 
 def blocked(db: Database) -> list[PairReview]:

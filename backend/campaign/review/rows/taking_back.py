@@ -9,8 +9,9 @@ _WORK = {
     "items of exams": "exam_item",
     "examples of the guideline": "example",
     "queries chosen for somebody": "assigned_query",
+    "declined batches": "declined_batch",
 }
-"""Tables in which a row is somebody's work on a pair, by what people call the rows."""
+"""Tables in which a row is somebody's work on a pair or a query, by what people call the rows."""
 
 _GOES = ("agenda", "seat", "pair", "batch", "candidate", "query")
 """Those that refer to others first."""
