@@ -6,8 +6,8 @@ from backend.campaign.people import gate
 from backend.campaign.project.folder import Project
 from backend.campaign.review import deciding as review
 from backend.campaign.review import replying
-from backend.campaign.review.model import PairReview, QueryReview
-from backend.campaign.review.rows import reviews
+from backend.campaign.review.model import PairReview, QueryFilter, QueryPlace, QueryReview
+from backend.campaign.review.rows import query_list, reviews
 from backend.ground.ids import PairKey, QueryId
 
 
@@ -15,6 +15,32 @@ def list_queries(project: Project, by: Person | Operator) -> list[QueryReview]:
     """Every query with an open batch, in judging order."""
     gate.in_charge(project.store, by)
     return reviews.query_reviews(project.store.db)
+
+
+def find_queries(
+    project: Project, by: Person | Operator, wanted: QueryFilter, *, first: int = 0, most: int = 25
+) -> list[QueryReview]:
+    """A page of the queries that a lead looks for: at most so many from the given one on, counted from 0."""
+    gate.in_charge(project.store, by)
+    return query_list.page(project.store.db, wanted, first, most)
+
+
+def count_queries(project: Project, by: Person | Operator, wanted: QueryFilter) -> int:
+    """How many queries a lead looks for."""
+    gate.in_charge(project.store, by)
+    return query_list.count(project.store.db, wanted)
+
+
+def query_review(project: Project, by: Person | Operator, query_id: QueryId) -> QueryReview | None:
+    """One query; None where it has no open batch."""
+    gate.in_charge(project.store, by)
+    return next(iter(reviews.query_reviews(project.store.db, query_id)), None)
+
+
+def query_place(project: Project, by: Person | Operator, wanted: QueryFilter, query_id: QueryId) -> QueryPlace | None:
+    """Where a query stands among those that a lead looks for; None where it has no open batch."""
+    gate.in_charge(project.store, by)
+    return query_list.place(project.store.db, wanted, query_id)
 
 
 def query_pairs(project: Project, by: Person | Operator, query_id: QueryId) -> list[PairReview]:

@@ -16,6 +16,7 @@ from backend.campaign.nouns import OPERATOR, Operator, Person, Role
 from backend.campaign.people import gate
 from backend.campaign.pools.model import PoolOptions
 from backend.campaign.quality.model import FlagKind
+from backend.campaign.review.model import QueryFilter
 from backend.ground.errors import NotAllowed, ReelRankError
 from backend.ground.ids import AnnotatorId, MomentId, PairKey, QueryId
 from backend.store.connection import writing
@@ -124,6 +125,10 @@ IN_CHARGE: dict[str, Call] = {
     "preview_exam_from_file": lambda p, who: api.preview_exam_from_file(p, who, Path("no such file"), now=NOW),
     "preview_exam_key": api.preview_exam_key,
     "progress": lambda p, who: api.progress(p, who, now=NOW),
+    "count_queries": lambda p, who: api.count_queries(p, who, QueryFilter()),
+    "find_queries": lambda p, who: api.find_queries(p, who, QueryFilter()),
+    "query_place": lambda p, who: api.query_place(p, who, QueryFilter(), QUERY),
+    "query_review": lambda p, who: api.query_review(p, who, QUERY),
     "query_pairs": lambda p, who: api.query_pairs(p, who, QUERY),
     "remove_run": lambda p, who: api.remove_run(p, who, "no such run", now=NOW),
     "remove_truth": lambda p, who: api.remove_truth(p, who, "no such truth", now=NOW),

@@ -1,6 +1,7 @@
 """What leads read, as values."""
 
 from dataclasses import dataclass
+from enum import StrEnum
 
 from backend.campaign.judging.model import SkipKind
 from backend.campaign.nouns import Split, Verdict
@@ -121,6 +122,41 @@ class QueryReview:
     def last(self) -> tuple[int | None, ...]:
         """Relevances of the lowest-ranked open candidates, which the rule looks at (of 20: ranks 16-20)."""
         return self.relevances[-self.speak :]
+
+
+class QueryShow(StrEnum):
+    """Which queries a lead wants to see."""
+
+    ALL = "all"
+    IN_WORK = "work"
+    NEXT_BATCH = "next"
+
+
+@dataclass(frozen=True, slots=True)
+class QueryFilter:
+    """What a lead's list of queries shows, and in which order.
+
+    `search` are words that all stand in a query, or its number. `sort` is a column (query, split, settled, pairs,
+    escalated, discarded, batches), with `-` before it from the largest down, or empty for the judging order.
+    """
+
+    show: QueryShow = QueryShow.ALL
+    split: Split | None = None
+    search: str = ""
+    sort: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class QueryPlace:
+    """Where a query stands in a list: its number counted from 1, of how many, and its neighbours.
+
+    A query that is not in the list (any more) has no number, but the neighbours it would have.
+    """
+
+    number: int | None
+    count: int
+    before: QueryId | None
+    after: QueryId | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
 """What a lead looks at: queries, pairs, counts. Reads only; every number a screen shows comes from here."""
 
+import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -81,8 +82,15 @@ def annotator_count(db: Database) -> int:
 
 def query_reviews(db: Database, query_id: QueryId | None = None) -> list[QueryReview]:
     """Every query with an open batch, in judging order; or the one asked for."""
-    only = "AND p.query_id = :query" if query_id is not None else ""
-    values = {"query": query_id}
+    return _query_reviews(db, "", {}) if query_id is None else reviews_of(db, [query_id])
+
+
+def reviews_of(db: Database, query_ids: Sequence[QueryId]) -> list[QueryReview]:
+    """These queries, in judging order, as far as they have an open batch."""
+    return _query_reviews(db, "AND p.query_id IN (SELECT value FROM json_each(:ids))", {"ids": json.dumps(query_ids)})
+
+
+def _query_reviews(db: Database, only: str, values: Mapping[str, str]) -> list[QueryReview]:
     relevances: dict[int, list[int | None]] = defaultdict(list)
     for row in db.conn.execute(
         "SELECT p.query_id, c.relevance FROM pair p JOIN batch b USING (batch_id) "
