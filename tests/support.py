@@ -19,6 +19,7 @@ from backend.campaign.judging.model import GradeEvent, Receipt
 from backend.campaign.nouns import Person, Role
 from backend.campaign.project import rows as facts
 from backend.campaign.project.model import Campaign
+from backend.campaign.release.model import ReleaseOptions
 from backend.campaign.review.model import PairReview
 from backend.ground.ids import PairKey
 from backend.store import connection
@@ -48,6 +49,8 @@ MOMENTS = [
     for n in range(48)
 ]
 NOW = 1_790_000_000.0
+PARTLY = ReleaseOptions(unfinished=True)
+"""A release of the few pairs that a test settles."""
 
 
 def free_port() -> int:

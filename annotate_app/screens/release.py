@@ -13,42 +13,68 @@ from annotate_app.plain import plain
 from annotate_app.server import export_worker
 from annotate_app.widgets import look, wording
 from backend import api
-from backend.campaign.nouns import Person
+from backend.campaign.nouns import Person, Split
+from backend.campaign.release.model import Adjudicated, ReleaseOptions, ReleaseSelection
 from backend.ground.errors import ReelRankError
 
 _LOG = logging.getLogger(__name__)
+_ADJUDICATED = {"In it, marked": Adjudicated.INCLUDE, "Left out": Adjudicated.LEAVE_OUT}
+_SHOWN = 50
+"""Queries that are left out, by name."""
 
 
 def page() -> None:
-    """Counts and warnings, then the button, the wait and the download."""
+    """What would be in it and what not, then the button, the wait and the download."""
     project, lead, counts = look.lead_page("Release")
-    pairs, queries = counts["pairs"], counts["queries"]
-    held = pairs["consensus"] + pairs["adjudicated"]
     st.markdown("A release freezes what is agreed so far, with a manifest and a hash of every file.")
-    labels = {
-        "Queries for validation": queries["val"],
-        "Queries for test": queries["test"],
-        "Pairs with a relevance": held,
-        "Raw judgements": counts["judgements"],
-    }
-    look.metrics({label: f"{value:,}" for label, value in labels.items()})
-    found = warnings(counts)
-    if found:
-        st.warning("  \n".join(["**Before you freeze it**", *found]), icon=":material/pending_actions:")
+    with st.container(key="release_options"):
+        options = _options()
+    found = api.release_preview(project, lead, options)
+    queries = counts["queries"]
+    look.metrics(
+        {
+            "Queries for validation": f"{found.count(Split.VAL):,} of {queries['val']:,}",
+            "Queries for test": f"{found.count(Split.TEST):,} of {queries['test']:,}",
+            "Pairs with a relevance": f"{found.moments:,}",
+            "Raw judgements": f"{counts['judgements']:,}",
+        }
+    )
+    if said := inside(found) + warnings(counts):
+        st.warning("  \n".join(["**Before you freeze it**", *said]), icon=":material/pending_actions:")
+    _left_out(found)
     look.refusal("release_problem")
-    _maker()
+    _maker(options)
     _earlier(api.list_releases(project, lead))
 
 
+def inside(found: ReleaseSelection) -> list[str]:
+    """Which queries and pairs a release made now would not hold, or hold although a reader may not expect it."""
+    said = []
+    if queries := found.unfinished:
+        said.append(
+            f"{_queries_are(len(queries))} left out: pairs of {'it' if len(queries) == 1 else 'them'} still wait for "
+            "grades, and would count as not relevant."
+        )
+    if queries := found.unfinished_within:
+        said.append(f"{_queries_are(len(queries))} in it although pairs still wait: whoever finds these is counted 0.")
+    if queries := found.without_relevance:
+        said.append(f"{_queries_are(len(queries))} left out: no pair that could be truth.")
+    if found.adjudicated:
+        said.append(f"{wording.pairs_are(found.adjudicated)} decided by a lead, and marked as such.")
+    if found.adjudicated_left_out:
+        said.append(f"{wording.pairs_are(found.adjudicated_left_out)} left out because a lead decided on them.")
+    return said
+
+
 def warnings(counts: dict[str, Any]) -> list[str]:
-    """What a lead should know before freezing."""
+    """What a lead should know of the pairs before freezing."""
     pairs = counts["pairs"]
     unsettled = pairs["open"] + pairs["escalated"]
     found = []
     if unsettled:
         found.append(
             f"{wording.pairs_are(unsettled)} not settled yet ({pairs['open']:,} open, "
-            f"{pairs['escalated']:,} escalated). A release made now leaves them out."
+            f"{pairs['escalated']:,} escalated)."
         )
     if pairs["discarded"]:
         found.append(
@@ -65,31 +91,78 @@ def warnings(counts: dict[str, Any]) -> list[str]:
     return found
 
 
-def make() -> None:
+def make(options: ReleaseOptions) -> None:
     """Callback of the button: starts the worker unless one is at it already."""
     running: Future[Path] | None = st.session_state.get("release")
     if running and not running.done():
         return
 
     def begin(project: api.Project, lead: Person) -> None:
-        st.session_state["release"] = export_worker.start(
-            project.folder, lead, bool(st.session_state.get("with_published")), time.time()
-        )
+        st.session_state["release"] = export_worker.start(project.folder, lead, options, time.time())
 
     st.session_state["release_problem"] = look.as_lead(begin)
 
 
-def _maker() -> None:
-    future: Future[Path] | None = st.session_state.get("release")
-    busy = future is not None and not future.done()
-    st.checkbox(
+def _options() -> ReleaseOptions:
+    busy = _busy()
+    decided = st.segmented_control(
+        "Pairs that a lead decided on",
+        list(_ADJUDICATED),
+        default="In it, marked",
+        required=True,
+        key="release_adjudicated",
+        disabled=busy,
+    )
+    unfinished = st.checkbox(
+        "Unfinished queries too",
+        key="release_unfinished",
+        disabled=busy,
+        help="A query is finished once no pair of its batches waits for grades: each is settled, discarded, or its "
+        "clip cannot be shown.",
+    )
+    published = st.checkbox(
         "With the published captions",
         key="with_published",
         disabled=busy,
         help="Captions in a release are the imprecise ones. The published ones, which may name people, then stand "
         "beside them as published_caption.",
     )
-    st.button("Make release", type="primary", key="make_release", on_click=make, disabled=busy)
+    return ReleaseOptions(_ADJUDICATED[decided], unfinished, published)
+
+
+def _busy() -> bool:
+    future: Future[Path] | None = st.session_state.get("release")
+    return future is not None and not future.done()
+
+
+def _left_out(found: ReleaseSelection) -> None:
+    """The queries that are not in it, and why; the manifest names all of them."""
+    rows = [
+        (query, f"{query.waiting:,} of {query.pairs:,} pairs wait" if query.pairs else "nothing was handed out yet")
+        for query in found.unfinished
+    ] + [(query, "no pair that could be truth") for query in found.without_relevance]
+    if not rows:
+        return
+    with st.expander(f"{wording.count_of(len(rows), 'query')} left out"):
+        st.table(
+            {
+                "Query": [plain(query.text) for query, _ in rows[:_SHOWN]],
+                "Split": [query.split.value for query, _ in rows[:_SHOWN]],
+                "Why": [why for _, why in rows[:_SHOWN]],
+            },
+            hide_index=True,
+        )
+        if len(rows) > _SHOWN:
+            st.caption(f"And {len(rows) - _SHOWN:,} others; the manifest of the release names all of them.")
+
+
+def _queries_are(count: int) -> str:
+    return f"{wording.count_of(count, 'query')} {wording.are(count)}"
+
+
+def _maker(options: ReleaseOptions) -> None:
+    busy = _busy()
+    st.button("Make release", type="primary", key="make_release", on_click=make, args=(options,), disabled=busy)
     # Only a release in the making needs to be looked at again every second.
     st.fragment(_progress, run_every=1.0 if busy else None)()
 

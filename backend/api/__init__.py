@@ -154,6 +154,7 @@ if TYPE_CHECKING:
         export_zip,
         init_project,
         list_releases,
+        release_preview,
         rewrite_captions,
         waiting_rewrites,
         write_pseudo_train,
@@ -251,6 +252,7 @@ if TYPE_CHECKING:
     from backend.campaign.quality.model import AggregatorReport, AgreementBoard
     from backend.campaign.queries.drawing import QueryReport
     from backend.campaign.release.export import ReleaseReport
+    from backend.campaign.release.model import ReleaseOptions, ReleaseSelection
     from backend.campaign.release.rows import ReleaseRow
     from backend.campaign.review.probing import ProbeReport
     from backend.campaign.review.taking_back import TakenBack
@@ -354,8 +356,10 @@ __all__ = [
     "ProbeReport",
     "Project",
     "QueryReport",
+    "ReleaseOptions",
     "ReleaseReport",
     "ReleaseRow",
+    "ReleaseSelection",
     "Restored",
     "RewriteReport",
     "RewriteSummary",
@@ -520,6 +524,7 @@ __all__ = [
     "read_replies",
     "record_grades",
     "record_skips",
+    "release_preview",
     "remove_run",
     "remove_truth",
     "reply_to_note",

@@ -1,8 +1,6 @@
 """The pipeline, from an empty folder to a release, as far as it needs an encoder."""
 
-import shutil
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 
 from backend.campaign.candidates import choosing as candidates
@@ -19,8 +17,9 @@ from backend.campaign.people import gate
 from backend.campaign.project import folder as projects
 from backend.campaign.project import scale_file
 from backend.campaign.project.folder import Project
-from backend.campaign.release import export
+from backend.campaign.release import contents, export
 from backend.campaign.release.export import ReleaseReport
+from backend.campaign.release.model import ReleaseOptions, ReleaseSelection
 from backend.campaign.release.rows import ReleaseRow, all_releases
 from backend.encoders import sentence
 from backend.encoders.sentence import DEFAULT_NAME, Encoder
@@ -124,26 +123,28 @@ def export_release(
     project: Project,
     by: Person | Operator,
     out: Path,
+    options: ReleaseOptions | None = None,
     *,
-    with_published: bool = False,
     now: float,
     progress: Progress | None = None,
 ) -> ReleaseReport:
-    """Freeze a release of format tvr-ranking into a new folder, perhaps with the published captions beside."""
-    in_charge = gate.in_charge(project.store, by)
-    export.require_ready(project, out)  # before the encoder is loaded
-    return export.export_tvr_ranking(
-        project, in_charge, _encoder(project), out, with_published=with_published, now=now, progress=progress
-    )
+    """Freeze a release of format tvr-ranking into a new folder."""
+    in_charge, options = gate.in_charge(project.store, by), options or ReleaseOptions()
+    export.require_ready(project, options, out)  # before the encoder is loaded
+    return export.export_tvr_ranking(project, in_charge, _encoder(project), out, options, now=now, progress=progress)
 
 
-def export_zip(project: Project, lead: Person, *, with_published: bool = False, now: float) -> Path:
+def export_zip(project: Project, lead: Person, options: ReleaseOptions | None = None, *, now: float) -> Path:
     """A release as one zip under `releases/` of the project, for download by a lead."""
-    gate.lead_of(project.store, lead)
-    name = datetime.fromtimestamp(now, UTC).strftime("release-%Y%m%d-%H%M%S")
-    folder = project.folder / "releases" / name
-    export_release(project, lead, folder, with_published=with_published, now=now)
-    return Path(shutil.make_archive(str(folder), "zip", root_dir=folder.parent, base_dir=name))
+    who, options = gate.lead_of(project.store, lead), options or ReleaseOptions()
+    export.require_ready(project, options)
+    return export.export_zip(project, who, _encoder(project), options, now=now).place
+
+
+def release_preview(project: Project, by: Person | Operator, options: ReleaseOptions | None = None) -> ReleaseSelection:
+    """Which queries a release made now would hold, and which not."""
+    gate.in_charge(project.store, by)
+    return contents.preview(project, options or ReleaseOptions())
 
 
 def list_releases(project: Project, by: Person | Operator) -> list[ReleaseRow]:

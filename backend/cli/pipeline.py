@@ -1,5 +1,6 @@
 """Commands from an empty folder to a release: init, candidates, export, status, ..."""
 
+from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -8,6 +9,8 @@ import msgspec
 import typer
 
 from backend import api
+from backend.campaign.nouns import Split
+from backend.campaign.release.model import Adjudicated, QueryStanding, ReleaseOptions
 from backend.cli.output import (
     Dir,
     EncoderOption,
@@ -21,6 +24,8 @@ from backend.cli.output import (
     seconds,
     table,
 )
+
+_SHOWN = 5
 
 
 def register(app: typer.Typer) -> None:
@@ -89,10 +94,18 @@ def export(
             "--with-published-captions", help="Add the published captions, which may name people, as published_caption."
         ),
     ] = False,
+    adjudicated: Annotated[
+        Adjudicated,
+        typer.Option("--adjudicated", help="Pairs that a lead decided on: in the truth and marked, or not."),
+    ] = Adjudicated.INCLUDE,
+    unfinished: Annotated[
+        bool, typer.Option("--unfinished", help="Take queries too whose pairs still wait for grades.")
+    ] = False,
 ) -> None:
     """Freeze a release: truth, pseudo training sets, raw annotations, manifest with hashes.
 
-    Captions in it are the imprecise ones, if captions were rewritten.
+    Captions in it are the imprecise ones, if captions were rewritten. One state of a project gives the same bytes,
+    whenever it is exported.
 
     Example: reelrank export my-project release-1 --format tvr-ranking
     """
@@ -102,18 +115,33 @@ def export(
             api.open_project(folder),
             api.OPERATOR,
             out,
-            with_published=with_published,
+            ReleaseOptions(adjudicated, unfinished, with_published),
             now=start,
             progress=progress,
         )
+    found = report.selection
     say(
-        f"{report.folder}: {report.val_queries} validation and {report.test_queries} test queries with "
-        f"{report.moments} graded moments; {len(report.files)} files ({seconds(start)})."
+        f"{report.place}: {found.count(Split.VAL)} validation and {found.count(Split.TEST)} test queries with "
+        f"{found.moments} graded moments; {len(report.files)} files ({seconds(start)})."
     )
-    if report.unsettled or report.left_out:
-        say(f"Note: {report.unsettled} pairs are not settled yet, {report.left_out} queries have no settled pair.")
+    say(f"SHA-256 of its manifest: {report.sha256}")
+    if found.unfinished:
+        take = "" if unfinished else " (--unfinished takes them too, where a pair is settled)"
+        say(f"Note: left out {_queries(found.unfinished)} whose pairs still wait for grades{take}.")
+    if found.unfinished_within:
+        say(f"Note: {_queries(found.unfinished_within)} in it still have pairs that wait for grades.")
+    if found.without_relevance:
+        say(f"Note: left out {_queries(found.without_relevance)} without a pair that could be truth.")
+    if found.adjudicated_left_out:
+        say(f"Note: left out {found.adjudicated_left_out} pairs that a lead decided on.")
     if report.simulated:
         say(f"Note: {report.simulated} judgements in it are SIMULATED; this is not ground truth.")
+
+
+def _queries(queries: Sequence[QueryStanding]) -> str:
+    """How many, and the first of them by number."""
+    shown = ", ".join(str(query.query_id) for query in queries[:_SHOWN])
+    return f"{len(queries)} queries ({shown}{', ...' if len(queries) > _SHOWN else ''})"
 
 
 def pseudo_train(

@@ -1,6 +1,6 @@
 """Days as people at one server live them: they begin at its midnight, and some have 23 or 25 hours."""
 
-from datetime import date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 
 
 def midnight(now: float, days_ago: int = 0) -> float:
@@ -27,6 +27,15 @@ def last_days(now: float, count: int) -> list[str]:
     """The day of an instant and those before it, `count` in all, the oldest first."""
     today = _date(now)
     return [(today - timedelta(days=n)).isoformat() for n in reversed(range(count))]
+
+
+def instant(at: float) -> str:
+    """An instant in UTC, to the second.
+
+    >>> instant(0.9)
+    '1970-01-01T00:00:00+00:00'
+    """
+    return datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds")
 
 
 def _date(at: float) -> date:

@@ -44,7 +44,9 @@ from backend.campaign.people.model import Pause, PersonReview
 from backend.campaign.pool_check.model import CheckReport
 from backend.campaign.project.model import Campaign
 from backend.campaign.quality.model import BehindFlag, FlagKind, MyAgreement, MyReply, MyWork, PersonFlags
+from backend.campaign.release.model import QueryStanding, ReleaseOptions, ReleaseSelection
 from backend.campaign.release.rows import ReleaseRow
+from backend.campaign.release.rules.selecting import select
 from backend.campaign.review.model import (
     DayCount,
     GivenDecision,
@@ -728,7 +730,15 @@ def rewrite_queue(project: Project, lead: Person) -> RewriteQueue:
     return project.rewrites
 
 
-def export_zip(project: Project, person: Person, *, with_published: bool = False, now: float) -> Path:
+def release_preview(project: Project, by: Person | Operator, options: ReleaseOptions) -> ReleaseSelection:
+    queries = [
+        QueryStanding(QueryId(n), f"Query {n}", split, 20, waiting, 20 - waiting - decided, decided)
+        for n, (split, waiting, decided) in enumerate([(Split.VAL, 0, 1), (Split.TEST, 0, 0), (Split.VAL, 8, 0)], 1)
+    ]
+    return select(queries, options)
+
+
+def export_zip(project: Project, person: Person, options: ReleaseOptions, *, now: float) -> Path:
     path = project.folder / "releases" / "release-001.zip"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(b"PK\x05\x06" + bytes(18))

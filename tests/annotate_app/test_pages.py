@@ -28,6 +28,7 @@ from backend.campaign.quality.model import (
     PersonFlags,
     Stretch,
 )
+from backend.campaign.release.model import ReleaseOptions
 from backend.campaign.review.model import DayCount, GivenGrade, PersonPace
 from backend.ground.errors import StoreUnavailable
 from backend.ground.ids import AnnotatorId, QueryId
@@ -847,9 +848,27 @@ def test_an_invitation_leads_to_the_address_the_lead_uses() -> None:
 
 def test_what_a_release_would_leave_out(open_page: Open) -> None:
     texts = open_page("release").warning[0].value.split("  \n")[1:]
-    assert texts[0] == ("8 pairs are not settled yet (6 open, 2 escalated). A release made now leaves them out.")
-    assert texts[1].startswith("2 pairs are discarded")
-    assert texts[2] == "1 pair is blocked, because the clip cannot be shown."
+    assert texts[0] == "1 query is left out: pairs of it still wait for grades, and would count as not relevant."
+    assert texts[1] == "1 pair is decided by a lead, and marked as such."
+    assert texts[2] == "8 pairs are not settled yet (6 open, 2 escalated)."
+    assert texts[3].startswith("2 pairs are discarded")
+    assert texts[4] == "1 pair is blocked, because the clip cannot be shown."
+
+
+def test_a_lead_says_what_goes_into_a_release_and_sees_it_at_once(open_page: Open) -> None:
+    app = open_page("release")
+    shown = {metric.label: metric.value for metric in app.metric}
+    assert shown["Queries for validation"].startswith("1 of ")
+    assert shown["Pairs with a relevance"] == "40"
+    assert list(app.table[0].value["Why"]) == ["8 of 20 pairs wait"]
+    app.checkbox(key="release_unfinished").check().run()
+    app.segmented_control(key="release_adjudicated").set_value("Left out").run()
+    shown = {metric.label: metric.value for metric in app.metric}
+    assert shown["Queries for validation"].startswith("2 of ")
+    assert shown["Pairs with a relevance"] == "51"
+    texts = app.warning[0].value.split("  \n")[1:]
+    assert texts[0].startswith("1 query is in it although pairs still wait")
+    assert texts[1] == "1 pair is left out because a lead decided on them."
 
 
 def test_what_became_of_rewrites_is_told_when_nothing_can_be_decided(
@@ -875,7 +894,7 @@ def test_what_became_of_rewrites_is_told_when_nothing_can_be_decided(
 
 
 def test_earlier_releases_are_listed_by_their_hash(open_page: Open) -> None:
-    assert list(open_page("release").table[0].value["SHA-256 of its manifest"]) == ["ab" * 32]
+    assert list(open_page("release").table[-1].value["SHA-256 of its manifest"]) == ["ab" * 32]
 
 
 def test_making_and_downloading_a_release(
@@ -884,18 +903,16 @@ def test_making_and_downloading_a_release(
     from annotate_app.server import export_worker
 
     future: Future[Path] = Future()
-    asked: list[bool] = []
-    monkeypatch.setattr(
-        export_worker, "start", lambda folder, person, published, now: asked.append(published) or future
-    )
+    asked: list[ReleaseOptions] = []
+    monkeypatch.setattr(export_worker, "start", lambda folder, person, options, now: asked.append(options) or future)
     app = open_page("release")
     assert not app.checkbox(key="with_published").value, "names leave the project only where a lead says so"
     app.checkbox(key="with_published").check().run()
     app.button(key="make_release").click().run()
-    assert asked == [True]
+    assert asked == [ReleaseOptions(with_published=True)]
     assert app.button(key="make_release").disabled, "one at a time"
     assert app.info[0].value.startswith("The release is being made.")
-    future.set_result(export_worker.make(project.folder, project.people["Lea"], False, fake_api.NOON))
+    future.set_result(export_worker.make(project.folder, project.people["Lea"], ReleaseOptions(), fake_api.NOON))
     app.run()
     assert read(app.success[0].value) == "The release is ready: release-001.zip, 0.0 MB."
     assert len(app.get("download_button")) == 1

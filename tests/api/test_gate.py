@@ -130,6 +130,7 @@ IN_CHARGE: dict[str, Call] = {
     "query_place": lambda p, who: api.query_place(p, who, QueryFilter(), QUERY),
     "query_review": lambda p, who: api.query_review(p, who, QUERY),
     "query_pairs": lambda p, who: api.query_pairs(p, who, QUERY),
+    "release_preview": api.release_preview,
     "remove_run": lambda p, who: api.remove_run(p, who, "no such run", now=NOW),
     "remove_truth": lambda p, who: api.remove_truth(p, who, "no such truth", now=NOW),
     "rewrite_summary": api.rewrite_summary,

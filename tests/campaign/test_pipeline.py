@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from backend import api
-from backend.campaign.nouns import Role
+from backend.campaign.nouns import Role, Split
 from backend.ground.errors import InputError, NotAllowed, ProjectError
-from support import MOMENTS, NOW, Judging, have_read
+from support import MOMENTS, NOW, PARTLY, Judging, have_read
 
 
 def importing(project: api.Project, tmp_path: Path, text: str, **options: object) -> api.ImportReport:
@@ -177,13 +177,14 @@ def test_a_decision_of_the_lead_overrides_and_erases_nothing(judging: Judging) -
 
 def test_a_release_is_complete_hashed_and_scores_itself(judging: Judging, tmp_path: Path) -> None:
     with pytest.raises(ProjectError, match="no pair is settled yet"):
-        api.export_release(judging.project, api.OPERATOR, tmp_path / "r", now=NOW)
+        api.export_release(judging.project, api.OPERATOR, tmp_path / "r", PARTLY, now=NOW)
     settle_everything(judging)
     key = judging.pairs()[3].pair
     judging.grade(1, key, 0)  # 3 and 0: escalated, so left out
     out = tmp_path / "release"
-    report = api.export_release(judging.project, api.OPERATOR, out, now=NOW)
-    assert (report.val_queries, report.test_queries, report.moments, report.unsettled) == (2, 1, 59, 1)
+    report = api.export_release(judging.project, api.OPERATOR, out, PARTLY, now=NOW)
+    found = report.selection
+    assert (found.count(Split.VAL), found.count(Split.TEST), found.moments, report.unsettled) == (2, 1, 59, 1)
 
     manifest = json.loads((out / "manifest.json").read_text())
     assert {name: hashlib.sha256((out / name).read_bytes()).hexdigest() for name in manifest["files"]} == manifest[
@@ -221,7 +222,7 @@ def test_a_release_is_complete_hashed_and_scores_itself(judging: Judging, tmp_pa
     assert {value for key, value in measures.items() if key.startswith(("ndcg", "recall", "axiou@"))} == {1.0}
 
     with pytest.raises(ProjectError, match="never overwrites"):
-        api.export_release(judging.project, api.OPERATOR, out, now=NOW)
+        api.export_release(judging.project, api.OPERATOR, out, PARTLY, now=NOW)
 
 
 def test_people_are_invited_once_and_suspended_at_once(judging: Judging) -> None:

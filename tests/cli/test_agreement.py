@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from backend import api
-from support import NOW, Judging
+from support import NOW, PARTLY, Judging
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -53,7 +53,7 @@ def graded(judging: Judging) -> Judging:
 
 
 def test_a_project_and_its_released_grades_give_the_same(reelrank: Run, graded: Judging, tmp_path: Path) -> None:
-    api.export_release(graded.project, api.OPERATOR, tmp_path / "release", now=NOW)
+    api.export_release(graded.project, api.OPERATOR, tmp_path / "release", PARTLY, now=NOW)
     (raw,) = (tmp_path / "release").glob("raw_annotation*.csv")
     of_project = json.loads(reelrank("agreement", graded.project.folder, "--json")[1])
     of_file = json.loads(reelrank("agreement", raw, "--json")[1])

@@ -36,7 +36,7 @@ def query_rows(db: Database, splits: Sequence[Split] = tuple(Split)) -> list[Que
     """Queries of the named splits, in judging order."""
     marks = ", ".join("?" * len(splits))
     rows = db.conn.execute(
-        f"SELECT query_id, text, split FROM query WHERE split IN ({marks}) ORDER BY position",
+        f"SELECT query_id, text, split FROM query WHERE split IN ({marks}) ORDER BY position, query_id",
         [split.value for split in splits],
     )
     return [QueryRow(QueryId(row[0]), row[1], Split(row[2])) for row in rows]

@@ -27,7 +27,7 @@ def card(contents: Contents) -> str:
         if counts["simulated"]
         else ""
     )
-    scale, best = grading.scale, grading.scale.highest
+    selection, scale, best = contents.selection, grading.scale, grading.scale.highest
     agree = f"differ by at most {grading.tolerance}" if grading.tolerance else "are equal"
     half = grading.rounding.value.replace("_", " ")
     return f"""# {contents.name}: graded ground truth for ranked video moment retrieval
@@ -39,7 +39,8 @@ Made with ReelRank {__version__}. Candidates chosen by `{counts["encoder"]}`; co
 | validation queries | {len(truth[Split.VAL])} |
 | test queries | {len(truth[Split.TEST])} |
 | training queries (pseudo labels) | {counts["queries"]["train"]} |
-| pairs with a relevance | {contents.moments} |
+| pairs with a relevance | {selection.moments} |
+| of them decided by a lead (`adjudicated`) | {selection.adjudicated} |
 | pairs discarded (no consensus) | {counts["pairs"][Verdict.DISCARDED]} |
 | grades | {counts["judgements"]} |
 | grades by version of the guideline {" / ".join(map(str, under))} | {" / ".join(map(str, under.values()))} |
@@ -51,7 +52,21 @@ Made with ReelRank {__version__}. Candidates chosen by `{counts["encoder"]}`; co
 `video_corpus.json` every video with its duration in seconds and an index; `raw_annotation.csv` every grade that
 counts, `raw_query_moment_pair.csv` every pair that was judged. `manifest.json` has the SHA-256 of each file.
 Two grades that {agree} are a consensus on their mean, rounded {half}.
-{_captions(contents.rewriting, contents.without_caption)}"""
+{_left_out(contents)}{_captions(contents.rewriting, contents.without_caption)}"""
+
+
+def _left_out(contents: Contents) -> str:
+    """Which queries and pairs are not in the truth, and which are that a reader may not expect."""
+    selection = contents.selection
+    said = [
+        (selection.unfinished, "not in the truth because pairs of them still wait for grades"),
+        (selection.without_relevance, "not in the truth because no pair of them has a relevance"),
+        (selection.unfinished_within, "in the truth although pairs of them still wait for grades"),
+    ]
+    lines = [f"- Queries {what}: {len(queries):,}.\n" for queries, what in said if queries]
+    if selection.adjudicated_left_out:
+        lines.append(f"- Pairs left out because a lead decided on them: {selection.adjudicated_left_out:,}.\n")
+    return "".join(["\n", *lines, "\n`manifest.json` names the queries.\n"]) if lines else ""
 
 
 def _captions(changes: RewriteSummary | None, without_caption: int) -> str:

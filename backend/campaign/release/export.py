@@ -7,9 +7,9 @@ Names of people never leave the project: raw annotations carry their numbers.
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from dataclasses import dataclass, replace
 from pathlib import Path
+from shutil import rmtree
 
 import msgspec
 
@@ -18,9 +18,10 @@ from backend.campaign.nouns import Lead, Operator, Split
 from backend.campaign.project.folder import CACHE_FOLDER, DATABASE_FILE, Project
 from backend.campaign.queries import rows as queries
 from backend.campaign.release import rows as releases
+from backend.campaign.release.archive import pack, root_name
 from backend.campaign.release.card import card
-from backend.campaign.release.contents import read
-from backend.campaign.release.model import RAW_COLUMNS, Contents
+from backend.campaign.release.contents import preview, read
+from backend.campaign.release.model import RAW_COLUMNS, Contents, ReleaseOptions, ReleaseSelection
 from backend.campaign.release.rules.documents import manifest
 from backend.campaign.review import status
 from backend.campaign.review.rows import reviews
@@ -33,34 +34,46 @@ from backend.store import events
 from backend.store.connection import writing
 from backend.store.events import EventKind
 
+RELEASES_FOLDER = "releases"
+
 
 @dataclass(frozen=True, slots=True)
 class ReleaseReport:
-    """What a release holds. `left_out` are validation and test queries without any settled pair."""
+    """What a release holds. `place` is its folder or its zip; `unsettled` are pairs that still wait."""
 
-    folder: Path
+    place: Path
+    sha256: str
+    """Of its manifest, which holds those of all other files."""
     files: tuple[str, ...]
-    val_queries: int
-    test_queries: int
-    moments: int
-    left_out: int
+    selection: ReleaseSelection
     unsettled: int
     simulated: int
 
 
-def require_ready(project: Project, out: Path) -> None:
+def require_ready(project: Project, options: ReleaseOptions, out: Path | None = None) -> None:
     """Refuse what would end in nothing, before the work, which takes minutes.
 
     Raises:
-        ProjectError: nothing is settled yet, or `out` cannot become a new folder.
+        ProjectError: no query can be in it yet, or `out` cannot become a new folder.
     """
-    place, home = out.resolve(), project.folder.resolve()
-    first = place.relative_to(home).parts[:1] if place.is_relative_to(home) else ()
-    if first and (first[0] == CACHE_FOLDER or first[0].startswith(DATABASE_FILE)):
-        raise ProjectError(f"{out} is the project's own place: name a folder outside of it")
-    require_new_folder(out)
+    if out is not None:
+        place, home = out.resolve(), project.folder.resolve()
+        first = place.relative_to(home).parts[:1] if place.is_relative_to(home) else ()
+        if first and (first[0] == CACHE_FOLDER or first[0].startswith(DATABASE_FILE)):
+            raise ProjectError(f"{out} is the project's own place: name a folder outside of it")
+        require_new_folder(out)
     if not any(reviews.any_settled(project.store.db, split) for split in (Split.VAL, Split.TEST)):
         raise ProjectError("no pair is settled yet: a release needs at least one relevance")
+    found = preview(project, options)
+    if found.queries:
+        return
+    if not any(query.finished for query in found.unfinished + found.without_relevance) and not options.unfinished:
+        waiting = min(query.waiting for query in found.unfinished if query.settled)
+        raise ProjectError(
+            f"no query is finished yet: {waiting} pairs of the nearest one still wait for grades. Unfinished queries "
+            "come into a release only where you say so (--unfinished)"
+        )
+    raise ProjectError("no query would be in it: their pairs are discarded, or left out because a lead decided on them")
 
 
 def export_tvr_ranking(
@@ -68,37 +81,81 @@ def export_tvr_ranking(
     by: Lead | Operator,
     encoder: Encoder,
     out: Path,
+    options: ReleaseOptions,
     *,
-    with_published: bool = False,
     now: float,
     progress: Progress | None = None,
 ) -> ReleaseReport:
     """Write a release in the form of TVR-Ranking.
 
-    Captions in it are imprecise ones, if captions were rewritten at all.
+    Captions in it are imprecise ones, if captions were rewritten at all. One state of a project gives one release, byte
+    for byte, whoever makes it and whenever.
 
     Args:
         project: the project.
         by: who asks for it.
         encoder: the encoder of the candidate lists, for the pseudo training sets.
         out: folder to make; it must not exist, or be empty.
-        with_published: whether the published captions go with it, in a field of their own.
-        now: seconds since 1970, written into the manifest.
+        options: what goes into it.
+        now: seconds since 1970, for the record of who made it.
         progress: called with (what is done, done, all).
 
     Raises:
         ProjectError: see `require_ready`.
     """
-    require_ready(project, out)
+    require_ready(project, options, out)
     with new_folder(out) as part:
-        # Before the snapshot of the judgements, because this may take long.
-        pseudo_train.write(project, encoder, part, pseudo_train.TOPS, with_published=with_published, progress=progress)
-        contents = read(project, with_published=with_published)
-        frozen = _write(contents, part, now)
-        files = tuple(sorted(file.name for file in part.iterdir()))
-    digest = hashlib.sha256(frozen).hexdigest()
+        report, frozen = _fill(project, encoder, part, out, options, progress)
+    _record(project, by, report.sha256, frozen, now=now)
+    return report
+
+
+def export_zip(
+    project: Project, by: Lead | Operator, encoder: Encoder, options: ReleaseOptions, *, now: float
+) -> ReleaseReport:
+    """The same as one zip under `releases/` of the project, named by what it holds.
+
+    Raises:
+        ProjectError: see `require_ready`.
+    """
+    require_ready(project, options)
+    folder = project.folder / RELEASES_FOLDER
+    with new_files(folder) as own:
+        part = own / "part"
+        part.mkdir()
+        report, frozen = _fill(project, encoder, part, folder, options, None)
+        root = root_name(project.name, report.sha256)
+        pack(part, own / f"{root}.zip", root)
+        rmtree(part)
+    _record(project, by, report.sha256, frozen, now=now)
+    return replace(report, place=folder / f"{root}.zip")
+
+
+def _fill(
+    project: Project, encoder: Encoder, part: Path, out: Path, options: ReleaseOptions, progress: Progress | None
+) -> tuple[ReleaseReport, str]:
+    """Write a release into `part`, which is to become `out`: what it holds, and its manifest."""
+    # Before the snapshot of the judgements, because this may take long.
+    pseudo_train.write(
+        project, encoder, part, pseudo_train.TOPS, with_published=options.with_published, progress=progress
+    )
+    contents = read(project, options)
+    frozen = _write(contents, part)
+    counts = contents.counts
+    report = ReleaseReport(
+        place=out,
+        sha256=hashlib.sha256(frozen).hexdigest(),
+        files=tuple(sorted(file.name for file in part.iterdir())),
+        selection=contents.selection,
+        unsettled=sum(counts["pairs"][state] for state in ("open", "escalated", "set_aside")),
+        simulated=counts["simulated"],
+    )
+    return report, frozen.decode()
+
+
+def _record(project: Project, by: Lead | Operator, digest: str, frozen: str, *, now: float) -> None:
     with writing(project.store) as db:
-        releases.add(db, frozen.decode(), digest, at=now, by=by.annotator_id)
+        releases.add(db, frozen, digest, at=now, by=by.annotator_id)
         events.record(
             db,
             EventKind.RELEASED,
@@ -107,7 +164,6 @@ def export_tvr_ranking(
             subject=f"release:{digest[:12]}",
             payload={"sha256": digest},
         )
-    return _report(contents, out, files)
 
 
 def tables(contents: Contents) -> dict[str, bytes]:
@@ -120,28 +176,14 @@ def tables(contents: Contents) -> dict[str, bytes]:
     }
 
 
-def _write(contents: Contents, part: Path, now: float) -> bytes:
+def _write(contents: Contents, part: Path) -> bytes:
     """Write into a folder what a release has beside the training sets that lie there; its manifest."""
     for name, data in {**tables(contents), "README.md": card(contents).encode()}.items():
         (part / name).write_bytes(data)
     hashes = {file.name: _sha256(file) for file in sorted(part.iterdir())}
-    data = _json(manifest(contents, _instant(now), hashes))
+    data = _json(manifest(contents, hashes))
     (part / "manifest.json").write_bytes(data)
     return data
-
-
-def _report(contents: Contents, out: Path, files: tuple[str, ...]) -> ReleaseReport:
-    counts = contents.counts
-    return ReleaseReport(
-        folder=out,
-        files=files,
-        val_queries=len(contents.truth[Split.VAL]),
-        test_queries=len(contents.truth[Split.TEST]),
-        moments=contents.moments,
-        left_out=len(contents.left_out),
-        unsettled=sum(counts["pairs"][state] for state in ("open", "escalated", "set_aside")),
-        simulated=counts["simulated"],
-    )
 
 
 def write_training_sets(
@@ -185,8 +227,3 @@ def _sha256(file: Path) -> str:
 
 def _json(value: object) -> bytes:
     return msgspec.json.format(msgspec.json.encode(value), indent=1) + b"\n"
-
-
-def _instant(at: float) -> str:
-    """UTC, to the second."""
-    return datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds")

@@ -1,6 +1,7 @@
 """What a release says, as values, before it is written in any form."""
 
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any
 
 from backend.campaign.captions.rules.differences import RewriteSummary
@@ -10,7 +11,7 @@ from backend.ground.ids import QueryId
 
 PAIR_COLUMNS = (
     *("pair_id", "query_id", "split", "query", "video_name", "start", "end", "duration", "caption"),
-    *("rank", "similarity", "verdict", "relevance", "mean"),
+    *("rank", "similarity", "verdict", "relevance", "mean", "adjudicated", "released"),
 )
 RAW_COLUMNS = (
     *("pair_id", "worker", "relevance", "round", "graded_at", "active_ms", "elapsed_ms", "contexts", "simulated"),
@@ -19,6 +20,78 @@ RAW_COLUMNS = (
 
 Document = dict[str, Any]
 """A query with its moments as `val.json`, `test.json` and the training sets hold it."""
+
+
+class Adjudicated(StrEnum):
+    """What becomes of pairs that a lead decided on."""
+
+    INCLUDE = "include"
+    """They are truth like others, and marked."""
+    LEAVE_OUT = "leave-out"
+    """They are in no truth; the files of raw annotations and pairs tell of them all the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseOptions:
+    """What somebody says about a release before it is made.
+
+    `unfinished` takes queries that are not finished too, `with_published` the published captions, in a field of their
+    own.
+    """
+
+    adjudicated: Adjudicated = Adjudicated.INCLUDE
+    unfinished: bool = False
+    with_published: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class QueryStanding:
+    """How a validation or test query stands, counted over the pairs of its open batches.
+
+    `waiting` are those that are neither settled nor blocked: somebody may still have to grade them.
+    """
+
+    query_id: QueryId
+    text: str
+    split: Split
+    pairs: int
+    waiting: int
+    consensus: int
+    adjudicated: int
+
+    @property
+    def finished(self) -> bool:
+        """Whether pairs were handed out, and nothing of them waits."""
+        return self.pairs > 0 and self.waiting == 0
+
+    @property
+    def settled(self) -> int:
+        """Pairs with a relevance."""
+        return self.consensus + self.adjudicated
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseSelection:
+    """Which validation and test queries are in a release, and which are not, and why; each list in judging order.
+
+    `unfinished` ones wait for grades, `without_relevance` have no pair that could be truth. `unfinished_within` were
+    taken all the same.
+    """
+
+    queries: tuple[QueryStanding, ...]
+    unfinished: tuple[QueryStanding, ...]
+    without_relevance: tuple[QueryStanding, ...]
+    unfinished_within: tuple[QueryStanding, ...]
+    moments: int
+    """Graded moments of the queries that are in it."""
+    adjudicated: int
+    """Those of them that a lead decided on."""
+    adjudicated_left_out: int
+    """Pairs of these queries that are not in it because a lead decided on them."""
+
+    def count(self, split: Split) -> int:
+        """How many queries of a split are in it."""
+        return sum(query.split is split for query in self.queries)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +121,10 @@ class Contents:
     """Whether published captions are in it, in whichever field."""
     without_caption: int
     """Moments that have no imprecise caption."""
-    left_out: tuple[QueryId, ...]
-    """Validation and test queries that are not in it."""
+    changed_at: float
+    """When something last happened that a release tells of: two releases of one state are the same."""
+    options: ReleaseOptions
+    selection: ReleaseSelection
 
     @property
     def moments(self) -> int:

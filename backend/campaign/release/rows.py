@@ -3,8 +3,20 @@
 from dataclasses import dataclass
 
 from backend.campaign.candidates.rows.lists import PROBE_PAIRS
-from backend.ground.ids import AnnotatorId
+from backend.campaign.nouns import Split
+from backend.campaign.release.model import QueryStanding
+from backend.ground.ids import AnnotatorId, QueryId
 from backend.store.engine import Database
+from backend.store.events import EventKind
+
+CHANGES = (
+    *(EventKind.CORPUS_IMPORTED, EventKind.CAPTIONS_REWRITTEN, EventKind.REWRITE_DECIDED, EventKind.REWRITE_TAKEN_BACK),
+    *(EventKind.QUERIES_DRAWN, EventKind.QUERIES_ADDED, EventKind.QUERIES_TAKEN_BACK, EventKind.CANDIDATES_CHOSEN),
+    *(EventKind.POOL_CHECK_MADE, EventKind.BATCH_OPENED, EventKind.ESCALATED, EventKind.DE_ESCALATED),
+    *(EventKind.JUDGEMENTS_IMPORTED, EventKind.CLIP_REPORTED, EventKind.CLIP_RESTORED, EventKind.ADJUDICATED),
+    *(EventKind.GUIDELINE_CHANGED, EventKind.EXAM_SET, EventKind.EXAM_ENDED, EventKind.EXAM_USED),
+)
+"""Events after which a release says something else. That one was made, and who signs in or is invited, is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,3 +51,33 @@ def grades_by_guideline(db: Database) -> dict[int, int]:
     found = dict(rows.fetchall())
     newest: int = db.conn.execute("SELECT max(version) FROM guideline_version").fetchone()[0]
     return {**dict(sorted(found.items())), newest: found.get(newest, 0)}
+
+
+def last_change(db: Database) -> float:
+    """When something last happened that a release tells of: an event of `CHANGES`, a grade, a lead's decision."""
+    marks = ", ".join("?" * len(CHANGES))
+    at: float = db.conn.execute(
+        f"SELECT max(coalesce((SELECT max(at) FROM event WHERE kind IN ({marks})), 0), "
+        "coalesce((SELECT max(graded_at) FROM judgement), 0), coalesce((SELECT max(decided_at) FROM adjudication), 0))",
+        [kind.value for kind in CHANGES],
+    ).fetchone()[0]
+    return at
+
+
+def query_standings(db: Database) -> list[QueryStanding]:
+    """How every validation and test query stands, in judging order; a probe's own pairs do not count."""
+    rows = db.conn.execute(
+        """
+        SELECT q.query_id, q.text, q.split, coalesce(s.pairs, 0), coalesce(s.waiting, 0), coalesce(s.consensus, 0),
+          coalesce(s.adjudicated, 0)
+        FROM query q LEFT JOIN (
+          SELECT p.query_id, count(*) AS pairs, sum(c.verdict IS 'consensus') AS consensus,
+            sum(c.verdict IS 'adjudicated') AS adjudicated,
+            sum(coalesce(c.verdict, 'open') IN ('open', 'escalated') AND f.moment_id IS NULL) AS waiting
+          FROM pair p JOIN batch b USING (batch_id) LEFT JOIN consensus c USING (pair_id)
+            LEFT JOIN clip_fault f USING (moment_id)
+          WHERE b.number IS NOT NULL GROUP BY p.query_id
+        ) AS s USING (query_id) WHERE q.split IN ('val', 'test') ORDER BY q.position, q.query_id
+        """
+    )
+    return [QueryStanding(QueryId(r[0]), r[1], Split(r[2]), *r[3:]) for r in rows]

@@ -14,7 +14,7 @@ from backend import api
 from backend.ground.errors import InputError, NotAllowed, ProjectError
 from backend.scoring.files.reading import read_run, read_truth, read_videos
 from backend.scoring.matching.columns import Spans
-from support import NOW, Judging
+from support import NOW, PARTLY, Judging
 
 TRUTH = [
     {"query_id": 5, "relevant_moment": [{"video_name": "ä", "timestamp": [0, 9.25], "relevance": 4}]},
@@ -184,7 +184,7 @@ def test_the_truth_of_a_project_is_what_its_release_holds(judging: Judging, tmp_
         if n % 3:
             judging.grade(0, pair.pair, n % 5)
             judging.grade(1, pair.pair, n % 5)
-    api.export_release(judging.project, api.OPERATOR, tmp_path / "release", now=NOW)
+    api.export_release(judging.project, api.OPERATOR, tmp_path / "release", PARTLY, now=NOW)
     for split in ("val", "test"):
         same(
             api.truth_of_project(judging.project, api.OPERATOR, split),

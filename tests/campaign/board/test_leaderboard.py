@@ -15,7 +15,7 @@ from backend.campaign.demo import building as demo
 from backend.ground.errors import InputError, ProjectError
 from backend.scoring.files.reading import read_truth
 from backend.store.connection import writing
-from support import NOW, Judging
+from support import NOW, PARTLY, Judging
 
 Keep = Callable[..., api.Kept]
 
@@ -61,7 +61,7 @@ def test_scores_are_those_of_the_release_and_the_run_file(
         run = candidates(settled, backwards=backwards)
         keep(name, run)
         (tmp_path / f"{name}.json").write_text(json.dumps(run))
-    api.export_release(settled.project, api.OPERATOR, tmp_path / "release", now=NOW)
+    api.export_release(settled.project, api.OPERATOR, tmp_path / "release", PARTLY, now=NOW)
     for split in ("val", "test"):
         board = api.score_kept_runs(settled.project, api.OPERATOR, f"settled {split}", preset=preset)
         assert board.scores is not None

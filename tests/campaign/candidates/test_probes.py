@@ -144,7 +144,7 @@ def test_no_release_and_no_truth_of_the_project_holds_a_probe(probed: Judging, t
     settle(probed)
     out = tmp_path / "release"
     report = api.export_release(project, api.OPERATOR, out, now=NOW)
-    assert (report.moments, report.unsettled) == (120, 0)
+    assert (report.selection.moments, report.unsettled) == (120, 0)
     moments = [
         moment
         for name in ("val", "test")

@@ -17,7 +17,7 @@ from backend.campaign.nouns import Verdict
 from backend.ground.ids import PairKey
 from backend.media.jobs import SAFE_AGE_S, clip_job, storyboard, with_context
 from backend.store import connection
-from support import NOW, Judging
+from support import NOW, PARTLY, Judging
 
 LATER = NOW + 60.0
 
@@ -57,7 +57,7 @@ def worked(judging: Judging) -> Worked:
     api.record_skips(project, judging.annotators[0], [skip], now=NOW)
     for person in judging.annotators[:3]:
         api.desk(project, person, now=NOW)
-    api.export_release(project, api.OPERATOR, project.folder / "release", now=NOW)
+    api.export_release(project, api.OPERATOR, project.folder / "release", PARTLY, now=NOW)
     video = project.folder / "v.mp4"
     video.touch()
     project.store.db.conn.execute(
@@ -171,7 +171,7 @@ def test_a_project_that_people_worked_in_is_well(worked: Worked) -> None:
             {"leases"},
         ),
         ("UPDATE video SET path = 'gone.mp4' WHERE video_id = 1", {"videos"}),
-        ("""UPDATE "release" SET manifest = replace(manifest, '60', '61')""", {"releases"}),
+        ("""UPDATE "release" SET manifest = replace(manifest, '"tolerance": 1', '"tolerance": 2')""", {"releases"}),
     ],
 )
 def test_what_is_broken_is_found_and_nothing_else(worked: Worked, break_it: str, found: set[str]) -> None:

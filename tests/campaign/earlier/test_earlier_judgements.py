@@ -20,7 +20,7 @@ from backend.campaign.people import accounts as people
 from backend.ground.errors import InputError, ProjectError
 from backend.ground.ids import AnnotatorId, PairKey
 from backend.store import connection
-from support import NOW, Judging, have_read
+from support import NOW, PARTLY, Judging, have_read
 
 RAW = "pair_id,worker,relevance\n"
 PAIRS = "pair_id,query_id,query,video_name,timestamp,duration,caption,similarity\n"
@@ -69,7 +69,7 @@ def test_a_release_imported_and_exported_again_has_the_same_bytes(
     judging: Judging, tmp_path: Path, empty: api.Project, with_corpus: bool
 ) -> None:
     judge_some(judging)
-    api.export_release(judging.project, api.OPERATOR, tmp_path / "first", now=NOW)
+    api.export_release(judging.project, api.OPERATOR, tmp_path / "first", PARTLY, now=NOW)
     if with_corpus:
         api.import_corpus(empty, tmp_path / "moments.jsonl", "jsonl", now=NOW)
     raw, pairs = "raw_annotation.csv", "raw_query_moment_pair.csv"
@@ -78,7 +78,7 @@ def test_a_release_imported_and_exported_again_has_the_same_bytes(
     assert (report.videos, report.moments) == (
         (0, 0) if with_corpus else (6, len({p.start_s for p in judging.pairs()}))
     )
-    api.export_release(empty, api.OPERATOR, tmp_path / "second", now=LATER)
+    api.export_release(empty, api.OPERATOR, tmp_path / "second", PARTLY, now=LATER)
     for name in (raw, pairs):
         assert (tmp_path / "second" / name).read_bytes() == (tmp_path / "first" / name).read_bytes()
     for split in ("val.json", "test.json"):
@@ -96,7 +96,7 @@ def test_a_decision_of_a_lead_does_not_travel_and_the_report_says_so(
 ) -> None:
     judge_some(judging)
     api.adjudicate(judging.project, judging.lead, judging.pairs()[5].pair, 1, "seen it", now=NOW)
-    api.export_release(judging.project, api.OPERATOR, tmp_path / "first", now=NOW)
+    api.export_release(judging.project, api.OPERATOR, tmp_path / "first", PARTLY, now=NOW)
     files = [tmp_path / "first" / name for name in ("raw_annotation.csv", "raw_query_moment_pair.csv")]
     assert api.import_judgements(empty, *files, now=LATER).verdicts_that_differ == 1
 
@@ -128,8 +128,8 @@ def test_grades_of_pairs_known_by_number_are_in_a_release_but_not_in_its_truth(
     judging.grade(0, judging.pairs()[0].pair, 3)
     judging.grade(1, judging.pairs()[0].pair, 3)
     take(judging.project, RAW + "7000,71,2\n7000,72,2\n")
-    report = api.export_release(judging.project, api.OPERATOR, tmp_path / "release", now=NOW)
-    assert report.moments == 1
+    report = api.export_release(judging.project, api.OPERATOR, tmp_path / "release", PARTLY, now=NOW)
+    assert report.selection.moments == 1
     raw = (tmp_path / "release" / "raw_annotation.csv").read_text()
     assert [line.split(",")[:4] for line in raw.splitlines()[-2:]] == [
         ["7000", "71", "2", "1"],

@@ -11,7 +11,7 @@ from backend.campaign.judging.model import DeskState, GradeEvent
 from backend.ground.errors import ProjectError
 from backend.ground.ids import PairKey, QueryId
 from exam_rounds import Round
-from support import NOW
+from support import NOW, PARTLY
 
 
 def start(fresh: Round, *, queries: int = 1, pairs: int = 3, chosen: tuple[QueryId, ...] = ()) -> api.ExamReport:
@@ -138,7 +138,7 @@ def test_nothing_of_it_is_a_judgement_a_result_or_released(fresh: Round) -> None
     for who in (2, 3):  # the others settle everything
         fresh.handed_out(who)
     folder = fresh.project.folder / "out"
-    api.export_release(fresh.project, fresh.lead, folder, now=NOW + 10_000)
+    api.export_release(fresh.project, fresh.lead, folder, PARTLY, now=NOW + 10_000)
     files = [file for file in folder.rglob("*") if file.is_file()]
     assert files
     assert not any(b"zebra" in file.read_bytes() for file in files)

@@ -19,7 +19,7 @@ from backend.campaign.judging.model import Desk, DeskState, GradeEvent, SkipEven
 from backend.campaign.nouns import Person, Role, Verdict
 from backend.ground.errors import InputError, ProjectError
 from backend.ground.ids import PairKey
-from support import NOW, PEOPLE, Judging
+from support import NOW, PARTLY, PEOPLE, Judging
 
 HOUR, PASSWORD = 3600.0, "long enough for everybody"
 LATER = NOW + HOUR
@@ -372,7 +372,7 @@ def without_gold(folder: Path) -> None:
 
 def said(project: api.Project, to: Path) -> dict[str, Any]:
     """Everything that the campaign says of itself, the release byte by byte."""
-    api.export_release(project, api.OPERATOR, to, now=LATER + 5 * HOUR)
+    api.export_release(project, api.OPERATOR, to, PARTLY, now=LATER + 5 * HOUR)
     lead = next(row.person for row in api.list_people(project, api.OPERATOR) if row.person.role == "lead")
     return {
         "files": {str(file.relative_to(to)): file.read_bytes() for file in sorted(to.rglob("*")) if file.is_file()},

@@ -13,7 +13,7 @@ from backend.campaign.judging.model import CORRECTION_S, GradeEvent, Receipt, Re
 from backend.campaign.review.replying import LONGEST_REPLY
 from backend.ground.errors import Overtaken, ProjectError
 from backend.ground.ids import PairKey
-from support import NOW, Judging
+from support import NOW, PARTLY, Judging
 
 SETTLED = NOW + CORRECTION_S + 1
 
@@ -211,7 +211,7 @@ def test_no_release_holds_a_note(judging: Judging, tmp_path: object) -> None:
         grade(judging, who, judging.pairs()[0].pair, 3, "zebra-note")
     reply(judging, judging.pairs()[0].pair, "zebra-reply")
     folder = judging.project.folder / "out"
-    api.export_release(judging.project, judging.lead, folder, now=SETTLED)
+    api.export_release(judging.project, judging.lead, folder, PARTLY, now=SETTLED)
     files = [file for file in folder.rglob("*") if file.is_file()]
     assert files
     assert not any(b"zebra" in file.read_bytes() for file in files)

@@ -17,7 +17,7 @@ from backend.campaign.nouns import Role, Verdict
 from backend.campaign.pool_check import making
 from backend.campaign.pool_check.rules import wilson
 from backend.ground.errors import InputError, ProjectError
-from support import NOW, Judging, have_read
+from support import NOW, PARTLY, Judging, have_read
 
 
 @pytest.fixture
@@ -159,7 +159,7 @@ def test_the_draw_cannot_be_taken_back_and_the_record_not_be_changed(check: Judg
 
 def test_a_check_can_be_released(check: Judging, tmp_path: Path) -> None:
     grade_all(check, {pair: int(place == "positive") for pair, place in put_in_as(check).items()})
-    api.export_release(check.project, check.lead, tmp_path / "release", now=NOW + 1000)
+    api.export_release(check.project, check.lead, tmp_path / "release", PARTLY, now=NOW + 1000)
     test = json.loads((tmp_path / "release" / "test.json").read_text())
     assert Counter(moment["relevance"] for query in test for moment in query["relevant_moment"]) == {0: 6, 1: 3}
 

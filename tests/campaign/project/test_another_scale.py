@@ -16,7 +16,7 @@ from backend.campaign.nouns import Role, Verdict
 from backend.ground.errors import InputError, ProjectError
 from backend.ground.ids import PairKey
 from backend.scoring.evaluate import evaluate
-from support import NOW, Judging, have_read
+from support import NOW, PARTLY, Judging, have_read
 
 LATER = NOW + 15 * 60.0 + 1
 LABELS = ("No", "Partly", "Yes")
@@ -147,7 +147,7 @@ def test_an_earlier_campaign_is_taken_in_on_the_scale(three: Judging, tmp_path: 
 
 def test_a_release_on_the_scale_can_be_scored(three: Judging, tmp_path: Path) -> None:
     wanted = settle(three)
-    api.export_release(three.project, three.lead, tmp_path / "release", now=LATER)
+    api.export_release(three.project, three.lead, tmp_path / "release", PARTLY, now=LATER)
     spread = Counter(relevance for _, relevance in wanted)
     card = (tmp_path / "release" / "README.md").read_text()
     assert f"| relevance 0 / 1 / 2 | {spread[0]} / {spread[1]} / {spread[2]} |" in card

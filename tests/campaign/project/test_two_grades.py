@@ -13,7 +13,7 @@ from backend.campaign.nouns import Role, Rounding, Verdict
 from backend.campaign.project import scale_file
 from backend.ground.errors import InputError
 from backend.store.connection import writing
-from support import NOW, Judging, have_read
+from support import NOW, PARTLY, Judging, have_read
 
 LATER = NOW + 15 * 60.0 + 1
 # By hand: two that differ are a disagreement; of four, one lowest and one highest are dropped: three to one carries.
@@ -82,7 +82,7 @@ def test_an_answer_of_the_exam_that_is_not_the_key_is_a_miss(two: Judging) -> No
 
 def test_a_release_says_what_its_grades_mean_and_its_raw_file_is_settled_alike(two: Judging, tmp_path: Path) -> None:
     wanted = settle(two)
-    api.export_release(two.project, two.lead, tmp_path / "release", now=LATER)
+    api.export_release(two.project, two.lead, tmp_path / "release", PARTLY, now=LATER)
     card = " ".join((tmp_path / "release" / "README.md").read_text().split())
     assert f"| relevance 0 / 1 | {wanted[0]} / {wanted[1]} |" in card
     assert "relevance 0 (does not match) to 1 (matches)" in card

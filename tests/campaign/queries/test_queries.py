@@ -66,7 +66,7 @@ def test_a_project_of_own_queries_goes_through_all_stages(judging: Judging, tmp_
         judging.grade(0, pair.pair, 3)
         judging.grade(1, pair.pair, 4)
     out = tmp_path / "release"
-    assert api.export_release(project, api.OPERATOR, out, now=NOW).moments == 40
+    assert api.export_release(project, api.OPERATOR, out, now=NOW).selection.moments == 40
     assert [query["query"] for query in json.loads((out / "test.json").read_text())] == ["Somebody sings."]
     assert "A dog barks." in {query["query"] for query in json.loads((out / "train_top01.json").read_text())}
     assert api.doctor(project, now=NOW).findings == ()

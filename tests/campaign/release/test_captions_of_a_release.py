@@ -11,6 +11,7 @@ from backend import api
 from backend.campaign.judging.model import GradeEvent
 from backend.campaign.nouns import Person, Role
 from backend.campaign.people import accounts as people
+from backend.campaign.release.model import ReleaseOptions
 from backend.ground.ids import PairKey
 from backend.store.connection import writing
 from support import MOMENTS, NOW, PEOPLE, Judging, have_read
@@ -53,8 +54,8 @@ def settle(project: api.Project, judges: list[Person]) -> None:
             api.record_grades(project, judge, grades, now=NOW)
 
 
-def released(project: api.Project, out: Path, **options: Any) -> dict[str, Any]:
-    api.export_release(project, api.OPERATOR, out, now=NOW, **options)
+def released(project: api.Project, out: Path, *, with_published: bool = False) -> dict[str, Any]:
+    api.export_release(project, api.OPERATOR, out, ReleaseOptions(with_published=with_published), now=NOW)
     return {path.name: json.loads(path.read_text()) for path in out.glob("*.json")}
 
 

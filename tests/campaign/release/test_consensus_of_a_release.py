@@ -9,7 +9,7 @@ import pytest
 from backend import api
 from backend.campaign.earlier.rules.raw_annotation import read_raw, summarise
 from backend.ground.errors import InputError
-from support import NOW, Judging
+from support import NOW, PARTLY, Judging
 
 GRADES = (
     *((1, 2), (3, 3), (0, 4, 3, 4)),  # in consensus
@@ -33,7 +33,7 @@ def released(judging: Judging, tmp_path: Path) -> tuple[dict[str, int], Path]:
         api.adjudicate(judging.project, judging.lead, pairs[at], 1, "at first", now=NOW)
         api.adjudicate(judging.project, judging.lead, pairs[at], relevance, "seen again", seen=1, now=NOW)
     out = tmp_path / "release"
-    api.export_release(judging.project, api.OPERATOR, out, now=NOW)
+    api.export_release(judging.project, api.OPERATOR, out, PARTLY, now=NOW)
     counts = json.loads((out / "manifest.json").read_text())["counts"]["pairs"]
     assert counts == api.status_counts(judging.project, api.OPERATOR)["pairs"]
     return counts, out / "raw_annotation.csv"

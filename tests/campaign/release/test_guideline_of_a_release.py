@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from backend import api
-from support import NOW, Judging
+from support import NOW, PARTLY, Judging
 
 
 def test_grades_are_counted_by_the_version_that_stood_at_their_time(judging: Judging, tmp_path: Path) -> None:
@@ -19,7 +19,7 @@ def test_grades_are_counted_by_the_version_that_stood_at_their_time(judging: Jud
     judging.grade(1, second, 3, at=NOW + 10)
     for who in (0, 1):
         judging.grade(who, third, 2, at=NOW + 11)
-    api.export_release(judging.project, api.OPERATOR, tmp_path / "out", now=NOW + 20)
+    api.export_release(judging.project, api.OPERATOR, tmp_path / "out", PARTLY, now=NOW + 20)
     manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
     assert manifest["guideline"] == {"version": 2, "grades_by_version": {"1": 3, "2": 3}}
     assert "| grades by version of the guideline 1 / 2 | 3 / 3 |" in (tmp_path / "out" / "README.md").read_text()
@@ -30,6 +30,6 @@ def test_a_version_that_nobody_graded_under_is_named_all_the_same(judging: Judgi
         judging.grade(who, judging.pairs()[0].pair, 3)
     grading = judging.project.campaign.grading
     api.reword_guideline(judging.project, judging.lead, replace(grading, reminders=()), "None.", now=NOW + 10)
-    api.export_release(judging.project, api.OPERATOR, tmp_path / "out", now=NOW + 20)
+    api.export_release(judging.project, api.OPERATOR, tmp_path / "out", PARTLY, now=NOW + 20)
     manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
     assert manifest["guideline"] == {"version": 2, "grades_by_version": {"1": 2, "2": 0}}

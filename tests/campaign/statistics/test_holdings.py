@@ -8,7 +8,7 @@ import pytest
 
 from backend import api
 from backend.ground.errors import InputError, ProjectError
-from support import MOMENTS, NOW, Judging
+from support import MOMENTS, NOW, PARTLY, Judging
 
 EXAMPLES = Path(__file__).parents[3] / "assets/example/corpora"
 
@@ -107,7 +107,7 @@ def test_a_project_and_its_release_count_the_same_queries_and_videos(judging: Ju
             judging.grade(who, pair.pair, 3)
     mine = api.project_statistics(judging.project, api.OPERATOR)
     assert mine.parts == {"val": 2, "test": 1, "train": 45}
-    api.export_release(judging.project, api.OPERATOR, tmp_path / "out", now=NOW)
+    api.export_release(judging.project, api.OPERATOR, tmp_path / "out", PARTLY, now=NOW)
     row = api.file_statistics([tmp_path / "out"])
     assert row.parts == {"val": 2, "test": 1, "train_top40": 45}
     assert (row.queries, row.vocabulary, row.videos) == (mine.queries, mine.vocabulary, mine.videos)

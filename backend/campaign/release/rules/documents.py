@@ -1,15 +1,22 @@
 """The documents of a release, from pairs and moments. Pure."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import asdict
 from typing import Any
 
 from backend import __version__
 from backend.campaign.judging.rules import RULE_VERSION
-from backend.campaign.nouns import Split
-from backend.campaign.queries.model import QueryRow
-from backend.campaign.release.model import PAIR_COLUMNS, Contents, Document
+from backend.campaign.nouns import Split, Verdict
+from backend.campaign.release.model import (
+    PAIR_COLUMNS,
+    Adjudicated,
+    Contents,
+    Document,
+    ReleaseOptions,
+    ReleaseSelection,
+)
 from backend.campaign.review.model import PairReview
+from backend.ground.days import instant
 from backend.ground.ids import MomentId, QueryId
 
 REPLACEMENTS = 100
@@ -23,35 +30,48 @@ def by_span(moments: Mapping[MomentId, dict[str, Any]]) -> Moments:
     return {(moment["video_name"], *moment["timestamp"]): moment for moment in moments.values()}
 
 
-def truth(asked: Iterable[QueryRow], settled: Iterable[PairReview], moments: Moments) -> dict[Split, list[Document]]:
-    """The documents of `val.json` and `test.json`: of every query that has a settled pair.
+def in_truth(pair: PairReview, held: Container[QueryId], options: ReleaseOptions) -> bool:
+    """Whether a pair is a graded moment of `val.json` or `test.json`."""
+    return (
+        pair.relevance is not None
+        and pair.query_id in held
+        and (options.adjudicated is Adjudicated.INCLUDE or pair.verdict is not Verdict.ADJUDICATED)
+    )
+
+
+def truth(
+    selection: ReleaseSelection, settled: Iterable[PairReview], moments: Moments, options: ReleaseOptions
+) -> dict[Split, list[Document]]:
+    """The documents of `val.json` and `test.json`.
 
     Args:
-        asked: validation and test queries, in judging order.
+        selection: the queries, in judging order.
         settled: pairs with a relevance, of each query by rank.
         moments: see `by_span`.
+        options: what somebody said.
     """
-    by_query: dict[QueryId, list[PairReview]] = {}
+    by_query: dict[QueryId, list[PairReview]] = {query.query_id: [] for query in selection.queries}
     for pair in settled:
-        by_query.setdefault(pair.query_id, []).append(pair)
+        if in_truth(pair, by_query, options):
+            by_query[pair.query_id].append(pair)
     found: dict[Split, list[Document]] = {Split.VAL: [], Split.TEST: []}
-    for query in asked:
-        if query.query_id in by_query:
-            found[query.split].append(
-                {
-                    "query_id": query.query_id,
-                    "query": query.text,
-                    "relevant_moment": [
-                        {
-                            "pair_id": pair.pair_id,
-                            **moments[pair.video, pair.start_s, pair.end_s],
-                            "similarity": round(pair.similarity, 6),
-                            "relevance": pair.relevance,
-                        }
-                        for pair in by_query[query.query_id]
-                    ],
-                }
-            )
+    for query in selection.queries:
+        found[query.split].append(
+            {
+                "query_id": query.query_id,
+                "query": query.text,
+                "relevant_moment": [
+                    {
+                        "pair_id": pair.pair_id,
+                        **moments[pair.video, pair.start_s, pair.end_s],
+                        "similarity": round(pair.similarity, 6),
+                        "relevance": pair.relevance,
+                        "adjudicated": pair.verdict is Verdict.ADJUDICATED,
+                    }
+                    for pair in by_query[query.query_id]
+                ],
+            }
+        )
     return found
 
 
@@ -66,10 +86,14 @@ def pair_columns(with_published: bool) -> tuple[str, ...]:
 
 
 def pair_rows(
-    pairs: Iterable[PairReview], asked: Sequence[QueryRow], moments: Moments, *, with_published: bool
+    pairs: Iterable[PairReview],
+    splits: Mapping[QueryId, Split],
+    selection: ReleaseSelection,
+    moments: Moments,
+    options: ReleaseOptions,
 ) -> list[tuple[object, ...]]:
-    """The rows of `raw_query_moment_pair.csv`, with `pair_columns`."""
-    splits = {query.query_id: query.split for query in asked}
+    """The rows of `raw_query_moment_pair.csv`, with `pair_columns`: every pair, in the truth or not."""
+    held = {query.query_id for query in selection.queries}
     rows: list[tuple[object, ...]] = []
     for p in pairs:
         moment = moments[p.video, p.start_s, p.end_s]
@@ -78,26 +102,29 @@ def pair_rows(
                 *(p.pair_id, p.query_id, splits[p.query_id].value, p.query, p.video, p.start_s, p.end_s),
                 *(moment["duration"], moment["caption"], p.rank, round(p.similarity, 6)),
                 *(p.verdict.value, p.relevance, p.mean),
-                *((moment["published_caption"],) if with_published else ()),
+                *(int(p.verdict is Verdict.ADJUDICATED), int(in_truth(p, held, options))),
+                *((moment["published_caption"],) if options.with_published else ()),
             )
         )
     return rows
 
 
-def manifest(contents: Contents, created_at: str, files: Mapping[str, str]) -> dict[str, Any]:
+def manifest(contents: Contents, files: Mapping[str, str]) -> dict[str, Any]:
     """The document of `manifest.json`.
 
     Args:
         contents: of the release.
-        created_at: UTC, to the second.
         files: SHA-256 of every other file, by name.
     """
-    grading, counts, rewriting = contents.grading, contents.counts, contents.rewriting
+    grading, rewriting = contents.grading, contents.rewriting
+    # Who was invited, and what somebody skipped, changes nothing of a release.
+    counts = {what: found for what, found in contents.counts.items() if what not in ("annotators", "skipped")}
+    selection = contents.selection
     changes = rewriting and {**asdict(rewriting), "replacements": dict(rewriting.replacements[:REPLACEMENTS])}
     return {
         "name": contents.name,
         "format": "tvr-ranking",
-        "created_at": created_at,
+        "created_at": instant(contents.changed_at),
         "reelrank": __version__,
         "schema": counts["schema"],
         "rule_version": RULE_VERSION,
@@ -112,6 +139,18 @@ def manifest(contents: Contents, created_at: str, files: Mapping[str, str]) -> d
         "moments_without_caption": contents.without_caption,
         **({"rewriting": changes} if changes else {}),
         "simulated_judgements": counts["simulated"],
-        "queries_without_settled_pair": list(contents.left_out),
+        "adjudicated": contents.options.adjudicated.value,
+        "released": {
+            "val_queries": selection.count(Split.VAL),
+            "test_queries": selection.count(Split.TEST),
+            "moments": selection.moments,
+            "adjudicated": selection.adjudicated,
+            "adjudicated_left_out": selection.adjudicated_left_out,
+        },
+        "unfinished_queries": [query.query_id for query in selection.unfinished_within],
+        "queries_left_out": {
+            "unfinished": [query.query_id for query in selection.unfinished],
+            "without_relevance": [query.query_id for query in selection.without_relevance],
+        },
         "files": dict(files),
     }

@@ -199,7 +199,7 @@ def by_id(db: Database, pair_ids: Sequence[PairId]) -> list[PairReview]:
 
 def settled_pairs(db: Database) -> list[PairReview]:
     """Every pair that has a relevance, by query and rank: what a release holds."""
-    return _pair_reviews(db, f"c.relevance IS NOT NULL AND {_RELEASED} ORDER BY q.position, p.rank", {})
+    return _pair_reviews(db, f"c.relevance IS NOT NULL AND {_RELEASED} ORDER BY q.position, p.rank, p.pair_id", {})
 
 
 def settled_moments(db: Database, split: Split) -> list[tuple[int, str, float, float, int]]:
