@@ -7,6 +7,7 @@ not checked, and the report says so.
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import TypeVar
 
@@ -15,6 +16,7 @@ import msgspec
 from backend.campaign.earlier.rules.campaign_files import EarlierCampaign, read_campaign
 from backend.campaign.earlier.rules.raw_annotation import PUBLISHED_HIGHEST, PUBLISHED_TOLERANCE
 from backend.campaign.nouns import Rounding
+from backend.campaign.release.model import Adjudicated
 from backend.campaign.release.opening import ReleaseFiles, opened
 from backend.campaign.release.rules import checks, entries, pair_checks
 from backend.campaign.release.rules.checks import SpanFaults
@@ -44,7 +46,10 @@ class _Manifest(msgspec.Struct):
     scale: list[_Grade] = []
     tolerance: int = PUBLISHED_TOLERANCE
     rounding: Rounding = Rounding.HALF_UP
+    adjudicated: Adjudicated = Adjudicated.INCLUDE
+    queries_left_out: dict[str, list[int | str]] = {}
     queries_without_settled_pair: list[int | str] = []
+    """What older releases say in the place of `queries_left_out`."""
 
 
 @dataclass(slots=True)
@@ -126,7 +131,8 @@ class _Validation:
             range(len(said.scale)) if said.scale else usual.grades,
             said.tolerance,
             said.rounding,
-            left_out=frozenset(map(str, said.queries_without_settled_pair)),
+            left_out=frozenset(map(str, chain(said.queries_without_settled_pair, *said.queries_left_out.values()))),
+            without_adjudicated=said.adjudicated is Adjudicated.LEAVE_OUT,
         )
 
     def _hashes(self, said: _Manifest) -> Iterator[Problem]:

@@ -102,6 +102,7 @@ def test_what_is_said_before_is_what_is_made(judged: Judging, tmp_path: Path, op
     said = api.release_preview(judged.project, judged.lead, options)
     assert api.export_release(judged.project, api.OPERATOR, tmp_path / "out", options, now=NOW).selection == said
     documents, _ = released(judged, tmp_path / "again", options)
+    assert api.validate_release(tmp_path / "again").problems == []
     assert len(moments(documents)) == said.moments == documents["manifest.json"]["released"]["moments"]
     assert [query.query_id for query in said.queries] == [
         query["query_id"] for name in ("val.json", "test.json") for query in documents[name]

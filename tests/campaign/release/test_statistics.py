@@ -16,7 +16,7 @@ from backend import api
 from backend.campaign.judging.rules import decide
 from backend.campaign.release.statistics import figures, rules
 from backend.campaign.release.statistics.model import Documents, JudgedPair, PartStatistics, SettledPairs, Spread
-from support import NOW, Judging
+from support import NOW, PARTLY, Judging
 
 
 def moment(video: str, start_s: float, end_s: float, relevance: int) -> dict[str, Any]:
@@ -122,7 +122,7 @@ def test_a_release_is_counted_as_pandas_counts_its_files(judging: Judging, tmp_p
             judging.grade(who, key, grade)
     api.adjudicate(judging.project, judging.lead, keys[3], 2, "looked again", now=NOW)
     out = tmp_path / "release"
-    api.export_release(judging.project, api.OPERATOR, out, now=NOW)
+    api.export_release(judging.project, api.OPERATOR, out, PARTLY, now=NOW)
     documents = read(out, highest=4, batch_size=20)
     found = rules.statistics(documents)
     frame = pd.DataFrame(

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from backend import api
 from backend.encoders import sentence
 from backend.ground.errors import InputError
-from support import NOW, Judging, WordEncoder
+from support import NOW, PARTLY, Judging, WordEncoder
 
 Edit = Callable[[Any], None]
 # Two agree, four agree, four do not, two do not, three, one: pair after pair.
@@ -37,7 +37,7 @@ def made(judging_made: Judging, tmp_path_factory: pytest.TempPathFactory) -> Ite
     api.adjudicate(project, judging.lead, pairs[3].pair, 2, "seen it", now=NOW)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sentence, "load", lambda spec: WordEncoder())
-        api.export_release(project, api.OPERATOR, folder / "release", now=NOW)
+        api.export_release(project, api.OPERATOR, folder / "release", PARTLY, now=NOW)
     yield folder / "release"
     project.store.close()
 
