@@ -16,6 +16,8 @@ from xdist.workermanage import WorkerController
 from backend import api
 from backend.campaign.nouns import Role
 from backend.campaign.people import accounts as people
+from backend.campaign.release import export
+from backend.campaign.release.statistics import figures
 from backend.encoders import sentence
 from backend.store import connection
 from support import MOMENTS, NOW, PEOPLE, Judging, WordEncoder, have_read
@@ -118,6 +120,8 @@ def corpus_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def corpus_project(corpus_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> api.Project:
     """A project with 48 captioned moments in 6 videos, and an encoder that needs no model."""
     monkeypatch.setattr(sentence, "load", lambda spec: WordEncoder())
+    # A quarter of a second a release, and many tests make one; those that look at figures draw them.
+    monkeypatch.setattr(export, "figures", lambda documents: dict.fromkeys(figures.FIGURES, b"not drawn"))
     shutil.copytree(corpus_folder, tmp_path, dirs_exist_ok=True)
     return api.open_project(tmp_path / "project")
 

@@ -8,12 +8,14 @@ from backend.campaign.judging.rules import RULE_VERSION
 from backend.campaign.nouns import Split, Verdict
 from backend.campaign.release.model import Contents
 from backend.campaign.release.rules.documents import REPLACEMENTS
+from backend.campaign.release.statistics import figures, rules
+from backend.campaign.release.statistics.model import ReleaseStatistics
 
 _SHOWN = 20
 
 
-def card(contents: Contents) -> str:
-    """The dataset card."""
+def card(contents: Contents, statistics: ReleaseStatistics) -> str:
+    """The dataset card, beside which the figures lie."""
     grading, counts, truth, under = contents.grading, contents.counts, contents.truth, contents.guideline
     spread = Counter(
         moment["relevance"]
@@ -30,6 +32,7 @@ def card(contents: Contents) -> str:
     selection, scale, best = contents.selection, grading.scale, grading.scale.highest
     agree = f"differ by at most {grading.tolerance}" if grading.tolerance else "are equal"
     half = grading.rounding.value.replace("_", " ")
+    counted = rules.markdown(statistics) + figures.markdown()
     return f"""# {contents.name}: graded ground truth for ranked video moment retrieval
 {simulated}
 Made with ReelRank {__version__}. Candidates chosen by `{counts["encoder"]}`; consensus rule `{RULE_VERSION}`.
@@ -52,7 +55,7 @@ Made with ReelRank {__version__}. Candidates chosen by `{counts["encoder"]}`; co
 `video_corpus.json` every video with its duration in seconds and an index; `raw_annotation.csv` every grade that
 counts, `raw_query_moment_pair.csv` every pair that was judged. `manifest.json` has the SHA-256 of each file.
 Two grades that {agree} are a consensus on their mean, rounded {half}.
-{_left_out(contents)}{_captions(contents.rewriting, contents.without_caption)}"""
+{_left_out(contents)}{counted}{_captions(contents.rewriting, contents.without_caption)}"""
 
 
 def _left_out(contents: Contents) -> str:

@@ -35,13 +35,14 @@ def read(project: Project, options: ReleaseOptions) -> Contents:
         changes = summary(rewrites.accepted_texts(db)) if rewritten else None
         durations = corpus.video_durations(db)
         counts = status.counts(project, probes=False)
-        grading = facts.grading(db)
+        campaign = facts.campaign(db)
         guideline = releases.grades_by_guideline(db)
         changed_at = releases.last_change(db)
     spans = documents.by_span(moments)
     return Contents(
         name=project.name,
-        grading=grading,
+        grading=campaign.grading,
+        batch_size=campaign.batch_size,
         truth=documents.truth(selection, settled, spans, options),
         videos=documents.videos(durations),
         raw=raw,

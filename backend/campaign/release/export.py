@@ -22,7 +22,9 @@ from backend.campaign.release.archive import pack, root_name
 from backend.campaign.release.card import card
 from backend.campaign.release.contents import preview, read
 from backend.campaign.release.model import RAW_COLUMNS, Contents, ReleaseOptions, ReleaseSelection
-from backend.campaign.release.rules.documents import manifest
+from backend.campaign.release.rules.documents import manifest, to_count
+from backend.campaign.release.statistics.figures import figures
+from backend.campaign.release.statistics.rules import statistics
 from backend.campaign.review import status
 from backend.campaign.review.rows import reviews
 from backend.encoders.sentence import Encoder
@@ -178,10 +180,13 @@ def tables(contents: Contents) -> dict[str, bytes]:
 
 def _write(contents: Contents, part: Path) -> bytes:
     """Write into a folder what a release has beside the training sets that lie there; its manifest."""
-    for name, data in {**tables(contents), "README.md": card(contents).encode()}.items():
+    counted = to_count(contents)
+    found = statistics(counted)
+    files = {**tables(contents), "README.md": card(contents, found).encode(), **figures(counted)}
+    for name, data in files.items():
         (part / name).write_bytes(data)
     hashes = {file.name: _sha256(file) for file in sorted(part.iterdir())}
-    data = _json(manifest(contents, hashes))
+    data = _json(manifest(contents, found, hashes))
     (part / "manifest.json").write_bytes(data)
     return data
 

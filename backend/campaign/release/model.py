@@ -101,6 +101,7 @@ class Contents:
     name: str
     """Of the project."""
     grading: Grading
+    batch_size: int
     truth: dict[Split, list[Document]]
     """The documents of the validation and of the test queries, in judging order; moments by rank."""
     videos: dict[str, tuple[float, int]]

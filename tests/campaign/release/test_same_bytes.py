@@ -11,6 +11,7 @@ from backend import api
 from backend.campaign.nouns import Role
 from backend.campaign.release import export
 from backend.campaign.release.model import Adjudicated, ReleaseOptions
+from backend.campaign.release.statistics import figures
 from backend.ground.errors import ProjectError
 from support import NOW, PARTLY, Judging
 
@@ -26,7 +27,10 @@ def settle_a_query(judging: Judging) -> None:
             judging.grade(who, pair.pair, number % 5, at=NOW + number + who / 10)
 
 
-def test_two_exports_of_one_project_are_the_same(judging: Judging, tmp_path: Path) -> None:
+def test_two_exports_of_one_project_are_the_same(
+    judging: Judging, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(export, "figures", figures.figures)
     settle_a_query(judging)
     project = judging.project
     first = api.export_release(project, api.OPERATOR, tmp_path / "first", now=NOW + 100)
@@ -39,6 +43,8 @@ def test_two_exports_of_one_project_are_the_same(judging: Judging, tmp_path: Pat
     assert bytes_of(tmp_path / "first") == bytes_of(tmp_path / "again")
     assert first.sha256 == again.sha256 == hashlib.sha256((tmp_path / "first/manifest.json").read_bytes()).hexdigest()
     assert hashlib.sha256(api.export_zip(project, judging.lead, now=NOW + 999).read_bytes()).hexdigest() == zipped_first
+    card = (tmp_path / "first" / "README.md").read_text()
+    assert all(f"]({name})" in card and bytes_of(tmp_path / "first")[name][1:4] == b"PNG" for name in figures.FIGURES)
     with zipfile.ZipFile(zipped) as archive:
         (root,) = {name.partition("/")[0] for name in archive.namelist()}
         assert {name.partition("/")[2]: archive.read(name) for name in archive.namelist()} == bytes_of(

@@ -103,6 +103,16 @@ def test_what_is_said_before_is_what_is_made(judged: Judging, tmp_path: Path, op
     assert api.export_release(judged.project, api.OPERATOR, tmp_path / "out", options, now=NOW).selection == said
     documents, _ = released(judged, tmp_path / "again", options)
     assert api.validate_release(tmp_path / "again").problems == []
+    counts = api.status_counts(judged.project, api.OPERATOR)
+    manifest = documents["manifest.json"]
+    counted = manifest["statistics"]["parts"][-1]
+    assert manifest["counts"]["pairs"] == counts["pairs"]
+    assert sum(counted["by_relevance"]) == said.moments
+    assert {name: counted["settled"][name] for name in ("adjudicated", "discarded", "pairs")} == {
+        **{name: counts["pairs"][name] for name in ("adjudicated", "discarded")},
+        "pairs": sum(counts["pairs"].values()),
+    }
+    assert sum(counted["settled"]["by_grades"].values()) == counts["pairs"]["consensus"]
     assert len(moments(documents)) == said.moments == documents["manifest.json"]["released"]["moments"]
     assert [query.query_id for query in said.queries] == [
         query["query_id"] for name in ("val.json", "test.json") for query in documents[name]

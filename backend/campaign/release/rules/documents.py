@@ -1,5 +1,6 @@
 """The documents of a release, from pairs and moments. Pure."""
 
+from collections import Counter
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import asdict
 from typing import Any
@@ -15,6 +16,7 @@ from backend.campaign.release.model import (
     ReleaseOptions,
     ReleaseSelection,
 )
+from backend.campaign.release.statistics.model import Documents, JudgedPair, ReleaseStatistics
 from backend.campaign.review.model import PairReview
 from backend.ground.days import instant
 from backend.ground.ids import MomentId, QueryId
@@ -109,11 +111,32 @@ def pair_rows(
     return rows
 
 
-def manifest(contents: Contents, files: Mapping[str, str]) -> dict[str, Any]:
+def to_count(contents: Contents) -> Documents:
+    """What the statistics of a release are counted from."""
+    columns: dict[str, Any] = dict(
+        zip(contents.pair_columns, zip(*contents.pairs, strict=True), strict=bool(contents.pairs))
+    )
+    given = Counter(grade[0] for grade in contents.raw)
+    return Documents(
+        truth={split.value: found for split, found in contents.truth.items()},
+        corpus={name: duration_s for name, (duration_s, _) in contents.videos.items()},
+        pairs=[
+            JudgedPair(split, query_id, rank, verdict, given[pair_id])
+            for split, query_id, rank, verdict, pair_id in zip(
+                *(columns.get(name, ()) for name in ("split", "query_id", "rank", "verdict", "pair_id")), strict=True
+            )
+        ],
+        highest=contents.grading.scale.highest,
+        batch_size=contents.batch_size,
+    )
+
+
+def manifest(contents: Contents, statistics: ReleaseStatistics, files: Mapping[str, str]) -> dict[str, Any]:
     """The document of `manifest.json`.
 
     Args:
         contents: of the release.
+        statistics: of the same.
         files: SHA-256 of every other file, by name.
     """
     grading, rewriting = contents.grading, contents.rewriting
@@ -152,5 +175,6 @@ def manifest(contents: Contents, files: Mapping[str, str]) -> dict[str, Any]:
             "unfinished": [query.query_id for query in selection.unfinished],
             "without_relevance": [query.query_id for query in selection.without_relevance],
         },
+        "statistics": asdict(statistics),
         "files": dict(files),
     }
