@@ -12,12 +12,13 @@ from typing import Any
 
 import pytest
 from argon2 import PasswordHasher
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
-from app_server import AppServer, sign_in
+from app_server import AppServer, has_signed_in
 from backend import api
 
-PASSWORD = api.demo_people()[2]
+LEAD, _, PASSWORD = api.demo_people()
+VIEWPORT = {"width": 1280, "height": 800}
 SHELL, *WHOLE = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 ARGUMENTS = [
     "--no-sandbox",
@@ -55,7 +56,7 @@ def open_page(browser: Browser) -> Iterator[Callable[..., Page]]:
     contexts = []
 
     def opened(**options: Any) -> Page:
-        contexts.append(browser.new_context(**({"viewport": {"width": 1280, "height": 800}} | options)))
+        contexts.append(browser.new_context(**({"viewport": VIEWPORT} | options)))
         contexts[-1].set_default_timeout(30_000)
         return contexts[-1].new_page()
 
@@ -100,18 +101,53 @@ def alive(served: list[AppServer]) -> None:
         server.revive()
 
 
-@pytest.fixture
-def enter(open_page: Callable[..., Page], server: AppServer) -> Callable[..., Page]:
-    """Sign somebody in, in a browser context of their own; `server` is the one of the file of tests."""
+@pytest.fixture(scope="module")
+def kept(browser: Browser) -> Iterator[dict[object, BrowserContext]]:
+    """Browser contexts that stay until the last test of the file: a page costs two thirds in one that knows the app."""
+    contexts: dict[object, BrowserContext] = {}
+    yield contexts
+    for context in contexts.values():
+        context.close()
 
-    def entered(name: str, password: str = PASSWORD, *, url: str = "", **context: Any) -> Page:
-        page = open_page(**context)
+
+@pytest.fixture
+def enter(
+    browser: Browser, open_page: Callable[..., Page], server: AppServer, kept: dict[object, BrowserContext]
+) -> Iterator[Callable[..., Page]]:
+    """Open a page as somebody who has signed in; `server` is the one of the file of tests.
+
+    Everybody has a browser context of their own in each test, but for the lead, who keeps one for the file; `alone`
+    says it otherwise, as for a lead whose session ends. `watch` gets the page before anything is on it.
+    """
+    pages: list[Page] = []
+
+    def entered(
+        name: str,
+        password: str = PASSWORD,
+        *,
+        url: str = "",
+        alone: bool | None = None,
+        watch: Callable[[Page], object] = lambda page: None,
+        **options: Any,
+    ) -> Page:
+        if name != LEAD if alone is None else alone:
+            page = open_page(**options)
+        else:
+            key = (server.url, name, *sorted((key, str(value)) for key, value in options.items()))
+            if key not in kept:
+                kept[key] = browser.new_context(**({"viewport": VIEWPORT} | options))
+                kept[key].set_default_timeout(30_000)
+            page = kept[key].new_page()
+            pages.append(page)
+        watch(page)
+        has_signed_in(page.context, server.url, name, password)
         page.goto(url or server.url)
-        sign_in(page, name, password)
         expect(page.get_by_role("button", name="Sign out")).to_be_visible(timeout=30_000)
         return page
 
-    return entered
+    yield entered
+    for page in pages:
+        page.close()
 
 
 @pytest.fixture(scope="package")

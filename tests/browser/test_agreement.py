@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from app_server import AppServer, sign_in
+from app_server import AppServer
 from axe import no_serious_finding
 from backend import api
 
 pytestmark = pytest.mark.browser
-LEAD, _, PASSWORD = api.demo_people()
+LEAD = api.demo_people()[0]
 SHOWN = {
     "Grades": "Lowest and highest grade",
     "People": "Who agrees with whom",
@@ -38,10 +38,8 @@ def tab_to(page: Page, words: str) -> None:
     raise AssertionError(f"the keyboard does not reach {words!r}")
 
 
-def test_a_lead_reads_the_board_by_keyboard(open_page: Callable[..., Page], server: AppServer) -> None:
-    page = open_page(viewport={"width": 1280, "height": 900}, accept_downloads=True)
-    page.goto(f"{server.url}/agreement")
-    sign_in(page, LEAD, PASSWORD)
+def test_a_lead_reads_the_board_by_keyboard(enter: Callable[..., Page], server: AppServer) -> None:
+    page = enter(LEAD, url=f"{server.url}/agreement", viewport={"width": 1280, "height": 900})
     expect(page.get_by_role("heading", name="Agreement")).to_be_visible(timeout=30_000)
     table = page.locator(".rr-figures").first
     expect(table).to_contain_text("Alpha, ordinal, all rounds")
@@ -65,11 +63,9 @@ def test_a_lead_reads_the_board_by_keyboard(open_page: Callable[..., Page], serv
             assert caught.value.suggested_filename == "agreement-lowest-highest.svg"
             assert caught.value.path().read_bytes().startswith(b"<svg")
 
-    # The same session on a phone in the dark.
-    narrow = open_page(
-        viewport={"width": 390, "height": 844}, color_scheme="dark", storage_state=page.context.storage_state()
-    )
-    narrow.goto(f"{server.url}/agreement")
+    # On a phone in the dark.
+    phone = {"width": 390, "height": 844}
+    narrow = enter(LEAD, url=f"{server.url}/agreement", viewport=phone, color_scheme="dark")
     for part, words in SHOWN.items():
         narrow.get_by_role("radio", name=part).or_(narrow.get_by_role("button", name=part, exact=True)).first.click()
         expect(narrow.get_by_text(words).first).to_be_visible(timeout=30_000)

@@ -6,18 +6,17 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from app_server import AppServer, sign_in
+from app_server import AppServer
 from axe import no_serious_finding
 from backend import api
 from hands import page_is_done, upload
 
 pytestmark = pytest.mark.browser
-LEAD, ANNOTATORS, PASSWORD = api.demo_people()
+LEAD, ANNOTATORS, _ = api.demo_people()
 HOSTILE = "<img src=x onerror=document.title='run'> **run** " + "long-name-" * 4
 PARTS = ("Ranking", "Charts", "Groups", "Errors", "Cases", "Runs")
 Enter = Callable[..., Page]
@@ -35,32 +34,21 @@ def server(
     return serve(folder / "project")
 
 
-@pytest.fixture(scope="module")
-def sessions() -> dict[str, Any]:
-    """What the browser of somebody keeps who has signed in."""
-    return {}
-
-
 @pytest.fixture
-def enter(open_page: Callable[..., Page], server: AppServer, sessions: dict[str, Any]) -> Iterator[Enter]:
+def enter(enter: Enter, server: AppServer) -> Iterator[Enter]:
     """Open the page as somebody who has signed in; no script may fail and no markup of a run take effect."""
     pages: list[Page] = []
     failed: list[str] = []
 
     def entered(name: str = LEAD, *, width: int = 1280, scheme: str = "light") -> Page:
-        page = open_page(
+        page = enter(
+            name,
+            url=f"{server.url}/leaderboard",
             viewport={"width": width, "height": 900},
             color_scheme=scheme,
-            accept_downloads=True,
-            storage_state=sessions.get(name),
+            watch=lambda page: page.on("pageerror", lambda error: failed.append(str(error))),
         )
         pages.append(page)
-        page.on("pageerror", lambda error: failed.append(str(error)))
-        page.goto(f"{server.url}/leaderboard")
-        if name not in sessions:
-            sign_in(page, name, PASSWORD)
-        expect(page.get_by_role("button", name="Sign out")).to_be_visible(timeout=30_000)
-        sessions[name] = page.context.storage_state()
         if name == LEAD:
             expect(page.get_by_role("heading", name="Leaderboard")).to_be_visible(timeout=30_000)
         return page

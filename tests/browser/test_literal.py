@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from app_server import AppServer, sign_in
+from app_server import AppServer
 from backend import api
 from backend.campaign.judging.model import GradeEvent
 from backend.campaign.nouns import Person, Scale
@@ -112,16 +112,13 @@ def _write_notes(project: api.Project, lead: Person, annotator: Person) -> None:
 
 
 @pytest.fixture
-def enter(open_page: Callable[..., Page], server: AppServer) -> Iterator[Enter]:
+def enter(enter: Enter, server: AppServer) -> Enter:
     """Opens a page as somebody; at the end nothing of what was written may have taken effect on any page."""
 
     def entered(path: str, name: str = LEAD) -> Page:
         # Below 1440 a lead's menu takes the place of the project's name.
-        page = open_page(viewport={"width": 1600, "height": 800})
-        page.goto(server.url + path)
-        sign_in(page, hostile(name), PASSWORD)
-        expect(page.get_by_role("button", name="Sign out")).to_be_visible()
-        return page
+        viewport = {"width": 1600, "height": 800}
+        return enter(hostile(name), url=server.url + path, alone=name != LEAD, viewport=viewport)
 
     return entered
 
