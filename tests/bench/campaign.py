@@ -64,6 +64,24 @@ def full_project(folder: Path, rows: Rows) -> api.Project:
     return project
 
 
+def settled_project(folder: Path) -> api.Project:
+    """A first batch of `QUERIES` queries settled with relevance 3, and `FRESH_QUERIES` more that nobody has begun."""
+    project = api.init_project(folder, encoder="minilm")
+    with writing(project.store) as db:
+        _corpus(db)
+        two = [
+            people.add(project.store, api.OPERATOR, name, Role.ANNOTATOR, now=STARTED).annotator_id
+            for name in ("first", "second")
+        ]
+        _hand_out(db, range(1, (QUERIES + FRESH_QUERIES) * BATCH + 1), [BATCH] * (QUERIES + FRESH_QUERIES))
+        _judge(db, [(pair, person, 3) for pair in range(1, QUERIES * BATCH + 1) for person in two])
+    consensus.rebuild(project.store)
+    with writing(project.store) as db:
+        agenda.rebuild(db)
+    have_read(project)
+    return project
+
+
 def lone_worker_project(folder: Path, done: int, left: int) -> tuple[api.Project, Person]:
     """The worst case for looking for work: one person has graded `done` batches alone, nobody else any.
 

@@ -21,10 +21,10 @@ from backend.ground.progress import Steps
 from backend.ground.words import ago
 from backend.store.connection import Database, Store, reading, writing
 
-AT_ONCE = 20
+AT_ONCE = 10
 """Queries written in one transaction."""
-REST_S = 0.02
-"""Between two of them, for others who want to write: as long as one takes, or longer."""
+REST_S = 0.01
+"""Between two of them, for others who want to write: about as long as one takes."""
 
 
 def suggestions(store: Store) -> Suggestions:
