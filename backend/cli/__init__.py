@@ -10,6 +10,7 @@ import typer
 
 from backend.cli import (
     agreement,
+    batches,
     candidates,
     cast,
     corpus,
@@ -53,6 +54,7 @@ for part in (
     rewrite,
     queries,
     candidates,
+    batches,
     earlier,
     people,
     trial,

@@ -2,31 +2,20 @@
 
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 import typer
-from typer.core import TyperGroup
 
 from backend import api
 from backend.campaign.project.model import Grading
-from backend.cli.output import Dir, Json, now, say
-
-
-class _ShowUnlessTold(TyperGroup):
-    """`reelrank guideline DIR` is `reelrank guideline show DIR`."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Puts the name of the command in front where there is none."""
-        if args and args[0] not in (*self.commands, "--help"):
-            args = ["show", *args]
-        return super().parse_args(ctx, args)
+from backend.cli.output import Dir, Json, ShowUnlessTold, now, say
 
 
 def register(app: typer.Typer) -> None:
     """Add these commands to the command line."""
     guideline = typer.Typer(
-        cls=_ShowUnlessTold,
+        cls=ShowUnlessTold,
         help="The guideline: its words, and its versions.",
         no_args_is_help=True,
         rich_markup_mode=None,

@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import date
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
+from typer.core import TyperGroup
 
 from backend.ground.progress import Progress
 
@@ -45,6 +46,16 @@ ScaleOption = Annotated[
         show_default=False,
     ),
 ]
+
+
+class ShowUnlessTold(TyperGroup):
+    """`reelrank guideline DIR` is `reelrank guideline show DIR`, and so wherever a group of commands has a show."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Puts the name of the command in front where there is none."""
+        if args and args[0] not in (*self.commands, "--help"):
+            args = ["show", *args]
+        return super().parse_args(ctx, args)
 
 
 def now() -> float:

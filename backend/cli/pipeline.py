@@ -69,7 +69,13 @@ def status(folder: Dir, json: Json = False) -> None:
 def _rows(counts: dict[str, Any]) -> list[tuple[str, str, int]]:
     rows: list[tuple[str, str, int]] = []
     for stage, value in counts.items():
-        if isinstance(value, dict):
+        if stage == "queries_by_batches":
+            rows += [
+                ("queries", f"{split}, with {number} {'batch' if number == '1' else 'batches'}", count)
+                for split, numbers in value.items()
+                for number, count in numbers.items()
+            ]
+        elif isinstance(value, dict):
             rows += [(stage, str(what), count) for what, count in value.items()]
         elif isinstance(value, int) and stage != "simulated":
             rows.append((stage, "", value))

@@ -35,7 +35,9 @@ def test_every_command_has_help_with_an_example_of_itself(reelrank: Run, command
 
 def test_the_public_commands_are_there() -> None:
     wanted = "demo init import cast rewrite queries candidates probe-figures pseudo-train serve status export "
-    wanted += "stats consensus agreement evaluate backup migrate clip import-judgements restore doctor flags hours"
+    wanted += (
+        "stats consensus agreement evaluate backup migrate clip import-judgements restore doctor flags hours validate"
+    )
     studies = {f"measures {name}" for name in ["agreement", "stability", "noise", "ties", "model-selection", "theory"]}
     guidelines = {f"guideline {name}" for name in ["show", "set"]} | {
         f"tutorial {name}" for name in ["set", "status", "on", "off"]
@@ -44,6 +46,7 @@ def test_the_public_commands_are_there() -> None:
     exams = {f"exam {name}" for name in acts}
     rounds = {f"gold {act}" for act in ["set", "status", "off"]}
     rounds |= {f"trial {act}" for act in ["start", "status", "end", "export"]}
+    rounds |= {f"batches {act}" for act in ["show", "accept", "rule"]}
     kept = {f"{shelf} {act}" for shelf in ("truths", "runs") for act in ("add", "list", "remove")}
     found = {" ".join(command) for command in commands()}
     mvmr = {command for command in found if command.startswith("mvmr ")}  # tests/cli/test_mvmr.py
@@ -70,6 +73,7 @@ def test_status_json_is_json_alone_and_says_what_the_contract_names(reelrank: Ru
         *("encoder", "schema"),
     }
     assert set(counts["queries"]) == {"val", "test", "train"}
+    assert counts["queries_by_batches"] == {"val": {"1": 2}, "test": {"1": 1}}
     assert set(counts["pairs"]) == {
         *("open", "escalated", "consensus", "discarded", "adjudicated", "blocked", "set_aside")
     }

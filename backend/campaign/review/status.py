@@ -5,6 +5,7 @@
 
 from typing import Any
 
+from backend.campaign.batches.rows import open_queries
 from backend.campaign.candidates.rows import lists
 from backend.campaign.captions.rows import decisions
 from backend.campaign.corpus import rows as corpus
@@ -23,6 +24,7 @@ def counts(project: Project, *, probes: bool = True) -> dict[str, Any]:
     Without `probes`, pairs and judgements are those of a release. How many pairs are judged for a probe alone says
     `probes` in either case.
 
+    `batches` are queries with a first, a second batch open; `queries_by_batches` those with exactly one, two, by split.
     `judgements` are the grades that count (a corrected grade counts once), `simulated` those of them that the
     demo made up, `skipped` the pairs at which somebody's skip stands.
     """
@@ -35,6 +37,7 @@ def counts(project: Project, *, probes: bool = True) -> dict[str, Any]:
             "captions": captions,
             "queries": queries.split_counts(db),
             "batches": lists.batch_counts(db),
+            "queries_by_batches": open_queries.shares(db),
             "pairs": reviews.pair_counts(db, probes=probes),
             "probes": lists.probe_counts(db),
             "judgements": judgements,

@@ -6,13 +6,10 @@ from pathlib import Path
 import pytest
 
 from backend import api
-from backend.campaign.judging.model import GradeEvent
 from backend.campaign.nouns import Person, Role
 from backend.campaign.people import accounts as people
+from settled_batches import settle
 from support import NOW, Judging
-
-LAST = ((4, 4, 4, 0, 0), (3, 3, 2, 2, 2), (0, 1, 1, 0, 2))
-"""Of each query, the last five relevances. By hand: three of 3 or more; a mean of 12 : 5; neither."""
 
 
 @pytest.fixture(scope="module")
@@ -21,17 +18,7 @@ def settled_made(judging_made: Judging, tmp_path_factory: pytest.TempPathFactory
     folder = tmp_path_factory.mktemp("settled") / "project"
     shutil.copytree(judging_made.project.folder, folder)
     made = Judging(api.open_project(folder), judging_made.lead, judging_made.annotators)
-    for nth, query in enumerate(api.list_queries(made.project, api.OPERATOR)):
-        pairs = api.query_pairs(made.project, api.OPERATOR, query.query_id)
-        grades = [1] * 15 + list(LAST[nth])
-        for who in (0, 1):
-            given = [
-                GradeEvent(pair.pair, grade, f"{pair.pair}-{who}", 4000)
-                for pair, grade in zip(pairs, grades, strict=True)
-            ]
-            assert {one.status for one in api.record_grades(made.project, made.annotators[who], given, now=NOW)} == {
-                "saved"
-            }
+    settle(made)
     made.project.store.close()
     return made
 

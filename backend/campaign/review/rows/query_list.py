@@ -22,9 +22,10 @@ _SORTED_BY = {
 _SHOWN = {
     QueryShow.ALL: "TRUE",
     QueryShow.IN_WORK: "t.settled < t.pairs",
-    # As `QueryReview.more_candidates` says it.
+    # As `QueryReview.more_candidates` says it; what a lead declined waits for nobody.
     QueryShow.NEXT_BATCH: "t.settled + t.blocked = t.pairs "
-    f"AND {_LAST_RANK} > {_BATCHES} * (SELECT batch_size FROM campaign)",
+    f"AND {_LAST_RANK} > {_BATCHES} * (SELECT batch_size FROM campaign) AND NOT EXISTS (SELECT 1 FROM declined_batch d "
+    f"WHERE d.query_id = q.query_id AND d.number = {_BATCHES} + 1 AND d.ended_at IS NULL)",
 }
 # From the batches on: what a probe alone holds is in no list.
 _TALLY = """

@@ -1,0 +1,129 @@
+"""Commands about next batches: `reelrank batches DIR`, `reelrank batches accept DIR`, `reelrank batches rule DIR`."""
+
+from dataclasses import replace
+from typing import Annotated, Any
+
+import msgspec
+import typer
+
+from backend import api
+from backend.campaign.batches.model import RuleWord, Suggestions
+from backend.cli.output import Dir, Json, ShowUnlessTold, now, progress_bar, say, seconds, table
+
+
+def register(app: typer.Typer) -> None:
+    """Add these commands to the command line."""
+    batches = typer.Typer(
+        cls=ShowUnlessTold,
+        help="Next batches: what the rule says, accepting it, and the rule itself.",
+        no_args_is_help=True,
+        rich_markup_mode=None,
+    )
+    for name, command in (("show", show), ("accept", accept), ("rule", rule)):
+        batches.command(name)(command)
+    app.add_typer(batches, name="batches")
+
+
+def show(
+    folder: Dir,
+    each: Annotated[bool, typer.Option("--list", help="Print a row for each query that waits for a decision.")] = False,
+    json: Json = False,
+) -> None:
+    """What the rule says about the next batch of every query whose open batches are settled.
+
+    Example: reelrank batches show my-project, or for short: reelrank batches my-project
+    """
+    project = api.open_project(folder)
+    found, shares = api.batch_suggestions(project, api.OPERATOR), api.batch_shares(project, api.OPERATOR)
+    if json:
+        say(msgspec.json.encode(_document(found) | {"queries_by_batches": shares}).decode())
+        return
+    say(f"The rule, version {found.rule.version}: a next batch is worth opening if {found.rule.rule.words}.\n")
+    rows: list[tuple[object, ...]] = [
+        (word.value, len(said), sum(one.pairs for one in said)) for word in RuleWord for said in [found.saying(word)]
+    ]
+    rows += [("declined by a lead", found.declined, ""), ("not settled yet", found.unsettled, "")]
+    table(("the rule says", "queries", "pairs"), rows)
+    if each:
+        say("")
+        for one in found.queries:
+            say(f"query {one.query_id} ({one.split.value}), batch {one.number}: {one.reading.words}; {one.query}")
+    if found.saying(RuleWord.OPEN):
+        say(f"\nNext: reelrank batches accept {folder}")
+
+
+def accept(
+    folder: Dir,
+    decline: Annotated[
+        bool, typer.Option("--decline", help="Also decline the batches that the rule says are not worth it.")
+    ] = False,
+) -> None:
+    """Open every next batch of which the rule says that it is worth it. People may grade meanwhile.
+
+    Stopped half way it has opened some of them; the same command goes on.
+
+    Example: reelrank batches accept my-project
+    """
+    start = now()
+    project = api.open_project(folder)
+    seen = api.batch_suggestions(project, api.OPERATOR)
+    with progress_bar() as progress:
+        done = api.accept_suggestions(project, api.OPERATOR, seen, decline=decline, now=start, progress=progress)
+    say(f"{done.opened:,} batches are open: {done.pairs:,} pairs went to the annotators. {seconds(start)}.")
+    if decline:
+        say(f"{done.declined:,} were declined; leads can take that back on the page Queries.")
+    if done.overtaken:
+        say(f"{done.overtaken:,} were left as they are: somebody else decided about them meanwhile.")
+
+
+def rule(
+    folder: Dir,
+    mean: Annotated[
+        float | None, typer.Option("--mean", help="Mean relevance of the last candidates; 0: not asked for.")
+    ] = None,
+    finds: Annotated[
+        int | None, typer.Option("--finds", min=0, help="How many of them have the grade; 0: not asked for.")
+    ] = None,
+    grade: Annotated[int | None, typer.Option("--grade", min=1, help="The grade that counts as a find.")] = None,
+    last: Annotated[
+        int | None, typer.Option("--last", min=1, max=40, help="How many of the last open candidates speak.")
+    ] = None,
+    reason: Annotated[str, typer.Option("--reason", help="Why the rule changes, in a sentence.")] = "",
+) -> None:
+    """Print the rule with its versions, or change it: what is not given stays. Either condition is enough.
+
+    Example: reelrank batches rule my-project --mean 2.5 --reason "too many second batches found nothing"
+    """
+    project = api.open_project(folder)
+    standing = api.batch_rule_versions(project, api.OPERATOR)[-1].rule
+    wanted = standing
+    if mean is not None:
+        wanted = replace(wanted, mean=mean or None)
+    if finds is not None:
+        wanted = replace(wanted, finds=finds or None)
+    wanted = replace(wanted, grade=wanted.grade if grade is None else grade, last=wanted.last if last is None else last)
+    if wanted != standing or reason:
+        api.set_batch_rule(project, api.OPERATOR, wanted, reason, now=now())
+    for one in api.batch_rule_versions(project, api.OPERATOR):
+        who = f" (set by {one.by or 'the command line'}: {one.reason})" if one.since is not None else ""
+        say(f"{one.version}  {one.rule.words}{who}")
+
+
+def _document(found: Suggestions) -> dict[str, Any]:
+    return {
+        "rule": found.rule,
+        "queries": [
+            {
+                "query_id": one.query_id,
+                "query": one.query,
+                "split": one.split.value,
+                "number": one.number,
+                "pairs": one.pairs,
+                "word": one.reading.word.value,
+                "says": one.reading.words,
+            }
+            for one in found.queries
+        ],
+        "declined": found.declined,
+        "unsettled": found.unsettled,
+    }
