@@ -199,7 +199,7 @@ def _form(pair: PairReview, scale: Scale) -> None:
         )
         box, button = st.columns([4, 1], vertical_alignment="bottom")
         box.text_input("Reason", key=f"reason-{pair.pair}", placeholder="What decides it? Kept with the decision.")
-        button.form_submit_button("Decide", on_click=decide, args=(pair.pair, len(pair.decisions)), width="stretch")
+        button.form_submit_button("Decide", on_click=decide, args=(pair.pair, len(pair.acts)), width="stretch")
     look.refusal(f"problem-{pair.pair}")
 
 

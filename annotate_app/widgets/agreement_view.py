@@ -36,7 +36,7 @@ stay who they are.
 """
 _PAIRS = 1_000
 """So many are listed; more would only make the page slow."""
-_MARKS = ("by_two", "by_four", "adjudicated", "discarded", "waiting")
+_MARKS = ("by_two", "by_four", "by_six", "adjudicated", "discarded", "waiting")
 
 
 def figures(found: api.AgreementBoard, draw: Draw) -> None:
@@ -199,7 +199,9 @@ def settled_table(parts: tuple[Verdicts, ...]) -> str:
         )
         for part in parts
     ]
-    return tables.table(("Pairs", "All", "By two", "By four", "By a lead", "Discarded", "Waiting"), rows, "rr-figures")
+    return tables.table(
+        ("Pairs", "All", "By two", "By four", "By six", "By a lead", "Discarded", "Waiting"), rows, "rr-figures"
+    )
 
 
 def people_table(found: api.AgreementBoard) -> str:

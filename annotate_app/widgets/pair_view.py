@@ -10,10 +10,17 @@ from annotate_app.plain import plain
 from annotate_app.widgets import look, practice, tables, wording
 from annotate_app.widgets.review_clip import review_clip
 from backend import api
+from backend.campaign.judging.model import ActKind
 from backend.campaign.project.model import Grading
-from backend.campaign.review.model import GivenDecision, GivenGrade, GivenNote, GivenSkip, PairReview
+from backend.campaign.review.model import GivenAct, GivenGrade, GivenNote, GivenSkip, PairReview
 from backend.ground.ids import PairKey
 
+_ROUNDS = {1: "first two", 2: "further two", 3: "re-opened"}
+_ACTS = {
+    ActKind.DISCARD_CONFIRMED: "discard confirmed",
+    ActKind.RE_OPENED: "re-opened for two more",
+    ActKind.TAKEN_BACK: "took the last one back",
+}
 NOTE_LENGTH = 200
 REPLY_LENGTH = 600
 
@@ -38,8 +45,8 @@ def judged(pair: PairReview, grading: Grading, *, hidden: bool) -> None:
     for seat, grade in enumerate(pair.grades, 1):
         if grade.note is not None:
             _note(grade.note, f"Annotator {seat}" if hidden else grade.annotator, grade.grade, hidden=hidden)
-    if pair.decisions:
-        st.html(_decisions(pair.decisions, hidden))
+    if pair.acts:
+        st.html(_acts(pair.acts, hidden))
     if pair.skips:
         st.html(_skips(pair.skips, hidden))
 
@@ -166,7 +173,7 @@ def _grades(given: Sequence[GivenGrade], hidden: bool) -> str:
         (
             f"Annotator {seat}" if hidden else escape(grade.annotator),
             tables.grade(grade.grade),
-            "first two" if grade.round == 1 else "further two",
+            _ROUNDS[grade.round],
             _active(grade),
             wording.when(grade.at, zone),
         )
@@ -186,19 +193,18 @@ def _active(grade: GivenGrade) -> str:
     return f"{grade.active_ms / 1000:.1f} s{too_fast}"
 
 
-def _decisions(made: Sequence[GivenDecision], hidden: bool) -> str:
-    """What leads decided, the oldest first; the last one counts."""
+def _acts(made: Sequence[GivenAct], hidden: bool) -> str:
+    """What leads did, the oldest first; of the decisions that stand the last one counts."""
     zone = st.context.timezone
-    rows = [
-        (
-            "hidden" if hidden else escape(one.lead),
-            tables.grade(one.relevance),
-            escape(one.reason),
-            f"{wording.when(one.at, zone)}{' · replaced' if nth < len(made) else ''}",
-        )
-        for nth, one in enumerate(made, 1)
-    ]
-    return tables.table(("Decided by", "Relevance", "Reason", "When"), rows, "rr-decided")
+    decided = [nth for nth, one in enumerate(made) if one.kind is ActKind.DECIDED and one.stands]
+    rows = []
+    for nth, one in enumerate(made):
+        gone = "" if one.stands or one.kind is ActKind.TAKEN_BACK else " · taken back"
+        gone = " · replaced" if nth in decided[:-1] else gone
+        what = tables.grade(one.relevance) if one.relevance is not None else _ACTS[one.kind]
+        when = f"{wording.when(one.at, zone)}{gone}"
+        rows.append(("hidden" if hidden else escape(one.lead), what, escape(one.reason), when))
+    return tables.table(("Lead", "Decision", "Reason", "When"), rows, "rr-decided")
 
 
 def _skips(given: Sequence[GivenSkip], hidden: bool) -> str:

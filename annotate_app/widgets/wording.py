@@ -115,17 +115,28 @@ def why(pair: PairReview, grading: Grading) -> str:
             lowest, low, high, highest = values
             mean = _mean_of(low, high, grading)
             return f"Without the lowest ({lowest}) and the highest ({highest}) of four grades, {mean}."
+        case Verdict.CONSENSUS if len(values) == 6:
+            mean = _mean_of(values[2], values[3], grading)
+            below, above = f"{values[0]}, {values[1]}", f"{values[4]}, {values[5]}"
+            return f"Without the two lowest ({below}) and the two highest ({above}) of six grades, {mean}."
+        case Verdict.ESCALATED if pair.re_opened:
+            return (
+                "The middle two of the first four grades did not agree, and a lead re-opened the pair: two more "
+                f"annotators grade it, {number(6 - len(values)).lower()} still to come."
+            )
         case Verdict.ESCALATED:
             missing = 4 - len(values)
             return (
                 f"The first two grades {differ(grading.tolerance)}, so two further annotators grade it: "
                 f"{number(missing).lower()} still to come."
             )
-        case Verdict.DISCARDED if len(values) == 4:
-            low, high = values[1:3]
+        case Verdict.DISCARDED if len(values) in (4, 6):
+            low, high = values[len(values) // 2 - 1 : len(values) // 2 + 1]
+            dropped = "the lowest and the highest" if len(values) == 4 else "the two lowest and the two highest"
+            confirmed = " A lead confirmed the discard." if pair.confirmed else ""
             return (
-                f"Without the lowest and the highest of the four grades, {low} and {high} remain. "
-                f"They {differ(grading.tolerance)}: there is no consensus."
+                f"Without {dropped} of the {number(len(values)).lower()} grades, {low} and {high} remain. "
+                f"They {differ(grading.tolerance)}: there is no consensus.{confirmed}"
             )
         case Verdict.ADJUDICATED:
             return f"Decided by a lead: relevance {pair.relevance}. Reason: {pair.reason}"

@@ -5,10 +5,11 @@ from backend.campaign.nouns import Operator, Person
 from backend.campaign.people import gate
 from backend.campaign.project.folder import Project
 from backend.campaign.review import deciding as review
-from backend.campaign.review import replying
-from backend.campaign.review.model import PairReview, QueryFilter, QueryPlace, QueryReview
-from backend.campaign.review.rows import query_list, reviews
+from backend.campaign.review import replying, ruling
+from backend.campaign.review.model import CaseList, CasePage, PairReview, QueryFilter, QueryPlace, QueryReview
+from backend.campaign.review.rows import cases, query_list, reviews
 from backend.ground.ids import PairKey, QueryId
+from backend.store.connection import reading
 
 
 def list_queries(project: Project, by: Person | Operator) -> list[QueryReview]:
@@ -47,6 +48,35 @@ def query_pairs(project: Project, by: Person | Operator, query_id: QueryId) -> l
     """All pairs of a query's open batches, in rank order."""
     gate.in_charge(project.store, by)
     return reviews.pairs_of_query(project.store.db, query_id)
+
+
+def case_counts(project: Project, by: Person | Operator) -> dict[CaseList, int]:
+    """How many pairs are in each list of cases; of notes how many wait for a reply."""
+    gate.in_charge(project.store, by)
+    with reading(project.store) as db:
+        return cases.counts(db)
+
+
+def case_page(
+    project: Project, by: Person | Operator, which: CaseList, search: str = "", *, start: int = 0, size: int = 10
+) -> CasePage:
+    """A page of a list of cases whose query or video has the words searched for."""
+    gate.in_charge(project.store, by)
+    with reading(project.store) as db:
+        return cases.page(db, which, " ".join(search.split()), start=start, size=size)
+
+
+def case(project: Project, by: Person | Operator, pair: PairKey) -> PairReview | None:
+    """One pair with everything that led to its verdict; None if there is no such pair."""
+    gate.in_charge(project.store, by)
+    with reading(project.store) as db:
+        return reviews.by_key(db, pair)
+
+
+def recent_reasons(project: Project, by: Person | Operator, *, limit: int = 5) -> list[str]:
+    """The reasons that leads gave last, each once, the newest first."""
+    gate.in_charge(project.store, by)
+    return cases.reasons(project.store.db, limit)
 
 
 def disagreements(project: Project, by: Person | Operator) -> list[PairReview]:
@@ -96,9 +126,43 @@ def offer_again(project: Project, lead: Person, pair: PairKey, *, now: float) ->
 def adjudicate(
     project: Project, lead: Person, pair: PairKey, relevance: int, reason: str, *, seen: int = 0, now: float
 ) -> None:
-    """Record a lead's decision on a pair, with its reason. `seen` is how many decisions on it the lead had seen.
+    """Record a lead's decision on a pair, with its reason.
+
+    `seen` is how many acts of leads about the pair this lead had seen.
 
     Raises:
         Overtaken: another lead decided since.
     """
     review.adjudicate(project.store, gate.lead_of(project.store, lead), pair, relevance, reason, seen=seen, now=now)
+
+
+def confirm_discard(
+    project: Project, lead: Person, pair: PairKey, reason: str = "", *, seen: int = 0, now: float
+) -> None:
+    """The discard of a pair is right: it leaves what is to decide. `seen` is how many acts of leads the lead had seen.
+
+    Raises:
+        Overtaken: another lead did something about the pair since.
+        ProjectError: it is not discarded.
+    """
+    ruling.confirm_discard(project.store, gate.lead_of(project.store, lead), pair, reason, seen=seen, now=now)
+
+
+def re_open(project: Project, lead: Person, pair: PairKey, reason: str, *, seen: int = 0, now: float) -> None:
+    """Ask two more people about a discarded pair.
+
+    Raises:
+        Overtaken: another lead did something about the pair since.
+        ProjectError: no reason, not discarded, or nobody could grade it blind.
+    """
+    ruling.re_open(project.store, gate.lead_of(project.store, lead), pair, reason, seen=seen, now=now)
+
+
+def take_back(project: Project, lead: Person, pair: PairKey, reason: str, *, seen: int, now: float) -> None:
+    """Take back what a lead did last about a pair: a decision, a confirmed discard, a re-opening.
+
+    Raises:
+        Overtaken: another lead did something about the pair since.
+        ProjectError: no reason, nothing to take back, or somebody has gone on from it.
+    """
+    ruling.take_back(project.store, gate.lead_of(project.store, lead), pair, reason, seen=seen, now=now)

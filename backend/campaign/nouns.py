@@ -95,10 +95,11 @@ class Verdict(StrEnum):
     OPEN = "open"
     """Fewer than two grades so far."""
     ESCALATED = "escalated"
-    """The first two grades differ by more than the tolerance: two further annotators are needed."""
+    """Two further annotators are needed: the first two grades differ by more than the tolerance, or a lead re-opened
+    the pair."""
     CONSENSUS = "consensus"
     DISCARDED = "discarded"
-    """Four grades, and the middle two still differ by more than the tolerance."""
+    """Four grades, or six, and the middle two still differ by more than the tolerance."""
     ADJUDICATED = "adjudicated"
 
     @property

@@ -64,7 +64,7 @@ def agreement(
         if board.figures[key].value is None:
             say(f"{words}: undefined, {board.figures[key].reason}.")
     say("")
-    heads = ("Pairs", "all", "by two", "by four", "by a lead", "discarded", "waiting")
+    heads = ("Pairs", "all", "by two", "by four", "by six", "by a lead", "discarded", "waiting")
     table(heads, [_settled(part) for part in board.settled])
     say("")
     people = [
@@ -141,5 +141,5 @@ def _cells(figure: Figure, form: str) -> tuple[str, str]:
 
 def _settled(part: Verdicts) -> tuple[str, ...]:
     """A part's counts, each with its share."""
-    counts = (part.by_two, part.by_four, part.adjudicated, part.discarded, part.waiting)
+    counts = (part.by_two, part.by_four, part.by_six, part.adjudicated, part.discarded, part.waiting)
     return part.part, f"{part.pairs:,}", *(f"{count:,} ({count / part.pairs:.1%})" for count in counts)

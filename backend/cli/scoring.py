@@ -34,7 +34,8 @@ def consensus(
     counts = " / ".join(f"{count:,}" for count in summary["relevance"].values())
     say(f"relevances {' / '.join(summary['relevance'])}: {counts}")
     by_two, by_four = summary["settled_by_two"], summary["settled_by_four"]
-    say(f"settled by two {by_two:,} ({by_two / summary['pairs']:.2%}), by four {by_four:,}")
+    by_six = f", by six {summary['settled_by_six']:,}" if summary["settled_by_six"] else ""
+    say(f"settled by two {by_two:,} ({by_two / summary['pairs']:.2%}), by four {by_four:,}{by_six}")
     alpha = summary["alpha_ordinal"]
     say(f"Krippendorff's alpha (ordinal) {'undefined' if alpha is None else format(alpha, '.3f')}")
 

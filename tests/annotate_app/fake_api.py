@@ -30,6 +30,7 @@ from backend.campaign.gold.setting import GoldOptions, GoldReport
 from backend.campaign.guideline.rows import Example
 from backend.campaign.hours.model import HoursReport, Outlook, WorkDay
 from backend.campaign.judging.model import (
+    ActKind,
     Desk,
     DeskItem,
     DeskState,
@@ -49,7 +50,7 @@ from backend.campaign.release.rows import ReleaseRow
 from backend.campaign.release.rules.selecting import select
 from backend.campaign.review.model import (
     DayCount,
-    GivenDecision,
+    GivenAct,
     GivenGrade,
     GivenReply,
     GivenSkip,
@@ -649,8 +650,8 @@ def adjudicate(
             if review.pair == pair:
                 if len(review.decisions) != seen:
                     raise Overtaken("Max decided this pair just now: relevance 1 (“why not”)")
-                decisions = (*review.decisions, GivenDecision(lead.name, relevance, reason, now))
-                pairs[position] = replace(review, verdict=Verdict.ADJUDICATED, relevance=relevance, decisions=decisions)
+                decisions = (*review.acts, GivenAct(lead.name, ActKind.DECIDED, relevance, reason, now))
+                pairs[position] = replace(review, verdict=Verdict.ADJUDICATED, relevance=relevance, acts=decisions)
 
 
 def list_people(project: Project, by: Person | Operator, *, now: float | None = None) -> list[PersonReview]:

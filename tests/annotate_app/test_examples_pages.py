@@ -15,8 +15,9 @@ from streamlit.testing.v1 import AppTest
 sys.path.insert(0, str(Path(__file__).parent))
 import fake_api
 from backend.campaign.guideline.rows import Example
+from backend.campaign.judging.model import ActKind
 from backend.campaign.nouns import Role, Verdict
-from backend.campaign.review.model import GivenDecision, PairReview
+from backend.campaign.review.model import GivenAct, PairReview
 from backend.ground.ids import PairKey, QueryId
 from support import new_campaign
 
@@ -40,7 +41,7 @@ def decided(project: fake_api.Project, monkeypatch: pytest.MonkeyPatch) -> PairR
         project.pairs[QueryId(2)][5],
         verdict=Verdict.ADJUDICATED,
         relevance=3,
-        decisions=(GivenDecision("Lea", 3, "The *whole* quarrel is there.", fake_api.NOON),),
+        acts=(GivenAct("Lea", ActKind.DECIDED, 3, "The *whole* quarrel is there.", fake_api.NOON),),
     )
     monkeypatch.setattr(api, "disagreements", lambda project, by: [pair])
     return pair

@@ -16,7 +16,7 @@ from backend.campaign.nouns import OPERATOR, Operator, Person, Role
 from backend.campaign.people import gate
 from backend.campaign.pools.model import PoolOptions
 from backend.campaign.quality.model import FlagKind
-from backend.campaign.review.model import QueryFilter
+from backend.campaign.review.model import CaseList, QueryFilter
 from backend.ground.errors import NotAllowed, ReelRankError
 from backend.ground.ids import AnnotatorId, MomentId, PairKey, QueryId
 from backend.store.connection import writing
@@ -34,6 +34,9 @@ LEADS: dict[str, Call] = {
     "assign": lambda p, who: api.assign(p, who, [NOBODY], Assignment(a_day=1), now=NOW),
     "unassign": lambda p, who: api.unassign(p, who, NOBODY, now=NOW),
     "backup_now": lambda p, who: api.backup_now(p, who, now=NOW),
+    "confirm_discard": lambda p, who: api.confirm_discard(p, who, PAIR, now=NOW),
+    "re_open": lambda p, who: api.re_open(p, who, PAIR, "why", now=NOW),
+    "take_back": lambda p, who: api.take_back(p, who, PAIR, "why", seen=0, now=NOW),
     "choose_example": lambda p, who: api.choose_example(p, who, PAIR, 3, "why", now=NOW),
     "choose_practice": lambda p, who: api.choose_practice(p, who, "a text", MomentId(1), 3, "why", now=NOW),
     "choose_practice_pair": lambda p, who: api.choose_practice_pair(p, who, PAIR, 3, "why", now=NOW),
@@ -77,6 +80,10 @@ IN_CHARGE: dict[str, Call] = {
     "set_batch_rule": lambda p, who: api.set_batch_rule(p, who, BatchRule(1, 1.0, None, 1), "", now=NOW),
     "behind_flag": lambda p, who: api.behind_flag(p, who, NOBODY, FlagKind.BIAS),
     "blocked": api.blocked,
+    "case": lambda p, who: api.case(p, who, PAIR),
+    "case_counts": api.case_counts,
+    "case_page": lambda p, who: api.case_page(p, who, CaseList.TO_DECIDE),
+    "recent_reasons": api.recent_reasons,
     "build_pools": lambda p, who: api.build_pools(p, who, p.folder / "pools", PoolOptions(), now=NOW),
     "close_exam_round": lambda p, who: api.close_exam_round(p, who, now=NOW),
     "disagreements": api.disagreements,

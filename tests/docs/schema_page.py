@@ -21,7 +21,7 @@ def page() -> str:
         store.close()
     parts = [
         "# Tables\n\nGenerated from `backend/store/schema/` by `make docs`; do not edit.\n\n"
-        f"Schema level: `{level}`. `judgement`, `adjudication`, `event`, `exam_answer`, `exam_ruling`, "
+        f"Schema level: `{level}`. `judgement`, `adjudication`, `ruling`, `event`, `exam_answer`, `exam_ruling`, "
         "`rewrite_request`, `rewrite_answer`, `practice_answer`, `gold_answer`, `gold_finding`, `note` and its replies "
         "are append-only; `consensus` and `agenda` are derived and may be dropped and rebuilt; `seat` and `gold_seat` "
         "are where places change hands; a row of `skip`, `example`, `practice` or `declined_batch` changes once, when "

@@ -14,9 +14,8 @@ from backend.campaign.candidates.rows import agenda
 from backend.campaign.candidates.rows.lists import FIRST_ROUND_SEATS
 from backend.campaign.doctor import rows as invariants
 from backend.campaign.judging import consensus
-from backend.campaign.judging.rows import judgements
-from backend.campaign.judging.rows.seats import SECOND_ROUND_SEATS
-from backend.campaign.judging.rules import RULE_VERSION
+from backend.campaign.judging.rows import judgements, rulings
+from backend.campaign.judging.rows.seats import RE_OPENED_SEATS, SECOND_ROUND_SEATS
 from backend.campaign.nouns import Verdict
 from backend.campaign.project.folder import Project
 from backend.media.jobs import PREDICTED, SAFE_AGE_S, clip_job, storyboard, with_context
@@ -118,19 +117,21 @@ def _long_leases(project: Project, db: Database, now: float) -> list[str]:
 
 def _seats(project: Project, db: Database, now: float) -> Iterable[str]:
     """Pairs with another number of seats than the rule gives them; see `backend.campaign.judging.consensus.settle`."""
-    grades, rule = judgements.grades_by_pair(db), consensus.rule(db)
+    grades, rule, re_opened = judgements.grades_by_pair(db), consensus.rule(db), rulings.all_re_opened(db)
     for pair, has_moment, seats, highest, judged in invariants.seat_counts(db):
         given = grades.get(pair, [])
         # A third grade was asked for once, so the fourth is too; a pair known by number alone is not handed out.
-        more = len(given) > len(FIRST_ROUND_SEATS) or rule(given).verdict is Verdict.ESCALATED
-        wanted = len(FIRST_ROUND_SEATS) + (len(SECOND_ROUND_SEATS) if more else 0) if has_moment else judged
+        further = pair in re_opened
+        more = len(given) > len(FIRST_ROUND_SEATS) or rule(given, further).verdict is Verdict.ESCALATED
+        wanted = len(FIRST_ROUND_SEATS) + len(SECOND_ROUND_SEATS) * more + len(RE_OPENED_SEATS) * further
+        wanted = wanted if has_moment else judged
         if seats != wanted or highest != seats:
             yield f"pair {pair}: {seats} seats, {wanted} wanted"
 
 
 def _consensus(project: Project, db: Database, now: float) -> Iterable[str]:
     """Pairs whose stored verdict is not what the rule, or a lead's decision, gives now."""
-    wanted = {pair: (*row, RULE_VERSION) for pair, row in consensus.expected(db).items()}
+    wanted = consensus.expected(db)
     held = invariants.consensus_rows(db)
     return [f"pair {pair}" for pair in sorted({*wanted, *held}) if wanted.get(pair) != held.get(pair)]
 
@@ -239,8 +240,13 @@ CHECKS = (
     ),
     Check(
         "number of seats",
-        f"A pair has two seats, four after escalation; numbered from 1. These have not. {RESTORE}",
+        f"A pair has two seats, four after escalation, six once re-opened; numbered from 1. These have not. {RESTORE}",
         _seats,
+    ),
+    Check(
+        "acts of leads",
+        f"What leads did about a pair is numbered 1, 2, 3 and so on, and only what is there is taken back. {RESTORE}",
+        _sql(invariants.RULINGS),
     ),
     Check(
         "one person once",

@@ -85,6 +85,15 @@ GOLD_ANSWERS = """
   SELECT 'pair ' || n.pair_id || ', annotator ' || n.annotator_id FROM gold_answer n JOIN judgement j
     ON j.pair_id = n.pair_id AND j.annotator_id = n.annotator_id
 """
+RULINGS = """
+  SELECT 'pair ' || pair_id || ', revision ' || revision AS name FROM (
+    SELECT pair_id, revision, row_number() OVER (PARTITION BY pair_id ORDER BY revision) AS place FROM lead_act)
+  WHERE revision <> place
+  UNION
+  SELECT 'pair ' || t.pair_id || ', revision ' || t.revision FROM ruling t
+  WHERE t.kind = 'taken_back' AND NOT EXISTS (SELECT 1 FROM lead_act a
+    WHERE a.pair_id = t.pair_id AND a.revision = t.takes_back AND a.kind <> 'taken_back')
+"""
 LONG_LEASES = """
   SELECT 'pair ' || pair_id || ', seat ' || seat_no FROM seat WHERE lease_until > :latest
   UNION

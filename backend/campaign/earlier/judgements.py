@@ -26,13 +26,15 @@ from backend.campaign.earlier.pairs import AddedPairs
 from backend.campaign.earlier.rows import NewJudgement, NewPair, NewSeat
 from backend.campaign.earlier.rules.campaign_files import EarlierCampaign, EarlierPair, read_campaign
 from backend.campaign.judging import consensus
-from backend.campaign.judging.rows.seats import SECOND_ROUND_SEATS
+from backend.campaign.judging.model import ActKind
+from backend.campaign.judging.rows import rulings
+from backend.campaign.judging.rows.seats import RE_OPENED_SEATS, SECOND_ROUND_SEATS
 from backend.campaign.nouns import Person, Role, Verdict
 from backend.campaign.people import rows as people
 from backend.campaign.project import rows as facts
 from backend.campaign.project.folder import Project
 from backend.ground.errors import InputError, Problem, ProjectError
-from backend.ground.ids import AnnotatorId
+from backend.ground.ids import AnnotatorId, PairId
 from backend.ground.progress import Progress
 from backend.ground.reading import bytes_of
 from backend.ground.text_files import whole
@@ -163,6 +165,9 @@ class _Import:
         earlier.add_pairs(self.db, self._counted("storing pairs", new, len(new)))
         person_ids, people_added = self._add_people()
         earlier.remove_seats(self.db, self.graded & self.known.keys())
+        for pair_id in sorted(self.campaign.re_opened):
+            why = f"re-opened in the campaign of {self.campaign.raw_file}"
+            rulings.add(self.db, PairId(pair_id), None, ActKind.RE_OPENED, why, at=self.now)
         total = len(self.campaign.grades)
         earlier.add_seats(self.db, self._counted("storing seats", self._seats(person_ids), total))
         judgements = self._judgements(person_ids, digest[:16])
@@ -262,8 +267,9 @@ class _Import:
                 grades.append(grade.grade)
                 yield NewSeat(pair_id, grade.seat_no, person_ids[grade.worker], grade.repeat)
             if pair_id in judgeable:
-                escalated = rule(tuple(grades)).verdict is Verdict.ESCALATED
-                last = max(SECOND_ROUND_SEATS if escalated else FIRST_ROUND_SEATS)
+                further = pair_id in self.campaign.re_opened
+                escalated = rule(tuple(grades), further).verdict is Verdict.ESCALATED
+                last = max(RE_OPENED_SEATS if further else SECOND_ROUND_SEATS if escalated else FIRST_ROUND_SEATS)
                 yield from (NewSeat(pair_id, seat_no) for seat_no in range(len(grades) + 1, last + 1))
         for pair_id in sorted(self.described - self.graded - self.known.keys()):
             yield from (NewSeat(pair_id, seat_no) for seat_no in FIRST_ROUND_SEATS)

@@ -1,6 +1,6 @@
 """Apply the consensus rule to pairs as their grades come in, and open two more seats where it asks for them.
 
-*Reads* judgements, adjudications. *Writes* consensus, seats, events. The rule itself is one pure function,
+*Reads* judgements, what leads did. *Writes* consensus, seats, events. The rule itself is one pure function,
 `backend.campaign.judging.rules.decide`.
 """
 
@@ -10,8 +10,8 @@ from functools import cache, partial
 from backend.campaign.candidates.rows import agenda
 from backend.campaign.judging import judgements as grading
 from backend.campaign.judging.model import GradeEvent, Receipt, ReceiptStatus
-from backend.campaign.judging.rows import judgements, seats
-from backend.campaign.judging.rules import RULE_VERSION, Decision, decide
+from backend.campaign.judging.rows import judgements, rulings, seats
+from backend.campaign.judging.rules import RULE_VERSION, Decision, decide, version
 from backend.campaign.nouns import Annotator, Operator, Person, Verdict
 from backend.campaign.project import rows as facts
 from backend.ground.errors import ProjectError, ReelRankError
@@ -61,26 +61,29 @@ def settle(store: Store, pair_id: PairId, person: Person | Operator, *, now: flo
 
 
 def rebuild(store: Store) -> int:
-    """Make every verdict anew from judgements and adjudications, to the same rows as before; how many there are."""
+    """Make every verdict anew from grades and what leads did, to the same rows as before; how many there are."""
     with writing(store) as db:
         verdicts = expected(db)
-        judgements.replace_verdicts(db, ((pair, *row) for pair, row in verdicts.items()), RULE_VERSION)
+        judgements.replace_verdicts(db, ((pair, *row) for pair, row in verdicts.items()))
     return len(verdicts)
 
 
-def expected(db: Database) -> dict[PairId, tuple[Verdict, int | None, float | None]]:
-    """What the derived table should hold, by pair: verdict, relevance, mean.
+def expected(db: Database) -> dict[PairId, tuple[Verdict, int | None, float | None, str]]:
+    """What the derived table should hold, by pair: verdict, relevance, mean, version of the rule.
 
     The rule does not depend on the order of grades, so it is asked once for each distinct set of them.
     """
-    given, ruled = judgements.grades_by_pair(db), judgements.all_adjudicated(db)
-    of_set = cache(rule(db))
-    rows = ((pair, _verdict(of_set(tuple(given.get(pair, ()))), ruled.get(pair))) for pair in sorted({*given, *ruled}))
-    return {pair: row for pair, row in rows if row[0] is not Verdict.OPEN}
+    given, ruled = judgements.grades_by_pair(db), rulings.all_adjudicated(db)
+    more, of_set = rulings.all_re_opened(db), cache(rule(db))
+    rows = {
+        pair: (*_verdict(of_set(tuple(given.get(pair, ())), pair in more), ruled.get(pair)), version(pair in more))
+        for pair in sorted({*given, *ruled})
+    }
+    return {pair: row for pair, row in rows.items() if row[0] is not Verdict.OPEN}
 
 
-def rule(db: Database) -> Callable[[Sequence[int]], Decision]:
-    """The consensus rule with this campaign's tolerance and rounding.
+def rule(db: Database) -> Callable[[Sequence[int], bool], Decision]:
+    """The consensus rule with this campaign's tolerance and rounding: of grades, and whether the pair was re-opened.
 
     Raises:
         ProjectError: the campaign is decided by a rule that this code does not have.
@@ -91,14 +94,17 @@ def rule(db: Database) -> Callable[[Sequence[int]], Decision]:
             f"this campaign is decided by the rule {campaign.rule_version}, but this ReelRank has {RULE_VERSION}: "
             "use the ReelRank that it was made with, or a newer one"
         )
-    return partial(decide, tolerance=campaign.tolerance, rounding=campaign.grading.rounding)
+    with_facts = partial(decide, tolerance=campaign.tolerance, rounding=campaign.grading.rounding)
+    return lambda grades, re_opened: with_facts(grades, re_opened=re_opened)
 
 
 def _apply_rule(db: Database, pair_id: PairId) -> tuple[list[int], Verdict]:
     """Store the verdict of one pair; its standing grades, and what the rule alone says of them."""
     grades = [standing.grade for standing in judgements.standing(db, pair_id)]
-    decision = rule(db)(grades)
-    judgements.set_verdict(db, pair_id, *_verdict(decision, judgements.adjudicated(db, pair_id)), RULE_VERSION)
+    re_opened = rulings.is_re_opened(db, pair_id)
+    decision = rule(db)(grades, re_opened)
+    verdict = _verdict(decision, rulings.adjudicated(db, pair_id))
+    judgements.set_verdict(db, pair_id, *verdict, version(re_opened))
     return grades, decision.verdict
 
 

@@ -7,7 +7,7 @@
 from unicodedata import category
 
 from backend.campaign.judging.model import CORRECTION_S, FROM_EXAM, DeskItem, GradeEvent
-from backend.campaign.judging.rows import going_on, gold_seats, judgements, notes, seats, skips
+from backend.campaign.judging.rows import going_on, gold_seats, judgements, notes, rulings, seats, skips
 from backend.campaign.judging.rows.going_on import GoneOn
 from backend.campaign.judging.rows.judgements import PairRow, Standing
 from backend.campaign.nouns import Annotator, Verdict
@@ -29,6 +29,7 @@ KNOWN = (
 IN_EXAM = "it was graded in an exam, whose answers are final"
 EARLIER_CAMPAIGN = "it was graded in an earlier campaign, whose record is closed"
 DECIDED = "a lead annotator has decided this pair, so your earlier grade stays"
+LOOKED_AT = "others have gone on from your grade, so it stays"  # not how: nobody learns that a pair was re-opened
 TOO_LATE = f"a grade can be taken back for {CORRECTION_S / 60:.0f} minutes; yours is older, so it stays"
 GONE_ON = {
     GoneOn.GRADED: "another annotator has graded this pair after you, so your earlier grade stays",
@@ -129,7 +130,7 @@ def locked(store: Store, person: Annotator, pair: PairRow, earlier: Standing, *,
 
     Never one of an earlier campaign or of an exam: their records are closed. Else always while the pair is open;
     afterwards only for `CORRECTION_S`, and only while nobody has gone on from it: no later grade, no lead's decision,
-    and, for a first-round grade, nobody at a second-round seat who has the clip on screen.
+    nor any other act of theirs, and nobody at a seat of a later round who has the clip on screen.
     """
     if earlier.imported:
         return EARLIER_CAMPAIGN
@@ -141,6 +142,8 @@ def locked(store: Store, person: Annotator, pair: PairRow, earlier: Standing, *,
             return None
         if verdict is Verdict.ADJUDICATED and not earlier.gold:
             return DECIDED
+        if not earlier.gold and rulings.gone_on(db, pair.pair_id, earlier.seat_no):
+            return LOOKED_AT
         gone_on = going_on.gone_on_from(db, pair.pair_id, person.annotator_id, now=now)
     if gone_on is not None:
         return GONE_ON[gone_on]

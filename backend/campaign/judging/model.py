@@ -160,6 +160,19 @@ class SkipEvent:
     key: str
 
 
+class ActKind(StrEnum):
+    """What a lead may do about a pair."""
+
+    DECIDED = "decided"
+    """The relevance is this one, whatever the rule says."""
+    DISCARD_CONFIRMED = "discard_confirmed"
+    """Its discard is right, and nothing is left to decide."""
+    RE_OPENED = "re_opened"
+    """Two more people shall grade it."""
+    TAKEN_BACK = "taken_back"
+    """An earlier act counts no more."""
+
+
 class ReceiptStatus(StrEnum):
     """What became of a grade event."""
 

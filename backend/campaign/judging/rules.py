@@ -14,8 +14,14 @@ from backend.campaign.nouns import Relevance, Rounding, Verdict
 RULE_VERSION = "tvr-ranking-1"
 """Written beside every derived relevance; a change of `decide` needs a new name."""
 
+RE_OPENED_RULE = "tvr-ranking-1+re-opened"
+"""Stands in its place beside pairs that a lead re-opened for two more people, which the paper does not know."""
+
 MOST_GRADES = 4
-"""A pair never has more seats than this."""
+"""A pair never has more seats than this, unless a lead re-opened it."""
+
+MOST_RE_OPENED = 6
+"""The seats of a pair that was re-opened."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +37,14 @@ class Decision:
     mean: float | None = None
 
 
-def decide(grades: Sequence[int], tolerance: int, rounding: Rounding = Rounding.HALF_UP) -> Decision:
+def version(re_opened: bool) -> str:
+    """The name of the rule that settles a pair."""
+    return RE_OPENED_RULE if re_opened else RULE_VERSION
+
+
+def decide(
+    grades: Sequence[int], tolerance: int, rounding: Rounding = Rounding.HALF_UP, *, re_opened: bool = False
+) -> Decision:
     """Apply the consensus rule to the standing grades of one pair.
 
     Two grades a, b with |a - b| <= tolerance are a consensus on their mean. Otherwise two further annotators grade
@@ -43,14 +56,19 @@ def decide(grades: Sequence[int], tolerance: int, rounding: Rounding = Rounding.
     grades are always trimmed, also when the first two agree: seats 3 and 4 exist only after a disagreement, and
     files of published campaigns do not say which of their four grades came first.
 
+    Four grades whose middle two do not agree discard a pair. A lead may re-open it then: it waits for two more
+    people, and of the six grades the middle two decide as before (two highest and two lowest are dropped). This goes on
+    where the protocol ends; docs/decisions/063 says why so.
+
     Args:
-        grades: At most four grades from 0 on, one per seat. Whether they are of the campaign's scale is looked at
-            where they come in.
+        grades: At most four grades from 0 on, one per seat, or six. Whether they are of the campaign's scale is looked
+            at where they come in.
         tolerance: How far two grades may differ and still agree; 1 in TVR-Ranking.
         rounding: What becomes of a mean of x.5.
+        re_opened: Whether a lead re-opened the pair for two more people.
 
     Raises:
-        ValueError: More than four grades, or one below 0.
+        ValueError: More grades than the pair has seats, or one below 0.
 
     >>> decide([3], 1)
     Decision(verdict=<Verdict.OPEN: 'open'>, relevance=None, mean=None)
@@ -64,17 +82,22 @@ def decide(grades: Sequence[int], tolerance: int, rounding: Rounding = Rounding.
     Decision(verdict=<Verdict.CONSENSUS: 'consensus'>, relevance=2, mean=1.5)
     >>> decide([0, 4, 1, 3], 1).verdict.value
     'discarded'
+    >>> decide([0, 4, 1, 3], 1, re_opened=True).verdict.value
+    'escalated'
+    >>> decide([0, 4, 1, 3, 3, 4], 1, re_opened=True)  # 0, 1 and 4, 4 are dropped
+    Decision(verdict=<Verdict.CONSENSUS: 'consensus'>, relevance=3, mean=3.0)
     """
-    if len(grades) > MOST_GRADES:
-        raise ValueError(f"the consensus rule takes at most {MOST_GRADES} grades of a pair, got {len(grades)}")
+    most = MOST_RE_OPENED if re_opened else MOST_GRADES
+    if len(grades) > most:
+        raise ValueError(f"the consensus rule takes at most {most} grades of this pair, got {len(grades)}")
     ordered = sorted(grades)
     if ordered and ordered[0] < 0:
         raise ValueError(f"grades count from 0, got {ordered[0]}")
     if len(ordered) < 2:
         return Decision(Verdict.OPEN)
-    if len(ordered) == 3:
+    if len(ordered) % 2 or (re_opened and len(ordered) == MOST_GRADES):
         return Decision(Verdict.ESCALATED)
-    low, high = ordered if len(ordered) == 2 else ordered[1:3]
+    low, high = ordered[len(ordered) // 2 - 1 : len(ordered) // 2 + 1]
     if high - low > tolerance:
         return Decision(Verdict.ESCALATED if len(ordered) == 2 else Verdict.DISCARDED)
     up = rounding is Rounding.HALF_UP

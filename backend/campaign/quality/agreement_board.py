@@ -82,6 +82,7 @@ def _graded(db: Database, given: Grades, pair_ids: Integers, earlier: Truths) ->
         *(grading.scale.highest, grading.tolerance, grading.rounding, True),
         first_round=(given.seat <= max(FIRST_ROUND_SEATS)) & ~earlier[pair] if known else None,
         no_rounds="" if known else NO_ROUNDS,
+        re_opened=np.isin(pair_ids, rows.re_opened(db)),
     )
 
 

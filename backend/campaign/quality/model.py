@@ -201,6 +201,8 @@ class Verdicts:
     pairs: int
     by_two: int
     by_four: int
+    by_six: int
+    """Pairs that a lead re-opened for two more people."""
     adjudicated: int
     discarded: int
     waiting: int

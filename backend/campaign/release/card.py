@@ -4,7 +4,7 @@ from collections import Counter
 
 from backend import __version__
 from backend.campaign.captions.rules.differences import RewriteSummary
-from backend.campaign.judging.rules import RULE_VERSION
+from backend.campaign.judging.rules import RE_OPENED_RULE, RULE_VERSION
 from backend.campaign.nouns import Split, Verdict
 from backend.campaign.release.model import Contents
 from backend.campaign.release.rules.documents import REPLACEMENTS
@@ -44,7 +44,7 @@ Made with ReelRank {__version__}. Candidates chosen by `{counts["encoder"]}`; co
 | training queries (pseudo labels) | {counts["queries"]["train"]} |
 | pairs with a relevance | {selection.moments} |
 | of them decided by a lead (`adjudicated`) | {selection.adjudicated} |
-| pairs discarded (no consensus) | {counts["pairs"][Verdict.DISCARDED]} |
+{_re_opened(contents)}| pairs discarded (no consensus) | {counts["pairs"][Verdict.DISCARDED]} |
 | grades | {counts["judgements"]} |
 | grades by version of the guideline {" / ".join(map(str, under))} | {" / ".join(map(str, under.values()))} |
 | relevance {" / ".join(map(str, scale.grades))} | {" / ".join(str(spread[grade]) for grade in scale.grades)} |
@@ -56,6 +56,12 @@ Made with ReelRank {__version__}. Candidates chosen by `{counts["encoder"]}`; co
 counts, `raw_query_moment_pair.csv` every pair that was judged. `manifest.json` has the SHA-256 of each file.
 Two grades that {agree} are a consensus on their mean, rounded {half}.
 {_left_out(contents)}{counted}{_captions(contents.rewriting, contents.without_caption)}"""
+
+
+def _re_opened(contents: Contents) -> str:
+    """How many pairs a lead asked two more people about, if any."""
+    rule = f"| pairs re-opened for two more people; of six grades the middle two decide (`{RE_OPENED_RULE}`) |"
+    return f"{rule} {contents.re_opened} |\n" if contents.re_opened else ""
 
 
 def _left_out(contents: Contents) -> str:

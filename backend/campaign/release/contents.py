@@ -7,7 +7,7 @@ from backend.campaign.candidates import pseudo_train
 from backend.campaign.captions.rows import rewrites
 from backend.campaign.captions.rules.differences import summary
 from backend.campaign.corpus import rows as corpus
-from backend.campaign.judging.rows import judgements
+from backend.campaign.judging.rows import judgements, rulings
 from backend.campaign.nouns import Split
 from backend.campaign.project import rows as facts
 from backend.campaign.project.folder import Project
@@ -27,8 +27,11 @@ def read(project: Project, options: ReleaseOptions) -> Contents:
         selection = select(releases.query_standings(db), options)
         settled = reviews.settled_pairs(db)
         all_pairs = reviews.all_pairs(db)
-        decided = judgements.all_adjudicated(db)
-        raw: list[tuple[object, ...]] = [(*row, decided.get(row[0], "")) for row in judgements.released_standing(db)]
+        decided, re_opened = rulings.all_adjudicated(db), rulings.all_re_opened(db)
+        raw: list[tuple[object, ...]] = [
+            (*row, decided.get(row[0], ""), "1" if row[0] in re_opened else "")
+            for row in judgements.released_standing(db)
+        ]
         splits = {query.query_id: query.split for query in queries.query_rows(db, (Split.VAL, Split.TEST))}
         moments = pseudo_train.moment_documents(project, with_published=options.with_published)
         rewritten = rewrites.released_captions(db) is not None

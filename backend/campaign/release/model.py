@@ -15,7 +15,7 @@ PAIR_COLUMNS = (
 )
 RAW_COLUMNS = (
     *("pair_id", "worker", "relevance", "round", "graded_at", "active_ms", "elapsed_ms", "contexts", "simulated"),
-    "adjudicated",
+    *("adjudicated", "re_opened"),
 )
 
 Document = dict[str, Any]
@@ -126,6 +126,12 @@ class Contents:
     """When something last happened that a release tells of: two releases of one state are the same."""
     options: ReleaseOptions
     selection: ReleaseSelection
+
+    @property
+    def re_opened(self) -> int:
+        """Pairs about which a lead asked two more people."""
+        place = RAW_COLUMNS.index("re_opened")
+        return len({row[0] for row in self.raw if row[place]})
 
     @property
     def moments(self) -> int:

@@ -14,6 +14,7 @@ CHANGES = (
     *(EventKind.QUERIES_DRAWN, EventKind.QUERIES_ADDED, EventKind.QUERIES_TAKEN_BACK, EventKind.CANDIDATES_CHOSEN),
     *(EventKind.POOL_CHECK_MADE, EventKind.BATCH_OPENED, EventKind.ESCALATED, EventKind.DE_ESCALATED),
     *(EventKind.JUDGEMENTS_IMPORTED, EventKind.CLIP_REPORTED, EventKind.CLIP_RESTORED, EventKind.ADJUDICATED),
+    *(EventKind.RE_OPENED, EventKind.TAKEN_BACK),
     *(EventKind.GUIDELINE_CHANGED, EventKind.EXAM_SET, EventKind.EXAM_ENDED, EventKind.EXAM_USED),
 )
 """Events after which a release says something else. That one was made, and who signs in or is invited, is none."""

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from backend.campaign.judging.model import SkipKind
+from backend.campaign.judging.model import ActKind, SkipKind
 from backend.campaign.nouns import Split, Verdict
 from backend.ground.ids import PairId, PairKey, QueryId
 
@@ -30,7 +30,7 @@ class GivenNote:
 
 @dataclass(frozen=True, slots=True)
 class GivenGrade:
-    """A standing grade of a pair, as the lead sees it. `round` is 1 for seats 1-2, 2 for seats 3-4."""
+    """A standing grade of a pair, as the lead sees it. `round` is 1 for seats 1-2, 2 for 3-4, 3 for 5-6."""
 
     annotator: str
     grade: int
@@ -54,13 +54,18 @@ class GivenSkip:
 
 
 @dataclass(frozen=True, slots=True)
-class GivenDecision:
-    """A lead's decision on a pair. The newest one counts; the others stay."""
+class GivenAct:
+    """Something that a lead did about a pair. It counts as long as it `stands`; taken back, it stays on record.
+
+    `relevance` is that of a decision; of decisions that stand the newest counts.
+    """
 
     lead: str
-    relevance: int
+    kind: ActKind
+    relevance: int | None
     reason: str
     at: float
+    stands: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +86,7 @@ class PairReview:
     relevance: int | None
     mean: float | None
     grades: tuple[GivenGrade, ...]
-    decisions: tuple[GivenDecision, ...] = ()
+    acts: tuple[GivenAct, ...] = ()
     """Of leads, the oldest first."""
     fault: str = ""
     """Why the clip cannot be shown."""
@@ -90,9 +95,75 @@ class PairReview:
     """Whether it is judged for the probe of its query alone."""
 
     @property
+    def counts(self) -> GivenAct | None:
+        """The newest act that stands: what would be taken back first."""
+        return next((act for act in reversed(self.acts) if act.stands), None)
+
+    @property
+    def decisions(self) -> tuple[GivenAct, ...]:
+        """Those of the acts that gave it a relevance, whether they stand or not."""
+        return tuple(act for act in self.acts if act.kind is ActKind.DECIDED)
+
+    @property
     def reason(self) -> str:
-        """Why a lead decided so; empty where none did."""
-        return self.decisions[-1].reason if self.decisions else ""
+        """Why a lead decided so; empty where no decision stands."""
+        act = self.counts
+        return act.reason if act is not None and act.kind is ActKind.DECIDED else ""
+
+    @property
+    def confirmed(self) -> bool:
+        """Whether a lead confirmed its discard."""
+        act = self.counts
+        return act is not None and act.kind is ActKind.DISCARD_CONFIRMED
+
+    @property
+    def re_opened(self) -> bool:
+        """Whether two more people are asked about it, or were."""
+        return any(act.stands and act.kind is ActKind.RE_OPENED for act in self.acts)
+
+
+class CaseList(StrEnum):
+    """A list of pairs that a lead may have to look at."""
+
+    TO_DECIDE = "to_decide"
+    """Escalated or discarded, and the discard is not confirmed."""
+    DISCARDED = "discarded"
+    """Discarded by the rule, not confirmed."""
+    ESCALATED = "escalated"
+    """Waiting for further people, those that a lead re-opened among them."""
+    DECIDED = "decided"
+    """A lead decided."""
+    CONFIRMED = "confirmed"
+    """Discarded, and a lead said that this is right."""
+    SKIPPED = "skipped"
+    """Somebody's skip stands; those that wait for a verdict come first."""
+    NOTES = "notes"
+    """Somebody wrote a note with a grade; those that wait for a reply come first."""
+
+
+@dataclass(frozen=True, slots=True)
+class CaseRow:
+    """One pair in such a list, as far as a row tells it; `api.case` has all of it."""
+
+    pair: PairKey
+    query: str
+    video: str
+    start_s: float
+    end_s: float
+    verdict: Verdict
+    relevance: int | None
+    grades: tuple[int, ...]
+    """Those that count, in seat order."""
+    re_opened: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CasePage:
+    """A page of such a list: the rows from `start` on, of `count` in all."""
+
+    rows: tuple[CaseRow, ...]
+    start: int
+    count: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,6 +56,30 @@ def test_grades_agree_within_the_tolerance(grades: list[int], tolerance: int, ve
     assert decide(grades, tolerance).verdict is verdict
 
 
+@pytest.mark.parametrize(
+    ("grades", "verdict", "relevance"),
+    [
+        ([0, 4, 1, 3], Verdict.ESCALATED, None),  # the fifth and sixth are to come
+        ([0, 4, 1, 3, 2], Verdict.ESCALATED, None),
+        ([0, 4, 1, 3, 2, 2], Verdict.CONSENSUS, 2),  # 2 and 2 remain
+        ([0, 4, 1, 3, 4, 4], Verdict.CONSENSUS, 4),  # 3 and 4 remain: 3.5
+        ([0, 0, 4, 4, 0, 4], Verdict.DISCARDED, None),
+        ([0, 0, 2, 2, 0, 2], Verdict.DISCARDED, None),
+        ([0, 0, 2, 2, 1, 4], Verdict.CONSENSUS, 2),  # 1 and 2 remain: 1.5
+        ([0, 4], Verdict.ESCALATED, None),
+        ([2, 3], Verdict.CONSENSUS, 3),
+    ],
+)
+def test_of_six_grades_the_middle_two_decide(grades: list[int], verdict: Verdict, relevance: int | None) -> None:
+    found = decide(grades, 1, re_opened=True)
+    assert (found.verdict, found.relevance) == (verdict, relevance)
+
+
+def test_a_seventh_grade_is_refused() -> None:
+    with pytest.raises(ValueError, match="at most 6"):
+        decide([1, 2, 3, 4, 4, 4, 4], 1, re_opened=True)
+
+
 @pytest.mark.parametrize("grades", [[-1, 0], [1, 2, 3, 4, 4]])
 def test_what_is_not_up_to_four_grades_is_refused(grades: list[int]) -> None:
     with pytest.raises(ValueError, match=r"count from 0|at most 4"):

@@ -29,6 +29,24 @@ def test_relevance_lies_between_the_grades_and_half_a_grade_from_the_mean(grades
         assert decision.relevance == floor(Fraction(decision.mean) + Fraction(1, 2))
 
 
+@given(st.lists(GRADE, min_size=2, max_size=6), st.integers(0, 2))
+def test_the_middle_two_are_those_left_when_lowest_and_highest_are_taken_away_in_turn(
+    grades: list[int], tolerance: int
+) -> None:
+    """One rule for two, four and six grades: here by taking away, in `decide` by place."""
+    left = list(grades)
+    while len(left) > 2:
+        left.remove(min(left))
+        left.remove(max(left))
+    decision = decide(grades, tolerance, re_opened=True)
+    if len(grades) in (2, 6):
+        agree = max(left) - min(left) <= tolerance
+        assert (decision.verdict is Verdict.CONSENSUS) == agree
+        assert decision.relevance == (floor(Fraction(sum(left), 2) + Fraction(1, 2)) if agree else None)
+    else:
+        assert decision.verdict is Verdict.ESCALATED
+
+
 @given(GRADE, GRADE)
 def test_two_further_equal_grades_between_the_first_two_always_settle(first: int, second: int) -> None:
     middle = (first + second) // 2

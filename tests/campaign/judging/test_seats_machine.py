@@ -1,6 +1,6 @@
 """Everything that people can do to seats, in any order: what must hold afterwards is counted by hand from the tables.
 
-Twelve pairs (two queries over the same six moments), five annotators, a lead, and a clock that may go back. What the
+Twelve pairs (two queries over the same six moments), six annotators, a lead, and a clock that may go back. What the
 rules say is written here a second time, in plain loops over the rows.
 """
 
@@ -36,7 +36,7 @@ from backend.campaign.judging.model import Desk, DeskState, GradeEvent, Receipt,
 from backend.campaign.nouns import Person, Role
 from backend.campaign.people import accounts as people
 from backend.encoders import sentence
-from backend.ground.errors import Overtaken, PairLocked
+from backend.ground.errors import Overtaken, PairLocked, ReelRankError
 from backend.ground.ids import PairKey
 from support import MOMENTS, NOW, WordEncoder, have_read
 
@@ -49,7 +49,7 @@ QUEUE = 7
 SETTLED = ("consensus", "discarded", "adjudicated")
 UNDO_S = 15 * 60.0
 
-WHO = st.integers(0, 4)
+WHO = st.integers(0, 5)
 PAIR = st.integers(0, 11)
 GRADE = st.sampled_from((0, 1, 2, 3, 4, 0, 4))
 
@@ -74,7 +74,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
         api.draw_queries(project, val=1, test=1, seed=5, now=NOW)
         api.choose_candidates(project, now=NOW)
     people.add(project.store, api.OPERATOR, "Lea", Role.LEAD, now=NOW)
-    for name in ("Anna", "Boris", "Carla", "Dev", "Eve"):
+    for name in ("Anna", "Boris", "Carla", "Dev", "Eve", "Finn"):
         people.add(project.store, api.OPERATOR, name, Role.ANNOTATOR, now=NOW)
     have_read(project)
     project.store.db.conn.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -82,14 +82,14 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "project"
 
 
-def by_the_rule(grades: list[int]) -> tuple[str, int | None, float | None]:
+def by_the_rule(grades: list[int], re_opened: bool = False) -> tuple[str, int | None, float | None]:
     """Verdict, relevance and mean of the grades of a pair."""
     if len(grades) < 2:
         return "open", None, None
     middle = sorted(grades)
-    if len(grades) == 4:
-        middle = middle[1:3]
-    if len(grades) == 3 or (len(grades) == 2 and middle[1] - middle[0] > 1):
+    while len(middle) > 2:
+        middle = middle[1:-1]
+    if len(grades) in (3, 5) or (len(grades) == 2 and middle[1] - middle[0] > 1) or (len(grades) == 4 and re_opened):
         return "escalated", None, None
     if middle[1] - middle[0] > 1:
         return "discarded", None, None
@@ -115,6 +115,8 @@ class Tables:
     blocked: set[int]
     skips: set[tuple[int, int]]
     """(pair, person) that stand."""
+    acts: dict[int, list[str]]
+    """What leads did about a pair, as far as it stands."""
 
     def held_by(self, me: int) -> set[int]:
         """Pairs in somebody's hands that can be shown."""
@@ -148,9 +150,13 @@ class Tables:
             return verdict == "open"
         mine = max(n for n, row in enumerate(self.judgements) if row[0] == pair and row[2] == me)
         later = any(row[0] == pair and row[2] != me for row in self.judgements[mine:])
-        first_round = any(who == me for n, (who, _) in self.seats[pair].items() if n < 3)
-        beyond = [who for n, (who, _) in self.seats[pair].items() if n > 2 and who not in (None, me)]
-        watched = first_round and any(self.on_screen(pair, who, now) for who in beyond)
+        [seat] = [n for n, (who, _) in self.seats[pair].items() if who == me]
+        acts = self.acts.get(pair, [])
+        if acts and (seat < 5 or acts[-1] != "re_opened"):
+            return False
+        last_of_round = seat + seat % 2
+        beyond = [who for n, (who, _) in self.seats[pair].items() if n > last_of_round and who not in (None, me)]
+        watched = any(self.on_screen(pair, who, now) for who in beyond)
         return not later and not watched and now - self.graded_at[pair, me] <= UNDO_S
 
     def open_to(self, me: int, now: float) -> set[int]:
@@ -163,7 +169,7 @@ class Tables:
 
 
 class Campaign(RuleBasedStateMachine):
-    """The acts of five annotators and a lead on one small project."""
+    """The acts of six annotators and a lead on one small project."""
 
     def __init__(self, template: Path) -> None:
         super().__init__()
@@ -182,8 +188,9 @@ class Campaign(RuleBasedStateMachine):
         self.presses = count()
         self.grades: dict[int, dict[int, int]] = defaultdict(dict)
         self.rows = 0
-        self.decided: dict[int, int] = {}
-        self.decisions: Counter[int] = Counter()
+        self.acts: dict[int, list[tuple[str, int | None]]] = defaultdict(list)
+        """What leads did about a pair and did not take back: (what, relevance)."""
+        self.act_count: Counter[int] = Counter()
         self.skips: set[tuple[int, int]] = set()
         self.blocked: set[int] = set()
         self.refused: set[str] = set()
@@ -351,10 +358,74 @@ class Campaign(RuleBasedStateMachine):
     @rule(pair=PAIR, relevance=st.integers(0, 4))
     def lead_decides(self, pair: int, relevance: int) -> None:
         pair_id = self.pair_ids[pair]
-        seen = self.decisions[pair_id]
+        seen = self.act_count[pair_id]
         api.adjudicate(self.project, self.lead, self.keys[pair_id], relevance, "looked at it", seen=seen, now=self.now)
-        self.decided[pair_id] = relevance
-        self.decisions[pair_id] += 1
+        self.acts[pair_id].append(("decided", relevance))
+        self.act_count[pair_id] += 1
+
+    @rule(pair=PAIR)
+    def lead_confirms_a_discard(self, pair: int) -> None:
+        pair_id = self.pair_ids[pair]
+        allowed = self.tables().verdicts.get(pair_id, ("open",))[0] == "discarded"
+        self.lead_acts(pair_id, "discard_confirmed", api.confirm_discard, allowed=allowed)
+
+    @rule(pair=PAIR)
+    def lead_re_opens_a_pair(self, pair: int) -> None:
+        pair_id, tables = self.pair_ids[pair], self.tables()
+        again = any(what == "re_opened" for what, _ in self.acts[pair_id])
+        discarded = tables.verdicts.get(pair_id, ("open",))[0] == "discarded"
+        allowed = discarded and not again and pair_id not in self.blocked
+        self.lead_acts(pair_id, "re_opened", api.re_open, allowed=allowed)
+
+    @rule(pair=PAIR)
+    def lead_takes_back_what_was_done_last(self, pair: int) -> None:
+        pair_id, before = self.pair_ids[pair], self.tables()
+        standing = self.acts[pair_id]
+        allowed = bool(standing)
+        if standing and standing[-1][0] == "re_opened":
+            further = [(who, until) for n, (who, until) in before.seats[pair_id].items() if n > 4 and who is not None]
+            allowed = all(until is not None and not self.on_screen(before, pair_id, who) for who, until in further)
+        if not allowed:
+            with pytest.raises(ReelRankError):
+                self.takes_back(pair_id)
+            return
+        self.takes_back(pair_id)
+        standing.pop()
+        self.act_count[pair_id] += 1
+        self.places_taken_away(pair_id, before)
+
+    @rule(pair=PAIR, grades=st.lists(GRADE, max_size=2), back=st.booleans())
+    def a_discard_is_re_opened_for_two_more(self, pair: int, grades: list[int], back: bool) -> None:
+        """Four disagree, the lead asks two more, who look or do not; perhaps the lead thinks better of it."""
+        key = self.keys[self.pair_ids[pair]]
+        for person, grade in zip(self.people, (0, 4, 1, 3), strict=False):
+            self.grade(person, key, grade)
+        self.lead_re_opens_a_pair(pair)
+        self.asks_for_the_desk(5)
+        if back:
+            self.lead_takes_back_what_was_done_last(pair)
+        for person, grade in zip(self.people[4:], grades, strict=False):
+            self.grade(person, key, grade)
+
+    def lead_acts(self, pair: int, what: str, act: Callable[..., None], *, allowed: bool) -> None:
+        def done() -> None:
+            act(self.project, self.lead, self.keys[pair], "because", seen=self.act_count[pair], now=self.now)
+
+        if not allowed:
+            before = self.everything()
+            with pytest.raises(ReelRankError):
+                done()
+            assert self.everything() == before
+            return
+        done()
+        self.acts[pair].append((what, None))
+        self.act_count[pair] += 1
+
+    def takes_back(self, pair: int) -> None:
+        api.take_back(self.project, self.lead, self.keys[pair], "not so", seen=self.act_count[pair], now=self.now)
+
+    def on_screen(self, tables: Tables, pair: int, who: int) -> bool:
+        return tables.on_screen(pair, who, self.now)
 
     @rule(seconds=st.sampled_from((1.0, 50.0, 400.0, LEASE_S + 1, 3600.0)))
     def time_passes(self, seconds: float) -> None:
@@ -397,7 +468,8 @@ class Campaign(RuleBasedStateMachine):
         for pair, seats in tables.seats.items():
             first_two = [tables.standing[pair][who] for n, (who, until) in seats.items() if n < 3 and who and not until]
             apart = len(first_two) == 2 and abs(first_two[0] - first_two[1]) > 1
-            assert sorted(seats) == ([1, 2, 3, 4] if apart else [1, 2])
+            further = any(what == "re_opened" for what, _ in self.acts[pair])
+            assert sorted(seats) == list(range(1, 3 + 2 * apart + 2 * further))
             sitting = [who for who, _ in seats.values() if who is not None]
             assert len(sitting) == len(set(sitting))
             assert not any((pair, who) in tables.skips for who in sitting)
@@ -405,15 +477,17 @@ class Campaign(RuleBasedStateMachine):
             assert pair not in tables.blocked or all(until is None for _, until in seats.values())
         assert seats_with_a_grade == set(judged)
         log = Counter(row[0] for row in self.sql.execute("SELECT kind FROM event"))
-        assert log["escalated"] - log["de_escalated"] == sum(len(seats) == 4 for seats in tables.seats.values())
+        assert log["escalated"] - log["de_escalated"] == sum(len(seats) > 3 for seats in tables.seats.values())
 
     @invariant()
     def consensus_is_what_the_rule_says(self) -> None:
         tables = self.tables()
         for pair in self.pair_ids:
-            expected = by_the_rule(list(tables.standing.get(pair, {}).values()))
-            if pair in self.decided:
-                expected = "adjudicated", self.decided[pair], expected[2]
+            re_opened = any(what == "re_opened" for what, _ in self.acts[pair])
+            expected = by_the_rule(list(tables.standing.get(pair, {}).values()), re_opened)
+            decided = [relevance for what, relevance in self.acts[pair] if what == "decided"]
+            if decided:
+                expected = "adjudicated", decided[-1], expected[2]
             assert tables.verdicts.get(pair, ("open", None, None)) == expected
 
     @invariant()
@@ -580,11 +654,12 @@ class Campaign(RuleBasedStateMachine):
         skips = {
             tuple(row) for row in self.sql.execute("SELECT pair_id, annotator_id FROM skip WHERE lifted_at IS NULL")
         }
-        return Tables(seats, dict(standing), judgements, graded_at, shown, verdicts, blocked, skips)
+        acts = {pair: [what for what, _ in done] for pair, done in self.acts.items()}
+        return Tables(seats, dict(standing), judgements, graded_at, shown, verdicts, blocked, skips, acts)
 
     def everything(self) -> list[Any]:
         """Every row of every table that an act may change."""
-        names = ("seat", "judgement", "consensus", "skip", "clip_fault", "adjudication", "agenda", "event")
+        names = ("seat", "judgement", "consensus", "skip", "clip_fault", "adjudication", "ruling", "agenda", "event")
         return [[tuple(row) for row in self.sql.execute(f"SELECT * FROM {name}")] for name in names]
 
 
@@ -608,3 +683,4 @@ def test_two_in_the_rule_agree_with_the_paper() -> None:
     assert by_the_rule([2, 3]) == ("consensus", 3, 2.5)
     assert by_the_rule([0, 2, 1, 4]) == ("consensus", 2, 1.5)
     assert by_the_rule([0, 4, 1, 3])[0] == "discarded"
+    assert by_the_rule([0, 4, 1, 3], re_opened=True)[0] == "escalated"

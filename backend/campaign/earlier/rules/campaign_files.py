@@ -16,13 +16,14 @@ from typing import NamedTuple, TypeVar
 
 import msgspec
 
-from backend.campaign.earlier.rules.raw_annotation import COLUMNS, grades_of
+from backend.campaign.earlier.rules.raw_annotation import COLUMNS, RE_OPENED, grades_of
+from backend.campaign.judging.rules import MOST_GRADES
 from backend.campaign.nouns import Split
 from backend.campaign.quality.rules.summary import repeats
 from backend.ground.errors import InputError, Problem
 from backend.ground.text_files import CsvTable, instant, not_blank, number, read_csv, stripped, whole
 
-RAW_OPTIONAL = ("round", "graded_at", "active_ms", "elapsed_ms", "contexts", "simulated")
+RAW_OPTIONAL = ("round", "graded_at", "active_ms", "elapsed_ms", "contexts", "simulated", RE_OPENED)
 PAIR_COLUMNS = ("pair_id", "query", "video_name", "similarity")
 PAIR_OPTIONAL = (
     *("timestamp", "start", "end", "query_id", "split", "rank", "duration", "caption", "verdict", "relevance"),
@@ -76,6 +77,8 @@ class EarlierCampaign:
     grades: Sequence[EarlierGrade] = ()
     """By pair, then seat."""
     workers: Sequence[str] = ()
+    re_opened: frozenset[int] = frozenset()
+    """Pairs about which a lead asked two more people, after four grades."""
     pairs: Sequence[EarlierPair] = ()
     durations: dict[str, float] = field(default_factory=dict)
     """Seconds of the videos whose duration the file of pairs says."""
@@ -129,7 +132,7 @@ class _Reading:
         numbers = self._column("pair_id", whole, "a whole number from 0 on")
         cells = zip(
             numbers,
-            self._column("round", _one_of(1, 2), "1 or 2"),
+            self._column("round", _one_of(1, 2, 3), "1, 2 or 3"),
             self.table.rows,
             self.table.columns["worker"],
             found.grade.tolist(),
@@ -142,12 +145,16 @@ class _Reading:
         )
         rows = sorted((row for row in cells if row[0] is not None), key=lambda row: (row[0], row[1] or 0, row[2]))
         grades = list(self._seated(rows))
+        places = zip(numbers, found.re_opened[found.pair].tolist(), strict=True)
+        re_opened = frozenset(number for number, more in places if more and number is not None)
+        self._refuse(self._too_early(grades, re_opened))
         twice, duplicates = (0, 0) if self.problems else repeats(found.graded())
         return EarlierCampaign(
             raw_file=self.file,
             pairs_file="",
             grades=grades,
             workers=found.annotators,
+            re_opened=re_opened,
             graded_twice=twice,
             duplicate_rows=duplicates,
             problems=tuple(self.problems),
@@ -213,13 +220,23 @@ class _Reading:
             here: set[str] = set()
             for seat_no, (_, round_no, row, worker, grade, graded_at, *rest) in enumerate(together, start=1):
                 active_ms, elapsed_ms, contexts, simulated = rest
-                if round_no is not None and round_no != (1 if seat_no <= 2 else 2):
+                if round_no is not None and round_no != (seat_no + 1) // 2:
                     self._refuse([(row, f"round is {round_no}, but this is grade {seat_no} of pair {pair_id}")])
                 yield EarlierGrade(
                     *(row, pair_id, seat_no, worker in here, worker, grade),
                     *(graded_at, active_ms, elapsed_ms, contexts, bool(simulated)),
                 )
                 here.add(worker)
+
+    def _too_early(self, grades: Sequence[EarlierGrade], re_opened: frozenset[int]) -> Iterator[tuple[int, str]]:
+        """Pairs that cannot have been re-opened, because four people have not graded them."""
+        last = {grade.pair_id: grade for grade in grades}
+        for pair_id in sorted(re_opened & last.keys()):
+            if (seats := last[pair_id].seat_no) < MOST_GRADES:
+                yield (
+                    last[pair_id].row,
+                    f"pair {pair_id} is re_opened, but has {seats} of the {MOST_GRADES} grades before",
+                )
 
     def _pair_rows(self, durations: Sequence[float | None]) -> Iterator[EarlierPair]:
         """The rows that are good in themselves and do not contradict an earlier one."""

@@ -10,7 +10,8 @@ How the published file of TVR-Ranking (227,808 rows) is counted, so that its 94,
   are therefore always trimmed, and there is no alpha over first-round grades of a file without a column `round`.
 - Every pair without a consensus is `discarded`: after four grades by the rule, or because the grades that would
   decide are missing. The latter are also counted as `undecided` (two pairs of the published file).
-- More than four grades of one pair are refused: the rule does not say which of them count.
+- More than four grades of one pair are refused: the rule does not say which of them count. Up to six are taken where
+  a column `re_opened` is 1 in every row of the pair: a lead asked two more people about it.
 
 A file that says more, as a release of ReelRank does, is of a campaign that may still go on. With a column `round`,
 pairs that lack grades are `undecided` and not `discarded`; with a column `adjudicated`, which holds the relevance that
@@ -23,7 +24,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from backend.campaign.judging.rules import MOST_GRADES
+from backend.campaign.judging.rules import MOST_GRADES, MOST_RE_OPENED
 from backend.campaign.nouns import Rounding
 from backend.campaign.quality.rules.figures import figures
 from backend.campaign.quality.rules.pairs import GradedPairs
@@ -34,8 +35,9 @@ from backend.ground.text_files import CsvTable, read_csv
 COLUMNS = ("pair_id", "worker", "relevance")
 """What a raw annotation file must have."""
 
-ROUND, ADJUDICATED = "round", "adjudicated"
-"""What tells, where it is there, that pairs without a consensus may wait for grades, and what leads decided."""
+ROUND, ADJUDICATED, RE_OPENED = "round", "adjudicated", "re_opened"
+"""What tells, where it is there, that pairs without a consensus may wait for grades, and what leads decided, or
+asked two more people about."""
 
 PUBLISHED_HIGHEST, PUBLISHED_TOLERANCE = 4, 1
 """The scale, 0 to 4, and the tolerance of TVR-Ranking: what such a file is read by where there is no project."""
@@ -50,7 +52,7 @@ class RawAnnotations:
     `pairs` and `annotators` are the distinct ids in order of first appearance; the arrays have shape [rows],
     grades are 0..`highest`, and `row` is the line in the file, counting from 1 with the header. `decided`, of shape
     [pairs], is the relevance that a lead decided on, -1 where none did. Of a campaign that `may_go_on`, a pair without
-    consensus may lack grades. `round` is 1 or 2, 0 where the file does not say it.
+    consensus may lack grades. `round` is 1, 2 or 3, 0 where the file does not say it. `re_opened` has shape [pairs].
     """
 
     pairs: tuple[str, ...]
@@ -63,6 +65,7 @@ class RawAnnotations:
     highest: int
     may_go_on: bool
     round: NDArray[np.int64]
+    re_opened: NDArray[np.bool_]
 
     def graded(self, tolerance: int = PUBLISHED_TOLERANCE, rounding: Rounding = Rounding.HALF_UP) -> GradedPairs:
         """The grades without their file, under the rule of a campaign."""
@@ -79,13 +82,14 @@ class RawAnnotations:
             self.may_go_on,
             first_round=self.round == 1 if told else None,
             no_rounds="" if told else NO_ROUNDS,
+            re_opened=self.re_opened,
         )
 
 
 def read_raw(data: bytes, file: str, highest: int = PUBLISHED_HIGHEST) -> RawAnnotations:
-    r"""Read a CSV with the columns pair_id, worker and relevance, in any order, and perhaps round and adjudicated.
+    r"""Read a CSV with the columns pair_id, worker and relevance, in any order.
 
-    Further columns are ignored.
+    Perhaps also round, adjudicated and re_opened. Further columns are ignored.
 
     Ids may be any text that is not blank and are kept as they are.
 
@@ -96,13 +100,14 @@ def read_raw(data: bytes, file: str, highest: int = PUBLISHED_HIGHEST) -> RawAnn
 
     Raises:
         InputError: With every problem of the file: not UTF-8, empty, a column missing, a row of a wrong width,
-            a blank id, a grade that is not one of 0..`highest`, a fifth grade of one pair, or two decisions about one.
+            a blank id, a grade that is not one of 0..`highest`, a fifth grade of a pair that was not re-opened, or two
+            decisions about one.
 
     >>> raw = read_raw(b"pair_id,worker,relevance\np1,ann,4\np1,bob,3\n", "raw.csv")
     >>> raw.pairs, raw.annotators, raw.pair.tolist(), raw.annotator.tolist(), raw.grade.tolist()
     (('p1',), ('ann', 'bob'), [0, 0], [0, 1], [4, 3])
     """
-    raw, problems = grades_of(read_csv(data, file, COLUMNS, (ROUND, ADJUDICATED)), file, highest)
+    raw, problems = grades_of(read_csv(data, file, COLUMNS, (ROUND, ADJUDICATED, RE_OPENED)), file, highest)
     if problems:
         raise InputError(sorted(problems, key=lambda problem: problem.row or 0))
     return raw
@@ -126,17 +131,18 @@ def grades_of(table: CsvTable, file: str, highest: int) -> tuple[RawAnnotations,
     for at in np.flatnonzero(grade < 0).tolist():
         found = table.columns["relevance"][at]
         problems.append(Problem(file, int(row[at]), f"relevance is {found!r}, not one of {', '.join(grade_of)}"))
-    for at in _first_beyond(pair, MOST_GRADES):
-        message = f"pair {pairs[pair[at]]!r} has more than {MOST_GRADES} grades; keep the ones that count"
+    rounds = table.columns.get(ROUND, [""] * len(row))
+    round_no = np.array([int(text) if text in ("1", "2", "3") else 0 for text in rounds], dtype=np.int64)
+    more, unlike = _re_opened(table, pairs, pair, file)
+    beyond = [at for at in _first_beyond(pair, MOST_GRADES) if not more[pair[at]]]
+    for at in sorted([*beyond, *(at for at in _first_beyond(pair, MOST_RE_OPENED) if more[pair[at]])]):
+        most = MOST_RE_OPENED if more[pair[at]] else MOST_GRADES
+        message = f"pair {pairs[pair[at]]!r} has more than {most} grades; keep the ones that count"
         problems.append(Problem(file, int(row[at]), message))
     decided, disputed = _decided(table, pairs, pair, grade_of, file)
-    may_go_on = ROUND in table.columns or ADJUDICATED in table.columns
-    rounds = table.columns.get(ROUND, [""] * len(row))
-    round_no = np.array([int(text) if text in ("1", "2") else 0 for text in rounds], dtype=np.int64)
-    return RawAnnotations(pairs, annotators, pair, annotator, grade, row, decided, highest, may_go_on, round_no), [
-        *problems,
-        *disputed,
-    ]
+    may_go_on = any(name in table.columns for name in (ROUND, ADJUDICATED, RE_OPENED))
+    read = RawAnnotations(pairs, annotators, pair, annotator, grade, row, decided, highest, may_go_on, round_no, more)
+    return read, [*problems, *disputed, *unlike]
 
 
 def _decided(
@@ -175,6 +181,25 @@ def summarise(
     graded = raw.graded(tolerance, rounding)
     kinds = graded.patterns()
     return summary(graded, kinds, figures(graded, kinds))
+
+
+def _re_opened(
+    table: CsvTable, pairs: Sequence[str], pair: NDArray[np.int64], file: str
+) -> tuple[NDArray[np.bool_], list[Problem]]:
+    """The pairs that leads asked two more people about, and what cannot be."""
+    cells = table.columns.get(RE_OPENED)
+    if cells is None:
+        return np.zeros(len(pairs), dtype=bool), []
+    said = np.array([text == "1" for text in cells], dtype=bool)
+    found = np.bincount(pair[said], minlength=len(pairs)) > 0
+    problems = [
+        Problem(file, row, f"re_opened is {text!r}, not 1 or empty")
+        if text not in ("", "1")
+        else Problem(file, row, f"re_opened is empty here and 1 in another row of pair {pairs[place]!r}")
+        for place, text, row in zip(pair.tolist(), cells, table.rows, strict=True)
+        if text != "1" and (text or found[place])
+    ]
+    return found, problems
 
 
 def _encode(ids: Sequence[str]) -> tuple[tuple[str, ...], NDArray[np.int64]]:

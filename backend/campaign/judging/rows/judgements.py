@@ -1,4 +1,4 @@
-"""Judgements, adjudications and the consensus derived from them."""
+"""Judgements, broken clips, and the verdicts that follow from grades and from what leads did."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -162,26 +162,6 @@ def graded_since(db: Database, me: AnnotatorId, since: float) -> int:
     return count
 
 
-def add_adjudication(
-    db: Database, pair_id: PairId, lead: AnnotatorId, relevance: int, reason: str, *, at: float
-) -> None:
-    """Append a lead's decision; the newest one counts."""
-    db.conn.execute(
-        "INSERT INTO adjudication (pair_id, revision, lead_id, relevance, reason, decided_at) "
-        "SELECT :pair, coalesce(max(revision), 0) + 1, :lead, :relevance, :reason, :at "
-        "FROM adjudication WHERE pair_id = :pair",
-        {"pair": pair_id, "lead": lead, "relevance": relevance, "reason": reason, "at": at},
-    )
-
-
-def adjudicated(db: Database, pair_id: PairId) -> int | None:
-    """The relevance a lead decided on, if one did."""
-    row = db.conn.execute(
-        "SELECT relevance FROM adjudication WHERE pair_id = ? ORDER BY revision DESC LIMIT 1", [pair_id]
-    ).fetchone()
-    return row[0] if row else None
-
-
 def verdict(db: Database, pair_id: PairId) -> Verdict:
     """The stored verdict of a pair."""
     row = db.conn.execute("SELECT verdict FROM consensus WHERE pair_id = ?", [pair_id]).fetchone()
@@ -213,6 +193,12 @@ def add_fault(db: Database, moment_id: MomentId, reason: str, *, at: float) -> N
     )
 
 
+def is_faulty(db: Database, moment_id: MomentId) -> bool:
+    """Whether this moment's clip cannot be shown."""
+    row = db.conn.execute("SELECT EXISTS (SELECT 1 FROM clip_fault WHERE moment_id = ?)", [moment_id]).fetchone()
+    return bool(row[0])
+
+
 def remove_fault(db: Database, moment_id: MomentId) -> None:
     """This moment's clip may be shown again."""
     db.conn.execute("DELETE FROM clip_fault WHERE moment_id = ?", [moment_id])
@@ -226,7 +212,7 @@ def released_standing(
     Not of pairs that are a probe's alone.
     """
     rows = db.conn.execute(
-        "SELECT pair_id, annotator_id, grade, CASE WHEN seat_no <= 2 THEN 1 ELSE 2 END, "
+        "SELECT pair_id, annotator_id, grade, (seat_no + 1) / 2, "
         "strftime('%Y-%m-%dT%H:%M:%SZ', graded_at, 'unixepoch'), active_ms, elapsed_ms, contexts, "
         f"simulated FROM standing WHERE pair_id NOT IN {PROBE_PAIRS} ORDER BY pair_id, seat_no"
     )
@@ -242,19 +228,10 @@ def grades_by_pair(db: Database) -> dict[PairId, list[int]]:
     return found
 
 
-def all_adjudicated(db: Database) -> dict[PairId, int]:
-    """The relevance that a lead decided on, of every pair where one did."""
-    # The newest decision comes last and stays in the dictionary.
-    rows = db.conn.execute("SELECT pair_id, relevance FROM adjudication ORDER BY pair_id, revision")
-    return {PairId(row[0]): row[1] for row in rows}
-
-
-def replace_verdicts(
-    db: Database, verdicts: Iterable[tuple[PairId, Verdict, int | None, float | None]], rule_version: str
-) -> None:
-    """Put these (pair, verdict, relevance, mean) in the place of all stored ones; none of them is open."""
+def replace_verdicts(db: Database, verdicts: Iterable[tuple[PairId, Verdict, int | None, float | None, str]]) -> None:
+    """Put these (pair, verdict, relevance, mean, version of the rule) in the place of all stored; none is open."""
     db.conn.execute("DELETE FROM consensus")
     db.conn.executemany(
         "INSERT INTO consensus (pair_id, verdict, relevance, mean, rule_version) VALUES (?, ?, ?, ?, ?)",
-        ((pair_id, verdict.value, relevance, mean, rule_version) for pair_id, verdict, relevance, mean in verdicts),
+        ((pair_id, verdict.value, *rest) for pair_id, verdict, *rest in verdicts),
     )

@@ -17,6 +17,7 @@ from backend.ground.ids import AnnotatorId, BatchId, PairId, PairKey, QueryId
 from backend.store.engine import Database
 
 SECOND_ROUND_SEATS = (3, 4)
+RE_OPENED_SEATS = (5, 6)
 
 _NOBODYS = "annotator_id = NULL, lease_until = NULL, claim_no = NULL, shown_at = NULL"
 # A place that anybody may take: nobody's, or somebody's whose lease has run out.
@@ -106,7 +107,7 @@ def claimable(
         batch_id: the batch.
         mine: what this person is assigned to; of another batch they get gold alone.
         now: seconds since 1970.
-        second_round: only seats 3 and 4.
+        second_round: only seats from 3 on.
     """
     if not assigned.holds(db, mine, batch_id):
         return gold_seats.claimable(db, me, batch_id)
@@ -302,6 +303,29 @@ def close_second_round(db: Database, pair_id: PairId) -> bool:
         [pair_id],
     )
     return cursor.rowcount > 0
+
+
+def re_open(db: Database, pair_id: PairId) -> None:
+    """Two more seats at a pair that was discarded."""
+    db.conn.executemany(
+        "INSERT INTO seat (pair_id, seat_no) VALUES (?, ?)", ((pair_id, seat_no) for seat_no in RE_OPENED_SEATS)
+    )
+
+
+def re_opened_in_use(db: Database, pair_id: PairId, *, now: float) -> str | None:
+    """Who has graded a pair since it was re-opened, or has its clip on screen: the first of them."""
+    row = db.conn.execute(
+        "SELECT a.name FROM seat s JOIN annotator a USING (annotator_id) "
+        "WHERE s.pair_id = :pair AND s.seat_no >= :first "
+        "AND (s.lease_until IS NULL OR (s.shown_at IS NOT NULL AND s.lease_until >= :now)) ORDER BY s.seat_no LIMIT 1",
+        {"pair": pair_id, "first": min(RE_OPENED_SEATS), "now": now},
+    ).fetchone()
+    return row[0] if row else None
+
+
+def close_re_opened(db: Database, pair_id: PairId) -> None:
+    """Take the seats of a re-opened pair away again, which nobody has used."""
+    db.conn.execute("DELETE FROM seat WHERE pair_id = ? AND seat_no >= ?", [pair_id, min(RE_OPENED_SEATS)])
 
 
 def graded(db: Database, me: AnnotatorId) -> int:

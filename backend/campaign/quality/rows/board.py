@@ -10,9 +10,10 @@ PROBE = "probe"
 
 
 def version(db: Database) -> str:
-    """Another text whenever the board would be another one: grades and decisions are only ever added."""
+    """Another text whenever the board would be another one: grades and acts of leads are only ever added."""
     row = db.conn.execute(
         "SELECT (SELECT max(judgement_id) FROM judgement), (SELECT max(adjudication_id) FROM adjudication), "
+        "(SELECT max(ruling_id) FROM ruling), "
         "(SELECT count(*) FROM pair), (SELECT count(*) FROM query)"
     ).fetchone()
     return "-".join(str(part or 0) for part in row)
@@ -29,6 +30,11 @@ def decided(db: Database) -> tuple[Integers, Integers]:
         "SELECT group_concat(pair_id), group_concat(relevance) FROM consensus WHERE verdict = 'adjudicated'"
     ).fetchone()
     return numbers(row[0]), numbers(row[1])
+
+
+def re_opened(db: Database) -> Integers:
+    """The pairs that a lead re-opened for two more people."""
+    return numbers(db.conn.execute("SELECT group_concat(pair_id) FROM re_opened").fetchone()[0])
 
 
 def imported_pairs(db: Database) -> Integers:

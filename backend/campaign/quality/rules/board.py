@@ -93,8 +93,8 @@ def _settled(kinds: Patterns, times: Codes, names: Sequence[str], may_go_on: boo
     """What became of the pairs of each part; `times` has shape [parts, patterns]. Parts without pairs are left out."""
     discarded = kinds.without_relevance(may_go_on)
     waiting = kinds.having(Verdict.OPEN, Verdict.ESCALATED) & ~discarded
-    by_two, by_four = (kinds.having(Verdict.CONSENSUS, size=size) for size in (2, 4))
-    masks = [np.ones(len(kinds.times), dtype=bool), by_two, by_four, kinds.having(Verdict.ADJUDICATED)]
+    by_size = [kinds.having(Verdict.CONSENSUS, size=size) for size in (2, 4, 6)]
+    masks = [np.ones(len(kinds.times), dtype=bool), *by_size, kinds.having(Verdict.ADJUDICATED)]
     counted = times @ np.array([*masks, discarded, waiting]).T
     return [Verdicts(name, *row) for name, row in zip(names, counted.tolist(), strict=True) if row[0]]
 

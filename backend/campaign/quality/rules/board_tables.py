@@ -111,7 +111,7 @@ def _counts(part: Verdicts, *, named: bool = True) -> Row:
 
 def _shares(part: Verdicts) -> Row:
     counted = asdict(part)
-    names = ("by_two", "by_four", "adjudicated", "discarded", "waiting")
+    names = ("by_two", "by_four", "by_six", "adjudicated", "discarded", "waiting")
     return {f"{name}_share": counted[name] / part.pairs for name in names}
 
 

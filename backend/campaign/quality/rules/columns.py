@@ -21,7 +21,7 @@ class Grades:
     pair: Integers
     """`pair_id`."""
     seat: Integers
-    """1 to 4; the first round sits at 1 and 2."""
+    """1 to 6; the first round sits at 1 and 2."""
     annotator: Integers
     """`annotator_id`."""
     grade: Integers

@@ -30,6 +30,7 @@ def narrow(grades: GradedPairs, origins: Origins, part: BoardPart) -> tuple[Grad
         grade=grades.grade[rows],
         decided=grades.decided[pairs],
         first_round=None if first is None else first[rows],
+        re_opened=None if grades.re_opened is None else grades.re_opened[pairs],
     )
     kept = replace(
         origins, split=origins.split[pairs], query=origins.query[pairs], day=origins.day[rows], imported=0, simulated=0

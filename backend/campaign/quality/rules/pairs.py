@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from backend.campaign.judging.rules import decide
+from backend.campaign.judging.rules import MOST_GRADES, decide
 from backend.campaign.nouns import Rounding, Verdict
 from backend.campaign.quality.rules.agreement import Integers, count_grades
 
@@ -27,7 +27,8 @@ class GradedPairs:
     without consensus may lack grades.
 
     `first_round`, of shape [rows], says of which grades it is known that they are of their pair's first round; None,
-    with the reason in `no_rounds`, where that is known of none.
+    with the reason in `no_rounds`, where that is known of none. `re_opened`, of shape [pairs], says which pairs wait or
+    waited for two more people after four grades; None where none did.
     """
 
     people: tuple[str, ...]
@@ -41,6 +42,7 @@ class GradedPairs:
     may_go_on: bool
     first_round: NDArray[np.bool_] | None = None
     no_rounds: str = ""
+    re_opened: NDArray[np.bool_] | None = None
 
     @property
     def pairs(self) -> int:
@@ -58,7 +60,7 @@ class GradedPairs:
 
     def patterns(self) -> "Patterns":
         """The ways in which the pairs were graded, by all grades."""
-        return patterns(self.counts(), self.decided, self.tolerance, self.rounding)
+        return patterns(self.counts(), self.decided, self.tolerance, self.rounding, self.re_opened)
 
     def first_counts(self) -> NDArray[np.int64]:
         """The same of the grades that are known to be of the first round."""
@@ -109,7 +111,13 @@ class Patterns:
         return self.having(Verdict.CONSENSUS) & self.halves
 
 
-def patterns(counts: Integers, decided: Integers, tolerance: int, rounding: Rounding) -> Patterns:
+def patterns(
+    counts: Integers,
+    decided: Integers,
+    tolerance: int,
+    rounding: Rounding,
+    re_opened: NDArray[np.bool_] | None = None,
+) -> Patterns:
     """The patterns of pairs and what the rule, or a lead, says about each.
 
     Args:
@@ -117,6 +125,7 @@ def patterns(counts: Integers, decided: Integers, tolerance: int, rounding: Roun
         decided: a lead's relevance of each pair, -1 where there is none.
         tolerance: how far two grades may differ and still agree.
         rounding: what becomes of a mean of x.5.
+        re_opened: which pairs a lead re-opened; more than four grades say so by themselves.
 
     >>> found = patterns(np.array([[1, 1], [0, 2], [1, 1]]), np.array([-1, -1, -1]), 1, Rounding.HALF_UP)
     >>> found.times.tolist(), found.relevance.tolist(), found.of_pair.tolist()
@@ -124,18 +133,20 @@ def patterns(counts: Integers, decided: Integers, tolerance: int, rounding: Roun
     """
     # One number a pair: `np.unique` over rows is ten times as slow.
     base = int(counts.max(initial=0)) + 1
-    key = decided.astype(np.int64) + 1
+    further = counts.sum(axis=1) > MOST_GRADES
+    further = further if re_opened is None else further | re_opened
+    key = (decided.astype(np.int64) + 1) * 2 + further
     for column in counts.T:
         key = key * base + column
     _, first, of_pair, times = np.unique(key, return_index=True, return_inverse=True, return_counts=True)
     kinds = counts[first].astype(np.int64)
     by_lead = decided[first].astype(np.int64)
     verdicts, relevance, halves = [], by_lead.copy(), np.zeros(len(by_lead), dtype=bool)
-    for place, (kind, lead) in enumerate(zip(kinds, by_lead, strict=True)):
+    for place, (kind, lead, more) in enumerate(zip(kinds, by_lead, further[first].tolist(), strict=True)):
         if lead != UNDECIDED:
             verdicts.append(Verdict.ADJUDICATED)
             continue
-        decision = decide(np.repeat(np.arange(len(kind)), kind).tolist(), tolerance, rounding)
+        decision = decide(np.repeat(np.arange(len(kind)), kind).tolist(), tolerance, rounding, re_opened=more)
         verdicts.append(decision.verdict)
         if decision.relevance is not None and decision.mean is not None:
             relevance[place], halves[place] = decision.relevance, decision.mean % 1 > 0

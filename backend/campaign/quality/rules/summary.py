@@ -26,13 +26,16 @@ class GradeSummary(TypedDict):
     discarded: int
     adjudicated: int
     undecided: dict[str, int]
-    """Pairs that lack grades: "one", "two" (that do not agree), "three". Where the file does not say that its
+    """Pairs that lack grades: "one", "two" (that do not agree), "three"; of re-opened ones "four" and "five", which are
+    named only where there are any. Where the file does not say that its
     campaign may go on, they are among the `discarded`: then `consensus + discarded == pairs`. Else all four add up.
     """
     relevance: dict[str, int]
     """Of the pairs in consensus and the adjudicated ones."""
     settled_by_two: int
     settled_by_four: int
+    settled_by_six: int
+    """Pairs that a lead re-opened for two more people."""
     alpha_ordinal: float | None
     alpha_nominal: float | None
     alpha_interval: float | None
@@ -58,8 +61,9 @@ def summary(grades: GradedPairs, kinds: Patterns, found: Mapping[str, Figure]) -
         found: of `figures`.
     """
     times = kinds.times
-    settled = {size: int(times[kinds.having(Verdict.CONSENSUS, size=size)].sum()) for size in (2, 4)}
-    undecided = {size: int(times[kinds.having(*WAITING, size=size)].sum()) for size in (1, 2, 3)}
+    settled = {size: int(times[kinds.having(Verdict.CONSENSUS, size=size)].sum()) for size in (2, 4, 6)}
+    names = ("one", "two", "three", "four", "five")
+    undecided = {name: int(times[kinds.having(*WAITING, size=n)].sum()) for n, name in enumerate(names, 1)}
     has = kinds.relevance >= 0
     relevance = np.bincount(kinds.relevance[has], weights=times[has], minlength=grades.highest + 1).astype(int)
     twice, duplicates = repeats(grades)
@@ -71,10 +75,11 @@ def summary(grades: GradedPairs, kinds: Patterns, found: Mapping[str, Figure]) -
         consensus=sum(settled.values()),
         discarded=int(times[kinds.without_relevance(grades.may_go_on)].sum()),
         adjudicated=int(times[kinds.having(Verdict.ADJUDICATED)].sum()),
-        undecided={"one": undecided[1], "two": undecided[2], "three": undecided[3]},
+        undecided={name: count for name, count in undecided.items() if count or name in names[:3]},
         relevance={str(value): count for value, count in enumerate(relevance.tolist())},
         settled_by_two=settled[2],
         settled_by_four=settled[4],
+        settled_by_six=settled[6],
         alpha_ordinal=found["alpha_ordinal"].value,
         alpha_nominal=found["alpha_nominal"].value,
         alpha_interval=found["alpha_interval"].value,

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from backend import __version__
-from backend.campaign.judging.rules import RULE_VERSION
+from backend.campaign.judging.rules import RE_OPENED_RULE, RULE_VERSION
 from backend.campaign.nouns import Split, Verdict
 from backend.campaign.release.model import (
     PAIR_COLUMNS,
@@ -151,6 +151,7 @@ def manifest(contents: Contents, statistics: ReleaseStatistics, files: Mapping[s
         "reelrank": __version__,
         "schema": counts["schema"],
         "rule_version": RULE_VERSION,
+        **({"re_opened": {"pairs": more, "rule_version": RE_OPENED_RULE}} if (more := contents.re_opened) else {}),
         "scale": [{"grade": one.grade, "label": one.label} for one in grading.scale.meanings],
         "tolerance": grading.tolerance,
         "rounding": grading.rounding.value,

@@ -46,13 +46,13 @@ class Judged:
         given: defaultdict[int, list[int]] = defaultdict(list)
         for grade in self.campaign.grades:
             given[grade.pair_id].append(grade.grade)
-        settle = cache(lambda grades: decide(grades, self.rule.tolerance, self.rule.rounding))
+        settle = cache(lambda grades, more: decide(grades, self.rule.tolerance, self.rule.rounding, re_opened=more))
 
         def of(pair_id: int) -> tuple[tuple[int, ...], Decision]:
             grades = tuple(given.get(pair_id, ()))
             if pair_id in self.decided:
                 return grades, Decision(Verdict.ADJUDICATED, self.decided[pair_id])
-            return grades, settle(grades)
+            return grades, settle(grades, pair_id in self.campaign.re_opened)
 
         return of
 

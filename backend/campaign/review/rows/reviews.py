@@ -7,11 +7,11 @@ from typing import Any
 
 from backend.campaign.batches.rows import deciding
 from backend.campaign.candidates.rows.lists import PROBE_PAIRS
-from backend.campaign.judging.model import SkipKind
+from backend.campaign.judging.model import ActKind, SkipKind
 from backend.campaign.nouns import Split, Verdict
 from backend.campaign.quality.rules.pace import too_fast
 from backend.campaign.review.model import (
-    GivenDecision,
+    GivenAct,
     GivenGrade,
     GivenNote,
     GivenReply,
@@ -19,7 +19,7 @@ from backend.campaign.review.model import (
     PairReview,
     QueryReview,
 )
-from backend.ground.ids import AnnotatorId, PairId, PairKey, QueryId
+from backend.ground.ids import PairId, PairKey, QueryId
 from backend.store.engine import Database
 
 _AT_ONCE = 500
@@ -155,16 +155,6 @@ def disagreements(db: Database) -> list[PairReview]:
     )
 
 
-def newest_decision(db: Database, pair_id: PairId) -> tuple[int, AnnotatorId, GivenDecision] | None:
-    """(how many there are, whose the newest is, the newest) of the decisions on a pair."""
-    row = db.conn.execute(
-        "SELECT d.revision, d.lead_id, a.name, d.relevance, d.reason, d.decided_at FROM adjudication d "
-        "JOIN annotator a ON a.annotator_id = d.lead_id WHERE d.pair_id = ? ORDER BY d.revision DESC LIMIT 1",
-        [pair_id],
-    ).fetchone()
-    return (row[0], AnnotatorId(row[1]), GivenDecision(*row[2:])) if row else None
-
-
 def blocked(db: Database) -> list[PairReview]:
     """Pairs whose clip cannot be shown; `fault` says why."""
     return _pair_reviews(db, "f.moment_id IS NOT NULL ORDER BY f.reported_at DESC, p.pair_id", {})
@@ -188,6 +178,11 @@ def noted(db: Database) -> list[PairReview]:
         "(SELECT max(judgement_id) FROM standing_note n WHERE n.pair_id = p.pair_id) DESC",
         {},
     )
+
+
+def by_key(db: Database, key: PairKey) -> PairReview | None:
+    """The pair behind an opaque name, if its moment is known."""
+    return next(iter(_pair_reviews(db, "p.pair_key = ?", [key])), None)
 
 
 def by_id(db: Database, pair_ids: Sequence[PairId]) -> list[PairReview]:
@@ -245,7 +240,8 @@ def _pair_reviews(db: Database, where: str, values: dict[str, Any] | Sequence[An
         values,
     ).fetchall()
     grades = _grades(db, {row["pair_id"]: row["end_s"] - row["start_s"] for row in rows})
-    decisions, skips = _decisions(db), _skips(db)
+    ids = [row["pair_id"] for row in rows]
+    acts, skips = _acts(db, ids), _skips(db, ids)
     return [
         PairReview(
             pair=PairKey(r["pair_key"]),
@@ -262,7 +258,7 @@ def _pair_reviews(db: Database, where: str, values: dict[str, Any] | Sequence[An
             relevance=r["relevance"],
             mean=r["mean"],
             grades=tuple(grades.get(r["pair_id"], ())),
-            decisions=tuple(decisions.get(r["pair_id"], ())),
+            acts=tuple(acts.get(r["pair_id"], ())),
             fault=r["fault"],
             skips=tuple(skips.get(r["pair_id"], ())),
             probe=bool(r["probe"]),
@@ -274,7 +270,8 @@ def _pair_reviews(db: Database, where: str, values: dict[str, Any] | Sequence[An
 def _grades(db: Database, duration_s: Mapping[int, float]) -> dict[int, list[GivenGrade]]:
     """Standing grades of pairs whose clips last so long, in seat order."""
     found: dict[int, list[GivenGrade]] = defaultdict(list)
-    ids, notes = list(duration_s), _notes(db)
+    ids = list(duration_s)
+    notes = _notes(db, ids)
     for at in range(0, len(ids), _AT_ONCE):
         wanted = ids[at : at + _AT_ONCE]
         for r in db.conn.execute(
@@ -286,38 +283,52 @@ def _grades(db: Database, duration_s: Mapping[int, float]) -> dict[int, list[Giv
         ):
             hasty = r[6] is not None and too_fast(min(r[5], r[6]), duration_s[r[0]])
             note = notes.get((r[0], r[7]))
-            found[r[0]].append(GivenGrade(r[1], r[2], 1 if r[3] <= 2 else 2, r[4], r[5], hasty, note))
+            found[r[0]].append(GivenGrade(r[1], r[2], (r[3] + 1) // 2, r[4], r[5], hasty, note))
     return found
 
 
-def _notes(db: Database) -> dict[tuple[int, int], GivenNote]:
-    """The notes that stand, each with its newest reply, by pair and annotator; there are few."""
+def _of(ids: Sequence[int], column: str) -> tuple[str, Sequence[int]]:
+    """A condition that keeps to a page of pairs, with its values; of more, all there are come along, which are few."""
+    if len(ids) > _AT_ONCE:
+        return "TRUE", ()
+    return f"{column} IN ({', '.join('?' * len(ids))})", ids
+
+
+def _notes(db: Database, ids: Sequence[int]) -> dict[tuple[int, int], GivenNote]:
+    """The notes that stand on these pairs, each with its newest reply, by pair and annotator."""
+    where, values = _of(ids, "n.pair_id")
     rows = db.conn.execute(
         "SELECT n.pair_id, n.annotator_id, n.judgement_id, n.text, r.reply_id, a.name, r.text, r.replied_at "
         "FROM standing_note n LEFT JOIN note_reply r ON r.reply_id = "
         "(SELECT max(reply_id) FROM note_reply l WHERE l.judgement_id = n.judgement_id) "
-        "LEFT JOIN annotator a ON a.annotator_id = r.lead_id"
+        f"LEFT JOIN annotator a ON a.annotator_id = r.lead_id WHERE {where}",
+        values,
     )
     return {(r[0], r[1]): GivenNote(r[2], r[3], GivenReply(r[4], r[5], r[6], r[7]) if r[4] else None) for r in rows}
 
 
-def _decisions(db: Database) -> dict[int, list[GivenDecision]]:
-    """All decisions of leads by pair, the oldest first; there are few."""
-    found: dict[int, list[GivenDecision]] = defaultdict(list)
+def _acts(db: Database, ids: Sequence[int]) -> dict[int, list[GivenAct]]:
+    """All acts of leads by pair, the oldest first."""
+    found: dict[int, list[GivenAct]] = defaultdict(list)
+    where, values = _of(ids, "d.pair_id")
     for r in db.conn.execute(
-        "SELECT d.pair_id, a.name, d.relevance, d.reason, d.decided_at FROM adjudication d "
-        "JOIN annotator a ON a.annotator_id = d.lead_id ORDER BY d.pair_id, d.revision"
+        "SELECT d.pair_id, coalesce(a.name, 'an earlier campaign'), d.kind, d.relevance, d.reason, d.at, d.stands "
+        "FROM lead_act d LEFT JOIN annotator a ON a.annotator_id = d.lead_id "
+        f"WHERE {where} ORDER BY d.pair_id, d.revision",
+        values,
     ):
-        found[r[0]].append(GivenDecision(*r[1:]))
+        found[r[0]].append(GivenAct(r[1], ActKind(r[2]), r[3], r[4], r[5], bool(r[6])))
     return found
 
 
-def _skips(db: Database) -> dict[int, list[GivenSkip]]:
-    """All standing skips by pair, in the order of skipping; there are few."""
+def _skips(db: Database, ids: Sequence[int]) -> dict[int, list[GivenSkip]]:
+    """All standing skips by pair, in the order of skipping."""
     found: dict[int, list[GivenSkip]] = defaultdict(list)
+    where, values = _of(ids, "k.pair_id")
     for r in db.conn.execute(
         "SELECT k.pair_id, a.name, k.kind, k.reason, k.skipped_at FROM skip k JOIN annotator a USING (annotator_id) "
-        "WHERE k.lifted_at IS NULL ORDER BY k.skip_id"
+        f"WHERE k.lifted_at IS NULL AND {where} ORDER BY k.skip_id",
+        values,
     ):
         found[r[0]].append(GivenSkip(r[1], SkipKind(r[2]), r[3], r[4]))
     return found

@@ -1,0 +1,112 @@
+"""Lists of pairs that a lead may have to look at, counted and fetched a page at a time. Reads only."""
+
+from backend.campaign.nouns import Verdict
+from backend.campaign.review.model import CaseList, CasePage, CaseRow
+from backend.ground.ids import PairId, PairKey
+from backend.store.engine import Database
+
+_CONFIRMED = "p.pair_id IN (SELECT pair_id FROM confirmed_discard)"
+_UNANSWERED = (
+    "SELECT 1 FROM standing_note n WHERE n.pair_id = p.pair_id AND NOT EXISTS "
+    "(SELECT 1 FROM note_reply r WHERE r.judgement_id = n.judgement_id)"
+)
+# Which pairs, and in which order: the newest grade, skip or note first.
+_BY_GRADE = "(SELECT max(graded_at) FROM judgement j WHERE j.pair_id = p.pair_id) DESC"
+_LISTS = {
+    CaseList.TO_DECIDE: (f"c.verdict IN ('escalated', 'discarded') AND NOT {_CONFIRMED}", _BY_GRADE),
+    CaseList.DISCARDED: (f"c.verdict = 'discarded' AND NOT {_CONFIRMED}", _BY_GRADE),
+    CaseList.ESCALATED: ("c.verdict = 'escalated'", _BY_GRADE),
+    CaseList.DECIDED: ("c.verdict = 'adjudicated'", _BY_GRADE),
+    CaseList.CONFIRMED: (f"c.verdict = 'discarded' AND {_CONFIRMED}", _BY_GRADE),
+    CaseList.SKIPPED: (
+        "p.pair_id IN (SELECT pair_id FROM skip WHERE lifted_at IS NULL)",
+        "coalesce(c.verdict, 'escalated') <> 'escalated', "
+        "(SELECT max(skip_id) FROM skip k WHERE k.pair_id = p.pair_id AND k.lifted_at IS NULL) DESC",
+    ),
+    CaseList.NOTES: (
+        "p.pair_id IN (SELECT pair_id FROM standing_note)",
+        f"NOT EXISTS ({_UNANSWERED}), (SELECT max(judgement_id) FROM standing_note n WHERE n.pair_id = p.pair_id) DESC",
+    ),
+}
+_FROM = (
+    "FROM pair p JOIN query q USING (query_id) JOIN moment m USING (moment_id) JOIN video v USING (video_id) "
+    "LEFT JOIN consensus c USING (pair_id) WHERE {where} AND {found}"
+)
+_FOUND = "(q.text LIKE :like ESCAPE '\\' OR v.name LIKE :like ESCAPE '\\')"
+
+
+def counts(db: Database) -> dict[CaseList, int]:
+    """How many pairs each list has; of notes how many wait for a reply."""
+    found: dict[CaseList, int] = {
+        name: _count(db, name, "") for name in CaseList if name not in (CaseList.NOTES, CaseList.TO_DECIDE)
+    }
+    waiting: int = db.conn.execute(
+        "SELECT count(*) FROM standing_note n WHERE NOT EXISTS "
+        "(SELECT 1 FROM note_reply r WHERE r.judgement_id = n.judgement_id)"
+    ).fetchone()[0]
+    to_decide = found[CaseList.DISCARDED] + found[CaseList.ESCALATED]
+    return {name: {CaseList.NOTES: waiting, CaseList.TO_DECIDE: to_decide, **found}[name] for name in CaseList}
+
+
+def page(db: Database, which: CaseList, search: str, *, start: int, size: int) -> CasePage:
+    """So many pairs of a list from a place on whose query or video has the words searched for."""
+    where, order = _LISTS[which]
+    rows = db.conn.execute(
+        "SELECT p.pair_id, p.pair_key, q.text, v.name, m.start_s, m.end_s, coalesce(c.verdict, 'open'), c.relevance, "
+        "p.pair_id IN (SELECT pair_id FROM re_opened) "
+        f"{_FROM.format(where=where, found=_FOUND if search else 'TRUE')} "
+        f"ORDER BY {order}, p.pair_id LIMIT :size OFFSET :start",
+        {"like": _like(search), "size": size, "start": start},
+    ).fetchall()
+    cases = tuple(
+        CaseRow(*(PairKey(r[1]), r[2], r[3], r[4], r[5], Verdict(r[6]), r[7], _grades(db, PairId(r[0])), bool(r[8])))
+        for r in rows
+    )
+    return CasePage(cases, start, _count(db, which, search))
+
+
+def reasons(db: Database, limit: int) -> list[str]:
+    """The reasons that leads gave last, each once, the newest first."""
+    rows = db.conn.execute(
+        "SELECT reason FROM lead_act WHERE kind <> 'taken_back' AND reason <> '' AND lead_id IS NOT NULL "
+        "GROUP BY reason ORDER BY max(at) DESC LIMIT ?",
+        [limit],
+    )
+    return [row[0] for row in rows]
+
+
+def shown_as_right(db: Database, pair_id: PairId) -> str:
+    """Where people were, or are, told what is right about a pair; an empty text if nowhere.
+
+    An exam tells only those who took it, and they are never handed the pair.
+    """
+    row = db.conn.execute(
+        "SELECT CASE WHEN EXISTS (SELECT 1 FROM example WHERE pair_id = p.pair_id) "
+        "THEN 'as an example in the guideline' "
+        "WHEN EXISTS (SELECT 1 FROM practice r WHERE r.moment_id = p.moment_id AND r.query = q.text COLLATE NOCASE) "
+        "THEN 'in practice' "
+        "WHEN EXISTS (SELECT 1 FROM gold_pair WHERE pair_id = p.pair_id) THEN 'as gold' ELSE '' END "
+        "FROM pair p JOIN query q USING (query_id) WHERE p.pair_id = ?",
+        [pair_id],
+    ).fetchone()
+    return str(row[0])
+
+
+def _count(db: Database, which: CaseList, search: str) -> int:
+    found = _FROM.format(where=_LISTS[which][0], found=_FOUND if search else "TRUE")
+    count: int = db.conn.execute(f"SELECT count(*) {found}", {"like": _like(search)}).fetchone()[0]
+    return count
+
+
+def _like(search: str) -> str:
+    r"""Words to look for, as `LIKE` wants them.
+
+    >>> _like("50% _")
+    '%50\\% \\_%'
+    """
+    return "%" + "".join(f"\\{sign}" if sign in "\\%_" else sign for sign in search) + "%"
+
+
+def _grades(db: Database, pair_id: PairId) -> tuple[int, ...]:
+    rows = db.conn.execute("SELECT grade FROM standing WHERE pair_id = ? ORDER BY seat_no", [pair_id])
+    return tuple(row[0] for row in rows)

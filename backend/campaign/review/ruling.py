@@ -1,0 +1,182 @@
+"""What a lead says about a pair beside a relevance: its discard is right, two more people shall look, I take it back.
+
+*Reads* everything before. *Writes* rulings, seats, consensus, agenda, events. Nothing here changes a row that anybody
+gave: an act counts until it is taken back, and both stay on record.
+"""
+
+from backend.campaign.judging import consensus
+from backend.campaign.judging.model import ActKind
+from backend.campaign.judging.rows import judgements, rulings, seats
+from backend.campaign.judging.rows.judgements import PairRow
+from backend.campaign.judging.rows.rulings import LeadAct
+from backend.campaign.nouns import Lead, Verdict
+from backend.campaign.review.rows import cases
+from backend.ground.errors import Overtaken, ProjectError
+from backend.ground.ids import PairKey
+from backend.ground.words import ago
+from backend.store import events
+from backend.store.connection import Database, Store, writing
+from backend.store.events import EventKind
+
+GONE = "there is no such pair (any more): reload the page"
+
+
+def confirm_discard(store: Store, lead: Lead, key: PairKey, reason: str, *, seen: int, now: float) -> None:
+    """The discard of a pair is right: nothing is left to decide about it. A reason may be given.
+
+    Args:
+        store: the project's store.
+        lead: who says so.
+        key: the pair.
+        reason: why, in the lead's words.
+        seen: how many acts of leads about the pair this lead had seen.
+        now: seconds since 1970.
+
+    Raises:
+        Overtaken: there is an act that the lead had not seen. The same one sent again changes nothing.
+        ProjectError: no such pair, or it is not discarded.
+    """
+    with writing(store) as db:
+        pair = pair_of(db, key)
+        if already(db, pair, lead, ActKind.DISCARD_CONFIRMED, reason.strip(), seen=seen, now=now):
+            return
+        if judgements.verdict(db, pair.pair_id) is not Verdict.DISCARDED:
+            raise ProjectError("only a discard can be confirmed, and this pair is not discarded (any more)")
+        _add(db, pair, lead, ActKind.DISCARD_CONFIRMED, EventKind.DISCARD_CONFIRMED, reason.strip(), now=now)
+
+
+def re_open(store: Store, lead: Lead, key: PairKey, reason: str, *, seen: int, now: float) -> None:
+    """Ask two more people about a discarded pair; of the six grades the middle two decide.
+
+    Args and the rest as for `confirm_discard`.
+
+    Raises:
+        Overtaken: there is an act that the lead had not seen.
+        ProjectError: no reason, the pair is not discarded or was re-opened before, its clip cannot be shown, or
+            annotators were told what is right about it.
+    """
+    reason = reason.strip()
+    if not reason:
+        raise ProjectError("re-opening needs a reason: two more people will work on this pair")
+    with writing(store) as db:
+        pair = pair_of(db, key)
+        if already(db, pair, lead, ActKind.RE_OPENED, reason, seen=seen, now=now):
+            return
+        if rulings.is_re_opened(db, pair.pair_id):
+            raise ProjectError("six people have graded this pair already: confirm its discard, or decide it")
+        if judgements.verdict(db, pair.pair_id) is not Verdict.DISCARDED:
+            raise ProjectError("only a discarded pair can be re-opened, and this one is not (any more)")
+        if judgements.is_faulty(db, pair.moment_id):
+            raise ProjectError("its clip cannot be shown, so nobody could grade it: hand the clip out again first")
+        _require_unknown(db, pair)
+        seats.re_open(db, pair.pair_id)
+        _add(db, pair, lead, ActKind.RE_OPENED, EventKind.RE_OPENED, reason, now=now)
+        consensus.settle(store, pair.pair_id, lead, now=now)
+
+
+def take_back(store: Store, lead: Lead, key: PairKey, reason: str, *, seen: int, now: float) -> None:
+    """Take back what a lead did last about a pair: it is then what it was before, by the rule or an earlier decision.
+
+    Args and the rest as for `confirm_discard`.
+
+    Raises:
+        Overtaken: there is an act that the lead had not seen.
+        ProjectError: no reason; nothing to take back; somebody has used the place of a re-opening; or the pair would
+            be handed out again, and annotators were told what is right about it.
+    """
+    reason = reason.strip()
+    if not reason:
+        raise ProjectError("taking something back needs a reason: it is kept with it")
+    with writing(store) as db:
+        pair = pair_of(db, key)
+        if already(db, pair, lead, ActKind.TAKEN_BACK, reason, seen=seen, now=now):
+            return
+        last = next((act for act in reversed(rulings.acts(db, pair.pair_id)) if act.stands), None)
+        if last is None:
+            raise ProjectError("nothing that a lead did about this pair stands (any more)")
+        if last.kind is ActKind.RE_OPENED:
+            if last.lead_id is None:
+                raise ProjectError("it was re-opened in an earlier campaign, whose record is closed")
+            if who := seats.re_opened_in_use(db, pair.pair_id, now=now):
+                raise ProjectError(f"{who} has begun with this pair, so it stays open: decide it instead")
+            seats.close_re_opened(db, pair.pair_id)
+        rulings.add(db, pair.pair_id, lead.annotator_id, ActKind.TAKEN_BACK, reason, at=now, takes_back=last.revision)
+        consensus.settle(store, pair.pair_id, lead, now=now)
+        if not judgements.verdict(db, pair.pair_id).is_settled:
+            _require_unknown(db, pair)
+        events.record(
+            db,
+            EventKind.TAKEN_BACK,
+            at=now,
+            actor=lead.annotator_id,
+            subject=f"pair:{pair.pair_id}",
+            payload={"what": last.kind, "reason": last.reason, "why": reason},
+        )
+
+
+def pair_of(db: Database, key: PairKey) -> PairRow:
+    """The pair behind an opaque name.
+
+    Raises:
+        ProjectError: there is none.
+    """
+    pair = judgements.pair_by_key(db, key)
+    if pair is None:
+        raise ProjectError(GONE)
+    return pair
+
+
+def already(
+    db: Database,
+    pair: PairRow,
+    lead: Lead,
+    kind: ActKind,
+    reason: str,
+    *,
+    seen: int,
+    now: float,
+    relevance: int | None = None,
+) -> bool:
+    """Whether this very act was done already; raises where there is another one that the lead had not seen."""
+    acts = rulings.acts(db, pair.pair_id)
+    if len(acts) < seen:
+        raise ProjectError("what this page shows of leads is not there (any more): reload the page")
+    if len(acts) == seen:
+        return False
+    newest = acts[-1]
+    if len(acts) == seen + 1 and (newest.lead_id, newest.kind, newest.relevance, newest.reason) == (
+        *(lead.annotator_id, kind, relevance, reason),
+    ):
+        return True
+    raise Overtaken(_in_words(newest, lead, now))
+
+
+def _in_words(act: LeadAct, lead: Lead, now: float) -> str:
+    who = "You" if act.lead_id == lead.annotator_id else act.lead or "An earlier campaign"
+    when, why = ago(now - act.at), f" (“{act.reason}”)" if act.reason else ""
+    again = "Do yours again if it shall count; both stay on record"
+    match act.kind:
+        case ActKind.DECIDED:
+            return (
+                f"{who} decided this pair {when}: relevance {act.relevance}{why}. "
+                "Decide again if yours shall take its place; both stay on record"
+            )
+        case ActKind.DISCARD_CONFIRMED:
+            return f"{who} confirmed the discard of this pair {when}{why}. {again}"
+        case ActKind.RE_OPENED:
+            return f"{who} re-opened this pair for two more people {when}{why}. {again}"
+        case ActKind.TAKEN_BACK:
+            return f"{who} took back what a lead had done about this pair, {when}{why}. {again}"
+
+
+def _add(db: Database, pair: PairRow, lead: Lead, kind: ActKind, event: EventKind, reason: str, *, now: float) -> None:
+    rulings.add(db, pair.pair_id, lead.annotator_id, kind, reason, at=now)
+    events.record(
+        db, event, at=now, actor=lead.annotator_id, subject=f"pair:{pair.pair_id}", payload={"reason": reason}
+    )
+
+
+def _require_unknown(db: Database, pair: PairRow) -> None:
+    """Refuse to hand out a pair of which people may know what is right."""
+    if where := cases.shown_as_right(db, pair.pair_id):
+        raise ProjectError(f"annotators were shown this pair {where}, so nobody can grade it blind any more: decide it")
