@@ -1,0 +1,173 @@
+"""All next batches at once: shares by split, what the rule suggests, accepting it, and the rule itself.
+
+What a lead looked at stays in the session while the dialog is open, and nothing else is accepted.
+"""
+
+import time
+from collections.abc import Mapping
+
+import streamlit as st
+
+from annotate_app.plain import plain
+from annotate_app.widgets import look, wording
+from annotate_app.widgets.next_batch import REASON_LENGTH, WORD_COLOURS
+from backend import api
+from backend.campaign.batches.model import AcceptedReport, BatchRule, RuleWord, Suggestions
+from backend.campaign.nouns import Person, Scale
+
+_SEEN, _MESSAGE, _PROBLEM = "next_batches", "next_batches_message", "next_batches_problem"
+_NUMBERS = ("no", "one", "two", "three", "four", "five")
+
+
+def next_batches(project: api.Project, lead: Person) -> None:
+    """A line with the shares, and the button of the dialog that accepts suggestions and changes the rule."""
+    if text := st.session_state.pop(_MESSAGE, ""):
+        st.success(plain(text))
+    with st.container(horizontal=True, vertical_alignment="center", key="next-batches"):
+        st.caption(shares(api.batch_shares(project, lead)), width="stretch")
+        st.button("Next batches", key="next_batches_look", icon=":material/library_add:", on_click=_look)
+    look.refusal(_PROBLEM)
+    if _SEEN in st.session_state:
+        st.dialog("Next batches", width="large", on_dismiss=_close)(_dialog)(project, lead)
+
+
+def shares(found: Mapping[str, Mapping[str, int]]) -> str:
+    """Queries by how many batches they have: `val: 264 with one batch, 236 with two (of 500)`."""
+    parts = []
+    for split, numbers in found.items():
+        told = [
+            f"{count:,} with {_NUMBERS[int(number)] if int(number) < len(_NUMBERS) else number}"
+            f"{(' batch' if number == '1' else ' batches') * (place == 0)}"
+            for place, (number, count) in enumerate(numbers.items())
+        ]
+        parts.append(f"{split}: {', '.join(told)} (of {sum(numbers.values()):,})")
+    return " · ".join(parts)
+
+
+def _look() -> None:
+    """Reads what the rule suggests now, for the dialog."""
+
+    def act(project: api.Project, lead: Person) -> None:
+        st.session_state[_SEEN] = api.batch_suggestions(project, lead)
+
+    if problem := look.as_lead(act):
+        st.session_state[_PROBLEM] = problem
+
+
+def _close() -> None:
+    st.session_state.pop(_SEEN, None)
+
+
+def _dialog(project: api.Project, lead: Person) -> None:
+    seen: Suggestions = st.session_state[_SEEN]
+    st.markdown(f"A next batch is worth opening if {plain(seen.rule.rule.words)}.")
+    _rule(project, lead, seen)
+    st.markdown(_table(seen))
+    opens, leaves = seen.saying(RuleWord.OPEN), seen.saying(RuleWord.LEAVE)
+    decline = bool(leaves) and st.checkbox(
+        f"Also decline {wording.count_of(len(leaves), 'batch')} of which the rule says: do not open",
+        key="next_batches_decline",
+        help="They leave the list of next batches that are possible. Each can be taken back on its query's page.",
+    )
+    look.refusal(_PROBLEM)
+    what = f"Open {_batches(len(opens))}" + (f" and decline {len(leaves):,}" if decline else "")
+    if st.button(what, type="primary", key="next_batches_accept", disabled=not (opens or decline)):
+        _accept(project, lead, seen, decline)
+
+
+def _batches(count: int) -> str:
+    return wording.count_of(count, "batch")
+
+
+def _accept(project: api.Project, lead: Person, seen: Suggestions, decline: bool) -> None:
+    bar = st.progress(0.0, "Annotators go on meanwhile. What is done stays done if you close this.")
+    done: list[AcceptedReport] = []
+
+    def act(project: api.Project, lead: Person) -> None:
+        def tell(what: str, number: int, total: int) -> None:
+            bar.progress(number / total, f"{number:,} of {total:,} {what}. Annotators go on meanwhile.")
+
+        done.append(api.accept_suggestions(project, lead, seen, decline=decline, now=time.time(), progress=tell))
+
+    if problem := look.as_lead(act):
+        st.session_state[_PROBLEM] = problem
+        _look()
+    else:
+        st.session_state[_MESSAGE] = told(done[0])
+        _close()
+    st.rerun()
+
+
+def told(done: AcceptedReport) -> str:
+    """What accepting the suggestions did, for the lead."""
+    text = f"Open now: {_batches(done.opened)}, {wording.count_of(done.pairs, 'pair')} for the annotators."
+    if done.declined:
+        text += f" Declined: {done.declined:,}."
+    if done.overtaken:
+        text += f" Left as they are, because somebody else had decided or a grade had changed: {done.overtaken:,}."
+    return text
+
+
+def _table(seen: Suggestions) -> str:
+    """Queries and pairs by what the rule says, and by split."""
+    splits = sorted({one.split.value for one in seen.queries}, reverse=True)
+    lines = [
+        f"| The rule says | {' | '.join([*splits, 'queries', 'pairs'])} |",
+        f"| --- |{' ---: |' * (len(splits) + 2)}",
+    ]
+    for word in RuleWord:
+        said = seen.saying(word)
+        numbers = [sum(one.split.value == split for one in said) for split in splits]
+        cells = [f"{number:,}" for number in (*numbers, len(said), sum(one.pairs for one in said))]
+        lines.append(f"| :{WORD_COLOURS[word]}-badge[{word}] | {' | '.join(cells)} |")
+    rest = f"Declined: {seen.declined:,}. Waiting for grades: {seen.unsettled:,}."
+    return "\n".join(lines) + f"\n\n:gray[{rest}]"
+
+
+def _rule(project: api.Project, lead: Person, seen: Suggestions) -> None:
+    """The form that changes the rule, and its versions."""
+    rule, scale = seen.rule.rule, project.campaign.scale
+    with st.expander("Change the rule"):
+        versions = api.batch_rule_versions(project, lead)
+        with st.form(f"batch-rule-{seen.rule.version}", border=False):
+            _fields(rule, scale)
+            st.text_input("Why?", key="batch_rule_reason", max_chars=REASON_LENGTH, placeholder="One sentence")
+            st.form_submit_button("Change the rule", on_click=_change, args=(seen.rule.version,))
+        for one in versions[:0:-1]:
+            by, when = one.by or "A command", wording.when(one.since, st.context.timezone)
+            st.caption(f"Version {one.version}, {plain(by)}, {when}: {plain(one.rule.words)}. “{plain(one.reason)}”")
+        st.caption(f"Version 1, from the beginning: {plain(versions[0].rule.words)}.")
+
+
+def _fields(rule: BatchRule, scale: Scale) -> None:
+    last, mean, finds, grade = st.columns(4, vertical_alignment="bottom")
+    last.number_input("Last candidates", 1, 40, rule.last, key="batch_rule_last")
+    mean.number_input(
+        "Their mean, at least",
+        *(0.0, float(scale.highest), rule.mean or 0.0, 0.1),
+        format="%.2f",
+        key="batch_rule_mean",
+        help="0: the mean is not asked for. Either condition is enough.",
+    )
+    finds.number_input("Or so many of them", 0, 40, rule.finds or 0, key="batch_rule_finds", help="0: not asked for.")
+    grade.number_input("graded, at least", 1, scale.highest, rule.grade, key="batch_rule_grade")
+
+
+def _change(version: int) -> None:
+    """Sets the rule that the form says."""
+    state = st.session_state
+    rule = BatchRule(
+        int(state["batch_rule_last"]),
+        round(float(state["batch_rule_mean"]), 2) or None,
+        int(state["batch_rule_finds"]) or None,
+        int(state["batch_rule_grade"]),
+    )
+
+    def act(project: api.Project, lead: Person) -> None:
+        api.set_batch_rule(project, lead, rule, state["batch_rule_reason"], based_on=version, now=time.time())
+
+    if problem := look.as_lead(act):
+        state[_PROBLEM] = problem
+    else:
+        state["batch_rule_reason"] = ""
+    _look()
