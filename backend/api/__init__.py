@@ -172,7 +172,7 @@ if TYPE_CHECKING:
     from backend.api.probes import write_probe_figures
     from backend.api.queries import draw_queries, take_back_queries
     from backend.api.raw import summarise_raw
-    from backend.api.releases import validate_release
+    from backend.api.releases import import_release, validate_release
     from backend.api.reports import report_page
     from backend.api.rewrites import decide_rewrite, rewrite_queue, rewrite_summary, take_back_rewrite
     from backend.api.runs import (
@@ -259,8 +259,10 @@ if TYPE_CHECKING:
     from backend.campaign.quality.model import AggregatorReport, AgreementBoard
     from backend.campaign.queries.drawing import QueryReport
     from backend.campaign.release.export import ReleaseReport
+    from backend.campaign.release.importing import ReleaseImport
     from backend.campaign.release.model import ReleaseOptions, ReleaseSelection
     from backend.campaign.release.rows import ReleaseRow
+    from backend.campaign.release.validating import ValidationReport
     from backend.campaign.review.probing import ProbeReport
     from backend.campaign.review.taking_back import TakenBack
     from backend.campaign.statistics.model import Statistics
@@ -363,6 +365,7 @@ __all__ = [
     "ProbeReport",
     "Project",
     "QueryReport",
+    "ReleaseImport",
     "ReleaseOptions",
     "ReleaseReport",
     "ReleaseRow",
@@ -379,6 +382,7 @@ __all__ = [
     "Sureness",
     "TakenBack",
     "UsedReport",
+    "ValidationReport",
     "accept_invitation",
     "accept_invitation_as",
     "accept_rewrites",
@@ -475,6 +479,7 @@ __all__ = [
     "hours",
     "import_corpus",
     "import_judgements",
+    "import_release",
     "init_project",
     "invited",
     "is_cut",

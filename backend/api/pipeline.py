@@ -116,7 +116,7 @@ def write_pseudo_train(
 ) -> list[Path]:
     """Write `train_topNN.json` files into a folder; the files written."""
     export.require_new_sets(out, tops)  # before the encoder is loaded
-    return export.write_training_sets(project, _encoder(project), out, tops, progress=progress)
+    return export.write_training_sets(project, _encoder_needed(project), out, tops, progress=progress)
 
 
 def export_release(
@@ -131,14 +131,15 @@ def export_release(
     """Freeze a release of format tvr-ranking into a new folder."""
     in_charge, options = gate.in_charge(project.store, by), options or ReleaseOptions()
     export.require_ready(project, options, out)  # before the encoder is loaded
-    return export.export_tvr_ranking(project, in_charge, _encoder(project), out, options, now=now, progress=progress)
+    encoder = _encoder_needed(project)
+    return export.export_tvr_ranking(project, in_charge, encoder, out, options, now=now, progress=progress)
 
 
 def export_zip(project: Project, lead: Person, options: ReleaseOptions | None = None, *, now: float) -> Path:
     """A release as one zip under `releases/` of the project, for download by a lead."""
     who, options = gate.lead_of(project.store, lead), options or ReleaseOptions()
     export.require_ready(project, options)
-    return export.export_zip(project, who, _encoder(project), options, now=now).place
+    return export.export_zip(project, who, _encoder_needed(project), options, now=now).place
 
 
 def release_preview(project: Project, by: Person | Operator, options: ReleaseOptions | None = None) -> ReleaseSelection:
@@ -151,6 +152,11 @@ def list_releases(project: Project, by: Person | Operator) -> list[ReleaseRow]:
     """The releases made so far, the newest first."""
     gate.in_charge(project.store, by)
     return all_releases(project.store.db)
+
+
+def _encoder_needed(project: Project) -> Encoder | None:
+    """The encoder of the training sets; None where they came with a release."""
+    return _encoder(project) if pseudo_train.needs_encoder(project) else None
 
 
 def _encoder(project: Project) -> Encoder:

@@ -207,6 +207,7 @@ MACHINE = {
     "draw_queries",
     "import_corpus",
     "import_judgements",
+    "import_release",
     "init_project",
     "make_pool_check",
     "migrate",

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from backend import api
-from support import NOW, Judging
+from support import NOW, PARTLY, Judging
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -16,7 +16,7 @@ Run = Callable[..., tuple[int, str, str]]
 def release(judging: Judging, tmp_path: Path) -> Path:
     for who in (0, 1):
         judging.grade(who, judging.pairs()[0].pair, 3)
-    api.export_release(judging.project, api.OPERATOR, tmp_path / "release", now=NOW)
+    api.export_release(judging.project, api.OPERATOR, tmp_path / "release", PARTLY, now=NOW)
     return tmp_path / "release"
 
 
@@ -31,3 +31,16 @@ def test_validate_says_what_it_looked_at_and_ends_with_1_where_something_is_wron
     found = json.loads(out)
     assert (code, found["clean"], found["count"]) == (1, False, len(found["problems"]))
     assert {"file", "row", "message"} == found["problems"][0].keys()
+
+
+def test_import_release_says_what_came_back(reelrank: Run, release: Path, tmp_path: Path) -> None:
+    code, out, err = reelrank("import-release", release, tmp_path / "again")
+    assert (code, err) == (0, "")
+    assert f"{tmp_path / 'again'} is a project now (" in out
+    assert "queries 2 val, 1 test, 45 train; 48 moments." in out
+    assert "2 grades of 1 pairs by 2 people, who are numbers here; 1 in consensus, 0 discarded, 0 decided by" in out
+    assert "The lists of 45 training queries are those of the release." in out
+    code, out, err = reelrank("import-release", release, tmp_path / "again")
+    assert (code, out, "is a project already" in err) == (1, "", True)
+    code, out, _ = reelrank("import-release", release, tmp_path / "other", "--json")
+    assert json.loads(out)["queries"] == {"val": 2, "test": 1, "train": 45}

@@ -2,10 +2,10 @@
 
 *Reads* queries of the split `train`, captions, cached embeddings. *Writes* the files, which are the record: a block of
 queries at a time, because a set of TVR-Ranking's size is 700 MB. The lists come from the same encoder as the candidate
-lists, or not at all.
+lists, or not at all; in a project that came from a release they are those of the release.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -14,12 +14,14 @@ import msgspec
 
 from backend.campaign.candidates.choosing import search_by_block
 from backend.campaign.candidates.rows import lists
+from backend.campaign.candidates.rows.lists import CandidateRow
 from backend.campaign.captions.rows import rewrites
 from backend.campaign.corpus import rows as corpus
 from backend.campaign.nouns import Split
 from backend.campaign.project.folder import Project
 from backend.campaign.queries import rows as queries
 from backend.campaign.queries.model import QueryRow
+from backend.encoders.search import QUERIES_AT_ONCE
 from backend.encoders.selection import Candidate
 from backend.encoders.sentence import Encoder
 from backend.ground.errors import ProjectError
@@ -30,9 +32,14 @@ TOPS = (1, 20, 40)
 """Sizes of the published pseudo training sets (TVR-Ranking)."""
 
 
+def needs_encoder(project: Project) -> bool:
+    """Whether the lists have to be computed: only a project that came from a release has them."""
+    return not lists.longest_training_list(project.store.db)
+
+
 def write(
     project: Project,
-    encoder: Encoder,
+    encoder: Encoder | None,
     folder: Path,
     tops: Sequence[int],
     *,
@@ -41,28 +48,56 @@ def write(
 ) -> int:
     """Write a training set of each size into a folder, in query order; how many queries each has.
 
-    Their moments are `moment_documents`.
+    Their moments are `moment_documents`. The encoder may be None where none is needed.
 
     Raises:
-        ProjectError: the encoder is not the one of the candidate lists.
+        ProjectError: the encoder is not the one of the candidate lists, or the lists of a release are shorter.
     """
     db = project.store.db
-    recorded = lists.encoder_of_candidates(db)
+    asked = queries.query_rows(db, (Split.TRAIN,))
+    blocks: Iterable[tuple[Sequence[QueryRow], Sequence[Sequence[Candidate | CandidateRow]]]]
+    if encoder is None or not needs_encoder(project):
+        blocks = _stored(project, asked, max(tops), progress)
+    else:
+        require_same_encoder(project, encoder)
+        searched = search_by_block(project, encoder, asked, max(tops), progress=progress) if asked else ()
+        blocks = ((block, list(found)) for block, found, _ in searched)
+    moments = moment_documents(project, with_published=with_published)
+    with ExitStack() as stack:
+        files = {top: stack.enter_context(_list_in(folder / file_of(top))) for top in dict.fromkeys(tops)}
+        for block, candidates in blocks:
+            for top, add in files.items():
+                add(documents(block, candidates, moments, top))
+    return len(asked)
+
+
+def require_same_encoder(project: Project, encoder: Encoder) -> None:
+    """Refuse another encoder than that of the candidate lists.
+
+    Raises:
+        ProjectError: it is another one.
+    """
+    recorded = lists.encoder_of_candidates(project.store.db)
     if recorded is not None and recorded != encoder.identity:
         raise ProjectError(
             f"the candidate lists were made with {recorded}, but the encoder now is {encoder.identity}: "
             "set `encoder` and `encoder_dtype` in reelrank.toml back"
         )
-    asked = queries.query_rows(db, (Split.TRAIN,))
-    moments = moment_documents(project, with_published=with_published)
-    with ExitStack() as stack:
-        files = {top: stack.enter_context(_list_in(folder / file_of(top))) for top in dict.fromkeys(tops)}
-        if asked:
-            for block, found, _ in search_by_block(project, encoder, asked, max(tops), progress=progress):
-                candidates = list(found)
-                for top, add in files.items():
-                    add(documents(block, candidates, moments, top))
-    return len(asked)
+
+
+def _stored(
+    project: Project, asked: Sequence[QueryRow], most: int, progress: Progress | None
+) -> Iterator[tuple[Sequence[QueryRow], list[list[CandidateRow]]]]:
+    """The lists that came with a release, a block of queries at a time."""
+    held = lists.longest_training_list(project.store.db)
+    if asked and most > max(held, TOPS[-1]):
+        raise ProjectError(f"the training lists of this project came with a release and hold {held} moments each")
+    for start in range(0, len(asked), QUERIES_AT_ONCE):
+        block = asked[start : start + QUERIES_AT_ONCE]
+        found = lists.training_lists(project.store.db, [query.query_id for query in block])
+        yield block, [found[query.query_id] for query in block]
+        if progress:
+            progress("writing training sets", start + len(block), len(asked))
 
 
 def file_of(top: int) -> str:
@@ -72,7 +107,7 @@ def file_of(top: int) -> str:
 
 def documents(
     asked: Sequence[QueryRow],
-    found: Sequence[Sequence[Candidate]],
+    found: Sequence[Sequence[Candidate | CandidateRow]],
     moments: Mapping[MomentId, dict[str, Any]],
     top: int,
 ) -> list[dict[str, Any]]:

@@ -98,7 +98,6 @@ def _no_collector() -> Iterator[None]:
             gc.enable()
 
 
-@_no_collector()
 def import_judgements(
     project: Project, raw_file: Path, pairs_file: Path | None = None, *, now: float, progress: Progress | None = None
 ) -> JudgementsReport:
@@ -115,15 +114,27 @@ def import_judgements(
         InputError: every problem of both files, with its row; nothing was taken.
         ProjectError: this file was imported before.
     """
-    raw = bytes_of(raw_file)
-    pairs = bytes_of(pairs_file) if pairs_file else None
-    pairs_name = pairs_file.name if pairs_file else ""
-    campaign = read_campaign(raw, raw_file.name, pairs, pairs_name, highest=project.campaign.scale.highest)
-    digest = hashlib.sha256(raw).hexdigest()
+    pairs = (bytes_of(pairs_file), pairs_file.name) if pairs_file else None
+    return take(project, (bytes_of(raw_file), raw_file.name), pairs, now=now, progress=progress)
+
+
+@_no_collector()
+def take(
+    project: Project,
+    raw: tuple[bytes, str],
+    pairs: tuple[bytes, str] | None,
+    *,
+    now: float,
+    progress: Progress | None = None,
+) -> JudgementsReport:
+    """The same from bytes and the name of their file."""
+    content, file = raw
+    campaign = read_campaign(content, file, *(pairs or (None, "")), highest=project.campaign.scale.highest)
+    digest = hashlib.sha256(content).hexdigest()
     with writing(project.store) as db:
         if (at := earlier.imported_at(db, digest)) is not None:
             day = datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d at %H:%M UTC")
-            raise ProjectError(f"{raw_file.name} was imported on {day} already; its judgements are in the project")
+            raise ProjectError(f"{file} was imported on {day} already; its judgements are in the project")
         work = _Import(project, db, campaign, now, progress)
         problems = [*campaign.problems, *work.clashes()]
         if problems:

@@ -26,6 +26,15 @@ def add_own(db: Database, mine: Iterable[OwnQuery]) -> None:
     )
 
 
+def add_released(db: Database, given: Iterable[QueryRow], source: str) -> None:
+    """Insert the queries of a release under their numbers; nothing says which captions they were drawn from."""
+    last = _last_position(db)
+    db.conn.executemany(
+        "INSERT INTO query (query_id, text, source, split, position) VALUES (?, ?, ?, ?, ?)",
+        ((query.query_id, query.text, source, query.split.value, last + n) for n, query in enumerate(given, start=1)),
+    )
+
+
 def moment_places(db: Database) -> dict[MomentId, tuple[str, float, float]]:
     """(video, start, end) of every moment."""
     rows = db.conn.execute("SELECT moment_id, name, start_s, end_s FROM moment JOIN video USING (video_id)")

@@ -81,7 +81,7 @@ def require_ready(project: Project, options: ReleaseOptions, out: Path | None = 
 def export_tvr_ranking(
     project: Project,
     by: Lead | Operator,
-    encoder: Encoder,
+    encoder: Encoder | None,
     out: Path,
     options: ReleaseOptions,
     *,
@@ -96,7 +96,7 @@ def export_tvr_ranking(
     Args:
         project: the project.
         by: who asks for it.
-        encoder: the encoder of the candidate lists, for the pseudo training sets.
+        encoder: the encoder of the candidate lists, for the pseudo training sets; None where none is needed.
         out: folder to make; it must not exist, or be empty.
         options: what goes into it.
         now: seconds since 1970, for the record of who made it.
@@ -113,7 +113,7 @@ def export_tvr_ranking(
 
 
 def export_zip(
-    project: Project, by: Lead | Operator, encoder: Encoder, options: ReleaseOptions, *, now: float
+    project: Project, by: Lead | Operator, encoder: Encoder | None, options: ReleaseOptions, *, now: float
 ) -> ReleaseReport:
     """The same as one zip under `releases/` of the project, named by what it holds.
 
@@ -134,7 +134,7 @@ def export_zip(
 
 
 def _fill(
-    project: Project, encoder: Encoder, part: Path, out: Path, options: ReleaseOptions, progress: Progress | None
+    project: Project, encoder: Encoder | None, part: Path, out: Path, options: ReleaseOptions, progress: Progress | None
 ) -> tuple[ReleaseReport, str]:
     """Write a release into `part`, which is to become `out`: what it holds, and its manifest."""
     # Before the snapshot of the judgements, because this may take long.
@@ -193,7 +193,7 @@ def _write(contents: Contents, part: Path) -> bytes:
 
 def write_training_sets(
     project: Project,
-    encoder: Encoder,
+    encoder: Encoder | None,
     out: Path,
     tops: Sequence[int],
     *,

@@ -89,9 +89,28 @@ def validate(path: Path, *, progress: Progress | None = None) -> ValidationRepor
         InputError: there is no release.
     """
     with opened(path) as files:
-        if not any(name in files.places for name in (MANIFEST, *TRUTH)):
-            raise InputError.single(path, f"is no release: it has none of {MANIFEST}, {', '.join(TRUTH)}")
-        return _Validation(files, progress).run()
+        return look_through(files, progress=progress)
+
+
+def look_through(files: ReleaseFiles, *, progress: Progress | None = None) -> ValidationReport:
+    """The same of a release that is open.
+
+    Raises:
+        InputError: it is no release.
+    """
+    if not any(name in files.places for name in (MANIFEST, *TRUTH)):
+        raise InputError.single(files.name, f"is no release: it has none of {MANIFEST}, {', '.join(TRUTH)}")
+    return _Validation(files, progress).run()
+
+
+def training_sets(files: ReleaseFiles) -> dict[int, str]:
+    """The files of training sets by their size."""
+    return {int(found[1]): name for name in files.places if (found := _TRAIN.fullmatch(name))}
+
+
+def grades_of(said: int) -> range:
+    """The grades of a scale of so many, TVR-Ranking's where a release says none."""
+    return range(said or PUBLISHED_HIGHEST + 1)
 
 
 class _Validation:
@@ -115,7 +134,7 @@ class _Validation:
 
     def _manifest(self) -> Rule:
         """What the manifest says of the scale; whether the files are those it names."""
-        usual = Rule(range(PUBLISHED_HIGHEST + 1))
+        usual = Rule(grades_of(0))
         if MANIFEST not in self.files.places:
             assumed = f"grades 0 to {PUBLISHED_HIGHEST} assumed"
             self.report.not_checked.append(f"there is no {MANIFEST}: no hashes; {assumed}")
@@ -128,7 +147,7 @@ class _Validation:
         self.report.add(self._hashes(said))
         self.report.checked.append(f"{MANIFEST}: {len(said.files)} files and their SHA-256")
         return Rule(
-            range(len(said.scale)) if said.scale else usual.grades,
+            grades_of(len(said.scale)),
             said.tolerance,
             said.rounding,
             left_out=frozenset(map(str, chain(said.queries_without_settled_pair, *said.queries_left_out.values()))),
@@ -192,7 +211,7 @@ class _Validation:
         self._told("grades", True, f"{RAW}: {grades}; the rule gives the relevances, but for {len(decided):,} by leads")
 
     def _training(self, truth: list[Queries[GradedMoment]], spans: SpanFaults) -> None:
-        sizes = {int(found[1]): name for name in self.files.places if (found := _TRAIN.fullmatch(name))}
+        sizes = training_sets(self.files)
         sets: dict[int, Queries[Moment]] = {}
         for done, (size, name) in enumerate(sorted(sizes.items()), start=1):
             if read := self._queries(name, Moment):

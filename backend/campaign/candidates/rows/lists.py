@@ -32,6 +32,26 @@ def add_candidates(db: Database, rows: Iterable[CandidateRow], encoder: str) -> 
     )
 
 
+def training_lists(db: Database, query_ids: Sequence[QueryId]) -> dict[QueryId, list[CandidateRow]]:
+    """The stored lists of training queries, which only a project has that came from a release; by rank."""
+    found: dict[QueryId, list[CandidateRow]] = {}
+    for query_id in query_ids:
+        rows = db.conn.execute(
+            "SELECT rank, moment_id, similarity FROM candidate WHERE query_id = ? ORDER BY rank", [query_id]
+        )
+        found[query_id] = [CandidateRow(query_id, *row) for row in rows]
+    return found
+
+
+def longest_training_list(db: Database) -> int:
+    """The most candidates of a stored list of a training query; 0 where these lists are computed when needed."""
+    found: int = db.conn.execute(
+        "SELECT coalesce(max(rank), 0) FROM candidate WHERE query_id IN "
+        "(SELECT query_id FROM query WHERE split = 'train')"
+    ).fetchone()[0]
+    return found
+
+
 def encoder_of_candidates(db: Database) -> str | None:
     """Identity of the encoder behind the stored candidate lists; None before there are any."""
     row = db.conn.execute("SELECT encoder FROM candidate LIMIT 1").fetchone()

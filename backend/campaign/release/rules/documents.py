@@ -155,6 +155,7 @@ def manifest(contents: Contents, statistics: ReleaseStatistics, files: Mapping[s
         "scale": [{"grade": one.grade, "label": one.label} for one in grading.scale.meanings],
         "tolerance": grading.tolerance,
         "rounding": grading.rounding.value,
+        "batch_size": contents.batch_size,
         "guideline": {"version": max(contents.guideline), "grades_by_version": contents.guideline},
         "encoder": counts["encoder"],
         "counts": counts,

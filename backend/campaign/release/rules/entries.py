@@ -24,6 +24,7 @@ class Moment(msgspec.Struct, gc=False, kw_only=True):
     timestamp: tuple[float, float]
     duration: float | None = None
     caption: str | None = None
+    published_caption: str | None = None
     similarity: float | None = None
 
 
@@ -45,6 +46,7 @@ _WANTED = {
     "timestamp": "[start, end] in seconds",
     "duration": "a number of seconds",
     "caption": "a text",
+    "published_caption": "a text",
     "similarity": "a number",
     "relevance": "a whole number",
     "pair_id": "a whole number or a text",
