@@ -51,6 +51,11 @@ def judged(pair: PairReview, grading: Grading, *, hidden: bool) -> None:
         st.html(_skips(pair.skips, hidden))
 
 
+def grades_table(pair: PairReview) -> str:
+    """The grades of a pair with names and times, as HTML; empty where there are none."""
+    return _grades(pair.grades, hidden=False) if pair.grades else ""
+
+
 def example(pair: PairReview, chosen: Sequence[api.Example]) -> None:
     """Whether the guideline shows this pair, and the way to change that.
 

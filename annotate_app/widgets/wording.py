@@ -47,6 +47,11 @@ def count_of(count: int, noun: str) -> str:
     return f"{count:,} {noun if count == 1 else _SEVERAL.get(noun, f'{noun}s')}"
 
 
+def the_last(count: int) -> str:
+    """`the last one`, `the last five`."""
+    return "the last one" if count == 1 else f"the last {number(count).lower()}"
+
+
 def are(count: int) -> str:
     """`is` for one, `are` for any other number."""
     return "is" if count == 1 else "are"

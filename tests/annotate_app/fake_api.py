@@ -56,7 +56,10 @@ from backend.campaign.review.model import (
     GivenSkip,
     PairReview,
     PersonPace,
+    QueryFilter,
+    QueryPlace,
     QueryReview,
+    QueryShow,
     WorkProgress,
 )
 from backend.ground.errors import NotAllowed, Overtaken, ProjectError, SignInRefused, StoreUnavailable, VideoUnreadable
@@ -618,6 +621,41 @@ def restore_clip(project: Project, person: Person, pair: PairKey, *, now: float)
 
 def list_queries(project: Project, by: Person | Operator) -> list[QueryReview]:
     return project.queries
+
+
+def find_queries(
+    project: Project, by: Person | Operator, wanted: QueryFilter, *, first: int = 0, most: int = 25
+) -> list[QueryReview]:
+    return _listed(project, wanted)[first : first + most]
+
+
+def count_queries(project: Project, by: Person | Operator, wanted: QueryFilter) -> int:
+    return len(_listed(project, wanted))
+
+
+def query_review(project: Project, by: Person | Operator, query_id: QueryId) -> QueryReview | None:
+    return next((found for found in project.queries if found.query_id == query_id), None)
+
+
+def query_place(project: Project, by: Person | Operator, wanted: QueryFilter, query_id: QueryId) -> QueryPlace | None:
+    listed = [found.query_id for found in _listed(project, wanted)]
+    around = sorted({*listed, query_id})
+    at = around.index(query_id)
+    after = around[at + 1] if at + 1 < len(around) else None
+    return QueryPlace(at + 1 if query_id in listed else None, len(listed), around[at - 1] if at else None, after)
+
+
+def _listed(project: Project, wanted: QueryFilter) -> list[QueryReview]:
+    shown = {
+        QueryShow.ALL: lambda one: True,
+        QueryShow.IN_WORK: lambda one: one.settled < one.pairs,
+        QueryShow.NEXT_BATCH: lambda one: one.more_candidates,
+    }[wanted.show]
+    return [
+        one
+        for one in project.queries
+        if shown(one) and wanted.split in (None, one.split) and wanted.search.lower() in one.query.lower()
+    ]
 
 
 def query_pairs(project: Project, by: Person | Operator, query_id: QueryId) -> list[PairReview]:

@@ -1,6 +1,7 @@
 """The lead's pages as a person reads them, against the fake api, and the rules behind their sentences."""
 
 import itertools
+import json
 import re
 import sys
 from collections.abc import Callable
@@ -77,6 +78,12 @@ def html(app: AppTest) -> str:
     return "".join(element.proto.body for element in app.get("html"))
 
 
+def mounted(app: AppTest, what: str) -> str:
+    """The HTML that a component of ours was given, the one that has this in it."""
+    found = [json.loads(one.proto.json).get("html", "") for one in app.get("bidi_component") if one.proto.json]
+    return next(text for text in found if what in text)
+
+
 PAGES = ("queries", "progress", "disagreements", "people", "release")
 
 
@@ -119,10 +126,10 @@ def test_a_database_that_cannot_be_read_is_said_in_words(
         project.unavailable = "not even to be read"
     else:
 
-        def refuse(project: fake_api.Project, by: object) -> Any:
+        def refuse(project: fake_api.Project, by: object, wanted: object) -> Any:
             raise StoreUnavailable("not even to be read")
 
-        monkeypatch.setattr(api, "list_queries", refuse)
+        monkeypatch.setattr(api, "count_queries", refuse)
     app = AppTest.from_file(str(Path(annotate_app.__file__).with_name("main.py")), default_timeout=10).run()
     assert not app.exception
     assert [error.value for error in app.error] == ["not even to be read"]
@@ -362,7 +369,7 @@ def test_queries_shows_the_counts_of_status(open_page: Open) -> None:
 def test_what_the_last_five_suggest(
     project: fake_api.Project, last_five: tuple[int | None, ...], settled: int, more: bool, sentence: str
 ) -> None:
-    from annotate_app.screens.queries import suggestion
+    from annotate_app.screens.one_query import suggestion
 
     review = replace(project.queries[0], relevances=(4,) * 15 + last_five, settled=settled, more_candidates=more)
     assert suggestion(review, new_campaign().scale).startswith(sentence)
@@ -388,7 +395,7 @@ def test_what_the_last_five_suggest(
 def test_a_quarter_of_any_batch_speaks_for_the_next(
     project: fake_api.Project, size: int, relevances: tuple[int, ...], opened: int, more: bool, sentence: str
 ) -> None:
-    from annotate_app.screens.queries import suggestion
+    from annotate_app.screens.one_query import suggestion
 
     review = replace(
         project.queries[0],
@@ -409,7 +416,7 @@ def test_a_quarter_of_any_batch_speaks_for_the_next(
 def test_of_two_grades_only_the_better_is_a_find(
     project: fake_api.Project, last: tuple[int, ...], sentence: str
 ) -> None:
-    from annotate_app.screens.queries import suggestion
+    from annotate_app.screens.one_query import suggestion
     from backend.campaign.project import scale_file
 
     review = replace(project.queries[0], relevances=(0,) * 15 + last, settled=20, more_candidates=True)
@@ -419,58 +426,85 @@ def test_of_two_grades_only_the_better_is_a_find(
 def test_a_pair_without_a_verdict_is_not_charted_as_a_relevance_of_0(
     open_page: Open, project: fake_api.Project
 ) -> None:
+    from annotate_app.widgets import query_figure
+
     undecided = [4, None, 3, None, 2, 1, None, 0, 0, None] * 2
     assert list(project.queries[2].relevances) == undecided
-    assert open_page("queries").dataframe[0].value["Relevance by rank"][2] == "4–3–2 1–00– 4–3–2 1–00–"
+    rows = mounted(open_page("queries"), "data-opens")
+    assert rows.count("rr-ranks") == 3
+    assert "aria-label='Relevances by rank: 4–3–21–00–4–3–21–00–'" in rows
+    bars = query_figure.columns(project.pairs[QueryId(3)], 5, new_campaign().scale)
+    assert [bar["relevance"] for bar in bars] == undecided
+    signs = "".join(bar["sign"] for bar in bars)
+    assert signs == "4–3–21–00–4×3–21–00–", "a discarded pair is settled, and has no relevance either"
+    assert [bar["Rank"] for bar in bars if bar["colour"] == query_figure.LAST] == [16, 17, 18, 19, 20]
+    assert [bar["Similarity"] for bar in bars] == [pair.similarity for pair in project.pairs[QueryId(3)]]
 
 
 def test_the_query_in_the_url_is_shown(open_page: Open) -> None:
     assert open_page("queries").subheader.len == 0
     app = open_page("queries", query="2")
     assert app.subheader[0].value == "Two people argue in a kitchen"
-    assert app.selectbox(key="queries_box").value == 2
-    assert html(app).count("rr-last") == 5
+    assert "the last five, ranks 16–20" in html(app)
     assert open_page("queries", query="nonsense").subheader.len == 0
-    assert open_page("queries", query="999").subheader.len == 0
+    app = open_page("queries", query="999")
+    assert app.subheader.len == 0
+    assert app.info[0].value == "There is no such query, or it has no candidates yet."
 
 
-def test_a_pairs_table_tells_the_rule(open_page: Open, project: fake_api.Project) -> None:
-    shown = open_page("queries", query="1").dataframe[1].value
-    assert shown["Rule"][1] == "4 and 4 differ by at most 1; their mean is 4."
+def test_a_candidate_tells_its_grades_the_rule_and_its_frames(open_page: Open, project: fake_api.Project) -> None:
+    shown = mounted(open_page("queries", query="1"), "rr-board")
+    assert shown.count("<article") == 20
+    second = shown.split("<article")[2]
+    assert "4 and 4 differ by at most 1; their mean is 4." in second
+    assert second.count("<span class='rr-grade rr-r4'>4</span>") == 2
+    assert "Ana" in second
+    assert "similarity 0.860" in second
+    pair = project.pairs[QueryId(1)][1]
+    assert second.count(f"src='/clips/{pair.pair}.webp'") == 8
+    times = [float(at) for at in re.findall(r"<figcaption>([\d.]+) s</figcaption>", second)]
+    assert times == [66.3, 68.1, 69.8, 71.6, 73.3, 75.1, 76.8, 78.5], "the middles of eighths of 65.47 to 79.42 s"
 
 
-def test_probe_pairs_are_told_of_and_in_no_table(open_page: Open, project: fake_api.Project) -> None:
+def test_probe_pairs_are_told_of_and_in_no_list(open_page: Open, project: fake_api.Project) -> None:
     pairs = project.pairs[QueryId(1)]
     project.pairs[QueryId(1)] = [*pairs[:18], *(replace(pair, probe=True) for pair in pairs[18:])]
     app = open_page("queries", query="1")
-    assert len(app.dataframe[1].value) == 18
+    assert mounted(app, "rr-board").count("<article") == 18
     told = "This query is probed: 2 further pairs of it are judged to see how deep judging has to go, "
     assert any(caption.value.startswith(told) for caption in app.caption)
 
 
-def test_a_chosen_pair_shows_its_grades_and_the_rule(
-    open_page: Open, project: fake_api.Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # AppTest cannot choose a row of a table, so the table says it was chosen.
-    import streamlit as st
-
-    real = st.dataframe
-
-    def chosen(*args: Any, key: str = "", **more: Any) -> Any:
-        event = real(*args, key=key, **more)
-        return {"selection": {"rows": [2]}} if key == "pairs-1" else event
-
-    monkeypatch.setattr(st, "dataframe", chosen)
-    app = open_page("queries", query="1")
+def test_an_opened_candidate_shows_its_clip_its_grades_and_the_rule(open_page: Open) -> None:
+    assert "Ana" not in html(open_page("queries", query="1"))
+    app = open_page("queries", query="1", pair="3")
     assert "3 and 4 differ by at most 1; their mean 3.5, half up, is 4." in " ".join(sentences(app))
     assert "<span class='rr-grade rr-r3'>3</span>" in html(app)
+    assert open_page("queries", query="1", pair="99").markdown.len < app.markdown.len
 
 
-def test_choosing_a_query_writes_the_url(open_page: Open) -> None:
-    app = open_page("queries")
-    app.selectbox(key="queries_box").select(3).run()
-    assert app.query_params["query"] == "3"
-    assert app.subheader[0].value == "A man opens a door and laughs"
+def test_filters_of_the_address_choose_the_queries(open_page: Open) -> None:
+    def listed(**address: str) -> list[str]:
+        return re.findall(r"data-opens='(\d+)'", mounted(open_page("queries", **address), "data-opens"))
+
+    assert listed() == ["1", "2", "3"]
+    assert listed(show="work") == ["3"]
+    assert listed(show="next", q="kitchen") == ["2"]
+    assert listed(split="val") == ["3"]
+    assert open_page("queries", q="no such words").info[0].value == "No query is in this list just now."
+
+
+def test_next_and_previous_keep_to_the_filter(open_page: Open) -> None:
+    app = open_page("queries", query="1", show="next", pair="3")
+    assert app.button(key="query-previous").disabled
+    assert "1 of 2 queries" in sentences(app)
+    app.button(key="query-next").click().run()
+    assert {name: "".join(value) for name, value in app.query_params.items()} == {"query": "2", "show": "next"}
+    assert app.subheader[0].value == "Two people argue in a kitchen"
+    assert app.button(key="query-next").disabled
+    app.button(key="all_queries").click().run()
+    assert "query" not in app.query_params
+    assert "not among the 1 query listed" in sentences(open_page("queries", query="2", show="work"))
 
 
 def test_batch_2_opens_once(open_page: Open, project: fake_api.Project) -> None:
@@ -502,18 +536,19 @@ def test_a_count_has_the_noun_of_its_number(count: int, noun: str, words: str) -
 
 
 def test_one_pair_that_is_not_settled_is_told_as_one(project: fake_api.Project) -> None:
-    from annotate_app.screens.queries import why_not
+    from annotate_app.screens.one_query import why_not
 
     review = replace(project.queries[2], settled=19, pairs=20, more_candidates=False)
     assert why_not(review) == "1 of 20 pairs is not settled yet."
 
 
-def test_a_query_without_any_relevance_has_no_empty_chart(open_page: Open, project: fake_api.Project) -> None:
-    assert len(open_page("queries", query="3").get("vega_lite_chart")) == 1
+def test_a_query_without_any_relevance_has_its_similarities_charted(open_page: Open, project: fake_api.Project) -> None:
     project.queries[2] = replace(project.queries[2], relevances=(None,) * 20)
+    pairs = project.pairs[QueryId(3)]
+    project.pairs[QueryId(3)] = [replace(one, relevance=None, verdict=Verdict.OPEN, grades=()) for one in pairs]
     app = open_page("queries", query="3")
-    assert len(app.get("vega_lite_chart")) == 0
-    assert "None has one yet." in sentences(app)
+    assert len(app.get("vega_lite_chart")) == 1
+    assert "no relevance (yet): <b>20</b>" in html(app)
 
 
 def test_a_project_without_candidates_says_what_to_do(open_page: Open, project: fake_api.Project) -> None:

@@ -142,16 +142,18 @@ def test_what_was_typed_is_shown_to_nobody_else_at_the_same_computer(enter: Ente
 def test_the_way_back_keeps_the_whole_address(enter: Enter, server: AppServer) -> None:
     page = enter(LEAD, alone=True)
     [(query,)] = rows(server, "SELECT query_id FROM query WHERE split = 'val' ORDER BY position LIMIT 1 OFFSET 2")
-    page.goto(f"{server.url}/queries?query={query}")
+    page.goto(f"{server.url}/queries?q=a&query={query}")
     heading = page.get_by_role("heading", level=3).first
     expect(heading).to_be_visible()
     asked = heading.inner_text()
     end_sessions(server, LEAD)
-    page.get_by_role("radio", name="In work").click()
+    page.locator(".rr-candidates").get_by_role("link", name="Rank 1", exact=True).click()
     expect(page.get_by_role("alert").filter(has_text="You are signed out")).to_be_visible()
     page.get_by_role("link", name="Sign in").click()
     sign_in(page, LEAD, PASSWORD)
-    expect(page).to_have_url(f"{server.url}/queries?query={query}")
+    expect(page).to_have_url(f"{server.url}/queries?q=a&query={query}&pair=1")
+    expect(page.get_by_role("dialog", name="Rank 1")).to_contain_text(asked)
+    page.keyboard.press("Escape")
     expect(page.get_by_role("heading", name=asked)).to_be_visible()
 
 

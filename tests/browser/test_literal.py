@@ -142,11 +142,14 @@ def test_queries(enter: Enter, server: AppServer) -> None:
     query = settled_query(server)
     page = enter(f"/queries?query={query}")
     stands(page, f"query {query}", "project")
-    table = page.locator(".st-key-pairs-" + str(query))
-    table.get_by_test_id("stDataFrame").click(position={"x": 20, "y": 55})
+    page.locator(".rr-candidates article").first.click()
     expect(page.locator(".st-key-query-pair")).to_be_visible()
     stands(page, f"query {query}")
+    expect(page.locator(".rr-candidates .rr-caption").first).to_contain_text(SIGNS)
     expect(page.locator(".st-key-query-pair").get_by_text("caption ")).to_contain_text(SIGNS)
+    page.goto(page.url.partition("?")[0])
+    expect(page.locator(".rr-list tbody tr")).not_to_have_count(0)
+    stands(page, f"query {query}")
 
 
 def test_disagreements(enter: Enter) -> None:

@@ -1,117 +1,153 @@
-"""The lead's page "Queries" in a real browser: address, box, table and detail speak of one query, also after Back."""
+"""The lead's page "Queries" in a real browser: address, list and query speak of one thing; a query, frame by frame."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from app_server import AppServer, sign_in
+from app_server import AppServer
+from axe import no_serious_finding
 from backend import api
 
 pytestmark = pytest.mark.browser
-LEAD, _, PASSWORD = api.demo_people()
-IN_VIEW = 10
-"""Of so many rows the table tells readers without being moved."""
+LEAD = api.demo_people()[0]
+PER_PAGE = 25
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory, demo: Callable[..., Path]) -> Iterator[AppServer]:
+def server(
+    tmp_path_factory: pytest.TempPathFactory, demo: Callable[..., Path], serve: Callable[[Path], AppServer]
+) -> AppServer:
     """The app over the judged demo."""
-    folder = tmp_path_factory.mktemp("queries")
-    server = AppServer(demo(folder / "project", judged=True), folder / "server.log")
-    server.start()
-    yield server
-    server.kill()
-
-
-@pytest.fixture
-def page(open_page: Callable[..., Page], server: AppServer) -> Page:
-    """The page, with a lead signed in and nothing chosen."""
-    page = open_page()
-    page.goto(f"{server.url}/queries")
-    sign_in(page, LEAD, PASSWORD)
-    expect(page.get_by_role("heading", name="Queries")).to_be_visible()
-    expect(_table(page).locator("tbody tr").first).to_be_attached()
-    return page
+    return serve(demo(tmp_path_factory.mktemp("queries") / "project", judged=True))
 
 
 @pytest.fixture
 def texts(server: AppServer) -> dict[int, str]:
-    """The queries by number, in the order of the table."""
+    """The queries by number, in the order of the list."""
     return {query.query_id: query.query for query in api.list_queries(api.open_project(server.project), api.OPERATOR)}
 
 
-def test_back_shows_and_marks_the_query_of_the_address(page: Page, texts: dict[int, str]) -> None:
-    first, second, third = list(texts)[:3]
-    _choose(page, 0)
+def test_address_list_and_query_speak_of_one_thing_also_after_back_and_reload(
+    enter: Callable[..., Page], server: AppServer, texts: dict[int, str]
+) -> None:
+    reviews = api.list_queries(api.open_project(server.project), api.OPERATOR)
+    numbers = list(texts)
+    page = enter(LEAD, url=f"{server.url}/queries")
+    _lists(page, list(texts.values()))
+    no_serious_finding(page)
+
+    # A click anywhere on a row, and Enter on it; Back and Forward go from one to the other.
+    first, second, third = numbers[:3]
+    _rows(page).nth(0).locator("td").nth(3).click()
     _speaks_of(page, first, texts)
-    _choose(page, 1)
+    page.go_back()
+    _lists(page, list(texts.values()))
+    page.keyboard.press("n")
+    page.keyboard.press("n")
+    expect(_rows(page).nth(1).get_by_role("link")).to_be_focused()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    _speaks_of(page, third, texts)
+    page.keyboard.press("p")
     _speaks_of(page, second, texts)
-    page.go_back()
-    _speaks_of(page, first, texts)
-    page.go_back()
-    _speaks_of(page, None, texts)
-    page.go_forward()
-    _speaks_of(page, first, texts)
-    _box(page).fill(texts[third])
-    page.get_by_role("option", name=texts[third]).click()
+    page.keyboard.press("n")
     _speaks_of(page, third, texts)
     page.go_back()
-    _speaks_of(page, first, texts)
+    _speaks_of(page, second, texts)
+    page.go_forward()
+    _speaks_of(page, third, texts)
     page.get_by_role("link", name="Progress").click()
     expect(page.get_by_role("heading", name="Progress", exact=True)).to_be_visible()
     page.go_back()
-    _speaks_of(page, first, texts)
-    _choose(page, 0)
-    _speaks_of(page, None, texts)
+    _speaks_of(page, third, texts)
+    page.get_by_role("button", name="All queries").click()
+    _lists(page, list(texts.values()))
 
-
-def test_another_list_marks_the_query_that_is_shown(page: Page, server: AppServer, texts: dict[int, str]) -> None:
-    reviews = api.list_queries(api.open_project(server.project), api.OPERATOR)
+    # Each list, found in the database by other means, and what Back makes of it.
     lists = {
         "In work": [query.query for query in reviews if query.settled < query.pairs],
         "Next batch possible": [query.query for query in reviews if query.more_candidates],
-        "All": [query.query for query in reviews],
     }
-    chosen = next(number for number, text in texts.items() if text not in lists["In work"])
-    _choose(page, list(texts).index(chosen))
-    _speaks_of(page, chosen, texts)
-    shown = lists["All"]
+    assert 1 < len(lists["In work"]) != len(lists["Next batch possible"]) > 1
     for name, listed in lists.items():
-        assert listed[:IN_VIEW] != shown[:IN_VIEW], "one could not tell when the page has changed"
         page.get_by_role("radio", name=name).click()
-        expect(_table(page).locator("tbody tr td:nth-child(1)")).to_have_text(listed[:IN_VIEW])
-        marked = _table(page).locator("tr[aria-selected=true]")
-        expect(marked).to_have_text([re.compile(re.escape(texts[chosen]))] * (texts[chosen] in listed))
-        shown = listed
-    _speaks_of(page, chosen, texts)
+        _lists(page, listed)
+    word = next(word for word in listed[-1].split() if 0 < sum(word in text for text in listed) < len(listed))
+    page.get_by_label("Search").fill(word)
+    page.keyboard.press("Enter")
+    found = [text for text in listed if word.lower() in text.lower()]
+    _lists(page, found)
+    page.reload()
+    _lists(page, found)
+    expect(page.get_by_label("Search")).to_have_value(word)
+    expect(page.get_by_role("radio", name="Next batch possible")).to_be_checked()
+    page.get_by_role("button", name="Query", exact=True).click()
+    _lists(page, sorted(found, key=str.lower))
+    page.go_back()
+    page.go_back()
+    _lists(page, listed)
+    expect(page.get_by_label("Search")).to_have_value("")
+    page.go_back()
+    _lists(page, lists["In work"])
+    expect(page.get_by_role("radio", name="In work")).to_be_checked()
+
+    # From a filtered list keys lead to its queries alone.
+    _rows(page).nth(0).click()
+    expect(page.get_by_text(f"1 of {len(lists['In work'])} queries")).to_be_visible()
+    expect(page.get_by_role("heading", name=lists["In work"][0], exact=True)).to_be_visible()
+    page.keyboard.press("n")
+    expect(page.get_by_role("heading", name=lists["In work"][1], exact=True)).to_be_visible()
+    assert "show=work" in page.url
 
 
-def _table(page: Page) -> Locator:
-    """The table as it is read out: the canvas has the same rows for readers."""
-    return page.locator(".st-key-queries_table table")
+def test_a_query_shows_its_candidates_frame_by_frame_and_opens_them(
+    enter: Callable[..., Page], server: AppServer
+) -> None:
+    project = api.open_project(server.project)
+    review = next(one for one in api.list_queries(project, api.OPERATOR) if one.settled)
+    pairs = api.query_pairs(project, api.OPERATOR, review.query_id)
+    page = enter(LEAD, url=f"{server.url}/queries?query={review.query_id}")
+    cards = page.locator(".rr-candidates article")
+    expect(cards).to_have_count(len(pairs))
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url) if ".webp" in request.url else None)
+    third = cards.nth(2)
+    third.scroll_into_view_if_needed()
+    frames = third.locator("img")
+    expect(frames).to_have_count(8)
+    for frame in frames.all():
+        expect(frame).to_have_js_property("complete", True)
+        assert frame.evaluate("(picture) => picture.naturalWidth") == 8 * 240, "one picture of all eight"
+    assert not any(pairs[-1].pair in url for url in asked), "the last ones are far below, and nobody has looked"
+    for card, pair in zip(cards.all(), pairs, strict=True):
+        assert [int(cell) for cell in card.locator("td .rr-grade").all_inner_texts()] == [
+            given.grade for given in pair.grades
+        ]
+    no_serious_finding(page)
+
+    third.get_by_role("link", name="Rank 3").press("Enter")
+    dialog = page.get_by_role("dialog")
+    expect(dialog.locator(".st-key-query-pair")).to_contain_text(pairs[2].caption)
+    expect(dialog.locator("video")).to_have_js_property("paused", False)
+    expect(page).to_have_url(f"{server.url}/queries?query={review.query_id}&pair=3")
+    page.keyboard.press("Escape")
+    expect(dialog).to_have_count(0)
+    expect(page).to_have_url(f"{server.url}/queries?query={review.query_id}")
 
 
-def _box(page: Page) -> Locator:
-    return page.locator(".st-key-queries_box input")
+def _rows(page: Page) -> Locator:
+    return page.get_by_role("table", name="Queries").locator("tbody tr")
 
 
-def _choose(page: Page, row: int) -> None:
-    page.locator(".st-key-queries_table").get_by_test_id("stDataFrame").click(position={"x": 16, "y": 52 + 35 * row})
+def _lists(page: Page, texts: list[str]) -> None:
+    expect(_rows(page).locator("td:first-child")).to_have_text(texts[:PER_PAGE])
+    assert "query=" not in page.url
 
 
-def _speaks_of(page: Page, query: int | None, texts: dict[int, str]) -> None:
-    marked = _table(page).locator("tr[aria-selected=true]")
-    if query is None:
-        expect(page.get_by_text("Open candidates in rank order")).to_have_count(0)
-        expect(marked).to_have_count(0)
-        expect(_box(page)).to_have_value("")
-        assert "query=" not in page.url
-        return
+def _speaks_of(page: Page, query: int, texts: dict[int, str]) -> None:
     expect(page.get_by_role("heading", name=texts[query], exact=True)).to_be_visible()
-    expect(marked).to_have_count(1)
-    expect(marked).to_contain_text(texts[query])
-    expect(_box(page)).to_have_value(texts[query])
-    assert page.url.endswith(f"?query={query}")
+    expect(page.get_by_text(f"{list(texts).index(query) + 1} of {len(texts)} queries")).to_be_visible()
+    expect(page).to_have_url(re.compile(rf"[?&]query={query}$"))

@@ -101,6 +101,11 @@ def test_a_lead_decides_and_reads_on_the_scale(enter: Callable[..., Page], serve
     page.get_by_role("button", name="Decide").first.click()
     expect(card).to_contain_text("Please choose a relevance from 0 to 2.")
     page.goto(f"{server.url}/queries?query={pair.query_id}")
-    expect(page.get_by_text("How many pairs have each relevance")).to_be_visible()
+    expect(page.get_by_text("Relevance and similarity by rank")).to_be_visible()
     chart = page.get_by_test_id("stVegaLiteChart")
-    expect(chart).to_have_attribute("aria-label", "Bars: number of pairs for each relevance 0 to 2")
+    expect(chart).to_have_attribute("aria-label", "Bars: relevance 0 to 2 by rank; line: similarity")
+    assert page.locator(".rr-numbers").get_by_text(re.compile("^[0-9] ")).all_inner_texts() == [
+        "2 yes: 0",
+        "1 partly: 1",
+        "0 no: 0",
+    ]

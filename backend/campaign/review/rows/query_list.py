@@ -36,13 +36,16 @@ _TALLY = """
     LEFT JOIN clip_fault f USING (moment_id)
   WHERE b.number IS NOT NULL GROUP BY p.query_id
 """
+_UNTOLD = "SELECT query_id FROM batch WHERE number IS NOT NULL GROUP BY query_id"
+_TOLD_BY_ITSELF = ("", "query", "split", "batches")
+"""Orders, of all queries, for which nobody has to look at the pairs."""
 
 
 def count(db: Database, wanted: QueryFilter) -> int:
     """How many queries the list holds."""
     where, values = _where(wanted)
     found: int = db.conn.execute(
-        f"SELECT count(*) FROM ({_TALLY}) t JOIN query q USING (query_id) WHERE {where}", values
+        f"SELECT count(*) FROM ({_tally(wanted)}) t JOIN query q USING (query_id) WHERE {where}", values
     ).fetchone()[0]
     return found
 
@@ -53,7 +56,7 @@ def page(db: Database, wanted: QueryFilter, first: int, most: int) -> list[Query
     ids = [
         QueryId(row[0])
         for row in db.conn.execute(
-            f"SELECT q.query_id FROM ({_TALLY}) t JOIN query q USING (query_id) WHERE {where} "
+            f"SELECT q.query_id FROM ({_tally(wanted)}) t JOIN query q USING (query_id) WHERE {where} "
             f"ORDER BY {_order(wanted)} LIMIT :most OFFSET :first",
             {**values, "most": most, "first": first},
         )
@@ -71,7 +74,7 @@ def place(db: Database, wanted: QueryFilter, query_id: QueryId) -> QueryPlace | 
         WITH listed AS (
           SELECT q.query_id, ({where}) AS is_in, row_number() OVER o AS place, lag(q.query_id) OVER o AS before,
             lead(q.query_id) OVER o AS after
-          FROM ({_TALLY}) t JOIN query q USING (query_id) WHERE ({where}) OR q.query_id = :query
+          FROM ({_tally(wanted)}) t JOIN query q USING (query_id) WHERE ({where}) OR q.query_id = :query
           WINDOW o AS (ORDER BY {_order(wanted)})
         )
         SELECT is_in, place, (SELECT sum(is_in) FROM listed) AS listed, before, after
@@ -83,6 +86,11 @@ def place(db: Database, wanted: QueryFilter, query_id: QueryId) -> QueryPlace | 
         return None
     neighbours = [None if row[name] is None else QueryId(row[name]) for name in ("before", "after")]
     return QueryPlace(row["place"] if row["is_in"] else None, row["listed"], *neighbours)
+
+
+def _tally(wanted: QueryFilter) -> str:
+    simple = wanted.show is QueryShow.ALL and wanted.sort.removeprefix("-") in _TOLD_BY_ITSELF
+    return _UNTOLD if simple else _TALLY
 
 
 def _where(wanted: QueryFilter) -> tuple[str, dict[str, Any]]:

@@ -1,0 +1,91 @@
+"""The candidates of a query under one another: eight frames of each with their times, its grades, and the rule's steps.
+
+The frames are pictures that browsers fetch as they come into view; a click, or Enter, opens a candidate.
+"""
+
+from collections.abc import Sequence
+from html import escape
+from pathlib import Path
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from annotate_app.widgets import address_state, pair_view, wording
+from backend.campaign.nouns import Verdict
+from backend.campaign.project.model import Grading
+from backend.campaign.review.model import PairReview
+
+FRAMES = 8  # as many as the server draws: backend.media.jobs
+_HERE = Path(__file__).parent
+_mount = st.components.v2.component(
+    "reelrank_candidates",
+    html='<div class="rr-candidates"></div>',
+    css=(_HERE / "candidates.css").read_text(encoding="utf-8"),
+    js=(_HERE / "candidates.js").read_text(encoding="utf-8"),
+    isolate_styles=False,  # its grades and tables look as they do everywhere
+)
+
+
+def candidates(pairs: Sequence[PairReview], grading: Grading, *, opens: str) -> None:
+    """Draws pairs in the order given.
+
+    Args:
+        pairs: of one query.
+        grading: the campaign's, which the rule's steps speak of.
+        opens: the name in the address under which the rank of the opened one stands.
+    """
+
+    def opened() -> None:
+        address_state.go(**{opens: st.session_state["candidates"]["opened"]})
+
+    html = "".join(_candidate(pair, grading, opens) for pair in pairs)
+    _mount(key="candidates", data={"html": html}, on_opened_change=opened)
+
+
+def frame_times(start_s: float, end_s: float) -> list[float]:
+    """Where in the video the frames of a storyboard stand: in the middle of each eighth of the moment, in seconds."""
+    return [start_s + (part + 0.5) * (end_s - start_s) / FRAMES for part in range(FRAMES)]
+
+
+def _candidate(pair: PairReview, grading: Grading, opens: str) -> str:
+    address = {name: st.query_params.get_all(name) for name in st.query_params} | {opens: [str(pair.rank)]}
+    link = (
+        f"<a href='?{escape(urlencode(address, doseq=True))}' target='_self' "
+        f"title='Its clip and everything about it'>Rank {pair.rank}</a>"
+    )
+    notes = "".join(
+        f"<p><b>{escape(given.annotator)}</b> wrote with {given.grade}: “{escape(given.note.text)}”</p>"
+        for given in pair.grades
+        if given.note is not None
+    )
+    skips = f"<p>{wording.count_of(len(pair.skips), 'skip')} of it.</p>" if pair.skips else ""
+    return (
+        f"<article data-opens='{pair.rank}' aria-label='Rank {pair.rank}'>"
+        f"<header><h4>{link}</h4>{_relevance(pair)}<span>{pair.verdict.value}</span>"
+        f"<span>similarity {pair.similarity:.3f}</span><span>{escape(wording.moment(pair))}</span></header>"
+        f"<p class='rr-caption'>“{escape(pair.caption)}”</p>{_board(pair)}"
+        f"<div class='rr-steps'><div><p>{escape(wording.why(pair, grading))}</p>{notes}{skips}</div>"
+        f"<div>{pair_view.grades_table(pair)}</div></div></article>"
+    )
+
+
+def _relevance(pair: PairReview) -> str:
+    if pair.relevance is not None:
+        told = f"Relevance {pair.relevance}"
+        return f"<b class='rr-grade rr-r{pair.relevance}' role='img' aria-label='{told}'>{pair.relevance}</b>"
+    sign = "×" if pair.verdict is Verdict.DISCARDED else "–"
+    return f"<b class='rr-grade rr-none' role='img' aria-label='No relevance'>{sign}</b>"
+
+
+def _board(pair: PairReview) -> str:
+    if pair.fault:
+        return f"<p class='rr-fault'>Its clip cannot be shown: {escape(pair.fault)}</p>"
+    src = f"/clips/{pair.pair}.webp"
+    # Each shows its part of the one picture, which browsers fetch once.
+    frames = "".join(
+        f"<figure><img loading='lazy' src='{src}' alt='' style='object-position:{100 * part / (FRAMES - 1):.3f}% 0'>"
+        f"<figcaption>{at:.1f} s</figcaption></figure>"
+        for part, at in enumerate(frame_times(pair.start_s, pair.end_s))
+    )
+    told = f"Eight frames of {escape(wording.moment(pair))}"
+    return f"<div class='rr-board' role='group' aria-label='{told}' data-clip='/clips/{pair.pair}.mp4'>{frames}</div>"
