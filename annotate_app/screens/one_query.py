@@ -1,15 +1,14 @@
 """A query on the lead's page "Queries" (`?query=ID`): its figure, its next batch, and its candidates as storyboards."""
 
-import time
-
 import streamlit as st
 
 from annotate_app.plain import plain
-from annotate_app.widgets import address_state, look, pair_view, wording
+from annotate_app.widgets import address_state, pair_view, wording
 from annotate_app.widgets.candidates import candidates
+from annotate_app.widgets.next_batch import next_batch
 from annotate_app.widgets.query_figure import query_figure
 from backend import api
-from backend.campaign.nouns import Person, Scale
+from backend.campaign.nouns import Person
 from backend.campaign.review.model import QueryFilter, QueryReview
 from backend.ground.ids import QueryId
 
@@ -29,15 +28,12 @@ def show(project: api.Project, lead: Person, wanted: QueryFilter) -> None:
     _walk(project, lead, wanted, query_id)
     st.subheader(plain(review.query), anchor=False)
     st.caption(_facts(review))
-    kind, text = st.session_state.pop("queries_message", ("", ""))
-    if text:
-        (st.error if kind == "error" else st.success)(plain(text))
     pairs = api.query_pairs(project, lead, query_id)
     probe = [pair for pair in pairs if pair.probe]
     pairs = [pair for pair in pairs if not pair.probe]
     st.markdown("**Relevance and similarity by rank**")
     query_figure(pairs, len(review.last), campaign.batch_size, campaign.scale)
-    _next_batch(review, campaign.scale)
+    next_batch(project, lead, query_id)
     st.markdown("**Candidates** · choose one to see its clip and everything about it")
     candidates(pairs, campaign.grading, opens=PAIR)
     if probe:
@@ -49,62 +45,6 @@ def show(project: api.Project, lead: Person, wanted: QueryFilter) -> None:
     rank = address_state.read_number(PAIR)
     if any(pair.rank == rank for pair in pairs):
         st.dialog(f"Rank {rank}", width="large", on_dismiss=_close)(_opened)(project, lead, query_id)
-
-
-def suggestion(review: QueryReview, scale: Scale) -> str:
-    """What the last relevances, a quarter of a batch, say about the next batch, in one sentence.
-
-    The two best grades count as finds; never the lowest, which says that nothing matches.
-    """
-    wanted, last = max(1, scale.highest - 1), len(review.last)
-    known = [relevance for relevance in review.last if relevance is not None]
-    missing = last - len(known)
-    if missing and not review.more_candidates and review.settled < review.pairs:
-        who = "The last one" if last == 1 else f"{wording.number(missing)} of {wording.the_last(last)}"
-        return f"{who} {wording.are(missing)} not settled yet."
-    finds = sum(relevance >= wanted for relevance in known)
-    told = (
-        f"The last one is {'' if finds else 'not '}graded {wanted} or more"
-        if last == 1
-        else f"{wording.number(finds)} of {wording.the_last(last)} {'is' if finds <= 1 else 'are'} graded "
-        f"{wanted} or more"
-    )
-    if not review.more_candidates and review.settled == review.pairs:
-        return f"{told}."
-    more = "a second batch" if review.batches_open == 1 else "a further batch"
-    outlook = (
-        f"{more} is likely to find more"
-        if finds > last / 2
-        else f"{more} may find a few more"
-        if finds
-        else f"{more} is unlikely to find more"
-    )
-    return f"{told}: {outlook}."
-
-
-def why_not(review: QueryReview) -> str:
-    """Why the next batch of a query cannot be opened, or an empty text if it can."""
-    if review.more_candidates:
-        return ""
-    unsettled = review.pairs - review.settled
-    if unsettled:
-        return f"{unsettled} of {wording.count_of(review.pairs, 'pair')} {wording.are(unsettled)} not settled yet."
-    if review.batches_open > 1:
-        return f"Batch {review.batches_open} is open already, and there are no further candidates."
-    return "There are no further candidates for this query."
-
-
-def open_batch(query_id: QueryId, number: int) -> None:
-    """Callback of the button: opens the batch it names and leaves a message for the run that follows."""
-    opened = 0
-
-    def act(project: api.Project, lead: Person) -> None:
-        nonlocal opened
-        opened = api.open_batch(project, lead, query_id, number=number, now=time.time())
-
-    problem = look.as_lead(act)
-    done = f"Batch {number} is open: {wording.count_of(opened, 'pair')} went to the annotators."
-    st.session_state["queries_message"] = ("error", problem) if problem else ("success", done)
 
 
 def _back() -> None:
@@ -149,23 +89,6 @@ def _facts(review: QueryReview) -> str:
         f"{review.discarded:,} discarded",
     ]
     return " · ".join(facts)
-
-
-def _next_batch(review: QueryReview, scale: Scale) -> None:
-    """What speaks for or against a further batch, and the button that opens it."""
-    with st.container(key="next-batch"):
-        refusal = why_not(review)
-        st.markdown(suggestion(review, scale))
-        st.button(
-            f"Open batch {review.batches_open + 1}",
-            type="primary",
-            key="open_batch",
-            disabled=bool(refusal),
-            on_click=open_batch,
-            args=(review.query_id, review.batches_open + 1),
-        )
-        if refusal:
-            st.caption(refusal)
 
 
 def _opened(project: api.Project, lead: Person, query_id: QueryId) -> None:

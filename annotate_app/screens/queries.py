@@ -10,6 +10,7 @@ from annotate_app.plain import plain
 from annotate_app.screens import one_query
 from annotate_app.widgets import address_state, look, tables
 from annotate_app.widgets.long_list import ListColumn, ListRow, long_list, sorted_by
+from annotate_app.widgets.next_batches import next_batches
 from backend import api
 from backend.campaign.nouns import Person, Split
 from backend.campaign.review.model import QueryFilter, QueryReview, QueryShow
@@ -46,6 +47,7 @@ def page() -> None:
     if not api.count_queries(project, lead, QueryFilter()):
         st.info(f"No query has candidates yet. Next: {plain(api.next_step(project, lead))}")
         return
+    next_batches(project, lead)
     _filters()
     _list(project, lead, _wanted())
 

@@ -77,8 +77,8 @@ def _opened(query_id: QueryId, opened: OpenedBatch) -> None:
     """Who opened the newest batch, and the way back while nobody has worked on it."""
     with st.container(horizontal=True, vertical_alignment="center"):
         by, when = opened.by or "A command", wording.when(opened.at, st.context.timezone)
-        kept = f" It stays: {opened.kept}." if opened.kept else " Nobody has worked on it yet."
-        st.caption(f"{plain(by)} opened batch {opened.number}, {when}.{plain(kept)}", width="content")
+        kept = f"It stays: {opened.kept}." if opened.kept else "Nobody has worked on it yet."
+        st.caption(f"{plain(by)} opened batch {opened.number}, {when}. {plain(kept)}", width="content")
         if not opened.kept:
             label = f"Undo batch {opened.number}"
             _reasoned(label, "Why is it taken back?", "undo_batch", query_id, opened.number)
@@ -87,7 +87,7 @@ def _opened(query_id: QueryId, opened: OpenedBatch) -> None:
 def _reasoned(label: str, question: str, act: str, query_id: QueryId, number: int) -> None:
     """A button behind which an act asks for its reason."""
     key = f"{act}-{query_id}-{number}"
-    with st.popover(label), st.form(key, border=False):
+    with st.popover(label, key=f"{key}-asked"), st.form(key, border=False):
         st.text_input(question, key=f"{key}-reason", max_chars=REASON_LENGTH, placeholder="One sentence")
         st.form_submit_button(label, on_click=_ACTS[act], args=(query_id, number, f"{key}-reason"))
 

@@ -65,13 +65,16 @@ def _dialog(project: api.Project, lead: Person) -> None:
     st.markdown(_table(seen))
     opens, leaves = seen.saying(RuleWord.OPEN), seen.saying(RuleWord.LEAVE)
     decline = bool(leaves) and st.checkbox(
-        f"Also decline {wording.count_of(len(leaves), 'batch')} of which the rule says: do not open",
+        f"Also decline {_batches(len(leaves))} of which the rule says: do not open",
         key="next_batches_decline",
         help="They leave the list of next batches that are possible. Each can be taken back on its query's page.",
     )
     look.refusal(_PROBLEM)
-    what = f"Open {_batches(len(opens))}" + (f" and decline {len(leaves):,}" if decline else "")
-    if st.button(what, type="primary", key="next_batches_accept", disabled=not (opens or decline)):
+    if not opens:
+        st.caption("There is nothing to open: of no query that waits for a decision the rule says: open.")
+    acts = [f"open {_batches(len(opens))}"] * bool(opens) + [f"decline {_batches(len(leaves))}"] * decline
+    what = " and ".join(acts) or "accept"
+    if st.button(what.capitalize(), type="primary", key="next_batches_accept", disabled=not acts):
         _accept(project, lead, seen, decline)
 
 
@@ -150,7 +153,7 @@ def _fields(rule: BatchRule, scale: Scale) -> None:
         help="0: the mean is not asked for. Either condition is enough.",
     )
     finds.number_input("Or so many of them", 0, 40, rule.finds or 0, key="batch_rule_finds", help="0: not asked for.")
-    grade.number_input("graded, at least", 1, scale.highest, rule.grade, key="batch_rule_grade")
+    grade.number_input("Graded, at least", 1, scale.highest, rule.grade, key="batch_rule_grade")
 
 
 def _change(version: int) -> None:

@@ -11,6 +11,8 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from backend.campaign.batches import rules
+from backend.campaign.batches.model import NextBatch
 from backend.campaign.captions.model import RewriteCounts, RewriteQueue
 from backend.campaign.exam.keys import KeyPreview, KeyReport
 from backend.campaign.exam.model import ExamKey, Trial
@@ -671,7 +673,28 @@ def blocked(project: Project, by: Person | Operator) -> list[PairReview]:
     return project.blocked
 
 
-def open_batch(project: Project, lead: Person, query_id: QueryId, *, number: int = 2, now: float) -> int:
+def next_batch(project: Project, by: Person | Operator, query_id: QueryId) -> NextBatch:
+    review = next(found for found in project.queries if found.query_id == query_id)
+    unsettled, pairs = review.pairs - review.settled, 20 if review.batches_open == 1 else 0
+    return NextBatch(
+        query_id,
+        review.batches_open + 1,
+        pairs,
+        unsettled,
+        rules.state(unsettled=unsettled, pairs=pairs, declined=False),
+        rules.read(rules.default(project.campaign.scale, 4 * review.speak), review.relevances),
+        None,
+        None,
+    )
+
+
+def batch_shares(project: Project, by: Person | Operator) -> dict[str, dict[str, int]]:
+    return {"val": {"1": len(project.queries)}}
+
+
+def open_batch(
+    project: Project, lead: Person, query_id: QueryId, *, number: int = 2, reason: str = "", now: float
+) -> int:
     for position, review in enumerate(project.queries):
         if review.query_id == query_id and review.more_candidates:
             project.queries[position] = replace(review, batches_open=2, more_candidates=False)

@@ -106,6 +106,12 @@ def test_what_is_in_the_way_is_said(one: Open, judging: Judging) -> None:
     assert "20 pairs are not settled yet." in words(app)
     assert ":orange-badge[cannot tell]" in words(app)
     assert buttons(app) == {"Open batch 2": False}
+    for pair in api.query_pairs(
+        judging.project, api.OPERATOR, api.list_queries(judging.project, api.OPERATOR)[0].query_id
+    )[:19]:
+        judging.grade(0, pair.pair, 2)
+        judging.grade(1, pair.pair, 2)
+    assert "1 pair is not settled yet." in words(one(0))
 
 
 def test_a_batch_that_people_work_on_stays_and_says_why(one: Open, settled: Judging) -> None:
@@ -136,7 +142,7 @@ def test_all_suggestions_are_shown_then_accepted_in_one_act(open_widget: Open, s
     assert "A next batch is worth opening if the last 5 have a mean relevance of 2.0 or more" in words(app)
     assert app.button(key="next_batches_accept").label == "Open 2 batches"
     app.checkbox(key="next_batches_decline").check().run()
-    assert app.button(key="next_batches_accept").label == "Open 2 batches and decline 1"
+    assert app.button(key="next_batches_accept").label == "Open 2 batches and decline 1 batch"
     app.button(key="next_batches_accept").click().run()
     assert not app.exception
     assert "Open now: 2 batches, 40 pairs for the annotators. Declined: 1." in words(app)
@@ -145,6 +151,7 @@ def test_all_suggestions_are_shown_then_accepted_in_one_act(open_widget: Open, s
     app.button(key="next_batches_look").click().run()
     assert app.button(key="next_batches_accept").disabled
     assert "Declined: 1. Waiting for grades: 0." in words(app)
+    assert "There is nothing to open" in words(app)
 
 
 def test_only_what_was_looked_at_is_accepted(open_widget: Open, settled: Judging) -> None:

@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from app_server import AppServer
+from axe import no_serious_finding
 from backend import api
 from hands import press, saved
 
@@ -42,12 +43,36 @@ def test_ten_pairs_are_a_batch_and_their_last_two_speak_for_the_next(
             assert press(page, grades[pair]) == pair  # type: ignore[index]
         saved(page)
     lead = enter(LEAD, url=f"{server.url}/queries?query={query.query_id}")
-    expect(lead.get_by_text("Two of the last two are graded 3 or more")).to_be_visible()
-    expect(lead.get_by_text("the last two, ranks 9–10")).to_be_visible()
+    expect(lead.get_by_text("The rule: mean 4.0 of 2.0, 2 of 2 graded 3 or more")).to_be_visible()
     lead.get_by_role("button", name="Open batch 2").click()
     expect(lead.get_by_text("Batch 2 is open: 10 pairs went to the annotators.")).to_be_visible()
     expect(lead.get_by_role("button", name="Open batch 3")).to_be_disabled()
     assert api.status_counts(project, api.OPERATOR)["batches"] == {"1": 1, "2": 1}
     assert [pair.rank for pair in api.query_pairs(project, api.OPERATOR, query.query_id)] == list(range(1, 21))
+
+    # A slip: back, declined, back again, and opened with all that the rule suggests, which is this one.
+    _with_reason(lead, "Undo batch 2", "the wrong query")
+    expect(lead.get_by_text("Batch 2 is taken back: 10 pairs went")).to_be_visible()
+    _with_reason(lead, "Decline batch 2", "enough of it")
+    expect(lead.get_by_text("declined batch 2, ")).to_contain_text("“enough of it”")
+    _with_reason(lead, "Take that back", "not enough of it")
+    expect(lead.get_by_role("button", name="Open batch 2")).to_be_enabled()
+    lead.get_by_role("button", name="All queries").click()
+    lead.get_by_role("button", name="Next batches").click()
+    dialog = lead.get_by_role("dialog")
+    expect(dialog.get_by_role("row", name="open 1 1 10", exact=True)).to_be_visible()
+    no_serious_finding(lead)
+    dialog.get_by_role("button", name="Open 1 batch").click()
+    expect(lead.get_by_text("Open now: 1 batch, 10 pairs for the annotators.")).to_be_visible()
+    expect(lead.get_by_text("val: 1 with two batches (of 1)")).to_be_visible()
+    expect(dialog).to_have_count(0)
     page.reload()
     expect(page.get_by_test_id("progress")).to_have_text("1 of 10")
+
+
+def _with_reason(page: Page, label: str, reason: str) -> None:
+    """Press a button that asks for a reason, give one, and press the button below it."""
+    page.get_by_role("button", name=label).click()
+    asked = page.get_by_test_id("stPopoverBody")
+    asked.get_by_role("textbox").fill(reason)
+    asked.get_by_role("button", name=label).click()
