@@ -11,6 +11,7 @@ from annotate_app.screens import (
     annotate,
     disagreements,
     exam,
+    explore,
     gold,
     guideline,
     hours,
@@ -41,6 +42,7 @@ _PAGES: tuple[tuple[Role, Callable[[], None], str, str], ...] = (
     (Role.LEAD, exam.page, "Exam", ":material/school:"),
     (Role.LEAD, gold.page, "Gold", ":material/visibility_off:"),
     (Role.LEAD, hours.page, "Hours", ":material/schedule:"),
+    (Role.LEAD, explore.page, "Explore", ":material/explore:"),
 )
 """Where the bar has no room, those at the end are one click further away. (Streamlit would group pages into menus of
 their own, but then lists them on a phone in a way that screen readers cannot follow.)"""

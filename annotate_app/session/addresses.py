@@ -16,6 +16,7 @@ TITLES = (
     "Exam",
     "Gold",
     "Hours",
+    "Explore",
 )
 """Of all pages that `annotate_app.navigation` has."""
 

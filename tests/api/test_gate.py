@@ -11,6 +11,7 @@ import pytest
 
 from backend import api
 from backend.campaign.batches.model import BatchRule
+from backend.campaign.explore.model import Along, PairPart
 from backend.campaign.judging.model import Assignment
 from backend.campaign.nouns import OPERATOR, Operator, Person, Role
 from backend.campaign.people import gate
@@ -110,7 +111,15 @@ IN_CHARGE: dict[str, Call] = {
     "exempt_from_exam": lambda p, who: api.exempt_from_exam(p, who, NOBODY, "why", now=NOW),
     "export_release": lambda p, who: api.export_release(p, who, p.folder, now=NOW),
     "flags": api.flags,
+    "agreed_queries": api.agreed_queries,
+    "coverage": api.coverage,
+    "durations": api.durations,
+    "explored_version": api.explored_version,
+    "found_pair_count": lambda p, who: api.found_pair_count(p, who, PairPart()),
+    "found_pairs": lambda p, who: api.found_pairs(p, who, PairPart()),
     "funnel": api.funnel,
+    "relevances_along": lambda p, who: api.relevances_along(p, who, Along.RANK),
+    "same_words": api.same_words,
     "gold_results": api.gold_results,
     "grant_retake": lambda p, who: api.grant_retake(p, who, NOBODY, now=NOW),
     "leaderboard_version": lambda p, who: api.leaderboard_version(p, who, "no such truth"),
@@ -221,6 +230,8 @@ MACHINE = {
 }
 # No project: what is scored, studied or cut is the caller's own file or value.
 OWN_FILES = {
+    "coverage_by_show",
+    "explored_csv",
     "add_statistics",
     "agreement_csv",
     "agreement_json",

@@ -68,6 +68,7 @@ def long_list(
     noun: str,
     nothing: str = "",
     per_page: int = PER_PAGE,
+    page: str = "",
 ) -> None:
     """The page of the list that the address says, how many rows there are, and the links to the other pages.
 
@@ -80,6 +81,7 @@ def long_list(
         noun: what a row is.
         nothing: the sentence for a list without rows.
         per_page: rows a page.
+        page: the path of the page that a row opens on, such as `/queries`; empty for the page that the list is on.
     """
     if not count:
         st.info(nothing or f"There is no {noun} in this list.")
@@ -97,7 +99,11 @@ def long_list(
 
     _mount(
         key=name,
-        data={"html": _table(label, columns, rows, opens), "keys": not address_state.read(opens)},
+        data={
+            "html": _table(label, columns, rows, opens, page),
+            "keys": bool(page) or not address_state.read(opens),
+            "elsewhere": bool(page),
+        },
         on_opened_change=opened,
         on_sorted_change=sorted_anew,
     )
@@ -107,9 +113,9 @@ def long_list(
         address_state.pagination(pages)
 
 
-def _table(label: str, columns: Sequence[ListColumn], rows: Sequence[ListRow], opens: str) -> str:
+def _table(label: str, columns: Sequence[ListColumn], rows: Sequence[ListRow], opens: str, page: str) -> str:
     classes = [_classes(column) for column in columns]
-    body = "".join(_row(row, classes, opens) for row in rows)
+    body = "".join(_row(row, classes, opens, page) for row in rows)
     by = sorted_by(columns)
     head = "".join(_head(column, named, by) for column, named in zip(columns, classes, strict=True))
     return f"<table aria-label='{escape(label)}'><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
@@ -126,11 +132,13 @@ def _head(column: ListColumn, named: str, by: str) -> str:
     return f"<th scope='col'{named} aria-sort='{order}'>{button}</th>"
 
 
-def _row(row: ListRow, classes: Sequence[str], opens: str) -> str:
+def _row(row: ListRow, classes: Sequence[str], opens: str, page: str) -> str:
     value = str(row.opens)
-    address = {name: st.query_params.get_all(name) for name in st.query_params} | {opens: [value]}
-    chosen = " aria-current='true'" if address_state.read(opens) == value else ""
-    link = f"<a href='?{escape(urlencode(address, doseq=True))}' target='_self'>{row.cells[0]}</a>"
+    # What stands in the address is of this page.
+    here = {} if page else {name: st.query_params.get_all(name) for name in st.query_params}
+    address = here | {opens: [value]}
+    chosen = " aria-current='true'" if not page and address_state.read(opens) == value else ""
+    link = f"<a href='{page}?{escape(urlencode(address, doseq=True))}' target='_self'>{row.cells[0]}</a>"
     cells = "".join(f"<td{named}>{cell}</td>" for named, cell in zip(classes, (link, *row.cells[1:]), strict=True))
     return f"<tr data-opens='{escape(value)}'{chosen}>{cells}</tr>"
 

@@ -23,6 +23,10 @@ export default function ({ parentElement, data, setTriggerValue }) {
       if (!event.target.closest("a")) window.open(row.querySelector("a").href, "_blank", "noopener");
       return;
     }
+    if (data.elsewhere) { // a link to another page is the browser's
+      if (!event.target.closest("a")) row.querySelector("a").click();
+      return;
+    }
     event.preventDefault();
     open(row);
   }, { signal });

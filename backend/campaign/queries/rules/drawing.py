@@ -110,19 +110,28 @@ def shows(videos: Iterable[str], pattern: str | None = None) -> dict[str, str]:
     >>> shows(["castle_s01e02_seg00_clip_00", "s01e02_seg00_clip_00"])
     {'castle_s01e02_seg00_clip_00': 'castle', 's01e02_seg00_clip_00': ''}
     """
-    try:
-        compiled = re.compile(pattern or EPISODE)
-    except re.error as error:
-        raise ProjectError(f"--show-of {pattern!r} is not a regular expression: {error}") from error
-    found = {video: compiled.search(video) for video in videos}
-    if strange := sorted(video for video, match in found.items() if match is None):
+    found = named_shows(videos, pattern)
+    if strange := sorted(video for video, show in found.items() if show is None):
         named = ", ".join(strange[:3]) + (" ..." if len(strange) > 3 else "")
         raise ProjectError(
             f"the show of {len(strange)} of {len(found)} videos cannot be told from the name ({named}): "
             "say how with --show-of REGEX, whose first group is the show"
         )
+    return {video: show for video, show in found.items() if show is not None}
+
+
+def named_shows(videos: Iterable[str], pattern: str | None = None) -> dict[str, str | None]:
+    """The same, with None for the videos in whose names nothing is found.
+
+    Raises:
+        ProjectError: not a regular expression.
+    """
+    try:
+        compiled = re.compile(pattern or EPISODE)
+    except re.error as error:
+        raise ProjectError(f"--show-of {pattern!r} is not a regular expression: {error}") from error
     group = 1 if compiled.groups else 0
-    return {video: match[group] or "" for video, match in found.items() if match}
+    return {video: (match[group] or "") if (match := compiled.search(video)) else None for video in videos}
 
 
 def _spread(texts: Sequence[str], strata: Sequence[str], val: int, test: int, rng: random.Random) -> dict[str, Split]:

@@ -1,0 +1,248 @@
+"""The lead's page "Explore": what the judged pairs show, a part at a time, and the pairs behind every figure."""
+
+from collections.abc import Callable, Sequence
+from html import escape
+from typing import Any, TypeVar
+
+import streamlit as st
+
+from annotate_app.plain import plain
+from annotate_app.widgets import address_state, explore_charts, explore_lists, look, tables, wording
+from annotate_app.widgets.long_list import long_list, sorted_by
+from backend import api
+from backend.campaign.explore.model import AgreedQuery, Along, PairPart, RelevanceBin, VideoCoverage
+from backend.campaign.nouns import Person, Scale
+
+_PARTS = {
+    "similarity": "Similarity",
+    "rank": "Rank",
+    "same": "Similarity 1",
+    "coverage": "Coverage",
+    "durations": "Durations",
+    "agreement": "Agreement",
+}
+_OF_A_PART = ("page", "sort", "bin", "relevance", "video", "show")
+"""What in the address belongs to one part only."""
+_Found = TypeVar("_Found")
+
+
+def page() -> None:
+    """The choice of the part, and the part."""
+    project, lead, counts = look.lead_page("Explore")
+    if not any(counts["pairs"].values()):
+        st.info(f"No pair has been handed out yet. Next: {plain(api.next_step(project, lead))}")
+        return
+    part = address_state.choice("Part", "part", _PARTS, clears=_OF_A_PART, label_visibility="collapsed")
+    match part:
+        case "rank":
+            _along(project, lead, Along.RANK)
+        case "same":
+            _same_words(project, lead)
+        case "coverage":
+            _coverage(project, lead)
+        case "durations":
+            _durations(project, lead)
+        case "agreement":
+            _agreement(project, lead)
+        case _:
+            _along(project, lead, Along.SIMILARITY)
+
+
+def _along(project: api.Project, lead: Person, along: Along) -> None:
+    """Relevance against similarity, rank or duration: shares, means, numbers, and the pairs of a bin."""
+    bins = _counted(project, lead, along.value, lambda: api.relevances_along(project, lead, along))
+    scale, of = project.campaign.scale, explore_charts.WORDS[along].of
+    _nothing_counts(bins)
+    st.subheader(f"Relevance by {of}", anchor=False)
+    explore_charts.shares(bins, along, scale, lambda place: address_state.go(bin=place, page=None))
+    left, right = st.columns(2, gap="large")
+    with left:
+        explore_charts.means(bins, along, scale)
+    with right:
+        explore_charts.counts(bins, along)
+    _take(f"relevance-by-{of}", lambda: api.explored_csv(bins))
+    words = explore_charts.WORDS[along].bin
+    options = {"": "All pairs", **{str(one.place): _upper(words(one)) for one in bins}}
+    st.subheader("The pairs behind it", anchor=False)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        chosen = address_state.choice("Which pairs", "bin", options, clears=("page",), box=True, width=300)
+        relevance = _relevance(scale)
+    _pairs(project, lead, PairPart(along, int(chosen) if chosen else None, relevance))
+
+
+def _nothing_counts(bins: Sequence[RelevanceBin]) -> None:
+    decided, without = sum(one.decided for one in bins), sum(one.without for one in bins)
+    waits = (
+        f" {_upper(wording.count_of(without, 'other pair'))} {'has' if without == 1 else 'have'} none "
+        "(open, escalated or discarded): they count nowhere, and never as 0."
+        if without
+        else ""
+    )
+    st.caption(f"Over {wording.count_of(decided, 'pair')} with a relevance.{waits}")
+
+
+def _same_words(project: api.Project, lead: Person) -> None:
+    """Pairs whose caption says what the query says, and which are not all perfect: the paper's B.5."""
+    counts, without = _counted(project, lead, "same", lambda: api.same_words(project, lead))
+    scale, decided = project.campaign.scale, sum(counts)
+    st.markdown(
+        "A similarity of 1 means that a moment's caption says just what the query says. The clip need not be perfect: "
+        "captions leave out what is seen besides. In TVR-Ranking 312 of 2,635 such pairs are below its best relevance."
+    )
+    imperfect = decided - counts[scale.highest]
+    look.metrics(
+        {
+            "Similarity 1, with a relevance": f"{decided:,}",
+            f"Of relevance {scale.highest}": f"{counts[scale.highest]:,}",
+            f"Below {scale.highest}": f"{imperfect:,}"
+            + (f" ({wording.percent(100 * imperfect / decided)})" if decided else ""),
+            "Without a relevance": f"{without:,}",
+        }
+    )
+    if not decided:
+        st.info("No pair of similarity 1 has a relevance yet.")
+        return
+    rows = [
+        (tables.grade(value), escape(scale.label(value)), tables.bar(pairs, max(counts)), f"{pairs / decided:.1%}")
+        for value, pairs in enumerate(counts)
+    ]
+    st.html(tables.table(("Relevance", "", "Pairs", "Share"), rows, "rr-figures"))
+    st.subheader(f"Similarity 1, but below {scale.highest}", anchor=False)
+    relevance = _relevance(scale, most=scale.highest - 1)
+    _pairs(project, lead, PairPart(relevance=relevance, same_words=True), "There is none: all of them are perfect.")
+
+
+def _coverage(project: api.Project, lead: Person) -> None:
+    """What of the corpus was handed out, by show and by video; a video's pairs."""
+    videos: list[VideoCoverage] = _counted(project, lead, "coverage", lambda: api.coverage(project, lead))
+    opened = address_state.read_number("video")
+    if one := next((video for video in videos if video.video_id == opened), None):
+        st.button(
+            "All videos", on_click=address_state.go, kwargs={"video": None, "page": None}, icon=":material/arrow_back:"
+        )
+        st.subheader(plain(one.video), anchor=False)
+        told = f"{wording.count_of(one.judged_moments, 'moment')} of {one.moments:,} handed out"
+        mean = "" if one.mean is None else f", mean relevance {one.mean:.2f}"
+        st.caption(f"{one.duration_s:,.1f} s, {told} with {wording.count_of(one.queries, 'query')}{mean}.")
+        _pairs(project, lead, PairPart(video=one.video_id), "Nothing of this video was handed out.")
+        return
+    shows = api.coverage_by_show(videos)
+    covered = sum(show.covered for show in shows)
+    moments, judged = sum(show.moments for show in shows), sum(show.judged_moments for show in shows)
+    look.metrics(
+        {
+            "Videos with a candidate": f"{covered:,} of {len(videos):,}",
+            "Moments handed out": f"{judged:,} of {moments:,}",
+            "Pairs": f"{sum(show.pairs for show in shows):,}",
+        }
+    )
+    if len(shows) > 1:
+        st.subheader("Shows", anchor=False)
+        st.html(
+            tables.table(
+                explore_lists.SHOW_HEADS, [explore_lists.show_row(show) for show in shows], "rr-figures rr-shows"
+            )
+        )
+    st.subheader("Videos", anchor=False)
+    listed, chosen = videos, ""
+    if len(shows) > 1:
+        names = {f"{place}": explore_lists.show_name(show.show) for place, show in enumerate(shows)}
+        chosen = address_state.choice("Show", "show", {"": "All shows", **names}, clears=("page",), box=True, width=300)
+        if chosen:
+            listed = [video for video in videos if video.show == shows[int(chosen)].show]
+    by = sorted_by(explore_lists.VIDEO_COLUMNS)
+    listed = explore_lists.in_order(listed, by, explore_lists.VIDEO_KEYS, "-pairs")
+    long_list(
+        "Videos",
+        explore_lists.VIDEO_COLUMNS,
+        len(listed),
+        lambda first, most: [explore_lists.video_row(video) for video in listed[first : first + most]],
+        opens="video",
+        noun="video",
+    )
+    _take("coverage", lambda: api.explored_csv(listed))
+
+
+def _durations(project: api.Project, lead: Person) -> None:
+    """How long moments and videos last, and whether relevance goes with it."""
+    moments, videos = _counted(project, lead, "durations", lambda: api.durations(project, lead))
+    for found, noun in ((moments, "moment"), (videos, "video")):
+        if found is None:
+            continue
+        st.subheader(f"Duration of {noun}s", anchor=False)
+        st.caption(
+            f"{wording.count_of(found.count, noun)}: {found.least:,.2f} s at least, {found.mean:,.2f} s in the mean, "
+            f"{found.most:,.2f} s at most."
+        )
+        explore_charts.lasting(found, noun)
+        _take(f"durations-of-{noun}s", lambda found=found: api.explored_csv(found))  # type: ignore[misc]  # a default binds it
+    _along(project, lead, Along.DURATION)
+
+
+def _agreement(project: api.Project, lead: Person) -> None:
+    """Queries by how well people agree on their pairs."""
+    queries: list[AgreedQuery] = _counted(project, lead, "agreement", lambda: api.agreed_queries(project, lead))
+    st.caption(
+        "Of every two grades of one pair, the share that differs by no more than the tolerance. Queries that people "
+        "agree on least stand first; few pairs say little. The page Agreement has alphas and kappas."
+    )
+    by = sorted_by(explore_lists.QUERY_COLUMNS)
+    listed = explore_lists.in_order(queries, by, explore_lists.QUERY_KEYS, "")
+    long_list(
+        "Queries by agreement",
+        explore_lists.QUERY_COLUMNS,
+        len(listed),
+        lambda first, most: [explore_lists.query_row(one) for one in listed[first : first + most]],
+        opens="query",
+        noun="query",
+        nothing="No pair has two grades yet.",
+        page="/queries",
+    )
+    _take("agreement-of-queries", lambda: api.explored_csv(listed))
+
+
+def _pairs(project: api.Project, lead: Person, part: PairPart, nothing: str = "") -> None:
+    """The pairs of a part, which open their query; a page of them is fetched."""
+    count = _counted(project, lead, f"count-{part}", lambda: api.found_pair_count(project, lead, part))
+    long_list(
+        "Pairs",
+        explore_lists.PAIR_COLUMNS,
+        count,
+        lambda first, most: [
+            explore_lists.pair_row(pair) for pair in api.found_pairs(project, lead, part, first=first, most=most)
+        ],
+        opens="query",
+        noun="pair",
+        nothing=nothing,
+        page="/queries",
+    )
+    if count:
+        _take("pairs", lambda: api.explored_csv(api.found_pairs(project, lead, part)))
+
+
+def _relevance(scale: Scale, most: int | None = None) -> int | None:
+    grades = range((scale.highest if most is None else most) + 1)
+    options = {"": "Any relevance", **{str(value): str(value) for value in grades}}
+    chosen = address_state.choice("Relevance", "relevance", options, clears=("page",))
+    return int(chosen) if chosen else None
+
+
+def _counted(project: api.Project, lead: Person, what: str, count: Callable[[], _Found]) -> _Found:
+    """What was counted for anybody since the last grade or event; otherwise counted now."""
+    found: _Found = _kept(str(project.folder), api.explored_version(project, lead), what, count)
+    return found
+
+
+@st.cache_resource(max_entries=60, show_spinner=False)
+def _kept(folder: str, version: str, what: str, _count: Callable[[], Any]) -> Any:
+    return _count()
+
+
+def _take(name: str, make: Callable[[], str]) -> None:
+    """A download that is made when asked for."""
+    file = f"explore-{name}.csv"
+    st.download_button("CSV", data=make, file_name=file, mime="text/csv", key=f"take-{file}", on_click="ignore")
+
+
+def _upper(text: str) -> str:
+    return text[:1].upper() + text[1:]

@@ -1,0 +1,141 @@
+"""The rows of the lists on the page "Explore": pairs, videos, shows, queries."""
+
+from collections.abc import Callable, Sequence
+from html import escape
+from typing import Any, TypeVar
+
+from annotate_app.widgets import tables, wording
+from annotate_app.widgets.long_list import ListColumn, ListRow
+from backend.campaign.explore.model import AgreedQuery, FoundPair, ShowCoverage, VideoCoverage
+
+_Row = TypeVar("_Row")
+
+
+def show_name(show: str | None) -> str:
+    """What a show is called: names may tell it, or begin with the season as those of one show do, or tell nothing."""
+    return "no show in the name" if show is None else show or "a show without a name"
+
+
+PAIR_COLUMNS = (
+    ListColumn("Query"),
+    ListColumn("Moment", phone=False),
+    ListColumn("Rank", number=True),
+    ListColumn("Similarity", number=True),
+    ListColumn("Relevance", number=True),
+)
+
+
+def pair_row(pair: FoundPair) -> ListRow:
+    """A pair, which opens its query."""
+    relevance = f"<small>{pair.verdict.value}</small>" if pair.relevance is None else tables.grade(pair.relevance)
+    where = f"{escape(pair.video)}, {pair.start_s:.1f} to {pair.end_s:.1f} s"
+    return ListRow(pair.query_id, (escape(pair.query), where, str(pair.rank), f"{pair.similarity:.3f}", relevance))
+
+
+VIDEO_COLUMNS = (
+    ListColumn("Video", sort="video"),
+    ListColumn("Seconds", sort="seconds", number=True, phone=False),
+    ListColumn(
+        "Moments",
+        sort="moments",
+        number=True,
+        phone=False,
+        meaning="Handed out with any query, of those in the corpus.",
+    ),
+    ListColumn("Queries", sort="queries", number=True, phone=False),
+    ListColumn("Pairs", sort="pairs", number=True),
+    ListColumn("Mean relevance", sort="mean", number=True),
+)
+VIDEO_KEYS: dict[str, Callable[[VideoCoverage], Any]] = {
+    "video": lambda one: one.video,
+    "seconds": lambda one: one.duration_s,
+    "moments": lambda one: one.judged_moments,
+    "queries": lambda one: one.queries,
+    "pairs": lambda one: one.pairs,
+    "mean": lambda one: one.mean,
+}
+
+
+def video_row(one: VideoCoverage) -> ListRow:
+    """A video, which opens its pairs."""
+    moments = f"{one.judged_moments:,} of {one.moments:,}"
+    cells = (
+        escape(one.video),
+        f"{one.duration_s:,.1f}",
+        moments,
+        f"{one.queries:,}",
+        f"{one.pairs:,}",
+        _number(one.mean),
+    )
+    return ListRow(one.video_id, cells)
+
+
+SHOW_HEADS = ("Show", "Videos", "Moments handed out", "Pairs", "Relevance 1 or more", "Mean relevance")
+
+
+def show_row(one: ShowCoverage) -> tuple[str, ...]:
+    """A show, as cells."""
+    return (
+        escape(show_name(one.show)),
+        f"{one.covered:,} of {one.videos:,}",
+        f"{one.judged_moments:,} of {one.moments:,}",
+        f"{one.pairs:,}",
+        wording.percent(100 * one.relevant / one.decided) if one.decided else "",
+        _number(one.mean),
+    )
+
+
+QUERY_COLUMNS = (
+    ListColumn("Query"),
+    ListColumn("Split", phone=False),
+    ListColumn("Pairs", sort="pairs", number=True),
+    ListColumn("Within the tolerance", sort="within", number=True),
+    ListColumn("Equal", sort="equal", number=True, phone=False),
+    ListColumn("Settled by two", sort="two", number=True, phone=False),
+    ListColumn("Mean grade", sort="mean", number=True, phone=False),
+)
+QUERY_KEYS: dict[str, Callable[[AgreedQuery], Any]] = {
+    "pairs": lambda one: one.agreement.pairs,
+    "within": lambda one: one.agreement.within,
+    "equal": lambda one: one.agreement.exact,
+    "two": lambda one: one.agreement.settled.by_two / one.agreement.pairs,
+    "mean": lambda one: one.agreement.mean,
+}
+
+
+def query_row(one: AgreedQuery) -> ListRow:
+    """A query, which opens on its page."""
+    found = one.agreement
+    return ListRow(
+        one.query_id,
+        (
+            escape(found.name),
+            found.split,
+            f"{found.pairs:,}",
+            _share(found.within),
+            _share(found.exact),
+            _share(found.settled.by_two / found.pairs),
+            f"{found.mean:.2f}",
+        ),
+    )
+
+
+def _share(value: float | None) -> str:
+    return "" if value is None else wording.percent(100 * value)
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.2f}"
+
+
+def in_order(rows: Sequence[_Row], by: str, keys: dict[str, Callable[[_Row], Any]], usual: str) -> list[_Row]:
+    """As the list's head says; what is unknown stands last."""
+    by = by or usual
+    if not by:
+        return list(rows)
+    key = keys[by.removeprefix("-")]
+    known = [row for row in rows if key(row) is not None]
+    return [
+        *sorted(known, key=key, reverse=by.startswith("-")),
+        *(row for row in rows if key(row) is None),
+    ]

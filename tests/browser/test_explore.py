@@ -1,0 +1,50 @@
+"""A lead explores what the judged pairs show: parts, a bar, the pairs behind it, their query; also dark on a phone."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from app_server import AppServer
+from axe import no_serious_finding
+from backend import api
+
+pytestmark = pytest.mark.browser
+LEAD, _, PASSWORD = api.demo_people()
+PARTS = ("Rank", "Similarity 1", "Coverage", "Durations", "Agreement", "Similarity")
+
+
+@pytest.fixture(scope="module")
+def server(
+    tmp_path_factory: pytest.TempPathFactory, demo: Callable[..., Path], serve: Callable[[Path], AppServer]
+) -> AppServer:
+    """The app over the judged demo project."""
+    return serve(demo(tmp_path_factory.mktemp("explore") / "project", judged=True))
+
+
+def test_a_bar_leads_to_its_pairs_and_they_to_their_query(enter: Callable[..., Page], server: AppServer) -> None:
+    page = enter(LEAD, url=f"{server.url}/explore", viewport={"width": 390, "height": 844}, color_scheme="dark")
+    for part in PARTS:
+        page.get_by_role("radio", name=part, exact=True).click()
+        expect(page.get_by_role("radio", name=part, exact=True)).to_be_checked()
+        expect(page.locator(".rr-list tbody tr").first).to_be_visible()
+        main = page.get_by_test_id("stMain")
+        assert main.evaluate("(main) => main.scrollWidth <= main.clientWidth"), part
+    no_serious_finding(page)
+
+    page.set_viewport_size({"width": 1280, "height": 900})
+    chart = page.locator("[data-testid=stVegaLiteChart]").first
+    chart.locator("[aria-roledescription=bar]").last.click()
+    expect(page).to_have_url(re.compile(r"[?&]bin=\d+"))
+    box = page.get_by_role("combobox", name="Which pairs")
+    expect(box).to_have_value(re.compile("^Similarity "))
+    chosen = box.input_value()
+    first = page.locator(".rr-list tbody tr").first
+    text = first.locator("a").inner_text()
+    first.locator("td").last.click()
+    expect(page).to_have_url(re.compile(r"/queries\?query=\d+"))
+    expect(page.get_by_text(text).first).to_be_visible(timeout=30_000)
+    page.go_back()
+    expect(page.get_by_role("combobox", name="Which pairs")).to_have_value(chosen, timeout=30_000)
