@@ -29,7 +29,7 @@ from backend.campaign.nouns import Person, Role
 from backend.encoders import sentence
 from backend.ground.ids import PairKey
 from player_harness import make_clip
-from support import NOW, VERBS, WordEncoder, have_read
+from support import NOW, VERBS, WordEncoder, have_read, person_of
 
 ME, OTHERS, PASSWORD = "Mirabel", ("Anna", "Boris", "Carla", "Dev"), "long enough for everybody"
 HOUR = 3600.0
@@ -98,7 +98,7 @@ class Twin:
             return db.execute(query, values).fetchall()
 
     def me(self) -> Person:
-        return next(row.person for row in api.list_people(self.project, api.OPERATOR) if row.person.name == ME)
+        return person_of(self.project, ME)
 
 
 @pytest.fixture(scope="module")

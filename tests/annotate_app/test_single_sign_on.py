@@ -22,6 +22,7 @@ from streamlit.web.server.starlette.starlette_app_utils import create_signed_val
 from app_server import AppServer
 from backend import api
 from backend.campaign.nouns import Role
+from support import person_of
 
 CLIENT = "reelrank"
 
@@ -175,7 +176,7 @@ def test_a_used_invitation_binds_nobody(server: AppServer, provider: Provider) -
 def test_a_suspended_person_does_not_come_in_by_another_door(server: AppServer) -> None:
     opened = project(server)
     lead = api.add_person_with_password(opened, api.OPERATOR, "Lea", Role.LEAD, "long enough", now=time.time())
-    ana = next(row.person for row in api.list_people(opened, api.OPERATOR) if row.person.name == "Ana")
+    ana = person_of(opened, "Ana")
     api.suspend(opened, lead, ana.annotator_id, True, now=time.time())
     with browser(server) as client:
         page = client.get(link(client.get("/session/sign-in")))

@@ -158,6 +158,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Callable[.
     """
     alone = worker_id == "master"
     folder = tmp_path_factory.getbasetemp() if alone else tmp_path_factory.getbasetemp().parent
+    clips = folder / "clips"
 
     def build(judged: bool) -> Path:
         built = folder / ("demo-judged" if judged else "demo")
@@ -176,6 +177,10 @@ def demo(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Callable[.
         with (folder / "demo.lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             built = build(judged)
-        return Path(shutil.copytree(built, to))
+            clips.mkdir(exist_ok=True)
+        shutil.copytree(built, to)
+        # A clip is named by what it shows: what one copy cut, every copy has.
+        api.open_project(to).clips.symlink_to(clips)
+        return to
 
     return copy

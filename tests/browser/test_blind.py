@@ -33,7 +33,7 @@ from backend.ground.ids import AnnotatorId, PairId
 from hands import page_is_done, pair_on_show, press, saved
 from player_harness import make_clip
 from recorder import Recorder
-from support import VERBS, WordEncoder, have_read
+from support import VERBS, WordEncoder, have_read, person_of
 
 pytestmark = pytest.mark.browser
 
@@ -242,13 +242,9 @@ def cookie_of(marked: Marked, name: str) -> str:
     return f"reelrank_session={api.sign_in(marked.project, name, PASSWORD, now=time.time())}"
 
 
-def person(marked: Marked, name: str) -> Person:
-    return next(row.person for row in api.list_people(marked.project, api.OPERATOR) if row.person.name == name)
-
-
 def a_clip(marked: Marked, more: str = "") -> tuple[str, bytes, bytes]:
     """A clip on my desk as a browser gets it: (cookie, file, headers)."""
-    desk = api.desk(marked.project, person(marked, ME), now=time.time())
+    desk = api.desk(marked.project, person_of(marked.project, ME), now=time.time())
     cookie = cookie_of(marked, ME)
     status, clip, headers = call(marked.server.url, f"/clips/{desk.items[0].pair}.mp4{more}", cookie)
     assert status == 200
@@ -363,7 +359,7 @@ def test_a_clip_says_nothing_about_where_it_comes_from(marked: Marked, more: str
 
 def test_somebody_elses_pair_is_refused_like_one_that_does_not_exist(marked: Marked) -> None:
     cookie, _, _ = a_clip(marked)
-    me = person(marked, ME).annotator_id
+    me = person_of(marked.project, ME).annotator_id
     foreign = marked.sql(
         "SELECT pair_key FROM pair WHERE pair_id NOT IN (SELECT pair_id FROM seat WHERE annotator_id = ?) AND "
         "pair_id NOT IN (SELECT pair_id FROM skip WHERE annotator_id = ?)",

@@ -18,6 +18,7 @@ from backend import api
 from backend.ground.ids import PairKey
 from hands import page_is_done, pair_on_show, press, saved
 from recorder import Recorder
+from support import person_of
 
 pytestmark = pytest.mark.browser
 LEAD, ANNOTATORS, PASSWORD = api.demo_people()
@@ -35,7 +36,7 @@ def server(
     api.set_exam(
         project, api.OPERATOR, queries=2, pairs=3, seed=2, most_missed=40, although="few pairs", now=time.time()
     )
-    lead = next(row.person for row in api.list_people(project, api.OPERATOR) if row.person.name == LEAD)
+    lead = person_of(project, LEAD)
     for item in api.exam_items(project, api.OPERATOR):
         api.explain_exam_item(project, lead, item.item_id, f"{WHY} ({item.item_id})", now=time.time())
     return serve(project.folder)
@@ -53,7 +54,7 @@ def person(server: AppServer, name: str) -> int:
 def right(server: AppServer, item: str, name: str) -> int:
     """The right grade of an item of somebody's exam, found by the moment that is cut for it."""
     project = api.open_project(server.project)
-    me = next(row.person for row in api.list_people(project, api.OPERATOR) if row.person.name == name)
+    me = person_of(project, name)
     job = api.clip_for(project, me, PairKey(item))
     found = rows(
         server,

@@ -20,6 +20,7 @@ from backend.campaign.nouns import Person, Role
 from backend.ground.ids import PairKey
 from hands import page_is_done, pair_on_show, press, saved
 from recorder import Recorder
+from support import person_of
 
 pytestmark = pytest.mark.browser
 LEAD, ANNOTATORS, PASSWORD = api.demo_people()
@@ -75,10 +76,6 @@ def begin(page: Page) -> None:
     expect(page.locator(".counts")).to_have_text("none of this counts as a judgement yet")
 
 
-def known_as(project: api.Project, name: str) -> Person:
-    return next(row.person for row in api.list_people(project, api.OPERATOR) if row.person.name == name)
-
-
 def right(server: AppServer, project: api.Project, me: Person, item: str) -> int:
     """What is right for an item, as these tests have it: 4 of every other pair of the exam, 0 of the rest.
 
@@ -95,7 +92,7 @@ def right(server: AppServer, project: api.Project, me: Person, item: str) -> int
 
 def takes_elsewhere(server: AppServer, project: api.Project, name: str) -> None:
     """Somebody takes the whole exam in a browser of their own, and gives what is right."""
-    me = known_as(project, name)
+    me = person_of(project, name)
     desk = api.exam_act(project, me, api.ExamAct.START, now=time.time())
     while desk.items:
         item = desk.items[0].pair
@@ -135,7 +132,7 @@ def test_newcomers_take_the_round_and_one_fails_learns_retakes_and_goes_to_work(
     expect(lead.get_by_text("Handed in, waiting for the key: nobody.")).to_be_visible()
     asked = [row[0] for row in rows(server, "SELECT pair_id FROM exam_item")]
     assert len(asked) == ITEMS
-    reviewer, me = known_as(project, LEAD), known_as(project, name)
+    reviewer, me = person_of(project, LEAD), person_of(project, name)
     for item in api.exam_items(project, api.OPERATOR):
         api.explain_exam_item(project, reviewer, item.item_id, WHY, now=time.time())
 
@@ -230,7 +227,7 @@ def test_a_lead_gives_the_key_at_a_desk_that_tells_nothing(enter: Enter, server:
     project = api.open_project(server.project)
     api.set_exam(project, api.OPERATOR, queries=2, pairs=3, key=api.ExamKey.OWN, now=time.time())
     takes_elsewhere(server, project, ANNOTATORS[3])
-    page, me = enter(LEAD, url=f"{server.url}/exam"), known_as(project, LEAD)
+    page, me = enter(LEAD, url=f"{server.url}/exam"), person_of(project, LEAD)
     page.get_by_role("button", name="Give the key").click()
     expect(page.get_by_role("heading", name="Your grades are the key")).to_be_visible()
     no_serious_finding(page)

@@ -14,8 +14,8 @@ from app_server import AppServer
 from axe import no_serious_finding
 from backend import api
 from backend.campaign.judging.model import Desk, DeskState, GradeEvent
-from backend.campaign.nouns import Person
 from hands import pair_on_show, player, press, saved
+from support import person_of
 
 pytestmark = pytest.mark.browser
 LEAD, (ANA, *OTHERS), _ = api.demo_people()
@@ -36,7 +36,7 @@ def server(
         for nth, pair in enumerate(api.query_pairs(project, api.OPERATOR, query.query_id)):
             for name in OTHERS[:2]:
                 event = GradeEvent(pair.pair, (query.query_id + nth) % 5, f"{name}-{pair.pair}", 2000, 2000)
-                api.record_grades(project, person(project, name), [event], now=before)
+                api.record_grades(project, person_of(project, name), [event], now=before)
     with closing(sqlite3.connect(project.folder / "reelrank.db")) as db, db:
         db.execute("UPDATE campaign SET gold_key = 'always the same'")
     options = api.GoldOptions(share=0.25, window=4, fewest=2, warn=100, pause=0)
@@ -54,10 +54,6 @@ def right(folder: Path) -> dict[str, int]:
         )
 
 
-def person(project: api.Project, name: str) -> Person:
-    return next(row.person for row in api.list_people(project, api.OPERATOR) if row.person.name == name)
-
-
 def given(pair: str, known: dict[str, int]) -> int:
     """A grade far from what is known, where something is."""
     return 2 if pair not in known else 4 if known[pair] < 2 else 0
@@ -66,7 +62,7 @@ def given(pair: str, known: dict[str, int]) -> int:
 def work(folder: Path, until: Callable[[Desk, int], bool]) -> int:  # type: ignore[type-arg]
     """Somebody grades gold wrong, until something holds of the desk and the number of grades; that number."""
     project, known, count = api.open_project(folder), right(folder), 0
-    me = person(project, ANA)
+    me = person_of(project, ANA)
     desk = api.desk(project, me, now=time.time())
     while not until(desk, count):
         pair = desk.items[0].pair

@@ -15,6 +15,7 @@ from axe import no_serious_finding
 from backend import api
 from backend.campaign.nouns import Role
 from backend.ground.ids import PairKey
+from support import person_of
 
 pytestmark = pytest.mark.browser
 LEAD, ANNOTATORS, PASSWORD = api.demo_people()
@@ -93,9 +94,9 @@ def test_a_card_that_another_lead_decided_stays_with_what_was_typed_also_over_a_
     enter: Enter, server: AppServer
 ) -> None:
     project = api.open_project(server.project)
-    mine = next(row.person for row in api.list_people(project, api.OPERATOR) if row.person.name == LEAD)
+    mine = person_of(project, LEAD)
     api.add_person_with_password(project, mine, "Max", Role.LEAD, PASSWORD, now=time.time())
-    other = next(row.person for row in api.list_people(project, api.OPERATOR) if row.person.name == "Max")
+    other = person_of(project, "Max")
     page = enter(LEAD, url=f"{server.url}/disagreements", alone=True)
     key, _ = card(page)
     fill(page, key, 4, REASON)

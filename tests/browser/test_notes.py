@@ -13,9 +13,10 @@ from playwright.sync_api import Page, expect
 from app_server import AppServer
 from axe import no_serious_finding
 from backend import api
-from backend.campaign.judging.model import CORRECTION_S, GradeEvent
+from backend.campaign.judging.model import CORRECTION_S
 from backend.ground.ids import PairKey
 from hands import pair_on_show, player, press, saved
+from support import grade_all
 
 pytestmark = pytest.mark.browser
 LEAD, ANNOTATORS, _ = api.demo_people()
@@ -35,9 +36,7 @@ def server(
 def settle(server: AppServer, pair: str) -> None:
     """Somebody else grades the pair alike."""
     project = api.open_project(server.project)
-    other = next(row.person for row in api.list_people(project, api.OPERATOR) if row.person.name == ANNOTATORS[1])
-    (receipt,) = api.record_grades(project, other, [GradeEvent(PairKey(pair), 3, "alike", 1)], now=time.time())
-    assert receipt.status == "saved", receipt.message
+    grade_all(project, ANNOTATORS[1], {PairKey(pair): 3}, now=time.time())
 
 
 def let_time_pass(server: AppServer, seconds: float) -> None:

@@ -11,6 +11,7 @@ from app_server import AppServer
 from axe import no_serious_finding
 from backend import api
 from hands import press, saved
+from support import grade_all
 
 pytestmark = pytest.mark.browser
 LEAD, ANNOTATORS, _ = api.demo_people()
@@ -35,13 +36,13 @@ def test_ten_pairs_are_a_batch_and_their_last_two_speak_for_the_next(
     project = api.open_project(server.project)
     [query] = api.list_queries(project, api.OPERATOR)
     grades = {pair.pair: 4 if pair.rank >= 9 else 1 for pair in api.query_pairs(project, api.OPERATOR, query.query_id)}
-    for name in ANNOTATORS[:2]:
-        page = enter(name)
-        for number in range(1, 11):
-            expect(page.get_by_test_id("progress")).to_have_text(f"{number} of 10")
-            pair = page.get_by_test_id("player").get_attribute("data-pair") or ""
-            assert press(page, grades[pair]) == pair  # type: ignore[index]
-        saved(page)
+    page = enter(ANNOTATORS[0])
+    for number in range(1, 11):
+        expect(page.get_by_test_id("progress")).to_have_text(f"{number} of 10")
+        pair = page.get_by_test_id("player").get_attribute("data-pair") or ""
+        assert press(page, grades[pair]) == pair  # type: ignore[index]
+    saved(page)
+    grade_all(project, ANNOTATORS[1], grades, now=time.time())
     lead = enter(LEAD, url=f"{server.url}/queries?query={query.query_id}")
     expect(lead.get_by_text("The rule: mean 4.0 of 2.0, 2 of 2 graded 3 or more")).to_be_visible()
     lead.get_by_role("button", name="Open batch 2").click()

@@ -17,6 +17,7 @@ from axe import no_serious_finding
 from backend import api
 from backend.campaign.nouns import Role, Scale
 from hands import page_is_done, pair_on_show, player, press, saved
+from support import person_of
 
 pytestmark = pytest.mark.browser
 LEAD, ANNOTATORS, PASSWORD = api.demo_people()
@@ -126,7 +127,7 @@ def test_a_newcomer_reads_practises_and_comes_to_the_exam_by_keyboard(enter: Ent
 def test_a_changed_guideline_is_told_after_the_clip_on_show_and_once(enter: Enter, server: AppServer) -> None:
     page, project = enter(ANNOTATORS[0]), api.open_project(server.project)
     pair_on_show(page)
-    (lead,) = (row.person for row in api.list_people(project, api.OPERATOR) if row.person.name == LEAD)
+    lead = person_of(project, LEAD)
     grading = project.campaign.grading
     meanings = tuple(replace(one, label="Mostly") if one.grade == 3 else one for one in grading.scale.meanings)
     api.reword_guideline(project, lead, replace(grading, scale=Scale(meanings)), "Well was too wide.", now=time.time())

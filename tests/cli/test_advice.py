@@ -16,7 +16,7 @@ from backend.campaign.nouns import Role
 from backend.encoders import sentence
 from reading import read
 from scored import write_video
-from support import MOMENTS, NOW, WordEncoder, have_read
+from support import MOMENTS, NOW, WordEncoder, have_read, person_of
 
 Run = Callable[..., tuple[int, str, str]]
 Follow = Callable[[str], None]
@@ -123,7 +123,7 @@ def test_what_a_page_advises_leads_to_the_first_grade(
         (advice,) = advised
         follow(advice)
     have_read(project)
-    ana = next(row.person for row in api.list_people(project, api.OPERATOR) if row.person.name == "Ana")
+    ana = person_of(project, "Ana")
     assert api.desk(project, ana, now=NOW).state is DeskState.READY
 
 

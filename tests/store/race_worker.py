@@ -12,13 +12,14 @@ from pathlib import Path
 from backend import api
 from backend.campaign.judging.model import GradeEvent, ReceiptStatus
 from backend.ground.ids import PairKey
+from support import person_of
 
 PATIENCE_S = 60.0
 
 
 def main(folder: str, name: str, seed: str) -> None:
     project = api.open_project(Path(folder))
-    person = next(row.person for row in api.list_people(project, api.OPERATOR) if row.person.name == name)
+    person = person_of(project, name)
     chance = random.Random(seed)
     graded: set[PairKey] = set()
     refused, met_again, errors = 0, 0, []

@@ -15,7 +15,7 @@ from backend.ground.errors import InputError, SchemaOutOfDate, StoreUnavailable
 from backend.store import connection, upkeep
 from backend.store.connection import Database
 from backend.store.schema import migrations
-from support import NOW
+from support import NOW, person_of
 
 M001 = Path(__file__).with_name("m001.sql")
 """A small project, as the code of the release with schema `m001_initial` left it: rows in every table."""
@@ -114,7 +114,7 @@ def test_a_migrated_project_is_well_and_goes_on(old: Path) -> None:
     # By hand from the rows: both queries still have pairs that nobody has graded, the first one a fourth grade to give.
     held = project.store.db.conn.execute("SELECT batch_id, nearest FROM agenda ORDER BY nearest DESC").fetchall()
     assert [tuple(row)[1] for row in held] == [4, 1]
-    carla = next(row.person for row in api.list_people(project, api.OPERATOR) if row.person.name == "Carla")
+    carla = person_of(project, "Carla")
     assert api.desk(project, carla, now=NOW + 5000).items
 
 

@@ -20,7 +20,7 @@ from backend.campaign.people import accounts as people
 from backend.ground.errors import InputError, ProjectError
 from backend.ground.ids import AnnotatorId, PairKey
 from backend.store import connection
-from support import NOW, PARTLY, Judging, have_read
+from support import NOW, PARTLY, Judging, have_read, person_of
 
 RAW = "pair_id,worker,relevance\n"
 PAIRS = "pair_id,query_id,query,video_name,timestamp,duration,caption,similarity\n"
@@ -389,7 +389,7 @@ def test_candidates_are_not_chosen_beside_those_of_an_imported_campaign(empty: a
 
 def test_an_imported_grade_is_not_corrected_here(empty: api.Project) -> None:
     take(empty, RAW + "1,4,3\n", PAIRS + '1,7,A man sits.,v1,"[1, 2]",60,A man sits.,1.0\n')
-    worker = next(row.person for row in api.list_people(empty, api.OPERATOR) if row.person.name == "worker 4")
+    worker = person_of(empty, "worker 4")
     assert api.desk(empty, worker, now=NOW).previous is None
     key = PairKey(rows(empty, "SELECT pair_key FROM pair")[0][0])
     [receipt] = api.record_grades(empty, worker, [GradeEvent(key, 0, "k")], now=NOW)

@@ -13,7 +13,7 @@ from backend.campaign.people import gate
 from backend.ground.errors import NotAllowed, ProjectError
 from backend.ground.ids import AnnotatorId, PairKey
 from exam_rounds import Round
-from support import NOW
+from support import NOW, person_of
 
 LATER = NOW + 100_000
 
@@ -252,7 +252,7 @@ def test_a_lead_grades_nothing_but_the_key_and_gives_it_once(fresh: Round) -> No
 def test_another_leads_half_given_key_ends_with_the_first_one_handed_in(fresh: Round) -> None:
     fresh.hold("own")
     fresh.change("INSERT INTO annotator (name, role, created_at) VALUES ('Lou', 'lead', 1)")
-    lou = next(row.person for row in api.list_people(fresh.project, api.OPERATOR) if row.person.name == "Lou")
+    lou = person_of(fresh.project, "Lou")
     begun = api.exam_act(fresh.project, lou, api.ExamAct.START, now=NOW)
     fresh.grade_all(-1, 1)
     fresh.act(-1, "hand_in")
