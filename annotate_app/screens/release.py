@@ -2,9 +2,7 @@
 
 import logging
 import time
-from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
@@ -12,6 +10,8 @@ import streamlit as st
 from annotate_app.plain import plain
 from annotate_app.server import export_worker
 from annotate_app.widgets import look, wording
+from annotate_app.widgets.release_terms import release_terms
+from annotate_app.widgets.releases import releases
 from backend import api
 from backend.campaign.nouns import Person, Split
 from backend.campaign.release.model import Adjudicated, ReleaseOptions, ReleaseSelection
@@ -24,7 +24,7 @@ _SHOWN = 50
 
 
 def page() -> None:
-    """What would be in it and what not, then the button, the wait and the download."""
+    """What would be in it and what not, licence, the button, and the releases made so far."""
     project, lead, counts = look.lead_page("Release")
     st.markdown("A release freezes what is agreed so far, with a manifest and a hash of every file.")
     with st.container(key="release_options"):
@@ -43,8 +43,9 @@ def page() -> None:
         st.warning("  \n".join(["**Before you freeze it**", *said]), icon=":material/pending_actions:")
     _left_out(found)
     look.refusal("release_problem")
+    release_terms(project, lead)
     _maker(options)
-    _earlier(api.list_releases(project, lead))
+    releases(project, lead, api.list_releases(project, lead))
 
 
 def inside(found: ReleaseSelection) -> list[str]:
@@ -93,12 +94,18 @@ def warnings(counts: dict[str, Any]) -> list[str]:
 
 def make(options: ReleaseOptions) -> None:
     """Callback of the button: starts the worker unless one is at it already."""
-    running: Future[Path] | None = st.session_state.get("release")
-    if running and not running.done():
+    if _busy():
         return
 
     def begin(project: api.Project, lead: Person) -> None:
-        st.session_state["release"] = export_worker.start(project.folder, lead, options, time.time())
+        st.session_state["release"] = export_worker.start(
+            project.folder,
+            lead,
+            options,
+            st.session_state["release_name"],
+            st.session_state["release_notes"],
+            time.time(),
+        )
 
     st.session_state["release_problem"] = look.as_lead(begin)
 
@@ -131,7 +138,7 @@ def _options() -> ReleaseOptions:
 
 
 def _busy() -> bool:
-    future: Future[Path] | None = st.session_state.get("release")
+    future: Future[tuple[str, bool]] | None = st.session_state.get("release")
     return future is not None and not future.done()
 
 
@@ -162,7 +169,10 @@ def _queries_are(count: int) -> str:
 
 def _maker(options: ReleaseOptions) -> None:
     busy = _busy()
-    st.button("Make release", type="primary", key="make_release", on_click=make, args=(options,), disabled=busy)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.text_input("Name", key="release_name", placeholder="release-N", disabled=busy, max_chars=100)
+        st.text_input("Notes", key="release_notes", placeholder="What is new in it", disabled=busy, max_chars=2000)
+        st.button("Make release", type="primary", key="make_release", on_click=make, args=(options,), disabled=busy)
     # Only a release in the making needs to be looked at again every second.
     st.fragment(_progress, run_every=1.0 if busy else None)()
 
@@ -170,7 +180,7 @@ def _maker(options: ReleaseOptions) -> None:
 def _progress() -> None:
     if "release" not in st.session_state:
         return
-    future: Future[Path] = st.session_state["release"]
+    future: Future[tuple[str, bool]] = st.session_state["release"]
     if not future.done():
         st.info("The release is being made. You can go on working; it appears here.", icon=":material/sync:")
         return
@@ -178,7 +188,7 @@ def _progress() -> None:
         st.session_state["release_seen"] = future
         st.rerun()
     try:
-        path = future.result()
+        name, again = future.result()
     except ReelRankError as error:
         st.error(plain(str(error)))
         return
@@ -187,32 +197,7 @@ def _progress() -> None:
         _LOG.exception("Making a release failed")
         st.error("The release could not be made. The server's log says why; nothing was changed.")
         return
-    st.success(f"The release is ready: {plain(path.name)}, {path.stat().st_size / 1e6:,.1f} MB.")
-    # A run that ended between the click and the browser's fetch would take the file away: the click starts none.
-    st.download_button(
-        "Download",
-        data=_reader(path),
-        file_name=path.name,
-        mime="application/zip",
-        key="download",
-        on_click="ignore",
-    )
-
-
-def _earlier(releases: Sequence[api.ReleaseRow]) -> None:
-    """What was frozen before, by the hash that names it."""
-    if not releases:
-        return
-    st.subheader("Earlier releases", anchor=False)
-    st.table(
-        {
-            "Made": [wording.when(release.created_at, st.context.timezone) for release in releases],
-            "SHA-256 of its manifest": [release.sha256 for release in releases],
-        },
-        hide_index=True,
-    )
-
-
-def _reader(path: Path) -> Callable[[], bytes]:
-    """Read on the click only: a release can be large, and most runs of this page do not need it."""
-    return path.read_bytes
+    if again:
+        st.info(f"Nothing changed since the release {plain(name)}: what was made now is the same, byte for byte.")
+    else:
+        st.success(f"The release {plain(name)} is ready; it stands below.")

@@ -9,11 +9,14 @@ from backend.campaign.release.model import ReleaseOptions
 from backend.ground import processes
 
 
-def make(folder: Path, person: Person, options: ReleaseOptions, now: float) -> Path:
-    """Runs in the worker, with a connection of its own; returns the finished zip."""
-    return api.export_zip(api.open_project(folder), person, options, now=now)
+def make(folder: Path, person: Person, options: ReleaseOptions, name: str, notes: str, now: float) -> tuple[str, bool]:
+    """Runs in the worker, with a connection of its own; the name of the release, and whether it was made before."""
+    report = api.export_release(api.open_project(folder), person, None, options, name=name, notes=notes, now=now)
+    return report.name, report.again
 
 
-def start(folder: Path, person: Person, options: ReleaseOptions, now: float) -> Future[Path]:
+def start(
+    folder: Path, person: Person, options: ReleaseOptions, name: str, notes: str, now: float
+) -> Future[tuple[str, bool]]:
     """Begins a release and returns at once; the process ends with its work."""
-    return processes.alone(make, folder, person, options, now)
+    return processes.alone(make, folder, person, options, name, notes, now)

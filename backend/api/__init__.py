@@ -92,6 +92,14 @@ if TYPE_CHECKING:
         relevances_along,
         same_words,
     )
+    from backend.api.freezing import (
+        export_release,
+        list_releases,
+        release_file,
+        release_preview,
+        release_terms,
+        set_release_terms,
+    )
     from backend.api.gold import end_gold, gold_results, set_gold
     from backend.api.guideline import (
         choose_example,
@@ -169,11 +177,7 @@ if TYPE_CHECKING:
         accept_rewrites,
         choose_candidates,
         choose_encoder,
-        export_release,
-        export_zip,
         init_project,
-        list_releases,
-        release_preview,
         rewrite_captions,
         waiting_rewrites,
         write_pseudo_train,
@@ -272,8 +276,7 @@ if TYPE_CHECKING:
     from backend.campaign.queries.drawing import QueryReport
     from backend.campaign.release.export import ReleaseReport
     from backend.campaign.release.importing import ReleaseImport
-    from backend.campaign.release.model import ReleaseOptions, ReleaseSelection
-    from backend.campaign.release.rows import ReleaseRow
+    from backend.campaign.release.model import KeptRelease, ReleaseOptions, ReleaseSelection, Terms
     from backend.campaign.release.validating import ValidationReport
     from backend.campaign.review.probing import ProbeReport
     from backend.campaign.review.taking_back import TakenBack
@@ -365,6 +368,7 @@ __all__ = [
     "Inputs",
     "JudgementsReport",
     "Kept",
+    "KeptRelease",
     "Leaderboard",
     "Missed",
     "Operator",
@@ -380,7 +384,6 @@ __all__ = [
     "ReleaseImport",
     "ReleaseOptions",
     "ReleaseReport",
-    "ReleaseRow",
     "ReleaseSelection",
     "Restored",
     "RewriteReport",
@@ -393,6 +396,7 @@ __all__ = [
     "StudyInputs",
     "Sureness",
     "TakenBack",
+    "Terms",
     "UsedReport",
     "ValidationReport",
     "accept_invitation",
@@ -480,7 +484,6 @@ __all__ = [
     "explored_csv",
     "explored_version",
     "export_release",
-    "export_zip",
     "file_inputs",
     "file_statistics",
     "find_queries",
@@ -562,7 +565,9 @@ __all__ = [
     "recent_reasons",
     "record_grades",
     "record_skips",
+    "release_file",
     "release_preview",
+    "release_terms",
     "relevances_along",
     "remove_run",
     "remove_truth",
@@ -597,6 +602,7 @@ __all__ = [
     "set_gold",
     "set_guideline_from_file",
     "set_practice_from_file",
+    "set_release_terms",
     "shown",
     "sign_in",
     "sign_in_as",

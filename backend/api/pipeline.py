@@ -12,15 +12,10 @@ from backend.campaign.captions import rewriting as captions
 from backend.campaign.captions.by_model import ByModel
 from backend.campaign.captions.rewriting import RewriteReport
 from backend.campaign.captions.rows import rewrites as caption_rows
-from backend.campaign.nouns import Operator, Person
-from backend.campaign.people import gate
 from backend.campaign.project import folder as projects
 from backend.campaign.project import scale_file
 from backend.campaign.project.folder import Project
-from backend.campaign.release import contents, export
-from backend.campaign.release.export import ReleaseReport
-from backend.campaign.release.model import ReleaseOptions, ReleaseSelection
-from backend.campaign.release.rows import ReleaseRow, all_releases
+from backend.campaign.release import export
 from backend.encoders import sentence
 from backend.encoders.sentence import DEFAULT_NAME, Encoder
 from backend.ground.progress import Progress
@@ -116,45 +111,10 @@ def write_pseudo_train(
 ) -> list[Path]:
     """Write `train_topNN.json` files into a folder; the files written."""
     export.require_new_sets(out, tops)  # before the encoder is loaded
-    return export.write_training_sets(project, _encoder_needed(project), out, tops, progress=progress)
+    return export.write_training_sets(project, encoder_needed(project), out, tops, progress=progress)
 
 
-def export_release(
-    project: Project,
-    by: Person | Operator,
-    out: Path,
-    options: ReleaseOptions | None = None,
-    *,
-    now: float,
-    progress: Progress | None = None,
-) -> ReleaseReport:
-    """Freeze a release of format tvr-ranking into a new folder."""
-    in_charge, options = gate.in_charge(project.store, by), options or ReleaseOptions()
-    export.require_ready(project, options, out)  # before the encoder is loaded
-    encoder = _encoder_needed(project)
-    return export.export_tvr_ranking(project, in_charge, encoder, out, options, now=now, progress=progress)
-
-
-def export_zip(project: Project, lead: Person, options: ReleaseOptions | None = None, *, now: float) -> Path:
-    """A release as one zip under `releases/` of the project, for download by a lead."""
-    who, options = gate.lead_of(project.store, lead), options or ReleaseOptions()
-    export.require_ready(project, options)
-    return export.export_zip(project, who, _encoder_needed(project), options, now=now).place
-
-
-def release_preview(project: Project, by: Person | Operator, options: ReleaseOptions | None = None) -> ReleaseSelection:
-    """Which queries a release made now would hold, and which not."""
-    gate.in_charge(project.store, by)
-    return contents.preview(project, options or ReleaseOptions())
-
-
-def list_releases(project: Project, by: Person | Operator) -> list[ReleaseRow]:
-    """The releases made so far, the newest first."""
-    gate.in_charge(project.store, by)
-    return all_releases(project.store.db)
-
-
-def _encoder_needed(project: Project) -> Encoder | None:
+def encoder_needed(project: Project) -> Encoder | None:
     """The encoder of the training sets; None where they came with a release."""
     return _encoder(project) if pseudo_train.needs_encoder(project) else None
 

@@ -1,6 +1,5 @@
 """Commands about the guideline: `reelrank guideline DIR`, `reelrank guideline set DIR FILE`."""
 
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
@@ -9,7 +8,7 @@ import typer
 
 from backend import api
 from backend.campaign.project.model import Grading
-from backend.cli.output import Dir, Json, ShowUnlessTold, now, say
+from backend.cli.output import Dir, Json, ShowUnlessTold, minute, now, say
 
 
 def register(app: typer.Typer) -> None:
@@ -41,7 +40,7 @@ def show(folder: Dir, json: Json = False) -> None:
     _print(versions[-1].grading)
     say("\nVersions:")
     for before, one in zip([None, *versions], versions, strict=False):
-        since = "from the beginning" if one.since is None else f"since {_day(one.since)}"
+        since = "from the beginning" if one.since is None else f"since {minute(one.since)}"
         by = f" by {one.by}" if one.by else "" if one.since is None else " by the command line"
         say(f"  {one.version}  {since}{by}{f': {one.reason}' if one.reason else ''}")
         for change in api.guideline_changes(before.grading, one.grading) if before else ():
@@ -80,7 +79,3 @@ def _print(grading: Grading) -> None:
         say(f"The examples are for the query: {grading.example_query}")
     for text in grading.reminders:
         say(f"- {text}")
-
-
-def _day(at: float) -> str:
-    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M UTC")

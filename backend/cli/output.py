@@ -4,7 +4,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from datetime import date
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
@@ -69,6 +69,11 @@ def day_of(text: str | None, option: str) -> str | None:
         return None if text is None else date.fromisoformat(text).isoformat()
     except ValueError:
         raise typer.BadParameter(f"{text!r} is not a day such as 2026-03-14", param_hint=option) from None
+
+
+def minute(at: float) -> str:
+    """An instant in UTC, to the minute: `2026-03-14 09:26 UTC`."""
+    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M UTC")
 
 
 def say(text: str) -> None:

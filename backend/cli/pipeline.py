@@ -107,6 +107,13 @@ def export(
     unfinished: Annotated[
         bool, typer.Option("--unfinished", help="Take queries too whose pairs still wait for grades.")
     ] = False,
+    name: Annotated[
+        str | None, typer.Option("--name", metavar="NAME", help="What to call it in `reelrank releases`.")
+    ] = None,
+    notes: Annotated[str, typer.Option("--notes", metavar="TEXT", help="What to say about it there.")] = "",
+    keep: Annotated[
+        bool, typer.Option("--keep/--no-keep", help="Keep it in the project too, as a zip under releases/, or not.")
+    ] = True,
 ) -> None:
     """Freeze a release: truth, pseudo training sets, raw annotations, manifest with hashes.
 
@@ -122,6 +129,9 @@ def export(
             api.OPERATOR,
             out,
             ReleaseOptions(adjudicated, unfinished, with_published),
+            name=name,
+            notes=notes,
+            keep=keep,
             now=start,
             progress=progress,
         )
@@ -130,6 +140,8 @@ def export(
         f"{report.place}: {found.count(Split.VAL)} validation and {found.count(Split.TEST)} test queries with "
         f"{found.moments} graded moments; {len(report.files)} files ({seconds(start)})."
     )
+    where = f", kept in {report.kept}" if report.kept else ""
+    say(f"Release {report.name}{', which was made before' if report.again else ''}{where}.")
     say(f"SHA-256 of its manifest: {report.sha256}")
     if found.unfinished:
         take = "" if unfinished else " (--unfinished takes them too, where a pair is settled)"
@@ -140,6 +152,8 @@ def export(
         say(f"Note: left out {_queries(found.without_relevance)} without a pair that could be truth.")
     if found.adjudicated_left_out:
         say(f"Note: left out {found.adjudicated_left_out} pairs that a lead decided on.")
+    if not report.licence:
+        say(f"Note: no licence is chosen; its card says so. Choose one: reelrank terms {folder} --licence CC-BY-4.0")
     if report.simulated:
         say(f"Note: {report.simulated} judgements in it are SIMULATED; this is not ground truth.")
 

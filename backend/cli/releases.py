@@ -1,4 +1,4 @@
-"""Commands about releases that somebody hands on: validate, import-release."""
+"""Commands about releases: those that a project made, their licence, and anybody's that somebody hands on."""
 
 from pathlib import Path
 from typing import Annotated
@@ -7,7 +7,10 @@ import msgspec
 import typer
 
 from backend import api
-from backend.cli.output import EncoderOption, Json, KindOption, now, progress_bar, say, seconds
+from backend.campaign.release.model import LICENCES
+from backend.cli.output import Dir, EncoderOption, Json, KindOption, minute, now, progress_bar, say, seconds, table
+from backend.ground.reading import bytes_of
+from backend.ground.text_files import decode_text
 
 SHOWN = 50
 """So many problems are printed; --json has up to 1,000."""
@@ -20,6 +23,8 @@ def register(app: typer.Typer) -> None:
     """Add these commands to the command line."""
     app.command("validate")(validate)
     app.command("import-release")(import_release)
+    app.command("releases")(releases)
+    app.command("terms")(terms)
 
 
 def validate(release: ReleaseArgument, json: Json = False) -> None:
@@ -80,3 +85,71 @@ def import_release(
     if report.training_lists:
         say(f"The lists of {report.training_lists:,} training queries are those of the release.")
     say(f"{report.videos:,} videos have no file yet: `reelrank import {folder} FILE --videos FOLDER` shows them.")
+
+
+def releases(folder: Dir, json: Json = False) -> None:
+    """List the releases that were made of a project: what each holds, its hash, and where it is kept.
+
+    Example: reelrank releases my-project
+    """
+    found = api.list_releases(api.open_project(folder), api.OPERATOR)
+    if json:
+        say(msgspec.json.encode(found).decode())
+        return
+    if not found:
+        say(f"No release was made yet. Next: reelrank export {folder} OUT")
+        return
+    rows = [
+        (
+            *(one.name, minute(one.made_at), one.made_by or ""),
+            *("" if held is None else f"{held:,}" for held in (one.val_queries, one.test_queries, one.moments)),
+            *(one.sha256[:12], _kept(one)),
+        )
+        for one in found
+    ]
+    table(("name", "made", "by", "val", "test", "moments", "sha256", "kept in"), rows)
+    for one in found:
+        if said := "; ".join([*one.settings, *([one.notes] if one.notes else [])]):
+            say(f"{one.name}: {said}")
+
+
+def terms(
+    folder: Dir,
+    licence: Annotated[
+        str | None,
+        typer.Option("--licence", metavar="NAME", help=f"A name of SPDX ({', '.join(LICENCES[:5])}, ...) or any text."),
+    ] = None,
+    citation: Annotated[str | None, typer.Option("--citation", metavar="TEXT", help="How to cite a release.")] = None,
+    citation_file: Annotated[
+        Path | None, typer.Option("--citation-file", metavar="FILE", help="The same, as it stands in a file.")
+    ] = None,
+    reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; needed where it was said before.")] = "",
+    json: Json = False,
+) -> None:
+    """Show licence and citation of all releases to come, or say them; their cards and manifests have them.
+
+    Example: reelrank terms my-project --licence CC-BY-4.0 --citation-file cite.bib
+    """
+    project = api.open_project(folder)
+    if citation_file is not None:
+        citation = decode_text(bytes_of(citation_file), str(citation_file))
+    if licence is None and citation is None:
+        found = api.release_terms(project, api.OPERATOR)
+    else:
+        found = api.set_release_terms(
+            project, api.OPERATOR, licence=licence, citation=citation, reason=reason, now=now()
+        )
+    if json:
+        say(msgspec.json.encode(found).decode())
+        return
+    say(f"Licence: {found.licence or '(none chosen)'}")
+    say(f"Citation: {found.citation or '(none)'}")
+    if found.at is not None:
+        because = f": {found.reason}" if found.reason else ""
+        say(f"Said {minute(found.at)} by {found.by or 'the command line'}{because}")
+
+
+def _kept(one: api.KeptRelease) -> str:
+    if one.file is None:
+        return "(not kept)"
+    return f"{one.file} ({one.megabytes:.1f} MB)" if one.megabytes is not None else f"{one.file} IS MISSING"

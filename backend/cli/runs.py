@@ -1,7 +1,6 @@
 """Commands about kept ground truths and runs: `reelrank truths` and `reelrank runs`."""
 
 from dataclasses import asdict
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
@@ -9,7 +8,7 @@ import msgspec
 import typer
 
 from backend import api
-from backend.cli.output import Dir, Json, now, progress_bar, say, table
+from backend.cli.output import Dir, Json, minute, now, progress_bar, say, table
 
 Name = Annotated[
     str | None, typer.Option("--name", metavar="NAME", help="What to call it; by default the name of the file.")
@@ -105,11 +104,7 @@ def _list(kept: "list[api.Kept]", json: bool) -> None:
         say(msgspec.json.encode([asdict(one) for one in kept]).decode())
         return
     rows = [
-        (one.name, f"{one.queries:,}", f"{one.moments:,}", one.file, one.sha256[:12], _day(one.added_at))
+        (one.name, f"{one.queries:,}", f"{one.moments:,}", one.file, one.sha256[:12], minute(one.added_at))
         for one in kept
     ]
     table(("name", "queries", "moments", "file", "sha256", "added"), rows)
-
-
-def _day(at: float) -> str:
-    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M UTC")

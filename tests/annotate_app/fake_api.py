@@ -47,8 +47,7 @@ from backend.campaign.people.model import Pause, PersonReview
 from backend.campaign.pool_check.model import CheckReport
 from backend.campaign.project.model import Campaign
 from backend.campaign.quality.model import BehindFlag, FlagKind, MyAgreement, MyReply, MyWork, PersonFlags
-from backend.campaign.release.model import QueryStanding, ReleaseOptions, ReleaseSelection
-from backend.campaign.release.rows import ReleaseRow
+from backend.campaign.release.model import KeptRelease, QueryStanding, ReleaseOptions, ReleaseSelection, Terms
 from backend.campaign.release.rules.selecting import select
 from backend.campaign.review.model import (
     DayCount,
@@ -142,6 +141,14 @@ class Project:
     examples: list[Example] = field(default_factory=list)
     rewrites: RewriteQueue = field(
         default_factory=lambda: RewriteQueue(RewriteCounts(0, 0, 0, 0, 0), (), None, False, "")
+    )
+    releases: list[KeptRelease] = field(
+        default_factory=lambda: [
+            KeptRelease(
+                *("v1", "The first one", NOON, "Lea", "ab" * 32, "2026-03-14T09:26:53+00:00", "releases/v1.zip"),
+                *(0.1, 1, 1, 40, ("with unfinished queries",)),
+            )
+        ]
     )
     exam: Exam | None = None
     exam_finished: int = 0
@@ -612,8 +619,16 @@ def exempt_from_exam(
     project.exam_asked.append(("exempt", annotator_id, reason))
 
 
-def list_releases(project: Project, by: Person | Operator) -> list[ReleaseRow]:
-    return [ReleaseRow(1, NOON, "ab" * 32)]
+def list_releases(project: Project, by: Person | Operator) -> list[KeptRelease]:
+    return project.releases
+
+
+def release_file(project: Project, by: Person | Operator, name: str) -> Path:
+    return project.folder / "releases" / f"{name}.zip"
+
+
+def release_terms(project: Project, by: Person | Operator) -> Terms:
+    return Terms()
 
 
 def restore_clip(project: Project, person: Person, pair: PairKey, *, now: float) -> None:
@@ -798,13 +813,6 @@ def release_preview(project: Project, by: Person | Operator, options: ReleaseOpt
         for n, (split, waiting, decided) in enumerate([(Split.VAL, 0, 1), (Split.TEST, 0, 0), (Split.VAL, 8, 0)], 1)
     ]
     return select(queries, options)
-
-
-def export_zip(project: Project, person: Person, options: ReleaseOptions, *, now: float) -> Path:
-    path = project.folder / "releases" / "release-001.zip"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(b"PK\x05\x06" + bytes(18))
-    return path
 
 
 NAMES = tuple(

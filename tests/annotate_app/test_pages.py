@@ -851,27 +851,37 @@ def test_what_became_of_rewrites_is_told_when_nothing_can_be_decided(
     ]
 
 
-def test_earlier_releases_are_listed_by_their_hash(open_page: Open) -> None:
-    assert list(open_page("release").table[-1].value["SHA-256 of its manifest"]) == ["ab" * 32]
+def test_releases_are_listed_and_one_whose_file_is_gone_says_so(open_page: Open, project: fake_api.Project) -> None:
+    from annotate_app.widgets.releases import told
+
+    (kept,) = project.releases
+    project.releases.append(replace(kept, name="v0", megabytes=None))
+    app = open_page("release")
+    assert len(app.get("download_button")) == 1
+    assert any("**v0**" in one.value and "its file is gone" in one.value for one in app.markdown)
+    text = told(kept, "UTC")
+    assert "**v1** · 1 validation and 1 test query, 40 graded moments · with unfinished queries" in text
+    assert "The first one" in text
+    assert "`abababababababab` · 0.1 MB" in text
 
 
-def test_making_and_downloading_a_release(
-    open_page: Open, project: fake_api.Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_making_a_release(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     from annotate_app.server import export_worker
 
-    future: Future[Path] = Future()
-    asked: list[ReleaseOptions] = []
-    monkeypatch.setattr(export_worker, "start", lambda folder, person, options, now: asked.append(options) or future)
+    future: Future[tuple[str, bool]] = Future()
+    asked: list[tuple[object, ...]] = []
+    monkeypatch.setattr(
+        export_worker, "start", lambda folder, person, *said: asked.append((person.name, *said[:-1])) or future
+    )
     app = open_page("release")
     assert not app.checkbox(key="with_published").value, "names leave the project only where a lead says so"
     app.checkbox(key="with_published").check().run()
+    app.text_input(key="release_name").set_value("v2").run()
     app.button(key="make_release").click().run()
-    assert asked == [ReleaseOptions(with_published=True)]
+    assert asked == [("Lea", ReleaseOptions(with_published=True), "v2", "")]
     assert app.button(key="make_release").disabled, "one at a time"
     assert app.info[0].value.startswith("The release is being made.")
-    future.set_result(export_worker.make(project.folder, project.people["Lea"], ReleaseOptions(), fake_api.NOON))
+    future.set_result(("v2", False))
     app.run()
-    assert read(app.success[0].value) == "The release is ready: release-001.zip, 0.0 MB."
-    assert len(app.get("download_button")) == 1
+    assert app.success[0].value == "The release v2 is ready; it stands below."
     assert not app.button(key="make_release").disabled

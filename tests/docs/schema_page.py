@@ -22,8 +22,9 @@ def page() -> str:
     parts = [
         "# Tables\n\nGenerated from `backend/store/schema/` by `make docs`; do not edit.\n\n"
         f"Schema level: `{level}`. `judgement`, `adjudication`, `ruling`, `event`, `exam_answer`, `exam_ruling`, "
-        "`rewrite_request`, `rewrite_answer`, `practice_answer`, `gold_answer`, `gold_finding`, `note` and its replies "
-        "are append-only; `consensus` and `agenda` are derived and may be dropped and rebuilt; `seat` and `gold_seat` "
+        "`rewrite_request`, `rewrite_answer`, `practice_answer`, `gold_answer`, `gold_finding`, `note` and its "
+        "replies, `terms` and `release` are append-only; `consensus` and `agenda` are derived and may be dropped and "
+        "rebuilt; `seat` and `gold_seat` "
         "are where places change hands; a row of `skip`, `example`, `practice` or `declined_batch` changes once, when "
         "it ends, a row of `exam` when its key is there (with its "
         "items), when its answers are used, and when it ends. The explanation of an `exam_item` may be reworded, and "

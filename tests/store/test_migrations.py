@@ -118,6 +118,14 @@ def test_a_migrated_project_is_well_and_goes_on(old: Path) -> None:
     assert api.desk(project, carla, now=NOW + 5000).items
 
 
+def test_releases_of_before_are_listed_by_a_name(old: Path) -> None:
+    api.migrate(old)
+    made = rows(old / "reelrank.db")["release"]
+    found = api.list_releases(api.open_project(old), api.OPERATOR)
+    assert [one.name for one in found] == [f"release-{row[0]}" for row in reversed(made)]
+    assert {one.file for one in found} == {None}
+
+
 @pytest.mark.parametrize(
     ("told", "opened", "expected"), [(40, 20, 20), (20, 40, 40), (40, None, 40), (20, None, 20), (None, None, 20)]
 )

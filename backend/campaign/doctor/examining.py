@@ -4,7 +4,6 @@
 the clip cache. Judgements, seats and events are never touched; a backup is the answer to damage there.
 """
 
-import hashlib
 import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from backend.campaign.judging.rows import judgements, rulings
 from backend.campaign.judging.rows.seats import RE_OPENED_SEATS, SECOND_ROUND_SEATS
 from backend.campaign.nouns import Verdict
 from backend.campaign.project.folder import Project
+from backend.campaign.release import keeping
 from backend.media.jobs import PREDICTED, SAFE_AGE_S, clip_job, storyboard, with_context
 from backend.store.connection import Database, reading, writing
 
@@ -167,12 +167,6 @@ def _missing_videos(project: Project, db: Database, now: float) -> Iterable[str]
     for name, path in invariants.videos_wanted(db):
         if not project.file(path).is_file():
             yield f"{name} ({path})"
-
-
-def _releases(project: Project, db: Database, now: float) -> Iterable[str]:
-    for release, manifest, sha256 in invariants.manifests(db):
-        if hashlib.sha256(manifest.encode()).hexdigest() != sha256:
-            yield f"release {release}"
 
 
 def _rebuild_consensus(project: Project, now: float) -> None:
@@ -326,7 +320,8 @@ CHECKS = (
     ),
     Check(
         "releases",
-        f"The manifest of a release does not have the SHA-256 that was noted for it. {RESTORE}",
-        _releases,
+        "Releases are not what was noted down when they were made, or their files are gone. Put the files back from a "
+        f"copy of the project's folder; for a manifest: {RESTORE}",
+        lambda project, db, now: keeping.damaged(project, db),
     ),
 )

@@ -186,9 +186,3 @@ def videos_wanted(db: Database) -> list[tuple[str, str]]:
         "JOIN moment m USING (moment_id) WHERE m.video_id = v.video_id AND e.ended_at IS NULL) ORDER BY v.name"
     )
     return [(row[0], row[1]) for row in rows]
-
-
-def manifests(db: Database) -> list[tuple[int, str, str]]:
-    """(release, manifest, the SHA-256 noted for it)."""
-    rows = db.conn.execute('SELECT release_id, manifest, sha256 FROM "release" ORDER BY release_id')
-    return [(row[0], row[1], row[2]) for row in rows]

@@ -6,7 +6,7 @@ from backend import __version__
 from backend.campaign.captions.rules.differences import RewriteSummary
 from backend.campaign.judging.rules import RE_OPENED_RULE, RULE_VERSION
 from backend.campaign.nouns import Split, Verdict
-from backend.campaign.release.model import Contents
+from backend.campaign.release.model import Contents, Terms
 from backend.campaign.release.rules.documents import REPLACEMENTS
 from backend.campaign.release.statistics import figures, rules
 from backend.campaign.release.statistics.model import ReleaseStatistics
@@ -55,7 +55,7 @@ Made with ReelRank {__version__}. Candidates chosen by `{counts["encoder"]}`; co
 `video_corpus.json` every video with its duration in seconds and an index; `raw_annotation.csv` every grade that
 counts, `raw_query_moment_pair.csv` every pair that was judged. `manifest.json` has the SHA-256 of each file.
 Two grades that {agree} are a consensus on their mean, rounded {half}.
-{_left_out(contents)}{counted}{_captions(contents.rewriting, contents.without_caption)}"""
+{_left_out(contents)}{_terms(contents.terms)}{counted}{_captions(contents.rewriting, contents.without_caption)}"""
 
 
 def _re_opened(contents: Contents) -> str:
@@ -76,6 +76,17 @@ def _left_out(contents: Contents) -> str:
     if selection.adjudicated_left_out:
         lines.append(f"- Pairs left out because a lead decided on them: {selection.adjudicated_left_out:,}.\n")
     return "".join(["\n", *lines, "\n`manifest.json` names the queries.\n"]) if lines else ""
+
+
+def _terms(terms: Terms) -> str:
+    """Under which licence it is handed on, and how to cite it."""
+    licence = (
+        f"Licence: {terms.licence}."
+        if terms.licence
+        else "No licence chosen: ask those who made this release before you use it."
+    )
+    quoted = "".join(f"    {line}".rstrip() + "\n" for line in terms.citation.splitlines())
+    return f"\n## Licence and citation\n\n{licence}\n" + (f"\nPlease cite:\n\n{quoted}" if quoted else "")
 
 
 def _captions(changes: RewriteSummary | None, without_caption: int) -> str:

@@ -41,6 +41,7 @@ def read(project: Project, options: ReleaseOptions) -> Contents:
         campaign = facts.campaign(db)
         guideline = releases.grades_by_guideline(db)
         changed_at = releases.last_change(db)
+        terms = releases.terms(db)
     spans = documents.by_span(moments)
     return Contents(
         name=project.name,
@@ -59,6 +60,7 @@ def read(project: Project, options: ReleaseOptions) -> Contents:
         changed_at=changed_at,
         options=options,
         selection=selection,
+        terms=terms,
     )
 
 

@@ -6,8 +6,9 @@ Names of people never leave the project: raw annotations carry their numbers.
 """
 
 import hashlib
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from shutil import rmtree
 
@@ -17,8 +18,7 @@ from backend.campaign.candidates import pseudo_train
 from backend.campaign.nouns import Lead, Operator, Split
 from backend.campaign.project.folder import CACHE_FOLDER, DATABASE_FILE, Project
 from backend.campaign.queries import rows as queries
-from backend.campaign.release import rows as releases
-from backend.campaign.release.archive import pack, root_name
+from backend.campaign.release import keeping
 from backend.campaign.release.card import card
 from backend.campaign.release.contents import preview, read
 from backend.campaign.release.model import RAW_COLUMNS, Contents, ReleaseOptions, ReleaseSelection
@@ -32,24 +32,25 @@ from backend.ground.arriving import new_files, new_folder, require_new_file, req
 from backend.ground.errors import ProjectError
 from backend.ground.progress import Progress
 from backend.ground.text_files import csv_text
-from backend.store import events
-from backend.store.connection import writing
-from backend.store.events import EventKind
-
-RELEASES_FOLDER = "releases"
 
 
 @dataclass(frozen=True, slots=True)
 class ReleaseReport:
-    """What a release holds. `place` is its folder or its zip; `unsettled` are pairs that still wait."""
+    """What a release holds. `place` is its folder, or its zip; `unsettled` are pairs that still wait."""
 
     place: Path
+    name: str
+    again: bool
+    """Whether the project kept the same release before."""
+    kept: Path | None
+    """Its zip among the kept ones."""
     sha256: str
     """Of its manifest, which holds those of all other files."""
     files: tuple[str, ...]
     selection: ReleaseSelection
     unsettled: int
     simulated: int
+    licence: str
 
 
 def require_ready(project: Project, options: ReleaseOptions, out: Path | None = None) -> None:
@@ -78,17 +79,20 @@ def require_ready(project: Project, options: ReleaseOptions, out: Path | None = 
     raise ProjectError("no query would be in it: their pairs are discarded, or left out because a lead decided on them")
 
 
-def export_tvr_ranking(
+def freeze(
     project: Project,
     by: Lead | Operator,
     encoder: Encoder | None,
-    out: Path,
+    out: Path | None,
     options: ReleaseOptions,
     *,
+    name: str | None = None,
+    notes: str = "",
+    keep: bool = True,
     now: float,
     progress: Progress | None = None,
 ) -> ReleaseReport:
-    """Write a release in the form of TVR-Ranking.
+    """Make a release in the form of TVR-Ranking: in a folder, among those that the project keeps, or both.
 
     Captions in it are imprecise ones, if captions were rewritten at all. One state of a project gives one release, byte
     for byte, whoever makes it and whenever.
@@ -97,75 +101,67 @@ def export_tvr_ranking(
         project: the project.
         by: who asks for it.
         encoder: the encoder of the candidate lists, for the pseudo training sets; None where none is needed.
-        out: folder to make; it must not exist, or be empty.
+        out: folder to make; it must not exist, or be empty. None: it is only kept.
         options: what goes into it.
+        name: what to call it; None: the next `release-N`, or what the same release is called already.
+        notes: what to say about it, in the project's list.
+        keep: whether the project keeps it as a zip.
         now: seconds since 1970, for the record of who made it.
         progress: called with (what is done, done, all).
 
     Raises:
-        ProjectError: see `require_ready`.
+        ProjectError: see `require_ready`; or the name is that of another release.
     """
     require_ready(project, options, out)
-    with new_folder(out) as part:
-        report, frozen = _fill(project, encoder, part, out, options, progress)
-    _record(project, by, report.sha256, frozen, now=now)
-    return report
+    name, notes = keeping.proper_name(name), keeping.proper_notes(notes)
+    with new_folder(out) if out else _staging(project) as part:
+        contents, frozen = _fill(project, encoder, part, options, progress)
+        sha256 = hashlib.sha256(frozen).hexdigest()
+        keeping.require_free(project, name, sha256)
+        files = tuple(sorted(file.name for file in part.iterdir()))
+        if progress:
+            progress("packing", 0, 1)
+        kept = keeping.keep(project, part, sha256) if keep or not out else None
+        if progress:
+            progress("packing", 1, 1)
+        called, again = keeping.record(project, by, frozen.decode(), sha256, name=name, notes=notes, kept=kept, now=now)
+    counts = contents.counts
+    zipped = kept[0] if kept else None
+    return ReleaseReport(
+        place=out or zipped or project.folder,
+        name=called,
+        again=again,
+        kept=zipped,
+        sha256=sha256,
+        files=files,
+        selection=contents.selection,
+        unsettled=sum(counts["pairs"][state] for state in ("open", "escalated", "set_aside")),
+        simulated=counts["simulated"],
+        licence=contents.terms.licence,
+    )
 
 
-def export_zip(
-    project: Project, by: Lead | Operator, encoder: Encoder | None, options: ReleaseOptions, *, now: float
-) -> ReleaseReport:
-    """The same as one zip under `releases/` of the project, named by what it holds.
-
-    Raises:
-        ProjectError: see `require_ready`.
-    """
-    require_ready(project, options)
-    folder = project.folder / RELEASES_FOLDER
+@contextmanager
+def _staging(project: Project) -> Iterator[Path]:
+    """A folder to make a release in that is only kept; it goes with all that is in it."""
+    folder = project.folder / keeping.FOLDER
     with new_files(folder) as own:
         part = own / "part"
         part.mkdir()
-        report, frozen = _fill(project, encoder, part, folder, options, None)
-        root = root_name(project.name, report.sha256)
-        pack(part, own / f"{root}.zip", root)
+        yield part
         rmtree(part)
-    _record(project, by, report.sha256, frozen, now=now)
-    return replace(report, place=folder / f"{root}.zip")
 
 
 def _fill(
-    project: Project, encoder: Encoder | None, part: Path, out: Path, options: ReleaseOptions, progress: Progress | None
-) -> tuple[ReleaseReport, str]:
-    """Write a release into `part`, which is to become `out`: what it holds, and its manifest."""
+    project: Project, encoder: Encoder | None, part: Path, options: ReleaseOptions, progress: Progress | None
+) -> tuple[Contents, bytes]:
+    """Write a release into a folder: what it says, and its manifest."""
     # Before the snapshot of the judgements, because this may take long.
     pseudo_train.write(
         project, encoder, part, pseudo_train.TOPS, with_published=options.with_published, progress=progress
     )
     contents = read(project, options)
-    frozen = _write(contents, part)
-    counts = contents.counts
-    report = ReleaseReport(
-        place=out,
-        sha256=hashlib.sha256(frozen).hexdigest(),
-        files=tuple(sorted(file.name for file in part.iterdir())),
-        selection=contents.selection,
-        unsettled=sum(counts["pairs"][state] for state in ("open", "escalated", "set_aside")),
-        simulated=counts["simulated"],
-    )
-    return report, frozen.decode()
-
-
-def _record(project: Project, by: Lead | Operator, digest: str, frozen: str, *, now: float) -> None:
-    with writing(project.store) as db:
-        releases.add(db, frozen, digest, at=now, by=by.annotator_id)
-        events.record(
-            db,
-            EventKind.RELEASED,
-            at=now,
-            actor=by.annotator_id,
-            subject=f"release:{digest[:12]}",
-            payload={"sha256": digest},
-        )
+    return contents, _write(contents, part)
 
 
 def tables(contents: Contents) -> dict[str, bytes]:

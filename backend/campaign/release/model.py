@@ -44,6 +44,68 @@ class ReleaseOptions:
     with_published: bool = False
 
 
+LICENCES = (
+    *("CC-BY-4.0", "CC-BY-SA-4.0", "CC-BY-NC-4.0", "CC-BY-NC-SA-4.0", "CC0-1.0"),
+    *("ODC-By-1.0", "ODbL-1.0", "MIT", "Apache-2.0"),
+)
+"""Names of SPDX that are offered; any other text will do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """Under which licence releases are handed on, and how to cite them; an empty text where nobody said.
+
+    `by` is the name of a lead, None where the command line said it.
+    """
+
+    licence: str = ""
+    citation: str = ""
+    reason: str = ""
+    by: str | None = None
+    at: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseRow:
+    """One frozen export. `sha256` is that of its manifest file, which holds those of all other files.
+
+    `file` is its zip within the project's folder, None where only the manifest was kept; `file_sha256` that of the zip.
+    """
+
+    release_id: int
+    name: str
+    notes: str
+    made_at: float
+    made_by: str | None
+    sha256: str
+    file: str | None
+    file_sha256: str | None
+    manifest: str
+
+
+@dataclass(frozen=True, slots=True)
+class KeptRelease:
+    """A release as a list shows it: who made it, what it holds, by which settings; `megabytes` None where it is gone.
+
+    Its counts are None where its manifest is of a ReelRank that did not say them.
+    """
+
+    name: str
+    notes: str
+    made_at: float
+    made_by: str | None
+    sha256: str
+    state_of: str
+    """When something last happened that it tells of, in UTC."""
+    file: str | None
+    megabytes: float | None
+    val_queries: int | None
+    test_queries: int | None
+    moments: int | None
+    settings: tuple[str, ...]
+    """What was said about it that is not the default, in words."""
+
+
 @dataclass(frozen=True, slots=True)
 class QueryStanding:
     """How a validation or test query stands, counted over the pairs of its open batches.
@@ -126,6 +188,7 @@ class Contents:
     """When something last happened that a release tells of: two releases of one state are the same."""
     options: ReleaseOptions
     selection: ReleaseSelection
+    terms: Terms
 
     @property
     def re_opened(self) -> int:

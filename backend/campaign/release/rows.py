@@ -1,10 +1,8 @@
 """The releases made so far, their manifests as they were written; and what stood when their grades were given."""
 
-from dataclasses import dataclass
-
 from backend.campaign.candidates.rows.lists import PROBE_PAIRS
 from backend.campaign.nouns import Split
-from backend.campaign.release.model import QueryStanding
+from backend.campaign.release.model import QueryStanding, ReleaseRow, Terms
 from backend.ground.ids import AnnotatorId, QueryId
 from backend.store.engine import Database
 from backend.store.events import EventKind
@@ -16,31 +14,55 @@ CHANGES = (
     *(EventKind.JUDGEMENTS_IMPORTED, EventKind.CLIP_REPORTED, EventKind.CLIP_RESTORED, EventKind.ADJUDICATED),
     *(EventKind.RE_OPENED, EventKind.TAKEN_BACK),
     *(EventKind.GUIDELINE_CHANGED, EventKind.EXAM_SET, EventKind.EXAM_ENDED, EventKind.EXAM_USED),
+    *(EventKind.BATCH_UNDONE, EventKind.TERMS_SET, EventKind.RE_OPENED, EventKind.TAKEN_BACK),
 )
 """Events after which a release says something else. That one was made, and who signs in or is invited, is none."""
 
 
-@dataclass(frozen=True, slots=True)
-class ReleaseRow:
-    """One frozen export. `sha256` is that of its manifest file, which holds those of all other files."""
-
-    release_id: int
-    created_at: float
-    sha256: str
-
-
-def add(db: Database, manifest: str, sha256: str, *, at: float, by: AnnotatorId | None) -> None:
-    """Record a release."""
+def add(
+    db: Database,
+    manifest: str,
+    sha256: str,
+    *,
+    name: str,
+    notes: str,
+    file: str | None,
+    file_sha256: str | None,
+    at: float,
+    by: AnnotatorId | None,
+) -> None:
+    """Record a release, under a name that none has."""
     db.conn.execute(
-        'INSERT INTO "release" (created_at, created_by, manifest, sha256) VALUES (?, ?, ?, ?)',
-        [at, by, manifest, sha256],
+        'INSERT INTO "release" (created_at, created_by, manifest, sha256, name, notes, file, file_sha256) '
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        [at, by, manifest, sha256, name, notes, file, file_sha256],
     )
 
 
 def all_releases(db: Database) -> list[ReleaseRow]:
     """All releases, the newest first."""
-    rows = db.conn.execute('SELECT release_id, created_at, sha256 FROM "release" ORDER BY release_id DESC')
+    rows = db.conn.execute(
+        "SELECT r.release_id, r.name, r.notes, r.created_at, a.name, r.sha256, r.file, r.file_sha256, r.manifest "
+        'FROM "release" r LEFT JOIN annotator a ON a.annotator_id = r.created_by ORDER BY r.release_id DESC'
+    )
     return [ReleaseRow(*row) for row in rows]
+
+
+def add_terms(db: Database, licence: str, citation: str, reason: str, *, at: float, by: AnnotatorId | None) -> None:
+    """Say under which licence releases are handed on from now on, and how to cite them."""
+    db.conn.execute(
+        "INSERT INTO terms (licence, citation, reason, lead_id, set_at) VALUES (?, ?, ?, ?, ?)",
+        [licence, citation, reason, by, at],
+    )
+
+
+def terms(db: Database) -> Terms:
+    """What was said last about licence and citation."""
+    row = db.conn.execute(
+        "SELECT licence, citation, reason, name, set_at FROM terms LEFT JOIN annotator ON annotator_id = lead_id "
+        "ORDER BY terms_id DESC LIMIT 1"
+    ).fetchone()
+    return Terms(*row) if row else Terms()
 
 
 def grades_by_guideline(db: Database) -> dict[int, int]:

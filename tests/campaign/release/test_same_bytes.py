@@ -9,7 +9,7 @@ import pytest
 
 from backend import api
 from backend.campaign.nouns import Role
-from backend.campaign.release import export
+from backend.campaign.release import export, keeping
 from backend.campaign.release.model import Adjudicated, ReleaseOptions
 from backend.campaign.release.statistics import figures
 from backend.ground.errors import ProjectError
@@ -18,6 +18,12 @@ from support import NOW, PARTLY, Judging
 
 def bytes_of(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def kept(project: api.Project, *, now: float) -> Path:
+    report = api.export_release(project, api.OPERATOR, None, now=now)
+    assert report.kept == report.place
+    return report.place
 
 
 def settle_a_query(judging: Judging) -> None:
@@ -34,7 +40,7 @@ def test_two_exports_of_one_project_are_the_same(
     settle_a_query(judging)
     project = judging.project
     first = api.export_release(project, api.OPERATOR, tmp_path / "first", now=NOW + 100)
-    zipped = api.export_zip(project, judging.lead, now=NOW + 160)
+    zipped = kept(project, now=NOW + 160)
     zipped_first = hashlib.sha256(zipped.read_bytes()).hexdigest()
     # What changes nothing of a release: a sign-in, somebody new, a skip, the releases made before.
     api.add_person_with_password(project, api.OPERATOR, "Zoe", Role.ANNOTATOR, "long enough", now=NOW + 200)
@@ -42,7 +48,7 @@ def test_two_exports_of_one_project_are_the_same(
     again = api.export_release(project, api.OPERATOR, tmp_path / "again", now=NOW + 900)
     assert bytes_of(tmp_path / "first") == bytes_of(tmp_path / "again")
     assert first.sha256 == again.sha256 == hashlib.sha256((tmp_path / "first/manifest.json").read_bytes()).hexdigest()
-    assert hashlib.sha256(api.export_zip(project, judging.lead, now=NOW + 999).read_bytes()).hexdigest() == zipped_first
+    assert hashlib.sha256(kept(project, now=NOW + 999).read_bytes()).hexdigest() == zipped_first
     card = (tmp_path / "first" / "README.md").read_text()
     assert all(f"]({name})" in card and bytes_of(tmp_path / "first")[name][1:4] == b"PNG" for name in figures.FIGURES)
     with zipfile.ZipFile(zipped) as archive:
@@ -56,7 +62,7 @@ def test_two_exports_of_one_project_are_the_same(
     copy = api.open_project(shutil.copytree(project.folder, tmp_path / "elsewhere" / "copy"))
     api.export_release(copy, api.OPERATOR, tmp_path / "copied", now=NOW + 10_000)
     assert bytes_of(tmp_path / "copied") == bytes_of(tmp_path / "first")
-    zipped_copy = api.export_zip(copy, judging.lead, now=NOW + 10_001)
+    zipped_copy = kept(copy, now=NOW + 10_001)
     assert hashlib.sha256(zipped_copy.read_bytes()).hexdigest() == zipped_first
 
 
@@ -91,8 +97,8 @@ def test_nothing_half_written_is_left(
         file.write_bytes(b"PK")
         raise OSError(28, "No space left on device") if fails == "disk" else KeyboardInterrupt
 
-    monkeypatch.setattr(export, "pack", full)
+    monkeypatch.setattr(keeping, "pack", full)
     with pytest.raises((ProjectError, KeyboardInterrupt)):
-        api.export_zip(judging.project, judging.lead, now=NOW)
+        kept(judging.project, now=NOW)
     assert list((judging.project.folder / "releases").iterdir()) == []
     assert api.list_releases(judging.project, judging.lead) == []

@@ -150,6 +150,8 @@ def manifest(contents: Contents, statistics: ReleaseStatistics, files: Mapping[s
         "created_at": instant(contents.changed_at),
         "reelrank": __version__,
         "schema": counts["schema"],
+        "licence": contents.terms.licence or None,
+        "citation": contents.terms.citation or None,
         "rule_version": RULE_VERSION,
         **({"re_opened": {"pairs": more, "rule_version": RE_OPENED_RULE}} if (more := contents.re_opened) else {}),
         "scale": [{"grade": one.grade, "label": one.label} for one in grading.scale.meanings],

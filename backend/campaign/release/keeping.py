@@ -1,0 +1,209 @@
+"""Releases that the project keeps: each whole, as one zip under `releases/`, by a name, for ever.
+
+*Reads* release, its files. *Writes* release, files, an event. A zip is named by what it holds, so making the same
+release again makes the same file; a row comes after its file, so no row ever names one that is not there yet.
+"""
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from backend.campaign.nouns import Lead, Operator
+from backend.campaign.project.folder import Project
+from backend.campaign.release import rows as releases
+from backend.campaign.release.archive import pack, root_name
+from backend.campaign.release.model import Adjudicated, KeptRelease, ReleaseRow
+from backend.ground.arriving import new_files
+from backend.ground.errors import ProjectError
+from backend.store import events
+from backend.store.connection import Database, reading, writing
+from backend.store.events import EventKind
+
+FOLDER = "releases"
+LONGEST_NAME = 100
+LONGEST_NOTES = 2000
+
+
+def proper_name(name: str | None) -> str | None:
+    """A name for a release, or None for the next `release-N`; that it is free is for `record` to say.
+
+    Raises:
+        ProjectError: it cannot be read, or is too long.
+    """
+    if name is None or not name.strip():
+        return None
+    name = " ".join(name.split())
+    if not name.isprintable() or len(name) > LONGEST_NAME:
+        raise ProjectError(f"a release needs a name that can be read, of at most {LONGEST_NAME} characters")
+    return name
+
+
+def proper_notes(notes: str) -> str:
+    """What to say about a release.
+
+    Raises:
+        ProjectError: it is too long.
+    """
+    notes = notes.strip()
+    if len(notes) > LONGEST_NOTES:
+        raise ProjectError(f"the notes have {len(notes):,} characters: say it in {LONGEST_NOTES:,}")
+    return notes
+
+
+def keep(project: Project, part: Path, sha256: str) -> tuple[Path, str]:
+    """Put a release that lies in a folder among the kept ones: its zip, and the SHA-256 of that."""
+    folder, root = project.folder / FOLDER, root_name(project.name, sha256)
+    with new_files(folder) as own:
+        pack(part, own / f"{root}.zip", root)
+        digest = _sha256(own / f"{root}.zip")
+    return folder / f"{root}.zip", digest
+
+
+def record(
+    project: Project,
+    by: Lead | Operator,
+    manifest: str,
+    sha256: str,
+    *,
+    name: str | None,
+    notes: str,
+    kept: tuple[Path, str] | None,
+    now: float,
+) -> tuple[str, bool]:
+    """Note down a release that was made: its name, and whether it was there already.
+
+    A release without a name of its own that holds what another one holds is that one. `kept` is the zip and its hash.
+
+    Raises:
+        ProjectError: the name belongs to a release that holds something else.
+    """
+    file, file_sha256 = (project.stored_path(kept[0]), kept[1]) if kept else (None, None)
+    with writing(project.store) as db:
+        found = releases.all_releases(db)
+        again = _same(found, sha256, name, kept=kept is not None)
+        if again is None:
+            _require_free(found, name)
+            taken = {one.name for one in found}
+            number = max((one.release_id for one in found), default=0) + 1
+            while name is None:
+                name = f"release-{number}" if f"release-{number}" not in taken else None
+                number += 1
+            releases.add(
+                db,
+                manifest,
+                sha256,
+                name=name,
+                notes=notes,
+                file=file,
+                file_sha256=file_sha256,
+                at=now,
+                by=by.annotator_id,
+            )
+        called = again.name if again else str(name)
+        events.record(
+            db,
+            EventKind.RELEASED,
+            at=now,
+            actor=by.annotator_id,
+            subject=f"release:{sha256[:12]}",
+            payload={"name": called, "sha256": sha256, "file": file, "again": again is not None},
+        )
+    return called, again is not None
+
+
+def require_free(project: Project, name: str | None, sha256: str) -> None:
+    """Refuse the name of a release that holds something else than what has this hash.
+
+    Raises:
+        ProjectError: it is taken.
+    """
+    with reading(project.store) as db:
+        _require_free([one for one in releases.all_releases(db) if one.sha256 != sha256], name)
+
+
+def _same(found: Sequence[ReleaseRow], sha256: str, name: str | None, *, kept: bool) -> ReleaseRow | None:
+    """The release that is what somebody makes now, under the name that they say, if they say one."""
+    return next(
+        (one for one in found if one.sha256 == sha256 and name in (None, one.name) and (one.file or not kept)), None
+    )
+
+
+def _require_free(found: Sequence[ReleaseRow], name: str | None) -> None:
+    if name is not None and any(one.name == name for one in found):
+        raise ProjectError(f"a release called {name} was made before: releases are never replaced, give another name")
+
+
+def listed(project: Project) -> list[KeptRelease]:
+    """All releases, the newest first."""
+    with reading(project.store) as db:
+        found = releases.all_releases(db)
+    return [_told(project, row) for row in found]
+
+
+def file_of(project: Project, name: str) -> Path:
+    """The zip of a release.
+
+    Raises:
+        ProjectError: there is no release of this name, or its zip is not there.
+    """
+    with reading(project.store) as db:
+        found = releases.all_releases(db)
+    row = next((one for one in found if one.name == name), None)
+    if row is None:
+        names = ", ".join(one.name for one in found)
+        raise ProjectError(f"there is no release called {name}; there is {names or 'none yet'}")
+    if row.file is None:
+        raise ProjectError(f"of the release {name} only the manifest was kept: it is nowhere in the project")
+    if not (file := project.file(row.file)).is_file():
+        raise ProjectError(f"the release {name} is gone: put {row.file} back into the project's folder")
+    return file
+
+
+def damaged(project: Project, db: Database) -> Iterator[str]:
+    """Releases whose manifest or zip is not what was noted down for it."""
+    for row in releases.all_releases(db):
+        if hashlib.sha256(row.manifest.encode()).hexdigest() != row.sha256:
+            yield f"{row.name}: its manifest was changed"
+        elif row.file is not None:
+            file = project.file(row.file)
+            if not file.is_file():
+                yield f"{row.name}: {row.file} is missing"
+            elif _sha256(file) != row.file_sha256:
+                yield f"{row.name}: {row.file} was changed"
+
+
+def _told(project: Project, row: ReleaseRow) -> KeptRelease:
+    said: dict[str, Any] = msgspec.json.decode(row.manifest)
+    held: dict[str, int] = said.get("released", {})
+    file = project.file(row.file) if row.file else None
+    settings = [
+        *(["without what leads decided"] if said.get("adjudicated") == Adjudicated.LEAVE_OUT else []),
+        *(["with unfinished queries"] if said.get("unfinished_queries") else []),
+        *(
+            ["with published captions"]
+            if said.get("published_captions") and said.get("captions") != "published"
+            else []
+        ),
+    ]
+    return KeptRelease(
+        name=row.name,
+        notes=row.notes,
+        made_at=row.made_at,
+        made_by=row.made_by,
+        sha256=row.sha256,
+        state_of=said["created_at"],
+        file=row.file,
+        megabytes=file.stat().st_size / 1e6 if file and file.is_file() else None,
+        val_queries=held.get("val_queries"),
+        test_queries=held.get("test_queries"),
+        moments=held.get("moments"),
+        settings=tuple(settings),
+    )
+
+
+def _sha256(file: Path) -> str:
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
