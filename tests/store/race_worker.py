@@ -12,14 +12,13 @@ from pathlib import Path
 from backend import api
 from backend.campaign.judging.model import GradeEvent, ReceiptStatus
 from backend.ground.ids import PairKey
-from support import person_of
 
 PATIENCE_S = 60.0
 
 
 def main(folder: str, name: str, seed: str) -> None:
     project = api.open_project(Path(folder))
-    person = person_of(project, name)
+    person = next(row.person for row in api.list_people(project, api.OPERATOR) if row.person.name == name)
     chance = random.Random(seed)
     graded: set[PairKey] = set()
     refused, met_again, errors = 0, 0, []
