@@ -1,4 +1,7 @@
-"""Which pages a role gets. A page of another role exists only to say so; the gate decides, whatever page is open."""
+"""Which pages a role gets; behind the title of a lead's page stands how much waits there.
+
+A page of another role exists only to say so; the gate decides, whatever page is open.
+"""
 
 from collections.abc import Callable
 from functools import partial
@@ -25,6 +28,7 @@ from annotate_app.screens import (
 )
 from annotate_app.session import auth
 from annotate_app.session.addresses import address
+from annotate_app.widgets import waiting
 from backend.campaign.nouns import Person, Role
 
 _PAGES: tuple[tuple[Role, Callable[[], None], str, str], ...] = (
@@ -53,10 +57,13 @@ _FRONT = ("Grade", "Queries")
 def page_for(person: Person | None) -> StreamlitPage:
     """The page this run shows; `/` leads on to the page that the person's role works with most."""
     role = None if person is None else person.role
+    told = (
+        {} if person is None or role is not Role.LEAD else waiting.counts(*waiting.now_waiting(auth.project(), person))
+    )
     pages = {
         title: st.Page(
             page if owner is role else partial(_not_yours, owner),
-            title=title,
+            title=f"{title} ({told[title]})" if title in told else title,
             icon=icon,
             url_path=address(title),
             visibility="visible" if owner is role else "hidden",

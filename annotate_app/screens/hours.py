@@ -129,6 +129,8 @@ def ahead(outlook: Outlook, currency: str) -> str:
     else:
         share = wording.percent(100 * outlook.disputed)
         said += f", and about {outlook.further:,} more if {share} of the pairs are disputed, as so far."
+    if outlook.stuck:
+        said += f" Nobody who may work can give {outlook.stuck:,} of them just now: the page Progress says why."
     if outlook.hours is None or outlook.seconds is None:
         return f"{said} How long that takes cannot be told: {outlook.reason}."
     expected, low, high = outlook.hours

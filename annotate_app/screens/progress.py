@@ -1,6 +1,5 @@
-"""The lead's page "Progress": how far the work is, how fast it goes, when it may be done, and a copy to be safe."""
+"""The lead's page "Progress": how far the work is, what waits or is stuck, when it may be done; a copy to be safe."""
 
-import math
 import time
 from collections.abc import Sequence
 from html import escape
@@ -9,13 +8,14 @@ from pathlib import Path
 import streamlit as st
 
 from annotate_app.plain import plain
-from annotate_app.widgets import look, tables, wording
+from annotate_app.session import auth
+from annotate_app.widgets import look, tables, waiting, wording
 from annotate_app.widgets.day_chart import day_chart
 from annotate_app.widgets.funnel import funnel
 from annotate_app.widgets.pool_check import pool_check
 from backend import api
 from backend.campaign.nouns import Person
-from backend.campaign.review.model import PersonPace, WorkProgress
+from backend.campaign.steering.model import Ahead, PersonPace, Wait, WorkProgress
 
 _BAR = {
     "consensus": "consensus",
@@ -27,18 +27,42 @@ _BAR = {
     "set_aside": "set aside for an exam or trial",
 }
 """Verdicts in the order of the bar, settled ones first, as people call them."""
+_AT_LEAST_S = 300.0
+"""The pace changes with the clock alone."""
 
 
 def page() -> None:
-    """Verdicts as one bar, the pace, the days, the people, the backup."""
-    project, lead, counts = look.lead_page("Progress")
-    found = api.progress(project, lead, now=time.time())
-    if any(counts["pairs"].values()):
-        st.html(verdict_bar(counts["pairs"]))
-        st.html(funnel(api.funnel(project, lead)))
+    """Verdicts as one bar, what waits and what is stuck, the pace, the days, the people; the backup."""
+    project, lead, _ = look.lead_page("Progress")
+    _live(project, lead)
+    _backup()
+
+
+@st.fragment(run_every=waiting.REFRESH_S)
+def _live(project: api.Project, lead: Person) -> None:
+    """All that changes while people work. It is counted anew only where something has changed."""
+    if auth.current() is None:
+        st.rerun()
+    version, now = api.work_version(project, lead), time.time()
+    kept = st.session_state.get("progress_kept")
+    if kept is None or kept[0] != version or now - kept[1] > _AT_LEAST_S:
+        waits = api.waits(project, lead)
+        found, pairs = api.progress(project, lead, now=now), api.status_counts(project, lead)["pairs"]
+        kept = (version, now, found, pairs, waits, api.funnel(project, lead))
+        told = waiting.counts(waits, kept[2].ahead.stuck)
+        if st.session_state.setdefault("progress_menu", told) != told:
+            st.session_state["progress_menu"] = told
+            st.rerun()  # the menu tells the same counts; nobody types on this page
+        st.session_state["progress_kept"] = kept
+    _, _, found, pairs, waits, steps = kept
+    if any(pairs.values()):
+        st.html(verdict_bar(pairs))
+        st.html(funnel(steps))
     else:
         st.markdown(f"No pair has been handed out yet. Next: {plain(api.next_step(project, lead))}")
     _metrics(found)
+    if any(pairs.values()):
+        _steering(waits, found.ahead)
     if check := api.pool_check_report(project, lead):
         pool_check(check)
     days, people = st.columns([3, 2], gap="large")
@@ -48,18 +72,23 @@ def page() -> None:
     with people:
         st.subheader("People", anchor=False)
         _people(found.people)
-    _backup()
 
 
-def forecast(found: WorkProgress) -> str:
-    """When the work may be done at the pace of the last seven days, in words."""
-    if found.days_left is None:
-        return "unknown"
-    if not found.needed:
-        return "nothing is left"
-    if found.days_left < 1:
-        return "less than a day"
-    return f"about {wording.count_of(math.ceil(found.days_left), 'day')}"
+def _steering(waits: Sequence[Wait], ahead: Ahead) -> None:
+    """What waits for the lead beside what is stuck."""
+    yours, others = st.columns(2, gap="large")
+    with yours:
+        st.subheader("Waits for you", anchor=False)
+        if waits:
+            st.html(waiting.list_of(waiting.wait_lines(waits)))
+        else:
+            st.caption("Nothing just now.")
+    with others:
+        st.subheader("Stuck", anchor=False)
+        if lines := waiting.stuck_lines(ahead):
+            st.html(waiting.list_of(lines))
+        else:
+            st.caption("Nothing: those who may work can grade all that is handed out.")
 
 
 def verdict_bar(pairs: dict[str, int]) -> str:
@@ -90,15 +119,24 @@ def back_up() -> None:
 
 def _metrics(found: WorkProgress) -> None:
     values = {
-        "Grades still needed": (f"{found.needed:,}", "Until every open or escalated pair has all its seats judged."),
+        "Grades still needed": (
+            f"{found.ahead.needed:,}",
+            "Until every open or escalated pair has all its seats judged.",
+        ),
         "Forecast": (
-            forecast(found),
-            "Until nothing is needed, at the pace of the last seven days, if any; further escalations come on top.",
+            waiting.forecast(found.ahead),
+            "Until those who may work have given all that is needed, each at their pace of the last seven days, with "
+            "what disputes will ask on top, if as many pairs are disputed as so far.",
         ),
         "Judgements a day": (f"{found.a_day:,.0f}", "Over the last seven days."),
         "Pairs in people's hands": (f"{found.held:,}", "On somebody's desk just now, and not graded yet."),
     }
     look.metrics(values, [3, 4, 3, 3])
+    if found.ahead.further:
+        further = wording.count_of(found.ahead.further, "grade")
+        st.caption(f"About {further} on top, if as many pairs are disputed as so far.")
+    if reasons := waiting.why_not(found.ahead):
+        st.warning(plain(reasons), icon=":material/block:")
 
 
 def _days(found: WorkProgress) -> None:

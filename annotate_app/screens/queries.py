@@ -8,7 +8,7 @@ import streamlit as st
 
 from annotate_app.plain import plain
 from annotate_app.screens import one_query
-from annotate_app.widgets import address_state, look, tables
+from annotate_app.widgets import address_state, look, tables, waiting
 from annotate_app.widgets.long_list import ListColumn, ListRow, long_list, sorted_by
 from annotate_app.widgets.next_batches import next_batches
 from backend import api
@@ -38,12 +38,13 @@ _CLEARS = ("page",)
 
 
 def page() -> None:
-    """Counts and the list of queries; with `?query=ID` that query."""
+    """Counts, what waits and is stuck, and the list of queries; with `?query=ID` that query."""
     project, lead, counts = look.lead_page("Queries")
     if address_state.read(one_query.QUERY):
         one_query.show(project, lead, _wanted())
         return
     _metrics(counts)
+    waiting.line(project, lead)
     if not api.count_queries(project, lead, QueryFilter()):
         st.info(f"No query has candidates yet. Next: {plain(api.next_step(project, lead))}")
         return

@@ -148,7 +148,7 @@ if TYPE_CHECKING:
     from backend.api.moments import moment_clip
     from backend.api.negatives import write_negatives
     from backend.api.opening import address, is_project, next_step, note_address, open_project, status_counts
-    from backend.api.pace import backup_now, progress
+    from backend.api.pace import backup_now, progress, stuck, waits, work_version
     from backend.api.payroll import hours, payroll_csv
     from backend.api.people import (
         accept_invitation,
@@ -613,6 +613,7 @@ __all__ = [
     "start_trial",
     "status_counts",
     "storyboard_for",
+    "stuck",
     "summarise_raw",
     "suspend",
     "switch_tutorial",
@@ -633,8 +634,10 @@ __all__ = [
     "validate_release",
     "videos_with_file",
     "waiting_rewrites",
+    "waits",
     "withdraw_example",
     "withdraw_practice",
+    "work_version",
     "write_negatives",
     "write_other_relevances",
     "write_own_and_pool",

@@ -1,4 +1,4 @@
-"""The lead's page Progress: how far, how fast, and a copy to be safe."""
+"""Where the work stands: how far, how fast, what is stuck, what waits for a lead; and a copy to be safe."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -6,8 +6,9 @@ from pathlib import Path
 from backend.campaign.nouns import Operator, Person
 from backend.campaign.people import gate
 from backend.campaign.project.folder import Project
-from backend.campaign.review import progress as stage
-from backend.campaign.review.model import WorkProgress
+from backend.campaign.steering import progress as stage
+from backend.campaign.steering import watching
+from backend.campaign.steering.model import Stuck, Wait, WorkProgress
 from backend.ground.errors import ProjectError
 from backend.store import upkeep
 
@@ -16,6 +17,24 @@ def progress(project: Project, by: Person | Operator, *, now: float) -> WorkProg
     """Pace, what is still needed, and when it may be done; the counts by verdict are those of `status_counts`."""
     gate.in_charge(project.store, by)
     return stage.report(project, now=now)
+
+
+def stuck(project: Project, by: Person | Operator) -> tuple[Stuck, ...]:
+    """Pairs that those who may work cannot bring to an end, and why."""
+    gate.in_charge(project.store, by)
+    return watching.stuck(project.store)
+
+
+def waits(project: Project, by: Person | Operator) -> tuple[Wait, ...]:
+    """What waits for a lead, counted."""
+    gate.in_charge(project.store, by)
+    return watching.waiting(project.store)
+
+
+def work_version(project: Project, by: Person | Operator) -> tuple[int, ...]:
+    """What changes whenever `progress`, `stuck` or `waits` may have changed; costs next to nothing."""
+    gate.in_charge(project.store, by)
+    return watching.version(project.store)
 
 
 def backup_now(project: Project, lead: Person, *, now: float) -> Path:

@@ -50,17 +50,23 @@ from backend.campaign.quality.model import BehindFlag, FlagKind, MyAgreement, My
 from backend.campaign.release.model import KeptRelease, QueryStanding, ReleaseOptions, ReleaseSelection, Terms
 from backend.campaign.release.rules.selecting import select
 from backend.campaign.review.model import (
-    DayCount,
     GivenAct,
     GivenGrade,
     GivenReply,
     GivenSkip,
     PairReview,
-    PersonPace,
     QueryFilter,
     QueryPlace,
     QueryReview,
     QueryShow,
+)
+from backend.campaign.steering.model import (
+    Ahead,
+    DayCount,
+    Forecast,
+    PersonPace,
+    Stuck,
+    Wait,
     WorkProgress,
 )
 from backend.ground.errors import NotAllowed, Overtaken, ProjectError, SignInRefused, StoreUnavailable, VideoUnreadable
@@ -90,6 +96,7 @@ WORK = MyWork(
 )
 
 
+NOTHING_AHEAD = Ahead(0, 0, None, (), Forecast(0.0))
 HOURS = HoursReport(
     days=(),
     people=(),
@@ -166,7 +173,8 @@ class Project:
     behind: BehindFlag = field(default_factory=lambda: BehindFlag((), ()))
     hours: HoursReport = field(default_factory=lambda: HOURS)
     hours_asked: list[tuple[str | None, str | None]] = field(default_factory=list)
-    progress: WorkProgress = field(default_factory=lambda: WorkProgress(0, 0, (), (), 0, 0.0))
+    progress: WorkProgress = field(default_factory=lambda: WorkProgress(NOTHING_AHEAD, 0, (), (), 0, 0.0))
+    waits: tuple[Wait, ...] = ()
     status: dict[str, Any] = field(default_factory=dict)
 
 
@@ -365,6 +373,18 @@ def offer_again(project: Project, lead: Person, pair: PairKey, *, now: float) ->
 
 def progress(project: Project, by: Person | Operator, *, now: float) -> WorkProgress:
     return project.progress
+
+
+def waits(project: Project, by: Person | Operator) -> tuple[Wait, ...]:
+    return project.waits
+
+
+def stuck(project: Project, by: Person | Operator) -> tuple[Stuck, ...]:
+    return project.progress.ahead.stuck
+
+
+def work_version(project: Project, by: Person | Operator) -> tuple[int, ...]:
+    return (1,)
 
 
 def funnel(project: Project, by: Person | Operator) -> Funnel:
@@ -876,7 +896,7 @@ def made_up(folder: Path) -> Project:
         )
     ]
     project.progress = WorkProgress(
-        needed=1200,
+        ahead=Ahead(1200, 0, None, (), Forecast(12.0)),
         held=5,
         days=tuple(DayCount(f"2025-09-{n:02d}", n, 0) for n in range(1, 31)),
         people=(PersonPace("Ana", 30, 420), PersonPace("Ben", 0, 210), PersonPace("Dee", 0, 0)),

@@ -30,7 +30,8 @@ from backend.campaign.quality.model import (
     Stretch,
 )
 from backend.campaign.release.model import ReleaseOptions
-from backend.campaign.review.model import DayCount, GivenGrade, PersonPace
+from backend.campaign.review.model import GivenGrade
+from backend.campaign.steering.model import Ahead, Barred, DayCount, Forecast, PersonPace, Stuck, Wait, WaitKind
 from backend.ground.errors import StoreUnavailable
 from backend.ground.ids import AnnotatorId, QueryId
 from reading import read
@@ -267,20 +268,91 @@ def test_progress_shows_who_judged_how_much(open_page: Open) -> None:
 
 
 @pytest.mark.parametrize(
-    ("needed", "a_day", "words"),
+    ("needed", "found", "words"),
     [
-        (1200, 100.0, "about 12 days"),
-        (1201, 100.0, "about 13 days"),
-        (100, 100.0, "about 1 day"),
-        (60, 100.0, "less than a day"),
-        (60, 0.0, "unknown"),
-        (0, 0.0, "nothing is left"),
+        (1200, Forecast(12.0), "about 12 days"),
+        (1201, Forecast(12.01), "about 13 days"),
+        (100, Forecast(1.0000001), "about 1 day"),
+        (60, Forecast(0.6), "less than a day"),
+        (60, Forecast(None, idle=60), "unknown"),
+        (0, Forecast(0.0), "nothing is left"),
+        (60, Forecast(0.6, stuck=14), "cannot finish"),
+        (60, Forecast(None, stuck=60), "cannot finish"),
+        (60, Forecast(3.0, idle=2), "cannot finish"),
+        (60, Forecast(3.0, over_quota=2), "cannot finish"),
+        (60, Forecast(3.0, disputes=2, disputes_lack=1), "cannot finish"),
     ],
 )
-def test_the_forecast_in_words(project: fake_api.Project, needed: int, a_day: float, words: str) -> None:
-    from annotate_app.screens.progress import forecast
+def test_the_forecast_in_words(needed: int, found: Forecast, words: str) -> None:
+    from annotate_app.widgets import waiting
 
-    assert forecast(replace(project.progress, needed=needed, a_day=a_day)) == words
+    assert waiting.forecast(replace(fake_api.NOTHING_AHEAD, needed=needed, forecast=found)) == words
+
+
+def test_progress_says_what_is_stuck_and_why_and_what_waits(open_page: Open, project: fake_api.Project) -> None:
+    assert "Nothing: those who may work can grade all that is handed out." in sentences(open_page("progress"))
+    out = ((Barred.PAUSED, ("Ben",), 5), (Barred.EXAM, ("Cem", "Dee", "Eli", "Fay", "Gus"), 7))
+    stuck = (Stuck((3, 4), 7, 2, 9, out), Stuck((2,), 1, 1, 1, ()))
+    left = Forecast(3.0, stuck=10, over_quota=1, idle=4, disputes=12, disputes_lack=1)
+    project.progress = replace(project.progress, ahead=Ahead(90, 48, 0.2, stuck, left, set_aside=3))
+    project.waits = (Wait(WaitKind.DISCARDED, 1204), Wait(WaitKind.BATCHES, 1), Wait(WaitKind.PAUSED, 1))
+    app = open_page("progress")
+    shown = re.sub(r"<[^>]+>", "|", html(app))
+    for sentence in (
+        "7 pairs wait for a third and fourth person: two more annotators are needed.",
+        "Ben is paused, else they could grade 5 of them.",
+        "Cem, Dee, Eli and 2 others have not passed the exam, else they could grade all of them.",
+        "1 pair waits for a second person: one more annotator is needed.",
+        "1 grade is more than all quotas allow.",
+        "4 grades can come only from people who gave none in the last seven days.",
+        "About 12 pairs will be disputed, if as many are as so far: then one more annotator is needed.",
+        "3 pairs are set aside while an exam or a trial asks for them.",
+        "1,204 pairs are discarded, and nobody has said whether that is right.",
+        "1 query is through, and has a further batch.",
+        "1 annotator is paused.",
+    ):
+        assert f"|{sentence}|" in shown, sentence
+    assert 'href="/disagreements?show=discarded"' in html(app)
+    assert 'href="/queries?show=next"' in html(app)
+    assert {metric.label: metric.value for metric in app.metric}["Forecast"] == "cannot finish"
+    assert any(
+        "nobody who may work can give 10 grades" in one.value and "about 3 days" in one.value for one in app.warning
+    )
+
+
+def test_queries_tells_in_a_line_what_waits_and_is_stuck(open_page: Open, project: fake_api.Project) -> None:
+    assert "rr-waiting" not in html(open_page("queries"))
+    project.waits = (Wait(WaitKind.NOTES, 3),)
+    project.progress = replace(
+        project.progress, ahead=replace(project.progress.ahead, stuck=(Stuck((3,), 7, 1, 7, ()),))
+    )
+    from annotate_app.widgets import waiting
+
+    waiting.forget()
+    shown = html(open_page("queries"))
+    assert "3 notes have no reply (" in shown
+    assert 'href="/disagreements?show=notes"' in shown
+    assert '7 pairs are stuck</b> (<a href="/progress"' in shown
+
+
+def test_the_menu_counts_what_waits_behind_each_page() -> None:
+    from annotate_app.session.addresses import TITLES
+    from annotate_app.widgets import waiting
+
+    every = [Wait(kind, 1000 + nth) for nth, kind in enumerate(WaitKind)]
+    found = waiting.counts(every, (Stuck((1, 2), 7, 2, 14, ()), Stuck((2,), 1, 1, 1, ())))
+    assert found == {
+        "Disagreements": "4,006",
+        "Queries": "1,004",
+        "Exam": "2,011",
+        "Rewrites": "1,007",
+        "People": "1,008",
+        "Gold": "1,009",
+        "Progress": "8 stuck",
+    }
+    assert set(found) < set(TITLES)
+    assert waiting.counts((), ()) == {}
+    assert len(waiting.wait_lines(every)) == len(WaitKind)
 
 
 def test_progress_of_a_check_of_pools_tells_how_many_videos_are_wrong(

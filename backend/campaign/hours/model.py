@@ -70,6 +70,8 @@ class Outlook:
     cost: tuple[Decimal, Decimal, Decimal] | None
     reason: str = ""
     """Why nothing can be told, or no interval."""
+    stuck: int = 0
+    """How many of the grades needed nobody who may work can give."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ as docs/decisions/058 says.
 from backend.campaign.hours import rows, rules
 from backend.campaign.hours.model import HoursReport
 from backend.campaign.project.folder import Project, read_settings
-from backend.campaign.review.rows import progress
+from backend.campaign.steering import watching
 from backend.store.connection import reading
 
 
@@ -32,13 +32,13 @@ def report(
     rate = pay.hourly_rate if rate is None else rate
     with reading(project.store) as db:
         everything = rules.paid(rows.days(db), rate, pay.rates)
-        decided, disputed = progress.disputed(db)
+        wanted = watching.demand(db)
         ahead = rules.outlook(
             everything,
-            progress.needed(db),
-            undecided=progress.undecided(db),
-            decided=decided,
-            disputed=disputed,
+            wanted.needed,
+            further=wanted.further,
+            disputed=wanted.disputed,
+            stuck=sum(one.grades for one in wanted.stuck),
         )
         simulated, imported = rows.left_out(db)
         known = {name.casefold() for name in rows.names(db)}

@@ -12,9 +12,6 @@ from backend.campaign.hours.model import MS_AN_HOUR, Outlook, PersonHours, WorkD
 CENT = Decimal("0.01")
 FEWEST_DAYS = 10
 """Working days of people below which no interval is told."""
-FEWEST_DECIDED = 50
-"""Pairs with two grades below which the share of disputed ones is not told."""
-FURTHER_SEATS = 2
 _Z = NormalDist().inv_cdf(0.975)
 
 NO_TIME = "no judgement made here has a measured time yet"
@@ -65,7 +62,9 @@ def by_person(days: Sequence[WorkDay]) -> list[PersonHours]:
     ]
 
 
-def outlook(days: Sequence[WorkDay], needed: int, *, undecided: int, decided: int, disputed: int) -> Outlook:
+def outlook(
+    days: Sequence[WorkDay], needed: int, *, further: int = 0, disputed: float | None = None, stuck: int = 0
+) -> Outlook:
     """How many hours are still to come, and what they cost at what an hour cost so far.
 
     With t the working time and n the judgements of each working day of a person, a judgement takes R = sum t / sum n.
@@ -82,16 +81,14 @@ def outlook(days: Sequence[WorkDay], needed: int, *, undecided: int, decided: in
     Args:
         days: every working day of every person so far.
         needed: grades that seats are there for.
-        undecided: pairs of which the first two grades are not both there.
-        decided: pairs of which they are.
-        disputed: how many of those went on to two further annotators.
+        further: grades on top that disputes are likely to ask for.
+        disputed: the share of disputed pairs behind that, if it can be told.
+        stuck: how many of those needed nobody who may work can give.
     """
-    share = disputed / decided if decided >= FEWEST_DECIDED else None
-    further = round(FURTHER_SEATS * undecided * share) if share is not None else 0
     worked = [(day.judging_ms + day.gold_ms, day.judgements) for day in days if day.judgements and day.judging_ms]
     grades, time_ms = sum(n for _, n in worked), sum(ms for ms, _ in worked)
     if not grades:
-        return Outlook(needed, further, share, None, None, None, NO_TIME)
+        return Outlook(needed, further, disputed, None, None, None, NO_TIME, stuck)
     ahead, ratio = needed + further, time_ms / grades
     expected = ratio * ahead / MS_AN_HOUR
     reach = None
@@ -100,7 +97,7 @@ def outlook(days: Sequence[WorkDay], needed: int, *, undecided: int, decided: in
         reach = _Z * ahead * spread * sqrt(1 + grades / ahead) / grades / MS_AN_HOUR
     hours = (expected, max(expected - (reach or 0), 0.0), expected + (reach or 0))
     reason = CERTAIN if not ahead else FEW_DAYS if reach is None else ""
-    return Outlook(needed, further, share, ratio / 1000, hours, _cost(days, hours), reason)
+    return Outlook(needed, further, disputed, ratio / 1000, hours, _cost(days, hours), reason, stuck)
 
 
 def _cost(days: Sequence[WorkDay], hours: tuple[float, float, float]) -> tuple[Decimal, Decimal, Decimal] | None:

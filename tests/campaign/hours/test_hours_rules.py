@@ -52,7 +52,7 @@ def test_what_is_still_to_come_by_hand() -> None:
     s^2 = 10 / 9 * 10 * 100^2; reach = 1.96 * 500 * s * sqrt(1 + 1000 / 500) / 1000 seconds.
     """
     days = paid([day(n, 100, 900_000 + 200_000 * (n % 2)) for n in range(1, 11)], 18, {})
-    found = outlook(days, 420, undecided=400, decided=100, disputed=10)
+    found = outlook(days, 420, further=80, disputed=0.1)
     assert (found.further, found.disputed, found.seconds) == (80, 0.1, 10.0)
     reach = 1.959964 * 500 * sqrt(10 / 9 * 10 * 100**2) * sqrt(3) / 1000
     assert found.hours == pytest.approx([seconds / 3600 for seconds in (5000, 5000 - reach, 5000 + reach)], rel=1e-6)
@@ -73,21 +73,21 @@ def test_the_interval_holds_what_comes_as_often_as_it_says() -> None:
     for _ in range(400):
         so_far, ahead = worked(60), worked(30)
         grades = sum(one.judgements for one in ahead)
-        hours = outlook(so_far, grades, undecided=0, decided=0, disputed=0).hours
+        hours = outlook(so_far, grades).hours
         assert hours is not None
         inside += hours[1] <= sum(one.hours for one in ahead) <= hours[2]
     assert 0.91 <= inside / 400 <= 0.98
 
 
 def test_what_cannot_be_told_says_why() -> None:
-    nothing = outlook([], 40, undecided=20, decided=10, disputed=5)
+    nothing = outlook([], 40)
     assert (nothing.hours, nothing.cost, nothing.disputed, nothing.further) == (None, None, None, 0)
     assert nothing.reason == "no judgement made here has a measured time yet"
-    few = outlook([day(1, 100, 1_000_000)], 360, undecided=0, decided=60, disputed=6)
+    few = outlook([day(1, 100, 1_000_000)], 360)
     assert few.hours == (1.0, 1.0, 1.0)
     assert few.reason == "an interval needs 10 working days of people"
     assert few.cost is None
-    assert outlook([day(1, 100, 1_000_000)], 0, undecided=0, decided=60, disputed=6).reason == "nothing is left"
+    assert outlook([day(1, 100, 1_000_000)], 0).reason == "nothing is left"
 
 
 @given(st.lists(st.tuples(st.integers(1, 200), st.integers(1, 10**7)), min_size=10, max_size=30), st.integers(1, 10**5))
@@ -95,8 +95,8 @@ def test_the_expected_hours_lie_inside_and_grow_with_what_is_needed(days: list[t
     rng = random.Random(1)
     work = [day(n, *one) for n, one in enumerate(days)]
     rng.shuffle(work)
-    one = outlook(work, needed, undecided=0, decided=0, disputed=0).hours
-    two = outlook(work, 2 * needed, undecided=0, decided=0, disputed=0).hours
+    one = outlook(work, needed).hours
+    two = outlook(work, 2 * needed).hours
     assert one is not None
     assert two is not None
     assert 0 <= one[1] <= one[0] <= one[2]

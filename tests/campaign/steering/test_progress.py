@@ -15,7 +15,7 @@ from backend.campaign.judging import consensus
 from backend.campaign.judging.model import GradeEvent, SkipEvent, SkipKind
 from backend.campaign.people import rows as people
 from backend.campaign.people.model import PersonReview
-from backend.campaign.review.model import DayCount
+from backend.campaign.steering.model import DayCount
 from backend.ground.errors import NotAllowed, ProjectError
 from support import Judging
 
@@ -129,7 +129,11 @@ def test_progress_counts_what_people_did(worked: Judging) -> None:
     assert found.people[0].week == max(pace.week for pace in found.people)
     assert found.imported == 1
     assert found.a_day == pytest.approx(len(week) / 7)
-    assert found.days_left == pytest.approx(found.needed / (len(week) / 7))
+    ahead = found.ahead
+    assert ahead.forecast.idle, "the program that made up grades gives no more"
+    assert ahead.forecast.days is not None
+    together = (ahead.needed - ahead.forecast.idle) / (len(week) / 7)
+    assert ahead.forecast.days > together, "nobody is faster than everybody together, and they know each other's pairs"
 
 
 def test_what_is_needed_and_held_is_counted_seat_by_seat(worked: Judging) -> None:
@@ -146,7 +150,7 @@ def test_what_is_needed_and_held_is_counted_seat_by_seat(worked: Judging) -> Non
         and seat["moment_id"] not in broken
     ]
     found = api.progress(worked.project, api.OPERATOR, now=NOW)
-    assert found.needed == len(needed) > 0
+    assert found.ahead.needed == len(needed) > 0
     held = {seat["pair_id"] for seat in seats if seat["lease_until"] is not None and seat["lease_until"] >= NOW}
     assert found.held == len(held) > 0
     assert api.progress(worked.project, api.OPERATOR, now=NOW + DAY_S).held == 0
@@ -166,7 +170,7 @@ def test_a_campaign_of_two_days_is_not_measured_over_seven(judging: Judging) -> 
 
 def test_without_any_judgement_there_is_no_forecast(judging: Judging) -> None:
     found = api.progress(judging.project, api.OPERATOR, now=NOW)
-    assert (found.needed, found.a_day, found.days_left) == (120, 0.0, None)
+    assert (found.ahead.needed, found.a_day, found.ahead.forecast.days) == (120, 0.0, None)
     assert all(day.judgements == 0 for day in found.days)
 
 

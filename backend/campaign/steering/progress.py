@@ -1,11 +1,12 @@
-"""How far the work is, how fast it goes, and when it may be done.
+"""How far the work is, how fast it goes, what of it is stuck, and when it may be done.
 
-*Reads* judgements, seats, verdicts, *writes* nothing. How many pairs have which verdict says `status`.
+*Reads* judgements, seats, verdicts, *writes* nothing. How many pairs have which verdict says `review.status`.
 """
 
 from backend.campaign.project.folder import Project
-from backend.campaign.review.model import DayCount, WorkProgress
-from backend.campaign.review.rows import progress
+from backend.campaign.steering import watching
+from backend.campaign.steering.model import DayCount, WorkProgress
+from backend.campaign.steering.rows import progress
 from backend.ground.days import last_days, midnight
 from backend.store.connection import reading
 
@@ -23,13 +24,13 @@ def report(project: Project, *, now: float) -> WorkProgress:
     with reading(project.store) as db:
         found = {day.day: day for day in progress.days(db, midnight(now, days_ago=DAYS - 1))}
         paces = progress.paces(db, midnight=midnight(now), week_ago=week_ago)
-        began = min((at for _, _, at in paces if at is not None), default=now)
+        began = min((one.began for one in paces if one.began is not None), default=now)
         span_days = min(max((now - began) / DAY_S, 1.0), WEEK_DAYS)
         return WorkProgress(
-            needed=progress.needed(db),
+            ahead=watching.ahead(db, paces, span_days=span_days),
             held=progress.held(db, now),
             days=tuple(found.get(name, DayCount(name, 0, 0)) for name in last_days(now, DAYS)),
-            people=tuple(pace for pace, may_work, _ in paces if may_work),
+            people=tuple(one.pace for one in paces if one.may_work),
             imported=progress.imported(db),
-            a_day=sum(pace.week for pace, _, _ in paces) / span_days,
+            a_day=sum(one.pace.week for one in paces) / span_days,
         )

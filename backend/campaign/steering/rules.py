@@ -1,0 +1,165 @@
+"""Pure: who can still grade what, what is stuck, and when the rest may be done.
+
+Pairs come as kinds with a count each (`Wanting`), so that a hundred thousand are a few dozen kinds. How the grades are
+shared out is a question of flow: every kind wants its grades, everybody gives each pair one at most, and nobody gives
+more than their days and quotas allow. What a flow says can be done, people can do, and nothing sooner.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from math import floor, inf
+
+from backend.campaign.steering.model import Barred, Forecast, Stuck, Wanting, Worker
+from backend.ground.ids import AnnotatorId
+
+FEWEST_DECIDED = 50
+"""Pairs with two grades below which the share of disputed ones is not told."""
+FURTHER_SEATS = 2
+_STEPS = 24
+"""Halvings of the time looked for: after those it is known to a millionth."""
+_ROUNDING = 1e-6
+"""Of a grade: what a product of floats may lack of a whole one."""
+
+Kinds = Mapping[Wanting, int]
+Demand = Counter[tuple[frozenset[AnnotatorId], float]]
+"""How many pairs want so many grades each, of these people."""
+
+
+def barred_from(kind: Wanting, worker: Worker) -> Barred | None:
+    """Why somebody cannot grade pairs of a kind which they have not graded and do not know; None if they can."""
+    if worker.barred is not None:
+        return worker.barred
+    if worker.queries is not None and kind.query not in worker.queries:
+        return Barred.ASSIGNED
+    return Barred.SKIPPED if worker.annotator_id in kind.skipped else None
+
+
+def able(kind: Wanting, workers: Iterable[Worker]) -> frozenset[AnnotatorId]:
+    """Who can still grade pairs of a kind."""
+    return frozenset(
+        worker.annotator_id
+        for worker in workers
+        if worker.annotator_id not in kind.graded
+        and worker.annotator_id not in kind.known
+        and barred_from(kind, worker) is None
+    )
+
+
+def stuck(kinds: Kinds, workers: Sequence[Worker]) -> tuple[Stuck, ...]:
+    """Pairs that those who may work cannot bring to an end, the most first."""
+    pairs, lacking, grades = Counter[tuple[int, ...]](), Counter[tuple[int, ...]](), Counter[tuple[int, ...]]()
+    out: defaultdict[tuple[int, ...], Counter[tuple[Barred, str]]] = defaultdict(Counter)
+    for kind, count in kinds.items():
+        short = kind.free - len(able(kind, workers))
+        if short <= 0:
+            continue
+        places = tuple(range(kind.judged + 1, kind.seats + 1))
+        pairs[places] += count
+        grades[places] += count * short
+        lacking[places] = max(lacking[places], short)
+        for worker in workers:
+            if worker.annotator_id not in kind.graded | kind.known and (why := barred_from(kind, worker)):
+                out[places][why, worker.name] += count
+    return tuple(
+        Stuck(places, pairs[places], lacking[places], grades[places], _ways_out(out[places]))
+        for places in sorted(pairs, key=lambda places: (-pairs[places], places))
+    )
+
+
+def _ways_out(found: Counter[tuple[Barred, str]]) -> tuple[tuple[Barred, tuple[str, ...], int], ...]:
+    """By reason, in the order of `Barred`: names, and for how many pairs the one matters that matters for most."""
+    ways = []
+    for why in Barred:
+        names = {name: count for (reason, name), count in found.items() if reason is why}
+        if names:
+            ways.append((why, tuple(sorted(names, key=str.casefold)), max(names.values())))
+    return tuple(ways)
+
+
+def share_disputed(decided: int, disputed: int) -> float | None:
+    """Share of the pairs with two grades that went on to two further people; None while there are too few."""
+    return disputed / decided if decided >= FEWEST_DECIDED else None
+
+
+def further(kinds: Kinds, share: float | None) -> int:
+    """Grades on top if as many of the open pairs are disputed as so far."""
+    undecided = sum(count for kind, count in kinds.items() if not kind.disputed)
+    return round(FURTHER_SEATS * undecided * share) if share else 0
+
+
+def forecast(kinds: Kinds, workers: Sequence[Worker], share: float | None) -> Forecast:
+    """When those who may work are through with what they can do, and what is left over then.
+
+    Every undecided pair wants `2 * share` grades more than it has seats for: what disputes will ask on the average.
+    """
+    now, later = Demand(), Demand()
+    lost, disputes, disputes_lack = 0, 0.0, 0
+    for kind, count in kinds.items():
+        who = able(kind, workers)
+        now[who, min(kind.free, len(who))] += count
+        lost += count * max(kind.free - len(who), 0)
+        more = 0.0 if kind.disputed or not share else FURTHER_SEATS * share
+        later[who, min(kind.free + more, len(who))] += count
+        short = kind.free + FURTHER_SEATS - len(who)
+        if more and kind.free <= len(who) and short > 0:
+            disputes += count * (share or 0)
+            disputes_lack = max(disputes_lack, short)
+    room = {worker.annotator_id: inf if worker.room is None else float(worker.room) for worker in workers}
+    pace = {worker.annotator_id: worker.a_day for worker in workers}
+    in_pace = {who: most if pace[who] else 0.0 for who, most in room.items()}
+    wanted = sum(floor(count * each) for (_, each), count in now.items())
+    within, moving = _flow(now, room), _flow(now, in_pace)
+    return Forecast(
+        days=None if wanted + lost and not moving else _days(later, in_pace, pace),
+        stuck=lost,
+        over_quota=wanted - within,
+        idle=within - moving,
+        disputes=round(disputes),
+        disputes_lack=disputes_lack if round(disputes) else 0,
+    )
+
+
+def _days(demand: Demand, room: Mapping[AnnotatorId, float], pace: Mapping[AnnotatorId, float]) -> float:
+    """The fewest days in which all that can be given is given."""
+    target = _flow(demand, room)
+
+    def enough(days: float) -> bool:
+        return (
+            _flow(demand, {who: min(most, floor(pace[who] * days + _ROUNDING)) for who, most in room.items()}) >= target
+        )
+
+    if not target:
+        return 0.0
+    low = target / sum(pace[who] for who, most in room.items() if most)
+    if enough(low):
+        return low
+    high = 2 * low
+    while not enough(high):
+        low, high = high, 2 * high
+    for _ in range(_STEPS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high
+
+
+def _flow(demand: Demand, most: Mapping[AnnotatorId, float]) -> int:
+    """How many of the grades can be given if nobody gives more than `most`."""
+    kinds = [(who, count, floor(count * each)) for (who, each), count in demand.items() if who and count * each >= 1]
+    if not kinds:
+        return 0
+    if all(most[one] == inf for who, _, _ in kinds for one in who):
+        return sum(wanted for *_, wanted in kinds)
+    # Loaded here: a page or a command that asks for no forecast need not pay for it.
+    import numpy as np
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import maximum_flow
+
+    total = sum(wanted for *_, wanted in kinds)
+    people = {one: 1 + len(kinds) + nth for nth, one in enumerate(sorted({one for who, *_ in kinds for one in who}))}
+    sink = 1 + len(kinds) + len(people)
+    edges = [(0, 1 + nth, wanted) for nth, (_, _, wanted) in enumerate(kinds)]
+    edges += [(1 + nth, people[one], count) for nth, (who, count, _) in enumerate(kinds) for one in sorted(who)]
+    edges += [(node, sink, floor(min(most[one], total))) for one, node in people.items()]
+    start, end, capacity = (np.array(column, dtype=np.int32) for column in zip(*edges, strict=True))
+    graph = csr_array((capacity, (start, end)), shape=(sink + 1, sink + 1))
+    return int(maximum_flow(graph, 0, sink).flow_value)
