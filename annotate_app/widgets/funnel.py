@@ -32,6 +32,7 @@ def steps(found: Funnel) -> Iterator[Step]:
     ends = [
         *((f"settled by {_PEOPLE.get(asked, asked)}", count, "consensus") for asked, count in found.settled_by.items()),
         ("discarded: no consensus", found.discarded, "discarded"),
+        ("discard confirmed by a lead", found.confirmed, "discarded"),
         ("decided by a lead", found.decided, "adjudicated"),
         ("wait for further grades", found.waiting_further, "escalated"),
     ]

@@ -388,7 +388,7 @@ def work_version(project: Project, by: Person | Operator) -> tuple[int, ...]:
 
 
 def funnel(project: Project, by: Person | Operator) -> Funnel:
-    return Funnel(61, 7, 45, 0, 9, 2, {4: 4}, 2, 1)
+    return Funnel(61, 7, 45, 0, 9, 2, {4: 4}, 2, 0, 1)
 
 
 def backup_now(project: Project, lead: Person, *, now: float) -> Path:

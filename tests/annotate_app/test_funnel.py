@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from annotate_app.widgets.funnel import funnel as drawn
 from annotate_app.widgets.funnel import steps
-from backend.campaign.explore.rules import funnel
+from backend.campaign.explore.rules import CONFIRMED, funnel
 from backend.campaign.nouns import Verdict
 
 
@@ -15,8 +15,13 @@ def test_nothing_handed_out_is_drawn_as_nothing() -> None:
     assert "<li" not in drawn(funnel([]))
 
 
-KINDS = st.tuples(st.sampled_from([*Verdict]), st.sampled_from([2, 4, 6]), st.integers(1, 9)).filter(
-    lambda kind: {"open": kind[1] == 2, "escalated": kind[1] > 2, "discarded": kind[1] > 2}.get(kind[0], True)
+KINDS = st.tuples(st.sampled_from([*Verdict, CONFIRMED]), st.sampled_from([2, 4, 6]), st.integers(1, 9)).filter(
+    lambda kind: {
+        "open": kind[1] == 2,
+        "escalated": kind[1] > 2,
+        "discarded": kind[1] > 2,
+        "confirmed": kind[1] > 2,
+    }.get(kind[0], True)
 )
 
 

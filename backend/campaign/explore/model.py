@@ -30,7 +30,9 @@ class Funnel:
     settled_by: Mapping[int, int]
     """Of them, those in consensus by so many people: four, and six where pairs were re-opened."""
     discarded: int
-    """Of them, those without a consensus, that no lead decided."""
+    """Of them, those without a consensus, that no lead decided or confirmed."""
+    confirmed: int
+    """Of them, those whose discard a lead confirmed."""
     decided: int
     """Of them, those that a lead decided."""
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from backend.campaign.candidates.rows.lists import PROBE_PAIRS
 from backend.campaign.explore.model import Along, FoundPair, PairPart
-from backend.campaign.explore.rules import SAME_WORDS, SECONDS, SIMILARITY_STEP
+from backend.campaign.explore.rules import CONFIRMED, SAME_WORDS, SECONDS, SIMILARITY_STEP
 from backend.campaign.nouns import Verdict
 from backend.ground.ids import PairId, QueryId
 from backend.store.engine import Database
@@ -36,12 +36,16 @@ def version(db: Database) -> str:
 def fates(db: Database) -> list[tuple[str, int, int]]:
     """(verdict, how many people were asked, pairs) of all pairs that are not a probe's alone.
 
+    A discard that a lead confirmed has the verdict `CONFIRMED`.
+
     A pair has a seat for everybody who is asked about it. Those without a verdict are open: two are asked.
     """
     found: list[tuple[str, int, int]] = [
         tuple(row)
         for row in db.conn.execute(
-            "SELECT verdict, (SELECT coalesce(max(seat_no), 2) FROM seat s WHERE s.pair_id = c.pair_id), count(*) "
+            "SELECT CASE WHEN c.verdict = 'discarded' AND c.pair_id IN (SELECT pair_id FROM confirmed_discard) "
+            f"THEN '{CONFIRMED}' ELSE c.verdict END, "
+            "(SELECT coalesce(max(seat_no), 2) FROM seat s WHERE s.pair_id = c.pair_id), count(*) "
             f"FROM consensus c WHERE c.pair_id NOT IN {PROBE_PAIRS} GROUP BY 1, 2"
         )
     ]

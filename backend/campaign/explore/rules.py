@@ -21,13 +21,15 @@ from backend.campaign.nouns import Verdict
 
 FIRST_SEATS = 2
 """People who are asked about every pair."""
+CONFIRMED = "confirmed"
+"""What a discard counts as once a lead confirmed it."""
 
 
 def funnel(counts: Iterable[tuple[str, int, int]]) -> Funnel:
     """The funnel of a campaign.
 
     Args:
-        counts: (verdict, how many people were asked, pairs); several rows may be of one kind.
+        counts: (verdict or `CONFIRMED`, how many people were asked, pairs); several rows may be of one kind.
 
     >>> found = funnel([("open", 2, 5), ("consensus", 2, 60), ("consensus", 4, 20), ("discarded", 4, 9)])
     >>> found.pairs, found.graded_by_two, found.settled_by_two, found.escalated, found.settled_by
@@ -50,6 +52,7 @@ def funnel(counts: Iterable[tuple[str, int, int]]) -> Funnel:
         waiting_further=further[Verdict.ESCALATED],
         settled_by=dict(sorted(settled_by.items())),
         discarded=further[Verdict.DISCARDED],
+        confirmed=further[CONFIRMED],
         decided=further[Verdict.ADJUDICATED],
     )
 

@@ -8,8 +8,10 @@ from backend import api
 from backend.campaign.explore.model import Funnel
 from backend.campaign.explore.rules import funnel
 from backend.campaign.judging.rules import decide
-from backend.campaign.nouns import Verdict
-from support import NOW, Judging
+from backend.campaign.nouns import Role, Verdict
+from backend.campaign.people import accounts
+from backend.store.connection import writing
+from support import NOW, Judging, have_read
 
 GRADES = (
     *((1, 2), (3, 3), (0, 4, 3, 4)),  # in consensus
@@ -28,7 +30,7 @@ def test_a_project_is_counted_as_its_pairs_are(judging: Judging) -> None:
     for place in (5, 6):
         api.adjudicate(judging.project, judging.lead, pairs[place], 1, "seen", now=NOW)
     found = api.funnel(judging.project, api.OPERATOR)
-    assert found == Funnel(60, 50, 2, 1, 7, 3, {4: 1}, 2, 1)
+    assert found == Funnel(60, 50, 2, 1, 7, 3, {4: 1}, 2, 0, 1)
     assert found.graded_by_two == 10
     board, counts = (
         api.agreement_board(judging.project, api.OPERATOR).settled[0],
@@ -41,6 +43,18 @@ def test_a_project_is_counted_as_its_pairs_are(judging: Judging) -> None:
     )
     assert found.decided + found.decided_at_once == board.adjudicated == counts["adjudicated"]
     assert (found.waiting_first, found.waiting_further) == (counts["open"], counts["escalated"])
+
+    with writing(judging.project.store):
+        judging.annotators += [
+            accounts.add(judging.project.store, api.OPERATOR, name, Role.ANNOTATOR, now=NOW) for name in ("Eva", "Fynn")
+        ]
+    have_read(judging.project)
+    api.confirm_discard(judging.project, judging.lead, pairs[3], now=NOW)
+    api.re_open(judging.project, judging.lead, pairs[4], "two against two", now=NOW)
+    assert api.funnel(judging.project, api.OPERATOR) == Funnel(60, 50, 2, 1, 7, 4, {4: 1}, 0, 1, 1)
+    for who in (4, 5):
+        judging.grade(who, pairs[4], 4)
+    assert api.funnel(judging.project, api.OPERATOR) == Funnel(60, 50, 2, 1, 7, 3, {4: 1, 6: 1}, 0, 1, 1)
 
 
 def test_the_pairs_of_a_probe_are_no_part_of_it(corpus_project: api.Project) -> None:
@@ -59,7 +73,7 @@ def test_the_published_raw_annotations(shared: object) -> None:
         verdict = decide(list(grades), 1).verdict
         kinds[verdict, 4 if verdict is Verdict.ESCALATED else len(grades)] += 1
     found = funnel((*kind, pairs) for kind, pairs in kinds.items())
-    assert found == Funnel(96_483, 0, 79_060, 0, 17_423, 2, {4: 15_382}, 2_039, 0)
+    assert found == Funnel(96_483, 0, 79_060, 0, 17_423, 2, {4: 15_382}, 2_039, 0, 0)
     assert round(100 * found.settled_by_two / found.pairs, 2) == 81.94
     assert found.settled_by_two + found.settled_by[4] == 94_442
     assert found.discarded + found.waiting_further == 2_041
