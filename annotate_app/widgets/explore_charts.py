@@ -77,7 +77,7 @@ def shares(bins: Sequence[RelevanceBin], along: Along, scale: Scale, picked: Cal
                 "relevance:N",
                 sort=named,
                 scale=alt.Scale(domain=named, range=_SHADES[len(named)]),
-                legend=alt.Legend(orient="top", title=None, columns=2 if len(named) == 4 else 3),
+                legend=alt.Legend(orient="top", title=None, columns=2),
             ),
             order=alt.Order("grade:Q"),
             tooltip=[
@@ -97,7 +97,7 @@ def shares(bins: Sequence[RelevanceBin], along: Along, scale: Scale, picked: Cal
             picked(next(one.place for one in bins if words.label(one) == points[0]["bin"]))
 
     st.altair_chart(
-        chart, height=340, alt=_told_shares(bins, words, scale), key=key, on_select=chosen, selection_mode=_PICKED
+        chart, height=360, alt=_told_shares(bins, words, scale), key=key, on_select=chosen, selection_mode=_PICKED
     )
 
 
