@@ -153,6 +153,13 @@ def test_from_the_first_grade_to_a_score(enter: Enter, server: AppServer, tmp_pa
     lead.get_by_role("button", name="Open batch 2").click()
     expect(lead.get_by_text("Batch 2 is open: 20 pairs")).to_be_visible()
     assert counts(server)["batches"] == {"1": queries, "2": 1}
+    # A release holds finished queries, and this one is not while its second batch waits: a slip, taken back.
+    lead.get_by_role("button", name="Undo batch 2").click()
+    asked = lead.get_by_test_id("stPopoverBody")
+    asked.get_by_role("textbox").fill("the first one is enough")
+    asked.get_by_role("button", name="Undo batch 2").click()
+    expect(lead.get_by_text("Batch 2 is taken back: 20 pairs")).to_be_visible()
+    assert counts(server)["batches"] == {"1": queries, "2": 0}
 
     lead.get_by_role("link", name="People").click()
     expect(lead.get_by_role("heading", name="People", exact=True)).to_be_visible()
