@@ -15,7 +15,8 @@ from backend import api
 from backend.campaign.batches.model import AcceptedReport, BatchRule, RuleWord, Suggestions
 from backend.campaign.nouns import Person, Scale
 
-_SEEN, _MESSAGE, _PROBLEM = "next_batches", "next_batches_message", "next_batches_problem"
+_SEEN, _ACCEPTED = "next_batches", "next_batches_accepted"
+_MESSAGE, _PROBLEM = "next_batches_message", "next_batches_problem"
 _NUMBERS = ("no", "one", "two", "three", "four", "five")
 
 
@@ -63,6 +64,16 @@ def _dialog(project: api.Project, lead: Person) -> None:
     st.markdown(f"A next batch is worth opening if {plain(seen.rule.rule.words)}.")
     _rule(project, lead, seen)
     st.markdown(_table(seen))
+    # Taken out before it begins: whatever ends the run in the middle, the next one only shows what is left.
+    decline = st.session_state.pop(_ACCEPTED, None)
+    if decline is None:
+        _offer(seen)
+    else:
+        _accept(seen, decline)
+
+
+def _offer(seen: Suggestions) -> None:
+    """The button that accepts, and whether the rest is declined with it."""
     opens, leaves = seen.saying(RuleWord.OPEN), seen.saying(RuleWord.LEAVE)
     decline = bool(leaves) and st.checkbox(
         f"Also decline {_batches(len(leaves))} of which the rule says: do not open",
@@ -73,16 +84,21 @@ def _dialog(project: api.Project, lead: Person) -> None:
     if not opens:
         st.caption("There is nothing to open: of no query that waits for a decision the rule says: open.")
     acts = [f"open {_batches(len(opens))}"] * bool(opens) + [f"decline {_batches(len(leaves))}"] * decline
-    what = " and ".join(acts) or "accept"
-    if st.button(what.capitalize(), type="primary", key="next_batches_accept", disabled=not acts):
-        _accept(project, lead, seen, decline)
+    st.button(
+        (" and ".join(acts) or "accept").capitalize(),
+        type="primary",
+        key="next_batches_accept",
+        disabled=not acts,
+        on_click=st.session_state.__setitem__,
+        args=(_ACCEPTED, decline),
+    )
 
 
 def _batches(count: int) -> str:
     return wording.count_of(count, "batch")
 
 
-def _accept(project: api.Project, lead: Person, seen: Suggestions, decline: bool) -> None:
+def _accept(seen: Suggestions, decline: bool) -> None:
     bar = st.progress(0.0, "Annotators go on meanwhile. What is done stays done if you close this.")
     done: list[AcceptedReport] = []
 
