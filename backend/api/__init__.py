@@ -92,6 +92,7 @@ if TYPE_CHECKING:
         relevances_along,
         same_words,
     )
+    from backend.api.forms import export_form
     from backend.api.freezing import (
         export_release,
         list_releases,
@@ -188,7 +189,7 @@ if TYPE_CHECKING:
     from backend.api.probes import write_probe_figures
     from backend.api.queries import draw_queries, take_back_queries
     from backend.api.raw import summarise_raw
-    from backend.api.releases import import_release, validate_release
+    from backend.api.releases import import_release
     from backend.api.reports import report_page
     from backend.api.rewrites import decide_rewrite, rewrite_queue, rewrite_summary, take_back_rewrite
     from backend.api.runs import (
@@ -231,6 +232,7 @@ if TYPE_CHECKING:
         withdraw_practice,
     )
     from backend.api.upkeep import backup, doctor, migrate, restore
+    from backend.api.validating import validate_release
     from backend.api.work_flags import behind_flag, flags, pairs_behind
     from backend.campaign.board.leaderboard import Leaderboard
     from backend.campaign.board.rows import Kept
@@ -275,6 +277,7 @@ if TYPE_CHECKING:
     from backend.campaign.quality.model import AggregatorReport, AgreementBoard
     from backend.campaign.queries.drawing import QueryReport
     from backend.campaign.release.export import ReleaseReport
+    from backend.campaign.release.formats.model import FormReport
     from backend.campaign.release.importing import ReleaseImport
     from backend.campaign.release.model import KeptRelease, ReleaseOptions, ReleaseSelection, Terms
     from backend.campaign.release.validating import ValidationReport
@@ -297,6 +300,7 @@ if TYPE_CHECKING:
     from backend.scoring.scored_files import evaluate_files, score_files
     from backend.scoring.statistics.sureness import Sureness, add_statistics
     from backend.scoring.tables import SCORE_FORMATS, per_query_csv
+    from backend.scoring.trec import MatchedRun, match_run
     from backend.scoring.views.case import FIRST as CASE_FIRST
     from backend.scoring.views.case import KINDS as CASE_KINDS
     from backend.scoring.views.case import CaseView, notable_queries
@@ -359,6 +363,7 @@ __all__ = [
     "ExamReport",
     "Example",
     "Finding",
+    "FormReport",
     "GoldAnswer",
     "GoldOptions",
     "GoldPerson",
@@ -370,6 +375,7 @@ __all__ = [
     "Kept",
     "KeptRelease",
     "Leaderboard",
+    "MatchedRun",
     "Missed",
     "Operator",
     "PoolCheckMade",
@@ -483,6 +489,7 @@ __all__ = [
     "explain_exam_item",
     "explored_csv",
     "explored_version",
+    "export_form",
     "export_release",
     "file_inputs",
     "file_statistics",
@@ -517,6 +524,7 @@ __all__ = [
     "load_run",
     "load_truth",
     "make_pool_check",
+    "match_run",
     "migrate",
     "model_selection_study",
     "moment_clip",

@@ -1,21 +1,11 @@
-"""Releases of anybody, as they are handed on: a folder or a zip. No project needed."""
+"""Make a project of a release."""
 
 from pathlib import Path
 
-from backend.campaign.release import importing, validating
+from backend.campaign.release import importing
 from backend.campaign.release.importing import ReleaseImport
-from backend.campaign.release.validating import ValidationReport
 from backend.encoders import sentence
 from backend.ground.progress import Progress
-
-
-def validate_release(path: Path, *, progress: Progress | None = None) -> ValidationReport:
-    """Everything that is wrong with a release in the form of TVR-Ranking, made here or elsewhere.
-
-    Raises:
-        InputError: there is no release at this path.
-    """
-    return validating.validate(path, progress=progress)
 
 
 def import_release(

@@ -10,7 +10,7 @@ import typer
 
 from backend import api
 from backend.campaign.nouns import Split
-from backend.campaign.release.model import Adjudicated, QueryStanding, ReleaseOptions
+from backend.campaign.release.model import Adjudicated, QueryStanding, ReleaseOptions, ReleaseSelection
 from backend.cli.output import (
     Dir,
     EncoderOption,
@@ -86,6 +86,9 @@ class ReleaseFormat(StrEnum):
     """Forms of a release."""
 
     TVR_RANKING = "tvr-ranking"
+    TREC = "trec"
+    PARQUET = "parquet"
+    QVHIGHLIGHTS = "qvhighlights"
 
 
 def export(
@@ -114,15 +117,27 @@ def export(
     keep: Annotated[
         bool, typer.Option("--keep/--no-keep", help="Keep it in the project too, as a zip under releases/, or not.")
     ] = True,
+    threshold: Annotated[
+        int | None,
+        typer.Option("--threshold", help="Of qvhighlights: from which relevance on a moment is a window."),
+    ] = None,
 ) -> None:
     """Freeze a release: truth, pseudo training sets, raw annotations, manifest with hashes.
 
     Captions in it are the imprecise ones, if captions were rewritten. One state of a project gives the same bytes,
-    whenever it is exported.
+    whenever it is exported. Forms other than tvr-ranking are written for other programs, and not kept in the project.
 
     Example: reelrank export my-project release-1 --format tvr-ranking
     """
     start = now()
+    if format_ is not ReleaseFormat.TVR_RANKING:
+        if name is not None or notes:
+            raise typer.BadParameter(f"{format_.value} is not kept, and has no name", param_hint="--name, --notes")
+        options = ReleaseOptions(adjudicated, unfinished, with_published)
+        _export_form(folder, out, format_, options, threshold)
+        return
+    if threshold is not None:
+        raise typer.BadParameter("is of --format qvhighlights", param_hint="--threshold")
     with progress_bar() as progress:
         report = api.export_release(
             api.open_project(folder),
@@ -135,14 +150,49 @@ def export(
             now=start,
             progress=progress,
         )
+    _say_held(report, start)
+    where = f", kept in {report.kept}" if report.kept else ""
+    say(f"Release {report.name}{', which was made before' if report.again else ''}{where}.")
+    say(f"SHA-256 of its manifest: {report.sha256}")
+    _say_left_out(report.selection, unfinished=unfinished)
+    if not report.licence:
+        say(f"Note: no licence is chosen; its card says so. Choose one: reelrank terms {folder} --licence CC-BY-4.0")
+    if report.simulated:
+        say(f"Note: {report.simulated} judgements in it are SIMULATED; this is not ground truth.")
+
+
+def _export_form(folder: Path, out: Path, form: ReleaseFormat, options: ReleaseOptions, threshold: int | None) -> None:
+    """Write a form that is not kept."""
+    start = now()
+    with progress_bar() as progress:
+        report = api.export_form(
+            api.open_project(folder),
+            api.OPERATOR,
+            out,
+            form.value,
+            options,
+            threshold=threshold,
+            progress=progress,
+        )
+    _say_held(report, start)
+    if report.windows is not None:
+        say(f"{report.windows:,} of the moments have relevance {report.threshold} or more, and are windows.")
+    say(f"SHA-256 of its manifest: {report.sha256}")
+    _say_left_out(report.selection, unfinished=options.unfinished)
+    if report.simulated:
+        say(f"Note: {report.simulated} judgements in it are SIMULATED; this is not ground truth.")
+
+
+def _say_held(report: "api.ReleaseReport | api.FormReport", start: float) -> None:
     found = report.selection
     say(
         f"{report.place}: {found.count(Split.VAL)} validation and {found.count(Split.TEST)} test queries with "
         f"{found.moments} graded moments; {len(report.files)} files ({seconds(start)})."
     )
-    where = f", kept in {report.kept}" if report.kept else ""
-    say(f"Release {report.name}{', which was made before' if report.again else ''}{where}.")
-    say(f"SHA-256 of its manifest: {report.sha256}")
+
+
+def _say_left_out(found: ReleaseSelection, *, unfinished: bool) -> None:
+    """Which queries and pairs are not in it, and which are that somebody may not expect."""
     if found.unfinished:
         take = "" if unfinished else " (--unfinished takes them too, where a pair is settled)"
         say(f"Note: left out {_queries(found.unfinished)} whose pairs still wait for grades{take}.")
@@ -152,10 +202,6 @@ def export(
         say(f"Note: left out {_queries(found.without_relevance)} without a pair that could be truth.")
     if found.adjudicated_left_out:
         say(f"Note: left out {found.adjudicated_left_out} pairs that a lead decided on.")
-    if not report.licence:
-        say(f"Note: no licence is chosen; its card says so. Choose one: reelrank terms {folder} --licence CC-BY-4.0")
-    if report.simulated:
-        say(f"Note: {report.simulated} judgements in it are SIMULATED; this is not ground truth.")
 
 
 def _queries(queries: Sequence[QueryStanding]) -> str:

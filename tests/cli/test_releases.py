@@ -44,3 +44,28 @@ def test_import_release_says_what_came_back(reelrank: Run, release: Path, tmp_pa
     assert (code, out, "is a project already" in err) == (1, "", True)
     code, out, _ = reelrank("import-release", release, tmp_path / "other", "--json")
     assert json.loads(out)["queries"] == {"val": 2, "test": 1, "train": 45}
+
+
+def test_other_forms_are_written_and_told_of_but_not_kept(reelrank: Run, judging: Judging, tmp_path: Path) -> None:
+    for who in (0, 1):
+        judging.grade(who, judging.pairs()[0].pair, 3)
+    project = judging.project.folder
+    code, out, _ = reelrank("export", project, tmp_path / "q", "--format", "qvhighlights", "--unfinished")
+    assert code == 0
+    assert f"{tmp_path / 'q'}: 1 validation and 0 test queries with 1 graded moments; 4 files (" in out
+    assert "1 of the moments have relevance 3 or more, and are windows." in out
+    code, out, _ = reelrank("export", project, tmp_path / "t", "--format", "trec", "--unfinished")
+    assert (code, "windows" in out) == (0, False)
+    assert reelrank("releases", project, "--json")[1].strip() == "[]"
+    assert reelrank("export", project, tmp_path / "n", "--format", "trec", "--name", "mine")[0] == 2
+    assert reelrank("export", project, tmp_path / "n", "--threshold", "3")[0] == 2
+
+    pair = judging.pairs()[0]
+    (tmp_path / "run.json").write_text(json.dumps({pair.query_id: [[pair.video, pair.start_s, pair.end_s, 1.0]]}))
+    asked = ["match-run", "--truth", tmp_path / "t" / "val.csv", "--run", tmp_path / "run.json", tmp_path / "run.trec"]
+    code, out, _ = reelrank(*asked, "--qrels", tmp_path / "val.qrels")
+    assert code == 0
+    assert "1 predictions of 1 queries, 1 of which take a pair at IoU >= 0.5 (" in out
+    assert (tmp_path / "run.trec").read_text() == f"{pair.query_id} Q0 {pair.pair_id} 1 1 run.json\n"
+    assert (tmp_path / "val.qrels").read_text() == (tmp_path / "t" / "val.qrels").read_text()
+    assert reelrank(*asked)[0] == 2, "never overwrites"

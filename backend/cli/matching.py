@@ -1,0 +1,50 @@
+"""The command match-run: a run for programs of TREC."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from backend import api
+from backend.cli.output import now, save, say, seconds
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the command line."""
+    app.command("match-run")(match_run)
+
+
+def match_run(
+    out: Annotated[Path, typer.Argument(metavar="OUT.trec", help="Where the matched run goes.", show_default=False)],
+    truth: Annotated[Path, typer.Option("--truth", metavar="FILE", help="Graded truth.", show_default=False)],
+    run: Annotated[Path, typer.Option("--run", metavar="FILE", help="Ranked predictions.", show_default=False)],
+    mu: Annotated[float, typer.Option("--mu", help="The IoU from which on a prediction takes a moment.")] = 0.5,
+    videos: Annotated[
+        Path | None, typer.Option("--videos", metavar="FILE", help="`name -> [duration, index]`, for runs by index.")
+    ] = None,
+    qrels: Annotated[
+        Path | None, typer.Option("--qrels", metavar="FILE", help="Where the truth goes, as judgements of these ids.")
+    ] = None,
+) -> None:
+    """Give each prediction of a run the pair that it takes, so that ir_measures or trec_eval can score it.
+
+    Their nDCG@K of OUT and the qrels is NDCG@K, IoU>=mu of preset `paper`: one file for each mu.
+
+    Example: reelrank match-run --truth val.json --run mine.json --mu 0.5 mine.trec --qrels val.qrels
+    """
+    start = now()
+    for place in (out, qrels):
+        if place is not None and place.exists():
+            raise typer.BadParameter(f"{place} exists already: name a new file")
+    found = api.match_run(truth, run, mu, videos=videos)
+    save(out, found.run)
+    if qrels is not None:
+        save(qrels, found.qrels)
+    say(
+        f"{out}: {found.predictions:,} predictions of {found.queries:,} queries, {found.taken:,} of which take a pair "
+        f"at IoU >= {mu:g} ({seconds(start)})."
+    )
+    if found.missing:
+        say(f"Note: {found.missing:,} queries of the truth are not in the run, and count 0.")
+    for warning in found.warnings:
+        say(f"Warning: {warning}")

@@ -1,0 +1,109 @@
+"""A matched run and its qrels: what programs of TREC compute of them is NDCG@K, IoU>=mu of preset `paper`."""
+
+import csv
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import ir_measures
+import pytest
+import pytrec_eval
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+from ir_measures import nDCG
+
+from backend import api
+from backend.ground.errors import InputError
+
+K = (1, 3, 10, 20, 40)
+MOMENT = st.tuples(st.sampled_from("ab"), st.integers(0, 8), st.integers(1, 8), st.integers(0, 4))
+TRUTHS = st.lists(st.lists(MOMENT, min_size=1, max_size=6, unique_by=lambda m: m[:3]), min_size=1, max_size=4)
+
+
+def compared(truth: Path, run: Path, mu: float, folder: Path, videos: Path | None = None) -> api.MatchedRun:
+    """Read both files with ir_measures and with pytrec_eval, and see that they agree with ours, query by query."""
+    found = api.match_run(truth, run, mu, videos=videos)
+    (folder / "q.qrels").write_text(found.qrels)
+    (folder / "r.trec").write_text(found.run)
+    qrels = list(ir_measures.read_trec_qrels(str(folder / "q.qrels")))
+    lines = list(ir_measures.read_trec_run(str(folder / "r.trec")))
+    ours = api.score_files(truth, [run], k=K, mu=[mu], measures=["ndcg"], videos=videos)
+    means = ours.summary()["runs"][0]["measures"]
+    theirs = ir_measures.calc_aggregate([nDCG @ k for k in K], qrels, lines)
+    for k in K:
+        assert theirs[nDCG @ k] == pytest.approx(means[f"ndcg@{k},{mu!r}"], abs=1e-9)
+    graded: dict[str, dict[str, int]] = {}
+    for one in qrels:
+        graded.setdefault(one.query_id, {})[one.doc_id] = one.relevance
+    ranked: dict[str, dict[str, float]] = {}
+    for line in lines:
+        ranked.setdefault(line.query_id, {})[line.doc_id] = line.score
+    cut = pytrec_eval.RelevanceEvaluator(graded, {f"ndcg_cut.{','.join(map(str, K))}"}).evaluate(ranked)
+    scored = ours.runs[0]
+    for k in K:
+        values = scored.values[ours.settings.keys.index(f"ndcg@{k},{mu!r}")].tolist()
+        mine = {str(ours.queries[query]): value for query, value in zip(scored.query.tolist(), values, strict=True)}
+        for query, others in cut.items():
+            assert others[f"ndcg_cut_{k}"] == pytest.approx(mine[query], abs=1e-9)
+    return found
+
+
+@settings(max_examples=40, deadline=None, phases=[Phase.generate])
+@given(truth=TRUTHS, data=st.data())
+def test_any_run_scores_the_same(
+    truth: list[list[tuple[Any, ...]]], data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Moments of relevance 0, predictions of one moment twice, queries without predictions or without relevance."""
+    folder = tmp_path_factory.mktemp("trec")
+    documents = [
+        {
+            "query_id": n,
+            "relevant_moment": [
+                {"pair_id": 100 * n + place, "video_name": v, "timestamp": [s, s + d], "relevance": grade}
+                for place, (v, s, d, grade) in enumerate(moments)
+            ],
+        }
+        for n, moments in enumerate(truth)
+    ]
+    (folder / "t.json").write_text(json.dumps(documents))
+    answered = data.draw(st.sets(st.sampled_from(range(len(truth))), min_size=1))
+    run = {n: [[v, s, s + d, 0.5] for v, s, d, _ in data.draw(st.lists(MOMENT, max_size=8))] for n in answered}
+    (folder / "r.json").write_text(json.dumps(run))
+    found = compared(folder / "t.json", folder / "r.json", data.draw(st.sampled_from((0.3, 0.5, 1.0))), folder)
+    assert found.missing == len(truth) - len(answered)
+    assert found.predictions == sum(map(len, run.values()))
+
+
+def test_real_runs_score_the_same(shared: Path, tmp_path: Path) -> None:
+    """500 validation queries of two published baselines, against moments near what they predict."""
+    folder = shared / "data" / "tvr_ranking"
+    videos = folder / "video_name_duration_id.json"
+    names = {index: name for name, (_, index) in json.loads(videos.read_text()).items()}
+    rng = random.Random(5)
+    run = folder / "runs" / "ReLoCLNet_top_40_val.json"
+    rows = []
+    for query in json.loads(run.read_text()):
+        for video, start, end, _ in rng.sample(query["predictions"], 20):
+            late = rng.uniform(0, (end - start) / 2)
+            rows.append((query["query_id"], names[video], start + late, end + late, rng.randrange(5), len(rows)))
+    with (tmp_path / "truth.csv").open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["query_id", "video", "start", "end", "relevance", "pair_id"])
+        writer.writerows(rows)
+    found = compared(tmp_path / "truth.csv", run, 0.5, tmp_path, videos)
+    assert (found.queries, found.missing) == (500, 0)
+    assert found.taken > 1000
+
+
+def test_ids_that_a_line_of_trec_cannot_hold_are_refused(tmp_path: Path) -> None:
+    moment = {"video_name": "v", "timestamp": [0, 9], "relevance": 1}
+    (tmp_path / "r.json").write_text('{"q 1": [["v", 0, 9, 1]]}')
+    truth = [{"query_id": "q 1", "relevant_moment": [{**moment, "pair_id": 7}]}]
+    (tmp_path / "t.json").write_text(json.dumps(truth))
+    with pytest.raises(InputError, match="query 'q 1': programs of TREC take no blanks in an id"):
+        api.match_run(tmp_path / "t.json", tmp_path / "r.json", 0.5)
+    truth[0]["relevant_moment"].append({**moment, "timestamp": [3, 4], "pair_id": 7})
+    (tmp_path / "t.json").write_text(json.dumps(truth))
+    with pytest.raises(InputError, match="row 1: query q 1, moment 2: the pair 7 stands there already"):
+        api.match_run(tmp_path / "t.json", tmp_path / "r.json", 0.5)
