@@ -130,4 +130,5 @@ def _metrics(counts: dict[str, Any]) -> None:
         "Discarded": f"{counts['pairs']['discarded']:,}",
         "Annotators": f"{counts['annotators']:,}",
     }
-    look.metrics(values)
+    with st.container(key="query-numbers"):
+        look.metrics(values)

@@ -14,7 +14,6 @@ from backend.campaign.nouns import Scale, Verdict
 from backend.campaign.review.model import PairReview
 
 EARLIER, LAST, NONE = "#6366f1", "#f59e0b", "#71717a"
-SIMILARITY = "#0d9488"
 _STUB = -0.12
 """A bar of relevance 0 has a height too: nobody shall take it for nothing."""
 
@@ -94,9 +93,10 @@ def _chart(pairs: Sequence[PairReview], last: int, batch_size: int, scale: Scale
         one.mark_text(align="left", dx=4, fontSize=11, color=NONE).encode(x=x("end"), y=alt.value(5), text="told:N")
         for one in borders
     ]
+    ink = "#f4f4f5" if st.context.theme.type == "dark" else "#18181b"  # to be seen on bars and between them
     line = (
         alt.Chart(frame)
-        .mark_line(color=SIMILARITY, strokeWidth=2, point=alt.OverlayMarkDef(color=SIMILARITY, size=22))
+        .mark_line(color=ink, strokeWidth=1.5, point=alt.OverlayMarkDef(color=ink, size=22))
         .encode(
             x=x("Rank"),
             y=alt.Y(
@@ -127,7 +127,7 @@ def _legend(pairs: Sequence[PairReview], last: int, scale: Scale) -> str:
         f"<span><i style='background:{EARLIER}'></i>relevance</span>"
         f"<span><i style='background:{LAST}'></i>{wording.the_last(last)}, {ranks}</span>"
         "<span><i class='rr-none'></i>no relevance: – not settled, × discarded</span>"
-        f"<span><i class='rr-line' style='background:{SIMILARITY}'></i>similarity</span>"
+        "<span><i class='rr-line' style='background:currentColor'></i>similarity</span>"
     )
     return f"<div class='rr-legend'>{signs}</div><div class='rr-legend rr-numbers'>{numbers}{none}</div>"
 

@@ -501,6 +501,24 @@ def test_a_storyboard_is_made_when_asked_for_and_shown_to_whom_the_clip_is(clien
     assert answer.headers["cache-control"].startswith("private")
 
 
+def test_the_storyboards_of_a_lead_wait_for_what_people_at_the_desk_want(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from annotate_app.server import routes
+
+    asked: list[bool] = []
+    real = routes.cut_clip
+
+    async def noting(clips: Any, find: Any, *, urgent: bool = True) -> Any:
+        asked.append(urgent)
+        return await real(clips, find, urgent=urgent)
+
+    monkeypatch.setattr(routes, "cut_clip", noting)
+    assert signed_in(client, LEAD).get("/clips/key101.webp").status_code == 200
+    assert signed_in(client, ANNOTATOR).get("/clips/pair7.webp").status_code == 200
+    assert asked == [False, True]
+
+
 def test_a_storyboard_that_cannot_be_made_blocks_no_pair(client: TestClient, project: fake_api.Project) -> None:
     answer = signed_in(client, LEAD).get("/clips/broken.webp")
     assert (answer.status_code, answer.json()) == (404, {"message": "friends_s01.mp4 is not a video file"})
