@@ -30,7 +30,7 @@ from annotate_app.session.routes import Sessions
 from backend import api
 from backend.campaign.exam.model import ExamDesk
 from backend.campaign.judging.model import Desk, GradeEvent, Receipt, SkipEvent
-from backend.campaign.nouns import Person, Role
+from backend.campaign.nouns import Person
 from backend.ground.errors import NotAllowed, ProjectError, StoreUnavailable, VideoUnreadable
 from backend.ground.ids import PairKey
 
@@ -178,16 +178,16 @@ class Desks:
     async def storyboard(self, request: Request) -> Response:
         """The storyboard of a clip. Where none can be made the clip tells why, so nothing is reported.
 
-        A lead's page of a query asks for many of them; those of people at the desk are made first.
+        `?later=1`, of a page that asks for many: it is made after what people at the desk wait for.
         """
         person, pair = person_of(request), PairKey(request.path_params["pair"])
-        first = person.role is not Role.LEAD
+        urgent = request.query_params.get("later") != "1"
 
         def find() -> api.ClipJob:
             return api.storyboard_for(self._project(), person, pair)
 
         try:
-            return clip_response(await cut_clip(self._clips, find, urgent=first))
+            return clip_response(await cut_clip(self._clips, find, urgent=urgent))
         except VideoUnreadable as error:
             return refused(404, str(error))
 

@@ -5,8 +5,6 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
-import altair as alt
-import pandas as pd
 import streamlit as st
 
 from annotate_app.widgets import wording
@@ -29,7 +27,7 @@ def query_figure(pairs: Sequence[PairReview], last: int, batch_size: int, scale:
     """
     told = f"Bars: relevance {scale.words} by rank; line: similarity"
     # A line of numbers below says the same; the picture alone is what Streamlit's theme colours.
-    st.altair_chart(_chart(pairs, last, batch_size, scale), height=280, alt=told)
+    st.vega_lite_chart(_chart(pairs, last, batch_size, scale), height=280, alt=told)
     st.html(_legend(pairs, last, scale))
 
 
@@ -52,66 +50,70 @@ def columns(pairs: Sequence[PairReview], last: int, scale: Scale) -> list[dict[s
     ]
 
 
-def _chart(pairs: Sequence[PairReview], last: int, batch_size: int, scale: Scale) -> alt.LayerChart:
-    frame = pd.DataFrame(columns(pairs, last, scale))
-    frame["relevance"] = frame["relevance"].astype("Int64")
-    frame["foot"], frame["top"] = _STUB, float(scale.highest)
-    tooltip = ["Rank", "Relevance", alt.Tooltip("Similarity", format=".3f"), "Caption"]
-    ranks = alt.Axis(values=list(frame["Rank"]), grid=False, format="d", labelOverlap=True)
-    across = alt.Scale(domain=[0.4, len(pairs) + 0.6], nice=False, zero=False)
-    heights = alt.Scale(domain=[_STUB, scale.highest + 0.35], nice=False, zero=False)
-
-    def x(field: str) -> alt.X:
-        return alt.X(f"{field}:Q", title="rank", scale=across, axis=ranks)
-
-    def y(field: str) -> alt.Y:
-        grades = alt.Axis(values=list(scale.grades), format="d")
-        return alt.Y(f"{field}:Q", title="relevance", scale=heights, axis=grades)
-
-    bars = (
-        alt.Chart(frame[frame["relevance"].notna()])
-        .mark_bar(cornerRadiusEnd=3)
-        .encode(x=x("from"), x2="to", y=y("relevance"), y2="foot", color=alt.Color("colour", scale=None))
-    )
-    boxes = (
-        alt.Chart(frame[frame["relevance"].isna()])
-        .mark_bar(fill=NONE, fillOpacity=0.05, strokeDash=[3, 3], strokeWidth=1)
-        .encode(x=x("from"), x2="to", y=y("top"), y2="foot", stroke=alt.Stroke("colour", scale=None))
-    )
-    signs = (
-        alt.Chart(frame)
-        .transform_calculate(at="isValid(datum.relevance) ? datum.relevance : 0")
-        .mark_text(dy=-7, fontSize=11, color=NONE)
-        .encode(x=x("Rank"), y=y("at"), text="sign:N")
-    )
-    ends = range(batch_size, len(pairs), batch_size)
-    borders = [
-        alt.Chart(pd.DataFrame({"end": [end + 0.5], "told": [f"batch {number}"]})) for number, end in enumerate(ends, 2)
-    ]
-    rules = [one.mark_rule(strokeDash=[2, 3], color=NONE).encode(x=x("end")) for one in borders]
-    names = [
-        one.mark_text(align="left", dx=4, fontSize=11, color=NONE).encode(x=x("end"), y=alt.value(5), text="told:N")
-        for one in borders
-    ]
+def _chart(pairs: Sequence[PairReview], last: int, batch_size: int, scale: Scale) -> dict[str, Any]:
+    """As Vega-Lite has it: to check a chart against its whole schema, as Altair does, took most of the page's time."""
+    values = columns(pairs, last, scale)
     ink = "#f4f4f5" if st.context.theme.type == "dark" else "#18181b"  # to be seen on bars and between them
-    line = (
-        alt.Chart(frame)
-        .mark_line(color=ink, strokeWidth=1.5, point=alt.OverlayMarkDef(color=ink, size=22))
-        .encode(
-            x=x("Rank"),
-            y=alt.Y(
-                "Similarity:Q",
-                title="similarity",
-                scale=alt.Scale(zero=False, padding=8),
-                axis=alt.Axis(orient="right", format=".2f", grid=False),
-            ),
-        )
-    )
+    ranks = {"values": [pair.rank for pair in pairs], "grid": False, "format": "d", "labelOverlap": True}
+    across: dict[str, Any] = {
+        "type": "quantitative",
+        "title": "rank",
+        "scale": {"domain": [0.4, len(pairs) + 0.6], "nice": False, "zero": False},
+        "axis": ranks,
+    }
+    height: dict[str, Any] = {
+        "type": "quantitative",
+        "title": "relevance",
+        "scale": {"domain": [_STUB, scale.highest + 0.35], "nice": False, "zero": False},
+        "axis": {"values": list(scale.grades), "format": "d"},
+    }
+    similarity: dict[str, Any] = {
+        "field": "Similarity",
+        "type": "quantitative",
+        "title": "similarity",
+        "scale": {"zero": False, "padding": 8},
+        "axis": {"orient": "right", "format": ".2f", "grid": False},
+    }
+    told: list[dict[str, str]] = [{"field": name} for name in ("Rank", "Relevance", "Caption")]
+    tooltip = [*told, {"field": "Similarity", "format": ".3f"}]
+    column: dict[str, Any] = {
+        "x": {**across, "field": "from"},
+        "x2": {"field": "to"},
+        "y2": {"datum": _STUB},
+        "tooltip": tooltip,
+    }
+    colour = {"field": "colour", "type": "nominal", "scale": None}
+    bars: dict[str, Any] = {
+        "data": {"values": [one for one in values if one["relevance"] is not None]},
+        "mark": {"type": "bar", "cornerRadiusEnd": 3},
+        "encoding": {**column, "y": {**height, "field": "relevance"}, "color": colour},
+    }
+    boxes: dict[str, Any] = {
+        "data": {"values": [one for one in values if one["relevance"] is None]},
+        "mark": {"type": "bar", "fill": NONE, "fillOpacity": 0.05, "strokeDash": [3, 3], "strokeWidth": 1},
+        "encoding": {**column, "y": {**height, "datum": scale.highest}, "stroke": colour},
+    }
+    at: dict[str, Any] = {"x": {**across, "field": "Rank"}, "tooltip": tooltip}
+    signs = {
+        "data": {"values": [one | {"relevance": one["relevance"] or 0} for one in values]},
+        "mark": {"type": "text", "dy": -7, "fontSize": 11, "color": ink, "opacity": 0.8},
+        "encoding": {**at, "y": {**height, "field": "relevance"}, "text": {"field": "sign", "type": "nominal"}},
+    }
+    borders: list[dict[str, Any]] = []
+    for number, end in enumerate(range(batch_size, len(pairs), batch_size), 2):
+        where: dict[str, Any] = {"x": {**across, "datum": end + 0.5}}
+        rule = {"type": "rule", "strokeDash": [2, 3], "color": NONE}
+        name = {"type": "text", "text": f"batch {number}", "align": "left", "dx": 4, "fontSize": 11, "color": NONE}
+        borders += [{"mark": rule, "encoding": where}, {"mark": name, "encoding": {**where, "y": {"value": 5}}}]
+    line = {
+        "data": {"values": values},
+        "mark": {"type": "line", "color": ink, "strokeWidth": 1.5, "point": {"color": ink, "size": 22}},
+        "encoding": {**at, "y": similarity},
+    }
     # What has nothing to draw is left out: an empty layer is a picture without a word to screen readers.
-    drawn = [one for one in (boxes, bars, signs) if len(one.data)]
-    left = alt.layer(*(one.encode(tooltip=tooltip) for one in drawn), *rules, *names)
-    chart: alt.LayerChart = alt.layer(left, line.encode(tooltip=tooltip)).resolve_scale(y="independent")
-    return chart
+    drawn = [one for one in (boxes, bars) if one["data"]["values"]]
+    layers = [{"layer": [*drawn, signs]}, *([{"data": {"values": [{}]}, "layer": borders}] if borders else []), line]
+    return {"layer": layers, "resolve": {"scale": {"y": "independent"}}}
 
 
 def _legend(pairs: Sequence[PairReview], last: int, scale: Scale) -> str:

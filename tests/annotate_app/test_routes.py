@@ -501,7 +501,7 @@ def test_a_storyboard_is_made_when_asked_for_and_shown_to_whom_the_clip_is(clien
     assert answer.headers["cache-control"].startswith("private")
 
 
-def test_the_storyboards_of_a_lead_wait_for_what_people_at_the_desk_want(
+def test_storyboards_for_later_wait_for_what_people_at_the_desk_want(
     client: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from annotate_app.server import routes
@@ -514,7 +514,7 @@ def test_the_storyboards_of_a_lead_wait_for_what_people_at_the_desk_want(
         return await real(clips, find, urgent=urgent)
 
     monkeypatch.setattr(routes, "cut_clip", noting)
-    assert signed_in(client, LEAD).get("/clips/key101.webp").status_code == 200
+    assert signed_in(client, LEAD).get("/clips/key101.webp?later=1").status_code == 200
     assert signed_in(client, ANNOTATOR).get("/clips/pair7.webp").status_code == 200
     assert asked == [False, True]
 

@@ -68,10 +68,8 @@ def alone(work: Callable[..., Load], *args: object) -> Load:
 
 @pytest.fixture(scope="module")
 def rows() -> campaign.Rows:
-    """The published judgements, or as many made-up ones."""
-    folder = Path(os.environ.get("REELRANK_SHARED", Path(__file__).resolve().parents[3] / "shared"))
-    published = folder / "data" / "tvr_ranking" / "raw_annotation.csv"
-    return campaign.real_rows(published) if published.is_file() else campaign.made_up_rows()
+    """What the campaign is judged with."""
+    return campaign.rows_to_judge()
 
 
 @pytest.fixture(scope="module")
