@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from backend.api.clip import cut
     from backend.api.corpus import import_corpus, project_statistics
     from backend.api.demo import build_demo, demo_people
+    from backend.api.differing import diff_csv, diff_releases
     from backend.api.exam import (
         close_exam_round,
         end_exam,
@@ -96,6 +97,7 @@ if TYPE_CHECKING:
     from backend.api.freezing import (
         export_release,
         list_releases,
+        release_changes,
         release_file,
         release_preview,
         release_terms,
@@ -280,6 +282,7 @@ if TYPE_CHECKING:
     from backend.campaign.release.formats.model import FormReport
     from backend.campaign.release.importing import ReleaseImport
     from backend.campaign.release.model import KeptRelease, ReleaseOptions, ReleaseSelection, Terms
+    from backend.campaign.release.rules.diffing import PairChange, QueryChange, ReleaseDiff
     from backend.campaign.release.validating import ValidationReport
     from backend.campaign.review.probing import ProbeReport
     from backend.campaign.review.taking_back import TakenBack
@@ -378,6 +381,7 @@ __all__ = [
     "MatchedRun",
     "Missed",
     "Operator",
+    "PairChange",
     "PoolCheckMade",
     "PoolCheckReport",
     "PoolCheckShare",
@@ -386,7 +390,9 @@ __all__ = [
     "Pooling",
     "ProbeReport",
     "Project",
+    "QueryChange",
     "QueryReport",
+    "ReleaseDiff",
     "ReleaseImport",
     "ReleaseOptions",
     "ReleaseReport",
@@ -464,6 +470,8 @@ __all__ = [
     "decline_batch",
     "demo_people",
     "desk",
+    "diff_csv",
+    "diff_releases",
     "disagreements",
     "doctor",
     "draw_queries",
@@ -573,6 +581,7 @@ __all__ = [
     "recent_reasons",
     "record_grades",
     "record_skips",
+    "release_changes",
     "release_file",
     "release_preview",
     "release_terms",

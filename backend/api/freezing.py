@@ -6,9 +6,10 @@ from backend.api.pipeline import encoder_needed
 from backend.campaign.nouns import Operator, Person
 from backend.campaign.people import gate
 from backend.campaign.project.folder import Project
-from backend.campaign.release import contents, export, keeping, rows, terms
+from backend.campaign.release import changes, contents, export, keeping, rows, terms
 from backend.campaign.release.export import ReleaseReport
 from backend.campaign.release.model import KeptRelease, ReleaseOptions, ReleaseSelection, Terms
+from backend.campaign.release.rules.diffing import ReleaseDiff
 from backend.ground.progress import Progress
 from backend.store.connection import reading
 
@@ -78,3 +79,12 @@ def set_release_terms(
     """Say licence and citation, or one of them; see `backend.campaign.release.terms`."""
     who = gate.in_charge(project.store, by)
     return terms.set_terms(project.store, who, licence=licence, citation=citation, reason=reason, now=now)
+
+
+def release_changes(project: Project, by: Person | Operator, before: str, after: str) -> ReleaseDiff:
+    """What changed from one release to another, with what leads did in between.
+
+    Each is named by its name in the project, or is a folder or zip.
+    """
+    gate.in_charge(project.store, by)
+    return changes.between(project, before, after)

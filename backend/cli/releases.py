@@ -8,7 +8,19 @@ import typer
 
 from backend import api
 from backend.campaign.release.model import LICENCES
-from backend.cli.output import Dir, EncoderOption, Json, KindOption, minute, now, progress_bar, say, seconds, table
+from backend.cli.output import (
+    Dir,
+    EncoderOption,
+    Json,
+    KindOption,
+    minute,
+    now,
+    progress_bar,
+    save,
+    say,
+    seconds,
+    table,
+)
 from backend.ground.reading import bytes_of
 from backend.ground.text_files import decode_text
 
@@ -24,6 +36,7 @@ def register(app: typer.Typer) -> None:
     app.command("validate")(validate)
     app.command("import-release")(import_release)
     app.command("releases")(releases)
+    app.command("diff")(diff)
     app.command("terms")(terms)
 
 
@@ -111,6 +124,52 @@ def releases(folder: Dir, json: Json = False) -> None:
     for one in found:
         if said := "; ".join([*one.settings, *([one.notes] if one.notes else [])]):
             say(f"{one.name}: {said}")
+
+
+def diff(
+    before: Annotated[str, typer.Argument(metavar="A", help="A folder, a zip, or a name in --project.")],
+    after: Annotated[str, typer.Argument(metavar="B", help="What it is compared with.")],
+    project: Annotated[
+        Path | None, typer.Option("--project", metavar="DIR", help="The project whose releases and log to ask.")
+    ] = None,
+    csv: Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="Write every change, a row each.")] = None,
+    json: Json = False,
+) -> None:
+    """Say what changed from one release to another: queries, pairs and relevances, and why.
+
+    Verdicts and grades come from the releases; with --project, what leads did in between comes from its log.
+
+    Example: reelrank diff release-1 release-2 --project my-project
+    """
+    found = (
+        api.release_changes(api.open_project(project), api.OPERATOR, before, after)
+        if project
+        else api.diff_releases(Path(before), Path(after))
+    )
+    if csv is not None:
+        save(csv, api.diff_csv(found))
+    if json:
+        say(msgspec.json.encode(found).decode())
+        return
+    for query in found.queries[:SHOWN]:
+        say(f"query {query.query_id}: {query.before or '(not there)'} -> {query.after or '(not there)'}{_why(query)}")
+    for pair in found.pairs[:SHOWN]:
+        named = f", pair {pair.pair_id}" if pair.pair_id else ""
+        moment = f"{pair.video} {pair.start_s:g}-{pair.end_s:g} s"
+        was, now_ = ("none" if one is None else one for one in (pair.before, pair.after))
+        say(f"query {pair.query_id}{named}, {moment}: {was} -> {now_}{_why(pair)}")
+    more = max(0, len(found.queries) - SHOWN) + max(0, len(found.pairs) - SHOWN)
+    if more:
+        say(f"... and {more:,} more; --csv FILE has all of them")
+    say(
+        f"{found.before} -> {found.after}: {len(found.queries):,} queries changed; of the moments {found.same:,} are "
+        f"the same, {sum(found.moved.values()):,} have another relevance, {found.moments_gone:,} are gone, "
+        f"{found.moments_new:,} are new."
+    )
+
+
+def _why(change: "api.QueryChange | api.PairChange") -> str:
+    return f"  ({change.reason})" if change.reason else ""
 
 
 def terms(

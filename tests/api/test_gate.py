@@ -146,6 +146,7 @@ IN_CHARGE: dict[str, Call] = {
     "query_place": lambda p, who: api.query_place(p, who, QueryFilter(), QUERY),
     "query_review": lambda p, who: api.query_review(p, who, QUERY),
     "query_pairs": lambda p, who: api.query_pairs(p, who, QUERY),
+    "release_changes": lambda p, who: api.release_changes(p, who, "no such release", "nor this"),
     "release_file": lambda p, who: api.release_file(p, who, "no such release"),
     "release_preview": api.release_preview,
     "release_terms": api.release_terms,
@@ -255,6 +256,8 @@ OWN_FILES = {
     "case_title",
     "cut",
     "cut_clip",
+    "diff_csv",
+    "diff_releases",
     "evaluate",
     "evaluate_files",
     "exam_outcomes_csv",  # figures that a lead was given

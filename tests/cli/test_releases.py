@@ -69,3 +69,42 @@ def test_other_forms_are_written_and_told_of_but_not_kept(reelrank: Run, judging
     assert (tmp_path / "run.trec").read_text() == f"{pair.query_id} Q0 {pair.pair_id} 1 1 run.json\n"
     assert (tmp_path / "val.qrels").read_text() == (tmp_path / "t" / "val.qrels").read_text()
     assert reelrank(*asked)[0] == 2, "never overwrites"
+
+
+def test_releases_are_made_listed_and_compared(judging: Judging, reelrank: Run, tmp_path: Path) -> None:
+    project, lead, pairs = judging.project, judging.lead, judging.pairs()
+    folder = project.folder
+    code, out, _ = reelrank("releases", folder)
+    assert (code, out.splitlines()[0]) == (0, f"No release was made yet. Next: reelrank export {folder} OUT")
+    for number, pair in enumerate(pairs[:21]):
+        for who in (0, 1):
+            judging.grade(who, pair.pair, number % 5)
+    code, out, _ = reelrank("export", folder, tmp_path / "v1", "--name", "v1", "--notes", "The first one")
+    assert code == 0
+    assert "0 test queries with 20 graded moments" in out or "1 test queries with 20 graded moments" in out
+    assert "Note: left out 2 queries" in out
+    assert "Note: no licence is chosen" in out
+    code, out, _ = reelrank("terms", folder, "--licence", "CC-BY-4.0")
+    assert (code, out.splitlines()[0]) == (0, "Licence: CC-BY-4.0")
+    api.adjudicate(project, lead, pairs[4].pair, 0, "another action", now=NOW + 30)
+    options = ("--unfinished", "--adjudicated", "leave-out", "--no-keep")
+    code, out, _ = reelrank("export", folder, tmp_path / "v2", "--name", "v2", *options)
+    assert code == 0
+    assert "Note: left out 1 pairs that a lead decided on." in out
+    code, out, _ = reelrank("releases", folder, "--json")
+    assert [(one["name"], one["moments"], one["file"] is None) for one in json.loads(out)] == [
+        *(("v2", 20, True), ("v1", 20, False)),
+    ]
+    code, out, _ = reelrank("releases", folder)
+    assert "v1: The first one" in out
+    told = "1 queries changed; of the moments 19 are the same, 0 have another relevance, 1 are gone, 1 are new."
+    code, out, _ = reelrank("diff", "v1", tmp_path / "v2", "--project", folder, "--csv", tmp_path / "changes.csv")
+    assert code == 0
+    assert told in out
+    assert "Lea decided on 0: another action" in out
+    assert len((tmp_path / "changes.csv").read_text().splitlines()) == 1 + 1 + 1
+    code, out, _ = reelrank("diff", tmp_path / "v1", tmp_path / "v2")
+    assert told in out
+    assert "Lea" not in out
+    code, _, err = reelrank("diff", tmp_path / "v1", tmp_path / "v3")
+    assert (code, "is not there" in err) == (1, True)

@@ -3,7 +3,7 @@
 from backend.campaign.candidates.rows.lists import PROBE_PAIRS
 from backend.campaign.nouns import Split
 from backend.campaign.release.model import QueryStanding, ReleaseRow, Terms
-from backend.ground.ids import AnnotatorId, QueryId
+from backend.ground.ids import AnnotatorId, PairId, QueryId
 from backend.store.engine import Database
 from backend.store.events import EventKind
 
@@ -17,6 +17,12 @@ CHANGES = (
     *(EventKind.BATCH_UNDONE, EventKind.TERMS_SET, EventKind.RE_OPENED, EventKind.TAKEN_BACK),
 )
 """Events after which a release says something else. That one was made, and who signs in or is invited, is none."""
+_ACTS = {
+    "decided": "{who} decided on {relevance}: {reason}",
+    "re_opened": "{who} re-opened it: {reason}",
+    "discard_confirmed": "{who} confirmed the discard",
+    "taken_back": "{who} took back what was decided: {reason}",
+}
 
 
 def add(
@@ -63,6 +69,19 @@ def terms(db: Database) -> Terms:
         "ORDER BY terms_id DESC LIMIT 1"
     ).fetchone()
     return Terms(*row) if row else Terms()
+
+
+def lead_acts(db: Database, since: float, until: float) -> list[tuple[PairId, str]]:
+    """(pair, what a lead did about it in words, with the reason) at or after `since` and before `until`."""
+    rows = db.conn.execute(
+        "SELECT d.pair_id, d.kind, d.relevance, d.reason, a.name FROM lead_act d "
+        "LEFT JOIN annotator a ON a.annotator_id = d.lead_id WHERE d.at >= ? AND d.at < ? ORDER BY d.at, d.revision",
+        [since, until],
+    )
+    return [
+        (PairId(pair_id), _ACTS[kind].format(who=who or "an earlier campaign", relevance=relevance, reason=reason))
+        for pair_id, kind, relevance, reason, who in rows
+    ]
 
 
 def grades_by_guideline(db: Database) -> dict[int, int]:

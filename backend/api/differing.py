@@ -1,0 +1,20 @@
+"""Two releases of anybody side by side. No project needed."""
+
+from pathlib import Path
+
+from backend.campaign.release import diffing
+from backend.campaign.release.rules.diffing import ReleaseDiff
+
+
+def diff_releases(before: Path, after: Path) -> ReleaseDiff:
+    """What changed from one release to another, each a folder or a zip.
+
+    Raises:
+        InputError: one of them is no release.
+    """
+    return diffing.diff(before, after)
+
+
+def diff_csv(found: ReleaseDiff) -> str:
+    """Every change as CSV, a row each."""
+    return diffing.as_csv(found)
