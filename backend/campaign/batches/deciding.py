@@ -237,7 +237,11 @@ def _kept(db: Database, query: OpenQuery, number: int) -> str:
         return f"people have worked on it ({done})"
     if names := undoing.shown_to(db, batch, since=since):
         return f"a pair of it is on the screen of {', '.join(names)}"
-    return "the log tells of its pairs already" if not probed and undoing.logged(db, batch, since=at) else ""
+    if probed:  # its pairs stay
+        return ""
+    if undoing.released(db, since=at):
+        return "a release that was made since lists its pairs"
+    return "the log tells of its pairs already" if undoing.logged(db, batch, since=at) else ""
 
 
 def _told(version: BatchRuleVersion, read: RuleReading) -> dict[str, object]:

@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,9 +14,10 @@ from backend.campaign.batches.model import NextState, RuleWord
 from backend.campaign.judging import assignments
 from backend.campaign.judging.model import GradeEvent, SkipEvent, SkipKind
 from backend.campaign.nouns import Person
+from backend.encoders import sentence
 from backend.ground.errors import Overtaken, ProjectError
 from backend.ground.ids import QueryId
-from support import NOW, Judging
+from support import NOW, Judging, WordEncoder
 
 
 def queries(judging: Judging) -> list[QueryId]:
@@ -131,6 +133,21 @@ def test_a_batch_stays_once_somebody_has_worked_on_it(settled: Judging, did: str
     found = api.next_batch(project, settled.lead, query).opened
     assert found is not None
     assert found.kept
+
+
+def test_a_batch_stays_once_a_release_lists_its_pairs(
+    settled: Judging, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its numbers are given again once they are gone, and two releases would mean two pairs by one number."""
+    monkeypatch.setattr(sentence, "load", lambda spec: WordEncoder())
+    project, query = settled.project, queries(settled)[0]
+    api.export_release(project, api.OPERATOR, tmp_path / "before", now=NOW)
+    api.open_batch(project, settled.lead, query, now=NOW + 1)
+    api.undo_batch(project, settled.lead, query, "too early", number=2, now=NOW + 2)
+    api.open_batch(project, settled.lead, query, now=NOW + 3)
+    api.export_release(project, api.OPERATOR, tmp_path / "since", now=NOW + 4)
+    with pytest.raises(ProjectError, match="stays: a release that was made since lists its pairs"):
+        api.undo_batch(project, settled.lead, query, "too early", number=2, now=NOW + 5)
 
 
 def test_a_first_batch_and_one_before_the_newest_stay(settled: Judging) -> None:

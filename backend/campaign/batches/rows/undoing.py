@@ -40,6 +40,12 @@ def logged(db: Database, batch_id: BatchId, *, since: float) -> bool:
     return bool(row[0])
 
 
+def released(db: Database, *, since: float) -> bool:
+    """Whether a release was made since an instant: it lists every pair by its number."""
+    row = db.conn.execute('SELECT EXISTS (SELECT 1 FROM "release" WHERE created_at >= ?)', [since]).fetchone()
+    return bool(row[0])
+
+
 def shown_to(db: Database, batch_id: BatchId, *, since: float) -> list[str]:
     """Names of everybody who has, or had when their lease ran out, a pair of a batch on the screen."""
     rows = db.conn.execute(
