@@ -205,7 +205,7 @@ if TYPE_CHECKING:
         remove_truth,
         truth_of_project,
     )
-    from backend.api.statistics import file_statistics
+    from backend.api.statistics import file_statistics, release_statistics, release_statistics_table
     from backend.api.studies import (
         Study,
         StudyInputs,
@@ -584,6 +584,8 @@ __all__ = [
     "release_changes",
     "release_file",
     "release_preview",
+    "release_statistics",
+    "release_statistics_table",
     "release_terms",
     "relevances_along",
     "remove_run",

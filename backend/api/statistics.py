@@ -4,6 +4,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from backend.campaign.corpus.model import ImportOptions
+from backend.campaign.release import counting
+from backend.campaign.release.statistics import rules as release_rules
+from backend.campaign.release.statistics.model import ReleaseStatistics
 from backend.campaign.statistics import from_files, from_release, lexicon, rules
 from backend.campaign.statistics.model import Statistics
 from backend.ground.errors import InputError
@@ -44,3 +47,18 @@ def file_statistics(
     return rules.count(
         holdings, lexicon.parts_of_speech, lexicon.name(), progress=named(progress, "counting the words of queries")
     )
+
+
+def release_statistics(folder: Path) -> ReleaseStatistics | None:
+    """The paper's Tables 1 and 4 of a release, by split and for both; None where it has no graded truth.
+
+    Raises:
+        InputError: its files are not of their form.
+    """
+    documents = counting.documents(folder)
+    return None if documents is None else release_rules.statistics(documents)
+
+
+def release_statistics_table(found: ReleaseStatistics) -> list[tuple[str, ...]]:
+    """The same for people: a row of titles, then what is counted and its figure in each part."""
+    return release_rules.table(found)

@@ -40,6 +40,7 @@ def stats(
     called = read_columns(columns) if columns else {}
     if any(place.is_dir() for place in places) and (format_ or types or columns):
         raise typer.BadParameter("--format, --type and --columns are for annotation files, not for a folder")
+    truth = None
     with progress_bar() as progress:
         if len(places) == 1 and places[0].is_dir() and api.is_project(places[0]):
             found = api.project_statistics(api.open_project(places[0]), api.OPERATOR, progress=progress)
@@ -51,12 +52,20 @@ def stats(
                 columns=called,
                 progress=progress,
             )
+            if places[0].is_dir():
+                truth = api.release_statistics(places[0])
     if json:
-        say(msgspec.json.encode(found).decode())
+        say(msgspec.json.encode({**msgspec.to_builtins(found), **({"release": truth} if truth else {})}).decode())
         return
     for note in found.notes:
         say(f"Note: {note}")
     table(("what", "figure"), _rows(found))
+    if truth:
+        head, *rows = api.release_statistics_table(truth)
+        say(
+            "\nThe graded truth; three figures are the least, the mean and the most, and a moment or video counts once:"
+        )
+        table(("what", *head[1:]), rows)
     say(f"\nwords: {found.tokeniser}")
     say(f"verbs: in base form, by {found.verb_list};")
     say("       at least those with a form that can be nothing but a verb, at most all with a form that can be one")

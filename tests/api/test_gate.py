@@ -237,6 +237,8 @@ MACHINE = {
 }
 # No project: what is scored, studied or cut is the caller's own file or value.
 OWN_FILES = {
+    "release_statistics",
+    "release_statistics_table",
     "coverage_by_show",
     "explored_csv",
     "add_statistics",

@@ -4,7 +4,10 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-from support import Judging
+import pytest
+
+from backend import api
+from support import NOW, Judging
 
 Run = Callable[..., tuple[int, str, str]]
 DEMO = Path(__file__).parents[2] / "assets/demo/moments.jsonl"
@@ -50,3 +53,23 @@ def test_a_folder_that_is_neither_is_told_so(reelrank: Run, tmp_path: Path) -> N
     code, out, err = reelrank("stats", tmp_path)
     assert (code, out) == (1, "")
     assert "neither a project" in err
+
+
+def test_a_release_is_told_by_split_too(
+    reelrank: Run, judging: Judging, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "160")
+    for who in (0, 1):
+        for pair in judging.pairs():
+            judging.grade(who, pair.pair, 3)
+    api.export_release(judging.project, api.OPERATOR, tmp_path / "out", now=NOW)
+    code, out, err = reelrank("stats", tmp_path / "out")
+    assert (code, err) == (0, "")
+    rows = {" ".join(row.split()): row for row in out.splitlines()}
+    assert "queries 2 1 3" in rows
+    assert "pairs of relevance 3 40 (100.0 %) 20 (100.0 %) 60 (100.0 %)" in rows
+    assert "queries with 1 batch 2 (100.0 %) 1 (100.0 %) 3 (100.0 %)" in rows
+    _, out, _ = reelrank("stats", tmp_path / "out", "--json")
+    told, manifest = json.loads(out), json.loads((tmp_path / "out" / "manifest.json").read_bytes())
+    assert told["release"] == manifest["statistics"]
+    assert told["parts"]["val"] == told["release"]["parts"][0]["queries"] == 2

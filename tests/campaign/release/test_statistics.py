@@ -1,8 +1,6 @@
 """A release in numbers: by hand, by pandas over the released files, and of the published raw annotations."""
 
-import csv
 import json
-from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,8 +12,10 @@ from hypothesis import strategies as st
 
 from backend import api
 from backend.campaign.judging.rules import decide
+from backend.campaign.release.counting import documents as read
 from backend.campaign.release.statistics import figures, rules
 from backend.campaign.release.statistics.model import Documents, JudgedPair, PartStatistics, SettledPairs, Spread
+from backend.ground.errors import InputError
 from support import NOW, PARTLY, Judging
 
 
@@ -75,10 +75,10 @@ def test_a_small_release_by_hand() -> None:
 def test_the_table_for_people() -> None:
     shown = dict((row[0], row[1:]) for row in rules.table(rules.statistics(SMALL)))
     assert shown[""] == ("validation", "test", "both")
-    assert shown["words of a query, least / mean / most"] == ("3 / 3.50 / 4", "1 / 1.00 / 1", "1 / 2.67 / 4")
-    assert shown["moments of relevance 1 or more, of a query, least / mean / most"][0] == "0 / 1.00 / 2"
-    assert shown["moments of relevance 2, of a query, least / mean / most"][0] == "0 / 0.50 / 1"
-    assert shown["queries with 2 batches handed out"] == ("1 (50.0 %)", "0 (0.0 %)", "1 (25.0 %)")
+    assert shown["words of a query"] == ("3 / 3.50 / 4", "1 / 1.00 / 1", "1 / 2.67 / 4")
+    assert shown["moments of a query, of relevance 1 or more"][0] == "0 / 1.00 / 2"
+    assert shown["moments of a query, of relevance 2"][0] == "0 / 0.50 / 1"
+    assert shown["queries with 2 batches"] == ("1 (50.0 %)", "0 (0.0 %)", "1 (25.0 %)")
     assert shown["settled by six grades"] == ("0 (0.0 %)", "1 (33.3 %)", "1 (12.5 %)")
     assert shown["not settled"] == ("0 (0.0 %)", "2 (66.7 %)", "2 (25.0 %)")
     lines = rules.markdown(rules.statistics(SMALL)).splitlines()
@@ -123,8 +123,10 @@ def test_a_release_is_counted_as_pandas_counts_its_files(judging: Judging, tmp_p
     api.adjudicate(judging.project, judging.lead, keys[3], 2, "looked again", now=NOW)
     out = tmp_path / "release"
     api.export_release(judging.project, api.OPERATOR, out, PARTLY, now=NOW)
-    documents = read(out, highest=4, batch_size=20)
-    found = rules.statistics(documents)
+    documents = read(out)
+    assert documents is not None
+    found = api.release_statistics(out)
+    assert found == rules.statistics(documents)
     frame = pd.DataFrame(
         {"split": split, "query_id": query["query_id"], "query": query["query"]} | one
         for split in ("val", "test")
@@ -186,16 +188,37 @@ def equal(spread: Spread | None, values: "pd.Series[Any]") -> None:
     assert (spread.least, spread.mean, spread.most) == pytest.approx((values.min(), values.mean(), values.max()))
 
 
-def read(folder: Path, highest: int, batch_size: int) -> Documents:
-    """The documents of a release's folder."""
-    raw = Counter(row["pair_id"] for row in csv.DictReader((folder / "raw_annotation.csv").open()))
-    return Documents(
-        truth={split: json.loads((folder / f"{split}.json").read_bytes()) for split in ("val", "test")},
-        corpus={name: one[0] for name, one in json.loads((folder / "video_corpus.json").read_bytes()).items()},
-        pairs=[
-            JudgedPair(row["split"], int(row["query_id"]), int(row["rank"]), row["verdict"], raw[row["pair_id"]])
-            for row in csv.DictReader((folder / "raw_query_moment_pair.csv").open())
-        ],
-        highest=highest,
-        batch_size=batch_size,
-    )
+def test_what_a_release_does_not_tell_is_not_counted(tmp_path: Path) -> None:
+    """A published release may have its truth alone; durations then come from the list of videos."""
+    moments = [{**one, "duration": None} for one in VAL[0]["relevant_moment"]]
+    (tmp_path / "val.json").write_text(json.dumps([{**VAL[0], "relevant_moment": moments}]))
+    with pytest.raises(InputError, match=r"val\.json, row 1: query 1, moment 1: no file says how long a") as refusal:
+        api.release_statistics(tmp_path)
+    assert len(refusal.value.problems) == 3
+    (tmp_path / "video_corpus.json").write_text('{"a": [10.0, 0], "b": [40.0, 1]}')
+    found = api.release_statistics(tmp_path)
+    assert found is not None
+    assert [part.part for part in found.parts] == ["val", "all"]
+    assert found.parts[0].ratio == Spread(3, 1 / 40, (5 / 10 + 4 / 40 + 1 / 40) / 3, 0.5)
+    rows = api.release_statistics_table(found)
+    assert "pairs of relevance 4" in [row[0] for row in rows]
+    assert not any("batch" in row[0] or "settled" in row[0] for row in rows)
+    moments[0]["relevance"] = 7
+    (tmp_path / "val.json").write_text(json.dumps([{**VAL[0], "relevant_moment": moments}]))
+    strange = api.release_statistics(tmp_path)
+    assert strange is not None
+    assert strange.parts[0].by_relevance == (1, 1, 0, 0, 0, 0, 0, 1)
+    assert api.release_statistics(Path(__file__).parent) is None
+
+
+def test_ranks_that_are_none_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "test.json").write_text(json.dumps(TEST))
+    (tmp_path / "raw_annotation.csv").write_text("pair_id,worker,relevance\n1,1,2\n1,2,2\n")
+    pairs = tmp_path / "raw_query_moment_pair.csv"
+    pairs.write_text('pair_id,query_id,split,query,rank,verdict\n1,3,test,"a\nb",2,consensus\n')
+    found = api.release_statistics(tmp_path)
+    assert found is not None
+    assert found.parts[-1].settled.by_grades == {2: 1}
+    pairs.write_text("pair_id,query_id,split,rank,verdict\n1,3,test,0,consensus\n")
+    with pytest.raises(InputError, match=r"row 2: `rank` is '0', not a whole number from 1 on"):
+        api.release_statistics(tmp_path)

@@ -9,7 +9,7 @@ class JudgedPair(NamedTuple):
     """One row of `raw_query_moment_pair.csv`, and how many rows of `raw_annotation.csv` are about it."""
 
     split: str
-    query_id: int
+    query_id: int | str
     rank: int
     verdict: str
     grades: int

@@ -82,37 +82,43 @@ def table(found: ReleaseStatistics) -> list[tuple[str, ...]]:
         rows.append((what, *cells))
 
     def spreads(what: str, name: str, form: str) -> None:
-        row(f"{what}, least / mean / most", *(_said(getattr(part, name), form) for part in found.parts))
+        row(what, *(_said(getattr(part, name), form) for part in found.parts))
 
     row("queries", *(f"{part.queries:,}" for part in found.parts))
     spreads("words of a query", "query_words", ",.0f")
     row("moments", *(f"{part.moment_s.n if part.moment_s else 0:,}" for part in found.parts))
     spreads("seconds of a moment", "moment_s", ",.2f")
-    row("videos that they are of", *(f"{part.video_s.n if part.video_s else 0:,}" for part in found.parts))
+    row("their videos", *(f"{part.video_s.n if part.video_s else 0:,}" for part in found.parts))
     spreads("seconds of a video", "video_s", ",.2f")
-    spreads("a moment's share of its video", "ratio", ".3f")
-    spreads("moments with a relevance, of a query", "judged", ",.0f")
+    spreads("share of its video that a moment is", "ratio", ".3f")
+    spreads("moments of a query", "judged", ",.0f")
     for at_least in range(1, len(found.parts[0].at_least) + 1):
-        what = f"moments of relevance {at_least}{' or more' if at_least < len(found.parts[0].at_least) else ''}"
+        what = f"of relevance {at_least}{' or more' if at_least < len(found.parts[0].at_least) else ''}"
         cells = (_said(part.at_least[at_least - 1], ",.0f") for part in found.parts)
-        row(f"{what}, of a query, least / mean / most", *cells)
+        row(f"moments of a query, {what}", *cells)
     for relevance in range(len(found.parts[0].by_relevance)):
         cells = (_share(part.by_relevance[relevance], sum(part.by_relevance)) for part in found.parts)
         row(f"pairs of relevance {relevance}", *cells)
+    if found.parts[-1].settled.pairs:
+        rows += _settled_rows(found)
+    return rows
+
+
+def _settled_rows(found: ReleaseStatistics) -> Iterator[tuple[str, ...]]:
+    """Batches and verdicts, which a release without its file of pairs does not tell."""
     for batches in sorted({number for part in found.parts for number in part.batches}):
-        what = f"queries with {batches} {'batch' if batches == 1 else 'batches'} handed out"
-        row(what, *(_share(part.batches.get(batches, 0), sum(part.batches.values())) for part in found.parts))
-    row("pairs handed out", *(f"{part.settled.pairs:,}" for part in found.parts))
+        what = f"queries with {batches} {'batch' if batches == 1 else 'batches'}"
+        yield (what, *(_share(part.batches.get(batches, 0), sum(part.batches.values())) for part in found.parts))
+    yield ("pairs handed out", *(f"{part.settled.pairs:,}" for part in found.parts))
     for size in sorted({2, 4} | {size for part in found.parts for size in part.settled.by_grades}):
         cells = (_share(part.settled.by_grades.get(size, 0), part.settled.pairs) for part in found.parts)
-        row(f"settled by {_NUMBERS.get(size, size)} grades", *cells)
+        yield (f"settled by {_NUMBERS.get(size, size)} grades", *cells)
     for name, what in (
         ("adjudicated", "decided by a lead"),
         ("discarded", "discarded, no consensus"),
         ("waiting", "not settled"),
     ):
-        row(what, *(_share(getattr(part.settled, name), part.settled.pairs) for part in found.parts))
-    return rows
+        yield (what, *(_share(getattr(part.settled, name), part.settled.pairs) for part in found.parts))
 
 
 def markdown(found: ReleaseStatistics) -> str:
@@ -122,20 +128,20 @@ def markdown(found: ReleaseStatistics) -> str:
     lines += [f"| {' | '.join(row)} |" for row in rows]
     corpus = found.corpus_video_s
     all_videos = (
-        f"All {corpus.n:,} videos of the corpus, with truth or without, last {_said(corpus, ',.2f')} seconds "
-        "(least / mean / most). "
+        f"All {corpus.n:,} videos of the corpus, with truth or without, last {_said(corpus, ',.2f')} seconds. "
         if corpus
         else ""
     )
     return (
         "\n## Statistics\n\n"
         + "\n".join(lines)
-        + f"\n\nMoments and videos are counted once each. {all_videos}Words: {found.tokeniser}.\n"
+        + "\n\nThree figures are the least, the mean and the most. A moment or video counts once. "
+        + f"{all_videos}Words: {found.tokeniser}.\n"
     )
 
 
 def _part(name: str, found: TruthValues, pairs: Sequence[JudgedPair], highest: int, batch_size: int) -> PartStatistics:
-    last: defaultdict[int, int] = defaultdict(int)
+    last: defaultdict[int | str, int] = defaultdict(int)
     by_grades: Counter[int] = Counter()
     verdicts: Counter[str] = Counter()
     for pair in pairs:
