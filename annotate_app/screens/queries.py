@@ -19,6 +19,7 @@ _SHOWN = {
     QueryShow.ALL.value: "All",
     QueryShow.IN_WORK.value: "In work",
     QueryShow.NEXT_BATCH.value: "Next batch possible",
+    QueryShow.DECLINED.value: "Declined",
 }
 _SPLITS = {"": "Both splits", Split.VAL.value: "val", Split.TEST.value: "test"}
 _NONE = "–"

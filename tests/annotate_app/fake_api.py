@@ -687,6 +687,7 @@ def _listed(project: Project, wanted: QueryFilter) -> list[QueryReview]:
         QueryShow.ALL: lambda one: True,
         QueryShow.IN_WORK: lambda one: one.settled < one.pairs,
         QueryShow.NEXT_BATCH: lambda one: one.more_candidates,
+        QueryShow.DECLINED: lambda one: False,
     }[wanted.show]
     return [
         one

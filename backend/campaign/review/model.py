@@ -201,6 +201,7 @@ class QueryShow(StrEnum):
     ALL = "all"
     IN_WORK = "work"
     NEXT_BATCH = "next"
+    DECLINED = "declined"
 
 
 @dataclass(frozen=True, slots=True)

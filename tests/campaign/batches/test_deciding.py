@@ -14,6 +14,7 @@ from backend.campaign.batches.model import NextState, RuleWord
 from backend.campaign.judging import assignments
 from backend.campaign.judging.model import GradeEvent, SkipEvent, SkipKind
 from backend.campaign.nouns import Person
+from backend.campaign.review.model import QueryFilter, QueryShow
 from backend.encoders import sentence
 from backend.ground.errors import Overtaken, ProjectError
 from backend.ground.ids import QueryId
@@ -180,6 +181,19 @@ def test_what_is_declined_is_not_opened_until_that_is_taken_back(settled: Judgin
     assert api.open_batch(project, max_, query, now=NOW + 300) == 20
     assert [one["reason"] for one in told(settled, "batch_declined")] == ["all of one show"]
     assert [one["reason"] for one in told(settled, "batch_decline_ended")] == ["it is two shows"]
+
+
+def test_what_is_declined_is_in_a_list_of_its_own(settled: Judging) -> None:
+    project, lead, (first, second, third) = settled.project, settled.lead, queries(settled)
+
+    def listed(show: QueryShow) -> list[QueryId]:
+        return [one.query_id for one in api.find_queries(project, lead, QueryFilter(show))]
+
+    assert (listed(QueryShow.NEXT_BATCH), listed(QueryShow.DECLINED)) == ([first, second, third], [])
+    api.decline_batch(project, lead, second, "enough of it", number=2, now=NOW)
+    assert (listed(QueryShow.NEXT_BATCH), listed(QueryShow.DECLINED)) == ([first, third], [second])
+    api.take_back_decline(project, lead, second, "not enough", number=2, now=NOW)
+    assert (listed(QueryShow.NEXT_BATCH), listed(QueryShow.DECLINED)) == ([first, second, third], [])
 
 
 def test_declined_and_taken_back_may_be_declined_again(settled: Judging) -> None:

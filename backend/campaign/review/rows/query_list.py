@@ -10,6 +10,10 @@ from backend.store.engine import Database
 
 _BATCHES = "(SELECT count(b.number) FROM batch b WHERE b.query_id = q.query_id)"
 _LAST_RANK = "(SELECT coalesce(max(k.rank), 0) FROM candidate k WHERE k.query_id = q.query_id)"
+_DECLINED = (
+    "EXISTS (SELECT 1 FROM declined_batch d WHERE d.query_id = q.query_id "
+    f"AND d.number = {_BATCHES} + 1 AND d.ended_at IS NULL)"
+)
 _SORTED_BY = {
     "query": "q.text COLLATE NOCASE",
     "split": "q.split",
@@ -24,8 +28,8 @@ _SHOWN = {
     QueryShow.IN_WORK: "t.settled < t.pairs",
     # As `QueryReview.more_candidates` says it; what a lead declined waits for nobody.
     QueryShow.NEXT_BATCH: "t.settled + t.blocked = t.pairs "
-    f"AND {_LAST_RANK} > {_BATCHES} * (SELECT batch_size FROM campaign) AND NOT EXISTS (SELECT 1 FROM declined_batch d "
-    f"WHERE d.query_id = q.query_id AND d.number = {_BATCHES} + 1 AND d.ended_at IS NULL)",
+    f"AND {_LAST_RANK} > {_BATCHES} * (SELECT batch_size FROM campaign) AND NOT {_DECLINED}",
+    QueryShow.DECLINED: _DECLINED,
 }
 # From the batches on: what a probe alone holds is in no list.
 _TALLY = """
