@@ -16,11 +16,11 @@ import numpy as np
 from backend import api
 from backend.campaign.corpus.model import CaptionedMoment
 from backend.campaign.judging.model import GradeEvent, Receipt
-from backend.campaign.nouns import Person, Role
+from backend.campaign.nouns import Operator, Person, Role
 from backend.campaign.project import rows as facts
 from backend.campaign.project.model import Campaign
 from backend.campaign.release.model import ReleaseOptions
-from backend.campaign.review.model import PairReview
+from backend.campaign.review.model import CaseList, PairReview
 from backend.ground.ids import PairKey
 from backend.store import connection
 
@@ -80,6 +80,15 @@ def have_read(project: api.Project) -> None:
     for row in api.list_people(project, api.OPERATOR):
         if row.person.role is Role.ANNOTATOR and not row.person.suspended:
             api.note_guideline_seen(project, row.person, version, now=NOW)
+
+
+DISPUTED = (CaseList.ESCALATED, CaseList.DISCARDED, CaseList.CONFIRMED, CaseList.DECIDED)
+
+
+def cases(project: api.Project, by: Person | Operator, *which: CaseList) -> list[PairReview]:
+    """All pairs of these lists of a lead's page."""
+    rows = [row for one in which for row in api.case_page(project, by, one, size=1_000_000).rows]
+    return [pair for row in rows if (pair := api.case(project, by, row.pair)) is not None]
 
 
 @cache

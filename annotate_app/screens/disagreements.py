@@ -1,100 +1,65 @@
-"""The lead's page "Disagreements": pairs whose annotators do not agree or would not judge, and what decides them."""
+"""The lead's page "Disagreements": pairs whose annotators do not agree or would not judge, one after the other.
+
+One case is on show, the list that it is from beside it. List, search, page and case stand in the address.
+"""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
+from html import escape
 
 import streamlit as st
 
 from annotate_app.plain import plain
 from annotate_app.session import auth
-from annotate_app.widgets import look, pair_view, wording
+from annotate_app.widgets import address_state, deciding, look, pair_view, tables, wording
+from annotate_app.widgets.case_keys import case_keys, legend
+from annotate_app.widgets.deciding import CASE, ON_SHOW
+from annotate_app.widgets.long_list import ListColumn, ListRow, long_list
 from backend import api
-from backend.campaign.nouns import Person, Scale, Verdict
-from backend.campaign.project.model import Campaign
-from backend.campaign.review.model import PairReview
+from backend.campaign.nouns import Person
+from backend.campaign.review.model import CaseList, CasePage, CaseRow, PairReview
 from backend.ground.ids import PairKey
 
 PER_PAGE = 10
-_LISTS = {
-    "To decide": (Verdict.ESCALATED, Verdict.DISCARDED),
-    "Discarded": (Verdict.DISCARDED,),
-    "Escalated": (Verdict.ESCALATED,),
-    "Decided": (Verdict.ADJUDICATED,),
+_LABELS = {
+    CaseList.TO_DECIDE: "To decide",
+    CaseList.DISCARDED: "Discarded",
+    CaseList.ESCALATED: "Escalated",
+    CaseList.DECIDED: "Decided",
+    CaseList.CONFIRMED: "Confirmed",
+    CaseList.SKIPPED: "Skipped",
+    CaseList.NOTES: "Notes",
 }
-_SKIPPED, _NOTES = "Skipped", "Notes"
 _NOTHING = {
-    _SKIPPED: "Nothing was skipped, or all of it was offered again.",
-    _NOTES: "Nobody has written a note with a grade (key N).",
+    CaseList.SKIPPED: "Nothing was skipped, or all of it was offered again.",
+    CaseList.NOTES: "Nobody has written a note with a grade (key N).",
 }
 
 
 def page() -> None:
-    """Escalated, discarded, decided, skipped, noted pairs, ten a page; below them the clips that cannot be shown."""
+    """A list of pairs and one of them large; below them the clips that cannot be shown."""
     project, lead, _ = look.lead_page("Disagreements")
-    lists, blocked, examples = _lists(project, lead), api.blocked(project, lead), api.examples_chosen(project, lead)
-    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-        show = st.segmented_control(
-            "Show",
-            list(lists),
-            default="To decide",
-            required=True,
-            key="dis_show",
-            label_visibility="collapsed",
-            format_func=lambda name: f"{name}  {_count(name, lists[name])}",
-        )
-        hidden = st.checkbox("Hide names", key="dis_hide")
-    show = show or "To decide"
-    listed = _with_those_at_work(lists, show)
-    if show == _NOTES and listed:
-        _about_notes(project, lead, _count(_NOTES, listed))
-    if not listed:
-        st.success(_NOTHING.get(show, "Nothing to decide: no pair is in this list."), icon=":material/check_circle:")
-    pages = max(-(-len(listed) // PER_PAGE), 1)
-    # Deciding the last pair of the last page leaves that page; the widget must not point past the end.
-    chosen = min(int(st.session_state.get("dis_page", 1)), pages)
-    campaign = project.campaign
-    is_blocked = {pair.pair for pair in blocked}
-    for pair in listed[(chosen - 1) * PER_PAGE : chosen * PER_PAGE]:
-        _card(pair, examples, campaign, hidden=hidden, skipped=show == _SKIPPED, blocked=pair.pair in is_blocked)
-    if pages > 1:
-        if st.session_state.get("dis_page", 1) != chosen:
-            st.session_state["dis_page"] = chosen
-        st.pagination(pages, key="dis_page")
-    _blocked(blocked)
-
-
-def decide(pair: PairKey, seen: int) -> None:
-    """Callback of a card's form: records the decision, or leaves a message why not.
-
-    Args:
-        pair: the pair.
-        seen: how many decisions on it the card showed.
-    """
-    relevance = st.session_state[f"relevance-{pair}"]
-    reason = st.session_state[f"reason-{pair}"].strip()
-    if relevance is None:
-        problem = f"Please choose a relevance from {auth.project().campaign.scale.words}."
-    elif not reason:
-        problem = "Please give a reason: it is kept with the decision."
+    counts = api.case_counts(project, lead)
+    which = _filters(counts)
+    found = _page(project, lead, which, _start())
+    if which is CaseList.NOTES and found.count:
+        _about_notes(project, lead, counts[which])
+    pair = _on_show(project, lead, found)
+    if pair is None:
+        nothing = _NOTHING.get(which, "Nothing to decide: no pair is in this list.")
+        searched = "No query and no video in this list has these words."
+        st.success(searched if address_state.read("q") else nothing, icon=":material/check_circle:")
+        with st.container(horizontal=True):
+            deciding.undo_button()
     else:
-        problem = look.as_lead(
-            lambda project, lead: api.adjudicate(project, lead, pair, relevance, reason, seen=seen, now=time.time())
-        )
-    _report(pair, problem, f"Decided: relevance {relevance}.", ":material/gavel:")
-
-
-def offer_again(pair: PairKey, blocked: bool) -> None:
-    """Callback of a button: everybody who skipped the pair may get it again, and its clip may be shown."""
-    people = 0
-
-    def act(project: api.Project, lead: Person) -> None:
-        nonlocal people
-        people = api.offer_again(project, lead, pair, now=time.time())
-        if blocked:
-            api.restore_clip(project, lead, pair, now=time.time())
-
-    problem = look.as_lead(act)
-    _report(pair, problem, f"Offered again to {people} who skipped it.", ":material/redo:")
+        case, beside = st.columns([3, 1], gap="medium")
+        with case:
+            hidden = _bar(pair, found)
+            _case(project, lead, pair, hidden=hidden, skipped=which is CaseList.SKIPPED)
+        with beside:
+            _list(found, pair)
+        case_keys(pair.pair, _beside(found, pair.pair, 1))
+    _blocked(project, lead, counts[CaseList.BLOCKED])
 
 
 def restore(pair: PairKey) -> None:
@@ -103,23 +68,173 @@ def restore(pair: PairKey) -> None:
     st.session_state["blocked_problem"] = problem
 
 
-def _lists(project: api.Project, lead: Person) -> dict[str, list[PairReview]]:
-    """What the page can show: of skipped pairs those first that wait for a verdict, of noted ones those for a reply."""
-    pairs = api.disagreements(project, lead)
-    lists = {name: [pair for pair in pairs if pair.verdict in verdicts] for name, verdicts in _LISTS.items()}
-    lists[_SKIPPED] = sorted(api.skipped(project, lead), key=lambda pair: pair.verdict.is_settled)
-    lists[_NOTES] = sorted(api.noted(project, lead), key=lambda pair: not _unanswered(pair))
-    return lists
+def step(pair: PairKey, by: int) -> None:
+    """Callback of the buttons: shows the next case of the list (`by` 1) or the one before (-1)."""
+    look.as_lead(lambda project, lead: _go(project, lead, pair, by))
 
 
-def _unanswered(pair: PairReview) -> int:
-    """How many notes on a pair wait for a reply."""
-    return sum(grade.note is not None and grade.note.reply is None for grade in pair.grades)
+def leave(pair: PairKey, act: Callable[[], bool]) -> None:
+    """Does something about a pair, and shows the case that takes its place in the list, or follows it there."""
+    project, which, start = auth.project(), _which(), _start()
+
+    def rows(lead: Person, at: int) -> tuple[CaseRow, ...]:
+        return _page(project, lead, which, at).rows
+
+    place = 0
+
+    def remember(_: api.Project, lead: Person) -> None:
+        nonlocal place
+        place = next((nth for nth, row in enumerate(rows(lead, start)) if row.pair == pair), 0)
+
+    def follow(project: api.Project, lead: Person) -> None:
+        left = rows(lead, start)
+        if any(row.pair == pair for row in left):
+            _go(project, lead, pair, 1)
+        elif left:
+            address_state.go(case=left[min(place, len(left) - 1)].pair)
+        else:
+            st.session_state.pop(ON_SHOW, None)
+            address_state.go(case=None, page=None)
+
+    look.as_lead(remember)
+    if act():
+        look.as_lead(follow)
 
 
-def _count(name: str, listed: Sequence[PairReview]) -> int:
-    """What stands beside the name of a list: its pairs, or the notes in it that wait for a reply."""
-    return sum(map(_unanswered, listed)) if name == _NOTES else len(listed)
+def _filters(counts: dict[CaseList, int]) -> CaseList:
+    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+        labels = {which.value: f"{label}  {counts[which]}" for which, label in _LABELS.items()}
+        address_state.choice("Show", "show", labels, clears=("page", CASE), label_visibility="collapsed")
+        address_state.text(
+            "Search",
+            "q",
+            clears=("page", CASE),
+            placeholder="Search queries and videos",
+            label_visibility="collapsed",
+            width=220,
+        )
+    return _which()
+
+
+def _which() -> CaseList:
+    value = address_state.read("show")
+    return CaseList(value) if value in list(_LABELS) else CaseList.TO_DECIDE
+
+
+def _start() -> int:
+    return (max(address_state.read_number("page", 1) or 1, 1) - 1) * PER_PAGE
+
+
+def _page(project: api.Project, lead: Person, which: CaseList, start: int) -> CasePage:
+    """A page of the list; the last one where an address points past it."""
+    search = address_state.read("q")
+    found = api.case_page(project, lead, which, search, start=start, size=PER_PAGE)
+    if found.rows or not found.count:
+        return found
+    last = (found.count - 1) // PER_PAGE * PER_PAGE
+    return api.case_page(project, lead, which, search, start=last, size=PER_PAGE)
+
+
+def _on_show(project: api.Project, lead: Person, found: CasePage) -> PairReview | None:
+    """The pair that the address says, in the list or not; else the one before the lead's eyes, or the first one.
+
+    Without that memory a reply to a note, which moves the pair to the end of its list, would take it off the screen.
+    """
+    place = (_which(), address_state.read("q"), found.start)
+    before = st.session_state.get(ON_SHOW, (place, ""))
+    asked = [address_state.read(CASE), before[1] if before[0] == place else "", *(row.pair for row in found.rows[:1])]
+    pairs = (api.case(project, lead, PairKey(key)) for key in asked if key)
+    pair = next((found for found in pairs if found is not None), None)
+    st.session_state[ON_SHOW] = (place, pair.pair if pair else "")
+    return pair
+
+
+def _beside(found: CasePage, pair: PairKey, by: int) -> PairKey | None:
+    """The neighbour of a pair on its page of the list; of one that has left the list, the first."""
+    keys = [row.pair for row in found.rows]
+    place = keys.index(pair) + by if pair in keys else 0
+    return keys[place] if 0 <= place < len(keys) else None
+
+
+def _go(project: api.Project, lead: Person, pair: PairKey, by: int) -> None:
+    """Shows a neighbour of a pair, also over the end of the page; at the ends of the list nothing happens."""
+    found = _page(project, lead, _which(), _start())
+    if (key := _beside(found, pair, by)) is not None:
+        address_state.go(case=key)
+        return
+    start = found.start + by * PER_PAGE
+    if 0 <= start < found.count:
+        rows = _page(project, lead, _which(), start).rows
+        number = start // PER_PAGE + 1
+        address_state.go(case=rows[0 if by > 0 else -1].pair, page=None if number == 1 else number)
+
+
+def _bar(pair: PairReview, found: CasePage) -> bool:
+    """Where the case stands in its list, the ways to its neighbours, and back; whether names are to be hidden."""
+    place = next((nth for nth, row in enumerate(found.rows, found.start + 1) if row.pair == pair.pair), None)
+    with st.container(horizontal=True, vertical_alignment="center", key="case-bar"):
+        at = f"{place:,} of {found.count:,}" if place else "Not in this list (any more)"
+        st.markdown(f"**{at}**", width="content")
+        for label, by, key, icon in (
+            ("Previous", -1, "p", "chevron_left"),
+            ("Next", 1, "n", "chevron_right"),
+        ):
+            ends = place == (1 if by < 0 else found.count)
+            st.button(
+                label,
+                key=f"case-{label.lower()}",
+                icon=f":material/{icon}:",
+                shortcut=key,
+                disabled=ends,
+                on_click=step,
+                args=(pair.pair, by),
+            )
+        deciding.undo_button()
+        legend(auth.project().campaign.scale)
+        return st.checkbox("Hide names", key="dis_hide")
+
+
+def _case(project: api.Project, lead: Person, pair: PairReview, *, hidden: bool, skipped: bool) -> None:
+    campaign = project.campaign
+    with st.container(border=True, key=f"card-{pair.pair}"):
+        pair_view.heading(pair)
+        picture, words = st.columns([11, 9], gap="medium")
+        with picture:
+            pair_view.clip(pair)
+        with words:
+            if pair.grades:
+                given = " ".join(tables.grade(grade.grade) for grade in pair.grades)
+                st.html(f"<div class='rr-grades' aria-hidden='true'>{given}</div>")
+            pair_view.rule(pair, campaign.grading)
+            if skipped:
+                deciding.offer(pair)
+        deciding.form(pair, campaign.scale, api.recent_reasons(project, lead), leave)
+        pair_view.record(pair, hidden=hidden)
+        pair_view.example(pair, api.examples_chosen(project, lead))
+
+
+def _list(found: CasePage, pair: PairReview) -> None:
+    def fetch(first: int, most: int) -> Sequence[ListRow]:
+        return [ListRow(row.pair, (_told(row),)) for row in found.rows]
+
+    long_list(
+        "Cases",
+        (ListColumn("Pairs, newest first"),),
+        found.count,
+        fetch,
+        opens=CASE,
+        noun="pair",
+        per_page=PER_PAGE,
+        current=pair.pair,
+    )
+
+
+def _told(row: CaseRow) -> str:
+    """A row of the list: the query, and under it what is known of the pair."""
+    grades = " ".join(tables.grade(grade) for grade in row.grades)
+    relevance = f" {row.relevance}" if row.relevance is not None else ""
+    state = "re-opened" if row.re_opened and not row.verdict.is_settled else row.verdict.value
+    return f"{escape(row.query)}<small class='rr-of-case'>{grades} {state}{relevance}</small>"
 
 
 def _about_notes(project: api.Project, lead: Person, waiting: int) -> None:
@@ -136,86 +251,17 @@ def _about_notes(project: api.Project, lead: Person, waiting: int) -> None:
         )
 
 
-def _with_those_at_work(lists: Mapping[str, list[PairReview]], show: str) -> list[PairReview]:
-    """The list asked for, after the pairs whose form was refused: another lead's decision takes a pair off a list."""
-    at_work: frozenset[PairKey] = st.session_state.get("dis_at_work", frozenset())
-    if st.session_state.get("dis_shown", show) != show:
-        at_work = st.session_state["dis_at_work"] = frozenset()  # they went on to something else
-    st.session_state["dis_shown"] = show
-    known = {pair.pair: pair for pairs in lists.values() for pair in pairs}
-    listed = {pair.pair for pair in lists[show]}
-    return [*(pair for key, pair in known.items() if key in at_work - listed), *lists[show]]
-
-
-def _report(pair: PairKey, problem: str, done: str, icon: str) -> None:
-    """Tell the lead after the run that follows. A card with a problem stays, whatever list its pair is in by now."""
-    at_work: frozenset[PairKey] = st.session_state.get("dis_at_work", frozenset())
-    st.session_state["dis_at_work"] = at_work | {pair} if problem else at_work - {pair}
-    if problem:
-        st.session_state[f"problem-{pair}"] = problem
-    else:
-        st.toast(done, icon=icon)
-
-
-def _card(
-    pair: PairReview,
-    examples: Sequence[api.Example],
-    campaign: Campaign,
-    *,
-    hidden: bool,
-    skipped: bool,
-    blocked: bool,
-) -> None:
-    with st.container(border=True, key=f"card-{pair.pair}"):
-        picture, words = st.columns([2, 3], gap="medium")
-        with picture:
-            pair_view.clip(pair)
-        with words:
-            pair_view.heading(pair)
-            pair_view.judged(pair, campaign.grading, hidden=hidden)
-            if skipped:
-                _offer(pair, blocked)
-            _form(pair, campaign.scale)
-            pair_view.example(pair, examples)
-
-
-def _offer(pair: PairReview, blocked: bool) -> None:
-    if pair.verdict.is_settled:
-        st.caption("Settled: nobody is asked about this pair any more.")
-        return
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.button("Offer again", key=f"offer-{pair.pair}", on_click=offer_again, args=(pair.pair, blocked))
-        who = wording.count_of(len(pair.skips), "person")
-        st.caption(f"to the {who} who skipped it" + (", and show the clip again" if blocked else ""), width="content")
-
-
-def _form(pair: PairReview, scale: Scale) -> None:
-    with st.form(f"decide-{pair.pair}", border=False):
-        st.segmented_control(
-            "Relevance",
-            scale.grades,
-            format_func=lambda grade: plain(wording.grade(grade, scale)),
-            key=f"relevance-{pair.pair}",
-        )
-        box, button = st.columns([4, 1], vertical_alignment="bottom")
-        box.text_input("Reason", key=f"reason-{pair.pair}", placeholder="What decides it? Kept with the decision.")
-        button.form_submit_button("Decide", on_click=decide, args=(pair.pair, len(pair.acts)), width="stretch")
-    look.refusal(f"problem-{pair.pair}")
-
-
-def _blocked(pairs: Sequence[PairReview]) -> None:
+def _blocked(project: api.Project, lead: Person, count: int) -> None:
     st.subheader("Clips that cannot be shown", anchor=False)
     look.refusal("blocked_problem")
-    if not pairs:
+    if not count:
         st.caption("None: every clip handed out so far could be shown.")
         return
     st.caption("Annotators do not get these pairs. Repair the video or read the reason, then hand them out again.")
-    for pair in pairs[:PER_PAGE]:
-        with st.container(border=True, horizontal=True, vertical_alignment="center", key=f"blocked-{pair.pair}"):
-            told = f"{plain(wording.moment(pair))} · {plain(pair.query)}"
-            st.markdown(f"**{plain(pair.fault)}**  \n{told}")
-            st.button(
-                "Hand out again", key=f"restore-{pair.pair}", on_click=restore, args=(pair.pair,), width="content"
-            )
-    if len(pairs) > PER_PAGE:
-        st.caption(f"... and {len(pairs) - PER_PAGE} more.")
+    for row in api.case_page(project, lead, CaseList.BLOCKED, size=PER_PAGE).rows:
+        with st.container(border=True, horizontal=True, vertical_alignment="center", key=f"blocked-{row.pair}"):
+            told = f"{plain(wording.moment(row))} · {plain(row.query)}"
+            st.markdown(f"**{plain(row.fault)}**  \n{told}")
+            st.button("Hand out again", key=f"restore-{row.pair}", on_click=restore, args=(row.pair,), width="content")
+    if count > PER_PAGE:
+        st.caption(f"... and {count - PER_PAGE} more.")

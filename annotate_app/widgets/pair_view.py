@@ -38,8 +38,18 @@ def heading(pair: PairReview) -> None:
 
 
 def judged(pair: PairReview, grading: Grading, *, hidden: bool) -> None:
-    """Grades, rule and result; notes, decisions and skips where there are any. `hidden` keeps the names back."""
+    """Grades, rule and result; notes, acts of leads and skips where there are any. `hidden` keeps the names back."""
+    rule(pair, grading)
+    record(pair, hidden=hidden)
+
+
+def rule(pair: PairReview, grading: Grading) -> None:
+    """How the rule came to the verdict."""
     st.markdown(plain(wording.why(pair, grading)))
+
+
+def record(pair: PairReview, *, hidden: bool) -> None:
+    """Grades; notes, acts of leads and skips where there are any. `hidden` keeps the names back."""
     if pair.grades:
         st.html(_grades(pair.grades, hidden))
     for seat, grade in enumerate(pair.grades, 1):

@@ -8,7 +8,7 @@ from backend.campaign.exam.model import ExamPhase, ExamResult
 from backend.campaign.judging.model import SkipKind
 from backend.campaign.nouns import Rounding, Scale, Verdict
 from backend.campaign.project.model import Grading
-from backend.campaign.review.model import GivenGrade, PairReview
+from backend.campaign.review.model import CaseRow, GivenGrade, PairReview
 
 VERDICT_COLOURS = {
     Verdict.OPEN: "gray",
@@ -62,7 +62,7 @@ def pairs_are(count: int) -> str:
     return f"{count_of(count, 'pair')} {are(count)}"
 
 
-def moment(pair: PairReview) -> str:
+def moment(pair: PairReview | CaseRow) -> str:
     """`friends_s01e02, 63.47 to 77.42 s`."""
     return f"{pair.video}, {pair.start_s:.2f} to {pair.end_s:.2f} s"
 

@@ -79,30 +79,6 @@ def recent_reasons(project: Project, by: Person | Operator, *, limit: int = 5) -
     return cases.reasons(project.store.db, limit)
 
 
-def disagreements(project: Project, by: Person | Operator) -> list[PairReview]:
-    """Escalated, discarded and adjudicated pairs, the newest grade first."""
-    gate.in_charge(project.store, by)
-    return reviews.disagreements(project.store.db)
-
-
-def blocked(project: Project, by: Person | Operator) -> list[PairReview]:
-    """Pairs whose clip cannot be shown, with the reason."""
-    gate.in_charge(project.store, by)
-    return reviews.blocked(project.store.db)
-
-
-def skipped(project: Project, by: Person | Operator) -> list[PairReview]:
-    """Pairs that somebody skipped or could not judge, with the reasons, the newest first."""
-    gate.in_charge(project.store, by)
-    return reviews.skipped(project.store.db)
-
-
-def noted(project: Project, by: Person | Operator) -> list[PairReview]:
-    """Pairs that somebody gave a note with, the newest note first."""
-    gate.in_charge(project.store, by)
-    return reviews.noted(project.store.db)
-
-
 def notes_csv(project: Project, by: Person | Operator) -> str:
     """All notes with their grades and replies as CSV; no release holds them."""
     gate.in_charge(project.store, by)

@@ -18,7 +18,7 @@ def open_screen(monkeypatch: pytest.MonkeyPatch, project: fake_api.Project) -> C
     """Opens a page over the file's project as somebody, as if their browser sent the cookie."""
     from annotate_app.session import auth
 
-    def opened(page: str, who: str = "Lea") -> AppTest:
+    def opened(screen: str, who: str = "Lea", **query: str) -> AppTest:
         monkeypatch.setenv(auth.PROJECT_VARIABLE, str(project.folder))
         monkeypatch.setattr(auth, "token", lambda: f"token-of-{who}")
 
@@ -27,7 +27,10 @@ def open_screen(monkeypatch: pytest.MonkeyPatch, project: fake_api.Project) -> C
 
             importlib.import_module(f"annotate_app.screens.{page}").page()
 
-        app = AppTest.from_function(script, args=(page,), default_timeout=10).run()
+        app = AppTest.from_function(script, args=(screen,), default_timeout=10)
+        for name, value in query.items():
+            app.query_params[name] = value
+        app.run()
         assert not app.exception
         return app
 

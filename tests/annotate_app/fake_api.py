@@ -50,6 +50,9 @@ from backend.campaign.quality.model import BehindFlag, FlagKind, MyAgreement, My
 from backend.campaign.release.model import KeptRelease, QueryStanding, ReleaseOptions, ReleaseSelection, Terms
 from backend.campaign.release.rules.selecting import select
 from backend.campaign.review.model import (
+    CaseList,
+    CasePage,
+    CaseRow,
     GivenAct,
     GivenGrade,
     GivenReply,
@@ -305,14 +308,6 @@ def shown(project: Project, person: Person, pair: PairKey, *, now: float) -> Non
     annotator_of(project, person)
     _require_store(project)
     project.shown.append((person.name, pair))
-
-
-def skipped(project: Project, by: Person | Operator) -> list[PairReview]:
-    return project.skipped
-
-
-def noted(project: Project, by: Person | Operator) -> list[PairReview]:
-    return [pair for pairs in project.pairs.values() for pair in pairs if any(grade.note for grade in pair.grades)]
 
 
 def notes_csv(project: Project, by: Person | Operator) -> str:
@@ -700,15 +695,6 @@ def query_pairs(project: Project, by: Person | Operator, query_id: QueryId) -> l
     return project.pairs.get(query_id, [])
 
 
-def disagreements(project: Project, by: Person | Operator) -> list[PairReview]:
-    wanted = (Verdict.ESCALATED, Verdict.DISCARDED, Verdict.ADJUDICATED)
-    return [pair for pairs in project.pairs.values() for pair in pairs if pair.verdict in wanted]
-
-
-def blocked(project: Project, by: Person | Operator) -> list[PairReview]:
-    return project.blocked
-
-
 def next_batch(project: Project, by: Person | Operator, query_id: QueryId) -> NextBatch:
     review = next(found for found in project.queries if found.query_id == query_id)
     unsettled, pairs = review.pairs - review.settled, 20 if review.batches_open == 1 else 0
@@ -738,17 +724,95 @@ def open_batch(
     raise ProjectError(f"Query {query_id} has no further batch.")
 
 
+def _lists(project: Project) -> dict[CaseList, list[PairReview]]:
+    every = [pair for pairs in project.pairs.values() for pair in pairs]
+    discarded = [pair for pair in every if pair.verdict is Verdict.DISCARDED]
+    escalated = [pair for pair in every if pair.verdict is Verdict.ESCALATED]
+    left = [pair for pair in discarded if not pair.confirmed]
+    noted = [pair for pair in every if any(grade.note for grade in pair.grades)]
+    return {
+        CaseList.TO_DECIDE: [pair for pair in every if pair in escalated or pair in left],
+        CaseList.DISCARDED: left,
+        CaseList.ESCALATED: escalated,
+        CaseList.DECIDED: [pair for pair in every if pair.verdict is Verdict.ADJUDICATED],
+        CaseList.CONFIRMED: [pair for pair in discarded if pair.confirmed],
+        CaseList.SKIPPED: project.skipped,
+        CaseList.NOTES: sorted(noted, key=lambda pair: not _waiting(pair)),
+        CaseList.BLOCKED: project.blocked,
+    }
+
+
+def _waiting(pair: PairReview) -> int:
+    return sum(grade.note is not None and grade.note.reply is None for grade in pair.grades)
+
+
+def case_counts(project: Project, by: Person | Operator) -> dict[CaseList, int]:
+    lists = _lists(project)
+    return {which: len(pairs) for which, pairs in lists.items()} | {
+        CaseList.NOTES: sum(map(_waiting, lists[CaseList.NOTES]))
+    }
+
+
+def case_page(
+    project: Project, by: Person | Operator, which: CaseList, search: str = "", *, start: int = 0, size: int = 10
+) -> CasePage:
+    found = [pair for pair in _lists(project)[which] if search.lower() in f"{pair.query} {pair.video}".lower()]
+    rows = [
+        CaseRow(
+            *(pair.pair, pair.query, pair.video, pair.start_s, pair.end_s, pair.verdict, pair.relevance),
+            *(tuple(grade.grade for grade in pair.grades), pair.re_opened, pair.fault),
+        )
+        for pair in found
+    ]
+    return CasePage(tuple(rows[start : start + size]), start, len(found))
+
+
+def case(project: Project, by: Person | Operator, pair: PairKey) -> PairReview | None:
+    faults = {found.pair: found.fault for found in project.blocked}
+    every = [*project.skipped, *(one for pairs in project.pairs.values() for one in pairs), *project.blocked]
+    found = next((one for one in every if one.pair == pair), None)
+    return found and replace(found, fault=faults.get(pair, found.fault))
+
+
+def recent_reasons(project: Project, by: Person | Operator, *, limit: int = 5) -> list[str]:
+    given = [act for pairs in project.pairs.values() for pair in pairs for act in pair.acts if act.reason]
+    return list(dict.fromkeys(act.reason for act in sorted(given, key=lambda act: -act.at)))[:limit]
+
+
 def adjudicate(
     project: Project, lead: Person, pair: PairKey, relevance: int, reason: str, *, seen: int = 0, now: float
 ) -> None:
+    act = GivenAct(lead.name, ActKind.DECIDED, relevance, reason, now)
+    _act(project, pair, act, seen, verdict=Verdict.ADJUDICATED, relevance=relevance)
+
+
+def confirm_discard(
+    project: Project, lead: Person, pair: PairKey, reason: str = "", *, seen: int = 0, now: float
+) -> None:
+    _act(project, pair, GivenAct(lead.name, ActKind.DISCARD_CONFIRMED, None, reason, now), seen)
+
+
+def re_open(project: Project, lead: Person, pair: PairKey, reason: str, *, seen: int = 0, now: float) -> None:
+    act = GivenAct(lead.name, ActKind.RE_OPENED, None, reason, now)
+    _act(project, pair, act, seen, verdict=Verdict.ESCALATED)
+
+
+def take_back(project: Project, lead: Person, pair: PairKey, reason: str, *, seen: int, now: float) -> None:
+    """As what was discarded: the fake knows no rule."""
+    act = GivenAct(lead.name, ActKind.TAKEN_BACK, None, reason, now, stands=False)
+    _act(project, pair, act, seen, verdict=Verdict.DISCARDED, relevance=None)
+
+
+def _act(project: Project, pair: PairKey, act: GivenAct, seen: int, **change: Any) -> None:
     _require_store(project)
     for pairs in project.pairs.values():
         for position, review in enumerate(pairs):
             if review.pair == pair:
-                if len(review.decisions) != seen:
+                if len(review.acts) != seen:
                     raise Overtaken("Max decided this pair just now: relevance 1 (“why not”)")
-                decisions = (*review.acts, GivenAct(lead.name, ActKind.DECIDED, relevance, reason, now))
-                pairs[position] = replace(review, verdict=Verdict.ADJUDICATED, relevance=relevance, acts=decisions)
+                back = act.kind is ActKind.TAKEN_BACK
+                before = [replace(one, stands=one.stands and not back) for one in review.acts]
+                pairs[position] = replace(review, acts=(*before, act), **change)
 
 
 def list_people(project: Project, by: Person | Operator, *, now: float | None = None) -> list[PersonReview]:

@@ -35,15 +35,13 @@ def project(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> fake_api.Project
 @pytest.fixture
 def decided(project: fake_api.Project, monkeypatch: pytest.MonkeyPatch) -> PairReview:
     """The only pair of the list Decided: relevance 3, by a lead."""
-    from backend import api
-
     pair = replace(
         project.pairs[QueryId(2)][5],
         verdict=Verdict.ADJUDICATED,
         relevance=3,
         acts=(GivenAct("Lea", ActKind.DECIDED, 3, "The *whole* quarrel is there.", fake_api.NOON),),
     )
-    monkeypatch.setattr(api, "disagreements", lambda project, by: [pair])
+    project.pairs[QueryId(2)][5] = pair
     return pair
 
 
@@ -62,7 +60,7 @@ def open_decided(monkeypatch: pytest.MonkeyPatch, project: fake_api.Project, dec
 
     def opened() -> AppTest:
         app = AppTest.from_function(script, default_timeout=10).run()
-        app.segmented_control(key="dis_show").select("Decided").run()
+        app.segmented_control(key="address-show").select("decided").run()
         assert not app.exception
         return app
 
@@ -133,12 +131,10 @@ def test_an_example_whose_relevance_changed_says_that_it_does_not_show(
 
 
 def test_a_pair_without_a_relevance_or_a_clip_cannot_be_chosen(
-    open_decided: Open, decided: PairReview, monkeypatch: pytest.MonkeyPatch
+    open_decided: Open, decided: PairReview, project: fake_api.Project
 ) -> None:
-    from backend import api
-
     for change in ({"relevance": None}, {"fault": "damaged"}):
-        monkeypatch.setattr(api, "disagreements", lambda project, by, change=change: [replace(decided, **change)])
+        project.pairs[QueryId(2)][5] = replace(decided, **change)
         assert not [button for button in open_decided().button if button.label == "Show it"]
 
 

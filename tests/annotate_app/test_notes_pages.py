@@ -41,10 +41,7 @@ def open_page(open_screen: Open) -> Open:
 
 
 def notes_page(open_page: Open) -> AppTest:
-    app = open_page("disagreements")
-    app.segmented_control(key="dis_show").select("Notes").run()
-    assert not app.exception
-    return app
+    return open_page("disagreements", show="notes")
 
 
 def said(app: AppTest) -> list[str]:
@@ -61,12 +58,15 @@ def reply(app: AppTest, note: int, text: str) -> None:
 
 def test_notes_without_a_reply_come_first_and_are_counted(open_page: Open, project: fake_api.Project) -> None:
     app = notes_page(open_page)
-    assert "Notes  1" in app.segmented_control(key="dis_show").options
+    assert "Notes  1" in app.segmented_control(key="address-show").options
     assert "1 note without a reply; pairs with answered notes come last." in [read(one.value) for one in app.caption]
     whole = "\n".join(said(app))
     assert "**Ana** wrote with" in whole
     assert f"“{HOSTILE}”" in whole, "sign by sign: nothing of it is Markdown"
-    assert whole.index(HOSTILE) < whole.index("Answered?")
+    assert "Answered?" not in whole
+    app.button(key="case-next").click().run()
+    whole = "\n".join(said(app))
+    assert "Answered?" in whole
     assert "Max replied, " in whole
     assert "“Look *again*.”" in whole
     app.checkbox(key="dis_hide").check().run()
@@ -80,7 +80,7 @@ def test_a_lead_replies_and_the_count_goes_down(open_page: Open, project: fake_a
     app = notes_page(open_page)
     reply(app, 72, "A bowl is <i>fine</i>.")
     assert app.toast[0].value == "Kept. They read it once the pair is settled for good."
-    assert "Notes  0" in app.segmented_control(key="dis_show").options
+    assert "Notes  0" in app.segmented_control(key="address-show").options
     assert any("“A bowl is <i>fine</i>.”" in one for one in said(app))
     assert app.text_input(key="reply-text-72").value == "", "the form for rewording begins empty"
     reply(app, 72, "A bowl is not.")
@@ -104,7 +104,7 @@ def test_notes_stand_with_the_pair_wherever_leads_look_at_it(open_page: Open, pr
     )
     first, *others = pairs[at].grades
     pairs[at] = replace(pairs[at], grades=(replace(first, note=GivenNote(73, "Beside a verdict")), *others))
-    assert any("“Beside a verdict”" in one for one in said(open_page("disagreements")))
+    assert any("“Beside a verdict”" in one for one in said(open_page("disagreements", case=pairs[at].pair)))
 
 
 def test_without_any_note_the_list_says_how_one_is_written(open_page: Open, project: fake_api.Project) -> None:

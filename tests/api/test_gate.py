@@ -79,14 +79,12 @@ IN_CHARGE: dict[str, Call] = {
     "next_batch": lambda p, who: api.next_batch(p, who, QUERY),
     "set_batch_rule": lambda p, who: api.set_batch_rule(p, who, BatchRule(1, 1.0, None, 1), "", now=NOW),
     "behind_flag": lambda p, who: api.behind_flag(p, who, NOBODY, FlagKind.BIAS),
-    "blocked": api.blocked,
     "case": lambda p, who: api.case(p, who, PAIR),
     "case_counts": api.case_counts,
     "case_page": lambda p, who: api.case_page(p, who, CaseList.TO_DECIDE),
     "recent_reasons": api.recent_reasons,
     "build_pools": lambda p, who: api.build_pools(p, who, p.folder / "pools", PoolOptions(), now=NOW),
     "close_exam_round": lambda p, who: api.close_exam_round(p, who, now=NOW),
-    "disagreements": api.disagreements,
     "end_trial": lambda p, who: api.end_trial(p, who, now=NOW),
     "start_trial": lambda p, who: api.start_trial(p, who, queries=0, now=NOW),
     "trial_round": api.trial_round,
@@ -128,7 +126,6 @@ IN_CHARGE: dict[str, Call] = {
     "list_queries": api.list_queries,
     "list_releases": api.list_releases,
     "next_step": api.next_step,
-    "noted": api.noted,
     "notes_csv": api.notes_csv,
     "list_runs": api.list_runs,
     "list_truths": api.list_truths,
@@ -158,7 +155,6 @@ IN_CHARGE: dict[str, Call] = {
     "set_exam": lambda p, who: api.set_exam(p, who, queries=0, now=NOW),
     "set_gold": lambda p, who: api.set_gold(p, who, api.GoldOptions(), now=NOW),
     "set_exam_from_file": lambda p, who: api.set_exam_from_file(p, who, Path("no such file"), now=NOW),
-    "skipped": api.skipped,
     "stuck": api.stuck,
     "waits": api.waits,
     "work_version": api.work_version,
@@ -383,7 +379,7 @@ def test_who_stopped_to_lead_does_so_at_once(judging: Judging) -> None:
     with writing(judging.project.store) as db:
         db.execute("UPDATE annotator SET role = 'annotator' WHERE annotator_id = ?", [judging.lead.annotator_id])
     with pytest.raises(NotAllowed, match="only leads may do this; Lea is signed in as annotator"):
-        api.disagreements(judging.project, judging.lead)
+        api.case_counts(judging.project, judging.lead)
 
 
 def test_a_refusal_tells_a_person_what_is_so(judging: Judging) -> None:

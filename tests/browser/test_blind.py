@@ -28,12 +28,13 @@ from backend import api
 from backend.campaign.judging import assignments
 from backend.campaign.judging.model import GradeEvent, SkipEvent, SkipKind
 from backend.campaign.nouns import Person, Role
+from backend.campaign.review.model import CaseList
 from backend.encoders import sentence
 from backend.ground.ids import AnnotatorId, PairId
 from hands import page_is_done, pair_on_show, press, saved
 from player_harness import make_clip
 from recorder import Recorder
-from support import VERBS, WordEncoder, have_read, person_of
+from support import DISPUTED, VERBS, WordEncoder, cases, have_read, person_of
 
 pytestmark = pytest.mark.browser
 
@@ -152,10 +153,10 @@ def build(folder: Path) -> api.Project:
         grade(other, pair.pair, nth % 5, nth)
     for nth, pair in enumerate(first[:9]):
         grade(another, pair.pair, (nth % 5 + 3 * (nth % 3)) % 5, nth)  # every third pair alike, the others apart
-    disputed = [pair.pair for pair in api.disagreements(project, api.OPERATOR)]
+    disputed = [pair.pair for pair in cases(project, api.OPERATOR, *DISPUTED)]
     assert len(disputed) >= 3
     api.adjudicate(project, lead, disputed[0], 2, "qqdecision: I looked twice", now=now + 100)
-    for noted in api.noted(project, lead):
+    for noted in cases(project, lead, CaseList.NOTES):
         for given in noted.grades:
             assert given.note is not None
             api.reply_to_note(project, lead, given.note.note, "qqreply to all", now=now + 100)

@@ -43,7 +43,7 @@ def end_sessions(server: AppServer, name: str) -> None:
 
 
 def card(page: Page) -> tuple[str, object]:
-    """The first card of the page: the key of its pair, and its form."""
+    """The case on show: the key of its pair, and its form."""
     first = page.locator("[class*='st-key-card-']").first
     expect(first).to_be_visible()
     found = re.search(r"st-key-card-([\w-]+)", first.get_attribute("class") or "")
@@ -63,11 +63,11 @@ def test_a_session_that_ends_in_mid_work_leads_back_to_the_same_card_with_what_w
     found = rows(server, "SELECT pair_key FROM pair JOIN consensus USING (pair_id) WHERE verdict = 'discarded'")
     discarded = {str(key) for (key,) in found}
     page = enter(LEAD, url=f"{server.url}/disagreements", alone=True)
-    cards = page.locator("[class*='st-key-card-']")
+    listed = page.locator(".rr-list tr[data-opens]")
     page.get_by_role("radio", name=re.compile("^Discarded")).click()
     for pair in discarded:
-        expect(page.locator(f".st-key-card-{pair}")).to_be_visible()
-    expect(cards).to_have_count(len(discarded))
+        expect(page.locator(f".rr-list tr[data-opens='{pair}']")).to_be_visible()
+    expect(listed).to_have_count(len(discarded))
     key, _ = card(page)
     before = rows(server, "SELECT count(*) FROM adjudication")
     end_sessions(server, LEAD)
@@ -78,7 +78,7 @@ def test_a_session_that_ends_in_mid_work_leads_back_to_the_same_card_with_what_w
     assert rows(server, "SELECT count(*) FROM adjudication") == before
     page.get_by_role("link", name="Sign in").click()
     sign_in(page, LEAD, PASSWORD)
-    expect(page).to_have_url(f"{server.url}/disagreements")
+    expect(page).to_have_url(f"{server.url}/disagreements?show=discarded&case={key}")
     expect(page.get_by_role("radio", name=re.compile("^Discarded"))).to_be_checked()
     expect(of_the_pair.get_by_label("Reason")).to_have_value(REASON)
     expect(of_the_pair.get_by_role("radio", name=re.compile("^3 "))).to_be_checked()
@@ -113,6 +113,7 @@ def test_a_card_that_another_lead_decided_stays_with_what_was_typed_also_over_a_
     of_the_pair.get_by_role("button", name="Decide").click()
     expect(page.get_by_text("Decided: relevance 4.")).to_be_visible()
     page.get_by_role("radio", name=re.compile("^Decided")).click()
+    page.locator(f".rr-list tr[data-opens='{key}']").click()
     decided = of_the_pair.locator(".rr-decided tr")
     expect(decided).to_have_count(3)
     expect(decided.nth(1)).to_contain_text(re.compile(r"^Max1Only her \*coat\* is seen\..* · replaced$"))

@@ -69,6 +69,7 @@ def long_list(
     nothing: str = "",
     per_page: int = PER_PAGE,
     page: str = "",
+    current: str | int | None = None,
 ) -> None:
     """The page of the list that the address says, how many rows there are, and the links to the other pages.
 
@@ -82,6 +83,7 @@ def long_list(
         nothing: the sentence for a list without rows.
         per_page: rows a page.
         page: the path of the page that a row opens on, such as `/queries`; empty for the page that the list is on.
+        current: the row that is open where the address does not say so; N and P are then the page's.
     """
     if not count:
         st.info(nothing or f"There is no {noun} in this list.")
@@ -89,6 +91,7 @@ def long_list(
     pages = -(-count // per_page)
     first = (address_state.page_number(pages) - 1) * per_page
     rows = fetch(first, per_page)
+    open_now = address_state.read(opens) if current is None else str(current)
     name = f"list-{label.lower().replace(' ', '-')}"
 
     def opened() -> None:
@@ -100,8 +103,8 @@ def long_list(
     _mount(
         key=name,
         data={
-            "html": _table(label, columns, rows, opens, page),
-            "keys": bool(page) or not address_state.read(opens),
+            "html": _table(label, columns, rows, opens, page, open_now),
+            "keys": bool(page) or not open_now,
             "elsewhere": bool(page),
         },
         on_opened_change=opened,
@@ -113,9 +116,11 @@ def long_list(
         address_state.pagination(pages)
 
 
-def _table(label: str, columns: Sequence[ListColumn], rows: Sequence[ListRow], opens: str, page: str) -> str:
+def _table(
+    label: str, columns: Sequence[ListColumn], rows: Sequence[ListRow], opens: str, page: str, open_now: str
+) -> str:
     classes = [_classes(column) for column in columns]
-    body = "".join(_row(row, classes, opens, page) for row in rows)
+    body = "".join(_row(row, classes, opens, page, open_now) for row in rows)
     by = sorted_by(columns)
     head = "".join(_head(column, named, by) for column, named in zip(columns, classes, strict=True))
     return f"<table aria-label='{escape(label)}'><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
@@ -132,12 +137,12 @@ def _head(column: ListColumn, named: str, by: str) -> str:
     return f"<th scope='col'{named} aria-sort='{order}'>{button}</th>"
 
 
-def _row(row: ListRow, classes: Sequence[str], opens: str, page: str) -> str:
+def _row(row: ListRow, classes: Sequence[str], opens: str, page: str, open_now: str) -> str:
     value = str(row.opens)
     # What stands in the address is of this page.
     here = {} if page else {name: st.query_params.get_all(name) for name in st.query_params}
     address = here | {opens: [value]}
-    chosen = " aria-current='true'" if not page and address_state.read(opens) == value else ""
+    chosen = " aria-current='true'" if not page and open_now == value else ""
     link = f"<a href='{page}?{escape(urlencode(address, doseq=True))}' target='_self'>{row.cells[0]}</a>"
     cells = "".join(f"<td{named}>{cell}</td>" for named, cell in zip(classes, (link, *row.cells[1:]), strict=True))
     return f"<tr data-opens='{escape(value)}'{chosen}>{cells}</tr>"

@@ -139,6 +139,8 @@ class CaseList(StrEnum):
     """Somebody's skip stands; those that wait for a verdict come first."""
     NOTES = "notes"
     """Somebody wrote a note with a grade; those that wait for a reply come first."""
+    BLOCKED = "blocked"
+    """The clip cannot be shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +157,8 @@ class CaseRow:
     grades: tuple[int, ...]
     """Those that count, in seat order."""
     re_opened: bool
+    fault: str
+    """Why the clip cannot be shown."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,9 +15,10 @@ from backend.campaign.exam.model import ExamPhase
 from backend.campaign.exam.rules.drawing import Settled, draw
 from backend.campaign.exam.rules.marking import mark
 from backend.campaign.judging.model import Desk, GradeEvent, Receipt, SkipEvent, SkipKind
+from backend.campaign.review.model import CaseList
 from backend.ground.errors import InputError, NotAllowed, ProjectError
 from backend.ground.ids import PairId, PairKey, QueryId
-from support import NOW, Judging
+from support import NOW, Judging, cases
 
 QUARTER_HOUR = 15 * 60.0
 LATER = NOW + QUARTER_HOUR + 1
@@ -414,7 +415,7 @@ def test_without_a_settled_pair_there_is_nothing_to_ask(judging: Judging) -> Non
 def test_a_clip_that_breaks_leaves_the_exam(held: Judging) -> None:
     found = act(held, "start")
     api.report_clip(held.project, held.annotators[EXAMINEE], found.items[0].pair, "no picture", now=LATER)
-    assert {pair.fault for pair in api.blocked(held.project, api.OPERATOR)} == {"no picture"}
+    assert {pair.fault for pair in cases(held.project, api.OPERATOR, CaseList.BLOCKED)} == {"no picture"}
     left = desk(held)
     assert found.items[0].pair not in [item.pair for item in left.items]
     assert {item.total for item in left.items} == {9}

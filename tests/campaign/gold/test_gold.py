@@ -19,7 +19,7 @@ from backend.campaign.judging.model import Desk, DeskState, GradeEvent, SkipEven
 from backend.campaign.nouns import Person, Role, Verdict
 from backend.ground.errors import InputError, ProjectError
 from backend.ground.ids import PairKey
-from support import NOW, PARTLY, PEOPLE, Judging
+from support import DISPUTED, NOW, PARTLY, PEOPLE, Judging, cases
 
 HOUR, PASSWORD = 3600.0, "long enough for everybody"
 LATER = NOW + HOUR
@@ -381,7 +381,7 @@ def said(project: api.Project, to: Path) -> dict[str, Any]:
         "people": api.list_people(project, lead, now=LATER + 5 * HOUR),
         "queries": api.list_queries(project, lead),
         "pairs": [api.query_pairs(project, lead, one.query_id) for one in api.list_queries(project, lead)],
-        "disagreements": api.disagreements(project, lead),
+        "disagreements": cases(project, lead, *DISPUTED),
         "statistics": api.project_statistics(project, lead),
     }
 

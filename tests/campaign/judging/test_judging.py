@@ -20,10 +20,11 @@ from backend.campaign.judging.rows import seats
 from backend.campaign.judging.rows.going_on import GoneOn
 from backend.campaign.judging.skips import GRADED
 from backend.campaign.nouns import Verdict
+from backend.campaign.review.model import CaseList
 from backend.ground.errors import NotAllowed, PairLocked
 from backend.ground.ids import AnnotatorId, PairKey
 from backend.store.connection import writing
-from support import NOW, Judging
+from support import NOW, Judging, cases
 
 LEASE_S = 15 * 60
 
@@ -338,15 +339,15 @@ def test_a_broken_clip_leaves_every_desk_and_is_listed_for_the_lead(judging: Jud
     api.report_clip(judging.project, judging.annotators[0], key, "damaged index", now=NOW)
     assert key not in desk_keys(judging, 0)
     assert key not in desk_keys(judging, 1)
-    assert {pair.pair for pair in api.blocked(judging.project, api.OPERATOR)} >= {key}
-    assert api.blocked(judging.project, api.OPERATOR)[0].fault == "damaged index"
+    assert {pair.pair for pair in cases(judging.project, api.OPERATOR, CaseList.BLOCKED)} >= {key}
+    assert cases(judging.project, api.OPERATOR, CaseList.BLOCKED)[0].fault == "damaged index"
     counts = api.status_counts(judging.project, api.OPERATOR)["pairs"]
     assert counts["blocked"] >= 1
     assert sum(counts.values()) == 60
     with pytest.raises(NotAllowed):
         api.restore_clip(judging.project, judging.annotators[0], key, now=NOW)
     api.restore_clip(judging.project, judging.lead, key, now=NOW)
-    assert api.blocked(judging.project, api.OPERATOR) == []
+    assert cases(judging.project, api.OPERATOR, CaseList.BLOCKED) == []
     assert api.status_counts(judging.project, api.OPERATOR)["pairs"]["blocked"] == 0
 
 
@@ -361,7 +362,7 @@ def test_a_skipped_pair_goes_back_counts_as_no_grade_and_stands_on_the_leads_lis
     assert key not in desk_keys(judging, 0)
     assert key in grade_what_is_offered(judging, 1)
     assert (judging.state(key).verdict, [grade.grade for grade in judging.state(key).grades]) == (Verdict.OPEN, [3])
-    [listed] = api.skipped(judging.project, api.OPERATOR)
+    [listed] = cases(judging.project, api.OPERATOR, CaseList.SKIPPED)
     assert [(s.annotator, s.kind, s.reason) for s in listed.skips] == [("Anna", SkipKind.SKIP, "I know these people")]
 
 
@@ -386,7 +387,7 @@ def test_a_skip_that_arrives_again_after_it_was_taken_back_stays_taken_back(judg
     skip(judging, 0, key)
     judging.grade(0, key, 2)
     assert skip(judging, 0, key).status is ReceiptStatus.SAVED
-    assert api.skipped(judging.project, api.OPERATOR) == []
+    assert cases(judging.project, api.OPERATOR, CaseList.SKIPPED) == []
 
 
 def test_a_skip_with_the_key_of_another_is_refused(judging: Judging) -> None:
@@ -407,7 +408,7 @@ def test_nobody_is_offered_a_pair_they_skipped_until_the_lead_offers_it_again(ju
         api.offer_again(judging.project, judging.annotators[1], key, now=NOW)
     assert api.offer_again(judging.project, judging.lead, key, now=NOW) == 1
     assert desk_keys(judging, 0) == [key]
-    assert api.skipped(judging.project, api.OPERATOR) == []
+    assert cases(judging.project, api.OPERATOR, CaseList.SKIPPED) == []
 
 
 def test_a_settled_pair_is_not_offered_again_because_nobody_could_get_it(judging: Judging) -> None:
@@ -418,7 +419,7 @@ def test_a_settled_pair_is_not_offered_again_because_nobody_could_get_it(judging
     judging.grade(2, key, 3)
     with pytest.raises(PairLocked, match="settled"):
         api.offer_again(judging.project, judging.lead, key, now=NOW)
-    [pair] = api.skipped(judging.project, judging.lead)
+    [pair] = cases(judging.project, judging.lead, CaseList.SKIPPED)
     assert (pair.pair, len(pair.skips)) == (key, 1)
 
 
@@ -439,7 +440,7 @@ def test_a_grade_after_a_skip_takes_the_skip_back(judging: Judging) -> None:
     key = desk_keys(judging, 0)[0]
     skip(judging, 0, key)
     assert judging.grade(0, key, 2).status is ReceiptStatus.SAVED
-    assert api.skipped(judging.project, api.OPERATOR) == []
+    assert cases(judging.project, api.OPERATOR, CaseList.SKIPPED) == []
     refused = skip(judging, 0, key, key="skip-2")
     assert (refused.status, refused.message) == (ReceiptStatus.REFUSED, GRADED)
 
@@ -448,13 +449,15 @@ def test_the_newest_reason_of_a_person_stands(judging: Judging) -> None:
     key = desk_keys(judging, 0)[0]
     skip(judging, 0, key)
     skip(judging, 0, key, SkipKind.CANNOT_JUDGE, key="skip-2")
-    assert [given.kind for given in api.skipped(judging.project, api.OPERATOR)[0].skips] == [SkipKind.CANNOT_JUDGE]
+    assert [given.kind for given in cases(judging.project, api.OPERATOR, CaseList.SKIPPED)[0].skips] == [
+        SkipKind.CANNOT_JUDGE
+    ]
 
 
 def test_a_clip_reported_as_broken_by_a_skip_is_blocked_for_everybody(judging: Judging) -> None:
     key = desk_keys(judging, 0)[0]
     skip(judging, 0, key, SkipKind.BROKEN_CLIP)
-    [blocked] = [pair for pair in api.blocked(judging.project, api.OPERATOR) if pair.pair == key]
+    [blocked] = [pair for pair in cases(judging.project, api.OPERATOR, CaseList.BLOCKED) if pair.pair == key]
     assert blocked.fault == "Reported from the desk: I know these people"
     assert key not in grade_what_is_offered(judging, 1)
 

@@ -10,10 +10,11 @@ import pytest
 from backend import api
 from backend.campaign.judging.judgements import LONGEST_NOTE
 from backend.campaign.judging.model import CORRECTION_S, GradeEvent, Receipt, ReceiptStatus
+from backend.campaign.review.model import CaseList
 from backend.campaign.review.replying import LONGEST_REPLY
 from backend.ground.errors import Overtaken, ProjectError
 from backend.ground.ids import PairKey
-from support import NOW, PARTLY, Judging
+from support import NOW, PARTLY, Judging, cases
 
 SETTLED = NOW + CORRECTION_S + 1
 
@@ -51,7 +52,7 @@ def test_most_grades_have_none(judging: Judging, pair: str) -> None:
     for who, note in enumerate((None, "", "  \t ")):
         grade(judging, who % 2, pair, 3, note, key=f"k{who}")
     assert stored(judging) == []
-    assert api.noted(judging.project, judging.lead) == []
+    assert cases(judging.project, judging.lead, CaseList.NOTES) == []
 
 
 def test_a_correction_leaves_changes_or_takes_back_the_note(judging: Judging, pair: str) -> None:
@@ -102,7 +103,7 @@ def test_leads_read_notes_with_the_pair_and_list_them_the_newest_first(judging: 
     grade(judging, 0, second, 3, "second")
     grade(judging, 0, bare, 3)
     grade(judging, 1, first, 3, "third")
-    assert [pair.pair for pair in api.noted(judging.project, judging.lead)] == [first, second]
+    assert [pair.pair for pair in cases(judging.project, judging.lead, CaseList.NOTES)] == [first, second]
     assert notes(judging, first) == ["first", "third"]
     rows = list(csv.DictReader(io.StringIO(api.notes_csv(judging.project, judging.lead))))
     assert [(row["annotator"], row["grade"], row["note"], row["reply"]) for row in rows] == [

@@ -14,7 +14,7 @@ from backend import api
 from backend.campaign.judging.model import GradeEvent, SkipEvent, SkipKind
 from backend.campaign.quality import my_work
 from backend.campaign.quality.model import MyWork
-from support import NOW, Judging
+from support import DISPUTED, NOW, Judging, cases
 
 DAY_S = 86_400.0
 LATER = NOW + 3600
@@ -40,7 +40,7 @@ def worked(judging: Judging) -> Judging:
             pair = api.desk(judging.project, judging.annotators[0], now=at).items[0].pair
             skip = SkipEvent(pair, SkipKind.SKIP, "no", "a skip")
             api.record_skips(judging.project, judging.annotators[0], [skip], now=at)
-    for pair_review in api.disagreements(judging.project, api.OPERATOR)[:2]:
+    for pair_review in cases(judging.project, api.OPERATOR, *DISPUTED)[:2]:
         api.adjudicate(judging.project, judging.lead, pair_review.pair, 1, "seen twice", now=NOW)
     return judging
 

@@ -27,10 +27,11 @@ _LISTS = {
         "p.pair_id IN (SELECT pair_id FROM standing_note)",
         f"NOT EXISTS ({_UNANSWERED}), (SELECT max(judgement_id) FROM standing_note n WHERE n.pair_id = p.pair_id) DESC",
     ),
+    CaseList.BLOCKED: ("f.moment_id IS NOT NULL", "f.reported_at DESC"),
 }
 _FROM = (
     "FROM pair p JOIN query q USING (query_id) JOIN moment m USING (moment_id) JOIN video v USING (video_id) "
-    "LEFT JOIN consensus c USING (pair_id) WHERE {where} AND {found}"
+    "LEFT JOIN consensus c USING (pair_id) LEFT JOIN clip_fault f USING (moment_id) WHERE {where} AND {found}"
 )
 _FOUND = "(q.text LIKE :like ESCAPE '\\' OR v.name LIKE :like ESCAPE '\\')"
 
@@ -53,13 +54,16 @@ def page(db: Database, which: CaseList, search: str, *, start: int, size: int) -
     where, order = _LISTS[which]
     rows = db.conn.execute(
         "SELECT p.pair_id, p.pair_key, q.text, v.name, m.start_s, m.end_s, coalesce(c.verdict, 'open'), c.relevance, "
-        "p.pair_id IN (SELECT pair_id FROM re_opened) "
+        "p.pair_id IN (SELECT pair_id FROM re_opened), coalesce(f.reason, '') "
         f"{_FROM.format(where=where, found=_FOUND if search else 'TRUE')} "
         f"ORDER BY {order}, p.pair_id LIMIT :size OFFSET :start",
         {"like": _like(search), "size": size, "start": start},
     ).fetchall()
     cases = tuple(
-        CaseRow(*(PairKey(r[1]), r[2], r[3], r[4], r[5], Verdict(r[6]), r[7], _grades(db, PairId(r[0])), bool(r[8])))
+        CaseRow(
+            *(PairKey(r[1]), r[2], r[3], r[4], r[5], Verdict(r[6]), r[7]),
+            *(_grades(db, PairId(r[0])), bool(r[8]), r[9]),
+        )
         for r in rows
     )
     return CasePage(cases, start, _count(db, which, search))

@@ -145,31 +145,6 @@ def pairs_of_query(db: Database, query_id: QueryId) -> list[PairReview]:
     return _pair_reviews(db, "p.query_id = :query ORDER BY p.rank", {"query": query_id})
 
 
-def disagreements(db: Database) -> list[PairReview]:
-    """Escalated, discarded and adjudicated pairs, the newest grade first."""
-    return _pair_reviews(
-        db,
-        "p.pair_id IN (SELECT pair_id FROM consensus WHERE verdict IN ('escalated', 'discarded', 'adjudicated')) "
-        "ORDER BY (SELECT max(graded_at) FROM judgement j WHERE j.pair_id = p.pair_id) DESC, p.pair_id",
-        {},
-    )
-
-
-def blocked(db: Database) -> list[PairReview]:
-    """Pairs whose clip cannot be shown; `fault` says why."""
-    return _pair_reviews(db, "f.moment_id IS NOT NULL ORDER BY f.reported_at DESC, p.pair_id", {})
-
-
-def skipped(db: Database) -> list[PairReview]:
-    """Pairs with a standing skip, the newest first."""
-    return _pair_reviews(
-        db,
-        "p.pair_id IN (SELECT pair_id FROM skip WHERE lifted_at IS NULL) ORDER BY "
-        "(SELECT max(skip_id) FROM skip k WHERE k.pair_id = p.pair_id AND k.lifted_at IS NULL) DESC",
-        {},
-    )
-
-
 def noted(db: Database) -> list[PairReview]:
     """Pairs that somebody gave a note with, the newest note first."""
     return _pair_reviews(

@@ -1,0 +1,53 @@
+"""Keys for the case that a lead looks at, beside the shortcuts of its buttons; and the next clip, loaded ahead."""
+
+from pathlib import Path
+
+import streamlit as st
+
+from backend.campaign.nouns import Scale
+from backend.ground.ids import PairKey
+
+LEGEND = "case-legend"
+"""Streamlit's key of the list of keys."""
+_HERE = Path(__file__).parent
+_mount = st.components.v2.component(
+    "reelrank_case_keys",
+    html='<div class="rr-case-keys" hidden></div>',
+    js="\n".join(path.read_text(encoding="utf-8") for path in (_HERE.parent / "keyboard.js", _HERE / "case_keys.js")),
+    isolate_styles=False,
+)
+
+
+def case_keys(pair: PairKey, following: PairKey | None) -> None:
+    """Obeys keys for the form of a pair: digits choose the relevance, W goes to the reason.
+
+    Args:
+        pair: the pair on show.
+        following: the pair whose clip is loaded ahead.
+    """
+    _mount(
+        key="case-keys",
+        data={
+            "relevance": f".st-key-relevance-{pair}",
+            "reason": f".st-key-reason-{pair}",
+            "legend": f".st-key-{LEGEND}",
+            "next": f"/clips/{following}.mp4" if following else None,
+        },
+    )
+
+
+def legend(scale: Scale) -> None:
+    """The list of keys, behind a button."""
+    keys = (
+        (f"`0`–`{scale.highest}`", "choose a relevance, and go on to the reason"),
+        ("`W`", "write the reason; `Esc` leaves it"),
+        ("`Enter`", "in the reason: decide"),
+        ("`D`", "confirm the discard"),
+        ("`O`", "re-open for two more people, with the reason"),
+        ("`T`", "take back what was done last about the pair, with the reason"),
+        ("`U`", "undo what you did just now"),
+        ("`N` `P`", "next, previous"),
+        ("`?`", "these keys"),
+    )
+    with st.container(key=LEGEND, width="content"), st.popover("Keys", icon=":material/keyboard:"):
+        st.markdown("  \n".join(f"{key} {meaning}" for key, meaning in keys))

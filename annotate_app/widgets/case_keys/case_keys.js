@@ -1,0 +1,35 @@
+// Keys for the case on show: a digit chooses a relevance and goes on to the reason, W goes there by itself, Esc leaves it,
+// ? opens the list of keys. What buttons do, their own shortcuts do.
+const mounted = new WeakMap();
+
+export default function ({ parentElement, data }) {
+  const host = parentElement.querySelector(".rr-case-keys");
+  mounted.get(host)?.abort();
+  const ended = new AbortController();
+  mounted.set(host, ended);
+  const reason = () => document.querySelector(`${data.reason} input`);
+
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Escape" && event.target === reason()) return event.target.blur();
+    if (isForeign(event) || foreignDialogOpen() || event.repeat) return;
+    const digit = /^[0-9]$/.test(event.key) ? document.querySelectorAll(`${data.relevance} [role="radio"]`)[Number(event.key)] : undefined;
+    if (digit) {
+      event.preventDefault();
+      if (digit.getAttribute("aria-checked") !== "true") digit.click(); // a second click would take the choice away
+      reason()?.focus();
+    } else if (letterOf(event)?.toLowerCase() === "w") {
+      event.preventDefault();
+      reason()?.focus();
+    } else if (event.key === "?") {
+      event.preventDefault();
+      document.querySelector(`${data.legend} button`)?.click();
+    }
+  }, { signal: ended.signal });
+
+  // The clip of the next case is cut, and in the browser's cache, before it is asked for.
+  if (data.next) fetch(data.next, { priority: "low", signal: ended.signal }).catch(() => {});
+  return () => {
+    ended.abort();
+    mounted.delete(host);
+  };
+}

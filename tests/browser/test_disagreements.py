@@ -1,0 +1,111 @@
+"""A lead goes through disagreements by keyboard: every act, its undoing, the address, and a reason full of keys."""
+
+import re
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from app_server import AppServer
+from axe import no_serious_finding
+from backend import api
+
+pytestmark = pytest.mark.browser
+LEAD, _, _ = api.demo_people()
+REASON = "dont undo: we open a new one, top 3"
+"""Every key of the page is in it."""
+
+
+@pytest.fixture(scope="module")
+def server(
+    serve: Callable[[Path], AppServer], demo: Callable[..., Path], tmp_path_factory: pytest.TempPathFactory
+) -> AppServer:
+    """The demo with simulated judgements: some of its pairs are discarded."""
+    return serve(demo(tmp_path_factory.mktemp("demo") / "project", judged=True))
+
+
+def acts(server: AppServer) -> list[tuple[str, str, object, str, int]]:
+    """What leads did: pair, kind, relevance, reason, whether it stands; in the order of doing."""
+    with closing(sqlite3.connect(server.project / "reelrank.db")) as db:
+        return db.execute(
+            "SELECT pair_key, kind, relevance, reason, stands FROM lead_act JOIN pair USING (pair_id) ORDER BY at"
+        ).fetchall()
+
+
+def on_show(page: Page) -> str:
+    """The pair of the case."""
+    classes = page.locator("[class*='st-key-card-']").get_attribute("class") or ""
+    found = re.search(r"st-key-card-([\w-]+)", classes)
+    assert found is not None
+    return found[1]
+
+
+def shows(page: Page, pair: str) -> None:
+    expect(page.locator(f".st-key-card-{pair}")).to_be_visible()
+
+
+def test_a_lead_goes_through_the_cases_by_keyboard(enter: Callable[..., Page], server: AppServer) -> None:
+    page = enter(LEAD, url=f"{server.url}/disagreements")
+    listed = page.locator(".rr-list tr[data-opens]")
+    expect(listed.first).to_be_visible()
+    first, second = (str(listed.nth(nth).get_attribute("data-opens")) for nth in range(2))
+    shows(page, first)
+    no_serious_finding(page)
+
+    page.keyboard.press("?")
+    expect(page.get_by_text("confirm the discard", exact=False).first).to_be_visible()
+    page.keyboard.press("Escape")
+
+    # A digit chooses and leads to the reason, in which no letter is a key.
+    case = page.locator(f".st-key-card-{first}")
+    page.keyboard.press("3")
+    expect(case.get_by_role("radio", name=re.compile("^3 "))).to_be_checked()
+    expect(case.get_by_label("Reason")).to_be_focused()
+    page.keyboard.type(REASON)
+    expect(case.get_by_label("Reason")).to_have_value(REASON)
+    assert (on_show(page), acts(server)) == (first, [])
+    page.keyboard.press("Enter")
+    shows(page, second)
+    expect(page.get_by_text("Decided: relevance 3.")).to_be_visible()
+    assert acts(server) == [(first, "decided", 3, REASON, 1)]
+
+    # Undone, it is back in the list and on show.
+    page.keyboard.press("u")
+    shows(page, first)
+    assert [act[4] for act in acts(server)] == [0, 0]
+    page.keyboard.press("n")
+    shows(page, second)
+    page.keyboard.press("p")
+    shows(page, first)
+
+    # A discard is confirmed with one key; the re-opening asks for its reason first.
+    page.keyboard.press("d")
+    shows(page, second)
+    assert acts(server)[-1] == (first, "discard_confirmed", None, "", 1)
+    page.keyboard.press("o")
+    expect(page.get_by_text("Please give a reason (key W)")).to_be_visible()
+    page.keyboard.press("w")
+    page.keyboard.type("Two readings.")
+    page.keyboard.press("Escape")
+    page.keyboard.press("o")
+    expect(page.get_by_text("Re-opened: two more people are asked.")).to_be_visible()
+    assert acts(server)[-1] == (second, "re_opened", None, "Two readings.", 1)
+
+    # List and case stand in the address: a click on a row, Back, and a reload.
+    page.get_by_role("radio", name=re.compile("^Confirmed")).click()
+    shows(page, first)
+    expect(page).to_have_url(f"{server.url}/disagreements?show=confirmed")
+    page.get_by_role("radio", name=re.compile("^Escalated")).click()
+    row = page.locator(f".rr-list tr[data-opens='{second}']")
+    row.click()
+    expect(page).to_have_url(f"{server.url}/disagreements?show=escalated&case={second}")
+    page.reload()
+    shows(page, second)
+    expect(page.locator(f".st-key-card-{second}")).to_contain_text("a lead re-opened the pair")
+    page.go_back()
+    page.go_back()
+    expect(page.get_by_role("radio", name=re.compile("^Confirmed"))).to_be_checked()
+    shows(page, first)
