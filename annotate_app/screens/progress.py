@@ -3,13 +3,13 @@
 import time
 from collections.abc import Sequence
 from html import escape
-from pathlib import Path
 
 import streamlit as st
 
 from annotate_app.plain import plain
 from annotate_app.session import auth
 from annotate_app.widgets import look, tables, waiting, wording
+from annotate_app.widgets.backups import backups
 from annotate_app.widgets.day_chart import day_chart
 from annotate_app.widgets.funnel import funnel
 from annotate_app.widgets.pool_check import pool_check
@@ -35,7 +35,7 @@ def page() -> None:
     """Verdicts as one bar, what waits and what is stuck, the pace, the days, the people; the backup."""
     project, lead, _ = look.lead_page("Progress")
     _live(project, lead)
-    _backup()
+    backups(project, lead)
 
 
 @st.fragment(run_every=waiting.REFRESH_S)
@@ -107,16 +107,6 @@ def verdict_bar(pairs: dict[str, int]) -> str:
     )
 
 
-def back_up() -> None:
-    """Callback of the button: makes the copy, or leaves a message why not."""
-
-    def act(project: api.Project, lead: Person) -> None:
-        now = time.time()
-        st.session_state["backup"] = (api.backup_now(project, lead, now=now), now)
-
-    st.session_state["backup_problem"] = look.as_lead(act)
-
-
 def _metrics(found: WorkProgress) -> None:
     values = {
         "Grades still needed": (
@@ -184,33 +174,3 @@ def pace_table(people: Sequence[PersonPace]) -> str:
     most = max(person.week for person in people)
     rows = [(escape(person.name), f"{person.today:,}", tables.bar(person.week, most)) for person in people]
     return tables.table(("Annotator", "Today", "Last 7 days"), rows, "rr-paces")
-
-
-def _backup() -> None:
-    st.subheader("Backup", anchor=False)
-    st.caption(
-        "A consistent copy of the database, made while people go on working. It is kept in the project's folder."
-    )
-    look.refusal("backup_problem")
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.button("Back up now", key="back_up", on_click=back_up, icon=":material/shield:")
-        if "backup" in st.session_state:
-            file, at = st.session_state["backup"]
-            _offer(file, at)
-
-
-def _offer(file: Path, at: float) -> None:
-    if not file.is_file():
-        st.caption(f"backups/{plain(file.name)} is gone from the project's folder.", width="content")
-        return
-    # Read on the click only: the copy may be large, and most runs of this page do not need it.
-    st.download_button(
-        "Download",
-        data=file.read_bytes,
-        file_name=file.name,
-        mime="application/vnd.sqlite3",
-        key="backup_download",
-        on_click="ignore",
-    )
-    made = wording.when(at, st.context.timezone)
-    st.caption(f"backups/{plain(file.name)}, {file.stat().st_size / 1e6:,.1f} MB, made {made}", width="content")

@@ -10,6 +10,7 @@ import streamlit as st
 from annotate_app.plain import plain
 from annotate_app.server import export_worker
 from annotate_app.widgets import look, wording
+from annotate_app.widgets.release_diff import release_diff
 from annotate_app.widgets.release_terms import release_terms
 from annotate_app.widgets.releases import releases
 from backend import api
@@ -45,7 +46,9 @@ def page() -> None:
     look.refusal("release_problem")
     release_terms(project, lead)
     _maker(options)
-    releases(project, lead, api.list_releases(project, lead))
+    made = api.list_releases(project, lead)
+    releases(project, lead, made)
+    release_diff(project, lead, made)
 
 
 def inside(found: ReleaseSelection) -> list[str]:

@@ -147,7 +147,7 @@ if TYPE_CHECKING:
     from backend.api.moments import moment_clip
     from backend.api.negatives import write_negatives
     from backend.api.opening import address, is_project, next_step, note_address, open_project, status_counts
-    from backend.api.pace import backup_now, progress, stuck, waits, work_version
+    from backend.api.pace import backup_now, list_backups, progress, stuck, waits, work_version
     from backend.api.payroll import hours, payroll_csv
     from backend.api.people import (
         accept_invitation,
@@ -317,7 +317,7 @@ if TYPE_CHECKING:
     from backend.scoring.views.ranking import ranking as score_ranking
     from backend.scoring.views.ranking import sentence as score_sentence
     from backend.scoring.views.table import Table as ScoreTable
-    from backend.store.upkeep import Restored
+    from backend.store.upkeep import Backup, Restored
 else:
     __getattr__, __dir__ = lazy.names(__name__, __file__)
 
@@ -335,6 +335,7 @@ __all__ = [
     "SESSION_S",
     "AggregatorReport",
     "AgreementBoard",
+    "Backup",
     "BuildReport",
     "CandidateReport",
     "Case",
@@ -518,6 +519,7 @@ __all__ = [
     "is_project",
     "lead_of",
     "leaderboard_version",
+    "list_backups",
     "list_people",
     "list_queries",
     "list_releases",

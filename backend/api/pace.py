@@ -11,6 +11,10 @@ from backend.campaign.steering import watching
 from backend.campaign.steering.model import Stuck, Wait, WorkProgress
 from backend.ground.errors import ProjectError
 from backend.store import upkeep
+from backend.store.upkeep import Backup
+
+BACKUPS = "backups"
+"""The folder of the project where its pages put copies."""
 
 
 def progress(project: Project, by: Person | Operator, *, now: float) -> WorkProgress:
@@ -45,10 +49,16 @@ def backup_now(project: Project, lead: Person, *, now: float) -> Path:
         ProjectError: the copy cannot be made (the disk is full, the folder read-only); nothing is left behind.
     """
     gate.lead_of(project.store, lead)
-    file = project.folder / "backups" / datetime.fromtimestamp(now, UTC).strftime("%Y%m%d-%H%M%S.db")
+    file = project.folder / BACKUPS / datetime.fromtimestamp(now, UTC).strftime("%Y%m%d-%H%M%S.db")
     try:
         file.parent.mkdir(exist_ok=True)
     except OSError as error:
         raise ProjectError(f"cannot make the folder {file.parent}: {error.strerror}") from error
     upkeep.backup(project.store, file)
     return file
+
+
+def list_backups(project: Project, by: Person | Operator) -> list[Backup]:
+    """The copies of the database that lie under `backups/` of the project, the newest first."""
+    gate.in_charge(project.store, by)
+    return upkeep.backups(project.folder / BACKUPS)

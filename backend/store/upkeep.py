@@ -8,7 +8,7 @@ import fcntl
 import shutil
 import sqlite3
 from collections.abc import Callable, Mapping
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -66,6 +66,25 @@ def backup(store: Store, target: Path) -> None:
         fold(part)
         if wrong := damage_of(part):
             raise damaged(store.path, wrong)
+
+
+@dataclass(frozen=True, slots=True)
+class Backup:
+    """A copy of the database that lies in the project's folder; `made_at` is when its file was written last."""
+
+    file: Path
+    made_at: float
+    megabytes: float
+
+
+def backups(folder: Path) -> list[Backup]:
+    """The copies in a folder, the newest first; none where there is no such folder."""
+    found = []
+    for file in folder.glob("*.db"):
+        with suppress(FileNotFoundError):  # somebody may be clearing it up
+            stat = file.stat()
+            found.append(Backup(file, stat.st_mtime, stat.st_size / 1e6))
+    return sorted(found, key=lambda one: (-one.made_at, one.file.name))
 
 
 def restore(path: Path, file: Path, *, now: float) -> Restored:

@@ -74,6 +74,8 @@ from backend.campaign.steering.model import (
 )
 from backend.ground.errors import NotAllowed, Overtaken, ProjectError, SignInRefused, StoreUnavailable, VideoUnreadable
 from backend.ground.ids import AnnotatorId, PairId, PairKey, QueryId
+from backend.store import upkeep
+from backend.store.upkeep import Backup
 from support import new_campaign
 
 NOON = 1_760_000_000.0
@@ -392,6 +394,10 @@ def backup_now(project: Project, lead: Person, *, now: float) -> Path:
     path.parent.mkdir(exist_ok=True)
     path.write_bytes(bytes(2_400_000))
     return path
+
+
+def list_backups(project: Project, by: Person | Operator) -> list[Backup]:
+    return upkeep.backups(project.folder / "backups")
 
 
 def clip_for(project: Project, person: Person, pair: PairKey, *, context: bool = False) -> ClipJob:

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import os
 import re
 import sys
 from collections.abc import Callable
@@ -404,11 +405,22 @@ def test_a_backup_is_made_and_offered_with_size_and_time(open_page: Open, projec
     app.button(key="back_up").click().run()
     assert (project.folder / "backups" / "copy.db").is_file()
     assert len(app.get("download_button")) == 1
-    assert any(text.startswith("backups/copy.db, 2.4 MB, made ") for text in sentences(app))
+    assert any(read(one.value).startswith("copy.db · 2.4 MB · made ") for one in app.markdown)
     (project.folder / "backups" / "copy.db").unlink()
     app.run()
     assert len(app.get("download_button")) == 0
-    assert "backups/copy.db is gone from the project's folder." in sentences(app)
+
+
+def test_backups_of_before_are_listed_the_newest_first(open_page: Open, project: fake_api.Project) -> None:
+    (project.folder / "backups").mkdir()
+    for number in range(12):
+        file = project.folder / "backups" / f"{number:02}.db"
+        file.write_bytes(bytes(1000))
+        os.utime(file, (fake_api.NOON + number, fake_api.NOON + number))
+    app = open_page("progress")
+    shown = [read(one.value).partition(" ")[0] for one in app.markdown if " MB · made " in one.value]
+    assert shown == [f"{number:02}.db" for number in range(11, 1, -1)]
+    assert "And 2 older ones under backups/." in sentences(app)
 
 
 # Queries

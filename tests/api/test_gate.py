@@ -122,6 +122,7 @@ IN_CHARGE: dict[str, Call] = {
     "grant_retake": lambda p, who: api.grant_retake(p, who, NOBODY, now=NOW),
     "leaderboard_version": lambda p, who: api.leaderboard_version(p, who, "no such truth"),
     "hours": api.hours,
+    "list_backups": api.list_backups,
     "list_people": lambda p, who: api.list_people(p, who, now=NOW),
     "list_queries": api.list_queries,
     "list_releases": api.list_releases,

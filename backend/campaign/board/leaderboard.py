@@ -4,11 +4,11 @@
 """
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import SupportsIndex, Unpack
 
-from backend.campaign.board import kept_runs
+from backend.campaign.board import frozen, kept_runs
 from backend.campaign.board import rows as kept_rows
 from backend.campaign.board.rows import Kept, Shelf
 from backend.campaign.corpus import rows as corpus
@@ -35,10 +35,11 @@ class Leaderboard:
 
 
 def truth_names(project: Project) -> list[str]:
-    """Truths to score against: the project's own splits that have settled pairs, then kept ones."""
+    """Truths to score against: the project's own splits that have settled pairs, those of releases, then kept ones."""
+    releases = frozen.frozen_truths(project)
     with reading(project.store) as db:
         own = [name for name, split in kept_runs.OWN_TRUTHS.items() if reviews.any_settled(db, split)]
-        return own + list(_by_choice(kept_rows.listed(db, Shelf.TRUTHS)))
+        return [*own, *releases, *_by_choice(kept_rows.listed(db, Shelf.TRUTHS), releases)]
 
 
 def leaderboard(
@@ -80,15 +81,18 @@ def version(project: Project, truth: str) -> str:
     Raises:
         ProjectError: there is no such truth.
     """
+    releases = frozen.frozen_truths(project)
     with reading(project.store) as db:
         runs = [(one.name, one.sha256, one.added_at) for one in kept_rows.listed(db, Shelf.RUNS)]
-        kept = _by_choice(kept_rows.listed(db, Shelf.TRUTHS)).get(truth)
+        kept = _by_choice(kept_rows.listed(db, Shelf.TRUTHS), releases).get(truth)
     digest = hashlib.sha256(repr(runs).encode())
     if truth in kept_runs.OWN_TRUTHS:
         columns = _truth(project, truth)
         digest.update(repr((columns.queries, columns.videos)).encode())
         for column in (columns.offsets, columns.video, columns.start_s, columns.end_s, columns.relevance):
             digest.update(column.tobytes())
+    elif truth in releases:
+        digest.update(repr(releases[truth]).encode())
     else:
         # What is kept never changes; another file may be kept under its name, with other words of the same queries.
         facts = (kept.name, kept.sha256, kept.added_at) if kept else _truth(project, truth)
@@ -112,21 +116,26 @@ def _truth(project: Project, name: str) -> Truth:
     split = kept_runs.OWN_TRUTHS.get(name)
     if split is not None:
         return kept_runs.truth_of_project(project, split)
+    releases = frozen.frozen_truths(project)
+    if name in releases:
+        return frozen.load(project, name, releases[name])
     with reading(project.store) as db:
-        kept = _by_choice(kept_rows.listed(db, Shelf.TRUTHS)).get(name)
+        kept = _by_choice(kept_rows.listed(db, Shelf.TRUTHS), releases).get(name)
     return kept_runs.load_truth(project, kept.name if kept else name)
 
 
-def _by_choice(kept: Sequence[Kept]) -> dict[str, Kept]:
+def _by_choice(kept: Sequence[Kept], releases: Collection[str]) -> dict[str, Kept]:
     """The kept truths by the names that they are chosen by: their own, but for names of the project's own truths.
 
-    Such names are refused now; a file that was kept under one before is still there to score against.
+    Those of the project's splits are refused now; a file that was kept under one before, or under a name that a release
+    has since, is still there to score against.
     """
-    taken = {one.name for one in kept} | {*kept_runs.OWN_TRUTHS}
+    own = {*kept_runs.OWN_TRUTHS, *releases}
+    taken = {one.name for one in kept} | own
     named = {}
     for one in kept:
         name = one.name
-        if name in kept_runs.OWN_TRUTHS:
+        if name in own:
             while name in taken:
                 name += " (kept)"
         named[name] = one
@@ -134,11 +143,15 @@ def _by_choice(kept: Sequence[Kept]) -> dict[str, Kept]:
 
 
 def _inputs(project: Project, truth: str, runs: Sequence[Kept]) -> Inputs:
+    releases = frozen.frozen_truths(project)
     with reading(project.store) as db:
         durations = corpus.video_durations(db)
         split = kept_runs.OWN_TRUTHS.get(truth)
-        if split is None:
-            kept = _by_choice(kept_rows.listed(db, Shelf.TRUTHS))[truth]
+        if truth in releases:
+            texts = frozen.texts(project, releases[truth])
+            source = Source("truth", f"{releases[truth].file} of the release {releases[truth].release}", None, None)
+        elif split is None:
+            kept = _by_choice(kept_rows.listed(db, Shelf.TRUTHS), releases)[truth]
             texts = kept_rows.texts(db, Shelf.TRUTHS, kept.name)
             source = Source("truth", f"{kept.name} ({kept.file})", None, kept.sha256)
         else:

@@ -75,6 +75,37 @@ def test_scores_are_those_of_the_release_and_the_run_file(
         assert ours["runs"][0]["measures"] != ours["runs"][1]["measures"]
 
 
+def test_a_release_is_a_truth_that_never_changes(settled: Judging, keep: Keep, tmp_path: Path) -> None:
+    project = settled.project
+    run = candidates(settled)
+    keep("forth", run)
+    (tmp_path / "forth.json").write_text(json.dumps(run))
+    api.export_release(project, api.OPERATOR, tmp_path / "out", PARTLY, name="v1", now=NOW)
+    names = api.truth_names(project, api.OPERATOR)
+    assert names == ["settled val", "settled test", "release v1, val", "release v1, test"]
+    version = api.leaderboard_version(project, api.OPERATOR, "release v1, val")
+    settled.grade(1, settled.pairs()[1].pair, 4)  # what is settled now is another truth
+    board = api.score_kept_runs(project, api.OPERATOR, "release v1, val")
+    assert board.scores is not None
+    theirs = api.score_files(tmp_path / "out" / "val.json", [tmp_path / "forth.json"], unknown="ignore").summary()
+    assert board.scores.summary()["runs"][0]["measures"] == theirs["runs"][0]["measures"]
+    now = api.score_kept_runs(project, api.OPERATOR, "settled val").scores
+    assert now is not None
+    assert now.summary()["runs"][0]["measures"] != theirs["runs"][0]["measures"]
+    assert api.leaderboard_version(project, api.OPERATOR, "release v1, val") == version
+    texts = {str(query["query_id"]): query["query"] for query in json.loads((tmp_path / "out/val.json").read_text())}
+    assert board.inputs.facts.texts == texts
+    # A file kept under that name is there all the same, and a release whose zip is gone is offered no more.
+    truth = [{"query_id": 1, "relevant_moment": [{"video_name": "v", "timestamp": [0, 1], "relevance": 2}]}]
+    (tmp_path / "val.json").write_text(json.dumps(truth))
+    api.add_truth(project, api.OPERATOR, tmp_path / "val.json", name="release v1, val", now=NOW)
+    assert api.truth_names(project, api.OPERATOR)[2:] == [
+        *("release v1, val", "release v1, test", "release v1, val (kept)"),
+    ]
+    api.release_file(project, api.OPERATOR, "v1").unlink()
+    assert api.truth_names(project, api.OPERATOR)[2:] == ["release v1, val"]
+
+
 def test_a_truth_is_named_once_it_has_something_to_score_against(judging: Judging, tmp_path: Path) -> None:
     assert api.truth_names(judging.project, api.OPERATOR) == []
     with pytest.raises(ProjectError, match="no pair of a val query is settled yet"):
