@@ -68,7 +68,7 @@ def test_a_release_is_told_by_split_too(
     rows = {" ".join(row.split()): row for row in out.splitlines()}
     assert "queries 2 1 3" in rows
     assert "pairs of relevance 3 40 (100.0 %) 20 (100.0 %) 60 (100.0 %)" in rows
-    assert "queries with 1 batch 2 (100.0 %) 1 (100.0 %) 3 (100.0 %)" in rows
+    assert "queries handed out in 1 batch 2 (100.0 %) 1 (100.0 %) 3 (100.0 %)" in rows
     _, out, _ = reelrank("stats", tmp_path / "out", "--json")
     told, manifest = json.loads(out), json.loads((tmp_path / "out" / "manifest.json").read_bytes())
     assert told["release"] == manifest["statistics"]

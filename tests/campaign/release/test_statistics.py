@@ -76,9 +76,9 @@ def test_the_table_for_people() -> None:
     shown = dict((row[0], row[1:]) for row in rules.table(rules.statistics(SMALL)))
     assert shown[""] == ("validation", "test", "both")
     assert shown["words of a query"] == ("3 / 3.50 / 4", "1 / 1.00 / 1", "1 / 2.67 / 4")
-    assert shown["moments of a query, of relevance 1 or more"][0] == "0 / 1.00 / 2"
-    assert shown["moments of a query, of relevance 2"][0] == "0 / 0.50 / 1"
-    assert shown["queries with 2 batches"] == ("1 (50.0 %)", "0 (0.0 %)", "1 (25.0 %)")
+    assert shown["moments of relevance 1 or more, of a query"][0] == "0 / 1.00 / 2"
+    assert shown["moments of relevance 2, of a query"][0] == "0 / 0.50 / 1"
+    assert shown["queries handed out in 2 batches"] == ("1 (50.0 %)", "0 (0.0 %)", "1 (25.0 %)")
     assert shown["settled by six grades"] == ("0 (0.0 %)", "1 (33.3 %)", "1 (12.5 %)")
     assert shown["not settled"] == ("0 (0.0 %)", "2 (66.7 %)", "2 (25.0 %)")
     lines = rules.markdown(rules.statistics(SMALL)).splitlines()

@@ -90,12 +90,12 @@ def table(found: ReleaseStatistics) -> list[tuple[str, ...]]:
     spreads("seconds of a moment", "moment_s", ",.2f")
     row("their videos", *(f"{part.video_s.n if part.video_s else 0:,}" for part in found.parts))
     spreads("seconds of a video", "video_s", ",.2f")
-    spreads("share of its video that a moment is", "ratio", ".3f")
+    spreads("a moment's share of its video", "ratio", ".3f")
     spreads("moments of a query", "judged", ",.0f")
     for at_least in range(1, len(found.parts[0].at_least) + 1):
-        what = f"of relevance {at_least}{' or more' if at_least < len(found.parts[0].at_least) else ''}"
+        what = f"moments of relevance {at_least}{' or more' if at_least < len(found.parts[0].at_least) else ''}"
         cells = (_said(part.at_least[at_least - 1], ",.0f") for part in found.parts)
-        row(f"moments of a query, {what}", *cells)
+        row(f"{what}, of a query", *cells)
     for relevance in range(len(found.parts[0].by_relevance)):
         cells = (_share(part.by_relevance[relevance], sum(part.by_relevance)) for part in found.parts)
         row(f"pairs of relevance {relevance}", *cells)
@@ -107,7 +107,7 @@ def table(found: ReleaseStatistics) -> list[tuple[str, ...]]:
 def _settled_rows(found: ReleaseStatistics) -> Iterator[tuple[str, ...]]:
     """Batches and verdicts, which a release without its file of pairs does not tell."""
     for batches in sorted({number for part in found.parts for number in part.batches}):
-        what = f"queries with {batches} {'batch' if batches == 1 else 'batches'}"
+        what = f"queries handed out in {batches} {'batch' if batches == 1 else 'batches'}"
         yield (what, *(_share(part.batches.get(batches, 0), sum(part.batches.values())) for part in found.parts))
     yield ("pairs handed out", *(f"{part.settled.pairs:,}" for part in found.parts))
     for size in sorted({2, 4} | {size for part in found.parts for size in part.settled.by_grades}):
