@@ -25,12 +25,13 @@ def show(project: api.Project, lead: Person, wanted: QueryFilter) -> None:
         st.info("There is no such query, or it has no candidates yet.")
         return
     campaign = project.campaign
-    _walk(project, lead, wanted, query_id)
-    st.subheader(plain(review.query), anchor=False)
-    st.caption(_facts(review))
     pairs = api.query_pairs(project, lead, query_id)
     probe = [pair for pair in pairs if pair.probe]
     pairs = [pair for pair in pairs if not pair.probe]
+    opened = address_state.read_number(PAIR) in {pair.rank for pair in pairs}
+    _walk(project, lead, wanted, query_id, keys=not opened)
+    st.subheader(plain(review.query), anchor=False)
+    st.caption(_facts(review))
     st.markdown("**Relevance and similarity by rank**")
     query_figure(pairs, len(review.last), campaign.batch_size, campaign.scale)
     next_batch(project, lead, query_id)
@@ -42,9 +43,8 @@ def show(project: api.Project, lead: Person, wanted: QueryFilter) -> None:
             f"This query is probed: {wording.count_of(len(probe), 'further pair')} of it {wording.are(len(probe))} "
             f"judged to see how deep judging has to go, {settled:,} settled. No release holds them."
         )
-    rank = address_state.read_number(PAIR)
-    if any(pair.rank == rank for pair in pairs):
-        st.dialog(f"Rank {rank}", width="large", on_dismiss=_close)(_opened)(project, lead, query_id)
+    if opened:
+        st.dialog("Candidate", width="large", on_dismiss=_close)(_opened)(project, lead, query_id)
 
 
 def _back() -> None:
@@ -58,7 +58,7 @@ def _back() -> None:
     )
 
 
-def _walk(project: api.Project, lead: Person, wanted: QueryFilter, query_id: QueryId) -> None:
+def _walk(project: api.Project, lead: Person, wanted: QueryFilter, query_id: QueryId, *, keys: bool) -> None:
     """Back to the list, and on to its next query; also where an opened batch took this one out of the list."""
     place = api.query_place(project, lead, wanted, query_id)
     with st.container(horizontal=True, vertical_alignment="center", key="query-walk"):
@@ -68,15 +68,20 @@ def _walk(project: api.Project, lead: Person, wanted: QueryFilter, query_id: Que
         listed = wording.count_of(place.count, "query")
         told = f"{place.number:,} of {listed}" if place.number else f"not among the {listed} listed"
         st.caption(told, width="stretch", text_alignment="right")
-        for label, key, to in (("Previous", "P", place.before), ("Next", "N", place.after)):
-            st.button(
-                label,
-                key=f"query-{label.lower()}",
-                shortcut=key,
-                disabled=to is None,
-                on_click=address_state.go,
-                kwargs={QUERY: to, PAIR: None},
-            )
+        _steps(QUERY, place.before, place.after, keys=keys)
+
+
+def _steps(name: str, before: int | None, after: int | None, *, keys: bool = True) -> None:
+    """On to the next or the previous one of what stands in the address under a name; an opened candidate is closed."""
+    for label, letter, to in (("Previous", "P", before), ("Next", "N", after)):
+        st.button(
+            label,
+            key=f"{name}-{label.lower()}",
+            shortcut=letter if keys else None,
+            disabled=to is None,
+            on_click=address_state.go,
+            kwargs={PAIR: None, name: to},
+        )
 
 
 def _facts(review: QueryReview) -> str:
@@ -92,12 +97,17 @@ def _facts(review: QueryReview) -> str:
 
 
 def _opened(project: api.Project, lead: Person, query_id: QueryId) -> None:
-    """The opened candidate. Read anew whenever something in it was done: a dialog is run by itself."""
+    """The opened candidate, and the way to its neighbours. A dialog is run by itself, so it reads what it shows."""
     rank = address_state.read_number(PAIR)
-    pair = next((one for one in api.query_pairs(project, lead, query_id) if one.rank == rank and not one.probe), None)
-    if pair is None:
+    pairs = [pair for pair in api.query_pairs(project, lead, query_id) if not pair.probe]
+    at = next((at for at, pair in enumerate(pairs) if pair.rank == rank), None)
+    if at is None:
         st.info("This candidate is gone: its batch was taken back.")
         return
+    pair, before, after = pairs[at], pairs[at - 1 : at], pairs[at + 1 : at + 2]
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(f"Rank {rank} of {wording.count_of(len(pairs), 'candidate')}", width="stretch")
+        _steps(PAIR, *(near[0].rank if near else None for near in (before, after)))
     with st.container(key="query-pair"):
         picture, words = st.columns([2, 3], gap="medium")
         with picture:

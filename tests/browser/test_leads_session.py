@@ -154,7 +154,7 @@ def test_the_way_back_keeps_the_whole_address(enter: Enter, server: AppServer) -
     page.get_by_role("link", name="Sign in").click()
     sign_in(page, LEAD, PASSWORD)
     expect(page).to_have_url(f"{server.url}/queries?q=a&query={query}&pair=1")
-    expect(page.get_by_role("dialog", name="Rank 1")).to_contain_text(asked)
+    expect(page.get_by_role("dialog", name="Candidate")).to_contain_text(asked)
     page.keyboard.press("Escape")
     expect(page.get_by_role("heading", name=asked)).to_be_visible()
 

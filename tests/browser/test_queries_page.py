@@ -133,6 +133,12 @@ def test_a_query_shows_its_candidates_frame_by_frame_and_opens_them(
     expect(dialog.locator(".st-key-query-pair")).to_contain_text(pairs[2].caption)
     expect(dialog.locator("video")).to_have_js_property("paused", False)
     expect(page).to_have_url(f"{server.url}/queries?query={review.query_id}&pair=3")
+    page.keyboard.press("n")  # while a candidate is open, keys go from one to the next
+    expect(dialog.locator(".st-key-query-pair")).to_contain_text(pairs[3].caption)
+    expect(page).to_have_url(f"{server.url}/queries?query={review.query_id}&pair=4")
+    page.keyboard.press("p")
+    expect(page).to_have_url(f"{server.url}/queries?query={review.query_id}&pair=3")
+    expect(dialog.locator(".st-key-query-pair")).to_contain_text(pairs[2].caption)
     page.keyboard.press("Escape")
     expect(dialog).to_have_count(0)
     expect(page).to_have_url(f"{server.url}/queries?query={review.query_id}")
