@@ -8,7 +8,7 @@ import streamlit as st
 
 from annotate_app.plain import plain
 from annotate_app.screens import person_flags
-from annotate_app.widgets import exam_results, look, wording
+from annotate_app.widgets import assigning, exam_results, look, wording
 from backend import api
 from backend.campaign.exam.model import ExamPhase
 from backend.campaign.nouns import Person, Role
@@ -35,10 +35,12 @@ def page() -> None:
     examined = api.exam_results(project, lead) if api.exam_held(project, lead) else []
     phases = {one.person.annotator_id: one.phase for one in examined}
     flags = {one.annotator_id: one for one in api.flags(project, lead)}
-    for review in api.list_people(project, lead, now=time.time()):
+    reviews = api.list_people(project, lead, now=time.time())
+    for review in reviews:
         who = review.person.annotator_id
         _row(review, flags.get(who), lead, phases.get(who))
     _add_form()
+    assigning.assignments(project, lead, reviews)
 
 
 def add() -> None:

@@ -49,11 +49,12 @@ def _live(project: api.Project, lead: Person) -> None:
         waits = api.waits(project, lead)
         found, pairs = api.progress(project, lead, now=now), api.status_counts(project, lead)["pairs"]
         kept = (version, now, found, pairs, waits, api.funnel(project, lead))
-        told = waiting.counts(waits, kept[2].ahead.stuck)
+        st.session_state["progress_kept"] = kept
+        told = waiting.counts(waits, found.ahead.stuck)
         if st.session_state.setdefault("progress_menu", told) != told:
             st.session_state["progress_menu"] = told
+            waiting.forget()
             st.rerun()  # the menu tells the same counts; nobody types on this page
-        st.session_state["progress_kept"] = kept
     _, _, found, pairs, waits, steps = kept
     if any(pairs.values()):
         st.html(verdict_bar(pairs))

@@ -79,6 +79,19 @@ _WAITS: dict[WaitKind, tuple[str, str, WayThere]] = {
         WayThere("Gold", "", "Look at the answers"),
     ),
 }
+_SHORT = {
+    WaitKind.DISCARDED: "discarded",
+    WaitKind.NOTES: "without a reply",
+    WaitKind.SKIPPED: "skipped",
+    WaitKind.BLOCKED: "blocked",
+    WaitKind.BATCHES: "next batches",
+    WaitKind.EXAM_FAILED: "failed the exam",
+    WaitKind.EXAM_ROUND: "finished the exam",
+    WaitKind.REWRITES: "undecided rewrites",
+    WaitKind.PAUSED: "paused",
+    WaitKind.GOLD: "warned by gold",
+}
+"""In a short line, after the count."""
 _OUT: dict[Barred, tuple[str, str, WayThere]] = {
     Barred.PAUSED: ("is paused", "are paused", WayThere("People", "", "Let go on")),
     Barred.EXAM: ("has not passed the exam", "have not passed the exam", WayThere("Exam", "", "Look at the exam")),
@@ -215,13 +228,13 @@ def line(project: api.Project, lead: Person) -> None:
     if auth.current() is None:
         st.rerun()
     waits, stuck = now_waiting(project, lead)
-    parts = [f"{one.text[:-1]} ({one.place.link})" for one in wait_lines(waits) if one.place]
-    pairs = sum(one.pairs for one in stuck)
-    if pairs:
+    parts = [_WAITS[one.kind][2]._replace(act=f"{one.count:,} {_SHORT[one.kind]}").link for one in waits]
+    said = [f"Waits for you: {', '.join(parts)}."] if parts else []
+    if pairs := sum(one.pairs for one in stuck):
         place = WayThere("Progress", "", "See why")
-        parts.append(f"<b>{wording.pairs_are(pairs)} stuck</b> ({place.link})")
-    if parts:
-        st.html(f"<p class='rr-waiting'>{' · '.join(parts)}</p>")
+        said.append(f"<b>{wording.pairs_are(pairs)} stuck.</b> {place.link}")
+    if said:
+        st.html(f"<p class='rr-waiting'>{' '.join(said)}</p>")
 
 
 class _Kept(NamedTuple):

@@ -33,6 +33,7 @@ from backend.campaign.guideline.rows import Example
 from backend.campaign.hours.model import HoursReport, Outlook, WorkDay
 from backend.campaign.judging.model import (
     ActKind,
+    Assignment,
     Desk,
     DeskItem,
     DeskState,
@@ -879,6 +880,10 @@ def pause_person(project: Project, lead: Person, annotator_id: AnnotatorId, reas
     if not reason.strip():
         raise ProjectError("a pause needs a reason: write one sentence about why")
     project.pauses[annotator_id] = Pause(now, lead.name, reason)
+
+
+def assignments_standing(project: Project, by: Person | Operator) -> dict[AnnotatorId, Assignment]:
+    return {}
 
 
 def unpause_person(project: Project, lead: Person, annotator_id: AnnotatorId, *, now: float) -> None:

@@ -331,9 +331,9 @@ def test_queries_tells_in_a_line_what_waits_and_is_stuck(open_page: Open, projec
 
     waiting.forget()
     shown = html(open_page("queries"))
-    assert "3 notes have no reply (" in shown
-    assert 'href="/disagreements?show=notes"' in shown
-    assert '7 pairs are stuck</b> (<a href="/progress"' in shown
+    link = '<a href="/disagreements?show=notes" target="_self">3 without a reply</a>'
+    assert f"Waits for you: {link}." in shown
+    assert '<b>7 pairs are stuck.</b> <a href="/progress"' in shown
 
 
 def test_the_menu_counts_what_waits_behind_each_page() -> None:

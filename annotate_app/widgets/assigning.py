@@ -1,0 +1,141 @@
+"""Assignments on the page People: who grades what, and how much of it at most; by choice."""
+
+import time
+from collections.abc import Mapping, Sequence
+
+import streamlit as st
+
+from annotate_app.plain import plain
+from annotate_app.widgets import look, wording
+from backend import api
+from backend.campaign.judging.model import Assignment
+from backend.campaign.nouns import Person, Role, Split
+from backend.campaign.people.model import PersonReview
+from backend.campaign.review.model import QueryFilter
+from backend.ground.ids import AnnotatorId, QueryId
+
+_SPLITS: Mapping[Split | None, str] = {None: "Both splits", Split.VAL: "Validation", Split.TEST: "Test"}
+_OFFERED = 100
+"""Queries that a search offers."""
+_FIELDS = ("assign_who", "assign_split", "assign_part", "assign_parts", "assign_queries", "assign_day", "assign_all")
+
+
+def assignments(project: api.Project, lead: Person, people: Sequence[PersonReview]) -> None:
+    """The assignments that stand, each with the way to take it back, and the form that gives one."""
+    annotators = {
+        one.person.annotator_id: one.person.name
+        for one in people
+        if one.person.role is Role.ANNOTATOR and not one.person.suspended
+    }
+    if not annotators:
+        return
+    st.subheader("Assignments", anchor=False)
+    st.caption("By choice: whoever has none grades whatever is nearest to completion. No grade is refused for one.")
+    look.refusal("assign_problem")
+    if done := st.session_state.pop("assign_done", ""):
+        st.success(plain(done))
+    names = {one.person.annotator_id: one.person.name for one in people}
+    for who, given in sorted(api.assignments_standing(project, lead).items(), key=lambda one: names.get(one[0], "")):
+        with st.container(horizontal=True, vertical_alignment="center", key=f"assigned-{who}"):
+            told = f"**{plain(names.get(who, ''))}**: {plain(words(given))}"
+            st.markdown(told, width="stretch", help=plain(since(given, st.context.timezone)))
+            st.button("Take back", key=f"unassign-{who}", on_click=take_back, args=(who, names.get(who, "")))
+    with st.expander("Assign work", key="assign", on_change="rerun") as form:
+        if form.open:
+            _form(project, lead, annotators)
+
+
+def words(given: Assignment) -> str:
+    """What an assignment says, such as `the test queries, part 1 of 2; at most 40 grades a day`.
+
+    >>> words(Assignment(Split.TEST, 1, 2, a_day=40)), words(Assignment(in_all=500))
+    ('the test queries, part 1 of 2; at most 40 grades a day', 'at most 500 grades in all')
+    """
+    what = []
+    if given.split is not None:
+        what.append(f"the {_SPLITS[given.split].lower()} queries")
+    if given.parts is not None:
+        what.append(f"part {given.part} of {given.parts}" + ("" if what else " of the queries"))
+    if given.queries is not None:
+        what.append(f"{wording.count_of(len(given.queries), 'query')} chosen by name")
+    quotas = [
+        f"{count:,} grades {when}"
+        for count, when in ((given.a_day, "a day"), (given.in_all, "in all"))
+        if count is not None
+    ]
+    most = [f"at most {' and '.join(quotas)}"] if quotas else []
+    return "; ".join([*([", ".join(what)] if what else []), *most])
+
+
+def since(given: Assignment, timezone: str | None) -> str:
+    """Who gave it, and when."""
+    return f"Given by {given.by}, {wording.when(given.at, timezone)}."
+
+
+def assign() -> None:
+    """Callback of the button: gives what the form says, to everybody it names; the form is empty then."""
+    state = st.session_state
+    who: list[AnnotatorId] = state["assign_who"]
+    part, parts = state["assign_part"], state["assign_parts"]
+    queries: list[QueryId] = state["assign_queries"]
+    given = Assignment(
+        split=state["assign_split"],
+        part=part,
+        parts=parts,
+        queries=tuple(queries) if queries else None,
+        a_day=state["assign_day"],
+        in_all=state["assign_all"],
+    )
+    count = 0
+
+    def act(project: api.Project, lead: Person) -> None:
+        nonlocal count
+        count = api.assign(project, lead, who, given, now=time.time())
+
+    problem = look.as_lead(act)
+    state["assign_problem"] = problem
+    if not problem:
+        state["assign_done"] = (
+            f"Assigned: {words(given)}. That is {wording.count_of(count, 'query')} with open batches."
+        )
+        for field in _FIELDS:
+            state.pop(field, None)
+
+
+def take_back(annotator_id: AnnotatorId, name: str) -> None:
+    """Callback of a button: this person grades whatever there is again."""
+    problem = look.as_lead(lambda project, lead: api.unassign(project, lead, annotator_id, now=time.time()))
+    st.session_state["assign_problem"] = problem
+    if not problem:
+        st.session_state["assign_done"] = f"{name} grades whatever there is again."
+
+
+def _form(project: api.Project, lead: Person, annotators: Mapping[AnnotatorId, str]) -> None:
+    st.multiselect(
+        "Whom", list(annotators), format_func=lambda one: annotators[one], key="assign_who", placeholder="Names"
+    )
+    split, part, parts = st.columns([2, 1, 1])
+    split.selectbox("Queries", list(_SPLITS), format_func=lambda one: _SPLITS[one], key="assign_split")
+    part.number_input(
+        "Part", 1, value=None, key="assign_part", placeholder="all", help="Queries are dealt out in turn."
+    )
+    parts.number_input("of so many parts", 2, value=None, key="assign_parts", placeholder="1")
+    search, chosen = st.columns(2)
+    words_of = search.text_input(
+        "Find queries to choose by name", key="assign_search", placeholder="Words of the query, or its number"
+    )
+    found = api.find_queries(project, lead, QueryFilter(search=words_of), most=_OFFERED) if words_of else []
+    names: dict[QueryId, str] = st.session_state.setdefault("assign_names", {})
+    names.update({one.query_id: one.query for one in found})
+    kept: list[QueryId] = st.session_state.get("assign_queries", [])
+    chosen.multiselect(
+        "Chosen queries",
+        list(dict.fromkeys([*kept, *(one.query_id for one in found)])),
+        format_func=lambda one: names.get(one, str(one)),
+        key="assign_queries",
+        placeholder="None: all of the above",
+    )
+    day, whole, button = st.columns([1, 1, 2], vertical_alignment="bottom")
+    day.number_input("Grades a day", 1, value=None, key="assign_day", placeholder="any number")
+    whole.number_input("Grades in all", 1, value=None, key="assign_all", placeholder="any number")
+    button.button("Assign", type="primary", key="assign_button", on_click=assign, width="stretch")

@@ -1,0 +1,82 @@
+"""What is stuck stands on Progress and in the menu, and goes by itself; a quota that a lead gives reaches the desk."""
+
+import secrets
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from app_server import AppServer
+from axe import passes_axe
+from backend import api
+from backend.campaign.judging.model import GradeEvent
+from hands import press, saved
+from support import have_read
+
+LEAD, (ANA, BEN, *OTHERS), _ = api.demo_people()
+MAIN = "[data-testid=stMain]"
+STUCK = "7 pairs wait for a third and fourth person: two more annotators are needed."
+
+
+@pytest.fixture(scope="module")
+def server(
+    tmp_path_factory: pytest.TempPathFactory, demo: Callable[..., Path], serve: Callable[[Path], AppServer]
+) -> AppServer:
+    """The app over the demo: Ana and Ben disagree about seven pairs, and the others are suspended."""
+    project = api.open_project(demo(tmp_path_factory.mktemp("steering") / "project"))
+    have_read(project)
+    people = {one.person.name: one.person for one in api.list_people(project, api.OPERATOR)}
+    now = time.time()
+    query = api.list_queries(project, api.OPERATOR)[0].query_id
+    for pair in api.query_pairs(project, api.OPERATOR, query)[:7]:
+        for name, grade in ((ANA, 0), (BEN, 4)):
+            api.record_grades(project, people[name], [GradeEvent(pair.pair, grade, secrets.token_hex(8))], now=now)
+    for name in OTHERS:
+        api.suspend(project, people[LEAD], people[name].annotator_id, True, now=now)
+    project.store.close()
+    return serve(project.folder)
+
+
+def test_what_is_stuck_is_told_until_somebody_can_grade_it_and_a_quota_ends_the_day(
+    enter: Callable[..., Page], server: AppServer
+) -> None:
+    lead = enter(LEAD, url=f"{server.url}/people")
+    lead.get_by_text("Assign work").click()
+    expect(lead.get_by_role("button", name="Assign", exact=True)).to_be_visible()
+    expect(lead.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
+    whom = lead.locator(".st-key-assign_who")
+    whom.get_by_role("combobox").press_sequentially(BEN)
+    expect(lead.get_by_role("option", name=BEN)).to_be_visible()
+    lead.keyboard.press("ArrowDown")
+    lead.keyboard.press("Enter")
+    expect(whom).to_contain_text(BEN)
+    lead.keyboard.press("Escape")
+    lead.get_by_label("Grades a day").fill("8")
+    lead.keyboard.press("Enter")
+    lead.get_by_role("button", name="Assign", exact=True).click()
+    expect(lead.get_by_text("Assigned: at most 8 grades a day.")).to_be_visible()
+    passes_axe(lead, MAIN)
+
+    ben = enter(BEN)
+    press(ben, 3)
+    saved(ben)
+    expect(ben.get_by_role("heading", name="Enough for today")).to_be_visible()
+
+    lead.clock.install()  # the page looks every quarter of a minute; a test need not wait for that
+    lead.get_by_role("link", name="Progress (7 stuck)").click()
+    expect(lead.get_by_text(STUCK)).to_be_visible()
+    expect(lead.get_by_text("are suspended, else they could grade all of them.")).to_be_visible()
+    expect(lead.get_by_test_id("stMetric").filter(has_text="Forecast")).to_contain_text("cannot finish")
+    passes_axe(lead, MAIN)
+
+    project = api.open_project(server.project)
+    people = {one.person.name: one.person for one in api.list_people(project, api.OPERATOR)}
+    for name in OTHERS:
+        api.suspend(project, people[LEAD], people[name].annotator_id, False, now=time.time())
+    project.store.close()
+    lead.clock.fast_forward(20_000)
+    expect(lead.get_by_text("can come only from people who gave none in the last seven days.")).to_be_visible()
+    expect(lead.get_by_text(STUCK)).to_have_count(0)
+    expect(lead.get_by_role("link", name="stuck")).to_have_count(0)
