@@ -20,7 +20,7 @@ from backend.campaign.earlier import judgements as earlier
 from backend.campaign.earlier.judgements import JudgementsReport
 from backend.campaign.earlier.rows import ENCODER, moment_ids
 from backend.campaign.earlier.rules.campaign_files import EarlierCampaign, read_campaign
-from backend.campaign.judging.rows import judgements
+from backend.campaign.judging.rows import judgements, rulings
 from backend.campaign.nouns import OPERATOR, GradeMeaning, Role, Rounding, Scale, Split, Verdict
 from backend.campaign.people import accounts, gate
 from backend.campaign.project import folder as projects
@@ -274,7 +274,8 @@ def _decide(project: Project, release: _Release, now: float) -> int:
     with writing(store) as db:
         known = reviews.by_id(db, [PairId(number) for number in sorted(decided)])
         for pair in known:
-            deciding.adjudicate(store, lead, pair.pair, decided[pair.pair_id], reason, seen=0, now=now)
+            seen = len(rulings.acts(db, pair.pair_id))  # it may have been re-opened before
+            deciding.adjudicate(store, lead, pair.pair, decided[pair.pair_id], reason, seen=seen, now=now)
     return len(known)
 
 

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from backend import api
 from backend.campaign.judging import consensus
-from backend.campaign.nouns import Role
+from backend.campaign.nouns import Role, Verdict
+from backend.campaign.people import accounts as people
 from backend.campaign.release.model import Adjudicated
 from backend.campaign.review import deciding
 from backend.encoders import sentence
@@ -47,7 +48,7 @@ def assert_same(first: Path, second: Path) -> None:
     assert api.validate_release(second).problems == []
 
 
-@settings(max_examples=4, deadline=None, phases=[Phase.generate])
+@settings(max_examples=3, deadline=None, phases=[Phase.generate])
 @given(data=st.data())
 def test_import_of_export_is_the_same(
     data: st.DataObject, judging_made: Judging, tmp_path_factory: pytest.TempPathFactory
@@ -55,7 +56,9 @@ def test_import_of_export_is_the_same(
     """Grades of every kind, decisions of leads, a query with two batches, one with a blocked clip, one unfinished."""
     folder = tmp_path_factory.mktemp("imported")
     project = api.open_project(shutil.copytree(judging_made.project.folder, folder / "project"))
-    judging = Judging(project, judging_made.lead, judging_made.annotators)
+    further = [people.add(project.store, api.OPERATOR, name, Role.ANNOTATOR, now=NOW) for name in ("Eve", "Fay")]
+    have_read(project)
+    judging = Judging(project, judging_made.lead, [*judging_made.annotators, *further])
     twice, blocked, unfinished = dict.fromkeys(pair.query_id for pair in judging.pairs())
     broken = next(pair for pair in judging.pairs() if pair.query_id == blocked)
     api.report_clip(project, judging.lead, broken.pair, "black", now=NOW)
@@ -70,9 +73,17 @@ def test_import_of_export_is_the_same(
     judge(1)
     api.open_batch(project, judging.lead, twice, number=2, now=NOW)
     judge(2)
+    discarded = [pair for pair in judging.pairs() if pair.verdict is Verdict.DISCARDED and not pair.fault]
+    re_opened = [pair for pair in discarded if data.draw(st.booleans())]
+    for pair in re_opened:
+        api.re_open(project, judging.lead, pair.pair, "look again", now=NOW)
+        for who in data.draw(st.sampled_from([(), (4,), (4, 5)])) if pair.query_id == unfinished else (4, 5):
+            judging.grade(who, pair.pair, data.draw(st.integers(0, 4)), at=NOW + 99)
+    before = {pair.pair: 1 for pair in re_opened}
     chosen = data.draw(st.lists(st.sampled_from(judging.pairs()), max_size=4, unique_by=lambda pair: pair.pair))
     for pair in chosen:
-        api.adjudicate(project, judging.lead, pair.pair, data.draw(st.integers(0, 4)), "seen it", now=NOW)
+        relevance, seen = data.draw(st.integers(0, 4)), before.get(pair.pair, 0)
+        api.adjudicate(project, judging.lead, pair.pair, relevance, "seen it", seen=seen, now=NOW)
     options = api.ReleaseOptions(
         adjudicated=data.draw(st.sampled_from(Adjudicated)),
         unfinished=data.draw(st.booleans()),
@@ -107,12 +118,12 @@ def test_a_campaign_of_another_scale_comes_back_with_it(
     api.draw_queries(project, val=1, test=1, seed=5, now=NOW)
     api.choose_candidates(project, batch_size=10, now=NOW)
     lead = api.add_person_with_password(project, api.OPERATOR, "Lea", Role.LEAD, "a password", now=NOW)
-    people = [
+    judges = [
         api.add_person_with_password(project, api.OPERATOR, name, Role.ANNOTATOR, "a password", now=NOW)
         for name in ("Ann", "Bob")
     ]
     have_read(project)
-    judging = Judging(project, lead, people)
+    judging = Judging(project, lead, judges)
     for n, pair in enumerate(judging.pairs()):
         for who in (0, 1):
             judging.grade(
