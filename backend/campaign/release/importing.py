@@ -35,6 +35,7 @@ from backend.campaign.release.opening import ReleaseFiles, opened
 from backend.campaign.release.rules import entries, pair_checks, returning
 from backend.campaign.release.rules.entries import GradedMoment, Moment, Queries
 from backend.campaign.release.rules.returning import ReturnedMoment
+from backend.campaign.release.terms import set_terms
 from backend.campaign.release.validating import MANIFEST, PAIRS, RAW, VIDEOS
 from backend.campaign.review import deciding
 from backend.campaign.review.rows import reviews
@@ -50,6 +51,9 @@ _RULES = "released"
 """The rule version of imprecise captions that came with a release, which does not say who made them."""
 
 
+_AS_RELEASED = "as in the release that the project came from"
+
+
 class _Grade(msgspec.Struct):
     grade: int
     label: str
@@ -58,6 +62,8 @@ class _Grade(msgspec.Struct):
 class _Manifest(msgspec.Struct):
     name: str = ""
     encoder: str | None = None
+    licence: str | None = None
+    citation: str | None = None
     captions: str = "published"
     scale: list[_Grade] = []
     tolerance: int = 1
@@ -195,6 +201,9 @@ def _fill(project: Project, release: _Release, now: float, progress: Progress | 
     report = earlier.take(project, raw, pairs, now=now, progress=progress)
     decided = _decide(project, release, now)
     blocked = _block(project, release, now)
+    said = release.manifest
+    if said.licence or said.citation:
+        set_terms(project.store, OPERATOR, licence=said.licence, citation=said.citation, reason=_AS_RELEASED, now=now)
     videos = corpus.counts(project.store.db)[0]
     return ReleaseImport(by_split, moments, videos, listed, decided, blocked, report)
 

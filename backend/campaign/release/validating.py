@@ -39,6 +39,15 @@ class _Grade(msgspec.Struct):
     grade: int
 
 
+class _Released(msgspec.Struct):
+    """The totals of a release, as its manifest says them."""
+
+    val_queries: int
+    test_queries: int
+    moments: int
+    adjudicated: int
+
+
 class _Manifest(msgspec.Struct):
     """What is read of a manifest."""
 
@@ -48,6 +57,7 @@ class _Manifest(msgspec.Struct):
     rounding: Rounding = Rounding.HALF_UP
     adjudicated: Adjudicated = Adjudicated.INCLUDE
     queries_left_out: dict[str, list[int | str]] = {}
+    released: _Released | None = None
     queries_without_settled_pair: list[int | str] = []
     """What older releases say in the place of `queries_left_out`."""
 
@@ -119,6 +129,7 @@ class _Validation:
     def __init__(self, files: ReleaseFiles, progress: Progress | None) -> None:
         self.files, self.progress = files, progress
         self.report = ValidationReport()
+        self.said: _Released | None = None
 
     def run(self) -> ValidationReport:
         """All checks; each adds to the report."""
@@ -127,6 +138,7 @@ class _Validation:
         truth = [read for name in TRUTH if (read := self._queries(name, GradedMoment))]
         self._told("truth", bool(truth), f"{' and '.join(file.file for file in truth)}: queries, moments, relevances")
         self.report.add(checks.check_truth(truth, spans, rule.grades))
+        self.report.add(self._totals(truth))
         self._pairs(truth, spans, rule)
         self._training(truth, spans)
         self.report.problems.sort(key=lambda problem: (problem.file, problem.row or 0))
@@ -144,6 +156,7 @@ class _Validation:
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             self.report.add([Problem(MANIFEST, None, f"is not a manifest: {error}")])
             return usual
+        self.said = said.released
         self.report.add(self._hashes(said))
         self.report.checked.append(f"{MANIFEST}: {len(said.files)} files and their SHA-256")
         return Rule(
@@ -165,6 +178,20 @@ class _Validation:
         for name in self.files.places:
             if name != MANIFEST and name not in said.files:
                 yield Problem(name, None, f"is one too many: {MANIFEST} does not name it")
+
+    def _totals(self, truth: list[Queries[GradedMoment]]) -> Iterator[Problem]:
+        """Where the manifest says other totals than the truth has."""
+        if self.said is None or len(truth) < len(TRUTH):
+            return
+        moments = [moment for file in truth for entry in file.entries for _, moment in entry.moments]
+        found = {
+            **{f"{file.file.split('.')[0]}_queries": len(file.entries) for file in truth},
+            "moments": len(moments),
+            "adjudicated": sum(moment.adjudicated for moment in moments),
+        }
+        for what, count in found.items():
+            if count != (told := getattr(self.said, what)):
+                yield Problem(MANIFEST, None, f"says {told} {what.replace('_', ' ')}, and the truth has {count}")
 
     def _videos(self) -> dict[str, float] | None:
         if VIDEOS not in self.files.places:
@@ -201,6 +228,8 @@ class _Validation:
             self.report.not_checked.append(f"{RAW} or {PAIRS} cannot be read whole: whether the grades give the truth")
             return
         self._compare(raw, campaign, truth, rule)
+        if pairs is not None and truth:
+            self.report.add(pair_checks.check_released(read_csv(pairs, PAIRS, ["pair_id"], ["released"]), PAIRS, truth))
 
     def _compare(self, raw: bytes, campaign: EarlierCampaign, truth: list[Queries[GradedMoment]], rule: Rule) -> None:
         table = read_csv(raw, RAW, ["pair_id"], ["adjudicated"])

@@ -130,11 +130,23 @@ def test_a_campaign_of_another_scale_comes_back_with_it(
                 who, pair.pair, min(n % (2 if scale == "matches" else 4) + who, 1 if scale == "matches" else 3)
             )
     options = PARTLY
+    api.set_release_terms(project, lead, licence="CC-BY-4.0", citation="@misc{us}", now=NOW)
     api.export_release(project, api.OPERATOR, tmp_path / "first", options, now=NOW)
     released_again(Path(shutil.make_archive(str(tmp_path / "first"), "zip", tmp_path, "first")), tmp_path, options)
     assert_same(tmp_path / "first", tmp_path / "second")
     manifests = [json.loads((tmp_path / name / "manifest.json").read_text()) for name in ("first", "second")]
-    for key in ("scale", "tolerance", "rounding", "batch_size", "encoder", "captions", "statistics", "released"):
+    for key in (
+        "scale",
+        "tolerance",
+        "rounding",
+        "batch_size",
+        "encoder",
+        "captions",
+        "statistics",
+        "released",
+        "licence",
+        "citation",
+    ):
         assert manifests[0][key] == manifests[1][key]
 
 

@@ -176,6 +176,11 @@ CHANGES: dict[str, tuple[str, Edit, str]] = {
     "a verdict that is none": (PAIRS, row(0, verdict="fine"), "pair {p}: verdict 'fine' is not one of open, "),
     "a pair's relevance of 9": (PAIRS, row(0, relevance="9"), "row 2: query {q}, pair {p}: relevance is '9', not"),
     "a pair's unknown video": (PAIRS, row(0, video_name="v9"), "pair {p}: video 'v9' is not in video_corpus.json"),
+    "a pair said to be left out": (
+        PAIRS,
+        row(0, released="0"),
+        "row 2: pair {p}: released is 0, but it is in the truth",
+    ),
     "a pair's rank in words": (PAIRS, row(0, rank="first"), "row 2: rank is 'first', not a whole number from 1 on"),
     "a video less": ("video_corpus.json", lambda d: d.pop("v0"), "video 'v0' is not in video_corpus.json"),
     "an index twice": ("video_corpus.json", lambda d: d["v1"].__setitem__(1, 0), "video 'v1' has the index 0 of video"),
@@ -226,6 +231,14 @@ def test_any_changed_byte_of_any_file_is_told(release: Path, data: st.DataObject
     same = content[place] == byte
     assert any(problem.startswith(f"{name}: was changed") for problem in told(release)) is not same
     (release / name).write_bytes(content)
+
+
+def test_totals_of_the_manifest_are_those_of_the_truth(release: Path) -> None:
+    edited(release, "manifest.json", lambda said: said["released"].update(moments=7, test_queries=9))
+    found = told(release)
+    assert len(found) == 2
+    assert any(problem.startswith("manifest.json: says 7 moments, and the truth has ") for problem in found)
+    assert any(problem.startswith("manifest.json: says 9 test queries, and the truth has 1") for problem in found)
 
 
 def test_all_problems_are_told_at_once(release: Path) -> None:

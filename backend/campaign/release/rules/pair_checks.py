@@ -140,6 +140,19 @@ def check_judged(truth: Sequence[Queries[GradedMoment]], judged: Judged) -> Iter
         yield from _missing(truth, judged, outcome, released)
 
 
+def check_released(table: CsvTable, file: str, truth: Sequence[Queries[GradedMoment]]) -> Iterator[Problem]:
+    """Where the column `released` says another thing than the truth does; older releases have none."""
+    there = {str(moment.pair_id) for one in truth for entry in one.entries for _, moment in entry.moments}
+    cells = table.columns.get("released", ())
+    for row, number, cell in zip(table.rows, table.columns["pair_id"], cells, strict=bool(cells)):
+        if cell not in ("0", "1"):
+            yield Problem(file, row, f"pair {number}: released is {cell!r}, not 0 or 1")
+        elif (cell == "1") != (number in there):
+            yield Problem(
+                file, row, f"pair {number}: released is {cell}, but it is {'not ' * (cell == '1')}in the truth"
+            )
+
+
 def _pair_of(
     entry: Entry[GradedMoment],
     moment: GradedMoment,
