@@ -247,6 +247,7 @@ def test_a_file_with_problems_is_refused_with_its_rows_and_nothing_is_kept(open_
     assert "mine_*.json, row 1: query 5, moment 2" in said
     assert "mine_*.json, row 2: query 6, moment 1" in said
     assert "/tmp" not in said
+    assert str(board.project.folder) not in said
     assert len(api.list_runs(board.project, api.OPERATOR)) == 3
 
 
