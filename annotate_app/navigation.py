@@ -10,6 +10,7 @@ import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
 from annotate_app.screens import (
+    activity,
     agreement,
     annotate,
     disagreements,
@@ -25,6 +26,7 @@ from annotate_app.screens import (
     queries,
     release,
     rewrites,
+    settings,
 )
 from annotate_app.session import auth
 from annotate_app.session.addresses import address
@@ -47,6 +49,8 @@ _PAGES: tuple[tuple[Role, Callable[[], None], str, str], ...] = (
     (Role.LEAD, gold.page, "Gold", ":material/visibility_off:"),
     (Role.LEAD, hours.page, "Hours", ":material/schedule:"),
     (Role.LEAD, explore.page, "Explore", ":material/explore:"),
+    (Role.LEAD, activity.page, "Activity", ":material/history:"),
+    (Role.LEAD, settings.page, "Settings", ":material/settings:"),
 )
 """Where the bar has no room, those at the end are one click further away. (Streamlit would group pages into menus of
 their own, but then lists them on a phone in a way that screen readers cannot follow.)"""

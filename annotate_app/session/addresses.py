@@ -17,6 +17,8 @@ TITLES = (
     "Gold",
     "Hours",
     "Explore",
+    "Activity",
+    "Settings",
 )
 """Of all pages that `annotate_app.navigation` has."""
 

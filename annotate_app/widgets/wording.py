@@ -33,7 +33,7 @@ EXAM_WORDS = {
     ExamPhase.PASSED: "passed",
     ExamPhase.EXEMPT: "exempt",
 }
-_SEVERAL = {"batch": "batches", "person": "people", "query": "queries", "reply": "replies"}
+_SEVERAL = {"batch": "batches", "person": "people", "entry": "entries", "query": "queries", "reply": "replies"}
 _NUMBERS = ("None", "One", "Two", "Three", "Four", "Five")
 
 

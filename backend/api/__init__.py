@@ -11,6 +11,13 @@ from typing import TYPE_CHECKING
 from backend.ground import lazy
 
 if TYPE_CHECKING:
+    from backend.api.activity import (
+        activity_csv,
+        activity_people,
+        campaign_settings,
+        count_activity,
+        find_activity,
+    )
     from backend.api.agreement import (
         agreement_board,
         agreement_csv,
@@ -412,6 +419,8 @@ __all__ = [
     "accept_invitation_as",
     "accept_rewrites",
     "accept_suggestions",
+    "activity_csv",
+    "activity_people",
     "add_person",
     "add_person_with_password",
     "add_run",
@@ -444,6 +453,7 @@ __all__ = [
     "build_pools",
     "build_pools_from_file",
     "calibrate_thresholds",
+    "campaign_settings",
     "case",
     "case_counts",
     "case_page",
@@ -457,6 +467,7 @@ __all__ = [
     "clip_for",
     "close_exam_round",
     "confirm_discard",
+    "count_activity",
     "count_queries",
     "coverage",
     "coverage_by_show",
@@ -496,6 +507,7 @@ __all__ = [
     "export_release",
     "file_inputs",
     "file_statistics",
+    "find_activity",
     "find_queries",
     "flags",
     "found_pair_count",

@@ -9,6 +9,7 @@ import sys
 import typer
 
 from backend.cli import (
+    activity,
     agreement,
     batches,
     candidates,
@@ -49,6 +50,7 @@ app = typer.Typer(
 )
 for part in (
     pipeline,
+    activity,
     corpus,
     stats,
     cast,

@@ -23,6 +23,16 @@ def monday_of(day: str) -> str:
     return (there - timedelta(days=there.weekday())).isoformat()
 
 
+def began(day: str) -> float:
+    """When a day such as `2026-03-14` began, in seconds since 1970."""
+    return datetime.combine(date.fromisoformat(day), time()).timestamp()
+
+
+def ended(day: str) -> float:
+    """When a day such as `2026-03-14` was over, in seconds since 1970; the next one begins then."""
+    return datetime.combine(date.fromisoformat(day) + timedelta(days=1), time()).timestamp()
+
+
 def last_days(now: float, count: int) -> list[str]:
     """The day of an instant and those before it, `count` in all, the oldest first."""
     today = _date(now)

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from backend import api
+from backend.campaign.activity.model import ActivityFilter
 from backend.campaign.batches.model import BatchRule
 from backend.campaign.explore.model import Along, PairPart
 from backend.campaign.judging.model import Assignment
@@ -64,6 +65,11 @@ LEADS: dict[str, Call] = {
 }
 # What leads do and read on their pages, and the command line does for whoever owns the machine.
 IN_CHARGE: dict[str, Call] = {
+    "activity_csv": lambda p, who: api.activity_csv(p, who, ActivityFilter()),
+    "activity_people": api.activity_people,
+    "campaign_settings": api.campaign_settings,
+    "count_activity": lambda p, who: api.count_activity(p, who, ActivityFilter()),
+    "find_activity": lambda p, who: api.find_activity(p, who, ActivityFilter(), first=0, most=1),
     "agreement_board": lambda p, who: api.agreement_board(p, who, resamples=0),
     "agreement_version": api.agreement_version,
     "other_relevances": api.other_relevances,

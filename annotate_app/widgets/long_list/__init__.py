@@ -45,7 +45,10 @@ class ListColumn:
 
 @dataclass(frozen=True, slots=True)
 class ListRow:
-    """A row: what stands in the address once it is open, and a cell for each column, as HTML; the first names it."""
+    """A row: what stands in the address once it is open, and a cell for each column, as HTML; the first names it.
+
+    A row whose `opens` is empty leads nowhere.
+    """
 
     opens: str | int
     cells: Sequence[str]
@@ -139,6 +142,8 @@ def _head(column: ListColumn, named: str, by: str) -> str:
 
 def _row(row: ListRow, classes: Sequence[str], opens: str, page: str, open_now: str) -> str:
     value = str(row.opens)
+    if not value:
+        return f"<tr>{''.join(f'<td{named}>{cell}</td>' for named, cell in zip(classes, row.cells, strict=True))}</tr>"
     # What stands in the address is of this page.
     here = {} if page else {name: st.query_params.get_all(name) for name in st.query_params}
     address = here | {opens: [value]}

@@ -1,0 +1,97 @@
+"""The lead's page "Activity": who did what and when, newest first, with filters and as a file."""
+
+import time
+from html import escape
+
+import streamlit as st
+
+from annotate_app.widgets import address_state, look, wording
+from annotate_app.widgets.long_list import ListColumn, ListRow, long_list
+from backend import api
+from backend.campaign.activity.model import ActivityEntry, ActivityFilter, ActivityGroup
+from backend.campaign.nouns import Person
+from backend.ground.days import midnight
+
+_GROUPS = {
+    "": "All but the desk",
+    ActivityGroup.DECISIONS.value: "Decisions",
+    ActivityGroup.PEOPLE.value: "People",
+    ActivityGroup.TRAINING.value: "Guideline, exam, gold",
+    ActivityGroup.MATERIAL.value: "Corpus, captions, queries",
+    ActivityGroup.RESULTS.value: "Releases and runs",
+    ActivityGroup.DESK.value: "At the desk",
+    ActivityGroup.GRADES.value: "Grades",
+}
+_DAYS = {"": "All days", "1": "Today", "7": "Last 7 days", "30": "Last 30 days"}
+_COLUMNS = (
+    ListColumn("When"),
+    ListColumn("Who"),
+    ListColumn("What"),
+    ListColumn("About", phone=False),
+)
+_CLEARS = ("page",)
+
+
+def page() -> None:
+    """The filters, what they leave, and a file of it."""
+    project, lead, _ = look.lead_page("Activity")
+    people = api.activity_people(project, lead)
+    found, group, who, days = st.columns([4, 3, 2, 2], vertical_alignment="center")
+    with found:
+        words = address_state.text(
+            "Search",
+            "q",
+            clears=_CLEARS,
+            type="search",
+            placeholder="Search: words of a query, a reason, a file",
+            label_visibility="collapsed",
+        )
+    with group:
+        chosen = address_state.choice("About", "about", _GROUPS, clears=_CLEARS, box=True, label_visibility="collapsed")
+    with who:
+        names = {"": "Anybody", **{name: name for name in people}}
+        by = address_state.choice("Who", "by", names, clears=_CLEARS, box=True, label_visibility="collapsed")
+    with days:
+        since = address_state.choice("Days", "days", _DAYS, clears=_CLEARS, box=True, label_visibility="collapsed")
+    wanted = ActivityFilter(
+        ActivityGroup(chosen) if chosen else None,
+        by,
+        midnight(time.time(), days_ago=int(since) - 1) if since else None,
+        None,
+        words.strip(),
+    )
+    _list(project, lead, wanted)
+
+
+def _list(project: api.Project, lead: Person, wanted: ActivityFilter) -> None:
+    def rows(first: int, most: int) -> list[ListRow]:
+        return [_row(one) for one in api.find_activity(project, lead, wanted, first=first, most=most)]
+
+    count = api.count_activity(project, lead, wanted)
+    long_list(
+        "Activity",
+        _COLUMNS,
+        count,
+        rows,
+        opens="query",
+        noun="entry",
+        nothing="Nothing of this kind has happened.",
+        page="/queries",
+    )
+    if count:
+        st.download_button(
+            "Download as CSV",
+            data=lambda: api.activity_csv(project, lead, wanted),
+            file_name="activity.csv",
+            mime="text/csv",
+            key="activity_csv",
+            on_click="ignore",
+            icon=":material/download:",
+        )
+
+
+def _row(one: ActivityEntry) -> ListRow:
+    """An entry; one that is about a query, or a pair of it, leads to that query."""
+    who = escape(one.by) if one.by else "<span class='rr-quiet'>the program</span>"
+    cells = (wording.when(one.at, st.context.timezone), who, escape(one.words), escape(one.about))
+    return ListRow(one.query_id or "", cells)

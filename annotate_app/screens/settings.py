@@ -1,0 +1,54 @@
+"""The lead's page "Settings": how the campaign is set up, in words, and where each of it is changed."""
+
+from collections.abc import Sequence
+from html import escape
+from itertools import groupby
+
+import streamlit as st
+
+from annotate_app.plain import plain
+from annotate_app.session.addresses import TITLES, address
+from annotate_app.widgets import look, tables, wording
+from backend import api
+from backend.campaign.activity.model import Setting
+
+_TITLES = {address(title): title for title in TITLES}
+
+
+def page() -> None:
+    """A table for each part of the campaign."""
+    project, lead, _ = look.lead_page("Settings")
+    st.markdown(
+        "What holds in this campaign, what each of it changes, and since when. "
+        "Every change stands on the page [Activity](/activity)."
+    )
+    for part, settings in groupby(api.campaign_settings(project, lead), key=lambda one: one.part):
+        st.subheader(plain(part), anchor=False)
+        st.html(settings_table(list(settings), st.context.timezone))
+
+
+def settings_table(settings: Sequence[Setting], timezone: str | None) -> str:
+    """Settings as HTML: name with what it changes, value, since when and by whom, where it is changed."""
+    rows = [
+        (
+            f"<b>{escape(one.name)}</b><small>{escape(one.changes)}</small>",
+            escape(one.value),
+            _since(one, timezone),
+            _where(one),
+        )
+        for one in settings
+    ]
+    return tables.table(("Setting", "Now", "Since", "Changed"), rows, "rr-settings")
+
+
+def _since(one: Setting, timezone: str | None) -> str:
+    if one.since is None:
+        return "the beginning"
+    by = f"<small>{escape(one.by)}</small>" if one.by else "<small>a command</small>"
+    return f"{wording.when(one.since, timezone)}{by}"
+
+
+def _where(one: Setting) -> str:
+    link = f"<a href='/{one.where}' target='_self'>page {escape(_TITLES[one.where])}</a>" if one.where else ""
+    how = f"<small>{escape(one.how)}</small>" if link and one.how else escape(one.how)
+    return f"{link}{how}"

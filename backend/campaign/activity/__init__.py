@@ -1,0 +1,1 @@
+"""Who did what and when, and how the campaign is set up, in words."""

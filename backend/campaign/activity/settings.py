@@ -1,0 +1,239 @@
+"""Every setting of the campaign in words: what it is, what it changes, since when, by whom, and where it is changed.
+
+*Reads* the campaign's facts, its events and `reelrank.toml`. *Writes* nothing.
+"""
+
+from collections.abc import Sequence
+
+from backend.campaign.activity import rows
+from backend.campaign.activity.model import Setting
+from backend.campaign.batches import ruling
+from backend.campaign.batches.model import BatchRuleVersion
+from backend.campaign.exam.model import ExamPurpose
+from backend.campaign.exam.rows import exams
+from backend.campaign.judging.rows import assigned
+from backend.campaign.nouns import Rounding
+from backend.campaign.project import rows as facts
+from backend.campaign.project.folder import Project
+from backend.campaign.project.model import Campaign, GuidelineVersion
+from backend.campaign.release import rows as releases
+from backend.store.connection import Database, reading
+
+SCALE, PEOPLE, TRAINING, WORK, RESULTS = (
+    *("Scale and agreement", "People", "Training and control"),
+    *("Candidates and work", "Releases and pay"),
+)
+_FILE = "reelrank.toml in the project's folder"
+_FIXED = "Fixed once somebody has graded; before that `reelrank init --scale` sets it."
+
+
+def settings(project: Project) -> list[Setting]:
+    """All settings, by what they belong to."""
+    rules = ruling.versions(project.store)
+    with reading(project.store) as db:
+        campaign = facts.campaign(db)
+        guideline = facts.versions(db)
+        return [
+            *_scale(campaign, guideline),
+            *_work(project, campaign, rules[-1], db),
+            *_people(project, db),
+            *_training(campaign, db, guideline[-1]),
+            *_results(project, db),
+        ]
+
+
+def _since(db: Database, *kinds: str) -> tuple[float | None, str | None]:
+    return rows.newest(db, kinds) or (None, None)
+
+
+def _scale(campaign: Campaign, guideline: Sequence[GuidelineVersion]) -> list[Setting]:
+    grades = ", ".join(f"{one.grade} {one.label}" for one in campaign.scale.meanings)
+    worded = next((one for one in reversed(guideline) if one.since is not None), None)
+    since, by = (worded.since, worded.by) if worded else (None, None)
+    apart = f"differ by at most {campaign.tolerance}" if campaign.tolerance else "are equal"
+    up = campaign.grading.rounding is Rounding.HALF_UP
+    return [
+        Setting(
+            SCALE,
+            "Grades",
+            grades,
+            "What annotators choose from; their words are the guideline's.",
+            since,
+            by,
+            "guideline",
+            "Their number is fixed once somebody has graded; their words may change any day.",
+        ),
+        Setting(
+            SCALE,
+            "Agreement",
+            f"Two grades agree that {apart}",
+            "When two grades settle a pair, and when two more people are asked.",
+            None,
+            None,
+            "",
+            _FIXED,
+        ),
+        Setting(
+            SCALE,
+            "Rounding",
+            "x.5 becomes x + 1" if up else "x.5 becomes x",
+            "What the mean of two grades becomes as relevance.",
+            None,
+            None,
+            "",
+            _FIXED,
+        ),
+        Setting(
+            SCALE,
+            "People a pair",
+            f"{campaign.seats}, and {campaign.further_seats} more where they disagree",
+            f"How many grades settle a pair, by the rule {campaign.rule_version}.",
+            None,
+            None,
+            "",
+            "Part of the protocol.",
+        ),
+    ]
+
+
+def _work(project: Project, campaign: Campaign, rule: BatchRuleVersion, db: Database) -> list[Setting]:
+    own = project.settings
+    since, by = _since(db, "candidates_chosen")
+    return [
+        Setting(
+            WORK,
+            "Encoder",
+            f"{own.encoder} ({own.encoder_kind}, {own.encoder_dtype})",
+            "How similar a query and a caption are, and so which moments are candidates.",
+            since,
+            by,
+            "",
+            f"{_FILE}; lists that exist stay as they are.",
+        ),
+        Setting(
+            WORK,
+            "Batch",
+            f"{campaign.batch_size} candidates of a query",
+            "How many pairs of a query are handed out together.",
+            since,
+            by,
+            "",
+            "`reelrank candidates --batch-size`, before candidates are chosen.",
+        ),
+        Setting(
+            WORK,
+            "Lease",
+            f"{own.lease_minutes:g} minutes",
+            "For how long a pair is kept for the person who has it on the desk.",
+            None,
+            None,
+            "",
+            _FILE,
+        ),
+        Setting(
+            WORK,
+            "Next batch",
+            f"Worth opening if {rule.rule.words}",
+            "What is suggested about the next batch of a query; leads decide.",
+            rule.since,
+            rule.by,
+            "queries",
+        ),
+    ]
+
+
+def _people(project: Project, db: Database) -> list[Setting]:
+    given = len(assigned.all_standing(db))
+    since, by = _since(db, "assigned", "unassigned")
+    return [
+        Setting(
+            PEOPLE,
+            "Assignments",
+            f"{given:,} people have one" if given != 1 else "One person has one",
+            "Who grades which queries, and how many grades a day or in all.",
+            since,
+            by,
+            "people",
+        ),
+    ]
+
+
+def _training(campaign: Campaign, db: Database, guideline: GuidelineVersion) -> list[Setting]:
+    exam, gold = exams.held(db, ExamPurpose.EXAM), campaign.gold
+    tutorial, exam_set, gold_set = (
+        _since(db, *kinds) for kinds in (("tutorial_switched",), ("exam_set", "exam_ended"), ("gold_set", "gold_ended"))
+    )
+    told = (
+        f"On: {gold.share:.0%} of everybody's pairs; warned below {gold.warn:g} %, paused below {gold.pause:g} % "
+        f"of the last {gold.window} answers"
+    )
+    return [
+        Setting(
+            TRAINING,
+            "Guideline",
+            f"Version {guideline.version}",
+            "What annotators read before they grade.",
+            guideline.since,
+            guideline.by,
+            "guideline",
+        ),
+        Setting(
+            TRAINING,
+            "Tutorial",
+            "On" if campaign.tutorial else "Off",
+            "Whether newcomers practise before their first clip.",
+            *tutorial,
+            "guideline",
+        ),
+        Setting(
+            TRAINING,
+            "Exam",
+            f"Held: at most {exam.most_missed:g} % may be missed" if exam else "None is held",
+            "What annotators have to pass before they work.",
+            *exam_set,
+            "exam",
+        ),
+        Setting(
+            TRAINING,
+            "Gold",
+            told if gold.on else "Off",
+            "Pairs with known grades among the work, which show whether people still look closely.",
+            *gold_set,
+            "gold",
+        ),
+    ]
+
+
+def _results(project: Project, db: Database) -> list[Setting]:
+    terms, pay = releases.terms(db), project.settings.pay
+    rate = "Not said: no pay is computed" if pay.hourly_rate is None else f"{pay.hourly_rate:g} {pay.currency} an hour"
+    return [
+        Setting(
+            RESULTS,
+            "Licence",
+            terms.licence or "Not chosen yet",
+            "Under which terms releases are handed on.",
+            terms.at,
+            terms.by,
+            "release",
+        ),
+        Setting(
+            RESULTS,
+            "Citation",
+            terms.citation or "Not given yet",
+            "How a release asks to be cited.",
+            terms.at,
+            terms.by,
+            "release",
+        ),
+        Setting(
+            RESULTS,
+            "Pay",
+            rate + (f"; {len(pay.rates)} people have their own rate" if pay.rates else ""),
+            "What the page Hours computes.",
+            None,
+            None,
+            "",
+            _FILE,
+        ),
+    ]
