@@ -92,6 +92,6 @@ def _list(project: api.Project, lead: Person, wanted: ActivityFilter) -> None:
 
 def _row(one: ActivityEntry) -> ListRow:
     """An entry; one that is about a query, or a pair of it, leads to that query."""
-    who = escape(one.by) if one.by else "<span class='rr-quiet'>the program</span>"
+    who = escape(one.by) if one.by else "<span class='rr-quiet'>no person</span>"
     cells = (wording.when(one.at, st.context.timezone), who, escape(one.words), escape(one.about))
     return ListRow(one.query_id or "", cells)

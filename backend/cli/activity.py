@@ -48,7 +48,7 @@ def log(
         return
     table(
         ("when (UTC)", "who", "what", "about"),
-        [(instant(one.at), one.by or "the program", one.words, one.about) for one in found],
+        [(instant(one.at), one.by or "no person", one.words, one.about) for one in found],
     )
     if count > len(found):
         say(f"\nAnd {count - len(found):,} before that: --most tells more, --csv writes all.")

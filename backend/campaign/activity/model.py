@@ -42,7 +42,7 @@ class ActivityFilter:
 
 @dataclass(frozen=True, slots=True)
 class ActivityEntry:
-    """One thing that happened. `by` is None where the program, or a command, did it."""
+    """One thing that happened. `by` is None where no person did it: a command, or a rule of the program."""
 
     entry: int
     at: float

@@ -149,7 +149,7 @@ def _people(project: Project, db: Database) -> list[Setting]:
         Setting(
             PEOPLE,
             "Assignments",
-            f"{given:,} people have one" if given != 1 else "One person has one",
+            "Nobody has one" if not given else "One person has one" if given == 1 else f"{given:,} people have one",
             "Who grades which queries, and how many grades a day or in all.",
             since,
             by,
