@@ -10,7 +10,7 @@ from annotate_app.plain import plain
 from annotate_app.session.addresses import TITLES, address
 from annotate_app.widgets import look, tables, wording
 from backend import api
-from backend.campaign.activity.model import Setting
+from backend.campaign.activity.model import CampaignSetting
 
 _TITLES = {address(title): title for title in TITLES}
 
@@ -27,7 +27,7 @@ def page() -> None:
         st.html(settings_table(list(settings), st.context.timezone))
 
 
-def settings_table(settings: Sequence[Setting], timezone: str | None) -> str:
+def settings_table(settings: Sequence[CampaignSetting], timezone: str | None) -> str:
     """Settings as HTML: name with what it changes, value, since when and by whom, where it is changed."""
     rows = [
         (
@@ -41,14 +41,14 @@ def settings_table(settings: Sequence[Setting], timezone: str | None) -> str:
     return tables.table(("Setting", "Now", "Since", "Changed"), rows, "rr-settings")
 
 
-def _since(one: Setting, timezone: str | None) -> str:
+def _since(one: CampaignSetting, timezone: str | None) -> str:
     if one.since is None:
         return "the beginning"
     by = f"<small>{escape(one.by)}</small>" if one.by else "<small>a command</small>"
     return f"{wording.when(one.since, timezone)}{by}"
 
 
-def _where(one: Setting) -> str:
+def _where(one: CampaignSetting) -> str:
     link = f"<a href='/{one.where}' target='_self'>page {escape(_TITLES[one.where])}</a>" if one.where else ""
     how = f"<small>{escape(one.how)}</small>" if link and one.how else escape(one.how)
     return f"{link}{how}"

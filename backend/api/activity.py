@@ -2,7 +2,7 @@
 
 from backend.campaign.activity import settings as setup
 from backend.campaign.activity import telling
-from backend.campaign.activity.model import ActivityEntry, ActivityFilter, Setting
+from backend.campaign.activity.model import ActivityEntry, ActivityFilter, CampaignSetting
 from backend.campaign.activity.rows import people
 from backend.campaign.nouns import Operator, Person
 from backend.campaign.people import gate
@@ -35,7 +35,7 @@ def activity_people(project: Project, by: Person | Operator) -> list[str]:
     return people(project.store.db)
 
 
-def campaign_settings(project: Project, by: Person | Operator) -> list[Setting]:
+def campaign_settings(project: Project, by: Person | Operator) -> list[CampaignSetting]:
     """Every setting in words, by what it belongs to: its value, what it changes, since when, by whom, where."""
     gate.in_charge(project.store, by)
     return setup.settings(project)

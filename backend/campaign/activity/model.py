@@ -56,7 +56,7 @@ class ActivityEntry:
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class CampaignSetting:
     """One setting of the campaign in words.
 
     `since` is None where it stands as the project was made with; `by` is the name of who set it, None for a command

@@ -6,7 +6,7 @@
 from collections.abc import Sequence
 
 from backend.campaign.activity import rows
-from backend.campaign.activity.model import Setting
+from backend.campaign.activity.model import CampaignSetting
 from backend.campaign.batches import ruling
 from backend.campaign.batches.model import BatchRuleVersion
 from backend.campaign.exam.model import ExamPurpose
@@ -24,10 +24,10 @@ SCALE, PEOPLE, TRAINING, WORK, RESULTS = (
     *("Candidates and work", "Releases and pay"),
 )
 _FILE = "reelrank.toml in the project's folder"
-_FIXED = "Fixed once somebody has graded; before that `reelrank init --scale` sets it."
+_FIXED = "Fixed once somebody has graded; before that reelrank init --scale sets it."
 
 
-def settings(project: Project) -> list[Setting]:
+def settings(project: Project) -> list[CampaignSetting]:
     """All settings, by what they belong to."""
     rules = ruling.versions(project.store)
     with reading(project.store) as db:
@@ -46,14 +46,14 @@ def _since(db: Database, *kinds: str) -> tuple[float | None, str | None]:
     return rows.newest(db, kinds) or (None, None)
 
 
-def _scale(campaign: Campaign, guideline: Sequence[GuidelineVersion]) -> list[Setting]:
+def _scale(campaign: Campaign, guideline: Sequence[GuidelineVersion]) -> list[CampaignSetting]:
     grades = ", ".join(f"{one.grade} {one.label}" for one in campaign.scale.meanings)
     worded = next((one for one in reversed(guideline) if one.since is not None), None)
     since, by = (worded.since, worded.by) if worded else (None, None)
     apart = f"differ by at most {campaign.tolerance}" if campaign.tolerance else "are equal"
     up = campaign.grading.rounding is Rounding.HALF_UP
     return [
-        Setting(
+        CampaignSetting(
             SCALE,
             "Grades",
             grades,
@@ -63,7 +63,7 @@ def _scale(campaign: Campaign, guideline: Sequence[GuidelineVersion]) -> list[Se
             "guideline",
             "Their number is fixed once somebody has graded; their words may change any day.",
         ),
-        Setting(
+        CampaignSetting(
             SCALE,
             "Agreement",
             f"Two grades agree that {apart}",
@@ -73,7 +73,7 @@ def _scale(campaign: Campaign, guideline: Sequence[GuidelineVersion]) -> list[Se
             "",
             _FIXED,
         ),
-        Setting(
+        CampaignSetting(
             SCALE,
             "Rounding",
             "x.5 becomes x + 1" if up else "x.5 becomes x",
@@ -83,7 +83,7 @@ def _scale(campaign: Campaign, guideline: Sequence[GuidelineVersion]) -> list[Se
             "",
             _FIXED,
         ),
-        Setting(
+        CampaignSetting(
             SCALE,
             "People a pair",
             f"{campaign.seats}, and {campaign.further_seats} more where they disagree",
@@ -96,11 +96,11 @@ def _scale(campaign: Campaign, guideline: Sequence[GuidelineVersion]) -> list[Se
     ]
 
 
-def _work(project: Project, campaign: Campaign, rule: BatchRuleVersion, db: Database) -> list[Setting]:
+def _work(project: Project, campaign: Campaign, rule: BatchRuleVersion, db: Database) -> list[CampaignSetting]:
     own = project.settings
     since, by = _since(db, "candidates_chosen")
     return [
-        Setting(
+        CampaignSetting(
             WORK,
             "Encoder",
             f"{own.encoder} ({own.encoder_kind}, {own.encoder_dtype})",
@@ -110,7 +110,7 @@ def _work(project: Project, campaign: Campaign, rule: BatchRuleVersion, db: Data
             "",
             f"{_FILE}; lists that exist stay as they are.",
         ),
-        Setting(
+        CampaignSetting(
             WORK,
             "Batch",
             f"{campaign.batch_size} candidates of a query",
@@ -118,9 +118,9 @@ def _work(project: Project, campaign: Campaign, rule: BatchRuleVersion, db: Data
             since,
             by,
             "",
-            "`reelrank candidates --batch-size`, before candidates are chosen.",
+            "reelrank candidates --batch-size, before candidates are chosen.",
         ),
-        Setting(
+        CampaignSetting(
             WORK,
             "Lease",
             f"{own.lease_minutes:g} minutes",
@@ -130,7 +130,7 @@ def _work(project: Project, campaign: Campaign, rule: BatchRuleVersion, db: Data
             "",
             _FILE,
         ),
-        Setting(
+        CampaignSetting(
             WORK,
             "Next batch",
             f"Worth opening if {rule.rule.words}",
@@ -142,11 +142,11 @@ def _work(project: Project, campaign: Campaign, rule: BatchRuleVersion, db: Data
     ]
 
 
-def _people(project: Project, db: Database) -> list[Setting]:
+def _people(project: Project, db: Database) -> list[CampaignSetting]:
     given = len(assigned.all_standing(db))
     since, by = _since(db, "assigned", "unassigned")
     return [
-        Setting(
+        CampaignSetting(
             PEOPLE,
             "Assignments",
             "Nobody has one" if not given else "One person has one" if given == 1 else f"{given:,} people have one",
@@ -158,7 +158,7 @@ def _people(project: Project, db: Database) -> list[Setting]:
     ]
 
 
-def _training(campaign: Campaign, db: Database, guideline: GuidelineVersion) -> list[Setting]:
+def _training(campaign: Campaign, db: Database, guideline: GuidelineVersion) -> list[CampaignSetting]:
     exam, gold = exams.held(db, ExamPurpose.EXAM), campaign.gold
     tutorial, exam_set, gold_set = (
         _since(db, *kinds) for kinds in (("tutorial_switched",), ("exam_set", "exam_ended"), ("gold_set", "gold_ended"))
@@ -168,7 +168,7 @@ def _training(campaign: Campaign, db: Database, guideline: GuidelineVersion) -> 
         f"of the last {gold.window} answers"
     )
     return [
-        Setting(
+        CampaignSetting(
             TRAINING,
             "Guideline",
             f"Version {guideline.version}",
@@ -177,7 +177,7 @@ def _training(campaign: Campaign, db: Database, guideline: GuidelineVersion) -> 
             guideline.by,
             "guideline",
         ),
-        Setting(
+        CampaignSetting(
             TRAINING,
             "Tutorial",
             "On" if campaign.tutorial else "Off",
@@ -185,7 +185,7 @@ def _training(campaign: Campaign, db: Database, guideline: GuidelineVersion) -> 
             *tutorial,
             "guideline",
         ),
-        Setting(
+        CampaignSetting(
             TRAINING,
             "Exam",
             f"Held: at most {exam.most_missed:g} % may be missed" if exam else "None is held",
@@ -193,7 +193,7 @@ def _training(campaign: Campaign, db: Database, guideline: GuidelineVersion) -> 
             *exam_set,
             "exam",
         ),
-        Setting(
+        CampaignSetting(
             TRAINING,
             "Gold",
             told if gold.on else "Off",
@@ -204,11 +204,11 @@ def _training(campaign: Campaign, db: Database, guideline: GuidelineVersion) -> 
     ]
 
 
-def _results(project: Project, db: Database) -> list[Setting]:
+def _results(project: Project, db: Database) -> list[CampaignSetting]:
     terms, pay = releases.terms(db), project.settings.pay
     rate = "Not said: no pay is computed" if pay.hourly_rate is None else f"{pay.hourly_rate:g} {pay.currency} an hour"
     return [
-        Setting(
+        CampaignSetting(
             RESULTS,
             "Licence",
             terms.licence or "Not chosen yet",
@@ -217,7 +217,7 @@ def _results(project: Project, db: Database) -> list[Setting]:
             terms.by,
             "release",
         ),
-        Setting(
+        CampaignSetting(
             RESULTS,
             "Citation",
             terms.citation or "Not given yet",
@@ -226,7 +226,7 @@ def _results(project: Project, db: Database) -> list[Setting]:
             terms.by,
             "release",
         ),
-        Setting(
+        CampaignSetting(
             RESULTS,
             "Pay",
             rate + (f"; {len(pay.rates)} people have their own rate" if pay.rates else ""),
