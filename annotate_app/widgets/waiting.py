@@ -81,7 +81,7 @@ _WAITS: dict[WaitKind, tuple[str, str, WayThere]] = {
 }
 _SHORT = {
     WaitKind.DISCARDED: "discarded",
-    WaitKind.NOTES: "without a reply",
+    WaitKind.NOTES: "notes without a reply",
     WaitKind.SKIPPED: "skipped",
     WaitKind.BLOCKED: "blocked",
     WaitKind.BATCHES: "next batches",

@@ -82,6 +82,8 @@ def _told(found: HoursReport) -> None:
 def _ahead(ahead: Outlook, currency: str) -> str:
     share = "" if ahead.disputed is None else f", if {100 * ahead.disputed:.1f} % of the pairs are disputed as so far"
     said = f"Still to come: {ahead.needed:,} grades and about {ahead.further:,} further ones{share}."
+    if ahead.stuck:
+        said += f" Nobody who may work can give {ahead.stuck:,} of them just now: the page Progress says why."
     if ahead.hours is None:
         return f"{said} Hours cannot be told: {ahead.reason}."
     if not ahead.needed + ahead.further:

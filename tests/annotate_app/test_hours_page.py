@@ -119,6 +119,8 @@ def test_what_is_still_to_come_in_words() -> None:
         "disputed, as so far. At 7.9 s a judgement, as so far, that is about 31.4 hours, 340.10 USD (95 % interval: "
         "25.0 to 40.5 hours, 270.75 to 438.60 USD)."
     )
+    stuck = "as so far. Nobody who may work can give 14 of them just now: the page Progress says why. At 7.9 s"
+    assert stuck in ahead(replace(OUTLOOK, stuck=14), "USD")
     unsure = replace(OUTLOOK, disputed=None, further=0, cost=None, reason="an interval needs 10 days")
     assert "how many cannot be told yet. At 7.9 s" in ahead(unsure, "USD")
     assert ahead(unsure, "USD").endswith("about 31.4 hours (an interval needs 10 days).")

@@ -331,7 +331,7 @@ def test_queries_tells_in_a_line_what_waits_and_is_stuck(open_page: Open, projec
 
     waiting.forget()
     shown = html(open_page("queries"))
-    link = '<a href="/disagreements?show=notes" target="_self">3 without a reply</a>'
+    link = '<a href="/disagreements?show=notes" target="_self">3 notes without a reply</a>'
     assert f"Waits for you: {link}." in shown
     assert '<b>7 pairs are stuck.</b> <a href="/progress"' in shown
 

@@ -24,6 +24,9 @@ def test_hours_pay_and_payroll(reelrank: Run, judging: Judging, tmp_path: Path) 
     assert file.read_text().splitlines()[1].endswith(",1.000000,11.00,EUR")
     found = json.loads(reelrank("hours", judging.project.folder, "--json")[1])
     assert (found["hours"], found["pay"], found["outlook"]["needed"]) == (1.0, None, 116)
+    for away in judging.annotators[1:]:
+        api.pause_person(judging.project, judging.lead, away.annotator_id, "on holiday", now=NOW)
+    assert "Nobody who may work can give 60 of them just now" in reelrank("hours", judging.project.folder)[1]
 
 
 def test_a_wrong_day_is_wrong_usage_and_an_idle_time_says_so(reelrank: Run, judging: Judging) -> None:
