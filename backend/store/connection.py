@@ -10,7 +10,8 @@ because SQLite lets those who wait sleep in steps of up to 100 ms.
 import sqlite3
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from functools import cache
 from pathlib import Path
 
 from backend.ground.errors import ProjectError, SchemaOutOfDate, StoreUnavailable
@@ -79,14 +80,29 @@ def create(path: Path) -> Store:
         raise ProjectError(f"{path} exists already: choose another folder, or use this project as it is")
     store = Store(path)
     try:
-        with _told(path):
-            migrations.apply(store.db)
+        with _told(path), closing(fresh()) as made:
+            made.conn.backup(store.db.conn)
     except BaseException:
         store.close()
         for end in ("", "-wal", "-shm"):
             path.with_name(path.name + end).unlink(missing_ok=True)
         raise
     return store
+
+
+def fresh() -> Database:
+    """A new, empty database in memory, as the migrations make it."""
+    db = Database(memory=True)
+    db.conn.deserialize(_fresh_pages())
+    return db
+
+
+@cache
+def _fresh_pages() -> bytes:
+    """The migrations take 50 ms, and one process may make and examine many databases."""
+    with closing(Database(memory=True)) as db:
+        migrations.apply(db)
+        return db.conn.serialize()
 
 
 def open_store(path: Path) -> Store:

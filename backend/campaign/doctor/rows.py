@@ -4,12 +4,13 @@
 """
 
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 
 from backend.campaign.candidates.rows import agenda
 from backend.campaign.judging.model import FROM_EXAM
 from backend.ground.ids import PairId
+from backend.store import connection
 from backend.store.engine import Database
-from backend.store.schema import migrations
 
 JUDGED_WITHOUT_GRADE = """
   SELECT 'pair ' || s.pair_id || ', seat ' || s.seat_no FROM seat s
@@ -124,9 +125,8 @@ def dangling(db: Database) -> list[str]:
 
 def schema_differences(db: Database) -> list[str]:
     """Tables, indexes, triggers and views that are not as the migrations make them."""
-    fresh = Database(memory=True)
-    migrations.apply(fresh)
-    return sorted(" ".join(thing[:2]) for thing in schema(db) ^ schema(fresh))
+    with closing(connection.fresh()) as fresh:
+        return sorted(" ".join(thing[:2]) for thing in schema(db) ^ schema(fresh))
 
 
 def schema(db: Database) -> set[tuple[str, str, str]]:
