@@ -109,18 +109,20 @@ def sign_flip_p(differences: Floats, *, flips: int = RESAMPLES, seed: int = 0) -
     flat = differences.reshape(-1, queries)
     reached = np.abs(flat.sum(axis=1)) - TIE * queries
     count = np.zeros(len(flat), dtype=np.int64)
-    exact = queries <= EXACT_QUERIES
-    # A pattern and its opposite reach the same sum: the first sign may stay as it is.
-    patterns = 2 ** (queries - 1) if exact else flips
-    generator = _generator(seed, 1)
-    for rows in _blocks(patterns, queries):
-        if exact:
-            bits = (np.arange(rows.start, rows.stop)[:, None] >> np.arange(queries)) & 1
-        else:
-            bits = generator.integers(0, 2, (rows.stop - rows.start, queries), dtype=np.int8)
-        signs = 1.0 - 2.0 * bits
-        count += (np.abs(signs @ flat.T) >= reached).sum(axis=0)
-    p = count / patterns if exact else (count + 1) / (patterns + 1)
+    if queries <= EXACT_QUERIES:
+        for series, row in enumerate(flat):
+            # A pattern and its opposite reach the same sum: the first sign may stay as it is.
+            sums = row[:1]
+            for difference in row[1:]:
+                sums = np.concatenate((sums + difference, sums - difference))
+            count[series] = np.count_nonzero(np.abs(sums) >= reached[series])
+        p = count / 2 ** (queries - 1)
+    else:
+        generator = _generator(seed, 1)
+        for rows in _blocks(flips, queries):
+            signs = 1.0 - 2.0 * generator.integers(0, 2, (rows.stop - rows.start, queries), dtype=np.int8)
+            count += (np.abs(signs @ flat.T) >= reached).sum(axis=0)
+        p = (count + 1) / (flips + 1)
     return np.asarray(p, dtype=np.float64).reshape(differences.shape[:-1])
 
 
