@@ -40,3 +40,12 @@ def _without(*names: str) -> Iterator[None]:
 with _without("pandas", "numpy"):
     from sqlite_utils import Database as Database
     from sqlite_utils import Migrations as Migrations
+
+
+def containing(text: str) -> str:
+    """The pattern of `LIKE ? ESCAPE '!'` for whatever holds this text, sign by sign.
+
+    >>> containing("50% _!")
+    '%50!% !_!!%'
+    """
+    return "%" + "".join(f"!{sign}" if sign in "!%_" else sign for sign in text) + "%"

@@ -7,7 +7,7 @@ from typing import Any
 from backend.campaign.activity.model import USUAL, ActivityEntry, ActivityFilter, ActivityGroup
 from backend.campaign.activity.rules import kinds_of, told
 from backend.ground.ids import QueryId
-from backend.store.engine import Database
+from backend.store.engine import Database, containing
 
 _FEW = 20_000
 """So many entries of a kind are sorted; among more, those on a page are found sooner by going back in time."""
@@ -25,9 +25,9 @@ _ABOUT = {
     ),
 }
 _ABOUT_TEXT = """subject IN (
-  SELECT 'pair:' || p.pair_id FROM pair p JOIN query q USING (query_id) WHERE q.text LIKE :text ESCAPE '\\'
-  UNION ALL SELECT 'query:' || query_id FROM query WHERE text LIKE :text ESCAPE '\\'
-  UNION ALL SELECT 'annotator:' || annotator_id FROM annotator WHERE name LIKE :text ESCAPE '\\')"""
+  SELECT 'pair:' || p.pair_id FROM pair p JOIN query q USING (query_id) WHERE q.text LIKE :text ESCAPE '!'
+  UNION ALL SELECT 'query:' || query_id FROM query WHERE text LIKE :text ESCAPE '!'
+  UNION ALL SELECT 'annotator:' || annotator_id FROM annotator WHERE name LIKE :text ESCAPE '!')"""
 _GRADES = (
     "FROM judgement j JOIN annotator a USING (annotator_id) JOIN pair p ON p.pair_id = j.pair_id "
     "JOIN query q USING (query_id) JOIN moment m USING (moment_id) JOIN video v USING (video_id)"
@@ -91,8 +91,8 @@ def _events_where(wanted: ActivityFilter) -> tuple[str, dict[str, Any]]:
         parts.append("actor = (SELECT annotator_id FROM annotator WHERE name = :by)")
         values["by"] = wanted.by
     if wanted.text:
-        parts.append(f"(payload LIKE :text ESCAPE '\\' OR {_ABOUT_TEXT})")
-        values["text"] = _like(wanted.text)
+        parts.append(f"(payload LIKE :text ESCAPE '!' OR {_ABOUT_TEXT})")
+        values["text"] = containing(wanted.text)
     return _between(parts, values, wanted, "at")
 
 
@@ -102,8 +102,8 @@ def _grades_where(wanted: ActivityFilter) -> tuple[str, dict[str, Any]]:
         parts.append("j.annotator_id = (SELECT annotator_id FROM annotator WHERE name = :by)")
         values["by"] = wanted.by
     if wanted.text:
-        parts.append("(q.text LIKE :text ESCAPE '\\' OR v.name LIKE :text ESCAPE '\\')")
-        values["text"] = _like(wanted.text)
+        parts.append("(q.text LIKE :text ESCAPE '!' OR v.name LIKE :text ESCAPE '!')")
+        values["text"] = containing(wanted.text)
     return _between(parts, values, wanted, "j.graded_at")
 
 
@@ -153,11 +153,6 @@ def _about(db: Database, subjects: Iterable[str]) -> dict[str, tuple[str, QueryI
         for what, wanted in ids.items()
         for row in db.conn.execute(f"{_ABOUT[what]} ({_marks(wanted)})", [*wanted])
     }
-
-
-def _like(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
-    return f"%{escaped}%"
 
 
 def _marks(values: Iterable[object]) -> str:

@@ -3,7 +3,7 @@
 from backend.campaign.nouns import Verdict
 from backend.campaign.review.model import CaseList, CasePage, CaseRow
 from backend.ground.ids import PairId, PairKey
-from backend.store.engine import Database
+from backend.store.engine import Database, containing
 
 _CONFIRMED = "p.pair_id IN (SELECT pair_id FROM confirmed_discard)"
 _UNANSWERED = (
@@ -33,7 +33,7 @@ _FROM = (
     "FROM pair p JOIN query q USING (query_id) JOIN moment m USING (moment_id) JOIN video v USING (video_id) "
     "LEFT JOIN consensus c USING (pair_id) LEFT JOIN clip_fault f USING (moment_id) WHERE {where} AND {found}"
 )
-_FOUND = "(q.text LIKE :like ESCAPE '\\' OR v.name LIKE :like ESCAPE '\\')"
+_FOUND = "(q.text LIKE :like ESCAPE '!' OR v.name LIKE :like ESCAPE '!')"
 
 
 def counts(db: Database) -> dict[CaseList, int]:
@@ -57,7 +57,7 @@ def page(db: Database, which: CaseList, search: str, *, start: int, size: int) -
         "p.pair_id IN (SELECT pair_id FROM re_opened), coalesce(f.reason, '') "
         f"{_FROM.format(where=where, found=_FOUND if search else 'TRUE')} "
         f"ORDER BY {order}, p.pair_id LIMIT :size OFFSET :start",
-        {"like": _like(search), "size": size, "start": start},
+        {"like": containing(search), "size": size, "start": start},
     ).fetchall()
     cases = tuple(
         CaseRow(
@@ -98,17 +98,8 @@ def shown_as_right(db: Database, pair_id: PairId) -> str:
 
 def _count(db: Database, which: CaseList, search: str) -> int:
     found = _FROM.format(where=_LISTS[which][0], found=_FOUND if search else "TRUE")
-    count: int = db.conn.execute(f"SELECT count(*) {found}", {"like": _like(search)}).fetchone()[0]
+    count: int = db.conn.execute(f"SELECT count(*) {found}", {"like": containing(search)}).fetchone()[0]
     return count
-
-
-def _like(search: str) -> str:
-    r"""Words to look for, as `LIKE` wants them.
-
-    >>> _like("50% _")
-    '%50\\% \\_%'
-    """
-    return "%" + "".join(f"\\{sign}" if sign in "\\%_" else sign for sign in search) + "%"
 
 
 def _grades(db: Database, pair_id: PairId) -> tuple[int, ...]:

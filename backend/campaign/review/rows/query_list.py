@@ -6,7 +6,7 @@ from backend.campaign.review.model import QueryFilter, QueryPlace, QueryReview, 
 from backend.campaign.review.rows import reviews
 from backend.ground.errors import ProjectError
 from backend.ground.ids import QueryId
-from backend.store.engine import Database
+from backend.store.engine import Database, containing
 
 _BATCHES = "(SELECT count(b.number) FROM batch b WHERE b.query_id = q.query_id)"
 _LAST_RANK = "(SELECT coalesce(max(k.rank), 0) FROM candidate k WHERE k.query_id = q.query_id)"
@@ -107,7 +107,7 @@ def _where(wanted: QueryFilter) -> tuple[str, dict[str, Any]]:
     holds = []
     for number, word in enumerate(words):
         holds.append(f"q.text LIKE :word{number} ESCAPE '!'")
-        values[f"word{number}"] = f"%{_literal(word)}%"
+        values[f"word{number}"] = containing(word)
     if len(words) == 1 and words[0].isascii() and words[0].isdecimal():
         holds = [f"({holds[0]} OR q.query_id = CAST(:number AS INTEGER))"]
         values["number"] = words[0]
@@ -121,7 +121,3 @@ def _order(wanted: QueryFilter) -> str:
     if column is None:
         raise ProjectError(f"queries cannot be sorted by {wanted.sort!r}: choose one of {', '.join(_SORTED_BY)}")
     return f"{column} {'DESC' if wanted.sort.startswith('-') else 'ASC'}, q.position, q.query_id"
-
-
-def _literal(word: str) -> str:
-    return word.replace("!", "!!").replace("%", "!%").replace("_", "!_")
