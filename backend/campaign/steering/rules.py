@@ -6,11 +6,17 @@ more than their days and quotas allow. What a flow says can be done, people can 
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
 from math import floor, inf
+from typing import TYPE_CHECKING
 
 from backend.campaign.steering.model import Barred, Forecast, Stuck, Wanting, Worker
-from backend.ground.ids import AnnotatorId
+from backend.ground.ids import AnnotatorId, QueryId
+
+if TYPE_CHECKING:
+    from numpy import int32
+    from numpy.typing import NDArray
 
 FEWEST_DECIDED = 50
 """Pairs with two grades below which the share of disputed ones is not told."""
@@ -43,6 +49,22 @@ def able(kind: Wanting, workers: Iterable[Worker]) -> frozenset[AnnotatorId]:
         and worker.annotator_id not in kind.known
         and barred_from(kind, worker) is None
     )
+
+
+def alike(assigned: Sequence[frozenset[QueryId]]) -> Callable[[QueryId], QueryId] | None:
+    """Names one query for all that the same assignments hold, so that their pairs may be of one kind.
+
+    Args:
+        assigned: the queries of every assignment that narrows them down; without any, no query needs a name.
+    """
+    if not assigned:
+        return None
+    first: dict[tuple[bool, ...], QueryId] = {}
+
+    def named(query: QueryId) -> QueryId:
+        return first.setdefault(tuple(query in one for one in assigned), query)
+
+    return named
 
 
 def stuck(kinds: Kinds, workers: Sequence[Worker]) -> tuple[Stuck, ...]:
@@ -107,12 +129,12 @@ def forecast(kinds: Kinds, workers: Sequence[Worker], share: float | None) -> Fo
     room = {worker.annotator_id: inf if worker.room is None else float(worker.room) for worker in workers}
     pace = {worker.annotator_id: worker.a_day for worker in workers}
     in_pace = {who: most if pace[who] else 0.0 for who, most in room.items()}
-    wanted = sum(floor(count * each) for (_, each), count in now.items())
-    within, moving = _flow(now, room), _flow(now, in_pace)
+    sharing = _Sharing(now)
+    within, moving = sharing.given(room), sharing.given(in_pace)
     return Forecast(
-        days=None if wanted + lost and not moving else _days(later, in_pace, pace),
+        days=None if sharing.wanted + lost and not moving else _days(later, in_pace, pace),
         stuck=lost,
-        over_quota=wanted - within,
+        over_quota=sharing.wanted - within,
         idle=within - moving,
         disputes=round(disputes),
         disputes_lack=disputes_lack if round(disputes) else 0,
@@ -121,12 +143,12 @@ def forecast(kinds: Kinds, workers: Sequence[Worker], share: float | None) -> Fo
 
 def _days(demand: Demand, room: Mapping[AnnotatorId, float], pace: Mapping[AnnotatorId, float]) -> float:
     """The fewest days in which all that can be given is given."""
-    target = _flow(demand, room)
+    sharing = _Sharing(demand)
+    target = sharing.given(room)
 
     def enough(days: float) -> bool:
-        return (
-            _flow(demand, {who: min(most, floor(pace[who] * days + _ROUNDING)) for who, most in room.items()}) >= target
-        )
+        by_then = {who: min(most, floor(pace[who] * days + _ROUNDING)) for who, most in room.items()}
+        return sharing.given(by_then) >= target
 
     if not target:
         return 0.0
@@ -142,24 +164,38 @@ def _days(demand: Demand, room: Mapping[AnnotatorId, float], pace: Mapping[Annot
     return high
 
 
-def _flow(demand: Demand, most: Mapping[AnnotatorId, float]) -> int:
-    """How many of the grades can be given if nobody gives more than `most`."""
-    kinds = [(who, count, floor(count * each)) for (who, each), count in demand.items() if who and count * each >= 1]
-    if not kinds:
-        return 0
-    if all(most[one] == inf for who, _, _ in kinds for one in who):
-        return sum(wanted for *_, wanted in kinds)
-    # Loaded here: a page or a command that asks for no forecast need not pay for it.
-    import numpy as np
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import maximum_flow
+class _Sharing:
+    """Grades that are wanted, to be shared out: from a source by kinds of pairs and people to a sink."""
 
-    total = sum(wanted for *_, wanted in kinds)
-    people = {one: 1 + len(kinds) + nth for nth, one in enumerate(sorted({one for who, *_ in kinds for one in who}))}
-    sink = 1 + len(kinds) + len(people)
-    edges = [(0, 1 + nth, wanted) for nth, (_, _, wanted) in enumerate(kinds)]
-    edges += [(1 + nth, people[one], count) for nth, (who, count, _) in enumerate(kinds) for one in sorted(who)]
-    edges += [(node, sink, floor(min(most[one], total))) for one, node in people.items()]
-    start, end, capacity = (np.array(column, dtype=np.int32) for column in zip(*edges, strict=True))
-    graph = csr_array((capacity, (start, end)), shape=(sink + 1, sink + 1))
-    return int(maximum_flow(graph, 0, sink).flow_value)
+    def __init__(self, demand: Demand) -> None:
+        kinds = [(sorted(who), count, floor(count * each)) for (who, each), count in demand.items() if who]
+        self.wanted = sum(wanted for *_, wanted in kinds)
+        self._people = sorted({one for who, *_ in kinds for one in who})
+        node = {one: 1 + len(kinds) + nth for nth, one in enumerate(self._people)}
+        self._sink = 1 + len(kinds) + len(node)
+        self._edges = [
+            *((0, 1 + nth, wanted) for nth, (_, _, wanted) in enumerate(kinds)),
+            # Nobody grades a pair twice.
+            *((1 + nth, node[one], count) for nth, (who, count, _) in enumerate(kinds) for one in who),
+            *((node[one], self._sink, 0) for one in self._people),
+        ]
+
+    def given(self, most: Mapping[AnnotatorId, float]) -> int:
+        """How many of the grades can be given if nobody gives more than `most`."""
+        if all(most[one] == inf for one in self._people):
+            return self.wanted
+        # Loaded here: a page or a command that asks for no forecast need not pay for it.
+        from scipy.sparse import csr_array
+        from scipy.sparse.csgraph import maximum_flow
+
+        begin, end, capacity = self._columns
+        capacity[len(capacity) - len(self._people) :] = [floor(min(most[one], self.wanted)) for one in self._people]
+        graph = csr_array((capacity, (begin, end)), shape=(self._sink + 1, self._sink + 1))
+        return int(maximum_flow(graph, 0, self._sink).flow_value)
+
+    @cached_property
+    def _columns(self) -> "NDArray[int32]":
+        """The edges as columns: begin, end, capacity; that of the last ones, from people to the sink, is set anew."""
+        from numpy import array, int32
+
+        return array(self._edges, dtype=int32).T.copy()

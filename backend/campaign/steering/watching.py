@@ -52,7 +52,7 @@ def demand(db: Database, paces: Sequence[progress.Pace] = (), *, span_days: floa
     """What is still wanted; with the paces of people over `span_days`, also how fast they may give it."""
     workers = tuple(_workers(db, paces or progress.paces(db, midnight=0.0, week_ago=0.0), span_days))
     return Demand(
-        wanting.kinds(db, by_query=any(worker.queries is not None for worker in workers)),
+        wanting.kinds(db, rules.alike([worker.queries for worker in workers if worker.queries is not None])),
         workers,
         rules.share_disputed(*wanting.disputed(db)),
     )

@@ -4,6 +4,8 @@ SQLite counts the kinds, so that all pairs of a large campaign come as a few doz
 """
 
 from collections import Counter
+from collections.abc import Callable
+from functools import cache
 
 from backend.campaign.steering.model import Wanting
 from backend.ground.ids import AnnotatorId, QueryId
@@ -23,15 +25,20 @@ _SEATS = """
 """
 
 
-def kinds(db: Database, *, by_query: bool = False) -> Counter[Wanting]:
-    """How many pairs of each kind there are; with `by_query`, pairs of two queries are of two kinds."""
-    query = "p.query_id" if by_query else "NULL"
+def kinds(db: Database, alike: Callable[[QueryId], QueryId] | None = None) -> Counter[Wanting]:
+    """How many pairs of each kind there are.
+
+    With `alike`, pairs of two queries are of one kind only if it names the same query for both.
+    """
+    query = "p.query_id" if alike else "NULL"
+    named = cache(alike) if alike else None
+    made = cache(_kind)
     found = Counter[Wanting]()
     for told, query_id, count in db.conn.execute(
         f"SELECT told, query_id, count(*) FROM (SELECT {_SEATS} AS told, {query} AS query_id {_WANTING}) "
         "GROUP BY told, query_id"
     ):
-        found[_kind(told, query_id)] += count
+        found[made(told, named and named(query_id))] += count
     # Few pairs were skipped or answered in an exam; those are of a kind of their own.
     for told, query_id, skipped, known in db.conn.execute(
         f"SELECT {_SEATS}, {query}, (SELECT group_concat(k.annotator_id) FROM skip k WHERE k.pair_id = p.pair_id "
@@ -39,8 +46,8 @@ def kinds(db: Database, *, by_query: bool = False) -> Counter[Wanting]:
         f"{_WANTING} AND p.pair_id IN (SELECT pair_id FROM skip WHERE lifted_at IS NULL UNION "
         "SELECT pair_id FROM known_pair)"
     ):
-        found[_kind(told, query_id)] -= 1
-        found[_kind(told, query_id, skipped or "", known or "")] += 1
+        found[made(told, named and named(query_id))] -= 1
+        found[made(told, named and named(query_id), skipped or "", known or "")] += 1
     return Counter({kind: count for kind, count in found.items() if kind.free and count})
 
 
@@ -73,7 +80,7 @@ def version(db: Database) -> tuple[int, ...]:
     return tuple(number or 0 for number in row)
 
 
-def _kind(told: str, query_id: int | None, skipped: str = "", known: str = "") -> Wanting:
+def _kind(told: str, query: QueryId | None, skipped: str = "", known: str = "") -> Wanting:
     seats, judged, graded, disputed = told.split(":")
     return Wanting(
         seats=int(seats),
@@ -82,7 +89,7 @@ def _kind(told: str, query_id: int | None, skipped: str = "", known: str = "") -
         disputed=disputed == "1",
         skipped=_people(skipped),
         known=_people(known),
-        query=None if query_id is None else QueryId(query_id),
+        query=query,
     )
 
 
