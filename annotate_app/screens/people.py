@@ -34,7 +34,8 @@ def page() -> None:
         labels.html(f"<div class='rr-facts rr-facts-head' aria-hidden='true'>{cells}</div>")
     examined = api.exam_results(project, lead) if api.exam_held(project, lead) else []
     phases = {one.person.annotator_id: one.phase for one in examined}
-    flags = {one.annotator_id: one for one in api.flags(project, lead)}
+    version = api.explored_version(project, lead)
+    flags = {one.annotator_id: one for one in _flags(project, lead, str(project.folder), version)}
     reviews = api.list_people(project, lead, now=time.time())
     for review in reviews:
         who = review.person.annotator_id
@@ -98,6 +99,12 @@ def go_on(annotator_id: AnnotatorId) -> None:
     st.session_state["people_problem"] = look.as_lead(
         lambda project, lead: api.unpause_person(project, lead, annotator_id, now=time.time())
     )
+
+
+@st.cache_resource(max_entries=4, show_spinner=False)
+def _flags(_project: api.Project, _lead: Person, folder: str, version: str) -> list[PersonFlags]:
+    """What was found for anybody since the last grade or event: it takes a look at every grade."""
+    return api.flags(_project, _lead)
 
 
 def _invitation() -> None:

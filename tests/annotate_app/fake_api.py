@@ -837,6 +837,10 @@ def list_people(project: Project, by: Person | Operator, *, now: float | None = 
     ]
 
 
+def explored_version(project: Project, by: Person | Operator) -> str:
+    return repr(project.flags)
+
+
 def flags(project: Project, by: Person | Operator, only: AnnotatorId | None = None) -> list[PersonFlags]:
     return [one for one in project.flags if only in (None, one.annotator_id)]
 
