@@ -68,35 +68,26 @@ def restore(pair: PairKey) -> None:
     st.session_state["blocked_problem"] = problem
 
 
-def step(pair: PairKey, by: int) -> None:
+def step(by: int) -> None:
     """Callback of the buttons: shows the next case of the list (`by` 1) or the one before (-1)."""
-    look.as_lead(lambda project, lead: _go(project, lead, pair, by))
+    pair = PairKey(st.session_state[ON_SHOW][1])  # no argument: a quick press may meet the button of the case before
+    look.as_lead(lambda project, lead: _go(project, lead, pair, by, _page(project, lead, _which(), _start())))
 
 
 def leave(pair: PairKey, act: Callable[[], bool]) -> None:
     """Does something about a pair, and shows the case that takes its place in the list, or follows it there."""
-    project, which, start = auth.project(), _which(), _start()
-
-    def rows(lead: Person, at: int) -> tuple[CaseRow, ...]:
-        return _page(project, lead, which, at).rows
-
-    place = 0
-
-    def remember(_: api.Project, lead: Person) -> None:
-        nonlocal place
-        place = next((nth for nth, row in enumerate(rows(lead, start)) if row.pair == pair), 0)
+    place = st.session_state[ON_SHOW][2]
 
     def follow(project: api.Project, lead: Person) -> None:
-        left = rows(lead, start)
-        if any(row.pair == pair for row in left):
-            _go(project, lead, pair, 1)
-        elif left:
-            address_state.go(case=left[min(place, len(left) - 1)].pair)
+        found = _page(project, lead, _which(), _start())
+        if any(row.pair == pair for row in found.rows):
+            _go(project, lead, pair, 1, found)
+        elif found.rows:
+            address_state.go(case=found.rows[min(place, len(found.rows) - 1)].pair)
         else:
             st.session_state.pop(ON_SHOW, None)
             address_state.go(case=None, page=None)
 
-    look.as_lead(remember)
     if act():
         look.as_lead(follow)
 
@@ -141,11 +132,13 @@ def _on_show(project: api.Project, lead: Person, found: CasePage) -> PairReview 
     Without that memory a reply to a note, which moves the pair to the end of its list, would take it off the screen.
     """
     place = (_which(), address_state.read("q"), found.start)
-    before = st.session_state.get(ON_SHOW, (place, ""))
+    before = st.session_state.get(ON_SHOW, (place, "", 0))
     asked = [address_state.read(CASE), before[1] if before[0] == place else "", *(row.pair for row in found.rows[:1])]
     pairs = (api.case(project, lead, PairKey(key)) for key in asked if key)
     pair = next((found for found in pairs if found is not None), None)
-    st.session_state[ON_SHOW] = (place, pair.pair if pair else "")
+    keys = [row.pair for row in found.rows]
+    nth = keys.index(pair.pair) if pair and pair.pair in keys else 0
+    st.session_state[ON_SHOW] = (place, pair.pair if pair else "", nth)
     return pair
 
 
@@ -156,9 +149,8 @@ def _beside(found: CasePage, pair: PairKey, by: int) -> PairKey | None:
     return keys[place] if 0 <= place < len(keys) else None
 
 
-def _go(project: api.Project, lead: Person, pair: PairKey, by: int) -> None:
+def _go(project: api.Project, lead: Person, pair: PairKey, by: int, found: CasePage) -> None:
     """Shows a neighbour of a pair, also over the end of the page; at the ends of the list nothing happens."""
-    found = _page(project, lead, _which(), _start())
     if (key := _beside(found, pair, by)) is not None:
         address_state.go(case=key)
         return
@@ -187,7 +179,7 @@ def _bar(pair: PairReview, found: CasePage) -> bool:
                 shortcut=key,
                 disabled=ends,
                 on_click=step,
-                args=(pair.pair, by),
+                args=(by,),
             )
         deciding.undo_button()
         legend(auth.project().campaign.scale)

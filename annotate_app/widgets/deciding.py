@@ -18,7 +18,7 @@ from backend.ground.ids import PairKey
 CASE = "case"
 """The name in the address of the pair on show."""
 ON_SHOW = "dis_on_show"
-"""In the session: the list, the search and the place of its page, and the pair that was shown there last."""
+"""In the session: the list, the search and the start of its page; the pair shown there last; its place on the page."""
 UNDONE = "Undone at once."
 _UNDO = "dis_undo"
 _TO_UNDO = {

@@ -33,7 +33,8 @@ def clip(pair: PairReview) -> None:
 
 def heading(pair: PairReview) -> None:
     """The query and the verdict."""
-    badge = f":{wording.VERDICT_COLOURS[pair.verdict]}-badge[{pair.verdict.value}]"
+    more = ", re-opened" if pair.re_opened else ", confirmed" if pair.confirmed else ""
+    badge = f":{wording.VERDICT_COLOURS[pair.verdict]}-badge[{pair.verdict.value}{more}]"
     st.markdown(f"#### {plain(pair.query)} {badge}")
 
 

@@ -182,7 +182,7 @@ def test_who_is_signed_in_is_led_on_from_the_sign_in_form(enter: Enter, server: 
     page = enter(LEAD, alone=True)
     page.goto(f"{server.url}/session/sign-in?next=/release")
     expect(page).to_have_url(f"{server.url}/release")
-    expect(page.get_by_role("heading", name="Release")).to_be_visible(timeout=30_000)
+    expect(page.get_by_role("heading", name="Release", exact=True)).to_be_visible(timeout=30_000)
     page.goto(f"{server.url}/session/sign-in")
     expect(page.get_by_role("heading", name="Queries")).to_be_visible(timeout=30_000)
 

@@ -6,6 +6,8 @@ from backend.ground.ids import PairId, PairKey
 from backend.store.engine import Database, containing
 
 _CONFIRMED = "p.pair_id IN (SELECT pair_id FROM confirmed_discard)"
+# By pair: of two verdicts at once SQLite reads all pairs instead of the index of verdicts.
+_OPEN_CASES = "p.pair_id IN (SELECT pair_id FROM consensus WHERE verdict IN ('escalated', 'discarded'))"
 _UNANSWERED = (
     "SELECT 1 FROM standing_note n WHERE n.pair_id = p.pair_id AND NOT EXISTS "
     "(SELECT 1 FROM note_reply r WHERE r.judgement_id = n.judgement_id)"
@@ -13,7 +15,7 @@ _UNANSWERED = (
 # Which pairs, and in which order: the newest grade, skip or note first.
 _BY_GRADE = "(SELECT max(graded_at) FROM judgement j WHERE j.pair_id = p.pair_id) DESC"
 _LISTS = {
-    CaseList.TO_DECIDE: (f"c.verdict IN ('escalated', 'discarded') AND NOT {_CONFIRMED}", _BY_GRADE),
+    CaseList.TO_DECIDE: (f"{_OPEN_CASES} AND NOT {_CONFIRMED}", _BY_GRADE),
     CaseList.DISCARDED: (f"c.verdict = 'discarded' AND NOT {_CONFIRMED}", _BY_GRADE),
     CaseList.ESCALATED: ("c.verdict = 'escalated'", _BY_GRADE),
     CaseList.DECIDED: ("c.verdict = 'adjudicated'", _BY_GRADE),
