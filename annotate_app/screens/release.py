@@ -30,7 +30,7 @@ def page() -> None:
     st.markdown("A release freezes what is agreed so far, with a manifest and a hash of every file.")
     with st.container(key="release_options"):
         options = _options()
-    found = api.release_preview(project, lead, options)
+    found = _preview(project, lead, str(project.folder), options, api.work_version(project, lead))
     queries = counts["queries"]
     look.metrics(
         {
@@ -111,6 +111,14 @@ def make(options: ReleaseOptions) -> None:
         )
 
     st.session_state["release_problem"] = look.as_lead(begin)
+
+
+@st.cache_data(max_entries=8, show_spinner=False)
+def _preview(
+    _project: api.Project, _lead: Person, folder: str, options: ReleaseOptions, version: tuple[int, ...]
+) -> ReleaseSelection:
+    """Counted anew only where something has changed: half a second for a large campaign."""
+    return api.release_preview(_project, _lead, options)
 
 
 def _options() -> ReleaseOptions:

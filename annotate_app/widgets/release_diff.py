@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from annotate_app.plain import plain
-from annotate_app.widgets import address_state, look, wording
+from annotate_app.widgets import address_state, wording
 from backend import api
 from backend.campaign.nouns import Person
 from backend.ground.errors import ReelRankError
@@ -35,34 +35,14 @@ def release_diff(project: api.Project, lead: Person, found: Sequence[api.KeptRel
     if changes.equal:
         st.info(f"The truth of {plain(was)} and {plain(now)} is the same: {changes.same:,} graded moments.")
         return
-    look.metrics(
-        {
-            "Queries that changed": f"{len(changes.queries):,}",
-            "Moments as before": f"{changes.same:,}",
-            "With another relevance": f"{sum(changes.moved.values()):,}",
-            "Gone": f"{changes.moments_gone:,}",
-            "New": f"{changes.moments_new:,}",
-        }
+    moved = sum(changes.moved.values())
+    st.markdown(
+        f"**{wording.count_of(len(changes.queries), 'query')}** changed. Of the moments **{changes.same:,}** are as "
+        f"before, **{moved:,}** {'has' if moved == 1 else 'have'} another relevance, **{changes.moments_gone:,}** "
+        f"{wording.are(changes.moments_gone)} gone, **{changes.moments_new:,}** {wording.are(changes.moments_new)} new."
     )
-    if changes.queries:
-        _table(
-            "Queries",
-            [(one.query_id, one.before or "–", one.after or "–", one.reason) for one in changes.queries],
-            ("Query", f"In {was}", f"In {now}", "Why"),
-        )
-    if changes.pairs:
-        _table(
-            "Pairs of queries that both have",
-            [
-                (
-                    *(f"{one.query_id}: {one.query}", f"{one.video}, {one.start_s:.2f} to {one.end_s:.2f} s"),
-                    *("–" if value is None else str(value) for value in (one.before, one.after)),
-                    one.reason,
-                )
-                for one in changes.pairs
-            ],
-            ("Query", "Moment", f"In {was}", f"In {now}", "Why"),
-        )
+    _changes("Queries", [_query(one) for one in changes.queries])
+    _changes("Pairs of queries that both have", [_pair(one) for one in changes.pairs])
     st.download_button(
         "All changes as CSV",
         data=api.diff_csv(changes),
@@ -81,9 +61,26 @@ def _compared(
     return api.release_changes(_project, _lead, was, now)
 
 
-def _table(title: str, rows: Sequence[Sequence[str]], head: Sequence[str]) -> None:
-    st.markdown(f"**{title}** · {len(rows):,}")
-    shown = [[plain(cell) for cell in row] for row in rows[:_SHOWN]]
-    st.table({plain(name): [row[at] for row in shown] for at, name in enumerate(head)}, hide_index=True)
-    if len(rows) > _SHOWN:
-        st.caption(f"And {wording.count_of(len(rows) - _SHOWN, 'other')}; the CSV has all of them.")
+def _query(one: api.QueryChange) -> str:
+    before, after = (plain(text) or "–" for text in (one.before, one.after))
+    return f"Query {one.query_id} · {before} **→** {after}{_why(one.reason)}"
+
+
+def _pair(one: api.PairChange) -> str:
+    before, after = ("–" if value is None else str(value) for value in (one.before, one.after))
+    moment = f"{plain(one.video)}, {one.start_s:.2f} to {one.end_s:.2f} s"
+    return f"**{before} → {after}** · {plain(one.query)} · {moment}{_why(one.reason)}"
+
+
+def _why(reason: str) -> str:
+    return f"  \n:gray[{plain(reason)}]" if reason else ""
+
+
+def _changes(title: str, lines: Sequence[str]) -> None:
+    """Paragraphs, which a phone has room for."""
+    if not lines:
+        return
+    st.markdown(f"**{title}** · {len(lines):,}")
+    st.markdown("\n\n".join(lines[:_SHOWN]))
+    if len(lines) > _SHOWN:
+        st.caption(f"And {wording.count_of(len(lines) - _SHOWN, 'other')}; the CSV has all of them.")

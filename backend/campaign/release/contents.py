@@ -25,7 +25,6 @@ def read(project: Project, options: ReleaseOptions) -> Contents:
     """Everything of a release but its training sets, which `pseudo_train.write` writes."""
     with reading(project.store) as db:
         selection = select(releases.query_standings(db), options)
-        settled = reviews.settled_pairs(db)
         all_pairs = reviews.all_pairs(db)
         decided, re_opened = rulings.all_adjudicated(db), rulings.all_re_opened(db)
         raw: list[tuple[object, ...]] = [
@@ -47,7 +46,7 @@ def read(project: Project, options: ReleaseOptions) -> Contents:
         name=project.name,
         grading=campaign.grading,
         batch_size=campaign.batch_size,
-        truth=documents.truth(selection, settled, spans, options),
+        truth=documents.truth(selection, all_pairs, spans, options),
         videos=documents.videos(durations),
         raw=raw,
         pair_columns=documents.pair_columns(options.with_published),

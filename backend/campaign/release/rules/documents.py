@@ -42,18 +42,18 @@ def in_truth(pair: PairReview, held: Container[QueryId], options: ReleaseOptions
 
 
 def truth(
-    selection: ReleaseSelection, settled: Iterable[PairReview], moments: Moments, options: ReleaseOptions
+    selection: ReleaseSelection, pairs: Iterable[PairReview], moments: Moments, options: ReleaseOptions
 ) -> dict[Split, list[Document]]:
     """The documents of `val.json` and `test.json`.
 
     Args:
         selection: the queries, in judging order.
-        settled: pairs with a relevance, of each query by rank.
+        pairs: all that were handed out; those that are in the truth come in order of their rank.
         moments: see `by_span`.
         options: what somebody said.
     """
     by_query: dict[QueryId, list[PairReview]] = {query.query_id: [] for query in selection.queries}
-    for pair in settled:
+    for pair in sorted(pairs, key=lambda pair: (pair.rank, pair.pair_id)):
         if in_truth(pair, by_query, options):
             by_query[pair.query_id].append(pair)
     found: dict[Split, list[Document]] = {Split.VAL: [], Split.TEST: []}

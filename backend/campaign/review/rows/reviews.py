@@ -167,11 +167,6 @@ def by_id(db: Database, pair_ids: Sequence[PairId]) -> list[PairReview]:
     return [found[pair_id] for pair_id in pair_ids if pair_id in found]
 
 
-def settled_pairs(db: Database) -> list[PairReview]:
-    """Every pair that has a relevance, by query and rank: what a release holds."""
-    return _pair_reviews(db, f"c.relevance IS NOT NULL AND {_RELEASED} ORDER BY q.position, p.rank, p.pair_id", {})
-
-
 def settled_moments(db: Database, split: Split) -> list[tuple[int, str, float, float, int]]:
     """(query id, video, start, end, relevance) of the settled pairs of a split, in the order of a release."""
     return [

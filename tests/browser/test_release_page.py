@@ -1,0 +1,70 @@
+"""The page Release in a browser: what would be in it, licence, two releases by name, and what changed between them."""
+
+import hashlib
+import time
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from app_server import AppServer
+from axe import passes_axe
+from backend import api
+
+pytestmark = pytest.mark.browser
+LEAD, _, _ = api.demo_people()
+MAIN = "[data-testid=stMain]"
+
+
+@pytest.fixture(scope="module")
+def server(
+    tmp_path_factory: pytest.TempPathFactory, demo: Callable[..., Path], serve: Callable[[Path], AppServer]
+) -> AppServer:
+    """The app over the demo project, judged."""
+    return serve(demo(tmp_path_factory.mktemp("release") / "project", judged=True))
+
+
+def make(page: Page, name: str) -> None:
+    page.get_by_label("Name", exact=True).fill(name)
+    page.get_by_label("Name", exact=True).press("Tab")
+    page.get_by_role("button", name="Make release").click()
+    expect(page.get_by_text(f"The release {name} is ready; it stands below.")).to_be_visible(timeout=120_000)
+
+
+def test_a_lead_makes_two_releases_and_sees_what_changed(enter: Callable[..., Page], server: AppServer) -> None:
+    page = enter(LEAD, url=f"{server.url}/release")
+    expect(page.get_by_text("3 queries are left out: pairs of them still wait for grades")).to_be_visible()
+    page.get_by_text("Licence and citation: no licence chosen").click()
+    page.get_by_role("combobox", name="Licence").click()
+    page.get_by_role("option", name="CC-BY-4.0").click()
+    page.get_by_label("How to cite it").fill("The demo, 2026.")
+    page.get_by_role("button", name="Keep", exact=True).click()
+    expect(page.get_by_text("Licence and citation: CC-BY-4.0")).to_be_visible()
+    make(page, "v1")
+
+    project = api.open_project(server.project)
+    lead = next(row.person for row in api.list_people(project, api.OPERATOR) if row.person.name == LEAD)
+    query = api.release_preview(project, lead).queries[0].query_id
+    pair = next(one for one in api.query_pairs(project, lead, query) if one.relevance == 0)
+    api.adjudicate(project, lead, pair.pair, 3, "the second half shows it", now=time.time())
+    make(page, "v2")
+    expect(page.get_by_text("1 has another relevance")).to_be_visible()
+    expect(page.get_by_text(f"{LEAD} decided on 3: the second half shows it")).to_be_visible()
+    passes_axe(page, MAIN)
+
+    kept = {one.name: one for one in api.list_releases(project, lead)}
+    assert list(kept) == ["v2", "v1"]
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download", exact=True).first.click()
+    with zipfile.ZipFile(download.value.path()) as archive:
+        (manifest,) = (name for name in archive.namelist() if name.endswith("/manifest.json"))
+        assert hashlib.sha256(archive.read(manifest)).hexdigest() == kept["v2"].sha256
+        assert b'"licence": "CC-BY-4.0"' in archive.read(manifest)
+    assert api.truth_names(project, lead)[2:] == [
+        "release v2, val",
+        "release v2, test",
+        "release v1, val",
+        "release v1, test",
+    ]
