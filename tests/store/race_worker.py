@@ -1,12 +1,15 @@
-"""One annotator in a process of their own, for test_race.py: `race_worker.py FOLDER NAME SEED`.
+"""Annotators in a process each, for test_race.py: `race_worker.py FOLDER NAME...`.
 
-Says "ready", waits for a line, works until no pair of the project is left, and prints what happened as JSON.
+The program imports everything once and forks a process for each. All begin at once, work until no pair of the project
+is left, and the program prints what happened to each, as a JSON list.
 """
 
 import json
+import multiprocessing
 import random
 import sys
 import time
+from multiprocessing.synchronize import Barrier
 from pathlib import Path
 
 from backend import api
@@ -16,18 +19,16 @@ from backend.ground.ids import PairKey
 PATIENCE_S = 60.0
 
 
-def main(folder: str, name: str, seed: str) -> None:
-    project = api.open_project(Path(folder))
-    person = next(row.person for row in api.list_people(project, api.OPERATOR) if row.person.name == name)
+def work(folder: Path, name: str, seed: int, together: Barrier) -> dict[str, object]:
+    """What an annotator met with."""
     chance = random.Random(seed)
     graded: set[PairKey] = set()
     refused, met_again, errors = 0, 0, []
-    for one in api.__all__:
-        getattr(api, one)  # loaded now, so that all begin at once
-    print("ready", flush=True)
-    sys.stdin.readline()
-    begun = time.monotonic()
     try:
+        project = api.open_project(folder)
+        person = next(row.person for row in api.list_people(project, api.OPERATOR) if row.person.name == name)
+        together.wait(PATIENCE_S)
+        begun = time.monotonic()
         desk = api.desk(project, person, now=time.time())
         while time.monotonic() - begun < PATIENCE_S:
             met_again += sum(item.pair in graded for item in desk.items)
@@ -46,7 +47,23 @@ def main(folder: str, name: str, seed: str) -> None:
                 desk = api.desk(project, person, now=time.time())
     except Exception as error:  # whatever it is: nobody may meet one
         errors.append(repr(error))
-    print(json.dumps({"graded": sorted(graded), "refused": refused, "met_again": met_again, "errors": errors}))
+    return {"graded": sorted(graded), "refused": refused, "met_again": met_again, "errors": errors}
+
+
+def main(folder: str, *names: str) -> None:
+    for one in api.__all__:
+        getattr(api, one)  # here, once, and not in every process
+    forking = multiprocessing.get_context("fork")
+    together, told = forking.Barrier(len(names)), forking.SimpleQueue()
+    processes = [
+        forking.Process(target=lambda *of: told.put(work(*of)), args=(Path(folder), name, seed, together))
+        for seed, name in enumerate(names)
+    ]
+    for process in processes:
+        process.start()
+    print(json.dumps([told.get() for _ in processes]))
+    for process in processes:
+        process.join()
 
 
 if __name__ == "__main__":
