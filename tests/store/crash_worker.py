@@ -191,17 +191,18 @@ def take_aim(chance: random.Random) -> None:
     if aim == "any":
         return
     if aim in ACTS:
-        wait_until(lambda: watched[1] == ORDER.index(aim), PATIENCE_S)
+        wait_until(lambda: watched[1] == ORDER.index(aim), PATIENCE_S, nap_s=0.0001)
     if aim != "back up":  # it opens no transaction
         wait_until(lambda: watched[0] != OUTSIDE, PATIENCE_S)
     wait_until(lambda: False, chance.choice((0, chance.uniform(0, 0.0005), chance.uniform(0, 0.005))))
 
 
-def wait_until(there: Callable[[], bool], seconds: float) -> None:
-    """Without sleeping: a transaction is over sooner than a sleeper wakes up."""
+def wait_until(there: Callable[[], bool], seconds: float, nap_s: float = 0) -> None:
+    """An act takes milliseconds. A transaction is over sooner than a sleeper wakes up, so nobody sleeps for it."""
     deadline = time.perf_counter() + seconds
     while not there() and time.perf_counter() < deadline:
-        pass
+        if nap_s:
+            time.sleep(nap_s)
 
 
 def check(folder: Path) -> None:
