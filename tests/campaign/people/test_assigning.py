@@ -231,3 +231,15 @@ def _work_at_random(judging: Judging, chance: random.Random) -> None:
             )
         }
         assert done[who] == wanted[who][1] or not left & wanted[who][0]
+
+
+def test_a_trial_and_an_exam_come_first_whatever_is_assigned(judging: Judging) -> None:
+    there = list(queries(judging))
+    assign(judging, Assignment(queries=(QueryId(there[0]),), a_day=1))
+    work_off(judging, 0)
+    assert state(judging) is DeskState.QUOTA_TODAY
+    judging.project.store.db.conn.execute("UPDATE video SET path = 'v.mp4', sha256 = 'x'")
+    api.start_trial(judging.project, judging.lead, queries=1, now=NOW)
+    asked = api.exam_act(judging.project, judging.annotators[0], api.ExamAct.START, now=NOW)
+    assert len(asked.items) > 1, "neither the assignment nor the quota is of a trial"
+    assert asked.exam is not None
