@@ -132,4 +132,4 @@ def _metrics(counts: dict[str, Any]) -> None:
         "Annotators": f"{counts['annotators']:,}",
     }
     with st.container(key="query-numbers"):
-        look.metrics(values)
+        look.metrics(values, (4, 6, 4, 4, 4))

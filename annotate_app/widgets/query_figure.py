@@ -12,8 +12,8 @@ from backend.campaign.nouns import Scale, Verdict
 from backend.campaign.review.model import PairReview
 
 EARLIER, LAST, NONE = "#6366f1", "#f59e0b", "#71717a"
-_STUB = -0.12
-"""A bar of relevance 0 has a height too: nobody shall take it for nothing."""
+_STUB = -0.03
+"""Of the highest grade. A bar of relevance 0 has a height too: nobody shall take it for nothing."""
 
 
 def query_figure(pairs: Sequence[PairReview], last: int, batch_size: int, scale: Scale) -> None:
@@ -53,6 +53,10 @@ def columns(pairs: Sequence[PairReview], last: int, scale: Scale) -> list[dict[s
 def _chart(pairs: Sequence[PairReview], last: int, batch_size: int, scale: Scale) -> dict[str, Any]:
     """As Vega-Lite has it: to check a chart against its whole schema, as Altair does, took most of the page's time."""
     values = columns(pairs, last, scale)
+    foot, top = (
+        scale.highest * _STUB,
+        1.2 if len(pairs) > batch_size else 1.09,
+    )  # above the bars stands which batch it is
     ink = "#f4f4f5" if st.context.theme.type == "dark" else "#18181b"  # to be seen on bars and between them
     ranks = {"values": [pair.rank for pair in pairs], "grid": False, "format": "d", "labelOverlap": True}
     across: dict[str, Any] = {
@@ -64,7 +68,7 @@ def _chart(pairs: Sequence[PairReview], last: int, batch_size: int, scale: Scale
     height: dict[str, Any] = {
         "type": "quantitative",
         "title": "relevance",
-        "scale": {"domain": [_STUB, scale.highest + 0.35], "nice": False, "zero": False},
+        "scale": {"domain": [foot, scale.highest * top], "nice": False, "zero": False},
         "axis": {"values": list(scale.grades), "format": "d"},
     }
     similarity: dict[str, Any] = {
@@ -79,7 +83,7 @@ def _chart(pairs: Sequence[PairReview], last: int, batch_size: int, scale: Scale
     column: dict[str, Any] = {
         "x": {**across, "field": "from"},
         "x2": {"field": "to"},
-        "y2": {"datum": _STUB},
+        "y2": {"datum": foot},
         "tooltip": tooltip,
     }
     colour = {"field": "colour", "type": "nominal", "scale": None}

@@ -109,11 +109,19 @@ def test_a_query_shows_its_candidates_frame_by_frame_and_opens_them(
     project = api.open_project(server.project)
     review = next(one for one in api.list_queries(project, api.OPERATOR) if one.settled)
     pairs = api.query_pairs(project, api.OPERATOR, review.query_id)
-    page = enter(LEAD, url=f"{server.url}/queries?query={review.query_id}")
+    asked: list[str] = []
+    refusal = {"status": 404, "json": {"message": "its video is gone"}}
+
+    def watch(page: Page) -> None:
+        page.on("request", lambda request: asked.append(request.url) if "/clips/" in request.url else None)
+        page.route(f"**/clips/{pairs[1].pair}.*", lambda route: route.fulfill(**refusal))  # type: ignore[arg-type]
+
+    page = enter(LEAD, url=f"{server.url}/queries?query={review.query_id}", watch=watch)
     cards = page.locator(".rr-candidates article")
     expect(cards).to_have_count(len(pairs))
-    asked: list[str] = []
-    page.on("request", lambda request: asked.append(request.url) if ".webp" in request.url else None)
+    cards.nth(1).scroll_into_view_if_needed()
+    expect(cards.nth(1)).to_contain_text("its video is gone")
+    assert not any(".mp4" in url for url in asked), "to ask for a clip that cannot be made would block its pair"
     third = cards.nth(2)
     third.scroll_into_view_if_needed()
     frames = third.locator("img")

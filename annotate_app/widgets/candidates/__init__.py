@@ -88,4 +88,4 @@ def _board(pair: PairReview) -> str:
         for part, at in enumerate(frame_times(pair.start_s, pair.end_s))
     )
     told = f"Eight frames of {escape(wording.moment(pair))}"
-    return f"<div class='rr-board' role='group' aria-label='{told}' data-clip='/clips/{pair.pair}.mp4'>{frames}</div>"
+    return f"<div class='rr-board' role='group' aria-label='{told}'>{frames}</div>"

@@ -19,20 +19,20 @@ export default function ({ parentElement, data, setTriggerValue }) {
     setTriggerValue("opened", one.dataset.opens);
   }, { signal });
   // Errors of pictures do not bubble, but they are caught on their way down.
-  host.addEventListener("error", (event) => explain(event.target.closest(".rr-board")), { capture: true, signal });
+  host.addEventListener("error", (event) => explain(event.target.closest(".rr-board"), event.target.src), { capture: true, signal });
   return () => {
     ended.abort();
     mounted.delete(host);
   };
 }
 
-/** In place of the frames, why there are none: an image hides the reason, the clip's own address tells it. */
-async function explain(board) {
+/** In place of the frames, why there are none: an image hides the reason. (To ask for the clip would report it.) */
+async function explain(board, src) {
   if (!board || board.dataset.explained) return;
   board.dataset.explained = "true";
   let message = "Its frames cannot be shown just now.";
   try {
-    const answer = await fetch(board.dataset.clip, { headers: { Range: "bytes=0-0" } });
+    const answer = await fetch(src);
     if (!answer.ok) message = (await answer.json()).message || message;
   } catch { /* no network: the general sentence stands */ }
   const told = document.createElement("p");
