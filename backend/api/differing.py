@@ -4,15 +4,16 @@ from pathlib import Path
 
 from backend.campaign.release import diffing
 from backend.campaign.release.rules.diffing import ReleaseDiff
+from backend.ground.progress import Progress
 
 
-def diff_releases(before: Path, after: Path) -> ReleaseDiff:
+def diff_releases(before: Path, after: Path, *, progress: Progress | None = None) -> ReleaseDiff:
     """What changed from one release to another, each a folder or a zip.
 
     Raises:
         InputError: one of them is no release.
     """
-    return diffing.diff(before, after)
+    return diffing.diff(before, after, progress=progress)
 
 
 def diff_csv(found: ReleaseDiff) -> str:

@@ -81,10 +81,12 @@ def set_release_terms(
     return terms.set_terms(project.store, who, licence=licence, citation=citation, reason=reason, now=now)
 
 
-def release_changes(project: Project, by: Person | Operator, before: str, after: str) -> ReleaseDiff:
+def release_changes(
+    project: Project, by: Person | Operator, before: str, after: str, *, progress: Progress | None = None
+) -> ReleaseDiff:
     """What changed from one release to another, with what leads did in between.
 
     Each is named by its name in the project, or is a folder or zip.
     """
     gate.in_charge(project.store, by)
-    return changes.between(project, before, after)
+    return changes.between(project, before, after, progress=progress)

@@ -141,11 +141,12 @@ def diff(
 
     Example: reelrank diff release-1 release-2 --project my-project
     """
-    found = (
-        api.release_changes(api.open_project(project), api.OPERATOR, before, after)
-        if project
-        else api.diff_releases(Path(before), Path(after))
-    )
+    with progress_bar() as progress:
+        found = (
+            api.release_changes(api.open_project(project), api.OPERATOR, before, after, progress=progress)
+            if project
+            else api.diff_releases(Path(before), Path(after), progress=progress)
+        )
     if csv is not None:
         save(csv, api.diff_csv(found))
     if json:

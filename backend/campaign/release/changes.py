@@ -10,11 +10,14 @@ from backend.campaign.project.folder import Project
 from backend.campaign.release import diffing, keeping
 from backend.campaign.release import rows as releases
 from backend.campaign.release.rules.diffing import ReleaseDiff, compare
+from backend.ground.progress import Progress
 from backend.store.connection import reading
 
 
-def between(project: Project, before: str, after: str) -> ReleaseDiff:
+def between(project: Project, before: str, after: str, *, progress: Progress | None = None) -> ReleaseDiff:
     """What changed from one release to another; each is the name of a kept one, or a folder or zip.
+
+    `progress` is called with (what is done, done, all).
 
     Raises:
         ProjectError: there is no such release, or its zip is gone.
@@ -22,11 +25,11 @@ def between(project: Project, before: str, after: str) -> ReleaseDiff:
     """
     with reading(project.store) as db:
         names = {one.name for one in releases.all_releases(db)}
-    read = []
-    for said in (before, after):
-        there = keeping.file_of(project, said) if said in names or not Path(said).exists() else Path(said)
-        read.append(diffing.read(there, said))
-    (one, was), (other, now) = read
+    first, second = (
+        (keeping.file_of(project, said) if said in names or not Path(said).exists() else Path(said), said)
+        for said in (before, after)
+    )
+    (one, was), (other, now) = diffing.read_both(first, second, progress)
     log: dict[str, list[str]] = {}
     if was and now:
         start, end = sorted(datetime.fromisoformat(at).timestamp() for at in (was, now))

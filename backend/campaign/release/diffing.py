@@ -13,6 +13,7 @@ from backend.campaign.release.opening import ReleaseFiles, opened
 from backend.campaign.release.rules.diffing import ComparedRelease, JudgedSpan, ReleaseDiff, Span, compare
 from backend.campaign.release.rules.entries import GradedMoment, read_queries
 from backend.ground.errors import InputError
+from backend.ground.progress import Progress
 from backend.ground.text_files import csv_text, read_csv, whole
 
 TRUTH = {"val": "val.json", "test": "test.json"}
@@ -65,13 +66,28 @@ def read(path: Path, name: str | None = None) -> tuple[ComparedRelease, str]:
         ), said.created_at
 
 
-def diff(before: Path, after: Path) -> ReleaseDiff:
-    """What changed from one release to another.
+def diff(before: Path, after: Path, *, progress: Progress | None = None) -> ReleaseDiff:
+    """What changed from one release to another; `progress` is called with (what is done, done, all).
 
     Raises:
         InputError: one of them cannot be read as a release.
     """
-    return compare(read(before)[0], read(after)[0], {})
+    (one, _), (other, _) = read_both((before, None), (after, None), progress)
+    return compare(one, other, {})
+
+
+def read_both(
+    before: tuple[Path, str | None], after: tuple[Path, str | None], progress: Progress | None
+) -> list[tuple[ComparedRelease, str]]:
+    """Two releases, each by its place and its name; see `read`."""
+    found = []
+    for done, (place, name) in enumerate((before, after), start=1):
+        if progress:
+            progress("reading releases", done - 1, 2)
+        found.append(read(place, name))
+        if progress:
+            progress("reading releases", done, 2)
+    return found
 
 
 def as_csv(found: ReleaseDiff) -> str:

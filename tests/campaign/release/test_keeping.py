@@ -1,6 +1,8 @@
 """Releases that the project keeps: by name, whole, for ever; and what is said of their licence."""
 
 import json
+import os
+import signal
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -8,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from backend import api
+from backend.campaign.release import keeping
+from backend.ground.arriving import OURS
 from backend.ground.errors import NotAllowed, ProjectError
 from support import NOW, PARTLY, Judging
 
@@ -105,6 +109,29 @@ def test_two_leads_at_once_make_one_release(settled: Judging) -> None:
     assert [one.name for one in api.list_releases(project, settled.lead)] == ["release-1"]
     (file,) = (project.folder / "releases").iterdir()
     assert zipfile.ZipFile(file).testzip() is None
+
+
+@pytest.mark.parametrize("at", ["pack", "record"])
+def test_a_worker_killed_in_the_middle_leaves_nothing_that_counts(settled: Judging, tmp_path: Path, at: str) -> None:
+    folder = settled.project.folder
+    settled.project.store.close()
+    child = os.fork()
+    if not child:
+        try:
+            setattr(keeping, at, lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL))
+            api.export_release(api.open_project(folder), settled.lead, tmp_path / "out", name="v1", now=NOW)
+        finally:
+            os._exit(1)
+    assert os.WTERMSIG(os.waitpid(child, 0)[1]) == signal.SIGKILL
+    project = api.open_project(folder)
+    assert api.list_releases(project, settled.lead) == []
+    assert not (tmp_path / "out").exists()
+    left = [file for file in (folder / "releases").iterdir() if not file.name.startswith(OURS)]
+    assert all(zipfile.ZipFile(file).testzip() is None for file in left)
+    assert len(left) == (at == "record")  # whole, and taken by the release that is made next
+    assert api.doctor(project, now=NOW).well
+    made = api.export_release(project, settled.lead, tmp_path / "out", name="v1", now=NOW)
+    assert [made.kept] == [file for file in (folder / "releases").iterdir() if not file.name.startswith(OURS)]
 
 
 def test_licence_and_citation_are_said_once_and_stand_in_every_release(settled: Judging, tmp_path: Path) -> None:
