@@ -3,6 +3,7 @@
 import csv
 import json
 import shutil
+import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,12 +12,15 @@ from typing import Any
 import datasets
 import ir_measures
 import pytest
+import streamlit as st
 import yaml
 from huggingface_hub import DatasetCard
 from pyarrow import parquet
+from streamlit.testing.v1 import AppTest
 
+from annotate_app.session import auth
 from backend import api
-from backend.campaign.nouns import Split
+from backend.campaign.nouns import Role, Split
 from backend.encoders import sentence
 from backend.ground.errors import ProjectError
 from support import NOW, Judging, WordEncoder
@@ -37,6 +41,7 @@ def made(judging_made: Judging, tmp_path_factory: pytest.TempPathFactory) -> Ite
         for who, grade in enumerate(GRADES[n % len(GRADES)]):
             judging.grade(who, pair.pair, grade)
     api.adjudicate(project, judging.lead, pairs[6].pair, 1, "seen it", now=NOW)
+    api.add_person_with_password(project, api.OPERATOR, "Lou", Role.LEAD, "a long password", now=NOW)
     api.set_release_terms(project, judging.lead, licence="CC-BY-4.0", citation="@misc{us}", now=NOW)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sentence, "load", lambda spec: WordEncoder())
@@ -57,12 +62,34 @@ def jsonl(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text().splitlines()]
 
 
-def test_totals_are_those_of_status_in_every_form(made: tuple[Judging, Path]) -> None:
+def on_screen(judging: Judging, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """The figures of the page Release, as the lead sees them."""
+    st.cache_resource.clear()
+    token = api.sign_in(judging.project, "Lou", "a long password", now=time.time())
+    monkeypatch.setenv(auth.PROJECT_VARIABLE, str(judging.project.folder))
+    monkeypatch.setattr(auth, "token", lambda: token)
+
+    def script() -> None:
+        from annotate_app.screens import release
+
+        release.page()
+
+    app = AppTest.from_function(script, default_timeout=60).run()
+    assert not app.exception
+    return {metric.label: metric.value for metric in app.metric}
+
+
+def test_totals_are_those_of_status_in_every_form(
+    made: tuple[Judging, Path], monkeypatch: pytest.MonkeyPatch, packages_are_searched_once: None
+) -> None:
     judging, folder = made
     status = api.status_counts(judging.project, api.OPERATOR)
     screen = api.release_preview(judging.project, api.OPERATOR)
     settled = status["pairs"]["consensus"] + status["pairs"]["adjudicated"]
     assert (screen.moments, screen.adjudicated) == (settled, status["pairs"]["adjudicated"])
+    shown = on_screen(judging, monkeypatch)
+    assert shown["Pairs with a relevance"] == str(settled)
+    assert shown["Raw judgements"] == str(status["judgements"])
     told = Counter(
         moment["relevance"]
         for split in ("val", "test")
@@ -94,6 +121,8 @@ def test_totals_are_those_of_status_in_every_form(made: tuple[Judging, Path]) ->
     for split in ("val", "test"):
         queries = status["queries"][split]
         assert screen.count(Split(split)) == len(documents(folder, split)) == tables[split].num_rows == queries
+        name = {"val": "Queries for validation", "test": "Queries for test"}[split]
+        assert shown[name] == f"{queries} of {queries}"
         asked = {line.query_id for line in ir_measures.read_trec_qrels(str(folder / "trec" / f"{split}.qrels"))}
         assert len(asked) == queries
     assert tables["train_top40"].num_rows == status["queries"]["train"]
