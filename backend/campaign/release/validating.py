@@ -255,4 +255,4 @@ class _Validation:
         if there:
             self.report.checked.append(told)
         else:
-            self.report.not_checked.append(f"there are no {what}")
+            self.report.not_checked.append(f"there is no file of {what}")
