@@ -32,7 +32,7 @@ GRADES = ((3, 3), (1, 2), (0, 0), (4, 4), (0, 1), (0, 4, 1, 3), (2, 2))
 
 @pytest.fixture(scope="module")
 def made(judging_made: Judging, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Judging, Path]]:
-    """A judged project, released in every form twice: below `first` and `second`."""
+    """A judged project, released below `first`, and in every other form a second time below `second`."""
     folder = tmp_path_factory.mktemp("forms")
     project = api.open_project(shutil.copytree(judging_made.project.folder, folder / "project"))
     judging = Judging(project, judging_made.lead, judging_made.annotators)
@@ -45,8 +45,8 @@ def made(judging_made: Judging, tmp_path_factory: pytest.TempPathFactory) -> Ite
     api.set_release_terms(project, judging.lead, licence="CC-BY-4.0", citation="@misc{us}", now=NOW)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sentence, "load", lambda spec: WordEncoder())
-        for place, later in (("first", 0.0), ("second", 1e6)):
-            api.export_release(project, api.OPERATOR, folder / place / "tvr-ranking", now=NOW + later)
+        api.export_release(project, api.OPERATOR, folder / "first" / "tvr-ranking", now=NOW)
+        for place in ("first", "second"):
             for form in FORMS:
                 api.export_form(project, api.OPERATOR, folder / place / form, form)
     yield judging, folder / "first"
