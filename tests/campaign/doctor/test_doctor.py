@@ -162,6 +162,16 @@ def test_a_project_that_people_worked_in_is_well(worked: Worked) -> None:
         (f"UPDATE consensus SET rule_version = 'another' WHERE pair_id = ({SETTLED})", {"consensus"}),
         ("UPDATE consensus SET relevance = 1 WHERE verdict = 'adjudicated'", {"consensus"}),
         (f"DELETE FROM consensus WHERE pair_id = ({SETTLED})", {"consensus"}),
+        (
+            "INSERT INTO ruling (pair_id, revision, lead_id, kind, reason, ruled_at) "
+            f"SELECT ({SETTLED}), 5, annotator_id, 'discard_confirmed', '', 1 FROM annotator WHERE role = 'lead'",
+            {"acts of leads"},
+        ),
+        (
+            "INSERT INTO ruling (pair_id, revision, kind, reason, ruled_at) "
+            f"VALUES (({SETTLED}), 1, 're_opened', 'x', 1)",
+            {"number of seats", "consensus"},
+        ),
         ("DELETE FROM agenda WHERE batch_id = 2", {"agenda"}),
         ("UPDATE agenda SET nearest = 4 WHERE batch_id = 2", {"agenda"}),
         ("UPDATE agenda SET position = position + 1 WHERE batch_id = 2", {"agenda"}),
