@@ -11,6 +11,8 @@ from backend.campaign.nouns import Person
 from backend.ground.errors import ReelRankError
 
 _SHOWN = 100
+_NONE = " "
+"""No release is called this."""
 
 
 def release_diff(project: api.Project, lead: Person, found: Sequence[api.KeptRelease]) -> None:
@@ -19,10 +21,12 @@ def release_diff(project: api.Project, lead: Person, found: Sequence[api.KeptRel
     if len(names) < 2:
         return
     st.subheader("What changed", anchor=False)
-    newest, before = list(names)[:2]
     with st.container(horizontal=True):
-        was = address_state.choice("From", "from", names, default=before, box=True)
-        now = address_state.choice("To", "to", names, default=newest, box=True)
+        # Nothing is compared before somebody asks: of two large releases it takes seconds.
+        was = address_state.choice("From", "from", {_NONE: "Choose a release", **names}, box=True)
+        now = address_state.choice("To", "to", names, box=True)
+    if was == _NONE:
+        return
     if was == now:
         st.caption("Choose two different ones.")
         return
