@@ -39,19 +39,25 @@ BROWSER = "tests/browser/"
 LONG = (
     *("tests/browser/test_flow.py", "tests/browser/test_leaderboard.py", "tests/browser/test_notes.py"),
     *("tests/browser/test_account.py", "tests/browser/test_exam.py", "tests/store/test_crash.py"),
-    "tests/install/test_wheel.py",
+    *("tests/install/test_wheel.py", "tests/encoders/"),
 )
+MODELS = (
+    *("tests/encoders/", "tests/training/", "tests/campaign/pool_check/"),
+    *("tests/cli/test_mvmr.py", "tests/cli/test_pool_checking.py"),
+)
+"""Run by one process, because what runs a model takes 5 s to load."""
 
 
 class _ByFile(LoadScopeScheduling):
-    """A process runs whole files, which share servers and what they build.
+    """A process runs whole files, which share servers and what they build; one runs all files that load a model.
 
     The first process begins with those in a browser, which wait a lot, the others with those that compute; whoever is
     through helps with what is left, from its end.
     """
 
     def _split_scope(self, nodeid: str) -> str:
-        return nodeid.partition("::")[0]
+        file = nodeid.partition("::")[0]
+        return MODELS[0] if file.startswith(MODELS) else file
 
     def _assign_work_unit(self, node: WorkerController) -> None:
         in_browser = sorted((file for file in self.workqueue if file.startswith(BROWSER)), key=_turn)
