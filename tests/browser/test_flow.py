@@ -116,6 +116,7 @@ def test_from_the_first_grade_to_a_score(enter: Enter, server: AppServer, tmp_pa
         given[press(ana, grade)] = grade
     saved(ana)
     expect(ana.get_by_test_id("query")).not_to_have_text(query)
+    ana.close()  # a clip that loops for nobody costs a fifth of a processor
 
     # Ben grades the same batch alike, but for Ana's first pair, to which he gives 0 instead of 4.
     ben = enter(ANNOTATORS[1])
@@ -125,6 +126,7 @@ def test_from_the_first_grade_to_a_score(enter: Enter, server: AppServer, tmp_pa
         pair = pair_on_show(ben)
         press(ben, 0 if pair == disputed else given[pair])
     saved(ben)
+    ben.close()
     now = counts(server)
     queries = now["queries"]["val"] + now["queries"]["test"]
     assert now["judgements"] == 2 * BATCH
@@ -145,6 +147,7 @@ def test_from_the_first_grade_to_a_score(enter: Enter, server: AppServer, tmp_pa
         expect(further.get_by_test_id("query")).to_have_text(query)
         assert press(further, grade) == disputed
         saved(further)
+        further.close()
     lead.reload()
     expect(lead.get_by_text("Nothing to decide")).to_be_visible()
 

@@ -97,6 +97,7 @@ def test_a_check_from_the_first_key_to_the_report(enter: Callable[..., Page], se
             page.keyboard.press("3")  # no grade of this campaign
             assert press(page, other if pair == split else right[pair]) == pair
         saved(page)
+        page.close()
 
     # Their disagreement is all that is left: for two further people, one of whom agrees with each.
     for name, grade in ((CLEO, 0), (DAN, 1)):
