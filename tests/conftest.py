@@ -71,6 +71,13 @@ def _turn(file: str) -> tuple[int, str]:
     return LONG.index(file) if file in LONG else len(LONG), file
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Processes beside one another need no threads for sums: those of each would turn waiting for the others' cores."""
+    if config.getoption("numprocesses", None):
+        os.environ.setdefault("OMP_NUM_THREADS", "1")
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadScopeScheduling:
     """Who runs what, where there are several processes."""
     return _ByFile(config, log)
