@@ -9,7 +9,7 @@ import streamlit as st
 
 from annotate_app.plain import plain
 from annotate_app.server import agreement_worker
-from annotate_app.widgets import agreement_view, look, wording
+from annotate_app.widgets import address_state, agreement_view, look, wording
 from backend import api
 from backend.campaign.nouns import Person
 from backend.campaign.quality.model import WHOLE, BoardPart
@@ -54,13 +54,12 @@ def page() -> None:
         st.caption(_over(found, taken), width="stretch")
         if api.agreement_version(project, lead) != taken.version:
             st.button("Bring up to date", key="agreement_anew", on_click=bring_up_to_date, icon=":material/refresh:")
-    part = st.segmented_control(
-        "Part", [*_PARTS, _OTHERS], default="Figures", required=True, key="agreement_part", label_visibility="collapsed"
-    )
+    names = {name: name for name in (*_PARTS, _OTHERS)}
+    part = address_state.choice("Part", "part", names, label_visibility="collapsed")
     if part == _OTHERS:
         _others()
     else:
-        _PARTS[part or "Figures"](found, agreement_worker.draw)
+        _PARTS[part](found, agreement_worker.draw)
     st.fragment(_wait_for, run_every=None if taken.surer.done() else 0.5)(taken)
 
 
@@ -112,9 +111,9 @@ def _chosen(whole: api.AgreementBoard) -> BoardPart:
     """Which pairs the lead wants to look at: all of them, unless they narrow it down."""
     names = [part.part for part in whole.settled[1:]]
     with st.popover("Which pairs", icon=":material/filter_alt:"):
-        split = st.selectbox("Split", ["", *names], format_func=lambda name: name or "All", key="agreement_split")
+        split = address_state.choice("Split", "split", {"": "All", **{name: name for name in names}}, box=True)
         texts = sorted({one.name for one in whole.queries})
-        query = st.selectbox("Query", ["", *texts], format_func=lambda text: text or "All", key="agreement_query")
+        query = address_state.choice("Query", "of", {"": "All", **{text: text for text in texts}}, box=True)
         first = last = None
         if whole.days:
             first = st.date_input("First graded on or after", None, key="agreement_first")

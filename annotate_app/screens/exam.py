@@ -49,7 +49,9 @@ def _exam(project: api.Project, lead: Person) -> bool:
     _facts(held, api.exam_although(project, lead))
     standing = api.exam_results(project, lead)
     exam_round.stage(held, standing, api.preview_exam_key(project, lead))
-    people, results, items, another = st.tabs(["People", "Results", "Items", "Another exam, or none"])
+    people, results, items, another = st.tabs(
+        ["People", "Results", "Items", "Another exam, or none"], key="tab", bind="query-params"
+    )
     with people:
         _people(standing)
     with results:

@@ -32,7 +32,7 @@ def page() -> None:
         _form(report.settings)
         return
     _facts(report)
-    of_people, settings = st.tabs(["People", "Settings"])
+    of_people, settings = st.tabs(["People", "Settings"], key="tab", bind="query-params")
     with of_people:
         if not people:
             st.info("There are no annotators yet.")

@@ -27,7 +27,7 @@ def page() -> None:
         if done := st.session_state.pop("guideline_done", ""):
             st.success(plain(done))
     versions = api.guideline_versions(project, lead)
-    words, kept, practised = st.tabs(["Words", "Versions", "Tutorial"])
+    words, kept, practised = st.tabs(["Words", "Versions", "Tutorial"], key="tab", bind="query-params")
     with words:
         _words(project, lead, versions[-1])
     with kept:

@@ -8,7 +8,7 @@ from html import escape
 import streamlit as st
 
 from annotate_app.plain import plain
-from annotate_app.widgets import look, tables, wording
+from annotate_app.widgets import address_state, look, tables, wording
 from annotate_app.widgets.day_chart import stacked_days
 from backend import api
 from backend.campaign.hours.model import HoursReport, Outlook, PersonHours
@@ -30,10 +30,9 @@ _COUNTED = (
 def page() -> None:
     """The period, its sums, its days, its people, and a file of it; below, what is still to come."""
     project, lead, _ = look.lead_page("Hours")
-    period = st.segmented_control(
-        "Period", PERIODS, default=PERIODS[0], required=True, key="hours_period", label_visibility="collapsed"
-    )
-    first, last = bounds(period or PERIODS[0], time.time())
+    periods = {name: name for name in PERIODS}
+    period = address_state.choice("Period", "period", periods, label_visibility="collapsed")
+    first, last = bounds(period, time.time())
     try:
         found = api.hours(project, lead, first=first, last=last)
     except ReelRankError as refusal:

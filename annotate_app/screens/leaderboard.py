@@ -9,7 +9,7 @@ from typing import Any, Literal
 import streamlit as st
 
 from annotate_app.plain import plain
-from annotate_app.widgets import board_view, look, wording
+from annotate_app.widgets import address_state, board_view, look, wording
 from backend import api
 from backend.campaign.nouns import Person
 from backend.ground.errors import ReelRankError
@@ -38,8 +38,9 @@ def page() -> None:
         _keeper(project, lead, runs, {})
         return
     with st.container(horizontal=True):
-        truth = st.selectbox("Ground truth", truths, key="board_truth")
-        preset = st.selectbox("Preset", list(_PRESETS), key="board_preset", help=_MEANINGS)
+        truth = address_state.choice("Ground truth", "truth", {name: name for name in truths}, box=True)
+        presets = {name: name for name in _PRESETS}
+        preset = address_state.choice("Preset", "preset", presets, box=True, help=_MEANINGS)
     try:
         version = api.leaderboard_version(project, lead, truth)
         board = _scored(project, lead, str(project.folder), truth, _PRESETS[preset], version)
@@ -100,9 +101,7 @@ def _shown(project: api.Project, lead: Person, runs: Sequence[api.Kept], board: 
         _keeper(project, lead, runs, board.left_out)
         return
     st.caption(f"{plain(board.truth)}: {plain(api.score_sentence(scores.summary()))}")
-    part = st.segmented_control(
-        "Part", _PARTS, default="Ranking", required=True, key="board_part", label_visibility="collapsed"
-    )
+    part = address_state.choice("Part", "part", {name: name for name in _PARTS}, label_visibility="collapsed")
     if part == "Charts":
         board_view.charts(scores)
     elif part == "Groups":

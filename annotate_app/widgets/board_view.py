@@ -13,6 +13,7 @@ import pandas as pd
 import streamlit as st
 
 from annotate_app.plain import plain
+from annotate_app.widgets import address_state
 from annotate_app.widgets.case_view import case_view
 from backend import api
 from backend.campaign.nouns import Person
@@ -155,16 +156,17 @@ def cases(project: api.Project, lead: Person, board: api.Leaderboard, scores: ap
     order = api.notable_queries(scores)
     k, mu = scores.middle
     wide, middle, other, narrow = st.columns([4, 2, 2, 1])
-    query = wide.selectbox(
-        "Query", list(order), key="board_query", format_func=lambda number: _query(board, scores, number, order)
-    )
-    first = middle.selectbox("Run", names, key="board_first")
-    second = other.selectbox(
-        "Beside it", [None, *names], key="board_second", format_func=lambda name: name or "nothing"
-    )
-    mu = narrow.selectbox("IoU from", scores.settings.mu, index=scores.settings.mu.index(mu), key="board_mu")
-    if query is None:
+    if not order:
         return
+    with wide:
+        labels = {str(number): _query(board, scores, number, order) for number in order}
+        query = int(address_state.choice("Query", "case", labels, box=True))
+    with middle:
+        first = address_state.choice("Run", "run", {name: name for name in names}, box=True)
+    with other:
+        labels = {"": "nothing", **{name: name for name in names}}
+        second = address_state.choice("Beside it", "beside", labels, box=True)
+    mu = narrow.selectbox("IoU from", scores.settings.mu, index=scores.settings.mu.index(mu), key="board_mu")
     shown = [name for name in dict.fromkeys([first, second]) if name]
     (case,) = scores.cases([query], k, mu)
     view = api.score_case(scores, case, shown, board.inputs.facts)

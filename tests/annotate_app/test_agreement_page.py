@@ -85,7 +85,7 @@ def words(app: AppTest) -> str:
 
 
 def part(app: AppTest, name: str) -> AppTest:
-    app.segmented_control(key="agreement_part").set_value(name).run()
+    app.segmented_control(key="address-part").set_value(name).run()
     assert not app.exception
     return app
 
@@ -136,7 +136,7 @@ def test_every_part_shows_what_it_is_of(open_page: Open, graded: Judging) -> Non
 
 def test_everything_can_be_of_a_part_of_the_pairs(open_page: Open, graded: Judging, worker: list[Future[Any]]) -> None:
     app = open_page()
-    app.selectbox(key="agreement_split").set_value("test").run()
+    app.selectbox(key="address-split").set_value("test").run()
     of_test = api.agreement_board(graded.project, api.OPERATOR, BoardPart(split="test"), resamples=0)
     said = words(app)
     assert f"Only test: {of_test.summary['rows']} grades that count, by 2 people" in said
@@ -144,9 +144,9 @@ def test_everything_can_be_of_a_part_of_the_pairs(open_page: Open, graded: Judgi
     assert len(worker) == 2
     assert "Who agrees with whom" in words(part(app, "People"))
     val = next(one.name for one in api.agreement_board(graded.project, api.OPERATOR).queries if one.split == "val")
-    app.selectbox(key="agreement_query").set_value(val).run()
+    app.selectbox(key="address-of").set_value(val).run()
     assert "None of the graded pairs is of this part" in words(app)
-    app.selectbox(key="agreement_split").set_value("").run()
+    app.selectbox(key="address-split").set_value("").run()
     assert f"Only \u201c{val}\u201d: " in words(app)
 
 

@@ -92,7 +92,7 @@ def test_sums_people_and_what_is_left_out(open_page: Open) -> None:
 
 def test_a_period_is_asked_for_by_the_days_of_the_server(open_page: Open, project: fake_api.Project) -> None:
     app = open_page()
-    app.segmented_control(key="hours_period").set_value("All days").run()
+    app.segmented_control(key="address-period").set_value("All days").run()
     (first, last), everything = project.hours_asked[0], project.hours_asked[-1]
     assert everything == (None, None)
     assert first is not None

@@ -91,7 +91,7 @@ def words(app: AppTest) -> str:
 
 
 def part(app: AppTest, name: str) -> AppTest:
-    app.segmented_control(key="board_part").set_value(name).run()
+    app.segmented_control(key="address-part").set_value(name).run()
     assert not app.exception
     return app
 
@@ -195,17 +195,17 @@ def test_errors_are_shares_of_all_relevant_moments(open_page: Open, board: Judgi
 def test_cases_offer_every_query_with_its_words_and_two_runs(open_page: Open, board: Judging) -> None:
     app = part(open_page(), "Cases")
     texts = {q.query for q in api.list_queries(board.project, api.OPERATOR) if q.split.value == "val"}
-    query = app.selectbox(key="board_query")
+    query = app.selectbox(key="address-case")
     assert {option.partition(" (")[0] for option in query.options} == texts
     assert all("(where runs differ)" in option for option in query.options)
-    app.selectbox(key="board_second").set_value(HOSTILE).run()
+    app.selectbox(key="address-beside").set_value(HOSTILE).run()
     assert not app.exception
 
 
 def test_another_preset_is_another_ranking_and_says_so(open_page: Open, board: Judging) -> None:
     app = open_page()
     paper = app.dataframe[0].value["Mean ndcg@20,0.5"].tolist()
-    app.selectbox(key="board_preset").set_value("Official").run()
+    app.selectbox(key="address-preset").set_value("Official").run()
     assert "settled val: preset official, unknown=ignore" in read(words(app))
     official = app.dataframe[0].value["Mean ndcg@20,0.5"].tolist()
     assert official[0] == paper[0] == 1
@@ -221,7 +221,7 @@ def test_runs_without_a_query_in_common_are_ranked_and_not_compared(
     for number, (query, moments) in enumerate(list(candidates(settled).items())[:2]):
         api.add_run(settled.project, api.OPERATOR, write(tmp_path / f"{number}.json", {query: moments}), now=NOW)
     app = open_page()
-    app.selectbox(key="board_preset").set_value("Official").run()
+    app.selectbox(key="address-preset").set_value("Official").run()
     assert not app.exception
     for name in PARTS:
         part(app, name)
@@ -282,8 +282,8 @@ def test_a_ground_truth_is_kept_and_can_be_chosen(open_page: Open, board: Judgin
     app.file_uploader(key="board_file").set_value(("old.json", json.dumps(truth).encode(), "application/json"))
     app.segmented_control(key="board_kind").set_value("Ground truth")
     submit(app)
-    assert app.selectbox(key="board_truth").options == ["settled val", "settled test", "old"]
-    app.selectbox(key="board_truth").set_value("old").run()
+    assert app.selectbox(key="address-truth").options == ["settled val", "settled test", "old"]
+    app.selectbox(key="address-truth").set_value("old").run()
     assert not app.exception
     part(app, "Ranking")
     assert app.dataframe[0].value["Run"].tolist() == ["elsewhere"]
