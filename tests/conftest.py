@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from argon2 import PasswordHasher
+from hypothesis import settings
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 from xdist.workermanage import WorkerController
@@ -33,6 +34,10 @@ MEMORY = Path("/dev/shm")
 if os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > 4 << 30:
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
 
+
+# A busy machine makes no example wrong.
+settings.register_profile("any machine", deadline=None)
+settings.load_profile("any machine")
 
 BROWSER = "tests/browser/"
 # What takes longest begins first, so that no process is left alone with it at the end; the rest goes by name.

@@ -12,6 +12,8 @@ from playwright.sync_api import Page, expect
 from app_server import AppServer
 from axe import passes_axe
 from backend import api
+from hands import page_is_done
+from support import person_of
 
 pytestmark = pytest.mark.browser
 LEAD, _, _ = api.demo_people()
@@ -34,18 +36,21 @@ def make(page: Page, name: str) -> None:
 
 
 def test_a_lead_makes_two_releases_and_sees_what_changed(enter: Callable[..., Page], server: AppServer) -> None:
-    page = enter(LEAD, url=f"{server.url}/release")
+    page = enter(LEAD, url=f"{server.url}/release", viewport={"width": 1280, "height": 1600})
     expect(page.get_by_text("3 queries are left out: pairs of them still wait for grades")).to_be_visible()
+    page_is_done(page)
     page.get_by_text("Licence and citation: no licence chosen").click()
+    keep = page.get_by_role("button", name="Keep", exact=True)
+    keep.click(trial=True)  # all of it has unfolded: a list that is open closes when something moves
     page.get_by_role("combobox", name="Licence").click()
     page.get_by_role("option", name="CC-BY-4.0").click()
     page.get_by_label("How to cite it").fill("The demo, 2026.")
-    page.get_by_role("button", name="Keep", exact=True).click()
+    keep.click()
     expect(page.get_by_text("Licence and citation: CC-BY-4.0")).to_be_visible()
     make(page, "v1")
 
     project = api.open_project(server.project)
-    lead = next(row.person for row in api.list_people(project, api.OPERATOR) if row.person.name == LEAD)
+    lead = person_of(project, LEAD)
     query = api.release_preview(project, lead).queries[0].query_id
     pair = next(one for one in api.query_pairs(project, lead, query) if one.relevance == 0)
     api.adjudicate(project, lead, pair.pair, 3, "the second half shows it", now=time.time())

@@ -38,9 +38,9 @@ def test_a_judgement_without_a_seat_cannot_be_written(judging: Judging) -> None:
         )
 
 
-def test_a_third_seat_of_the_first_round_has_no_number(judging: Judging) -> None:
+def test_a_seat_beyond_the_sixth_has_no_number(judging: Judging) -> None:
     with pytest.raises(sqlite3.IntegrityError, match="CHECK"):
-        judging.project.store.db.conn.execute("INSERT INTO seat (pair_id, seat_no) VALUES (1, 5)")
+        judging.project.store.db.conn.execute("INSERT INTO seat (pair_id, seat_no) VALUES (1, 7)")
 
 
 def test_a_database_newer_than_the_code_is_refused_by_name(tmp_path: Path) -> None:

@@ -53,12 +53,12 @@ def test_what_was_asked_for_and_is_not_there_is_said(fresh: Round) -> None:
 
 
 def test_while_it_is_held_nobody_is_handed_its_pairs_and_counts_say_so(fresh: Round) -> None:
-    before = api.progress(fresh.project, api.OPERATOR, now=NOW).needed
+    before = api.progress(fresh.project, api.OPERATOR, now=NOW).ahead.needed
     fresh.hold(queries=2, pairs=5)
     api.exempt_from_exam(fresh.project, fresh.lead, fresh.person(0).annotator_id, "wrote the guideline", now=NOW)
     counts = api.status_counts(fresh.project, api.OPERATOR)["pairs"]
     assert (counts["open"], counts["set_aside"], sum(counts.values())) == (50, 10, 60)
-    assert api.progress(fresh.project, api.OPERATOR, now=NOW).needed == before - 20, "two seats of ten pairs"
+    assert api.progress(fresh.project, api.OPERATOR, now=NOW).ahead.needed == before - 20, "two seats of ten pairs"
     assert len(fresh.handed_out(0)) == 50
     assert fresh.handed_out(0).isdisjoint(fresh.items())
     findings = api.doctor(fresh.project, now=NOW).findings

@@ -115,12 +115,11 @@ def test_leads_read_who_is_paused_since_when_and_why(judging: Judging) -> None:
 
 
 def test_the_forecast_does_not_reckon_with_them(judging: Judging) -> None:
-    from backend.campaign.review.rows import progress
+    from backend.campaign.steering.rows import progress
 
     pause(judging)
-    may_work = {
-        pace.name: works for pace, works, _ in progress.paces(judging.project.store.db, midnight=NOW, week_ago=NOW)
-    }
+    paces = progress.paces(judging.project.store.db, midnight=NOW, week_ago=NOW)
+    may_work = {one.pace.name: one.may_work for one in paces}
     assert may_work.pop(judging.annotators[0].name) is False
     assert all(may_work.values())
 
