@@ -5,6 +5,8 @@ from typing import Any
 
 import streamlit as st
 
+from annotate_app.plain import component_key
+
 _HERE = Path(__file__).parent
 _mount = st.components.v2.component(
     "reelrank_case_view",
@@ -23,4 +25,4 @@ def case_view(case: dict[str, Any], key: str) -> None:
             where the project has no such video; `told` is what a run made of each moment, None for nothing.
         key: one for each case view on a page.
     """
-    _mount(key=key, data=case)
+    _mount(key=component_key(key), data=case)

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from annotate_app.plain import component_key
 from backend.campaign.exam.model import TrialPair
 from backend.campaign.review.model import PairReview
 
@@ -24,4 +25,4 @@ def review_clip(pair: PairReview | TrialPair, place: str = "") -> None:
 
 def clip_at(src: str, label: str, key: str) -> None:
     """Shows the clip at an address of this server; `label` is what it is called, `key` Streamlit's name of it."""
-    _mount(key=key, data={"src": src, "label": label})
+    _mount(key=component_key(key), data={"src": src, "label": label})
