@@ -12,6 +12,7 @@ from playwright.sync_api import Page, expect
 from app_server import AppServer
 from axe import no_serious_finding
 from backend import api
+from hands import page_is_done
 
 pytestmark = pytest.mark.browser
 LEAD, _, _ = api.demo_people()
@@ -44,7 +45,9 @@ def on_show(page: Page) -> str:
 
 
 def shows(page: Page, pair: str) -> None:
+    """The case is on show as a whole: while it is drawn, buttons below it are still those of the case before."""
     expect(page.locator(f".st-key-card-{pair}")).to_be_visible()
+    page_is_done(page)
 
 
 def test_a_lead_goes_through_the_cases_by_keyboard(enter: Callable[..., Page], server: AppServer) -> None:
