@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import time
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -95,6 +96,16 @@ def shared() -> Path:
     if not folder.is_dir():
         pytest.skip("no shared data beside the project (set REELRANK_SHARED to its folder)")
     return folder
+
+
+@pytest.fixture
+def new_york(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A server far from Greenwich, whose days are others."""
+    monkeypatch.setenv("TZ", "America/New_York")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
 
 
 hash_as_served = people._hasher

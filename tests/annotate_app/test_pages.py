@@ -48,27 +48,9 @@ def project(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> fake_api.Project
 
 
 @pytest.fixture
-def open_page(monkeypatch: pytest.MonkeyPatch, project: fake_api.Project) -> Open:
+def open_page(open_screen: Open) -> Open:
     """Opens one page as somebody, as if their browser sent the cookie."""
-    from annotate_app.session import auth
-
-    def opened(page: str, who: str = "Lea", **query: str) -> AppTest:
-        monkeypatch.setenv(auth.PROJECT_VARIABLE, str(project.folder))
-        monkeypatch.setattr(auth, "token", lambda: f"token-of-{who}")
-
-        def script(page: str) -> None:
-            import importlib
-
-            importlib.import_module(f"annotate_app.screens.{page}").page()
-
-        app = AppTest.from_function(script, args=(page,), default_timeout=10)
-        for name, value in query.items():
-            app.query_params[name] = value
-        app.run()
-        assert not app.exception
-        return app
-
-    return opened
+    return open_screen
 
 
 def sentences(app: AppTest) -> list[str]:

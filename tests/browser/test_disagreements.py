@@ -84,7 +84,16 @@ def test_a_lead_goes_through_the_cases_by_keyboard(enter: Callable[..., Page], s
     page.keyboard.press("p")
     shows(page, first)
 
-    # A discard is confirmed with one key; the re-opening asks for its reason first.
+    # A discard is confirmed with one key, but not while a case is drawn; the re-opening asks for its reason first.
+    state = "(app, state) => app.setAttribute('data-test-script-state', state)"
+    page.get_by_test_id("stApp").evaluate(state, "running")
+    done = acts(server)
+    page.keyboard.press("d")
+    page.get_by_test_id("stApp").evaluate(state, "notRunning")
+    page.keyboard.press("?")  # a key that comes after it has been answered
+    expect(page.get_by_text("confirm the discard", exact=False).first).to_be_visible()
+    page.keyboard.press("Escape")
+    assert (on_show(page), acts(server)) == (first, done)
     page.keyboard.press("d")
     shows(page, second)
     assert acts(server)[-1] == (first, "discard_confirmed", None, "", 1)

@@ -9,6 +9,8 @@ from backend.ground.ids import PairKey
 
 LEGEND = "case-legend"
 """Streamlit's key of the list of keys."""
+_ACTS = ("d", "o", "t", "u")
+"""Keys of buttons that do something about a pair."""
 _HERE = Path(__file__).parent
 _mount = st.components.v2.component(
     "reelrank_case_keys",
@@ -21,6 +23,8 @@ _mount = st.components.v2.component(
 def case_keys(pair: PairKey, following: PairKey | None) -> None:
     """Obeys keys for the form of a pair: digits choose the relevance, W goes to the reason.
 
+    Keys that do something about a pair do nothing while the page is being drawn: they would reach the pair before.
+
     Args:
         pair: the pair on show.
         following: the pair whose clip is loaded ahead.
@@ -31,6 +35,7 @@ def case_keys(pair: PairKey, following: PairKey | None) -> None:
             "relevance": f".st-key-relevance-{pair}",
             "reason": f".st-key-reason-{pair}",
             "legend": f".st-key-{LEGEND}",
+            "acts": _ACTS,
             "next": f"/clips/{following}.mp4" if following else None,
         },
     )

@@ -9,6 +9,12 @@ export default function ({ parentElement, data }) {
   mounted.set(host, ended);
   const reason = () => document.querySelector(`${data.reason} input`);
 
+  // While a case is being drawn, the buttons below it are still those of the case before: their keys do nothing.
+  window.addEventListener("keydown", (event) => {
+    if (isForeign(event) || !data.acts.includes(letterOf(event)?.toLowerCase())) return;
+    if (document.querySelector('[data-testid="stApp"]')?.dataset.testScriptState === "running") event.stopImmediatePropagation();
+  }, { capture: true, signal: ended.signal });
+
   document.addEventListener("keydown", (event) => {
     if (event.key === "Escape" && event.target === reason()) return event.target.blur();
     if (isForeign(event) || foreignDialogOpen() || event.repeat) return;

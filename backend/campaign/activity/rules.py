@@ -39,11 +39,6 @@ def told(kind: str, payload: Payload) -> str:
     return f"{said} (“{reason}”)" if reason and kind not in _OWN_REASON else said
 
 
-def group_of(kind: str) -> ActivityGroup:
-    """What a kind of event is about; one that is not known belongs to the material."""
-    return WORDS[kind][0] if kind in WORDS else ActivityGroup.MATERIAL
-
-
 def kinds_of(group: ActivityGroup) -> list[str]:
     """The kinds of event that belong to a group."""
     return [kind for kind, (of, _) in WORDS.items() if of is group]

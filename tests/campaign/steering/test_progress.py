@@ -3,9 +3,7 @@
 import random
 import secrets
 import sqlite3
-import time
 from collections import Counter
-from collections.abc import Iterator
 from datetime import datetime
 
 import pytest
@@ -22,16 +20,7 @@ from support import Judging
 DAY_S = 86_400.0
 # Half past midnight in New York, and already morning in Greenwich: the days differ.
 NOW = datetime.fromisoformat("2026-03-12T00:30:00-04:00").timestamp()
-
-
-@pytest.fixture(autouse=True)
-def new_york(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A server far from Greenwich, in the week in which its clocks change."""
-    monkeypatch.setenv("TZ", "America/New_York")
-    time.tzset()
-    yield
-    monkeypatch.undo()
-    time.tzset()
+pytestmark = pytest.mark.usefixtures("new_york")
 
 
 @pytest.fixture
