@@ -15,10 +15,10 @@ from backend.campaign.nouns import Person
 from backend.ground.errors import ReelRankError
 
 _PARTS = ("Ranking", "Charts", "Groups", "Errors", "Cases", "Runs")
-_PRESETS: Mapping[str, Literal["paper", "official"]] = {"Paper": "paper", "Official": "official"}
+_PRESETS: Mapping[str, Literal["paper", "tvr-ranking"]] = {"Paper": "paper", "TVR-Ranking": "tvr-ranking"}
 _MEANINGS = (
     "Paper: the formulas of the papers; linear gain, IoU ≥ mu, every query of the truth counts. "
-    "Official: the published TVR-Ranking evaluator; gain 2^rel − 1, IoU > mu, only queries that a run predicts."
+    "TVR-Ranking: its published evaluator; gain 2^rel − 1, IoU > mu, only queries that a run predicts."
 )
 
 
@@ -40,6 +40,8 @@ def page() -> None:
     with st.container(horizontal=True):
         truth = address_state.choice("Ground truth", "truth", {name: name for name in truths}, box=True)
         presets = {name: name for name in _PRESETS}
+        if address_state.read("preset") == "Official":  # an address from before the preset was renamed
+            address_state.go(preset="TVR-Ranking")
         preset = address_state.choice("Preset", "preset", presets, box=True, help=_MEANINGS)
     try:
         version = api.leaderboard_version(project, lead, truth)
@@ -87,7 +89,7 @@ def remove(name: str) -> None:
 
 @st.cache_resource(max_entries=16, show_spinner="Scoring")
 def _scored(
-    _project: api.Project, _lead: Person, folder: str, truth: str, preset: Literal["paper", "official"], version: str
+    _project: api.Project, _lead: Person, folder: str, truth: str, preset: Literal["paper", "tvr-ranking"], version: str
 ) -> api.Leaderboard:
     """Kept until a run, or the truth, changes; everybody who looks shares it."""
     return api.score_kept_runs(_project, _lead, truth, preset=preset)

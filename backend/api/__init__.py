@@ -301,6 +301,7 @@ if TYPE_CHECKING:
     from backend.scoring.pools.figures import write_own_and_pool
     from backend.scoring.pools.pooling import PoolFile, Pooling
     from backend.scoring.pools.stats import PoolStatistics
+    from backend.scoring.presets import FORMER as FORMER_PRESETS
     from backend.scoring.presets import OPTION_VALUES as EVALUATION_OPTIONS
     from backend.scoring.scoreboard import Scoreboard, score_runs
     from backend.scoring.scored_files import evaluate_files, score_files
@@ -333,6 +334,7 @@ __all__ = [
     "CASE_KINDS",
     "CORPUS_FORMATS",
     "EVALUATION_OPTIONS",
+    "FORMER_PRESETS",
     "GOLD_PAIRS",
     "OPERATOR",
     "PAPER_KAPPA",

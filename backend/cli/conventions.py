@@ -13,7 +13,15 @@ class Preset(StrEnum):
     """Conventions of scoring."""
 
     PAPER = "paper"
-    OFFICIAL = "official"
+    TVR_RANKING = "tvr-ranking"
+
+
+def preset_named(text: str) -> Preset:
+    """A preset by its name, or by a former one; anything else is wrong usage."""
+    try:
+        return Preset(api.FORMER_PRESETS.get(text, text))
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is not one of {', '.join(Preset)}") from None
 
 
 Truth = Annotated[Path, typer.Option("--truth", metavar="FILE", help="Truth, such as val.json.", show_default=False)]
@@ -21,7 +29,15 @@ Runs = Annotated[list[Path], typer.Option("--run", metavar="FILE", help="A run; 
 Videos = Annotated[
     Path | None, typer.Option("--videos", metavar="MAP", help="name -> [duration, index], for runs with indices.")
 ]
-PresetOption = Annotated[Preset, typer.Option("--preset", help="paper: the formula; official: the published code.")]
+PresetOption = Annotated[
+    Preset,
+    typer.Option(
+        "--preset",
+        parser=preset_named,
+        metavar="paper|tvr-ranking",
+        help="paper: the formula; tvr-ranking: the published code of TVR-Ranking.",
+    ),
+]
 K = Annotated[str, typer.Option("--k", metavar="K,K", help="Rank cut-offs.")]
 Mu = Annotated[str, typer.Option("--mu", metavar="M,M", help="IoU thresholds of NDCG.")]
 Theta = Annotated[str, typer.Option("--theta", metavar="T,T", help="IoU thresholds of measures without grades.")]

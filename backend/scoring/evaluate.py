@@ -54,13 +54,13 @@ def evaluate(
         truth: `{query: [{"video", "start", "end", "relevance"}]}`; times in seconds, relevance 0-4. None where the own
             and positive moments of `pools` are.
         run: `{query: [[video, start, end, score], ...]}`, best first.
-        preset: `paper` or `official`; gives every option below that is None.
+        preset: `paper` or `tvr-ranking`; gives every option below that is None.
         k: rank cut-offs, whole numbers from 1.
         mu: IoU thresholds of NDCG, in (0, 1].
         theta: IoU thresholds of measures without graded relevance (recall, recall_gt, axiou_ap), in (0, 1].
         order: rank predictions as they stand (`file`) or by falling score, stable (`score`).
         missing: a truth query that the run lacks counts 0 (`zero`; preset `paper`), is left out of the mean
-            (`skip`; preset `official`) or is refused (`error`).
+            (`skip`; preset `tvr-ranking`) or is refused (`error`).
         min_relevance: relevance (1-4) from which a moment counts for measures without graded relevance.
         gain: of NDCG and DCG, `linear` (x) or `exp2` (2**x - 1).
         iou_compare: of NDCG, IoU `ge` or `gt` mu.
@@ -72,7 +72,7 @@ def evaluate(
         dedupe_predictions: drop later ones of equal predictions of a query.
         invalid: impossible moments, mu outside (0, 1]: `error`, `skip` them, or `zero` (see `Conventions`).
         measures: names of measures (`rank` stands for `recall`, `ap` for `axiou_ap`); all in preset `paper`, `ndcg`
-            alone in `official` where not given.
+            alone in `tvr-ranking` where not given.
         pools: from `reelrank.read_pools`: each query is searched in its own pool of videos, as in MVMR.
         pooling: what of the run counts in pools, such as `Pooling(one_per_video=True)`.
         first_step: `{query: [[video, start, end, score], ...]}`, whose scores rank the videos of a pool; only the best

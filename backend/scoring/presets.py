@@ -1,7 +1,7 @@
 """Where the paper and the published evaluator of TVR-Ranking differ, as named options in two presets.
 
 `paper` is the formula of the paper: linear gain, IoU >= mu, exact arithmetic, every query of the truth counts.
-`official` is the published function bit for bit: gain 2**rel - 1, IoU > mu, float64, an average over the
+`tvr-ranking` is the published function bit for bit: gain 2**rel - 1, IoU > mu, float64, an average over the
 queries that the run holds. An option given explicitly overrides its preset.
 """
 
@@ -17,7 +17,9 @@ from backend.scoring.matching.columns import HIGHEST_RELEVANCE
 from backend.scoring.matching.discount import Gain
 from backend.scoring.measure import Measure
 
-Preset = Literal["paper", "official"]
+Preset = Literal["paper", "tvr-ranking", "official"]
+FORMER: Mapping[str, str] = {"official": "tvr-ranking"}
+"""What a preset was called before: accepted where one is asked for, never printed."""
 DEFAULT_K = (10, 20, 40)
 DEFAULT_MU = (0.3, 0.5, 0.7)
 POOL_K = (1, 5, 20, 50)
@@ -84,7 +86,7 @@ PRESETS: Mapping[str, Conventions] = {
         dedupe_predictions=False,
         invalid="error",
     ),
-    "official": Conventions(
+    "tvr-ranking": Conventions(
         gain="exp2",
         iou_compare="gt",
         arithmetic="float64",
@@ -167,14 +169,15 @@ def settle(
 ) -> Settings:
     """Check what a caller asked for and fill the rest from the preset.
 
-    `measures` defaults to all of them in preset `paper`, and to NDCG alone in `official`, because the published
+    `measures` defaults to all of them in preset `paper`, and to NDCG alone in `tvr-ranking`, because the published
     function has no other; those asked for there follow its other conventions (gain, arithmetic, missing queries).
 
     Raises:
         InputError: naming every preset, option, measure, K, mu, theta or min_relevance that cannot be used.
     """
+    asked, preset = preset, FORMER.get(preset, preset)
     if preset not in PRESETS:
-        raise InputError.single("preset", f"{preset!r} is not one of {', '.join(PRESETS)}")
+        raise InputError.single("preset", f"{asked!r} is not one of {', '.join(PRESETS)}")
     problems = []
     given = {name: value for name, value in options.items() if value is not None}
     for name, value in given.items():

@@ -51,13 +51,13 @@ def score_files(
         truth_path: the truth; None where the pools' own and positive moments are.
         run_paths: the runs.
         videos: `name -> [duration, index]`, for runs that give videos by index.
-        preset: `paper` or `official`.
+        preset: `paper` or `tvr-ranking`.
         k: rank cut-offs; 10, 20, 40 where not given, in pools 1, 5, 20, 50.
         mu: IoU thresholds of graded measures; .3, .5, .7 where not given, in pools .5, .7.
         theta: IoU thresholds of measures without grades; the same.
         min_relevance: what counts as relevant where relevance is not graded.
         measures: their names. Where not given: in pools recall (MVMR's Rank n@m), AxIoU and NDCG; else all in preset
-            `paper` and `ndcg` in `official`.
+            `paper` and `ndcg` in `tvr-ranking`.
         pool: a file of pools: each query is searched in its own videos.
         progress: called with (what is done, done, all).
         **options: see `backend.api.evaluate`.

@@ -108,7 +108,7 @@ def published_function():
 def test_official_size() -> None:
     truth, run = columns(2_781, 40, 77_036)
     rows, reference = [], None
-    official = settle("official", K, MU, {})
+    official = settle("tvr-ranking", K, MU, {})
     published = published_function()
     if published is not None:
         answer, predicted = as_published(truth, run)
@@ -122,7 +122,7 @@ def test_official_size() -> None:
         rows.append((what, f"{took * 1e3:.1f} ms", f"{reference / took:.0f} times faster" if reference else ""))
 
     key = prepare_truth(truth, official)
-    row("`official`, NDCG, 9 values", partial(score, key, prepare_run(run, key, official), official))
+    row("`tvr-ranking`, NDCG, 9 values", partial(score, key, prepare_run(run, key, official), official))
     row("the same, the run checked and ranked too", partial(run_too, key, run, official))
     row("the same, the truth checked and sorted too", partial(whole, truth, run, official))
     graded, full = (settle("paper", K, MU, {}, measures=measures) for measures in (["ndcg"], None))
@@ -144,7 +144,7 @@ def whole(truth: Truth, run: Run, settings: Settings) -> dict[str, float]:
 def large(size: tuple[int, int, int], official: bool) -> tuple[float, float, float, float]:
     """Seconds of preparing and of scoring, GB at most before and after; in a process of its own."""
     truth, run = columns(*size)
-    settings = settle("official" if official else "paper", (10, 100, size[1]), MU, {})
+    settings = settle("tvr-ranking" if official else "paper", (10, 100, size[1]), MU, {})
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     start = time.process_time()
     key = prepare_truth(truth, settings)
@@ -163,7 +163,7 @@ def test_large_runs() -> None:
             with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
                 prepare, compute, before, after = pool.submit(large, size, official).result()
             what = f"{size[0]:,} x {size[1]:,}, {size[2]:,} truths, " + (
-                "`official`" if official else "`paper`, all measures"
+                "`tvr-ranking`" if official else "`paper`, all measures"
             )
             rows.append((what, f"{prepare:.1f} s", f"{compute:.1f} s", f"{after:.2f} GB", f"{before:.2f} GB"))
     head = "queries x predictions|check and sort|score|peak memory|of which the making of the columns"

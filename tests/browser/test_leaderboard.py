@@ -118,9 +118,9 @@ def test_the_ranking_is_shown_under_its_preset_and_options(enter: Enter, server:
     for name in ("similarity (demo)", "any order (demo)", HOSTILE):
         assert name in cells
     assert "None" not in cells
-    choose(page, "Preset", "Official")
+    choose(page, "Preset", "TVR-Ranking")
     expect(
-        page.get_by_text(f"settled val: preset official, unknown=ignore; 8 queries, {moments} moments")
+        page.get_by_text(f"settled val: preset tvr-ranking, unknown=ignore; 8 queries, {moments} moments")
     ).to_be_visible()
 
 

@@ -144,9 +144,17 @@ def test_theory_needs_no_files(reelrank: Run, tmp_path: Path) -> None:
     assert len(list((tmp_path / "t").iterdir())) == 3
 
 
-def test_the_official_preset_compares_all_queries_and_says_so(reelrank: Run, files: dict[str, Any]) -> None:
-    _, out, _ = reelrank("measures", "ties", *given(), "--preset", "official")
-    assert out.startswith(f"preset official, missing=zero; {QUERIES} queries")
+@pytest.mark.parametrize("name", ["tvr-ranking", "official"])
+def test_the_published_preset_compares_all_queries_and_says_so(reelrank: Run, files: dict[str, Any], name: str) -> None:
+    """Under its former name too; what is printed is the present one."""
+    _, out, _ = reelrank("measures", "ties", *given(), "--preset", name)
+    assert out.startswith(f"preset tvr-ranking, missing=zero; {QUERIES} queries")
+
+
+def test_an_unknown_preset_is_wrong_usage_and_names_the_present_ones(reelrank: Run, files: dict[str, Any]) -> None:
+    code, _, said = reelrank("measures", "ties", *given(), "--preset", "best")
+    assert code == 2
+    assert "'best' is not one of paper, tvr-ranking" in said
 
 
 def test_numbers_do_not_depend_on_jobs(reelrank: Run, files: dict[str, Any]) -> None:

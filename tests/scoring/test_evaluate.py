@@ -10,7 +10,7 @@ import pytest
 from backend.ground.errors import InputError
 from backend.scoring.evaluate import evaluate
 from backend.scoring.files.reading import read_run, read_truth, read_videos
-from backend.scoring.presets import OPTION_VALUES, PRESETS
+from backend.scoring.presets import OPTION_VALUES, PRESETS, settle
 from backend.scoring.scored_files import evaluate_files
 
 NAN = math.nan
@@ -35,10 +35,13 @@ class TestOptions:
     def test_the_two_presets_differ_where_the_paper_and_its_code_do(self):
         truth = {"q": [moment(0, 10, 1), moment(20, 30, 4)], "r": [moment()]}
         run = {"q": [["a", 0, 10, 2], ["a", 20, 25, 1]]}
-        # paper: 1, then 4 at IoU exactly .5; r counts 0. official: 1, then nothing; r is left out.
+        # paper: 1, then 4 at IoU exactly .5; r counts 0. tvr-ranking: 1, then nothing; r is left out.
         log3 = math.log2(3)
         assert value(truth, run) == pytest.approx((1 + 4 / log3) / (4 + 1 / log3) / 2, abs=1e-15)
-        assert value(truth, run, preset="official") == pytest.approx(1 / (15 + 1 / log3), abs=1e-15)
+        assert value(truth, run, preset="tvr-ranking") == pytest.approx(1 / (15 + 1 / log3), abs=1e-15)
+
+    def test_a_former_name_of_a_preset_is_accepted_and_not_printed(self):
+        assert settle("official", [1], [0.5], {}) == settle("tvr-ranking", [1], [0.5], {})
 
     @pytest.mark.parametrize(
         ("option", "run", "with_default", "with_option", "why"),
@@ -56,8 +59,8 @@ class TestOptions:
 
     def test_official_takes_an_explicit_missing_zero(self):
         truth, run = {"q": [moment()], "r": [moment()]}, {"q": [["a", 0, 10, 1]]}
-        assert value(truth, run, preset="official") == 1.0
-        assert value(truth, run, preset="official", missing="zero") == 0.5
+        assert value(truth, run, preset="tvr-ranking") == 1.0
+        assert value(truth, run, preset="tvr-ranking", missing="zero") == 0.5
 
     def test_missing_error_lists_the_queries(self):
         text = refusal({"q": [moment()], 7: [moment()]}, {"q": []}, missing="error")
@@ -146,7 +149,7 @@ class TestRefusals:
     @pytest.mark.parametrize(
         ("arguments", "message"),
         [
-            ({"preset": "best"}, "preset: 'best' is not one of paper, official"),
+            ({"preset": "best"}, "preset: 'best' is not one of paper, tvr-ranking"),
             ({"gain": "log"}, "gain: 'log' is not one of linear, exp2"),
             ({"dedupe_predictions": "yes"}, "dedupe_predictions: 'yes' is not one of False, True"),
             ({"k": [0]}, "k: 0 is not at least 1"),
@@ -224,14 +227,14 @@ class TestRefusals:
         truth = {"q": [moment(), moment(relevance=7), moment(3, 2)]}
         run = {"q": [["a", 9, 3, 1], ["a", 0, 10, 1]]}
         assert value(truth, run, invalid="skip") == 1.0  # the reversed prediction does not cost a rank
-        assert value(truth, {"q": run["q"]}, invalid="skip", preset="official") == 1.0
+        assert value(truth, {"q": run["q"]}, invalid="skip", preset="tvr-ranking") == 1.0
         assert evaluate(truth, run, invalid="skip", k=[1], mu=[0], measures=["ndcg"])["mean"] == {"ndcg@1,0.0": 1.0}
 
     def test_official_keeps_bad_rows_as_the_published_function_does(self):
         truth = {"q": [moment()]}
         run = {"q": [["a", 9, 3, 1], ["a", 0, 10, 1]]}
-        assert value(truth, run, preset="official") == pytest.approx(1 / math.log2(3))
-        assert "relevance 7" in refusal({"q": [moment(relevance=7)]}, run, preset="official")
+        assert value(truth, run, preset="tvr-ranking") == pytest.approx(1 / math.log2(3))
+        assert "relevance 7" in refusal({"q": [moment(relevance=7)]}, run, preset="tvr-ranking")
 
 
 def truth_entry(query="q", **changes):
@@ -395,7 +398,7 @@ class TestFiles:
     def test_options_that_differ_from_the_preset_are_reported(self, tmp_path):
         truth = write(tmp_path / "val.json", [truth_entry()])
         run = write(tmp_path / "run.json", {"q": []})
-        result = evaluate_files(truth, [run], preset="official", missing="zero", gain="exp2", order=None)
+        result = evaluate_files(truth, [run], preset="tvr-ranking", missing="zero", gain="exp2", order=None)
         assert result["options"] == {"missing": "zero"}
 
     def test_runs_of_one_name_are_told_apart(self, tmp_path):
@@ -425,7 +428,7 @@ class TestFiles:
             ([["a", 0, 9, 1], ["a", 0, 8, 2]], {}, "run.json: the scores of 1 queries do not fall"),
             ([["a.mp4", 0, 9, 1]], {}, "run.json: none of its videos is in the truth"),
             ([["a", 9, 0, 1]], {"invalid": "skip"}, "run.json: 1 impossible moments were left out; the first:"),
-            ([["a", 9, 0, 1]], {"preset": "official"}, "run.json: 1 impossible moments were kept as they are"),
+            ([["a", 9, 0, 1]], {"preset": "tvr-ranking"}, "run.json: 1 impossible moments were kept as they are"),
         ],
     )
     def test_what_may_be_a_mistake_is_a_warning(self, tmp_path, run, options, message):

@@ -1,7 +1,7 @@
 """Every measure against expected values from outside: golden/hand.json and golden/random.json.
 
 `expected` comes from a slow independent reference; `official` from the unmodified published evaluator
-(Ranking-VMR/TVR-Ranking, modules/ndcg_iou.py at db1dc44), which preset `official` must equal to the last bit.
+(Ranking-VMR/TVR-Ranking, modules/ndcg_iou.py at db1dc44), which preset `tvr-ranking` must equal to the last bit.
 """
 
 import itertools
@@ -71,7 +71,7 @@ def test_preset_official_equals_the_published_evaluator_to_the_last_bit(shared):
         result = evaluate(
             case["ground_truth"],
             case["predictions"],
-            preset="official",
+            preset="tvr-ranking",
             k=case["K"],
             mu=case["mu"],
             theta=case["theta"],

@@ -19,7 +19,7 @@ of relevance 2, 4, 2; the ideal order is 4, 2, 2, so (2 + 4/log2(3) + 2/2) / (4 
 >>> run = {"q": [["v1", 10, 30, 0.9], ["v1", 9, 29, 0.8], ["v1", 50, 70, 0.7]]}
 >>> evaluate(truth, run, measures=["ndcg"], k=[3], mu=[0.3])["mean"]
 {'ndcg@3,0.3': 0.8821211986607034}
->>> evaluate(truth, run, preset="official", k=[3], mu=[0.3])["mean"]
+>>> evaluate(truth, run, preset="tvr-ranking", k=[3], mu=[0.3])["mean"]
 {'ndcg@3,0.3': 0.7592076495650287}
 """
 

@@ -38,7 +38,7 @@ _SECTIONS = (
 )
 _PRESETS = {
     "paper": "The formulas of the papers: linear gain, exact arithmetic, every query of the truth counts.",
-    "official": "The published TVR-Ranking evaluator bit for bit: gain 2^rel - 1, IoU > mu, predicted queries only.",
+    "tvr-ranking": "The published TVR-Ranking evaluator bit for bit: gain 2^rel - 1, IoU > mu, predicted queries only.",
 }
 
 

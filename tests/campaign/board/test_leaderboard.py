@@ -53,7 +53,7 @@ def candidates(judging: Judging, split: str | None = None, *, backwards: bool = 
     return found
 
 
-@pytest.mark.parametrize("preset", ["paper", "official"])
+@pytest.mark.parametrize("preset", ["paper", "tvr-ranking"])
 def test_scores_are_those_of_the_release_and_the_run_file(
     settled: Judging, keep: Keep, tmp_path: Path, preset: str
 ) -> None:
@@ -257,11 +257,11 @@ def test_under_skip_only_queries_that_all_runs_answer_are_offered(settled: Judgi
     run = candidates(settled, "val")
     first, second = run
     keep("one", {first: run[first]})
-    alone = api.score_kept_runs(settled.project, api.OPERATOR, "settled val", preset="official").scores
+    alone = api.score_kept_runs(settled.project, api.OPERATOR, "settled val", preset="tvr-ranking").scores
     assert alone is not None
     assert [alone.queries[n] for n in api.notable_queries(alone)] == [int(first)]
     keep("other", {second: run[second]})
-    both = api.score_kept_runs(settled.project, api.OPERATOR, "settled val", preset="official").scores
+    both = api.score_kept_runs(settled.project, api.OPERATOR, "settled val", preset="tvr-ranking").scores
     assert both is not None
     assert api.notable_queries(both) == {}
 

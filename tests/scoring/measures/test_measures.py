@@ -45,13 +45,13 @@ def test_every_measure_explains_itself():
 
 def test_preset_paper_has_all_measures_and_official_the_published_one():
     assert settle("paper", [1], [0.5], {}).measures == ("ndcg", "axiou_ap", "recall", "recall_gt", "axiou", "dcg")
-    assert settle("official", [1], [0.5], {}).keys == ("ndcg@1,0.5",)
+    assert settle("tvr-ranking", [1], [0.5], {}).keys == ("ndcg@1,0.5",)
 
 
 def test_a_measure_asked_for_in_official_follows_its_other_conventions():
     run = run_of(5)
     assert evaluate(TRUTH, run, measures=["dcg"], k=[1])["mean"] == {"dcg@1": 0.5}
-    official = evaluate(TRUTH | {"r": []}, run, preset="official", measures=["dcg"], k=[1])["mean"]
+    official = evaluate(TRUTH | {"r": []}, run, preset="tvr-ranking", measures=["dcg"], k=[1])["mean"]
     assert official == {"dcg@1": pytest.approx(math.sqrt(2) - 1, abs=1e-15)}
 
 

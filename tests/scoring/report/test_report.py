@@ -132,7 +132,7 @@ def test_one_run_and_any_measures_make_a_page(tmp_path: Path, measures: list[str
 def test_a_run_none_of_whose_queries_count_makes_a_page(tmp_path: Path) -> None:
     truth, _ = write_files(tmp_path)
     (tmp_path / "empty.json").write_text("{}")
-    board = api.score_files(truth, [tmp_path / "empty.json"], preset="official")
+    board = api.score_files(truth, [tmp_path / "empty.json"], preset="tvr-ranking")
     page = Page(api.report_page(board, api.file_inputs(truth, [tmp_path / "empty.json"]), made=MADE))
     assert any("no query counts" in words for words in page.texts)
 

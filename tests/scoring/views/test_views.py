@@ -102,7 +102,7 @@ def test_every_measure_says_whether_iou_must_reach_or_exceed() -> None:
 
 
 def test_the_published_evaluator_is_titled_by_its_own_comparison(files: tuple[Path, list[Path]]) -> None:
-    summary = api.score_files(*files, preset="official", k=[5], mu=[0.5]).summary()
+    summary = api.score_files(*files, preset="tvr-ranking", k=[5], mu=[0.5]).summary()
     assert api.score_names(summary)["ndcg@5,0.5"].title == "NDCG@5, IoU>0.5"
     assert r"NDCG@5, IoU$>\mu$" in api.SCORE_FORMATS["latex"](summary)
     given = api.score_files(*files, iou_compare="gt", k=[5], mu=[0.5], measures=["ndcg"]).summary()
