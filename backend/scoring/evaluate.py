@@ -121,5 +121,6 @@ def evaluate(
         raise InputError.single(missing_one, "is missing: give a truth or pools; pooling and a first step are of pools")
     key = prepare_truth(columns, settings)
     scores = score(key, prepare_run(predictions, key, settings, narrowing), settings)
-    rows = [dict(zip(settings.keys, row, strict=True)) for row in scores.values.T.tolist()]
+    keys = settings.keys
+    rows = [dict(zip(keys, row, strict=True)) for row in scores.values.T.tolist()]
     return {"mean": scores.mean(settings), "per_query": dict(zip(scores.queries, rows, strict=True))}

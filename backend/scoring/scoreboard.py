@@ -149,10 +149,11 @@ class Scoreboard:
 
     def per_query(self) -> Iterable[tuple[str, QueryKey, bool, dict[str, float]]]:
         """(run, query, whether the run lacks it, values) of every query that counts."""
+        keys = self.settings.keys
         for run in self.runs:
             lacking = set(run.ranked.missing.tolist())
             for number, values in zip(run.query.tolist(), run.values.T.tolist(), strict=True):
-                named = dict(zip(self.settings.keys, values, strict=True))
+                named = dict(zip(keys, values, strict=True))
                 yield run.name, self.queries[number], number in lacking, named
 
     def _groups(self, part: Breakdown, run: ScoredRun) -> dict[str, Any]:

@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 import retrieval
+from backend.scoring.evaluate import evaluate
 from backend.scoring.matching.columns import Run, Truth, offsets_of
 from backend.scoring.measures.ndcg import dcg, ideal_dcg, ranks_within, ratio
 from backend.scoring.pools.model import PoolMoment, PoolQuery, Pools
@@ -131,6 +132,29 @@ def test_official_size() -> None:
         what = f"`paper` (exact arithmetic), {what}, {len(settings.keys)} values"
         row(what, partial(score, key, prepare_run(run, key, settings), settings))
     table("2,781 queries x 40 predictions, 77,036 truths, from columns, CPU time", rows, PACKAGES)
+    rows = rows[:1] if published else []
+    answer, predicted = as_ours(truth, run)
+    for what, options in (("`official`, NDCG", {"preset": "official"}), ("`paper`, all measures", {})):
+        values = len(evaluate(answer, predicted, **options)["mean"])
+        row(f"{what}, {values} values", partial(evaluate, answer, predicted, **options))
+    table("The same, `evaluate` of dicts and lists, values of every query too, CPU time", rows, PACKAGES)
+
+
+def as_ours(truth: Truth, run: Run) -> tuple[dict, dict]:
+    """The same data in the objects that `reelrank.evaluate` is shown with."""
+    answer, predicted = as_published(truth, run)
+    moments = {
+        query: [
+            {"video": row["video_name"], **dict(zip(("start", "end"), row["timestamp"], strict=True)), **row}
+            for row in rows
+        ]
+        for query, rows in answer.items()
+    }
+    lists = {
+        query: [[row["video_name"], *row["timestamp"], 1 / (n + 1)] for n, row in enumerate(rows)]
+        for query, rows in predicted.items()
+    }
+    return moments, lists
 
 
 def run_too(key: AnswerKey, run: Run, settings: Settings) -> dict[str, float]:
