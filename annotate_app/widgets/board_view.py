@@ -19,7 +19,7 @@ from backend import api
 from backend.campaign.nouns import Person
 
 _BREAKDOWNS = {"duration": "Duration", "show": "Show", "relevance": "Highest relevance"}
-_AS_TEXT = ("interval", "difference_interval", "wins", "moment")
+_AS_TEXT = ("interval", "difference_interval", "p_holm", "p_t", "wins", "moment")
 """Columns whose cells are shown as they are written; the others as numbers, to sort by."""
 _NUMBER = st.column_config.NumberColumn
 _SCORE = partial(_NUMBER, format="%.4f")
@@ -43,8 +43,6 @@ def ranking(project: api.Project, lead: Person, board: api.Leaderboard, scores: 
         run=partial(st.column_config.TextColumn, width=240, pinned=True),
         mean=partial(st.column_config.ProgressColumn, format="%.4f", min_value=0, max_value=highest or best or 1.0),
         difference=partial(_NUMBER, format="%+.4f"),
-        p_holm=_SCORE,
-        p_t=_SCORE,
     )
     for note in table.notes:
         st.caption(plain(note))

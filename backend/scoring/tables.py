@@ -30,6 +30,7 @@ _LATEX = {
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
 }
+_DAGGERS = {"†↑": r"$^{\dagger\uparrow}$", "†↓": r"$^{\dagger\downarrow}$"}
 _STATISTICS = ("low", "high")
 _COMPARISON = ("difference", "difference_low", "difference_high", "p", "p_holm", "p_t", "wins", "ties", "losses")
 
@@ -158,8 +159,8 @@ def _latex_block(summary: Mapping[str, Any], table: Table, rows: Sequence[Row]) 
         cells = []
         for row in rows:
             cell = row[place]
-            text = cell.text + (r"$^\dagger$" if Mark.APART in cell.marks else "")
-            cells.append(f"\\textbf{{{text}}}" if Mark.BEST in cell.marks else text)
+            text = f"\\textbf{{{cell.text}}}" if Mark.BEST in cell.marks else cell.text
+            cells.append(text + _DAGGERS.get(cell.sign, ""))
         lines.append(f"    {_tex(column.title)} & " + " & ".join(cells) + r" \\")
     return "\n".join([*lines, r"    \bottomrule", r"  \end{tabular}"])
 

@@ -98,7 +98,6 @@ def report_page(
         "conventions": conventions(summary),
         "runs": names,
         "best": Mark.BEST,
-        "apart": Mark.APART,
         "leaderboard": parts.leaderboard(summary),
         "charts": told(
             [

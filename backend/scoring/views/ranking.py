@@ -6,7 +6,7 @@ Reads and writes nothing; the summary is what `Scoreboard.summary` and `add_stat
 from collections.abc import Mapping
 from typing import Any
 
-from backend.scoring.statistics.sureness import APART
+from backend.scoring.views.marking import counted, eligible, marks
 from backend.scoring.views.naming import keys_of, legend, named
 from backend.scoring.views.table import Cell, Column, Mark, Row, Table, number, p_value
 
@@ -69,22 +69,21 @@ def ranking(summary: Mapping[str, Any], key: str | None = None) -> Table:
 
 def means(summary: Mapping[str, Any]) -> Table:
     """All means, a row for each key; the second column is what the key is called."""
-    runs = summary["runs"]
+    runs, among = summary["runs"], eligible(summary)
     head = (Column("measure", "measure", number=False), Column("title", "stands for", number=False))
     rows: list[Row] = []
     for key, one in named(summary).items():
         values = [run["measures"].get(key) for run in runs]
-        best = max((value for value in values if value is not None), default=None)
-        cells = []
-        for run, value in zip(runs, values, strict=True):
-            marks = {Mark.BEST} if value is not None and value == best and len(runs) > 1 else set()
-            p = run.get("comparison", {}).get(key, {}).get("p_holm")
-            if p is not None and p < APART:
-                marks.add(Mark.APART)
-            cells.append(Cell(value, number(value), frozenset(marks)))
+        fair = [value for value, alike in zip(values, among, strict=True) if alike and value is not None]
+        best = max(fair, default=None)
+        cells = [
+            Cell(value, number(value), marks(run.get("comparison", {}).get(key), best=alike and value == best))
+            for run, value, alike in zip(runs, values, among, strict=True)
+        ]
         rows.append((Cell(key, key), Cell(one.title, one.title), *cells))
     columns = (*head, *(Column(run["name"], run["name"], run=True) for run in runs))
-    return Table(f"Means of all measures, preset {conventions(summary)}", columns, tuple(rows), tuple(legend(summary)))
+    notes = (*legend(summary), *counted(summary))
+    return Table(f"Means of all measures, preset {conventions(summary)}", columns, tuple(rows), notes)
 
 
 def narrow_means(summary: Mapping[str, Any]) -> Table:

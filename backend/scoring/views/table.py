@@ -12,9 +12,11 @@ class Mark(StrEnum):
     """What a cell is besides its number."""
 
     BEST = "best"
-    """The highest of its measure, where there are several runs."""
-    APART = "apart"
-    """Told apart from the baseline: Holm-adjusted p < .05."""
+    """The highest of its measure among the runs that count the same queries, where those are several."""
+    ABOVE = "above"
+    """Told apart from the baseline, Holm-adjusted p < .05, and higher."""
+    BELOW = "below"
+    """Told apart from the baseline, and lower."""
     BASELINE = "baseline"
     """The run that the others are compared with."""
 
@@ -30,6 +32,11 @@ class Cell:
     text: str
     marks: frozenset[Mark] = frozenset()
     share: float | None = None
+
+    @property
+    def sign(self) -> str:
+        """What stands behind the text: a dagger where the run is told apart from the baseline, and which way."""
+        return "†↑" if Mark.ABOVE in self.marks else "†↓" if Mark.BELOW in self.marks else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +105,8 @@ class Table:
         return Table(self.title, (Column(corner.name, corner.title, number=False), *heads), rows, self.notes)
 
     def texts(self) -> list[list[str]]:
-        """Head and rows as text, for whoever writes plain ones; a dagger marks what is told apart."""
-        rows = [[cell.text + ("†" if Mark.APART in cell.marks else "") for cell in row] for row in self.rows]
+        """Head and rows as text, for whoever writes plain ones."""
+        rows = [[cell.text + cell.sign for cell in row] for row in self.rows]
         return [[column.title for column in self.columns], *rows]
 
 

@@ -138,8 +138,10 @@ def test_what_is_best_and_what_is_told_apart_is_marked_for_every_measure(summary
         for run, cell in zip(summary["runs"], row[2:], strict=True):
             assert (Mark.BEST in cell.marks) is (cell.value == max(values))
             p = run.get("comparison", {}).get(key, {}).get("p_holm")
-            assert (Mark.APART in cell.marks) is (p is not None and p < 0.05)
-    assert sum(Mark.APART in cell.marks for row in table.rows for cell in row) > 10
+            gain = run["measures"][key] - values[0]  # "good" is the baseline, and every run counts every query
+            assert (Mark.ABOVE in cell.marks) is (p is not None and p < 0.05 and gain > 0)
+            assert (Mark.BELOW in cell.marks) is (p is not None and p < 0.05 and gain < 0)
+    assert sum(cell.sign == "†↓" for row in table.rows for cell in row) > 10
 
 
 def test_groups_and_errors_count_everything_once(summary: dict[str, Any]) -> None:
