@@ -38,6 +38,13 @@ class SubsetPairs(StrEnum):
     INDEPENDENT = "independent"
 
 
+class Over(StrEnum):
+    """Whose mean and standard deviation make a z-score."""
+
+    SELECTED = "selected"
+    CANDIDATES = "candidates"
+
+
 class Noise(StrEnum):
     """Models of label noise."""
 
@@ -215,6 +222,15 @@ def model_selection(
     theta: Theta = THRESHOLDS,
     option: Option = None,
     measure: Measure = None,
+    test_measure: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--test-measure", metavar="TEXT", help="What judges on test, as --measure; the same where not given."
+        ),
+    ] = None,
+    z_over: Annotated[
+        Over, typer.Option("--z-over", help="selected: the models that measures select, as in the paper.")
+    ] = Over.SELECTED,
     out: Out = None,
     json: Json = False,
 ) -> None:
@@ -227,12 +243,10 @@ def model_selection(
     if len(files) < len(run):
         raise typer.BadParameter("two models have one name", param_hint="--run")
     val, test = (
-        study_inputs(
-            path, {name: both[n] for name, both in files.items()}, videos, preset, k, mu, theta, option, measure
-        )
-        for n, path in enumerate((truth_val, truth_test))
+        study_inputs(path, {name: both[n] for name, both in files.items()}, videos, preset, k, mu, theta, option, asked)
+        for n, (path, asked) in enumerate(((truth_val, measure), (truth_test, test_measure or measure)))
     )
-    study = api.model_selection_study(val, test)
+    study = api.model_selection_study(val, test, over=z_over.value)
     header, rows = matrix(study, ("validation_measure", "test_measure", "z"), "z on test", ".2f")
     chosen = {row["validation_measure"]: str(row["selected"]) for row in study.rows}
     rows = [(*row, model) for row, model in zip(rows, chosen.values(), strict=True)]

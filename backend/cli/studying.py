@@ -65,12 +65,18 @@ def as_text(value: Any, form: str) -> str:
 def matrix(
     study: "api.Study", fields: tuple[str, str, str], title: str, form: str
 ) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """A table of all pairs of measures, its columns numbered, as names would not fit: of the first few measures."""
+    """A table of all pairs of measures, its columns numbered, as names would not fit: of the first few measures.
+
+    Where the columns are of other measures than the rows, they carry names all the same.
+    """
     first, second, value = fields
-    names = list(dict.fromkeys(row[first] for row in study.rows))
+    names = list(dict.fromkeys(str(row[first]) for row in study.rows))
+    others = list(dict.fromkeys(str(row[second]) for row in study.rows))
     cells = {(row[first], row[second]): as_text(row[value], form) for row in study.rows}
-    shown = names[:_COLUMNS]
-    more = f" ({len(shown)} of {len(names)})" if len(names) > len(shown) else ""
+    shown = others[:_COLUMNS]
+    more = f" ({len(shown)} of {len(others)})" if len(others) > len(shown) else ""
+    if names != others:
+        return (title + more, *shown), [(a, *(cells[a, b] for b in shown)) for a in names]
     rows = [(f"{n} {a}", *(cells[a, b] for b in shown)) for n, a in enumerate(names, start=1)]
     return (title + more, *map(str, range(1, len(shown) + 1))), rows
 

@@ -3,12 +3,14 @@
 import csv
 import gzip
 import io
+import itertools
 import json
 import random
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from scipy import stats
 
@@ -120,21 +122,47 @@ def test_agreement_and_ties_are_those_of_the_scored_queries(reelrank: Run, files
         assert (row["all_tied"], row["queries"]) == (tied, QUERIES)
 
 
-def test_model_selection_judges_on_test_what_validation_selected(reelrank: Run, files: dict[str, Any]) -> None:
+def models(*more: str) -> tuple[str, ...]:
     runs = [part for name in SYSTEMS for part in ("--run", f"{name}={name}-val.json,{name}-test.json")]
-    arguments = ("--truth-val", "val.json", "--truth-test", "test.json", *runs, *FEW)
-    code, out, err = reelrank("measures", "model-selection", *arguments, "--json")
+    return ("--truth-val", "val.json", "--truth-test", "test.json", *runs, *FEW, *more)
+
+
+@pytest.mark.parametrize("over", ["selected", "candidates"])
+def test_model_selection_judges_on_test_what_validation_selected(
+    reelrank: Run, files: dict[str, Any], over: str
+) -> None:
+    code, out, err = reelrank("measures", "model-selection", *models("--z-over", over), "--json")
     assert (code, err) == (0, "")
 
     def means(part: str, key: str) -> list[float]:
         return [sum(s[q][key] for q in files[part]["truth"]) / QUERIES for s in values(files[part])]
 
-    for row in json.loads(out)["rows"]:
-        validation = means("val", row["validation_measure"])
-        best = validation.index(max(validation))
-        assert row["selected"] == SYSTEMS[best]
-        assert row["z"] == pytest.approx(stats.zscore(means("test", row["test_measure"]))[best], abs=1e-9)
+    keys = ("ndcg@3,0.3", "ndcg@3,0.5")
+    best = {key: means("val", key).index(max(means("val", key))) for key in keys}
+    rows = json.loads(out)["rows"]
+    assert [(row["validation_measure"], row["test_measure"]) for row in rows] == list(itertools.product(keys, keys))
+    for row in rows:
+        chosen, judged = row["validation_measure"], means("test", row["test_measure"])
+        assert row["selected"] == SYSTEMS[best[chosen]]
+        pool = judged if over == "candidates" else [judged[best[key]] for key in keys]
+        at = best[chosen] if over == "candidates" else keys.index(chosen)
+        expected = 0.0 if np.ptp(pool) == 0 else stats.zscore(pool)[at]
+        assert row["z"] == pytest.approx(expected, abs=1e-9)
     assert Path("studies/model-selection/model-selection.png").exists()
+
+
+def test_other_measures_may_judge_on_test(reelrank: Run, files: dict[str, Any]) -> None:
+    code, out, _ = reelrank("measures", "model-selection", *models("--test-measure", "axiou"))
+    assert code == 0
+    head, *rows = (line.split() for line in out.splitlines()[1:4])
+    assert head[-2:] == ["axiou@3", "model"]
+    assert [row[0] for row in rows] == ["ndcg@3,0.3", "ndcg@3,0.5"]
+
+
+def test_one_model_for_all_measures_is_told(reelrank: Run, files: dict[str, Any]) -> None:
+    """All z-scores are 0 then, which says nothing about the model."""
+    _, out, _ = reelrank("measures", "model-selection", *models("--measure", "ndcg@3,0.3", "--mu", "0.3"))
+    assert "Warning: every measure selects north, so all z-scores are 0" in out
 
 
 def test_theory_needs_no_files(reelrank: Run, tmp_path: Path) -> None:

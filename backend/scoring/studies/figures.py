@@ -48,7 +48,7 @@ def _model_selection(study: Study) -> alt.TopLevelMixin:
         study,
         ("validation_measure", "test_measure", "z"),
         "How good is the model that a measure selects?",
-        "z on test",
+        f"z over the {study.choices['z_over']}",
         ("selects on validation", "judges on test"),
     )
 
@@ -57,12 +57,13 @@ def _heat_map(
     study: Study, fields: tuple[str, str, str], title: str, legend: str, axes: tuple[str, str]
 ) -> alt.TopLevelMixin:
     row, column, value = fields
-    order = _distinct(study, row)
-    size = 44 if len(order) <= _LABELLED else max(12, 640 // len(order))
+    order, across = _distinct(study, row), _distinct(study, column)
+    longest = max(len(order), len(across))
+    size = 44 if longest <= _LABELLED else max(12, 640 // longest)
     limit = 1.0 if value == "tau_b" else max([1.0, *(abs(float(r[value] or 0)) for r in study.rows)])
     scale = alt.Scale(domain=[-limit, 0, limit], range=_DIVERGING)
     base = alt.Chart(_data(study)).encode(
-        x=alt.X(f"{column}:N", sort=order, title=axes[1], axis=alt.Axis(orient="top", labelAngle=-60, grid=False)),
+        x=alt.X(f"{column}:N", sort=across, title=axes[1], axis=alt.Axis(orient="top", labelAngle=-60, grid=False)),
         y=alt.Y(f"{row}:N", sort=order, title=axes[0], axis=alt.Axis(grid=False)),
     )
     cells = base.transform_filter(f"datum.{value} !== null").mark_rect(stroke="white")
@@ -70,7 +71,7 @@ def _heat_map(
         base.transform_filter(f"datum.{value} === null").mark_rect(fill="#dddddd", stroke="white"),
         cells.encode(color=alt.Color(f"{value}:Q", title=legend, scale=scale)),
     ]
-    if len(order) <= _LABELLED:
+    if longest <= _LABELLED:
         dark = f"datum.{value} !== null && abs(datum.{value}) > {0.7 * limit}"
         text = alt.Text("label:N")
         label = f"datum.{value} === null ? 'n/a' : replace(format(datum.{value}, '.2f'), '−', '-')"

@@ -102,7 +102,7 @@ def ties_study(inputs: StudyInputs) -> Study:
     return Study("ties", scored.choices(), selection.tied_queries(scored.table), scored.warnings)
 
 
-def model_selection_study(validation: StudyInputs, test: StudyInputs) -> Study:
+def model_selection_study(validation: StudyInputs, test: StudyInputs, *, over: selection.Over = "selected") -> Study:
     """z-scores on test of the models that each measure selects on validation; both name the same runs."""
     problems: list[Problem] = []
     found = []
@@ -114,9 +114,13 @@ def model_selection_study(validation: StudyInputs, test: StudyInputs) -> Study:
     if problems:
         raise InputError(problems)
     chosen, judged = found
-    choices = chosen.choices(test_queries=judged.table.values.shape[2])
-    rows = selection.model_selection(chosen.table, judged.table)
-    return Study("model-selection", choices, rows, [*chosen.warnings, *judged.warnings])
+    choices = chosen.choices(test_queries=judged.table.values.shape[2], z_over=over)
+    rows = selection.model_selection(chosen.table, judged.table, over)
+    warnings = [*chosen.warnings, *judged.warnings]
+    if over == "selected" and len({row["selected"] for row in rows}) == 1:
+        warnings.append(f"every measure selects {rows[0]['selected']}, so all z-scores are 0 (over the selected "
+                        "models); over the candidates they say how good it is")  # fmt: skip
+    return Study("model-selection", choices, rows, warnings)
 
 
 def theory_study(thetas: Sequence[float] = DEFAULT_MU, gammas: Sequence[float] = (0.05, 0.1, 0.2)) -> Study:

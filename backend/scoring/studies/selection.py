@@ -3,11 +3,15 @@
 Source: AxIoU (Togashi et al., CVPR 2022), section 6 (all-tied query ratio, model selection).
 """
 
+from typing import Literal
+
 import numpy as np
 
 from backend.ground.timespan import Floats
 from backend.scoring.statistics.resampling import TIE
 from backend.scoring.studies.study import Cell, SystemValues
+
+Over = Literal["selected", "candidates"]
 
 
 def all_tied(values: Floats) -> Floats:
@@ -48,27 +52,27 @@ def selected(scores: Floats) -> list[int]:
     return [int(n) for n in np.flatnonzero(scores >= scores.max() - TIE)]
 
 
-def model_selection(validation: SystemValues, test: SystemValues) -> list[dict[str, Cell]]:
+def model_selection(validation: SystemValues, test: SystemValues, over: Over = "selected") -> list[dict[str, Cell]]:
     """z-scores on the test set of the models that each measure selects on validation: a row for each two measures.
 
-    Where several models tie for the best on validation, the value is the mean of their z-scores.
+    Over the selected models, as in the paper, the z-scores of one test measure sum to 0: a model stands there once for
+    every measure that selects it. Over the candidates a model stands once, selected or not. Where several models
+    tie for the best on validation, the measure has the mean of their scores.
 
     Args:
         validation: the models' values on validation queries.
-        test: the same models and measures on test queries.
+        test: the same models on test queries, under the same or other measures.
+        over: whose mean and standard deviation make a score a z-score.
     """
-    z = z_scores(test.means)
+    best = [selected(scores) for scores in validation.means]
+    if over == "selected":
+        found = z_scores(np.array([test.means[:, chosen].mean(axis=1) for chosen in best]).T).T
+    else:
+        z = z_scores(test.means)
+        found = np.array([z[:, chosen].mean(axis=1) for chosen in best])
     rows: list[dict[str, Cell]] = []
-    for choosing, scores in zip(validation.measures, validation.means, strict=True):
-        best = selected(scores)
-        names = "; ".join(validation.systems[n] for n in best)
-        for judging, under in zip(test.measures, z, strict=True):
-            rows.append(
-                {
-                    "validation_measure": choosing,
-                    "selected": names,
-                    "test_measure": judging,
-                    "z": float(under[best].mean()),
-                }
-            )
+    for choosing, chosen, values in zip(validation.measures, best, found, strict=True):
+        names = "; ".join(validation.systems[n] for n in chosen)
+        for judging, value in zip(test.measures, values, strict=True):
+            rows.append({"validation_measure": choosing, "selected": names, "test_measure": judging, "z": float(value)})
     return rows

@@ -193,17 +193,37 @@ def test_a_moment_beyond_its_videos_known_end_keeps_its_own() -> None:
     assert noise.durations(truth, {"long": 20.0, "short": 8.0}).tolist() == [20.0, 9.0, np.inf]
 
 
-def test_model_selection_gives_the_z_of_what_was_selected() -> None:
+def test_model_selection_over_the_candidates_gives_the_z_of_what_was_selected() -> None:
     """Validation: x selects b, y ties a and c. Test means of x: 1, 2, 3 (z of b is 0); of y: 0, 0, 3."""
     validation = SystemValues(("x", "y"), tuple("abc"), np.array([[[0.1], [0.9], [0.5]], [[0.4], [0.2], [0.4]]]))
     test = SystemValues(("x", "y"), tuple("abc"), np.array([[[1.0], [2.0], [3.0]], [[0.0], [0.0], [3.0]]]))
-    rows = {(r["validation_measure"], r["test_measure"]): r for r in selection.model_selection(validation, test)}
+    found = selection.model_selection(validation, test, "candidates")
+    rows = {(r["validation_measure"], r["test_measure"]): r for r in found}
     assert rows["x", "x"]["selected"] == "b"
     assert rows["x", "x"]["z"] == pytest.approx(0)
     assert rows["x", "y"]["z"] == pytest.approx(-1 / 2**0.5)
     assert rows["y", "x"]["selected"] == "a; c"
     assert rows["y", "x"]["z"] == pytest.approx(0)
     assert rows["y", "y"]["z"] == pytest.approx((2**0.5 - 1 / 2**0.5) / 2)
+
+
+def test_z_over_the_selected_models_counts_one_for_each_measure_that_selects_it() -> None:
+    """x and y select a, z ties b and c: on test 1, 1 and (4 + 6) / 2 under w; candidate d plays no part."""
+    validation = SystemValues(
+        tuple("xyz"), tuple("abcd"), np.array([[0.9, 0.1, 0.1, 0], [0.8, 0.1, 0.1, 0], [0, 0.5, 0.5, 0]])[:, :, None]
+    )
+    test = SystemValues(("w", "v"), tuple("abcd"), np.array([[1.0, 4, 6, 99], [2, 2, 2, 0]])[:, :, None])
+    rows = selection.model_selection(validation, test)
+    assert [row["z"] for row in rows if row["test_measure"] == "w"] == pytest.approx(stats.zscore([1, 1, 5]))
+    assert [row["z"] for row in rows if row["test_measure"] == "v"] == [0, 0, 0]
+    assert [row["selected"] for row in rows[::2]] == ["a", "a", "b; c"]
+
+
+def test_z_scores_over_the_selected_models_sum_to_zero() -> None:
+    """As in the paper: the values of one judging measure are z-scores of one another."""
+    rows = selection.model_selection(TABLE, SystemValues(("w",), TABLE.systems, RNG.random((1, SYSTEMS, QUERIES))))
+    assert sum(float(str(row["z"])) for row in rows) == pytest.approx(0, abs=1e-12)
+    assert np.std([float(str(row["z"])) for row in rows]) == pytest.approx(1)
 
 
 def test_one_mean_summed_in_another_order_is_selected_too() -> None:
