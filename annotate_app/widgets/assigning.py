@@ -6,18 +6,18 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 
 from annotate_app.plain import plain
-from annotate_app.widgets import look, wording
+from annotate_app.widgets import choose_queries, look, wording
 from backend import api
 from backend.campaign.judging.model import Assignment
 from backend.campaign.nouns import Person, Role, Split
 from backend.campaign.people.model import PersonReview
-from backend.campaign.review.model import QueryFilter
-from backend.ground.ids import AnnotatorId, QueryId
+from backend.ground.ids import AnnotatorId
 
 _SPLITS: Mapping[Split | None, str] = {None: "Both splits", Split.VAL: "Validation", Split.TEST: "Test"}
-_OFFERED = 100
-"""Queries that a search offers."""
-_FIELDS = ("assign_who", "assign_split", "assign_part", "assign_parts", "assign_queries", "assign_day", "assign_all")
+_NAME = "assign"
+_SEEN = "assign_seen"
+"""In the session: the number of everybody's assignment as the page last showed it."""
+_FIELDS = ("assign_who", "assign_split", "assign_part", "assign_parts", "assign_day", "assign_all")
 
 
 def assignments(project: api.Project, lead: Person, people: Sequence[PersonReview]) -> None:
@@ -35,7 +35,9 @@ def assignments(project: api.Project, lead: Person, people: Sequence[PersonRevie
     if done := st.session_state.pop("assign_done", ""):
         st.success(plain(done))
     names = {one.person.annotator_id: one.person.name for one in people}
-    for who, given in sorted(api.assignments_standing(project, lead).items(), key=lambda one: names.get(one[0], "")):
+    standing = api.assignments_standing(project, lead)
+    st.session_state[_SEEN] = {who: given.assignment_id for who, given in standing.items()}
+    for who, given in sorted(standing.items(), key=lambda one: names.get(one[0], "")):
         with st.container(horizontal=True, vertical_alignment="center", key=f"assigned-{who}"):
             told = f"**{plain(names.get(who, ''))}**: {plain(words(given))}"
             st.markdown(told, width="stretch", help=plain(since(given, st.context.timezone)))
@@ -77,7 +79,7 @@ def assign() -> None:
     state = st.session_state
     who: list[AnnotatorId] = state["assign_who"]
     part, parts = state["assign_part"], state["assign_parts"]
-    queries: list[QueryId] = state["assign_queries"]
+    queries = choose_queries.chosen(_NAME)
     given = Assignment(
         split=state["assign_split"],
         part=part,
@@ -90,7 +92,7 @@ def assign() -> None:
 
     def act(project: api.Project, lead: Person) -> None:
         nonlocal count
-        count = api.assign(project, lead, who, given, now=time.time())
+        count = api.assign(project, lead, who, given, seen=state.get(_SEEN, {}), now=time.time())
 
     problem = look.as_lead(act)
     state["assign_problem"] = problem
@@ -100,11 +102,13 @@ def assign() -> None:
         )
         for field in _FIELDS:
             state.pop(field, None)
+        choose_queries.clear(_NAME)
 
 
 def take_back(annotator_id: AnnotatorId, name: str) -> None:
     """Callback of a button: this person grades whatever there is again."""
-    problem = look.as_lead(lambda project, lead: api.unassign(project, lead, annotator_id, now=time.time()))
+    seen = st.session_state.get(_SEEN, {}).get(annotator_id)
+    problem = look.as_lead(lambda project, lead: api.unassign(project, lead, annotator_id, seen=seen, now=time.time()))
     st.session_state["assign_problem"] = problem
     if not problem:
         st.session_state["assign_done"] = f"{name} grades whatever there is again."
@@ -121,20 +125,8 @@ def _form(project: api.Project, lead: Person, annotators: Mapping[AnnotatorId, s
     )
     parts.number_input("of so many parts", 2, value=None, key="assign_parts", placeholder="1")
     search, chosen = st.columns(2)
-    words_of = search.text_input(
-        "Find queries to choose by name", key="assign_search", placeholder="Words of the query, or its number"
-    )
-    found = api.find_queries(project, lead, QueryFilter(search=words_of), most=_OFFERED) if words_of else []
-    names: dict[QueryId, str] = st.session_state.setdefault("assign_names", {})
-    names.update({one.query_id: one.query for one in found})
-    kept: list[QueryId] = st.session_state.get("assign_queries", [])
-    chosen.multiselect(
-        "Chosen queries",
-        list(dict.fromkeys([*kept, *(one.query_id for one in found)])),
-        format_func=lambda one: names.get(one, str(one)),
-        key="assign_queries",
-        placeholder="None: all of the above",
-    )
+    labels = ("Find queries to choose by name", "Chosen queries")
+    choose_queries.choose_queries(project, lead, _NAME, labels, (search, chosen), none="None: all of the above")
     day, whole, button = st.columns([1, 1, 2], vertical_alignment="bottom")
     day.number_input("Grades a day", 1, value=None, key="assign_day", placeholder="any number")
     whole.number_input("Grades in all", 1, value=None, key="assign_all", placeholder="any number")

@@ -6,14 +6,14 @@ from html import escape
 import streamlit as st
 
 from annotate_app.plain import plain
-from annotate_app.widgets import look, tables, wording
+from annotate_app.widgets import choose_queries, look, tables, wording
 from annotate_app.widgets.review_clip import review_clip
 from backend import api
 from backend.campaign.exam.model import Trial, TrialPair
 from backend.campaign.nouns import Person
-from backend.ground.ids import QueryId
 
 _QUERIES, _PAIRS = 3, 5
+_NAME = "trial"
 
 
 def section(project: api.Project, lead: Person) -> None:
@@ -36,21 +36,22 @@ def section(project: api.Project, lead: Person) -> None:
 
 
 def start() -> None:
-    """Callback of the form."""
+    """Callback of the button."""
     state = st.session_state
 
     def act(project: api.Project, lead: Person) -> None:
         report = api.start_trial(
             project,
             lead,
-            queries=int(state["trial_queries"]),
+            queries=int(state["trial_count"]),
             pairs=int(state["trial_pairs"]),
             seed=int(state["trial_seed"]),
-            chosen=[QueryId(one) for one in state["trial_chosen"]],
+            chosen=choose_queries.chosen(_NAME),
             now=time.time(),
         )
         pairs, queries = wording.count_of(report.items, "pair"), wording.count_of(report.queries, "query")
         state["trial_done"] = f"The trial round asks {pairs} of {queries}. {report.short}".strip()
+        choose_queries.clear(_NAME)
 
     state["trial_problem"] = look.as_lead(act)
 
@@ -63,20 +64,14 @@ def end() -> None:
 
 
 def _form(project: api.Project, lead: Person) -> None:
-    queries = {review.query_id: review.query for review in api.list_queries(project, lead)}
-    with st.form("trial_form", border=False):
-        columns = st.columns(3)
-        columns[0].number_input("Queries", 1, 50, _QUERIES, key="trial_queries")
-        columns[1].number_input("Top pairs of each", 1, 40, _PAIRS, key="trial_pairs")
-        columns[2].number_input("Seed of the draw", 0, 2**31, 1, key="trial_seed")
-        st.multiselect(
-            "Or these queries instead of a draw",
-            list(queries),
-            format_func=lambda query: queries[query],
-            key="trial_chosen",
-            placeholder="Type a few letters",
-        )
-        st.form_submit_button("Begin the trial round", on_click=start)
+    columns = st.columns(3)
+    columns[0].number_input("Queries", 1, 50, _QUERIES, key="trial_count")
+    columns[1].number_input("Top pairs of each", 1, 40, _PAIRS, key="trial_pairs")
+    columns[2].number_input("Seed of the draw", 0, 2**31, 1, key="trial_seed")
+    search, chosen = st.columns(2)
+    labels = ("Find queries to choose by name", "These queries instead of a draw")
+    choose_queries.choose_queries(project, lead, _NAME, labels, (search, chosen), none="None: they are drawn")
+    st.button("Begin the trial round", key="trial-begin", on_click=start)
     st.caption(
         "Asked are pairs that nobody has graded. They are set aside from work until the round ends; afterwards they go "
         "to people who did not answer them."

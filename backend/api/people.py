@@ -1,7 +1,7 @@
 """People: adding, inviting, signing in and out, suspending."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from backend.campaign.judging import assignments
 from backend.campaign.judging.model import Assignment
@@ -125,14 +125,32 @@ def unpause_person(project: Project, lead: Person, annotator_id: AnnotatorId, *,
     pausing.unpause(project.store, gate.lead_of(project.store, lead), annotator_id, now=now)
 
 
-def assign(project: Project, lead: Person, annotators: Sequence[AnnotatorId], given: Assignment, *, now: float) -> int:
-    """Give annotators a split, a part or chosen queries to grade, or quotas; how many queries with a batch that are."""
-    return assigning.assign(project.store, gate.lead_of(project.store, lead), annotators, given, now=now)
+def assign(
+    project: Project,
+    lead: Person,
+    annotators: Sequence[AnnotatorId],
+    given: Assignment,
+    *,
+    seen: Mapping[AnnotatorId, int] | None = None,
+    now: float,
+) -> int:
+    """Give annotators a split, a part or chosen queries to grade, or quotas; how many queries with a batch that are.
+
+    `seen` is the assignment of each, by its number, that the lead had seen; None takes any.
+
+    Raises:
+        Overtaken: somebody has another one by now.
+    """
+    return assigning.assign(project.store, gate.lead_of(project.store, lead), annotators, given, seen=seen, now=now)
 
 
-def unassign(project: Project, lead: Person, annotator_id: AnnotatorId, *, now: float) -> None:
-    """Let an annotator grade whatever there is again."""
-    assigning.unassign(project.store, gate.lead_of(project.store, lead), annotator_id, now=now)
+def unassign(project: Project, lead: Person, annotator_id: AnnotatorId, *, seen: int | None = None, now: float) -> None:
+    """Let an annotator grade whatever there is again; `seen` is the assignment that the lead saw, None any.
+
+    Raises:
+        Overtaken: they have another one by now, or none any more.
+    """
+    assigning.unassign(project.store, gate.lead_of(project.store, lead), annotator_id, seen=seen, now=now)
 
 
 def assignments_standing(project: Project, by: Person | Operator) -> dict[AnnotatorId, Assignment]:

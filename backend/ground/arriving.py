@@ -6,7 +6,7 @@ of ours, and only that folder is ever cleared.
 
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from backend.ground.errors import ProjectError, ReelRankError
@@ -106,6 +106,15 @@ def new_files(folder: Path) -> Iterator[Path]:
             yield own
             for part in sorted(own.iterdir()):
                 part.replace(folder / part.name)
+
+
+def last_written(own: Path) -> float:
+    """When somebody last wrote into a folder of ours, in seconds since 1970; what goes meanwhile counts no more."""
+    newest = 0.0
+    for path in (own, *own.rglob("*")):
+        with suppress(FileNotFoundError):
+            newest = max(newest, path.lstat().st_mtime)
+    return newest
 
 
 @contextmanager

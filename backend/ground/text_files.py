@@ -75,11 +75,13 @@ def decode_text(data: bytes, file: str) -> str:
     return text
 
 
-def read_csv(data: bytes, file: str, required: Sequence[str], optional: Sequence[str] = ()) -> CsvTable:
+def read_csv(
+    data: bytes, file: str, required: Sequence[str], optional: Sequence[str] = (), *, may_be_empty: bool = False
+) -> CsvTable:
     r"""Read a CSV file with a header; blank lines and columns that nobody asked for are ignored.
 
     Cells are kept as they are, white space included. Columns may come in any order; an optional column that the
-    file lacks is missing from `columns` too.
+    file lacks is missing from `columns` too. A header without rows is a mistake, unless the file `may_be_empty`.
 
     Raises:
         InputError: Not UTF-8, empty, or a header without a required column or with one twice. Records of a wrong
@@ -114,6 +116,8 @@ def read_csv(data: bytes, file: str, required: Sequence[str], optional: Sequence
     except csv.Error as error:
         # The reader cannot find the next record after this; the rows below it stay unread.
         problems.append(Problem(file, line, f"not readable as CSV from here on: {error}"))
+    if not records and not problems and may_be_empty:
+        return CsvTable(dict.fromkeys(wanted, ()), [], [])
     if not records and not problems:
         raise InputError.single(file, "the file has a header but no rows")
     if not records:

@@ -694,7 +694,9 @@ def _listed(project: Project, wanted: QueryFilter) -> list[QueryReview]:
     return [
         one
         for one in project.queries
-        if shown(one) and wanted.split in (None, one.split) and wanted.search.lower() in one.query.lower()
+        if shown(one)
+        and wanted.split in (None, one.split)
+        and (wanted.search.lower() in one.query.lower() or wanted.search == str(one.query_id))
     ]
 
 

@@ -91,6 +91,20 @@ def test_what_cannot_be_is_said_and_the_form_keeps_what_was_typed(judging: Judgi
     assert standing(judging) == {}
 
 
+def test_what_another_lead_assigned_meanwhile_is_told_and_shown_first(judging: Judging, open_people: Open) -> None:
+    anna = judging.annotators[0].annotator_id
+    app = open_people()
+    api.assign(judging.project, judging.lead, [anna], Assignment(a_day=5), now=NOW)
+    app.multiselect(key="assign_who").set_value([anna])
+    app.number_input(key="assign_day").set_value(9)
+    app.button(key="assign_button").click().run()
+    assert "gave Anna another assignment" in sentences(app)
+    assert "at most 5 grades a day" in sentences(app), "and there it is"
+    assert app.number_input(key="assign_day").value == 9
+    app.button(key="assign_button").click().run()
+    assert standing(judging)["Anna"].a_day == 9
+
+
 def test_an_assignment_of_somebody_who_was_suspended_can_be_taken_back(judging: Judging, open_people: Open) -> None:
     dev = judging.annotators[3].annotator_id
     api.assign(judging.project, judging.lead, [dev], Assignment(in_all=500), now=NOW)

@@ -16,7 +16,7 @@ from reading import read
 
 Open = Callable[..., AppTest]
 ANA, BEN = AnnotatorId(2), AnnotatorId(3)
-BEGIN = "FormSubmitter:trial_form-Begin the trial round"
+BEGIN = "trial-begin"
 
 
 def pair(key: str, query: str, rank: int, *answers: tuple[AnnotatorId, str, int, str]) -> TrialPair:
@@ -66,12 +66,18 @@ def html(app: AppTest) -> str:
     return "\n".join(element.proto.body for element in app.get("html"))
 
 
+def _choose(app: AppTest, query: QueryId) -> None:
+    assert not app.multiselect(key="trial_queries").options, "nothing is offered before somebody looks for it"
+    app.text_input(key="trial_search").set_value(str(query)).run()
+    app.multiselect(key="trial_queries").select(query)
+
+
 def test_a_round_is_begun_by_a_draw_or_with_chosen_queries(open_page: Open, project: fake_api.Project) -> None:
     app = open_page()
-    app.number_input(key="trial_queries").set_value(2)
+    app.number_input(key="trial_count").set_value(2)
     app.button(key=BEGIN).click().run()
     assert app.success[0].value == "The trial round asks 4 pairs of 2 queries."
-    app.multiselect(key="trial_chosen").select(QueryId(2))
+    _choose(app, QueryId(2))
     app.button(key=BEGIN).click().run()
     asked = {"queries": 2, "pairs": 5, "seed": 1}
     assert project.trial_asked == [(asked, []), (asked, [QueryId(2)])]
@@ -79,7 +85,7 @@ def test_a_round_is_begun_by_a_draw_or_with_chosen_queries(open_page: Open, proj
 
 def test_a_query_without_an_open_pair_is_refused_in_words(open_page: Open, project: fake_api.Project) -> None:
     app = open_page()
-    app.multiselect(key="trial_chosen").select(QueryId(3))
+    _choose(app, QueryId(3))
     app.button(key=BEGIN).click().run()
     assert read(app.error[0].value) == "no open pair to ask belongs to query 3"
     assert project.trial_asked == []

@@ -1,10 +1,12 @@
 """Look for whatever cannot be: the invariants of a project, checked one by one.
 
 *Reads* everything. *Writes*, only where it is asked to repair, what is derived or disposable: consensus, agenda,
-the clip cache. Judgements, seats and events are never touched; a backup is the answer to damage there.
+the clip cache, folders that a killed process left. Judgements, seats and events are never touched; a backup is the
+answer to damage there.
 """
 
 import os
+import shutil
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,11 +20,15 @@ from backend.campaign.judging.rows.seats import RE_OPENED_SEATS, SECOND_ROUND_SE
 from backend.campaign.nouns import Verdict
 from backend.campaign.project.folder import Project
 from backend.campaign.release import keeping
+from backend.ground import arriving
 from backend.media.jobs import PREDICTED, SAFE_AGE_S, clip_job, storyboard, with_context
 from backend.store.connection import Database, reading, writing
 
 EXAMPLES = 5
 """So many of what was found are named."""
+
+UNTOUCHED_S = 3600.0
+"""What nothing was written to for so long, nobody is still making."""
 
 LEASE_SLACK_S = 60.0
 """A lease may be so much longer than the settings say: the doctor and a server look at the clock one after another."""
@@ -72,7 +78,8 @@ def examine(project: Project, *, now: float, repair: bool = False) -> DoctorRepo
     Args:
         project: the project; its server may be running.
         now: seconds since 1970.
-        repair: make consensus and agenda anew, and remove orphaned clips, where something was found there.
+        repair: make consensus and agenda anew, and remove orphaned clips and what was left
+            behind, where something was found there.
     """
     found = _look(project, CHECKS, now)
     predicted_clips = len(_predicted(_clip_files(project)))
@@ -167,6 +174,21 @@ def _missing_videos(project: Project, db: Database, now: float) -> Iterable[str]
     for name, path in invariants.videos_wanted(db):
         if not project.file(path).is_file():
             yield f"{name} ({path})"
+
+
+def _left_behind(project: Project, db: Database, now: float) -> Iterable[str]:
+    """Folders in which something was being made when its process was killed, by their path in the project."""
+    for depth in ("", "*/"):
+        for found in sorted(project.folder.glob(f"{depth}{arriving.OURS}*")):
+            if found.is_dir() and not found.is_symlink() and arriving.last_written(found) < now - UNTOUCHED_S:
+                yield found.relative_to(project.folder).as_posix()
+
+
+def _remove_left_behind(project: Project, now: float) -> None:
+    with reading(project.store) as db:
+        found = list(_left_behind(project, db, now))
+    for name in found:
+        shutil.rmtree(project.folder / name, ignore_errors=True)
 
 
 def _rebuild_consensus(project: Project, now: float) -> None:
@@ -311,6 +333,13 @@ CHECKS = (
         "--repair removes them.",
         _orphaned_clips,
         _remove_clips,
+    ),
+    Check(
+        "left behind",
+        "Hidden folders hold what was being made when its process was killed, such as half a release; nobody has "
+        "written there for an hour. --repair removes them.",
+        _left_behind,
+        _remove_left_behind,
     ),
     Check(
         "videos",

@@ -126,10 +126,15 @@ def take(
     *,
     now: float,
     progress: Progress | None = None,
+    may_be_ungraded: bool = False,
 ) -> JudgementsReport:
-    """The same from bytes and the name of their file."""
+    """The same from bytes and the name of their file, which `may_be_ungraded`: a header alone."""
     content, file = raw
-    campaign = read_campaign(content, file, *(pairs or (None, "")), highest=project.campaign.scale.highest)
+    campaign = read_campaign(
+        *(content, file, *(pairs or (None, ""))),
+        highest=project.campaign.scale.highest,
+        may_be_ungraded=may_be_ungraded,
+    )
     digest = hashlib.sha256(content).hexdigest()
     with writing(project.store) as db:
         if (at := earlier.imported_at(db, digest)) is not None:

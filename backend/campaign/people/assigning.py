@@ -5,7 +5,7 @@ touched, and a grade that is under way counts like one whose lease ran out. The 
 `backend.campaign.judging.assignments`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from backend.campaign.judging import assignments
 from backend.campaign.judging.model import Assignment
@@ -14,12 +14,21 @@ from backend.campaign.nouns import Lead, Role, Split
 from backend.campaign.people import rows as people
 from backend.ground.errors import Overtaken, ProjectError
 from backend.ground.ids import AnnotatorId
+from backend.ground.words import ago
 from backend.store import events
 from backend.store.connection import Database, Store, reading, writing
 from backend.store.events import EventKind
 
 
-def assign(store: Store, by: Lead, annotators: Sequence[AnnotatorId], given: Assignment, *, now: float) -> int:
+def assign(
+    store: Store,
+    by: Lead,
+    annotators: Sequence[AnnotatorId],
+    given: Assignment,
+    *,
+    seen: Mapping[AnnotatorId, int] | None = None,
+    now: float,
+) -> int:
     """Give people an assignment, in place of the one they have; all of them, or nobody.
 
     What they hold of other queries goes back at once, but for gold.
@@ -29,12 +38,14 @@ def assign(store: Store, by: Lead, annotators: Sequence[AnnotatorId], given: Ass
         by: the lead who says so.
         annotators: whom.
         given: what; its number, time and giver do not matter.
+        seen: the assignments that the lead had seen, by their numbers; who is not in it had none. None takes any.
         now: seconds since 1970.
 
     Returns:
         How many queries it comes to, of those that have a batch.
 
     Raises:
+        Overtaken: somebody's assignment is another one than the lead had seen.
         ProjectError: nobody, no such person, a lead; or an assignment that says nothing or cannot be.
     """
     _require_sound(given)
@@ -44,7 +55,9 @@ def assign(store: Store, by: Lead, annotators: Sequence[AnnotatorId], given: Ass
         if given.queries and (unknown := set(given.queries) - assigned.known(db, given.queries)):
             raise ProjectError(f"{len(unknown)} of these queries are not for judging (any more): reload the page")
         for annotator_id in dict.fromkeys(annotators):
-            _require_annotator(db, annotator_id)
+            name = _require_annotator(db, annotator_id)
+            if seen is not None:
+                _require_seen(db, by, annotator_id, name, seen.get(annotator_id, 0), now)
             assigned.end(db, annotator_id, by=by.annotator_id, at=now)
             assigned.add(db, annotator_id, _at(given, now), by=by.annotator_id)
             mine = assigned.standing(db, annotator_id)
@@ -64,15 +77,17 @@ def assign(store: Store, by: Lead, annotators: Sequence[AnnotatorId], given: Ass
         return len(assigned.queries_of(db, mine)) if mine else 0
 
 
-def unassign(store: Store, by: Lead, annotator_id: AnnotatorId, *, now: float) -> None:
-    """Let somebody grade whatever there is again.
+def unassign(store: Store, by: Lead, annotator_id: AnnotatorId, *, seen: int | None = None, now: float) -> None:
+    """Let somebody grade whatever there is again; `seen` is the assignment that the lead saw, None any.
 
     Raises:
-        Overtaken: they have no assignment (any more).
+        Overtaken: they have no assignment (any more), or another one than the lead had seen.
         ProjectError: no such person, or a lead.
     """
     with writing(store) as db:
         name = _require_annotator(db, annotator_id)
+        if seen is not None:
+            _require_seen(db, by, annotator_id, name, seen, now)
         if not assigned.end(db, annotator_id, by=by.annotator_id, at=now):
             raise Overtaken(f"{name} has no assignment any more: somebody else took it back")
         events.record(db, EventKind.UNASSIGNED, at=now, actor=by.annotator_id, subject=f"annotator:{annotator_id}")
@@ -82,6 +97,17 @@ def standing(store: Store) -> dict[AnnotatorId, Assignment]:
     """The assignments that stand."""
     with reading(store) as db:
         return assigned.all_standing(db)
+
+
+def _require_seen(db: Database, by: Lead, annotator_id: AnnotatorId, name: str, seen: int, now: float) -> None:
+    """Refuse an act about another assignment than the lead had seen; 0 for none."""
+    mine = assigned.standing(db, annotator_id)
+    if (mine.assignment_id if mine else 0) == seen:
+        return
+    lead, at, gave = assigned.last_act(db, annotator_id)
+    who = "You" if lead == by.name else lead
+    did = f"gave {name} another assignment" if gave else f"took back the assignment of {name}"
+    raise Overtaken(f"{who} {did} {ago(now - at)}: look at it, and do yours again if it shall count")
 
 
 def _require_annotator(db: Database, annotator_id: AnnotatorId) -> str:

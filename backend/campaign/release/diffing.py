@@ -113,7 +113,7 @@ def _judged(files: ReleaseFiles) -> dict[Span, JudgedSpan]:
     """Verdict and grades of every pair, where the release tells them in the form of ours."""
     if _PAIRS not in files.places or _RAW not in files.places:
         return {}
-    raw = read_csv(files.read(_RAW), _RAW, ["pair_id", "relevance"])
+    raw = read_csv(files.read(_RAW), _RAW, ["pair_id", "relevance"], may_be_empty=True)
     given: defaultdict[str, list[int]] = defaultdict(list)
     for pair_id, grade in zip(raw.columns["pair_id"], raw.columns["relevance"], strict=True):
         if (value := whole(grade)) is not None:

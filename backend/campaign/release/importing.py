@@ -164,7 +164,7 @@ def _read(files: ReleaseFiles, path: Path) -> _Release:
     raw, pairs = files.read(RAW), files.read(PAIRS)
     highest = validating.grades_of(len(manifest.scale))[-1]
     durations = entries.read_videos(files.read(VIDEOS), VIDEOS)[0] if VIDEOS in files.places else {}
-    campaign = read_campaign(raw, RAW, pairs, PAIRS, highest=highest)
+    campaign = read_campaign(raw, RAW, pairs, PAIRS, highest=highest, may_be_ungraded=True)
     return _Release(files.name, manifest, truth, training, raw, pairs, campaign, durations)
 
 
@@ -198,7 +198,7 @@ def _fill(project: Project, release: _Release, now: float, progress: Progress | 
         what = {"file": release.name, **by_split}
         events.record(db, EventKind.QUERIES_ADDED, at=now, actor=None, subject="queries", payload=what)
     raw, pairs = (release.raw, RAW), (release.pairs, PAIRS)
-    report = earlier.take(project, raw, pairs, now=now, progress=progress)
+    report = earlier.take(project, raw, pairs, now=now, progress=progress, may_be_ungraded=True)
     decided = _decide(project, release, now)
     blocked = _block(project, release, now)
     said = release.manifest
@@ -272,7 +272,7 @@ def _add_lists(db: Database, release: _Release, asked: list[QueryRow]) -> int:
 
 def _decide(project: Project, release: _Release, now: float) -> int:
     """The decisions of leads, as those of one lead of the release: nothing says who they were."""
-    table = read_csv(release.raw, RAW, ["pair_id"], ["adjudicated"])
+    table = read_csv(release.raw, RAW, ["pair_id"], ["adjudicated"], may_be_empty=True)
     decided, _ = pair_checks.read_decided(table, RAW, release.campaign.pairs, PAIRS)
     if not decided:
         return 0

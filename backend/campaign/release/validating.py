@@ -219,7 +219,9 @@ class _Validation:
             return
         raw = self.files.read(RAW)
         pairs = self.files.read(PAIRS) if PAIRS in self.files.places else None
-        campaign = read_campaign(raw, RAW, pairs, PAIRS if pairs is not None else "", highest=rule.grades[-1])
+        campaign = read_campaign(
+            *(raw, RAW, pairs, PAIRS if pairs is not None else ""), highest=rule.grades[-1], may_be_ungraded=True
+        )
         self.report.add(campaign.problems)
         self.report.found |= {"grades": len(campaign.grades), "pairs": len(campaign.pairs)}
         self._told("pairs", pairs is not None, f"{PAIRS}: {len(campaign.pairs):,} pairs")
@@ -232,7 +234,7 @@ class _Validation:
             self.report.add(pair_checks.check_released(read_csv(pairs, PAIRS, ["pair_id"], ["released"]), PAIRS, truth))
 
     def _compare(self, raw: bytes, campaign: EarlierCampaign, truth: list[Queries[GradedMoment]], rule: Rule) -> None:
-        table = read_csv(raw, RAW, ["pair_id"], ["adjudicated"])
+        table = read_csv(raw, RAW, ["pair_id"], ["adjudicated"], may_be_empty=True)
         decided, differing = pair_checks.read_decided(table, RAW, campaign.pairs, PAIRS)
         self.report.add(differing)
         self.report.add(pair_checks.check_judged(truth, Judged(campaign, decided, rule)))

@@ -285,6 +285,24 @@ def test_clips_of_no_moment_and_what_was_never_finished_are_found_and_removed(wo
     assert worked.found() == {}
 
 
+def test_what_a_killed_export_left_is_named_and_removed_and_nothing_that_is_being_made(worked: Worked) -> None:
+    folder = worked.project.folder
+    left = put(folder / "releases" / ".reelrank-abc" / "part" / "val.json", 7200)
+    busy = put(folder / "releases" / ".reelrank-new" / "part" / "val.json", 60)
+    here = put(folder / ".reelrank-top" / "half.db", 7200)
+    for path in (left, busy, here):  # a file that grows does not touch its folders
+        for own in (path.parent, path.parent.parent):
+            os.utime(own, (LATER - 7200, LATER - 7200))
+    releases = [folder / "releases" / ".reelrank-new", *(folder / "releases").glob("*.zip")]
+    finding = worked.found()["left behind"]
+    assert finding.examples == (".reelrank-top", "releases/.reelrank-abc")
+    assert worked.found(repair=True)["left behind"].repaired
+    assert sorted((folder / "releases").iterdir()) == sorted(releases)
+    assert busy.exists()
+    assert not here.parent.exists()
+    assert "left behind" not in worked.found()
+
+
 def test_clips_that_a_lead_looks_at_on_the_leaderboard_are_no_orphans(worked: Worked) -> None:
     """A nightly doctor failed after anybody had looked at Cases, and --repair deleted what was on the screen."""
     name, start_s, end_s = worked.project.store.db.conn.execute(

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from backend import api
 from backend.campaign.judging.model import Assignment, DeskState, GradeEvent, ReceiptStatus
-from backend.campaign.nouns import Split
+from backend.campaign.nouns import Role, Split
 from backend.ground.errors import Overtaken, ProjectError
 from backend.ground.ids import AnnotatorId, QueryId
 from support import NOW, Judging
@@ -171,6 +171,24 @@ def test_the_newest_assignment_stands_and_the_others_stay_on_record(judging: Jud
     assert found[boris].a_day == 5
     ended = judging.project.store.db.conn.execute("SELECT count(*) FROM assignment WHERE ended_at = ?", [NOW + 1])
     assert ended.fetchone()[0] == 1
+
+
+def test_of_two_leads_who_assign_one_person_the_later_is_told(judging: Judging) -> None:
+    project, lea = judging.project, judging.lead
+    liv = api.add_person_with_password(project, api.OPERATOR, "Liv", Role.LEAD, "a password", now=NOW)
+    anna, boris = (person.annotator_id for person in judging.annotators[:2])
+    api.assign(project, lea, [anna], Assignment(a_day=5), seen={}, now=NOW)
+    with pytest.raises(Overtaken, match="Lea gave Anna another assignment 2 minutes ago"):
+        api.assign(project, liv, [boris, anna], Assignment(a_day=9), seen={}, now=NOW + 120)
+    found = api.assignments_standing(project, lea)
+    assert {who: one.a_day for who, one in found.items()} == {anna: 5}, "all of them, or nobody"
+    seen = {who: one.assignment_id for who, one in found.items()}
+    api.assign(project, liv, [boris, anna], Assignment(a_day=9), seen=seen, now=NOW + 180)
+    with pytest.raises(Overtaken, match="Liv gave Anna another"):
+        api.unassign(project, lea, anna, seen=seen[anna], now=NOW + 240)
+    api.unassign(project, liv, anna, seen=api.assignments_standing(project, liv)[anna].assignment_id, now=NOW + 300)
+    with pytest.raises(Overtaken, match="Liv took back the assignment of Anna 1 minute ago"):
+        api.assign(project, lea, [anna], Assignment(a_day=7), seen={anna: seen[anna]}, now=NOW + 360)
 
 
 @given(seed=st.integers(0, 2**32))

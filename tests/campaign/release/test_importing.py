@@ -98,6 +98,21 @@ def test_import_of_export_is_the_same(
     project.store.close()
 
 
+def test_a_release_of_nothing_but_what_leads_decided_is_whole_and_comes_back(
+    judging: Judging, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its raw annotations are a header alone, which `validate` took for a broken file."""
+    monkeypatch.setattr(sentence, "load", lambda spec: WordEncoder())
+    for pair in judging.pairs()[:3]:
+        api.adjudicate(judging.project, judging.lead, pair.pair, 3, "seen it", now=NOW)
+    api.export_release(judging.project, api.OPERATOR, tmp_path / "first", PARTLY, now=NOW)
+    assert len((tmp_path / "first" / "raw_annotation.csv").read_text().splitlines()) == 1
+    assert api.validate_release(tmp_path / "first").problems == []
+    assert released_again(tmp_path / "first", tmp_path, PARTLY).adjudicated == 3
+    assert_same(tmp_path / "first", tmp_path / "second")
+    assert not api.diff_releases(tmp_path / "first", tmp_path / "second").pairs
+
+
 FOUR = """tolerance = 1
 rounding = "half_down"
 grades = [{label = "No"}, {label = "Hardly"}, {label = "Yes"}, {label = "All"}]

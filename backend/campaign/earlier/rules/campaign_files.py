@@ -89,7 +89,13 @@ class EarlierCampaign:
 
 
 def read_campaign(
-    raw: bytes, raw_file: str, pairs: bytes | None = None, pairs_file: str = "", *, highest: int
+    raw: bytes,
+    raw_file: str,
+    pairs: bytes | None = None,
+    pairs_file: str = "",
+    *,
+    highest: int,
+    may_be_ungraded: bool = False,
 ) -> EarlierCampaign:
     r"""Read the raw annotations and, if there is one, the file of pairs.
 
@@ -100,6 +106,7 @@ def read_campaign(
             others of `PAIR_OPTIONAL`.
         pairs_file: its name.
         highest: the best grade that the rows may have.
+        may_be_ungraded: whether the raw annotations may be a header alone, as in a release of leads' decisions.
 
     >>> found = read_campaign(b"pair_id,worker,relevance\n7,4,2\n0,6,3\n7,4,2\n", "raw.csv", highest=4)
     >>> [(grade.pair_id, grade.seat_no, grade.repeat) for grade in found.grades]
@@ -107,7 +114,7 @@ def read_campaign(
     >>> found.graded_twice, found.duplicate_rows, found.problems
     (1, 1, ())
     """
-    campaign = _Reading(raw_file).raw(raw, highest)
+    campaign = _Reading(raw_file).raw(raw, highest, may_be_empty=may_be_ungraded)
     if pairs is None:
         return campaign
     return _Reading(pairs_file).pairs(pairs, campaign)
@@ -121,9 +128,9 @@ class _Reading:
     problems: list[Problem] = field(default_factory=list)
     table: CsvTable = field(default_factory=lambda: CsvTable({}, (), []))
 
-    def raw(self, data: bytes, highest: int) -> EarlierCampaign:
+    def raw(self, data: bytes, highest: int, *, may_be_empty: bool) -> EarlierCampaign:
         """The raw annotations."""
-        if not self._split(data, COLUMNS, RAW_OPTIONAL):
+        if not self._split(data, COLUMNS, RAW_OPTIONAL, may_be_empty=may_be_empty):
             return EarlierCampaign(self.file, "", problems=tuple(self.problems))
         found, problems = grades_of(self.table, self.file, highest)
         self.problems = problems
@@ -178,10 +185,12 @@ class _Reading:
             problems=(*campaign.problems, *self.problems),
         )
 
-    def _split(self, data: bytes, required: Sequence[str], optional: Sequence[str]) -> bool:
+    def _split(
+        self, data: bytes, required: Sequence[str], optional: Sequence[str], *, may_be_empty: bool = False
+    ) -> bool:
         """Split the file into its columns; whether that could be done."""
         try:
-            self.table = read_csv(data, self.file, required, optional)
+            self.table = read_csv(data, self.file, required, optional, may_be_empty=may_be_empty)
         except InputError as error:
             self.problems += error.problems
             return False

@@ -120,6 +120,17 @@ def end(db: Database, me: AnnotatorId, *, by: AnnotatorId, at: float) -> bool:
     return cursor.rowcount == 1
 
 
+def last_act(db: Database, me: AnnotatorId) -> tuple[str, float, bool]:
+    """(who, when, whether it gave one) of what was done last about the assignment of somebody who had one."""
+    row = db.conn.execute(
+        "SELECT coalesce(e.name, g.name), coalesce(x.ended_at, x.given_at), x.ended_at IS NULL FROM assignment x "
+        "JOIN annotator g ON g.annotator_id = x.given_by LEFT JOIN annotator e ON e.annotator_id = x.ended_by "
+        "WHERE x.annotator_id = ? ORDER BY x.assignment_id DESC LIMIT 1",
+        [me],
+    ).fetchone()
+    return row[0], row[1], bool(row[2])
+
+
 def _assignment(db: Database, row: Row) -> Assignment:
     queries = None
     if row["chosen"]:
