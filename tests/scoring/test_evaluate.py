@@ -83,6 +83,16 @@ class TestOptions:
         result = evaluate({7: [moment()]}, {"7": [["a", 0, 10, 1]]}, k=[1], measures=["axiou"])
         assert result["per_query"] == {7: {"axiou@1": 1.0}}
 
+    def test_objects_may_be_spelt_as_any_truth_or_run_file_spells_them(self):
+        truth, run = {"q": [moment(0, 10, 4), moment(20, 30, 2)]}, {"q": [["a", 20, 30, 2], ["a", 0, 6, 1]]}
+        spelt = {"q": [{"video_name": m["video"], "timestamp": (m["start"], m["end"]), **m} for m in truth["q"]]}
+        for field in ("video", "start", "end"):
+            spelt["q"][0].pop(field)  # the first decides for all
+        rows = {"q": [{"vid": v, "ts": [s, e], "score": x} for v, s, e, x in run["q"]]}
+        assert evaluate(spelt, rows) == evaluate(truth, run)
+        spelt["q"][1].pop("timestamp")
+        assert refusal(spelt, rows) == "truth, row 1: query q, moment 2: has no field `timestamp`"
+
     def test_no_relevant_skip_leaves_out_queries_that_nobody_could_answer(self):
         truth = {"q": [moment()], "none": [moment(relevance=0)], "empty": []}
         run = {"q": [["a", 0, 10, 1]]}

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from backend.ground.errors import InputError, Problem
-from backend.scoring.files.entries import Group, mapping_groups, run_of, truth_of
+from backend.scoring.files.entries import Group, mapping_groups, names_of, run_of, truth_of
 from backend.scoring.files.entry_rows import Names, first_doubled, name_only, resolver, short
 from backend.scoring.files.words import (
     QUERY,
@@ -18,7 +18,6 @@ from backend.scoring.files.words import (
     VIDEO,
     Kind,
     is_tvr_release,
-    names_in,
     pick,
 )
 from backend.scoring.matching.columns import QueryKey, Run, Truth, row_problem
@@ -52,7 +51,7 @@ def parse_run(document: object, file: str, videos: Mapping[int, str] | None) -> 
             document, videos = _task(document, file, videos)
         else:
             groups = mapping_groups(document, file)
-            return run_of(groups, file, _names_of(groups, RUN), resolver(videos))
+            return run_of(groups, file, names_of(groups, RUN), resolver(videos))
     if not isinstance(document, list):
         raise InputError.single(file, "a run is an object of queries, or a list of queries with `predictions`")
     groups, names = _groups(document, RUN, file)
@@ -110,19 +109,13 @@ def _groups(document: list[object], kind: Kind, file: str) -> tuple[list[Group],
             groups = _nested(document, field, file)
             if field == kind.windows:
                 return _windows(groups, document, kind, file), kind.usual
-            return groups, _names_of(groups, kind)
+            return groups, names_of(groups, kind)
     groups = _flat(document, file)
     if kind is TRUTH and entries and is_tvr_release(entries[0]):
         for group in groups:
             group.items = [{"relevance": 1, **item} if isinstance(item, dict) else item for item in group.items]
         return groups, Names("vid_name", ("ts",), "relevance")
-    return groups, _names_of(groups, kind)
-
-
-def _names_of(groups: list[Group], kind: Kind) -> Names:
-    """The first row that is an object decides for all."""
-    first = next((item for group in groups for item in group.items if isinstance(item, Mapping)), {})
-    return names_in(first, kind)
+    return groups, names_of(groups, kind)
 
 
 def _nested(document: list[object], field: str, file: str) -> list[Group]:

@@ -7,7 +7,7 @@ Values that are wrong (an end before its start) pass; see `matching.columns`. Th
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import count
+from itertools import chain, count
 from typing import Any, cast
 
 import numpy as np
@@ -15,6 +15,7 @@ import numpy as np
 from backend.ground.errors import InputError, Problem
 from backend.ground.timespan import Floats
 from backend.scoring.files.entry_rows import Names, NameVideo, Raw, lists, objects, short, text_fault
+from backend.scoring.files.words import RUN, TRUTH, Kind, names_in
 from backend.scoring.matching.columns import Indices, QueryKey, Run, Truth, offsets_of, row_problem
 
 
@@ -30,13 +31,18 @@ class Group:
 
 
 def parse_truth_mapping(truth: Mapping[Any, Any], file: str = "truth") -> Truth:
-    """Truth from `{query: [{"video", "start", "end", "relevance"}]}`."""
-    return truth_of(mapping_groups(truth, file), file, Names("video", ("start", "end"), "relevance"), str)
+    """Truth from `{query: [{"video", "start", "end", "relevance"}]}`, or in the words of any truth file."""
+    groups = mapping_groups(truth, file)
+    return truth_of(groups, file, names_of(groups, TRUTH), str)
 
 
-def parse_run_mapping(run: Mapping[Any, Any], file: str = "run") -> Run:
-    """A run from `{query: [[video, start, end, score], ...]}`; videos that are not text are compared as text."""
-    return run_of(mapping_groups(run, file), file, Names("video_name", ("timestamp",), "model_scores"), str)
+def parse_run_mapping(run: Mapping[Any, Any], file: str = "run", name: NameVideo = str) -> Run:
+    """A run from `{query: [[video, start, end, score], ...]}`, or with objects in the words of any run file.
+
+    Videos that are not text are compared as text, unless `name` names them.
+    """
+    groups = mapping_groups(run, file)
+    return run_of(groups, file, names_of(groups, RUN), name)
 
 
 def mapping_groups(document: Mapping[Any, Any], file: str) -> list[Group]:
@@ -45,12 +51,21 @@ def mapping_groups(document: Mapping[Any, Any], file: str) -> list[Group]:
     groups = []
     for row, (query, items) in enumerate(document.items(), start=1):
         if isinstance(items, (list, tuple)):
-            groups.append(Group(query, row, list(items)))
+            groups.append(Group(query, row, items if isinstance(items, list) else list(items)))
         else:
             problems.append(Problem(file, row, f"query {short(query)} holds {short(items)}, not a list"))
     if problems:
         raise InputError(problems)
     return groups
+
+
+def names_of(groups: list[Group], kind: Kind) -> Names:
+    """How rows that are objects call their fields: the first one decides for all, of a run that begins with one."""
+    items = chain.from_iterable(group.items for group in groups)
+    first = next(items, {})
+    if kind is TRUTH and not isinstance(first, Mapping):
+        first = next((item for item in items if isinstance(item, Mapping)), {})
+    return names_in(first if isinstance(first, Mapping) else {}, kind)
 
 
 def truth_of(groups: list[Group], file: str, names: Names, name: NameVideo) -> Truth:
@@ -59,7 +74,7 @@ def truth_of(groups: list[Group], file: str, names: Names, name: NameVideo) -> T
     Raises:
         InputError: with every row that is not of that shape, or query that was given before.
     """
-    spans, relevance = _columns_of(groups, file, lambda items: objects(items, names, name))
+    spans, relevance = _columns_of(groups, file, lambda items: objects(items, names), name)
     return Truth(**spans, relevance=relevance)
 
 
@@ -72,9 +87,9 @@ def run_of(groups: list[Group], file: str, names: Names, name: NameVideo) -> Run
     first = next((item for group in groups for item in group.items), None)
 
     def read(items: list[object]) -> Raw:
-        return objects(items, names, name) if isinstance(first, Mapping) else lists(items, name)
+        return objects(items, names) if isinstance(first, Mapping) else lists(items)
 
-    spans, score = _columns_of(groups, file, read)
+    spans, score = _columns_of(groups, file, read, name)
     return Run(**spans, score=score)
 
 
@@ -136,24 +151,26 @@ def gather(
     }
 
 
-def _columns_of(groups: list[Group], file: str, read: Callable[[list[object]], Raw]) -> tuple[dict[str, Any], Floats]:
+def _columns_of(
+    groups: list[Group], file: str, read: Callable[[list[object]], Raw], name: NameVideo
+) -> tuple[dict[str, Any], Floats]:
     """The fields of `Spans`, and the last column; `read` runs over all items at once."""
     _check_queries(groups, file)
     try:
-        names, start_s, end_s, value = read([item for group in groups for item in group.items])
+        videos, start_s, end_s, value = read(list(chain.from_iterable([group.items for group in groups])))
         numbering = Numbering()
         spans = gather(
             file,
             [cast("QueryKey", group.query) for group in groups],
             [group.row for group in groups],
             np.array([len(group.items) for group in groups], dtype=np.int64),
-            numbering.of(names),
+            numbering.of(videos),
             list(numbering.known),
-            str,
+            name,
             [row for group in groups for row in group.rows or ()] or None,
         )
     except (ValueError, TypeError, LookupError, OverflowError):
-        problems = _row_problems(groups, file, read)
+        problems = _row_problems(groups, file, read, name)
         if not problems:
             raise
         raise InputError(problems) from None
@@ -161,6 +178,10 @@ def _columns_of(groups: list[Group], file: str, read: Callable[[list[object]], R
 
 
 def _check_queries(groups: list[Group], file: str) -> None:
+    if set(map(type, queries := [group.query for group in groups])) <= {str, int}:
+        texts = list(map(str, queries))
+        if len(set(texts)) == len(texts) and all(map(str.strip, texts)) and "".join(texts).isascii():
+            return
     problems = []
     seen: dict[str, int] = {}
     for group in groups:
@@ -174,25 +195,27 @@ def _check_queries(groups: list[Group], file: str) -> None:
         raise InputError(problems)
 
 
-def _row_problems(groups: list[Group], file: str, read: Callable[[list[object]], Raw]) -> list[Problem]:
+def _row_problems(
+    groups: list[Group], file: str, read: Callable[[list[object]], Raw], name: NameVideo
+) -> list[Problem]:
     """Read query by query, then item by item, after reading them together failed, to name each that is to blame."""
     problems = []
     for group in groups:
-        if _fault(group.items, read) is None:
+        if _fault(group.items, read, name) is None:
             continue
         for number, item in enumerate(group.items, start=1):
-            if message := _fault([item], read):
+            if message := _fault([item], read, name):
                 row = group.rows[number - 1] if group.rows else group.row
                 problems.append(row_problem(file, row, cast("QueryKey", group.query), number, message))
     return problems
 
 
-def _fault(items: list[object], read: Callable[[list[object]], Raw]) -> str | None:
+def _fault(items: Sequence[object], read: Callable[[list[object]], Raw], name: NameVideo) -> str | None:
     try:
-        names = read(items)[0]
+        names = [name(video) for video in read(list(items))[0]]
     except KeyError as missing:
         return f"has no field `{missing.args[0]}`"
     except (ValueError, TypeError, LookupError, OverflowError) as wrong:
         return str(wrong)
-    fault = next((fault for name in names if (fault := text_fault(name))), None)
+    fault = next((fault for text in names if (fault := text_fault(text))), None)
     return fault and f"the video's name {fault}"

@@ -15,8 +15,8 @@ from backend.scoring.matching.columns import QueryKey
 NameVideo = Callable[[QueryKey], str]
 """Turns what a row calls its video into the video's name, or raises `ValueError`."""
 
-Raw = tuple[list[str], Floats, Floats, Floats]
-"""Video names, starts, ends, and relevances or scores."""
+Raw = tuple[list[QueryKey], Floats, Floats, Floats]
+"""What rows call their videos, starts, ends, and relevances or scores."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,57 +43,61 @@ class NotANumber:
     """Stands for NaN, Infinity and numbers that are too large, which are no JSON but which many programs write."""
 
 
-def objects(items: list[object], names: Names, name: NameVideo) -> Raw:
+def objects(items: list[object], names: Names) -> Raw:
     """Rows that are objects."""
-    if not _all_are(items, (Mapping,)):
+    kinds = set(map(type, items))
+    if not _are(kinds, (Mapping,)):
         raise ValueError("is not an object")
-    if twice := first_doubled(items, names.all):
+    if _doubles(kinds) and (twice := first_doubled(items, names.all)):
         raise ValueError(f"has the field `{twice}` twice")
     rows = cast("list[Mapping[str, Any]]", items)
     video, *times, value = ([row[field] for row in rows] for field in names.all)
     if len(times) == 1:
-        if not (_all_are(times[0], (list, tuple)) and set(map(len, times[0])) <= {2}):
+        if not (_are(set(map(type, times[0])), (list, tuple)) and set(map(len, times[0])) <= {2}):
             raise ValueError(f"`{names.times[0]}` is not [start, end] in seconds")
         times = [[pair[0] for pair in times[0]], [pair[1] for pair in times[0]]]
-    return _named(video, name), _floats(times[0], "start"), _floats(times[1], "end"), _floats(value, names.value)
+    return _called(video), _floats(times[0], "start"), _floats(times[1], "end"), _floats(value, names.value)
 
 
-def lists(items: list[object], name: NameVideo) -> Raw:
+def lists(items: list[object]) -> Raw:
     """Rows that are `[video, start, end, score]`."""
-    if not _all_are(items, (list, tuple)) or set(map(len, cast("list[list[object]]", items))) - {4}:
+    if not _are(set(map(type, items)), (list, tuple)) or set(map(len, cast("list[list[object]]", items))) - {4}:
         raise ValueError("is not [video, start, end, score]")
     rows = cast("list[Sequence[Any]]", items)
     # Not `zip`: with so many arguments the garbage collector looks at every row again.
     video, start, end, score = ([row[place] for row in rows] for place in range(4))
-    return _named(video, name), _floats(start, "start"), _floats(end, "end"), _floats(score, "score")
+    return _called(video), _floats(start, "start"), _floats(end, "end"), _floats(score, "score")
 
 
-def _all_are(items: Sequence[object], kinds: tuple[type, ...]) -> bool:
-    """Whether every item is of one of the kinds; asked once a type, not once an item."""
-    return all(issubclass(kind, kinds) for kind in set(map(type, items)))
+def _are(kinds: set[type], wanted: tuple[type, ...]) -> bool:
+    """Whether all these types are of one of the wanted: asked once a type, not once a row."""
+    return all(issubclass(kind, wanted) for kind in kinds)
+
+
+def _doubles(kinds: set[type]) -> bool:
+    return any(issubclass(kind, Doubled) for kind in kinds)
 
 
 def first_doubled(items: Sequence[object], names: Sequence[str]) -> str | None:
     """One of the names that stands twice in one of these objects."""
-    if not any(issubclass(kind, Doubled) for kind in set(map(type, items))):
+    if not _doubles(set(map(type, items))):
         return None
     twice = (key for item in items if isinstance(item, Doubled) for key in item.twice)
     return next((key for key in twice if key in names), None)
 
 
-def _named(videos: Sequence[Any], name: NameVideo) -> list[str]:
+def _called(videos: list[Any]) -> list[QueryKey]:
     for kind in set(map(type, videos)):
         if not issubclass(kind, (str, int, np.integer)) or kind is bool:
             raise ValueError(f"the video is {_short_kind(kind)}, not a name or an index")
-    names = {video: video if isinstance(video, str) else name(video) for video in dict.fromkeys(videos)}
-    return [names[video] for video in videos]
+    return videos
 
 
 def _floats(values: Sequence[Any], what: str) -> Floats:
     for kind in set(map(type, values)):
         if not issubclass(kind, (int, float, np.integer, np.floating)) or kind is bool:
             raise ValueError(f"{what} is {_short_kind(kind)}, not a number")
-    return np.array(values, dtype=np.float64)
+    return np.fromiter(values, np.float64, len(values))
 
 
 def name_only(video: QueryKey) -> str:
