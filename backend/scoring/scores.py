@@ -100,7 +100,8 @@ def prepare_truth(truth: Truth, settings: Settings) -> AnswerKey:
     if not truth.queries:
         raise InputError.single(truth.file, "holds no query")
     must = truth.relevance_problems()
-    truth, warnings = _admit(truth, truth.span_problems(), must, settings)
+    truth, told = _admit(truth, truth.span_problems(), must, settings)
+    warnings = [*truth.notes, *told]
     order, first = truth.groups_of_equals()
     if repeated := len(order) - len(first):
         if options.duplicates == "merge_max":

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from backend.campaign.corpus.model import ImportOptions, Parsed
-from backend.campaign.corpus.rules.documents import Sample
+from backend.ground.json_entries import Sample
 
 Read = Callable[[bytes, str, ImportOptions], Parsed]
 

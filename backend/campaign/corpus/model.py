@@ -3,40 +3,12 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from backend.ground.errors import Problem
+from backend.ground.captioned import CaptionedMoment
+
+__all__ = ["END_SLACK_S", "CaptionedMoment", "ImportOptions", "LeftOut", "Parsed"]
 
 END_SLACK_S = 1.0
 """How far a moment may end after its video and still be kept: published durations are often rounded."""
-
-
-@dataclass(frozen=True, slots=True)
-class CaptionedMoment:
-    """One entry of an annotation file: a half-open span `[start_s, end_s)` of a video and a sentence about it.
-
-    `row` is its line in the file, or its number among the entries of a JSON document, from 1. `sentence` is its number
-    among those of its video, from 1, in a document that keeps a list of sentences for each video: nobody can look
-    up row 23,117 of such a file.
-    """
-
-    video: str
-    start_s: float
-    end_s: float
-    caption: str
-    row: int
-    duration_s: float | None = None
-    external_id: str | None = None
-    sentence: int | None = None
-
-    @property
-    def place(self) -> str:
-        """Where it stands in its file: `row 7`, or `video v_abc, sentence 2`."""
-        return f"row {self.row}" if self.sentence is None else f"video {self.video}, sentence {self.sentence}"
-
-    def problem(self, file: str, message: str) -> Problem:
-        """What is wrong with it, as a line that a person can act on."""
-        if self.sentence is None:
-            return Problem(file, self.row, message)
-        return Problem(file, None, f"{self.place}: {message}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,11 +29,12 @@ from backend.campaign.pools.rules.selecting import (
 from backend.campaign.pools.similarity import sentence_vectors, similarities_of
 from backend.encoders.sentence import Encoder, FloatArray
 from backend.ground.arriving import new_folder
+from backend.ground.captioned import query_id
 from backend.ground.errors import ProjectError
 from backend.ground.progress import Progress, Steps, named
 from backend.ground.text_files import csv_text
 from backend.scoring.pools.files import write_pools
-from backend.scoring.pools.model import PoolMoment, PoolQuery, Pools, occurrences, query_id
+from backend.scoring.pools.model import PoolMoment, PoolQuery, Pools, occurrences
 
 POOLS, PAIRS, MANIFEST = "pools.json", "pairs.csv", "manifest.json"
 TEXT_ALONE = "text alone"

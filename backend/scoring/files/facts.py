@@ -3,14 +3,17 @@
 Reads: truth and video map files. Writes: nothing.
 """
 
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from backend.ground.reading import unpacked
+from backend.scoring.files.sentences import sentences
+from backend.scoring.matching.columns import Truth
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,16 +45,35 @@ class Inputs:
 
 
 def read_facts(truth: Path, videos: Path | None = None) -> Facts:
-    """Facts where the truth is a `val.json` and the videos a map; none of other formats."""
+    """Facts where the truth is a `val.json` or a benchmark's own file, and the videos a map; none of other formats."""
     texts: dict[str, str] = {}
     durations: dict[str, float] = {}
-    for entry in _decoded(truth, list[_Entry], []):
+    content = unpacked(truth)
+    for entry in _decoded(content, list[_Entry], []):
         texts |= {str(entry.query_id): entry.query} if entry.query else {}
         durations |= {m.video_name: m.duration for m in entry.relevant_moment if m.duration}
+    if not texts:
+        for line in _lines(content):
+            texts |= {str(line.id): line.text} if line.text else {}
+            durations |= {line.video: line.duration} if line.duration else {}
+    if not texts:
+        for query, moments in sentences(content, str(truth)) or ():
+            texts[str(query)] = moments[0].caption
+            durations |= {one.video: one.duration_s for one in moments if one.duration_s}
     if videos:
-        for name, value in _decoded(videos, dict[str, tuple[float, int]], {}).items():
+        for name, value in _decoded(unpacked(videos), dict[str, tuple[float, int]], {}).items():
             durations[name] = value[0]
     return Facts(texts, durations)
+
+
+def described(truth: Truth, content: bytes) -> Truth:
+    """A truth of lines of TVR or QVHighlights with what these say besides their moments: types, durations."""
+    lines = _lines(content)
+    if not lines:
+        return truth
+    types = {str(line.id): line.type for line in lines if line.type}
+    known = tuple(types[str(query)] for query in truth.queries) if len(types) == len(truth.queries) else ()
+    return replace(truth, types=known, durations={line.video: line.duration for line in lines if line.duration})
 
 
 class _Moment(msgspec.Struct):
@@ -65,8 +87,47 @@ class _Entry(msgspec.Struct):
     relevant_moment: list[_Moment] = []
 
 
-def _decoded(path: Path, shape: Any, otherwise: Any) -> Any:
+class _Line(msgspec.Struct):
+    """What a line of TVR, or of QVHighlights, says of its query and of its video."""
+
+    desc_id: int | str | None = None
+    qid: int | str | None = None
+    desc: str = ""
+    query: str = ""
+    vid_name: str = ""
+    vid: str = ""
+    duration: float | None = None
+    type: str | None = None
+
+    @property
+    def id(self) -> int | str | None:
+        return self.qid if self.desc_id is None else self.desc_id
+
+    @property
+    def text(self) -> str:
+        return self.desc or self.query
+
+    @property
+    def video(self) -> str:
+        return self.vid_name or self.vid
+
+
+_LINE = re.compile(rb'\s*\{[^\n]*"(ts|relevant_windows)"\s*:')
+
+
+def _lines(content: bytes) -> list[_Line]:
+    """The lines of such a file; none of another, or where one is not as it should be."""
+    if not _LINE.match(content):
+        return []
     try:
-        return msgspec.json.decode(unpacked(path), type=shape)
+        lines = msgspec.json.Decoder(_Line).decode_lines(content)
+    except ValueError:
+        return []
+    return lines if all(line.id is not None for line in lines) else []
+
+
+def _decoded(content: bytes, shape: Any, otherwise: Any) -> Any:
+    try:
+        return msgspec.json.decode(content, type=shape)
     except ValueError:
         return otherwise

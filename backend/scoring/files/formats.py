@@ -8,6 +8,8 @@ forms are in `words`.
 from collections.abc import Mapping
 
 from backend.scoring.files import documents, fast, tables, text
+from backend.scoring.files.facts import described
+from backend.scoring.files.sentences import sentences_truth
 from backend.scoring.files.text import Form
 from backend.scoring.matching.columns import Run, Truth
 
@@ -15,7 +17,7 @@ __all__ = ["run_file", "truth_file", "video_map_file"]
 
 
 def truth_file(content: bytes, file: str) -> Truth:
-    r"""Truth of TVR-Ranking, QVHighlights or TVR, or generic CSV or JSONL; the content tells which.
+    r"""Truth of TVR-Ranking, of another benchmark (see `sentences`), or generic CSV or JSONL; the content tells which.
 
     Args:
         content: the bytes of the file, unpacked.
@@ -32,8 +34,12 @@ def truth_file(content: bytes, file: str) -> Truth:
     form = text.form_of(content, file)
     if form is Form.CSV:
         return tables.truth_table(content, file)
+    if form is Form.DOCUMENT and (captioned := sentences_truth(content, file)) is not None:
+        return captioned
     found = fast.truth(content, file, form)
-    return documents.parse_truth(_decoded(content, file, form), file) if found is None else found
+    if found is None:
+        found = documents.parse_truth(_decoded(content, file, form), file)
+    return described(found, content)
 
 
 def run_file(content: bytes, file: str, videos: Mapping[int, str] | None = None) -> Run:

@@ -4,7 +4,8 @@ Values may still be wrong here (an end before its start): which of them matter i
 evaluation to say, so `span_problems` lists them and nothing is refused.
 """
 
-from dataclasses import dataclass, fields, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Self
 
 import numpy as np
@@ -47,7 +48,7 @@ class Spans:
     def take(self, chosen: Indices) -> Self:
         """Only the moments at these positions, in this order; the order must not mix queries."""
         sizes = np.bincount(self.query[chosen], minlength=len(self.queries))
-        values = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "offsets"}
+        values = {one.name: getattr(self, one.name) for one in fields(self) if one.name != "offsets"}
         columns: dict[str, Any] = {
             name: value[chosen] for name, value in values.items() if isinstance(value, np.ndarray)
         }
@@ -95,6 +96,19 @@ class Truth(Spans):
     """Ground truth; `relevance` has shape (N,) and should be a whole number 0-4."""
 
     relevance: Floats
+    types: tuple[str, ...] = ()
+    """What each query tells of, in TVR `v`, `t` or `vt`; empty where the file does not say it of all."""
+    durations: Mapping[str, float] = field(default_factory=dict)
+    """Seconds that videos last, by name, as far as the file of an annotated corpus says it."""
+    notes: tuple[str, ...] = ()
+    """What was done to the file in reading it, for whoever sees the scores."""
+
+    def of_queries(self, kept: Flags) -> "Truth":
+        """As of all spans, and the types of those queries."""
+        found = Spans.of_queries(self, kept)
+        if not self.types or found is self:
+            return found
+        return replace(found, types=tuple(self.types[i] for i in np.flatnonzero(kept)))
 
     def relevance_problems(self) -> dict[int, str]:
         """What is wrong with a moment's relevance, by position."""

@@ -3,9 +3,9 @@
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 
+from backend.ground.captioned import query_id
 from backend.ground.errors import Problem
 from backend.scoring.pools.entries import RawPositive, RawVideo, Span
-from backend.scoring.pools.model import query_id
 
 PAST_END_S = 0.5
 """How far a moment may end after its video: seven frames in the published TACoS file, 0.01 s in ActivityNet's."""

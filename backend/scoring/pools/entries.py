@@ -4,9 +4,9 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from backend.ground.captioned import query_id
 from backend.ground.errors import InputError, Problem
 from backend.scoring.files.entry_rows import Doubled, short, text_fault
-from backend.scoring.pools.model import query_id
 
 Span = tuple[float, float]
 

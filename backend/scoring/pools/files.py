@@ -20,12 +20,13 @@ from pathlib import Path
 
 import msgspec
 
+from backend.ground.captioned import query_id
 from backend.ground.errors import InputError
 from backend.ground.reading import unpacked
 from backend.scoring.files.text import checked, document
 from backend.scoring.pools.checking import pool_problems, scale_problems
 from backend.scoring.pools.entries import RawVideo, raw_videos
-from backend.scoring.pools.model import PoolMoment, PoolQuery, Pools, occurrences, query_id
+from backend.scoring.pools.model import PoolMoment, PoolQuery, Pools, occurrences
 
 
 def read_pools(path: Path) -> Pools:

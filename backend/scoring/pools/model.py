@@ -64,15 +64,6 @@ class Pools:
         return tuple(query for query in self.queries if len(query.videos) == size)
 
 
-def query_id(video: str, number: int) -> str:
-    """What the query is called that the `number`-th sentence of a video is, from 0.
-
-    >>> query_id("evening_lamp", 0)
-    'evening_lamp#0'
-    """
-    return f"{video}#{number}"
-
-
 def occurrences(moments: tuple[PoolMoment, ...], number: int) -> tuple[PoolMoment, ...]:
     """The `number`-th moment of a video, and the others for which it has the same sentence, no span twice.
 

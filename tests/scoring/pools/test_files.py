@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from backend.ground.captioned import query_id
 from backend.ground.errors import InputError
 from backend.scoring.pools.files import pools_of, read_pools, write_pools
-from backend.scoring.pools.model import PoolMoment, PoolQuery, Pools, occurrences, query_id
+from backend.scoring.pools.model import PoolMoment, PoolQuery, Pools, occurrences
 
 Document = dict[str, dict[str, Any]]
 

@@ -7,8 +7,8 @@ from importlib import import_module
 
 from backend.campaign.corpus.format import CorpusFormat
 from backend.campaign.corpus.model import ImportOptions, Parsed
-from backend.campaign.corpus.rules.documents import sample
 from backend.ground.errors import InputError
+from backend.ground.json_entries import sample
 
 COLUMNS = ("video", "start", "end", "caption", "duration", "id")
 """What the columns or fields of our own formats are called, unless a file calls them something else."""

@@ -5,11 +5,8 @@ import re
 from backend.campaign.corpus.format import CorpusFormat
 from backend.campaign.corpus.model import ImportOptions, Parsed
 from backend.campaign.corpus.rules.checks import finish
-from backend.campaign.corpus.rules.documents import FileLayout, Sample, TimedSentences, moments_of_videos
-
-
-class _Video(TimedSentences):
-    duration: float
+from backend.ground.captioned import sentences_of_videos
+from backend.ground.json_entries import FileLayout, Sample
 
 
 def read(data: bytes, file: str, options: ImportOptions) -> Parsed:
@@ -26,11 +23,11 @@ def read(data: bytes, file: str, options: ImportOptions) -> Parsed:
     >>> found.moments[0].place, found.left_out[0].why
     ('video v_1, sentence 1', 'the end is not after the start')
     """
-    moments, problems, notes = moments_of_videos(_Video, lambda video: (video.duration, 1.0), data, file)
+    moments, problems, notes = sentences_of_videos(data, file, frames=False)
     return finish(moments, problems, file, published=True, notes=notes)
 
 
-def sentences_of_videos(look: Sample) -> bool:
+def fits_videos(look: Sample) -> bool:
     """Whether a file looks like the form that this corpus shares with that of Charades-STA."""
     return look.layout is FileLayout.VIDEOS and {"duration", "timestamps", "sentences"} <= look.fields
 
@@ -41,6 +38,6 @@ CHARADES = re.compile(r"[0-9A-Z]{5}")
 FORMAT = CorpusFormat(
     "activitynet",
     "a JSON object of videos called v_..., with duration, timestamps and sentences",
-    lambda look, options: sentences_of_videos(look) and not CHARADES.fullmatch(look.key),
+    lambda look, options: fits_videos(look) and not CHARADES.fullmatch(look.key),
     read,
 )

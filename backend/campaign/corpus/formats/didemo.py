@@ -2,25 +2,11 @@
 
 from collections import Counter
 
-import msgspec
-
 from backend.campaign.corpus.format import CorpusFormat
-from backend.campaign.corpus.model import CaptionedMoment, ImportOptions, Parsed
+from backend.campaign.corpus.model import ImportOptions, Parsed
 from backend.campaign.corpus.rules.checks import finish
-from backend.campaign.corpus.rules.documents import FileLayout, json_list
-from backend.ground.errors import Problem
-
-SEGMENT_S = 5.0
-SEGMENTS = 6
-"""Of a video whose entry does not tell: longer ones were cut to 30 s before anybody described them."""
-
-
-class _Entry(msgspec.Struct):
-    annotation_id: int | str
-    description: str
-    video: str
-    times: list[tuple[int, int]]
-    num_segments: int = SEGMENTS
+from backend.ground.captioned import DIDEMO_SEGMENT_S, didemo_entries
+from backend.ground.json_entries import FileLayout
 
 
 def read(data: bytes, file: str, options: ImportOptions) -> Parsed:
@@ -38,34 +24,21 @@ def read(data: bytes, file: str, options: ImportOptions) -> Parsed:
     >>> found.start_s, found.end_s, found.duration_s
     (5.0, 25.0, 30.0)
     """
-    entries, problems = json_list(_Entry, data, file)
+    entries, problems = didemo_entries(data, file)
     moments = []
     split = 0
     for row, entry in entries:
         counts = Counter(entry.times)
-        if not counts:
-            problems.append(Problem(file, row, "nobody gave a time for it: times is empty"))
-            continue
         split += len(counts) > 1
         (first, last), _ = counts.most_common(1)[0]
-        moments.append(
-            CaptionedMoment(
-                entry.video,
-                first * SEGMENT_S,
-                (last + 1) * SEGMENT_S,
-                entry.description.strip(),
-                row,
-                entry.num_segments * SEGMENT_S,
-                str(entry.annotation_id),
-            )
-        )
+        moments.append(entry.moment(row, first, last))
     notes = []
     if split:
         notes.append(
             f"people placed {split:,} of {len(moments):,} descriptions differently; the span that most of them gave "
             "was taken, of equals the one given first"
         )
-    return finish(moments, problems, file, published=True, notes=notes, end_slack_s=SEGMENT_S)
+    return finish(moments, problems, file, published=True, notes=notes, end_slack_s=DIDEMO_SEGMENT_S)
 
 
 FORMAT = CorpusFormat(

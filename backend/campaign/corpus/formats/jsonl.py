@@ -7,7 +7,7 @@ import msgspec
 from backend.campaign.corpus.format import CorpusFormat
 from backend.campaign.corpus.model import CaptionedMoment, ImportOptions, Parsed
 from backend.campaign.corpus.rules.checks import finish
-from backend.campaign.corpus.rules.documents import FileLayout, Sample, json_lines
+from backend.ground.json_entries import FileLayout, Sample, json_lines
 
 
 class _Line(msgspec.Struct):

@@ -5,8 +5,8 @@ import msgspec
 from backend.campaign.corpus.format import CorpusFormat
 from backend.campaign.corpus.model import CaptionedMoment, ImportOptions, LeftOut, Parsed
 from backend.campaign.corpus.rules.checks import finish
-from backend.campaign.corpus.rules.documents import FileLayout, json_lines
 from backend.ground.errors import InputError
+from backend.ground.json_entries import FileLayout, json_lines
 
 
 class _Line(msgspec.Struct):

@@ -6,8 +6,8 @@ import math
 from backend.campaign.corpus.format import CorpusFormat
 from backend.campaign.corpus.model import CaptionedMoment, ImportOptions, Parsed
 from backend.campaign.corpus.rules.checks import finish
-from backend.campaign.corpus.rules.documents import FileLayout, Sample
 from backend.ground.errors import Problem
+from backend.ground.json_entries import FileLayout, Sample
 from backend.ground.text_files import read_csv
 
 _REQUIRED = ("video", "start", "end", "caption")

@@ -3,12 +3,8 @@
 from backend.campaign.corpus.format import CorpusFormat
 from backend.campaign.corpus.model import ImportOptions, Parsed
 from backend.campaign.corpus.rules.checks import finish
-from backend.campaign.corpus.rules.documents import FileLayout, TimedSentences, moments_of_videos
-
-
-class _Video(TimedSentences):
-    fps: float
-    num_frames: float
+from backend.ground.captioned import sentences_of_videos
+from backend.ground.json_entries import FileLayout
 
 
 def read(data: bytes, file: str, options: ImportOptions) -> Parsed:
@@ -24,14 +20,8 @@ def read(data: bytes, file: str, options: ImportOptions) -> Parsed:
     [CaptionedMoment(video='s1.avi', start_s=0.5, end_s=1.75, caption='She cuts.', row=1, duration_s=45.0,
                      external_id=None, sentence=1)]
     """
-    moments, problems, notes = moments_of_videos(_Video, _measures, data, file)
+    moments, problems, notes = sentences_of_videos(data, file, frames=True)
     return finish(moments, problems, file, published=True, notes=notes)
-
-
-def _measures(video: _Video) -> tuple[float, float]:
-    if video.fps <= 0:
-        raise ValueError(f"fps {video.fps} is not positive")
-    return video.num_frames / video.fps, video.fps
 
 
 FORMAT = CorpusFormat(

@@ -7,8 +7,8 @@ import msgspec
 from backend.campaign.corpus.format import CorpusFormat
 from backend.campaign.corpus.model import CaptionedMoment, ImportOptions, LeftOut, Parsed
 from backend.campaign.corpus.rules.checks import check, merge
-from backend.campaign.corpus.rules.documents import FileLayout, json_lines
 from backend.ground.errors import InputError
+from backend.ground.json_entries import FileLayout, json_lines
 
 VISUAL = frozenset({"v"})
 """The paper's choice (section 3): sentences that need no subtitles, "v"; the others are "t" and "vt"."""

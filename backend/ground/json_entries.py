@@ -2,14 +2,13 @@
 
 import json
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, TypeVar
 
 import msgspec
 
-from backend.campaign.corpus.model import CaptionedMoment
 from backend.ground.errors import InputError, Problem
 from backend.ground.text_files import decode_text
 
@@ -108,64 +107,8 @@ def video_entries(kind: type[_Entry], data: bytes, file: str) -> tuple[list[tupl
         try:
             entries.append((video, decoder.decode(raw)))
         except msgspec.ValidationError as error:
-            problems.append(Problem(file, None, f"video {video}: {_said(error)}"))
+            problems.append(Problem(file, None, f"video {video}: {said(error)}"))
     return entries, problems
-
-
-class TimedSentences(msgspec.Struct):
-    """A video's sentences with their times, in two lists of one length; each is decoded by itself later."""
-
-    timestamps: list[msgspec.Raw]
-    sentences: list[msgspec.Raw]
-
-
-_Video = TypeVar("_Video", bound=TimedSentences)
-_SPAN = msgspec.json.Decoder(tuple[float, float])
-_TEXT = msgspec.json.Decoder(str)
-
-
-def moments_of_videos(
-    kind: type[_Video], measures: Callable[[_Video], tuple[float, float]], data: bytes, file: str
-) -> tuple[list[CaptionedMoment], list[Problem], list[str]]:
-    """The moments of a JSON object of videos with timed sentences, a problem for each bad one, and what to tell.
-
-    White space around a sentence is stripped: these files were made by cutting paragraphs into sentences.
-
-    Args:
-        kind: what the entry of a video is.
-        measures: gives a video's duration in seconds, and how many units of its timestamps make a second; raises
-            ValueError with what is wrong with them.
-        data: the bytes of the file.
-        file: its name, for messages.
-
-    Raises:
-        InputError: it is no JSON object, or a name stands in it twice.
-    """
-    entries, problems = video_entries(kind, data, file)
-    moments: list[CaptionedMoment] = []
-    row = stripped = 0
-    for video, entry in entries:
-        try:
-            duration_s, per_second = measures(entry)
-            spans = list(zip(entry.timestamps, entry.sentences, strict=True))
-        except ValueError as error:
-            counts = f"{len(entry.timestamps)} timestamps for {len(entry.sentences)} sentences"
-            said = str(error) if len(entry.timestamps) == len(entry.sentences) else counts
-            problems.append(Problem(file, None, f"video {video}: {said}"))
-            continue
-        for number, (span, text) in enumerate(spans, start=1):
-            row += 1
-            try:
-                (start, end), caption = _SPAN.decode(span), _TEXT.decode(text)
-            except msgspec.ValidationError as error:
-                problems.append(Problem(file, None, f"video {video}, sentence {number}: {_said(error)}"))
-                continue
-            bare = caption.strip()
-            stripped += bare != caption
-            times_s = start / per_second, end / per_second
-            moments.append(CaptionedMoment(video, *times_s, bare, row, duration_s, sentence=number))
-    notes = [f"sentences with white space around them, stripped: {stripped:,}"] if stripped else []
-    return moments, problems, notes
 
 
 def _decode(
@@ -177,7 +120,7 @@ def _decode(
         try:
             entries.append((row, decoder.decode(text)))
         except msgspec.ValidationError as error:
-            problems.append(Problem(file, row, _said(error)))
+            problems.append(Problem(file, row, said(error)))
         except (msgspec.DecodeError, RecursionError) as error:
             problems.append(Problem(file, row, f"not valid JSON: {error}"))
     return entries, problems
@@ -187,7 +130,7 @@ def _outermost(kind: type[_Entry], data: bytes, file: str) -> _Entry:
     try:
         return msgspec.json.decode(decode_text(data, file), type=kind)
     except msgspec.ValidationError as error:
-        raise InputError.single(file, _said(error)) from None
+        raise InputError.single(file, said(error)) from None
     except (msgspec.DecodeError, RecursionError) as error:
         raise InputError.single(file, f"not valid JSON: {error}") from None
 
@@ -199,5 +142,6 @@ def _decoded(text: str) -> Any:
         return None
 
 
-def _said(error: msgspec.ValidationError) -> str:
+def said(error: msgspec.ValidationError) -> str:
+    """What the parser says of an entry, in the words of a message."""
     return str(error).replace(" - at `$.", " in field `").replace(" - at `$[", " in field `[")
