@@ -295,6 +295,7 @@ if TYPE_CHECKING:
     from backend.media.cut import CutReport
     from backend.media.jobs import ClipJob, is_cut
     from backend.scoring.analysis.cases import Case
+    from backend.scoring.benchmarks import BENCHMARKS, benchmark_named
     from backend.scoring.evaluate import evaluate
     from backend.scoring.files.facts import Inputs
     from backend.scoring.inputs import file_inputs
@@ -308,6 +309,7 @@ if TYPE_CHECKING:
     from backend.scoring.statistics.sureness import Sureness, add_statistics
     from backend.scoring.tables import SCORE_FORMATS, per_query_csv
     from backend.scoring.trec import MatchedRun, match_run
+    from backend.scoring.views.benchmark import figures as score_figures
     from backend.scoring.views.case import FIRST as CASE_FIRST
     from backend.scoring.views.case import KINDS as CASE_KINDS
     from backend.scoring.views.case import CaseView, notable_queries
@@ -330,6 +332,7 @@ else:
     __getattr__, __dir__ = lazy.names(__name__, __file__)
 
 __all__ = [
+    "BENCHMARKS",
     "CASE_FIRST",
     "CASE_KINDS",
     "CORPUS_FORMATS",
@@ -450,6 +453,7 @@ __all__ = [
     "batch_shares",
     "batch_suggestions",
     "behind_flag",
+    "benchmark_named",
     "board_pictures",
     "build_demo",
     "build_pools",
@@ -611,6 +615,7 @@ __all__ = [
     "same_words",
     "score_case",
     "score_examples",
+    "score_figures",
     "score_files",
     "score_groups",
     "score_kept_runs",

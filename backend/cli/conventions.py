@@ -38,6 +38,14 @@ PresetOption = Annotated[
         help="paper: the formula; tvr-ranking: the published code of TVR-Ranking.",
     ),
 ]
+Benchmark = Annotated[
+    str | None,
+    typer.Option(
+        "--benchmark",
+        metavar="NAME",
+        help="The figures of a benchmark, by its conventions; `reelrank measures benchmarks` lists them.",
+    ),
+]
 K = Annotated[str, typer.Option("--k", metavar="K,K", help="Rank cut-offs.")]
 Mu = Annotated[str, typer.Option("--mu", metavar="M,M", help="IoU thresholds of NDCG.")]
 Theta = Annotated[str, typer.Option("--theta", metavar="T,T", help="IoU thresholds of measures without grades.")]

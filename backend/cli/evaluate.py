@@ -10,6 +10,7 @@ import typer
 
 from backend import api
 from backend.cli.conventions import (
+    Benchmark,
     Chart,
     FirstStep,
     OnePerVideo,
@@ -64,6 +65,7 @@ def evaluate(
     truth: TruthOrPool = None,
     pool: Pool = None,
     videos: Videos = None,
+    benchmark: Benchmark = None,
     preset: PresetOption = Preset.PAPER,
     k: UsualK = None,
     mu: UsualMu = None,
@@ -140,6 +142,7 @@ def evaluate(
             min_relevance=min_relevance,
             measures=None if measure is None else [name.strip() for name in measure.split(",")],
             pool=pools,
+            benchmark=benchmark,
             progress=progress,
             **options,
         )
@@ -196,7 +199,9 @@ def _print_scores(summary: dict[str, Any]) -> None:
     say(api.score_sentence(summary))
     if "pool" in summary:
         say(api.score_pools_told(summary))
-    means = api.score_means(summary)
+    means = api.score_figures(summary) if "benchmark" in summary else api.score_means(summary)
+    if "benchmark" in summary:
+        say(means.title)
     _print(means)
     for line in means.notes:
         say(line)

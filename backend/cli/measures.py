@@ -1,4 +1,4 @@
-"""Commands that study measures: agreement, stability, noise, ties, model-selection, theory."""
+"""Commands that study measures: benchmarks (listed), agreement, stability, noise, ties, model-selection, theory."""
 
 import os
 from enum import StrEnum
@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from backend import api
+from backend.cli import benchmarks
 from backend.cli.conventions import (
     CUTOFFS,
     THRESHOLDS,
@@ -65,6 +66,7 @@ _JOBS = os.cpu_count() or 1
 
 def register(app: typer.Typer) -> None:
     """Add these commands to the command line."""
+    benchmarks.register(measures)
     app.add_typer(measures, name="measures")
 
 

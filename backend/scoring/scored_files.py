@@ -9,6 +9,8 @@ from typing import Any, SupportsIndex, TypeVar, Unpack
 
 from backend.ground.errors import InputError, Problem
 from backend.ground.progress import Progress
+from backend.scoring.benchmarks import benchmark_named
+from backend.scoring.benchmarks.scoring import score_benchmark
 from backend.scoring.files.reading import read_run, read_truth, read_videos
 from backend.scoring.matching.columns import Run, Truth
 from backend.scoring.pools.files import read_pools
@@ -42,6 +44,7 @@ def score_files(
     min_relevance: int = 1,
     measures: Iterable[str] | None = None,
     pool: PoolFile | None = None,
+    benchmark: str | None = None,
     progress: Progress | None = None,
     **options: Unpack[Options],
 ) -> Scoreboard:
@@ -59,12 +62,20 @@ def score_files(
         measures: their names. Where not given: in pools recall (MVMR's Rank n@m), AxIoU and NDCG; else all in preset
             `paper` and `ndcg` in `tvr-ranking`.
         pool: a file of pools: each query is searched in its own videos.
+        benchmark: name of a benchmark of the field, which says which measures, cut-offs, thresholds and conventions;
+            options that are given override its own.
         progress: called with (what is done, done, all).
         **options: see `backend.api.evaluate`.
 
     Raises:
         InputError: with the problems of all files; nothing is scored then.
     """
+    chosen = None if benchmark is None else benchmark_named(benchmark)
+    if chosen and (preset != "paper" or pool or measures or k or mu or theta or min_relevance != 1):
+        told = (
+            f"{chosen.name} says itself which measures, K, mu and theta, and by which preset; leave these and pools out"
+        )
+        raise InputError.single("benchmark", told)
     levels = POOL_MU if pool else DEFAULT_MU
     settings = settle(
         preset,
@@ -89,7 +100,9 @@ def score_files(
     if truth is None and (truth_path or not pool):
         raise InputError(problems or [Problem("truth", None, "is missing: give one, or pools, whose moments are one")])
     try:
-        if pool:
+        if chosen and truth:
+            board = score_benchmark(chosen, truth, runs, options, progress)
+        elif pool:
             board = _in_pools(pool, truth, runs, names, settings, progress)
         elif truth:
             board = score_runs(truth, runs, settings, progress=progress)

@@ -255,6 +255,7 @@ OWN_FILES = {
     "other_relevances_csv",
     "other_relevances_of_file",
     "write_other_relevances",
+    "benchmark_named",
     "board_pictures",
     "build_pools_from_file",
     "calibrate_thresholds",
@@ -282,6 +283,7 @@ OWN_FILES = {
     "report_page",  # with frames of a project's videos it is for leads, see below
     "score_case",
     "score_examples",
+    "score_figures",
     "score_files",
     "score_groups",
     "score_means",

@@ -1,0 +1,41 @@
+"""The command that lists the benchmarks of the field, and describes one."""
+
+from typing import Annotated
+
+import typer
+
+from backend import api
+from backend.cli.output import fail, say, table
+from backend.ground.errors import InputError
+
+Name = Annotated[
+    str | None, typer.Argument(metavar="[NAME]", help="Describe this one; all are listed without.", show_default=False)
+]
+
+
+def register(measures: typer.Typer) -> None:
+    """Add the command to those about measures."""
+    measures.command("benchmarks")(benchmarks)
+
+
+def benchmarks(name: Name = None) -> None:
+    """List the benchmarks that `reelrank evaluate --benchmark` knows, or describe one.
+
+    Example: reelrank measures benchmarks charades-sta
+    """
+    if name is None:
+        rows = [(one.name, one.about) for one in api.BENCHMARKS.values()]
+        table(("benchmark", "what is scored"), rows, [True, True])
+        return
+    try:
+        one = api.benchmark_named(name)
+    except InputError as error:
+        fail(str(error))
+    say(f"{one.title}: {one.about}.")
+    say(f"Evaluator: {one.evaluator}.")
+    rows = [(f"{part.name} {figure.name}".strip(), figure.key) for part in one.parts for figure in part.figures]
+    table(("figure", "computed as"), rows, [True, True])
+    changed = [f"{option}={value}" for option, value in one.options.items()]
+    say(f"Preset {', '.join([one.preset, *changed])}.")
+    for note in one.notes:
+        say(note)

@@ -1,0 +1,49 @@
+"""Charades-STA as TALL and 2D-TAN print it: golden/charades_sta.json says how the numbers were got."""
+
+from pathlib import Path
+
+import pytest
+
+from backend.ground.errors import InputError
+from backend.scoring.views.benchmark import figures
+from golden_benchmarks import Golden, read_golden, score
+
+
+@pytest.fixture(scope="module")
+def golden(tmp_path_factory: pytest.TempPathFactory) -> Golden:
+    return read_golden("charades_sta", tmp_path_factory.mktemp("charades"))
+
+
+@pytest.mark.parametrize(("evaluator", "options"), [("TALL", {}), ("2D-TAN", {"iou_compare": "gt"})])
+def test_every_printed_digit_is_that_of_the_published_evaluator(
+    golden: Golden, evaluator: str, options: dict[str, str]
+) -> None:
+    found = score("charades-sta", golden, **options)
+    expected = golden.printed[evaluator]
+    assert {name: found[name] for name in expected} == expected
+
+
+def test_a_sentence_without_predictions_is_refused_until_somebody_says_what_it_counts(
+    golden: Golden, tmp_path: Path
+) -> None:
+    fewer = golden.without("q7", tmp_path)
+    with pytest.raises(InputError, match="query q7 is missing"):
+        score("charades-sta", fewer)
+    assert score("charades-sta", fewer, missing="zero").keys() == score("charades-sta", golden).keys()
+
+
+def test_what_the_benchmark_says_itself_cannot_be_asked_for(golden: Golden) -> None:
+    with pytest.raises(InputError, match="charades-sta says itself which measures"):
+        score("charades-sta", golden, k=[10])
+
+
+def test_an_unknown_benchmark_is_answered_with_those_there_are(golden: Golden) -> None:
+    with pytest.raises(InputError, match=r"'charades' is not one of .*charades-sta"):
+        score("charades", golden)
+
+
+def test_the_table_says_how_each_figure_is_computed(golden: Golden) -> None:
+    table = figures(golden.summary("charades-sta"))
+    assert table.texts()[1][:2] == ["R@1, IoU=0.3", "R@1, IoU>=0.3"]
+    strict = figures(golden.summary("charades-sta", iou_compare="gt"))
+    assert "IoU>0.3" in strict.texts()[1][1]
