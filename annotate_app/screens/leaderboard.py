@@ -29,7 +29,7 @@ def page() -> None:
     look.refusal("board_problem")
     if not truths:
         st.info(
-            "Nothing can be scored yet: no pair of a validation or test query is settled, and no ground truth is kept.",
+            "Nothing can be scored yet: no validation or test query is finished, and no ground truth is kept.",
             icon=":material/leaderboard:",
         )
     if not runs:
@@ -38,7 +38,9 @@ def page() -> None:
         _keeper(project, lead, runs, {})
         return
     with st.container(horizontal=True):
-        truth = address_state.choice("Ground truth", "truth", {name: name for name in truths}, box=True)
+        truth = address_state.choice(
+            "Ground truth", "truth", {name: name for name in truths}, clears=("case",), box=True
+        )
         presets = {name: name for name in _PRESETS}
         if address_state.read("preset") == "Official":  # an address from before the preset was renamed
             address_state.go(preset="TVR-Ranking")
@@ -96,13 +98,13 @@ def _scored(
 
 
 def _shown(project: api.Project, lead: Person, runs: Sequence[api.Kept], board: api.Leaderboard, version: str) -> None:
-    for name, why in board.left_out.items():
-        st.warning(f"**{plain(name)}** is not compared: {plain(why)}", icon=":material/block:")
+    _left_out(board.left_out)
     scores = board.scores
     if scores is None:
         _keeper(project, lead, runs, board.left_out)
         return
-    st.caption(f"{plain(board.truth)}: {plain(api.score_sentence(scores.summary()))}")
+    notes = "".join(f"; {plain(note)}" for note in scores.setting.notes)
+    st.caption(f"{plain(board.truth)}: {plain(api.score_sentence(scores.summary()))}{notes}")
     part = address_state.choice("Part", "part", {name: name for name in _PARTS}, label_visibility="collapsed")
     if part == "Charts":
         board_view.charts(scores)
@@ -118,6 +120,16 @@ def _shown(project: api.Project, lead: Person, runs: Sequence[api.Kept], board: 
         board_view.ranking(project, lead, board, scores, version)
         for warning in scores.warnings:
             st.caption(f":material/info: {plain(warning)}")
+
+
+def _left_out(runs: Mapping[str, str]) -> None:
+    """Runs that are not compared, and why: one box however many they are, so that the scores keep their place."""
+    said = [f"**{plain(name)}** is not compared: {plain(why)}" for name, why in runs.items()]
+    if len(said) > 1:
+        with st.expander(f"{len(said)} runs are not compared", icon=":material/block:"):
+            st.markdown("\n".join(f"- {line}" for line in said))
+    elif said:
+        st.warning(said[0], icon=":material/block:")
 
 
 def _keeper(project: api.Project, lead: Person, runs: Sequence[api.Kept], left_out: Mapping[str, str]) -> None:

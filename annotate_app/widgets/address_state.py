@@ -78,7 +78,7 @@ def choice(
     """
     usual = default or next(iter(options))
     value = read(name) if read(name) in options else usual
-    _stands(name, value)
+    _stands(name, value, options[value])
     draw: Any = st.selectbox if box else st.segmented_control
     draw(
         label,
@@ -139,13 +139,16 @@ def _within(name: str, default: int, least: int, most: int) -> int:
     return min(max(default if value is None else value, least), most)
 
 
-def _stands(name: str, value: str | int) -> None:
+def _stands(name: str, value: str | int, label: str = "") -> None:
     """The input shows what the address says, which Back may have changed.
 
-    It is told so only where it shows something else: being told takes away what somebody is just typing.
+    It is told so only where it shows something else: being told takes away what somebody is just typing. A box shows
+    the label it was told, so it is told again where the same value has another one.
     """
-    if st.session_state.get(key_of(name)) != value:
+    shown = f"{key_of(name)}-label"
+    if st.session_state.get(key_of(name)) != value or st.session_state.get(shown, label) != label:
         st.session_state[key_of(name)] = value
+    st.session_state[shown] = label
 
 
 def _changed(name: str, default: str | int, clears: tuple[str, ...]) -> None:

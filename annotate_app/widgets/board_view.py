@@ -1,7 +1,8 @@
 """The parts of the page "Leaderboard": ranking, charts, groups, errors, cases. Each is a view of one board's scores."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import partial
@@ -13,7 +14,7 @@ import pandas as pd
 import streamlit as st
 
 from annotate_app.plain import plain
-from annotate_app.widgets import address_state
+from annotate_app.widgets import address_state, wording
 from annotate_app.widgets.case_view import case_view
 from backend import api
 from backend.campaign.nouns import Person
@@ -157,8 +158,9 @@ def cases(project: api.Project, lead: Person, board: api.Leaderboard, scores: ap
     if not order:
         return
     with wide:
-        labels = {str(number): _query(board, scores, number, order) for number in order}
-        query = int(address_state.choice("Query", "case", labels, box=True))
+        titles = _queries(board, scores, order)
+        chosen = address_state.choice("Query", "case", titles, box=True)
+        query = next(number for number in order if str(scores.queries[number]) == chosen)
     with middle:
         first = address_state.choice("Run", "run", {name: name for name in names}, box=True)
     with other:
@@ -172,8 +174,8 @@ def cases(project: api.Project, lead: Person, board: api.Leaderboard, scores: ap
     case_view(case_data(view, api.videos_with_file(project, lead)), key=f"case-{query}-{mu}-{'-'.join(shown)}")
     st.caption(
         f"Matched at K = {k} and an IoU threshold of {mu:g}; the first {api.CASE_FIRST} predictions and moments, "
-        "and all that match. The bar shows where in its video a moment lies; outlined: the truth. Point at a card, or "
-        "move to it with Tab, to see its partner."
+        "and all that match. The bar shows where in its video a moment lies; outlined: the truth. "
+        f"{api.case_bars_told(view.unmeasured)} Point at a card, or move to it with Tab, to see its partner."
     )
 
 
@@ -205,21 +207,32 @@ def _take_along(project: api.Project, lead: Person, board: api.Leaderboard, summ
 def case_data(view: api.CaseView, files: Mapping[str, float]) -> dict[str, Any]:
     """A case as the component wants it; clips only of videos in `files`, and nothing after their end."""
     kept = [card for card in view.moments if card.first]
-    return {
-        "measure": view.measure,
-        "moments": [_card(card, files) for card in kept],
-        "runs": [
+    relevant = sum(card.relevance > 0 for card in view.moments)
+    runs = []
+    for place, lane in enumerate(view.lanes):
+        shown = [card for card in lane.predictions if card.first or card.takes is not None]
+        value = [] if lane.value is None else [f"{view.measure} {lane.value:.4f}"]
+        runs.append(
             {
                 "name": lane.run,
-                "value": lane.value,
-                "predictions": [
-                    _card(card, files) for card in lane.predictions if card.first or card.takes is not None
-                ],
+                "counted": "; ".join([*value, *_counted("prediction", lane.predictions, shown)]),
+                "predictions": [_card(card, files) for card in shown],
                 "told": [told.text if told else None for told in (card.told[place] for card in kept)],
             }
-            for place, lane in enumerate(view.lanes)
-        ],
+        )
+    return {
+        "counted": "; ".join([*_counted("moment", view.moments, kept), f"{relevant} relevant"]),
+        "moments": [_card(card, files) for card in kept],
+        "runs": runs,
     }
+
+
+def _counted(noun: str, there: Sequence[object], shown: Sequence[object]) -> list[str]:
+    """How many there are, and how many of them are shown where those are fewer; nothing of nothing."""
+    if not there:
+        return []
+    less = [f"{len(shown)} shown"] if len(shown) < len(there) else []
+    return [wording.count_of(len(there), noun), *less]
 
 
 def _card(card: Any, files: Mapping[str, float]) -> dict[str, Any]:
@@ -230,6 +243,14 @@ def _card(card: Any, files: Mapping[str, float]) -> dict[str, Any]:
     return asdict(card) | {"src": f"/moments.mp4?{address}" if there else None}
 
 
-def _query(board: api.Leaderboard, scores: api.Scoreboard, number: int, order: Mapping[int, str]) -> str:
-    why = f" ({api.CASE_KINDS[order[number]][1]})" if order[number] else ""
-    return f"{api.case_title(scores.queries[number], board.inputs.facts)}{why}"
+def _queries(board: api.Leaderboard, scores: api.Scoreboard, order: Mapping[int, str]) -> dict[str, str]:
+    """The words of each query, by its id; where two have the same words, the id stands beside them."""
+    titles = {number: api.case_title(scores.queries[number], board.inputs.facts) for number in order}
+    times = Counter(titles.values())
+    found = {}
+    for number, title in titles.items():
+        query = str(scores.queries[number])
+        same = f" · query {query}" if times[title] > 1 else ""
+        why = f" ({api.CASE_KINDS[order[number]][1]})" if order[number] else ""
+        found[query] = f"{title}{same}{why}"
+    return found

@@ -313,6 +313,7 @@ if TYPE_CHECKING:
     from backend.scoring.views.case import FIRST as CASE_FIRST
     from backend.scoring.views.case import KINDS as CASE_KINDS
     from backend.scoring.views.case import CaseView, notable_queries
+    from backend.scoring.views.case import bars_told as case_bars_told
     from backend.scoring.views.case import query_title as case_title
     from backend.scoring.views.case import view as score_case
     from backend.scoring.views.errors import examples as score_examples
@@ -461,6 +462,7 @@ __all__ = [
     "calibrate_thresholds",
     "campaign_settings",
     "case",
+    "case_bars_told",
     "case_counts",
     "case_page",
     "case_title",

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -105,7 +106,7 @@ def submit(app: AppTest) -> AppTest:
 
 def test_without_truth_and_run_the_page_says_how_to_begin(open_page: Open) -> None:
     app = open_page()
-    assert "no pair of a validation or test query is settled, and no ground truth is kept" in words(app)
+    assert "no validation or test query is finished, and no ground truth is kept" in words(app)
     assert "No run is kept yet." in words(app)
     assert not app.selectbox
     assert app.file_uploader(key="board_file")
@@ -200,6 +201,52 @@ def test_cases_offer_every_query_with_its_words_and_two_runs(open_page: Open, bo
     assert all("(where runs differ)" in option for option in query.options)
     app.selectbox(key="address-beside").set_value(HOSTILE).run()
     assert not app.exception
+
+
+def test_another_truth_brings_its_own_queries_and_begins_with_its_first(
+    open_page: Open, board: Judging, tmp_path: Path
+) -> None:
+    """The box went on showing the words of the truth before."""
+    run = candidates(board)
+    moments = [{"video_name": v, "timestamp": [s, e], "relevance": 2} for v, s, e, _ in next(iter(run.values()))]
+    truth = [{"query_id": q, "query": "Same words", "relevant_moment": moments} for q in run]
+    api.add_truth(board.project, api.OPERATOR, write(tmp_path / "other.json", truth), now=NOW)
+    app = part(open_page(), "Cases")
+    app.selectbox(key="address-truth").set_value("other").run()
+    assert not app.exception
+    box = app.selectbox(key="address-case")
+    assert {option.partition(" (")[0] for option in box.options} == {f"Same words · query {q}" for q in run}
+    assert (box.proto.set_value, box.proto.raw_value) == (True, box.options[0]), "it is told the words it now shows"
+    chosen = next(q for q in run if f"query {q}" not in box.options[0])
+    box.set_value(chosen).run()
+    assert app.query_params["case"] == chosen, "a query stands in the address by its id"
+    app.selectbox(key="address-truth").set_value("settled val").run()
+    assert "case" not in app.query_params
+
+
+def test_a_case_counts_what_is_there_and_says_what_is_shown(board: Judging) -> None:
+    from annotate_app.widgets.board_view import case_data
+
+    found = api.score_kept_runs(board.project, api.OPERATOR, "settled val")
+    assert found.scores is not None
+    (case,) = found.scores.cases([0], 20, 0.7)
+    view = api.score_case(found.scores, case, ["good"], found.inputs.facts)
+    part = replace(view, moments=tuple(replace(card, color=None) for card in view.moments))
+    data = case_data(part, {})
+    assert len(data["moments"]) == 10
+    assert data["counted"] == "20 moments; 10 shown; 16 relevant"
+    assert data["runs"][0]["counted"] == "ndcg@20,0.5 1.0000; 20 predictions"
+    lane = replace(view.lanes[0], value=None, predictions=view.lanes[0].predictions[:1])
+    assert case_data(replace(view, lanes=(lane,)), {})["runs"][0]["counted"] == "1 prediction"
+
+
+def test_many_runs_that_do_not_fit_are_one_box(open_page: Open, board: Judging, tmp_path: Path) -> None:
+    for name in ("further", "furthest"):
+        api.add_run(board.project, api.OPERATOR, tmp_path / "elsewhere.json", name=name, now=NOW)
+    app = open_page()
+    assert not app.warning
+    (box,) = [box for box in app.expander if box.label == "3 runs are not compared"]
+    assert read(box.markdown[0].value).count("is not compared: none of its 1 queries is in this truth") == 3
 
 
 def test_another_preset_is_another_ranking_and_says_so(open_page: Open, board: Judging) -> None:

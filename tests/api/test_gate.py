@@ -259,6 +259,7 @@ OWN_FILES = {
     "board_pictures",
     "build_pools_from_file",
     "calibrate_thresholds",
+    "case_bars_told",
     "case_title",
     "cut",
     "cut_clip",

@@ -20,9 +20,10 @@ def case_view(case: dict[str, Any], key: str) -> None:
     """Shows one case.
 
     Args:
-        case: `{"measure", "moments": [...], "runs": [{"name", "value", "predictions": [...], "told": [...]}]}`: moments
-            and predictions are the cards of `backend.scoring.views.case` with the address `src` of their clip, None
-            where the project has no such video; `told` is what a run made of each moment, None for nothing.
+        case: `{"counted", "moments": [...], "runs": [{"name", "counted", "predictions": [...], "told": [...]}]}`:
+            moments and predictions are the cards of `backend.scoring.views.case` with the address `src` of their clip,
+            None where the project has no such video; `counted` says how many there are and are shown; `told` is what a
+            run made of each moment, None for nothing.
         key: one for each case view on a page.
     """
     _mount(key=component_key(key), data=case)

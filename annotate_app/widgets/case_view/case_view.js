@@ -59,8 +59,7 @@ export default function ({ parentElement, data }) {
 }
 
 function truthColumn(data, seen) {
-  const relevant = data.moments.filter((moment) => moment.relevance > 0).length;
-  const { section, list } = column("truth", "Ground truth", `${data.moments.length} moments, ${relevant} relevant`);
+  const { section, list } = column("truth", "Ground truth", data.counted);
   data.moments.forEach((moment, at) => {
     const card = cardOf(moment, `T${moment.number}`, seen);
     card.dataset.number = moment.number;
@@ -77,8 +76,7 @@ function truthColumn(data, seen) {
 }
 
 function runColumn(run, called, data, seen) {
-  const value = run.value === null ? "" : `${data.measure} ${run.value.toFixed(4)}`;
-  const { section, list } = column("run", called ? `${called}: ${run.name}` : run.name, value);
+  const { section, list } = column("run", called ? `${called}: ${run.name}` : run.name, run.counted);
   if (!run.predictions.length) list.append(made("li", "none", "This run has no predictions for this query."));
   for (const prediction of run.predictions) {
     const card = cardOf(prediction, `#${prediction.rank}`, seen);

@@ -11,6 +11,8 @@ from backend.campaign.board import rows as runs
 from backend.campaign.board.rows import Kept, Shelf
 from backend.campaign.nouns import Lead, Operator, Split
 from backend.campaign.project.folder import Project
+from backend.campaign.release.contents import preview
+from backend.campaign.release.model import QueryStanding, ReleaseOptions
 from backend.campaign.review.rows import reviews
 from backend.ground.errors import InputError, ProjectError
 from backend.ground.reading import bytes_of, unpack
@@ -45,7 +47,7 @@ def add_truth(project: Project, by: Lead | Operator, path: Path, *, name: str | 
         InputError: with everything that is wrong with the file, impossible moments included; nothing is kept then.
         ProjectError: the name is taken, blank, too long or that of the project's own settled pairs.
     """
-    return _add(project, Shelf.TRUTHS, path, truth_file, name, by, now, {})
+    return _add(project, Shelf.TRUTHS, path, None, truth_file, name, by, now, {})
 
 
 def add_run(
@@ -73,7 +75,9 @@ def add_run(
     """
     names = None if videos is None else read_videos(videos)
     noted = {"videos": None if videos is None else hashlib.sha256(bytes_of(videos)).hexdigest()}
-    return _add(project, Shelf.RUNS, path, lambda content, file: run_file(content, file, names), name, by, now, noted)
+    return _add(
+        project, Shelf.RUNS, path, videos, lambda content, file: run_file(content, file, names), name, by, now, noted
+    )
 
 
 def remove(project: Project, by: Lead | Operator, shelf: Shelf, name: str, *, now: float) -> Kept:
@@ -122,26 +126,39 @@ def load_run(project: Project, name: str) -> Run:
 
 
 def truth_of_project(project: Project, split: Split) -> Truth:
-    """The settled pairs of validation or test queries as they stand now: what a release would write, without a file.
+    """The finished validation or test queries as they stand now: what a release would write, without a file.
+
+    A query of which pairs still wait would count against every run that finds one of those.
 
     Raises:
-        ProjectError: no pair of the split is settled yet.
+        ProjectError: no query of the split is finished, or no pair of those is settled.
     """
-    # As in a release: a query without any settled pair has no truth yet.
     found: dict[int, list[dict[str, object]]] = {}
     with reading(project.store) as db:
-        for query, video, start_s, end_s, relevance in reviews.settled_moments(db, split):
+        finished = {query.query_id for query in own_queries(project)[0] if query.split is split}
+        for query, video, start_s, end_s, relevance in reviews.settled_moments(db, split) if finished else ():
             moment = {"video": video, "start": start_s, "end": end_s, "relevance": relevance}
-            found.setdefault(query, []).append(moment)
+            if query in finished:
+                found.setdefault(query, []).append(moment)
     if not found:
-        raise ProjectError(f"no pair of a {split.value} query is settled yet: there is nothing to score against")
+        raise ProjectError(f"no {split.value} query is finished with a settled pair yet: nothing to score against")
     return parse_truth_mapping(found, f"{split.value} of {project.name}")
+
+
+def own_queries(project: Project) -> tuple[list[QueryStanding], list[QueryStanding]]:
+    """Queries that the project's own truths hold, and those that they will hold once nothing of them waits.
+
+    The second ones have settled pairs already.
+    """
+    found = preview(project, ReleaseOptions())
+    return list(found.queries), [query for query in found.unfinished if query.settled]
 
 
 def _add(
     project: Project,
     shelf: Shelf,
     path: Path,
+    videos: Path | None,
     read: Callable[[bytes, str], Truth | Run],
     name: str | None,
     by: Lead | Operator,
@@ -155,7 +172,7 @@ def _add(
     packed = bytes_of(path)
     found = read(unpack(packed, path.name), path.name)
     _require_possible(found)
-    sha256, texts = hashlib.sha256(packed).hexdigest(), read_facts(path).texts
+    sha256, facts = hashlib.sha256(packed).hexdigest(), read_facts(path, videos)
     with writing(project.store) as db:
         _require_free(runs.listed(db, shelf), shelf, name)
         runs.add(
@@ -164,7 +181,7 @@ def _add(
             found,
             name=name,
             sha256=sha256,
-            texts=texts,
+            facts=facts,
             at=now,
             by=by.annotator_id,
         )

@@ -5,7 +5,7 @@
 
 import hashlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import SupportsIndex, Unpack
 
 from backend.campaign.board import frozen, kept_runs
@@ -14,12 +14,11 @@ from backend.campaign.board.rows import Kept, Shelf
 from backend.campaign.corpus import rows as corpus
 from backend.campaign.project.folder import Project
 from backend.campaign.queries import rows as queries
-from backend.campaign.review.rows import reviews
 from backend.ground.errors import InputError
 from backend.scoring.files.facts import Facts, Inputs, Source
 from backend.scoring.matching.columns import Run, Truth
 from backend.scoring.presets import DEFAULT_K, DEFAULT_MU, Options, Preset, Settings, settle
-from backend.scoring.scoreboard import Scoreboard, score_runs
+from backend.scoring.scoreboard import Scoreboard, Setting, score_runs
 from backend.scoring.scores import AnswerKey, prepare_run, prepare_truth
 from backend.store.connection import reading
 
@@ -35,10 +34,11 @@ class Leaderboard:
 
 
 def truth_names(project: Project) -> list[str]:
-    """Truths to score against: the project's own splits that have settled pairs, those of releases, then kept ones."""
+    """Truths to score against: the project's own splits with finished queries, those of releases, then kept ones."""
     releases = frozen.frozen_truths(project)
     with reading(project.store) as db:
-        own = [name for name, split in kept_runs.OWN_TRUTHS.items() if reviews.any_settled(db, split)]
+        splits = {query.split for query in kept_runs.own_queries(project)[0]}
+        own = [name for name, split in kept_runs.OWN_TRUTHS.items() if split in splits]
         return [*own, *releases, *_by_choice(kept_rows.listed(db, Shelf.TRUTHS), releases)]
 
 
@@ -72,6 +72,8 @@ def leaderboard(
         else:
             fitting[one.name] = run
     scores = score_runs(columns, fitting, settings) if fitting else None
+    if scores and (note := _unfinished(project, truth)):
+        scores = replace(scores, setting=Setting(notes=(note,)))
     return Leaderboard(truth, _inputs(project, truth, [one for one in kept if one.name in fitting]), scores, left_out)
 
 
@@ -88,7 +90,7 @@ def version(project: Project, truth: str) -> str:
     digest = hashlib.sha256(repr(runs).encode())
     if truth in kept_runs.OWN_TRUTHS:
         columns = _truth(project, truth)
-        digest.update(repr((columns.queries, columns.videos)).encode())
+        digest.update(repr((columns.queries, columns.videos, _unfinished(project, truth))).encode())
         for column in (columns.offsets, columns.video, columns.start_s, columns.end_s, columns.relevance):
             digest.update(column.tobytes())
     elif truth in releases:
@@ -110,6 +112,19 @@ def _unfit(run: Run, key: AnswerKey, settings: Settings) -> str:
         more = f" (and {len(error.problems) - 1} more)" if len(error.problems) > 1 else ""
         return f"{error.problems[0]}{more}"
     return ""
+
+
+def _unfinished(project: Project, truth: str) -> str:
+    """What to know of queries that one of the project's own truths will have later; an empty text if nothing."""
+    split = kept_runs.OWN_TRUTHS.get(truth)
+    waiting = [query for query in kept_runs.own_queries(project)[1] if query.split is split]
+    if not waiting:
+        return ""
+    one = len(waiting) == 1
+    return (
+        f"{len(waiting):,} {'query has' if one else 'queries have'} settled pairs and {'is' if one else 'are'} not "
+        "counted yet, because other pairs still wait for grades"
+    )
 
 
 def _truth(project: Project, name: str) -> Truth:
@@ -145,17 +160,20 @@ def _by_choice(kept: Sequence[Kept], releases: Collection[str]) -> dict[str, Kep
 def _inputs(project: Project, truth: str, runs: Sequence[Kept]) -> Inputs:
     releases = frozen.frozen_truths(project)
     with reading(project.store) as db:
-        durations = corpus.video_durations(db)
+        told = [kept_rows.facts(db, Shelf.RUNS, run.name).durations for run in runs]
         split = kept_runs.OWN_TRUTHS.get(truth)
         if truth in releases:
-            texts = frozen.texts(project, releases[truth])
+            texts: Mapping[str, str] = frozen.texts(project, releases[truth])
             source = Source("truth", f"{releases[truth].file} of the release {releases[truth].release}", None, None)
         elif split is None:
             kept = _by_choice(kept_rows.listed(db, Shelf.TRUTHS), releases)[truth]
-            texts = kept_rows.texts(db, Shelf.TRUTHS, kept.name)
+            facts = kept_rows.facts(db, Shelf.TRUTHS, kept.name)
+            texts, told = facts.texts, [*told, facts.durations]
             source = Source("truth", f"{kept.name} ({kept.file})", None, kept.sha256)
         else:
             texts = {str(query.query_id): query.text for query in queries.query_rows(db, (split,))}
             source = Source("truth", f"settled pairs of {project.name}, {split.value} queries", None, None)
+        # Where several say how long a video is, the project has measured it, and a truth knows it better than a run.
+        durations = dict(item for one in [*told, corpus.video_durations(db)] for item in one.items())
     sources = [source, *(Source("run", f"{run.name} ({run.file})", None, run.sha256) for run in runs)]
     return Inputs(truth, source.name, Facts(texts, durations), tuple(sources))

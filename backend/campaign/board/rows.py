@@ -1,7 +1,6 @@
 """Ground truths and runs that the project keeps, as columns: parsed once, read in milliseconds."""
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -10,9 +9,12 @@ import numpy as np
 
 from backend.ground.errors import ProjectError
 from backend.ground.ids import AnnotatorId
+from backend.scoring.files.facts import Facts
 from backend.scoring.matching.columns import Run, Spans, Truth
 from backend.store.engine import Database
 
+# `videos` is an object of lengths in seconds, null where unknown, in the order of the numbers in `video`; what was kept
+# before lengths were is a list of the names alone.
 _DTYPES = {"query_rows": "<i8", "offsets": "<i8", "video": "<i4", "start_s": "<f8", "end_s": "<f8", "row": "<i4"}
 _VALUE_DTYPE = "<f8"
 
@@ -52,11 +54,11 @@ def add(
     *,
     name: str,
     sha256: str,
-    texts: Mapping[str, str],
+    facts: Facts,
     at: float,
     by: AnnotatorId | None,
 ) -> None:
-    """Keep columns under a name that nothing on this shelf has."""
+    """Keep columns under a name that nothing on this shelf has, with what the file says besides."""
     value = spans.relevance if isinstance(spans, Truth) else spans.score
     columns = {key: getattr(spans, key) for key in _DTYPES} | {shelf.value_column: value}
     blobs = {key: np.asarray(found).astype(_DTYPES.get(key, _VALUE_DTYPE)).tobytes() for key, found in columns.items()}
@@ -69,8 +71,8 @@ def add(
         "query_count": len(spans.queries),
         "moment_count": len(spans.video),
         "queries": json.dumps(spans.queries, ensure_ascii=False),
-        "videos": json.dumps(spans.videos, ensure_ascii=False),
-        "texts": json.dumps(texts, ensure_ascii=False),
+        "videos": json.dumps({video: facts.durations.get(video) for video in spans.videos}, ensure_ascii=False),
+        "texts": json.dumps(facts.texts, ensure_ascii=False),
         **blobs,
     }
     marks = ", ".join("?" * len(row))
@@ -105,10 +107,12 @@ def run(db: Database, name: str) -> Run | None:
     return found if isinstance(found, Run) else None
 
 
-def texts(db: Database, shelf: Shelf, name: str) -> dict[str, str]:
-    """Query texts by id, as far as the file of that name told them."""
-    found = db.conn.execute(f"SELECT texts FROM {shelf} WHERE name = ?", [name]).fetchone()
-    return dict(json.loads(found[0])) if found else {}
+def facts(db: Database, shelf: Shelf, name: str) -> Facts:
+    """Query texts and lengths of videos, as far as the file of that name, or its map of videos, told them."""
+    found = db.conn.execute(f"SELECT texts, videos FROM {shelf} WHERE name = ?", [name]).fetchone()
+    texts, videos = map(json.loads, found) if found else ({}, {})
+    lengths = videos if isinstance(videos, dict) else {}
+    return Facts(texts, {video: seconds for video, seconds in lengths.items() if seconds is not None})
 
 
 def _load(db: Database, shelf: Shelf, name: str) -> Spans | None:

@@ -11,7 +11,7 @@ import numpy as np
 from backend.scoring.analysis.cases import Worth, notable
 from backend.scoring.files.facts import Facts
 from backend.scoring.scoreboard import Scoreboard
-from backend.scoring.views.case import KINDS, SIGNS, CaseView, Lane, MomentCard, PredictionCard, view
+from backend.scoring.views.case import KINDS, SIGNS, CaseView, Lane, MomentCard, PredictionCard, bars_told, view
 
 _RUNS = 3
 """Beside the ground truth, what a screen has room for."""
@@ -58,6 +58,7 @@ def _laid_out(case: CaseView, name: str, mu: float, *, open_: bool) -> dict[str,
         "moments": [_moment_item(card, name) for card in case.moments if card.first],
         "more": [_moment_item(card, name) for card in case.moments if not card.first],
         "runs": [_lane(lane, f"{name}r{n}", name, mu) for n, lane in enumerate(case.lanes)],
+        "bars": bars_told(case.unmeasured),
     }
 
 

@@ -93,7 +93,12 @@ def report_page(
             ("Relevant from", f"relevance {settings.min_relevance}"),
             ("Made", f"{made:%Y-%m-%d %H:%M %Z}"),
         ],
-        "warnings": [*_of_pools(summary), *_incomplete(summary), *summary["warnings"]],
+        "warnings": [
+            *([pools_told(summary)] if "pool" in summary else []),
+            *(f"{note[:1].upper()}{note[1:]}." for note in summary.get("notes", ())),
+            *_incomplete(summary),
+            *summary["warnings"],
+        ],
         "focus": focus,
         "conventions": conventions(summary),
         "runs": names,
@@ -130,11 +135,6 @@ def report_page(
         "versions": f"Python {platform.python_version()}, NumPy {np.__version__}, SciPy {scipy.__version__}.",
     }
     return render(context)
-
-
-def _of_pools(summary: dict[str, Any]) -> list[str]:
-    """What the pools are, and whether they are the truth."""
-    return [pools_told(summary), *summary.get("notes", ())] if "pool" in summary else []
 
 
 def _incomplete(summary: dict[str, Any]) -> list[str]:

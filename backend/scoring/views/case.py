@@ -105,7 +105,10 @@ class Lane:
 
 @dataclass(frozen=True, slots=True)
 class CaseView:
-    """A query with the words to show it by; `values` are those of all runs, the highest first."""
+    """A query with the words to show it by; `values` are those of all runs, the highest first.
+
+    `unmeasured` counts videos whose length nobody told: their bars end with the last moment there is.
+    """
 
     query: QueryKey
     title: str
@@ -113,6 +116,7 @@ class CaseView:
     moments: tuple[MomentCard, ...]
     lanes: tuple[Lane, ...]
     values: tuple[tuple[str, float], ...]
+    unmeasured: int
 
 
 def view(board: Scoreboard, case: Case, shown: Sequence[str], facts: Facts, key: str | None = None) -> CaseView:
@@ -142,7 +146,17 @@ def view(board: Scoreboard, case: Case, shown: Sequence[str], facts: Facts, key:
         for run in runs
     )
     ranked = tuple(sorted(values.items(), key=lambda item: -item[1]))
-    return CaseView(case.query, query_title(case.query, facts), measure, moments, lanes, ranked)
+    bars = [card.bar for card in moments] + [card.bar for lane in lanes for card in lane.predictions]
+    unmeasured = len({bar.video for bar in bars} - facts.durations.keys())
+    return CaseView(case.query, query_title(case.query, facts), measure, moments, lanes, ranked, unmeasured)
+
+
+def bars_told(unmeasured: int) -> str:
+    """What to know of bars of videos whose length nobody told; an empty text where there is none."""
+    if not unmeasured:
+        return ""
+    whose = "1 video is" if unmeasured == 1 else f"{unmeasured:,} videos are"
+    return f"How long {whose} was not told: there the bar ends with the last moment of the case."
 
 
 def query_title(query: QueryKey, facts: Facts) -> str:

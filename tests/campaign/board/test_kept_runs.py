@@ -14,7 +14,7 @@ from backend import api
 from backend.ground.errors import InputError, NotAllowed, ProjectError
 from backend.scoring.files.reading import read_run, read_truth, read_videos
 from backend.scoring.matching.columns import Spans
-from support import NOW, PARTLY, Judging
+from support import NOW, Judging
 
 TRUTH = [
     {"query_id": 5, "relevant_moment": [{"video_name": "ä", "timestamp": [0, 9.25], "relevance": 4}]},
@@ -178,13 +178,12 @@ def test_a_project_with_kept_runs_is_well_and_comes_back_from_a_backup(
 
 
 def test_the_truth_of_a_project_is_what_its_release_holds(judging: Judging, tmp_path: Path) -> None:
-    with pytest.raises(ProjectError, match="no pair of a val query is settled yet"):
+    with pytest.raises(ProjectError, match="no val query is finished with a settled pair yet"):
         api.truth_of_project(judging.project, api.OPERATOR, "val")
     for n, pair in enumerate(judging.pairs()):
-        if n % 3:
-            judging.grade(0, pair.pair, n % 5)
-            judging.grade(1, pair.pair, n % 5)
-    api.export_release(judging.project, api.OPERATOR, tmp_path / "release", PARTLY, now=NOW)
+        for who, grade in enumerate((n % 5,) * 2 if n % 3 else (0, 4, 0, 4)):
+            judging.grade(who, pair.pair, grade)
+    api.export_release(judging.project, api.OPERATOR, tmp_path / "release", now=NOW)
     for split in ("val", "test"):
         same(
             api.truth_of_project(judging.project, api.OPERATOR, split),

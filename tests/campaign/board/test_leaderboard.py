@@ -13,20 +13,20 @@ from backend.campaign.board import leaderboard, rows
 from backend.campaign.board.rows import Shelf
 from backend.campaign.demo import building as demo
 from backend.ground.errors import InputError, ProjectError
+from backend.scoring.files.facts import Facts
 from backend.scoring.files.reading import read_truth
 from backend.store.connection import writing
-from support import NOW, PARTLY, Judging
+from support import NOW, Judging
 
 Keep = Callable[..., api.Kept]
 
 
 @pytest.fixture
 def settled(judging: Judging) -> Judging:
-    """Every pair of all three queries but each third is settled by two equal grades."""
+    """Every pair of all three queries is settled by two equal grades, but each third is discarded."""
     for n, pair in enumerate(judging.pairs()):
-        if n % 3:
-            for who in (0, 1):
-                judging.grade(who, pair.pair, n % 5)
+        for who, grade in enumerate((n % 5,) * 2 if n % 3 else (0, 4, 0, 4)):
+            judging.grade(who, pair.pair, grade)
     return judging
 
 
@@ -61,7 +61,7 @@ def test_scores_are_those_of_the_release_and_the_run_file(
         run = candidates(settled, backwards=backwards)
         keep(name, run)
         (tmp_path / f"{name}.json").write_text(json.dumps(run))
-    api.export_release(settled.project, api.OPERATOR, tmp_path / "release", PARTLY, now=NOW)
+    api.export_release(settled.project, api.OPERATOR, tmp_path / "release", now=NOW)
     for split in ("val", "test"):
         board = api.score_kept_runs(settled.project, api.OPERATOR, f"settled {split}", preset=preset)
         assert board.scores is not None
@@ -80,7 +80,7 @@ def test_a_release_is_a_truth_that_never_changes(settled: Judging, keep: Keep, t
     run = candidates(settled)
     keep("forth", run)
     (tmp_path / "forth.json").write_text(json.dumps(run))
-    api.export_release(project, api.OPERATOR, tmp_path / "out", PARTLY, name="v1", now=NOW)
+    api.export_release(project, api.OPERATOR, tmp_path / "out", name="v1", now=NOW)
     names = api.truth_names(project, api.OPERATOR)
     assert names == ["settled val", "settled test", "release v1, val", "release v1, test"]
     version = api.leaderboard_version(project, api.OPERATOR, "release v1, val")
@@ -108,12 +108,13 @@ def test_a_release_is_a_truth_that_never_changes(settled: Judging, keep: Keep, t
 
 def test_a_truth_is_named_once_it_has_something_to_score_against(judging: Judging, tmp_path: Path) -> None:
     assert api.truth_names(judging.project, api.OPERATOR) == []
-    with pytest.raises(ProjectError, match="no pair of a val query is settled yet"):
+    with pytest.raises(ProjectError, match="no val query is finished with a settled pair yet"):
         api.score_kept_runs(judging.project, api.OPERATOR, "settled val")
     (test,) = [query for query in api.list_queries(judging.project, api.OPERATOR) if query.split.value == "test"]
-    pair = api.query_pairs(judging.project, api.OPERATOR, test.query_id)[0].pair
-    for who in (0, 1):
-        judging.grade(who, pair, 3)
+    for pair in api.query_pairs(judging.project, api.OPERATOR, test.query_id):
+        assert api.truth_names(judging.project, api.OPERATOR) == [], "a query is not finished before its last pair"
+        for who in (0, 1):
+            judging.grade(who, pair.pair, 3)
     assert api.truth_names(judging.project, api.OPERATOR) == ["settled test"]
     truth = [{"query_id": 1, "relevant_moment": [{"video_name": "v", "timestamp": [0, 1], "relevance": 2}]}]
     (tmp_path / "val.json").write_text(json.dumps(truth))
@@ -143,7 +144,7 @@ def test_a_truth_kept_under_a_name_of_the_projects_own_is_reached_under_another(
     columns = read_truth(tmp_path / "val.json")
     with writing(settled.project.store) as db:
         for number, name in enumerate(("settled val", "settled val (kept)")):
-            rows.add(db, Shelf.TRUTHS, columns, name=name, sha256=f"{number:064}", texts={}, at=NOW, by=None)
+            rows.add(db, Shelf.TRUTHS, columns, name=name, sha256=f"{number:064}", facts=Facts({}, {}), at=NOW, by=None)
     keep("mine", {"7": moments})
     shown = ["settled val", "settled test", "settled val (kept) (kept)", "settled val (kept)"]
     assert api.truth_names(settled.project, api.OPERATOR) == shown
@@ -214,16 +215,41 @@ def test_the_version_changes_with_whatever_changes_the_leaderboard(
     assert len({first, second, third}) == 3
 
     pair = next(p for p in settled.pairs() if p.relevance is None)
-    settled.grade(0, pair.pair, 0)
-    assert version() == second, "a grade that settles nothing changes nothing"
-    settled.grade(1, pair.pair, 4)
-    settled.grade(2, pair.pair, 2)
-    before = version()
     api.adjudicate(settled.project, settled.lead, pair.pair, 3, "the cup is hers", now=NOW)
     adjudicated = version()
-    assert adjudicated != before
+    assert adjudicated != second
     api.adjudicate(settled.project, settled.lead, pair.pair, 1, "it is not", seen=1, now=NOW + 1)
-    assert version() not in (before, adjudicated)
+    assert version() not in (second, adjudicated)
+
+
+def test_a_query_counts_once_nothing_of_it_waits_and_until_then_its_absence_is_told(
+    judging: Judging, keep: Keep
+) -> None:
+    """It counted with its first settled pair, and 0 for whoever found one of the others."""
+    project = judging.project
+    first, second = (q.query_id for q in api.list_queries(project, api.OPERATOR) if q.split.value == "val")
+    *early, last = [pair.pair for pair in api.query_pairs(project, api.OPERATOR, second)]
+    for pair in [*(pair.pair for pair in api.query_pairs(project, api.OPERATOR, first)), *early]:
+        for who in (0, 1):
+            judging.grade(who, pair, 2)
+    keep("mine", candidates(judging))
+    board = api.score_kept_runs(project, api.OPERATOR, "settled val")
+    assert board.scores is not None
+    assert board.scores.queries == (first,)
+    assert board.scores.summary()["notes"] == [
+        "1 query has settled pairs and is not counted yet, because other pairs still wait for grades"
+    ]
+    page = api.report_page(board.scores, board.inputs, made=datetime(2026, 1, 2, tzinfo=UTC))
+    assert "is not counted yet" in page
+    before = api.leaderboard_version(project, api.OPERATOR, "settled val")
+    judging.grade(0, last, 0)
+    assert api.leaderboard_version(project, api.OPERATOR, "settled val") == before, "it settles nothing"
+    judging.grade(1, last, 0)
+    assert api.leaderboard_version(project, api.OPERATOR, "settled val") != before
+    whole = api.score_kept_runs(project, api.OPERATOR, "settled val").scores
+    assert whole is not None
+    assert set(whole.queries) == {first, second}
+    assert "notes" not in whole.summary()
 
 
 def test_another_truth_under_the_same_name_is_another_version(settled: Judging, tmp_path: Path) -> None:
@@ -292,6 +318,53 @@ def test_a_kept_truth_brings_its_texts_and_its_report(settled: Judging, keep: Ke
         assert told in page
     (kept,) = api.list_truths(settled.project, api.OPERATOR)
     assert kept.sha256 in page
+
+
+def test_lengths_of_videos_are_kept_with_the_files_that_tell_them(settled: Judging, tmp_path: Path) -> None:
+    """They were lost, and every bar of a case ended with the last moment of its video."""
+    project = settled.project
+    moments = [{"video_name": v, "timestamp": [0, 9], "relevance": 4, "duration": 30} for v in ("elsewhere", "v0")]
+    truth = [{"query_id": 7, "query": "A cup falls", "relevant_moment": moments}]
+    for name, document in (
+        ("val.json", truth),
+        ("map.json", {"elsewhere": [31.0, 0], "of a run": [40.0, 1]}),
+        ("run.json", {"7": [[1, 0, 10, 1.0], [0, 15, 30, 0.9], [0, 9, 12, 0.5]]}),
+        ("names.json", {"7": [["nowhere", 0, 10, 1.0]]}),
+    ):
+        (tmp_path / name).write_text(json.dumps(document))
+    api.add_truth(project, api.OPERATOR, tmp_path / "val.json", name="last year", now=NOW)
+    api.add_run(project, api.OPERATOR, tmp_path / "run.json", videos=tmp_path / "map.json", now=NOW)
+    board = api.score_kept_runs(project, api.OPERATOR, "last year")
+    assert board.scores is not None
+    told = board.inputs.facts.durations
+    assert (told["elsewhere"], told["of a run"]) == (30, 40), "the truth knows it better than a run's map"
+    assert told["v0"] == 60, "and the project has measured it"
+    (case,) = board.scores.cases([0])
+    view = api.score_case(board.scores, case, ["run"], board.inputs.facts)
+    assert [(card.bar.left, card.bar.width) for card in view.lanes[0].predictions] == [(0, 25), (50, 50), (30, 10)]
+    assert api.case_bars_told(view.unmeasured) == ""
+    api.add_run(project, api.OPERATOR, tmp_path / "names.json", now=NOW)
+    board = api.score_kept_runs(project, api.OPERATOR, "last year")
+    assert board.scores is not None
+    (case,) = board.scores.cases([0])
+    view = api.score_case(board.scores, case, ["names"], board.inputs.facts)
+    assert api.case_bars_told(view.unmeasured).startswith("How long 1 video is was not told")
+    assert api.case_bars_told(view.unmeasured) in api.report_page(
+        board.scores, board.inputs, made=datetime(2026, 1, 2, tzinfo=UTC)
+    )
+
+
+def test_what_was_kept_before_lengths_were_is_read_as_before(settled: Judging, keep: Keep) -> None:
+    keep("mine", candidates(settled))
+    db = settled.project.store.db.conn
+    names = [row[1] for row in db.execute("PRAGMA table_info(kept_run)") if row[1] not in ("kept_run_id", "name")]
+    older = ", ".join("(SELECT json_group_array(key) FROM json_each(videos))" if n == "videos" else n for n in names)
+    with writing(settled.project.store):
+        db.execute(f"INSERT INTO kept_run (name, {', '.join(names)}) SELECT 'older', {older} FROM kept_run")
+    ours, older = (api.load_run(settled.project, api.OPERATOR, name) for name in ("mine", "older"))
+    assert ours.videos == older.videos
+    assert rows.facts(settled.project.store.db, Shelf.RUNS, "older").durations == {}
+    assert api.score_kept_runs(settled.project, api.OPERATOR, "settled val").left_out == {}
 
 
 def test_the_projects_own_truth_has_its_queries_texts_and_lengths(settled: Judging, keep: Keep) -> None:
