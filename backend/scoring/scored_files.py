@@ -93,7 +93,7 @@ def score_files(
         raise InputError(problems)
     runs = {}
     for number, (name, path) in enumerate(zip(_names(run_paths), run_paths, strict=True), start=1):
-        if (run := _read(problems, read_run, path, names)) is not None:
+        if (run := _read(problems, read_run, path, names, truth)) is not None:
             runs[name] = run
         if progress:
             progress("reading runs", number, len(run_paths))

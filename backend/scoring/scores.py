@@ -168,7 +168,7 @@ def prepare_run(run: Run, key: AnswerKey, settings: Settings, narrowing: Narrowi
         problems += error.problems
     if problems:
         raise InputError(problems)
-    warnings += told
+    warnings = [*run.notes, *warnings, *told]
     if len(unknown):
         warnings.append(f"{run.file}: queries that the truth lacks were ignored: {_ids(run, unknown)}")
         run = run.take(np.flatnonzero(truth_query[run.query] >= 0))

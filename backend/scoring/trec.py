@@ -51,7 +51,7 @@ def match_run(truth_path: Path, run_path: Path, mu: float, *, videos: Path | Non
     """
     content = unpacked(truth_path)
     truth = truth_file(content, str(truth_path))
-    run = read_run(run_path, read_videos(videos) if videos else None)
+    run = read_run(run_path, read_videos(videos) if videos else None, truth)
     longest = int(np.diff(run.offsets).max(initial=1))
     settings = settle("paper", [max(longest, 1)], [mu], {}, measures=["ndcg"])
     key = prepare_truth(truth, settings)

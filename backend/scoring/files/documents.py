@@ -12,6 +12,7 @@ from backend.scoring.files.entry_rows import Names, first_doubled, name_only, re
 from backend.scoring.files.words import (
     QUERY,
     RUN,
+    TASK_OF_VIDEOS,
     TASK_VIDEOS,
     TASKS,
     TRUTH,
@@ -37,8 +38,10 @@ def parse_truth(document: object, file: str) -> Truth:
     return truth_of(groups, file, names, name_only)
 
 
-def parse_run(document: object, file: str, videos: Mapping[int, str] | None) -> Run:
+def parse_run(document: object, file: str, videos: Mapping[int, str] | None, task: str | None = None) -> Run:
     """A run from one of its decoded formats; `videos` names the videos that rows give by index.
+
+    Of TVR's own prediction files `task` is read, where it is None the first of `TASKS` that is there.
 
     Raises:
         InputError: with every row that is not of that shape, or whose index `videos` lacks.
@@ -48,7 +51,7 @@ def parse_run(document: object, file: str, videos: Mapping[int, str] | None) -> 
         if query and not isinstance(document[query], (list, dict)):
             document = [document]
         elif any(key in document for key in (*TASKS, TASK_VIDEOS)):
-            document, videos = _task(document, file, videos)
+            document, videos = _task(document, file, videos, task)
         else:
             groups = mapping_groups(document, file)
             return run_of(groups, file, names_of(groups, RUN), resolver(videos))
@@ -56,6 +59,21 @@ def parse_run(document: object, file: str, videos: Mapping[int, str] | None) -> 
         raise InputError.single(file, "a run is an object of queries, or a list of queries with `predictions`")
     groups, names = _groups(document, RUN, file)
     return run_of(groups, file, names, resolver(videos))
+
+
+def named_groups(document: object, file: str) -> list[Group]:
+    """The rows of each query of an object of queries, or of a list of queries with `predictions`; rows of any shape.
+
+    Raises:
+        InputError: with every entry that is not of that shape.
+    """
+    if isinstance(document, Mapping):
+        if not pick(QUERY, document):
+            return mapping_groups(document, file)
+        document = [document]
+    if not isinstance(document, list):
+        raise InputError.single(file, "a run is an object of queries, or a list of queries with `predictions`")
+    return _nested(document, RUN.items, file)
 
 
 def parse_video_map(document: object, file: str) -> dict[int, str]:
@@ -83,12 +101,16 @@ def _names_by_index(pairs: Mapping[str, object], file: str, shape: str) -> dict[
 
 
 def _task(
-    document: Mapping[str, Any], file: str, videos: Mapping[int, str] | None
+    document: Mapping[str, Any], file: str, videos: Mapping[int, str] | None, wanted: str | None
 ) -> tuple[object, Mapping[int, str] | None]:
     """The wanted task of one of TVR's own prediction files, and the names of its videos, which it brings along."""
-    task = pick(TASKS, document)
+    task = pick((wanted,) if wanted else TASKS, document)
     if task is None:
-        raise InputError.single(file, "has predictions for neither VCMR nor SVMR")
+        lacks = f"no predictions for {wanted}" if wanted else "predictions for neither VCMR nor SVMR"
+        hint = (
+            "; --benchmark tvr scores VR, which ranks videos alone" if TASK_OF_VIDEOS in document and not wanted else ""
+        )
+        raise InputError.single(file, f"has {lacks}{hint}")
     if TASK_VIDEOS in document:
         indices = document[TASK_VIDEOS]
         if not isinstance(indices, Mapping):

@@ -36,11 +36,11 @@ def truth(content: bytes, file: str, form: Form) -> Truth | None:
     return Truth(**spans, relevance=value)
 
 
-def run(content: bytes, file: str, form: Form, videos: Mapping[int, str] | None) -> Run | None:
+def run(content: bytes, file: str, form: Form, videos: Mapping[int, str] | None, task: str | None = None) -> Run | None:
     """A run of a checked file, or None if `documents` has to look at it."""
     try:
-        if form is Form.DOCUMENT and re.match(rb'\s*\{\s*"(VCMR|SVMR|VR|video2idx)"', content):
-            content, videos = _task(content)
+        if form is Form.DOCUMENT and TASK_FILE.match(content):
+            content, videos = _task(content, task)
         spans, value = _read(content, file, form, RUN, resolver(videos))
     except _GIVE_UP:
         return None
@@ -50,10 +50,14 @@ def run(content: bytes, file: str, form: Form, videos: Mapping[int, str] | None)
 _GIVE_UP = (Doubt, msgspec.MsgspecError, ValueError, TypeError, LookupError, OverflowError, RecursionError)
 
 
-def _task(content: bytes) -> tuple[bytes, Mapping[int, str]]:
+TASK_FILE = re.compile(rb'\s*\{\s*"(VCMR|SVMR|VR|video2idx)"')
+"""How TVR's own prediction files begin."""
+
+
+def _task(content: bytes, wanted: str | None) -> tuple[bytes, Mapping[int, str]]:
     """The wanted task of TVR's own prediction files, and the names of its videos."""
     parts = msgspec.json.decode(content, type=dict[str, msgspec.Raw])
-    task = pick(TASKS, parts)
+    task = pick((wanted,) if wanted else TASKS, parts)
     if task is None or any(content.count(b'"%s"' % key.encode()) > 1 for key in parts):
         raise Doubt
     indices = json.loads(bytes(parts[TASK_VIDEOS]), object_pairs_hook=list)

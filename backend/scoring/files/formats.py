@@ -5,12 +5,16 @@ where it has any doubt, `documents` with `text`, which find and name every fault
 forms are in `words`.
 """
 
+import re
 from collections.abc import Mapping
+from dataclasses import replace
 
 from backend.scoring.files import documents, fast, tables, text
 from backend.scoring.files.facts import described
+from backend.scoring.files.placing import lacks_videos, placed_run
 from backend.scoring.files.sentences import sentences_truth
 from backend.scoring.files.text import Form
+from backend.scoring.files.words import TASK_OF_VIDEOS, TASKS
 from backend.scoring.matching.columns import Run, Truth
 
 __all__ = ["run_file", "truth_file", "video_map_file"]
@@ -42,13 +46,23 @@ def truth_file(content: bytes, file: str) -> Truth:
     return described(found, content)
 
 
-def run_file(content: bytes, file: str, videos: Mapping[int, str] | None = None) -> Run:
+def run_file(
+    content: bytes,
+    file: str,
+    videos: Mapping[int, str] | None = None,
+    truth: Truth | None = None,
+    *,
+    task: str | None = None,
+) -> Run:
     """A run in any of the forms of the product, of TVR's or QVHighlights' predictions, or generic CSV or JSONL.
 
     Args:
         content: the bytes of the file, unpacked.
         file: its name, for messages.
         videos: names of the videos that rows give by index.
+        truth: tells what rows mean that name no video, see `placing`; other forms do not need it.
+        task: which of the tasks in TVR's own prediction files is wanted: `VCMR`, `SVMR` or `VR`; None takes VCMR, SVMR
+            where there is no VCMR, and says in `notes` what it left.
 
     Raises:
         InputError: with everything in it that is not of its shape, and its row.
@@ -60,8 +74,26 @@ def run_file(content: bytes, file: str, videos: Mapping[int, str] | None = None)
     form = text.form_of(content, file)
     if form is Form.CSV:
         return tables.run_table(content, file, videos)
-    found = fast.run(content, file, form, videos)
-    return documents.parse_run(_decoded(content, file, form), file, videos) if found is None else found
+    if lacks_videos(content):
+        return placed_run(_decoded(content, file, form), file, truth)
+    found = fast.run(content, file, form, videos, task)
+    if found is None:
+        found = documents.parse_run(_decoded(content, file, form), file, videos, task)
+    return found if task else replace(found, notes=_left(content, file))
+
+
+def tasks_of(content: bytes) -> list[str]:
+    """The tasks that one of TVR's own prediction files has predictions for; none of another file."""
+    if not fast.TASK_FILE.match(content):
+        return []
+    return [task for task in (*TASKS, TASK_OF_VIDEOS) if re.search(rb'"%s"\s*:\s*\[' % task.encode(), content)]
+
+
+def _left(content: bytes, file: str) -> tuple[str, ...]:
+    read, *others = tasks_of(content) or [""]
+    if not others:
+        return ()
+    return (f"{file}: only its {read} was scored; --benchmark tvr scores {' and '.join(others)} too",)
 
 
 def video_map_file(content: bytes, file: str) -> dict[int, str]:

@@ -16,9 +16,9 @@ def read_truth(path: Path) -> Truth:
     return truth_file(unpacked(path), str(path))
 
 
-def read_run(path: Path, videos: Mapping[int, str] | None = None) -> Run:
-    """A run in any of its forms; `videos` (from `read_videos`) names videos given by index."""
-    return run_file(unpacked(path), str(path), videos)
+def read_run(path: Path, videos: Mapping[int, str] | None = None, truth: Truth | None = None) -> Run:
+    """A run in any of its forms; `videos` (from `read_videos`) names videos given by index, `truth` those not given."""
+    return run_file(unpacked(path), str(path), videos, truth)
 
 
 def read_videos(path: Path) -> dict[int, str]:

@@ -19,7 +19,9 @@ RUN_LIST = "predictions"
 TRUTH_WINDOWS = "relevant_windows"
 RUN_WINDOWS = "pred_relevant_windows"
 TASKS = ("VCMR", "SVMR")
-"""Tasks of TVR's own prediction files, the wanted one first."""
+"""Tasks of TVR's own prediction files whose predictions are moments, the wanted one first."""
+TASK_OF_VIDEOS = "VR"
+"""The task of the same files in which only videos are ranked: all of its times are 0."""
 TASK_VIDEOS = "video2idx"
 
 

@@ -122,6 +122,8 @@ class Run(Spans):
     """A system's ranked predictions; `score` has shape (N,)."""
 
     score: Floats
+    notes: tuple[str, ...] = ()
+    """What of the file was not read, for whoever sees the scores."""
 
 
 def order_within(groups: Indices, values: Floats | Indices) -> Indices:

@@ -86,7 +86,7 @@ def read_and_score(inputs: StudyInputs) -> Scored:
     ranked = []
     for path in inputs.runs.values():
         try:
-            runs.append(read_run(path, names))
+            runs.append(read_run(path, names, key.truth if key else None))
             if key is not None:
                 ranked.append(prepare_run(runs[-1], key, settings))
         except InputError as error:

@@ -11,9 +11,9 @@ from backend.ground import reading
 from backend.ground.errors import InputError
 from backend.ground.reading import unpack
 from backend.scoring.evaluate import evaluate
-from backend.scoring.files import fast, text, words
+from backend.scoring.files import documents, fast, text, words
 from backend.scoring.files.counting import count_keys
-from backend.scoring.files.formats import run_file, truth_file
+from backend.scoring.files.formats import run_file, tasks_of, truth_file
 from backend.scoring.files.reading import read_run, read_truth, read_videos
 
 TASK = {
@@ -50,7 +50,23 @@ class TestForms:
         single = {key: value for key, value in TASK.items() if key != "VCMR"}
         assert run_file(json.dumps(single).encode(), "f").start_s.tolist() == [1]
         ranked_videos_only = {key: TASK[key] for key in ("video2idx", "VR")}
-        assert said(run_file, ranked_videos_only) == ["has predictions for neither VCMR nor SVMR"]
+        assert said(run_file, ranked_videos_only) == [
+            "has predictions for neither VCMR nor SVMR; --benchmark tvr scores VR, which ranks videos alone"
+        ]
+
+    def test_a_task_may_be_chosen_and_without_a_choice_the_run_says_what_it_left(self):
+        content = json.dumps(TASK).encode()
+        assert run_file(content, "f").notes == ("f: only its VCMR was scored; --benchmark tvr scores SVMR and VR too",)
+        for task, start_s, video in [("VCMR", [3, 0], "b"), ("SVMR", [1], "a"), ("VR", [0], "b")]:
+            run = run_file(content, "f", task=task)
+            assert (run.start_s.tolist(), run.videos[0], run.notes) == (start_s, video, ())
+            # The careful way, which names faults, reads the same task.
+            careful = documents.parse_run(json.loads(content), "f", None, task)
+            assert (careful.start_s.tolist(), careful.videos) == (run.start_s.tolist(), run.videos)
+        assert tasks_of(content) == ["VCMR", "SVMR", "VR"]
+        assert tasks_of(b'{"5": [["VR", 0, 1, 2]]}') == []
+        with pytest.raises(InputError, match="has no predictions for SVMR"):
+            run_file(json.dumps({key: TASK[key] for key in ("video2idx", "VCMR")}).encode(), "f", task="SVMR")
 
     def test_qvhighlights_predictions_are_windows_of_the_video_of_their_line(self):
         run = run_file(lines(*WINDOWS), "f")

@@ -1,0 +1,96 @@
+"""Runs whose rows name no video: retrieval within the truth's own video of each query, as 2D-TAN and others do it.
+
+Such a file gives, for each query, `[start, end]` or `[start, end, score]`, best first; the query is named, or the lists
+stand in the order of the truth's queries and nothing is named at all. Only a truth tells then what is meant.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from backend.ground.errors import InputError, Problem
+from backend.scoring.files.documents import named_groups
+from backend.scoring.files.entries import Group, run_of
+from backend.scoring.files.entry_rows import resolver
+from backend.scoring.files.words import RUN, RUN_WINDOWS
+from backend.scoring.matching.columns import QueryKey, Run, Truth, row_problem
+
+_PEEK = 1 << 16
+_FIRST_ROW = re.compile(r"\[\s*(\[[^\[\]{}]*\])")
+_LISTS = re.compile(r"\s*\[\s*\[")
+
+
+def lacks_videos(content: bytes) -> bool:
+    """Whether the first row of a run is two or three numbers: times without a video.
+
+    >>> lacks_videos(b'[[[0.5, 9], [2, 4]], [[1, 2]]]'), lacks_videos(b'{"5": [[3, 0, 9.5, 0.7]]}')
+    (True, False)
+    """
+    text = content[:_PEEK].decode("utf-8", "ignore")
+    found = _FIRST_ROW.search(text)
+    if found is None or f'"{RUN_WINDOWS}"' in text[: found.end()]:
+        return False
+    try:
+        row = json.loads(found[1])
+    except ValueError:
+        return False
+    return len(row) in (2, 3) and all(isinstance(part, (int, float)) for part in row)
+
+
+def placed_run(document: object, file: str, truth: Truth | None) -> Run:
+    """A run in the own videos of a truth's queries; rows without a score are ranked as they stand.
+
+    Raises:
+        InputError: there is no truth, or another number of lists than it has queries, or with every row that is wrong
+            or whose query the truth has in several videos.
+    """
+    if truth is None:
+        message = "its rows name no video, so only a truth tells which are meant: it is read beside one, not kept alone"
+        raise InputError.single(file, message)
+    own = _own_videos(truth)
+    problems: list[Problem] = []
+    groups = _groups(document, file, truth)
+    for group in groups:
+        videos = own.get(str(group.query), ())
+        if len(videos) > 1:
+            message = f"query {group.query} has moments in {len(videos)} videos, and its rows do not say which is meant"
+            problems.append(Problem(file, group.row, message))
+            continue
+        # A query that the truth lacks is told of where runs meet truths.
+        video = next(iter(videos), "-")
+        items: list[object] = []
+        for number, row in enumerate(group.items, start=1):
+            if not (isinstance(row, list) and len(row) in (2, 3)):
+                query: QueryKey = str(group.query)
+                problems.append(
+                    row_problem(file, group.row, query, number, "is not [start, end] or [start, end, score]")
+                )
+                continue
+            items.append([video, *row] if len(row) == 3 else [video, *row, float(-number)])
+        group.items = items
+    if problems:
+        raise InputError(problems)
+    return run_of(groups, file, RUN.usual, resolver(None))
+
+
+def _groups(document: Any, file: str, truth: Truth) -> list[Group]:
+    if not (isinstance(document, list) and document and isinstance(document[0], list)):
+        return named_groups(document, file)
+    if len(document) != len(truth.queries):
+        message = (
+            f"holds {len(document):,} lists of moments and names no queries; {truth.file} has {len(truth.queries):,}"
+        )
+        raise InputError.single(file, f"{message}, and the lists have to stand in its order")
+    wrong = [row for row, items in enumerate(document, start=1) if not isinstance(items, list)]
+    if wrong:
+        raise InputError([Problem(file, row, "is not a list of moments") for row in wrong])
+    pairs = zip(truth.queries, document, strict=True)
+    return [Group(query, row, list(items)) for row, (query, items) in enumerate(pairs, start=1)]
+
+
+def _own_videos(truth: Truth) -> Mapping[str, set[str]]:
+    own: dict[str, set[str]] = {str(query): set() for query in truth.queries}
+    for query, video in zip(truth.query.tolist(), truth.video.tolist(), strict=True):
+        own[str(truth.queries[query])].add(truth.videos[video])
+    return own
