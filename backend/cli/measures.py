@@ -46,6 +46,13 @@ class Over(StrEnum):
     CANDIDATES = "candidates"
 
 
+class Axis(StrEnum):
+    """What curves of the closed forms run over."""
+
+    R = "r"
+    THETA = "theta"
+
+
 class Noise(StrEnum):
     """Models of label noise."""
 
@@ -170,14 +177,15 @@ def noise(
         study = api.noise_study(
             inputs, kind=model.value, sigmas_s=sigmas, sets=sets, seed=seed, jobs=jobs, progress=progress
         )
-    found: dict[tuple[Any, Any], list[tuple[Any, Any]]] = {}
+    found: dict[tuple[Any, ...], list[tuple[Any, Any]]] = {}
     for row in study.rows:
-        found.setdefault((row["measure"], row["sigma_s"]), []).append((row["rmse"], row["system"]))
+        place = (row["measure"], f"{row['sigma_s']:g} s", as_text(row["median_iou"], ".3f"))
+        found.setdefault(place, []).append((row["rmse"], row["system"]))
     rows = []
-    for (name, s), (*systems, mean) in found.items():  # the mean of systems comes last
+    for place, (*systems, mean) in found.items():  # the mean of systems comes last
         least, most = min(systems), max(systems)
-        rows.append((name, f"{s:g} s", f"{mean[0]:.4f}", f"{least[0]:.4f}", f"{most[0]:.4f}", most[1]))
-    finish(study, out, json, ("RMSE of means", "sigma", "mean of systems", "least", "most", "by"), rows)
+        rows.append((*place, f"{mean[0]:.4f}", f"{least[0]:.4f}", f"{most[0]:.4f}", most[1]))
+    finish(study, out, json, ("RMSE of means", "sigma", "median IoU", "mean of systems", "least", "most", "by"), rows)
 
 
 @measures.command("ties")
@@ -257,18 +265,25 @@ def model_selection(
 
 @measures.command("theory")
 def theory(
-    theta: Annotated[str, typer.Option("--theta", metavar="T,T", help="Thresholds of R@1.")] = THRESHOLDS,
+    over: Annotated[
+        Axis, typer.Option("--over", help="Curves over the true IoU r at each theta, or over theta at each r.")
+    ] = Axis.R,
+    theta: Annotated[str, typer.Option("--theta", metavar="T,T", help="Thresholds of R@1, over r.")] = THRESHOLDS,
+    r: Annotated[str, typer.Option("--r", metavar="R,R", help="True IoUs, over theta.")] = THRESHOLDS,
     gamma: Annotated[str, typer.Option("--gamma", metavar="G,G", help="Standard deviations of IoU.")] = "0.05,0.1,0.2",
     out: Out = None,
     json: Json = False,
 ) -> None:
     """Squared bias, variance and MSE of R@1, IoU>=theta and AxIoU@1 under Gaussian noise, in closed form.
 
-    Example: reelrank measures theory --theta 0.5 --gamma 0.1
+    Example: reelrank measures theory --over theta --r 0.5 --gamma 0.1
     """
-    study = api.theory_study(numbers(theta, float, "--theta"), numbers(gamma, float, "--gamma"))
-    worst: dict[tuple[Any, Any], list[Any]] = {}
+    study = api.theory_study(
+        numbers(theta, float, "--theta"), numbers(gamma, float, "--gamma"), over=over.value, rs=numbers(r, float, "--r")
+    )
+    errors: dict[tuple[str, str], list[Any]] = {}
     for row in study.rows:
-        worst.setdefault((row["measure"], row["gamma"]), []).append(row["mse"])
-    rows = [(name, f"{g:g}", f"{max(mse):.4f}", f"{sum(mse) / len(mse):.4f}") for (name, g), mse in worst.items()]
-    finish(study, out, json, ("measure", "gamma", "worst MSE", "mean MSE over r"), rows)
+        at = "" if over is Axis.R or row["r"] is None else f", r = {row['r']:g}"
+        errors.setdefault((f"{row['measure']}{at}", f"{row['gamma']:g}"), []).append(row["mse"])
+    rows = [(*place, f"{max(mse):.4f}", f"{sum(mse) / len(mse):.4f}") for place, mse in errors.items()]
+    finish(study, out, json, ("measure", "gamma", "worst MSE", f"mean MSE over {over.value}"), rows)

@@ -168,8 +168,27 @@ def test_one_model_for_all_measures_is_told(reelrank: Run, files: dict[str, Any]
 def test_theory_needs_no_files(reelrank: Run, tmp_path: Path) -> None:
     code, out, _ = reelrank("measures", "theory", "--theta", "0.5", "--gamma", "0.1", "--out", tmp_path / "t")
     assert code == 0
-    assert out.startswith("theta 0.5; gamma 0.1\n")
+    assert out.startswith("over r; theta 0.5; gamma 0.1\n")
     assert len(list((tmp_path / "t").iterdir())) == 3
+
+
+def test_theory_runs_over_theta_too(reelrank: Run, tmp_path: Path) -> None:
+    code, out, _ = reelrank("measures", "theory", "--over", "theta", "--r", "0.3,0.5", "--out", tmp_path / "t")
+    assert code == 0
+    assert out.startswith("over theta; r 0.3, 0.5; gamma 0.05, 0.1, 0.2\n")
+    assert "recall@1,theta, r = 0.3" in out
+    rows = list(csv.DictReader(io.StringIO((tmp_path / "t" / "theory.csv").read_text())))
+    assert {(row["measure"], row["r"]) for row in rows} == {
+        ("recall@1,theta", "0.3"),
+        ("recall@1,theta", "0.5"),
+        ("axiou@1", ""),
+    }
+    assert "recall@1 at r = 0.3" in (tmp_path / "t" / "theory.svg").read_text()
+
+
+def test_a_true_iou_beyond_1_is_refused(reelrank: Run, tmp_path: Path) -> None:
+    code, _, err = reelrank("measures", "theory", "--over", "theta", "--r", "0,1.5", "--out", tmp_path / "t")
+    assert (code, "r: 1.5 is not in [0, 1]" in err, (tmp_path / "t").exists()) == (1, True, False)
 
 
 @pytest.mark.parametrize("name", ["tvr-ranking", "official"])

@@ -18,7 +18,7 @@ import numpy as np
 
 from backend.ground.processes import run_units
 from backend.ground.progress import Steps
-from backend.ground.timespan import Floats
+from backend.ground.timespan import Floats, iou_float64
 from backend.scoring.matching.columns import Run, Truth
 from backend.scoring.presets import Settings
 from backend.scoring.scores import prepare_run, prepare_truth, score
@@ -72,19 +72,26 @@ def label_noise(
     jobs: int = 1,
     progress: Steps | None = None,
 ) -> list[dict[str, Cell]]:
-    """RMSE of every system's means under noise, and their mean over systems: a row for each model, measure, system."""
+    """RMSE of every system's means under noise, and their mean over systems: a row for each model, measure, system.
+
+    `median_iou` says how much noise a model is: of the IoU between the moments as given and as marked anew, the
+    median over the moments of a set, and of that the mean over the sets. Moments of relevance 0 count as well.
+    """
     units = [NoisySet(seed, number, model) for model in models for number in range(sets)]
-    found = np.array(run_units(noisy_means, inputs, units, jobs=jobs, progress=progress))
+    found = run_units(noisy_scores, inputs, units, jobs=jobs, progress=progress)
     reference = table.means
     rows: list[dict[str, Cell]] = []
     for n, model in enumerate(models):
-        errors = rmse(found[n * sets : (n + 1) * sets], reference)
+        here = found[n * sets : (n + 1) * sets]
+        errors = rmse(np.array([one.means for one in here]), reference)
+        median_iou = float(np.mean([one.median_iou for one in here]))
         for measure, true, error in zip(table.measures, reference, errors, strict=True):
             systems = [*zip(table.systems, true, error, strict=True), (MEAN_OF_SYSTEMS, true.mean(), error.mean())]
             rows += [
                 {
                     "noise": model.kind,
                     "sigma_s": model.sigma_s,
+                    "median_iou": median_iou,
                     "measure": measure,
                     "system": system,
                     "mean": float(mean),
@@ -104,8 +111,16 @@ def rmse(noisy: Floats, reference: Floats) -> Floats:
     return np.asarray(np.sqrt(np.mean((noisy - reference) ** 2, axis=0)), dtype=np.float64)
 
 
-def noisy_means(inputs: NoiseInputs, unit: NoisySet) -> Floats:
-    """Means of all systems on one noisy set, shape (measures, systems)."""
+@dataclass(frozen=True, slots=True)
+class NoisyScores:
+    """One noisy set: means of all systems, shape (measures, systems), and the median IoU with the truth as given."""
+
+    means: Floats
+    median_iou: float
+
+
+def noisy_scores(inputs: NoiseInputs, unit: NoisySet) -> NoisyScores:
+    """Draw one noisy set and score all systems on it."""
     truth = inputs.truth
     start_s, end_s = noisy_spans(
         truth.start_s, truth.end_s, inputs.duration_s, unit.model, generator_of(unit.seed, unit.number)
@@ -113,7 +128,8 @@ def noisy_means(inputs: NoiseInputs, unit: NoisySet) -> Floats:
     settings = inputs.settings
     key = prepare_truth(replace(truth, start_s=start_s, end_s=end_s), settings)
     means = [score(key, prepare_run(run, key, settings), settings).values.mean(axis=1) for run in inputs.runs]
-    return np.array(means).T[list(inputs.measures)]
+    near = np.median(iou_float64(truth.start_s, truth.end_s, start_s, end_s))
+    return NoisyScores(np.array(means).T[list(inputs.measures)], float(near))
 
 
 def noisy_spans(

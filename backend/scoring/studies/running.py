@@ -123,18 +123,33 @@ def model_selection_study(validation: StudyInputs, test: StudyInputs, *, over: s
     return Study("model-selection", choices, rows, warnings)
 
 
-def theory_study(thetas: Sequence[float] = DEFAULT_MU, gammas: Sequence[float] = (0.05, 0.1, 0.2)) -> Study:
-    """Closed forms of squared bias, variance and MSE of R@1,theta and AxIoU@1 under Gaussian noise gamma."""
-    problems = [Problem("theta", None, f"{theta!r} is not in (0, 1]") for theta in thetas if not 0 < theta <= 1]
+def theory_study(
+    thetas: Sequence[float] = DEFAULT_MU,
+    gammas: Sequence[float] = (0.05, 0.1, 0.2),
+    *,
+    over: theory.Over = "r",
+    rs: Sequence[float] = DEFAULT_MU,
+) -> Study:
+    """Closed forms of squared bias, variance and MSE of R@1,theta and AxIoU@1 under Gaussian noise gamma.
+
+    Over the true IoU r at each of `thetas`, or over theta at each of `rs`.
+    """
+    name, given = ("theta", thetas) if over == "r" else ("r", rs)
+    lowest = "(0" if name == "theta" else "[0"
+    problems = [
+        Problem(name, None, f"{value!r} is not in {lowest}, 1]")
+        for value in given
+        if not (0 <= value <= 1 and (value > 0 or name == "r"))
+    ]
     problems += [Problem("gamma", None, f"{gamma!r} is not in (0, 1]") for gamma in gammas if not 0 < gamma <= 1]
     problems += [
-        Problem(name, None, "give at least one") for name, given in (("theta", thetas), ("gamma", gammas)) if not given
+        Problem(what, None, "give at least one") for what, some in ((name, given), ("gamma", gammas)) if not some
     ]
     if problems:
         raise InputError(problems)
-    thetas, gammas = list(dict.fromkeys(thetas)), list(dict.fromkeys(gammas))
-    rows = theory.closed_forms(thetas, gammas)
-    return Study("theory", {"theta": thetas, "gamma": gammas}, rows, [])
+    chosen, noises = list(dict.fromkeys(given)), list(dict.fromkeys(gammas))
+    curves = theory.closed_forms if over == "r" else theory.closed_forms_over_theta
+    return Study("theory", {"over": over, name: chosen, "gamma": noises}, curves(chosen, noises), [])
 
 
 def _at_least_one(**values: int) -> None:

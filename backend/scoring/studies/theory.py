@@ -11,15 +11,17 @@ Source: AxIoU (Togashi et al., CVPR 2022), appendix, Figures 2 and 10, which wri
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
 from backend.ground.timespan import Floats
 from backend.scoring.studies.study import Cell
 
-AXIOU = "axiou@1"
+Over = Literal["r", "theta"]
+AXIOU, RECALL = "axiou@1", "recall@1,theta"
 STEPS = 101
-"""Points on a curve over r in [0, 1]."""
+"""Points on a curve over r, or theta, in [0, 1]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,19 +60,38 @@ def closed_forms(thetas: Sequence[float], gammas: Sequence[float], steps: int = 
     r = np.linspace(0, 1, steps)
     rows: list[dict[str, Cell]] = []
     for gamma in gammas:
-        curves = [(f"recall@1,{theta!r}", recall_error(r, np.array(theta), np.array(gamma))) for theta in thetas]
-        curves.append((AXIOU, axiou_error(np.full(steps, gamma))))
-        for measure, error in curves:
-            columns = zip(r, error.squared_bias, error.variance, error.mse, strict=True)
-            rows += [
-                {
-                    "measure": measure,
-                    "gamma": gamma,
-                    "r": float(at),
-                    "squared_bias": float(bias),
-                    "variance": float(variance),
-                    "mse": float(mse),
-                }
-                for at, bias, variance, mse in columns
-            ]
+        for theta in thetas:
+            error = recall_error(r, np.array(theta), np.array(gamma))
+            rows += _curve(f"recall@1,{theta!r}", gamma, error, r=r.tolist(), theta=[theta] * steps)
+        rows += _curve(AXIOU, gamma, axiou_error(np.full(steps, gamma)), r=r.tolist(), theta=[None] * steps)
     return rows
+
+
+def closed_forms_over_theta(rs: Sequence[float], gammas: Sequence[float], steps: int = STEPS) -> list[dict[str, Cell]]:
+    """The curves over theta in [0, 1]: a row for each gamma, true IoU and theta. AxIoU@1 is the same at all of them."""
+    theta = np.linspace(0, 1, steps)
+    rows: list[dict[str, Cell]] = []
+    for gamma in gammas:
+        for r in rs:
+            error = recall_error(np.array(r), theta, np.array(gamma))
+            rows += _curve(RECALL, gamma, error, r=[r] * steps, theta=theta.tolist())
+        rows += _curve(AXIOU, gamma, axiou_error(np.full(steps, gamma)), r=[None] * steps, theta=theta.tolist())
+    return rows
+
+
+def _curve(
+    measure: str, gamma: float, error: Error, *, r: list[float | None], theta: list[float | None]
+) -> list[dict[str, Cell]]:
+    columns = zip(r, theta, error.squared_bias, error.variance, error.mse, strict=True)
+    return [
+        {
+            "measure": measure,
+            "gamma": gamma,
+            "r": at,
+            "theta": level,
+            "squared_bias": float(bias),
+            "variance": float(variance),
+            "mse": float(mse),
+        }
+        for at, level, bias, variance, mse in columns
+    ]

@@ -1,6 +1,7 @@
 """Studies on made-up values: against plain loops, SciPy and simulation."""
 
 import itertools
+import statistics
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from backend.scoring.files.entries import parse_run_mapping, parse_truth_mapping
 from backend.scoring.presets import settle
 from backend.scoring.studies import kendall, noise, selection, stability, theory
 from backend.scoring.studies.study import SystemValues
+from backend.scoring.studies.units import generator_of
 
 RNG = np.random.default_rng(2)
 MEASURES, SYSTEMS, QUERIES = 3, 5, 24
@@ -159,7 +161,7 @@ def noise_inputs() -> tuple[noise.NoiseInputs, SystemValues]:
     settings = settle("paper", [3], [0.5, 0.8], {})
     columns = parse_truth_mapping(truth)
     inputs = noise.NoiseInputs(columns, tuple(runs), settings, (0, 1), np.full(len(columns.video), 60.0))
-    silent = noise.noisy_means(inputs, noise.NoisySet(0, 0, noise.NoiseModel("gaussian_ends", 0.0)))
+    silent = noise.noisy_scores(inputs, noise.NoisySet(0, 0, noise.NoiseModel("gaussian_ends", 0.0))).means
     return inputs, SystemValues(settings.keys[:2], ("exact", "shifted"), silent[:, :, None])
 
 
@@ -169,7 +171,8 @@ def test_label_noise_is_the_error_of_the_noisy_means() -> None:
     rows = noise.label_noise(inputs, table, [noise.NoiseModel("gaussian_ends", 0.0), model], sets=7, seed=2)
     quiet, noisy = rows[:6], rows[6:]
     assert all(row["rmse"] == 0 for row in quiet)
-    sets = [noise.noisy_means(inputs, noise.NoisySet(2, number, model)) for number in range(7)]
+    scored = [noise.noisy_scores(inputs, noise.NoisySet(2, number, model)) for number in range(7)]
+    sets = [one.means for one in scored]
     for measure in range(2):
         errors = [
             (sum((one[measure, system] - table.means[measure, system]) ** 2 for one in sets) / 7) ** 0.5
@@ -178,6 +181,38 @@ def test_label_noise_is_the_error_of_the_noisy_means() -> None:
         found = [row["rmse"] for row in noisy[3 * measure : 3 * measure + 3]]
         assert np.allclose(found, [*errors, sum(errors) / 2], rtol=0, atol=1e-12)
         assert min(errors) > 0
+    assert {row["median_iou"] for row in quiet} == {1}
+    assert {row["median_iou"] for row in noisy} == {sum(one.median_iou for one in scored) / 7}
+
+
+def test_the_median_iou_is_that_of_the_moments_marked_anew() -> None:
+    """Ends that move by 2 s, medians of five: by plain fractions, moment by moment."""
+    inputs, _ = noise_inputs()
+    truth, unit = inputs.truth, noise.NoisySet(2, 0, noise.NoiseModel("gaussian_ends", 2.0))
+    starts, ends = noise.noisy_spans(
+        truth.start_s, truth.end_s, inputs.duration_s, unit.model, generator_of(unit.seed, unit.number)
+    )
+    found = []
+    for s, e, t, f in zip(truth.start_s, truth.end_s, starts, ends, strict=True):
+        inter = max(0.0, min(e, f) - max(s, t))
+        found.append(inter / (e - s + f - t - inter))
+    assert noise.noisy_scores(inputs, unit).median_iou == pytest.approx(statistics.median(found), abs=1e-12)
+    assert statistics.median(found) < 0.95
+
+
+def test_the_median_iou_of_exp_length_is_the_iou_of_the_median_length() -> None:
+    """Without start noise IoU is min(x, 1/x), x the median of five Exp(1): its median by quantiles of that density."""
+    x = np.linspace(1e-6, 20, 400_001)
+    density = 30 * (1 - np.exp(-x)) ** 2 * np.exp(-x) ** 3
+    order = np.argsort(np.minimum(x, 1 / x))
+    below = np.cumsum(density[order])
+    expected = float(np.minimum(x, 1 / x)[order][np.searchsorted(below, below[-1] / 2)])
+    truth = parse_truth_mapping(
+        {"q": [{"video": f"v{n}", "start": 0, "end": 100, "relevance": 1} for n in range(20_000)]}
+    )
+    inputs = noise.NoiseInputs(truth, (), settle("paper", [3], [0.5], {}), (), np.full(20_000, np.inf))
+    near = noise.noisy_scores(inputs, noise.NoisySet(0, 0, noise.NoiseModel("exp_length", 0.0))).median_iou
+    assert near == pytest.approx(expected, abs=0.01)
 
 
 def test_label_noise_does_not_depend_on_the_number_of_jobs() -> None:
@@ -246,3 +281,30 @@ def test_a_curve_has_one_axiou_and_a_recall_for_each_theta() -> None:
     rows = theory.closed_forms([0.3, 0.5], [0.1], steps=3)
     assert [row["measure"] for row in rows] == ["recall@1,0.3"] * 3 + ["recall@1,0.5"] * 3 + ["axiou@1"] * 3
     assert [row["r"] for row in rows[:3]] == [0, 0.5, 1]
+
+
+def test_curves_over_theta_cross_those_over_r_at_every_point() -> None:
+    """One formula, walked in two directions: the same (r, theta, gamma) has the same three values."""
+    fields = ("squared_bias", "variance", "mse")
+    grid = [n / 10 for n in range(11)]
+    over_r, over_theta = (
+        {
+            (round(float(str(row["r"])), 9), round(float(str(row["theta"])), 9)): [row[field] for field in fields]
+            for row in rows
+            if row["measure"] != theory.AXIOU
+        }
+        for rows in (
+            theory.closed_forms(grid, [0.1], steps=11),
+            theory.closed_forms_over_theta(grid, [0.1], steps=11),
+        )
+    )
+    assert over_r.keys() == over_theta.keys()
+    assert all(over_theta[at] == pytest.approx(values, abs=1e-12) for at, values in over_r.items())
+
+
+def test_a_curve_over_theta_is_worst_at_the_true_iou() -> None:
+    """There half of the draws fall on the wrong side; AxIoU@1 has no theta, so its error is flat."""
+    rows = theory.closed_forms_over_theta([0.4, 0.6], [0.2], steps=6)
+    recall = [row for row in rows if row["r"] == 0.4]
+    assert max(recall, key=lambda row: float(str(row["mse"])))["theta"] == 0.4
+    assert [row["mse"] for row in rows if row["measure"] == theory.AXIOU] == pytest.approx([0.04] * 6)
