@@ -19,6 +19,7 @@ from annotate_app.server.routes import own_routes
 from annotate_app.server.sockets import answer_at_once
 from annotate_app.session import auth, oidc
 from annotate_app.session.guard import Guard
+from annotate_app.widgets.menu_counts import told
 from backend import api
 from backend.ground.errors import ReelRankError
 
@@ -49,7 +50,7 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
 
 app = st.App(
     Path(__file__).with_name("main.py"),
-    routes=own_routes(auth.project, clips),
+    routes=own_routes(auth.project, clips, told),
     middleware=[Middleware(Guard, project=auth.project)],
     lifespan=lifespan,
 )

@@ -1,4 +1,4 @@
-"""Which pages a role gets; behind the title of a lead's page stands how much waits there.
+"""Which pages a role gets. How much waits on a lead's page, `menu_counts` writes behind its title.
 
 A page of another role exists only to say so; the gate decides, whatever page is open.
 """
@@ -30,7 +30,6 @@ from annotate_app.screens import (
 )
 from annotate_app.session import auth
 from annotate_app.session.addresses import address
-from annotate_app.widgets import waiting
 from backend.campaign.nouns import Person, Role
 
 _PAGES: tuple[tuple[Role, Callable[[], None], str, str], ...] = (
@@ -61,13 +60,10 @@ _FRONT = ("Grade", "Queries")
 def page_for(person: Person | None) -> StreamlitPage:
     """The page this run shows; `/` leads on to the page that the person's role works with most."""
     role = None if person is None else person.role
-    told = (
-        {} if person is None or role is not Role.LEAD else waiting.counts(*waiting.now_waiting(auth.project(), person))
-    )
     pages = {
         title: st.Page(
             page if owner is role else partial(_not_yours, owner),
-            title=f"{title} ({told[title]})" if title in told else title,
+            title=title,
             icon=icon,
             url_path=address(title),
             visibility="visible" if owner is role else "hidden",

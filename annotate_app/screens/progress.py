@@ -46,15 +46,13 @@ def _live(project: api.Project, lead: Person) -> None:
     version, now = api.work_version(project, lead), time.time()
     kept = st.session_state.get("progress_kept")
     if kept is None or kept[0] != version or now - kept[1] > _AT_LEAST_S:
-        waits = api.waits(project, lead)
-        found, pairs = api.progress(project, lead, now=now), api.status_counts(project, lead)["pairs"]
+        began = time.perf_counter()
+        waits, found = api.waits(project, lead), api.progress(project, lead, now=now)
+        took_s, pairs = time.perf_counter() - began, api.status_counts(project, lead)["pairs"]
         kept = (version, now, found, pairs, waits, api.funnel(project, lead))
         st.session_state["progress_kept"] = kept
-        told = waiting.counts(waits, found.ahead.stuck)
-        if st.session_state.setdefault("progress_menu", told) != told:
-            st.session_state["progress_menu"] = told
-            waiting.forget()
-            st.rerun()  # the menu tells the same counts; nobody types on this page
+        # The menu tells the same.
+        waiting.keep(project, waiting.Counted(version, now, waits, found.ahead.stuck, took_s))
     _, _, found, pairs, waits, steps = kept
     if any(pairs.values()):
         st.html(verdict_bar(pairs))

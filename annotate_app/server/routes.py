@@ -21,6 +21,7 @@ from starlette.routing import BaseRoute, Route
 from annotate_app.server.clip_worker import ClipWorker
 from annotate_app.server.clips import clip_response, cut_clip, look, refused
 from annotate_app.server.example_routes import Examples
+from annotate_app.server.menu_route import Waiting, menu_route
 from annotate_app.server.moment_routes import Moments
 from annotate_app.server.practice_routes import PracticeRoutes
 from annotate_app.server.rewriting_routes import Rewriting
@@ -235,8 +236,8 @@ class Desks:
             await run_in_threadpool(api.report_clip, self._project(), person, pair, str(error), now=self._clock())
 
 
-def own_routes(project: Callable[[], api.Project], clips: ClipWorker[api.ClipJob]) -> list[BaseRoute]:
-    """All routes of the app that are not Streamlit's."""
+def own_routes(project: Callable[[], api.Project], clips: ClipWorker[api.ClipJob], waiting: Waiting) -> list[BaseRoute]:
+    """All routes of the app that are not Streamlit's; `waiting` is what the menu of a lead tells."""
     return [
         *Sessions(project).routes(),
         *Desks(project, clips).routes(),
@@ -244,4 +245,5 @@ def own_routes(project: Callable[[], api.Project], clips: ClipWorker[api.ClipJob
         *Moments(project, clips).routes(),
         *PracticeRoutes(project, clips).routes(),
         *Rewriting(project).routes(),
+        menu_route(project, waiting),
     ]

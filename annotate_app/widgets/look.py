@@ -9,6 +9,7 @@ import streamlit as st
 
 from annotate_app.plain import plain
 from annotate_app.session import auth
+from annotate_app.widgets.menu_counts import menu_counts
 from backend import api
 from backend.campaign.nouns import Person, Role
 from backend.ground.errors import ReelRankError
@@ -43,6 +44,8 @@ def header(project: api.Project, person: Person) -> None:
             f'<input type="hidden" name="csrf" value="{escape(csrf)}"><button type="submit">Sign out</button>'
             "</form></div>"
         )
+        if person.role is Role.LEAD:
+            menu_counts(project, person)
 
 
 def lead_page(title: str) -> tuple[api.Project, Person, dict[str, Any]]:

@@ -18,8 +18,9 @@ from backend.campaign.steering.model import Ahead, Barred, Forecast, Stuck, Wait
 
 REFRESH_S = 15
 """How often a page looks whether anything has changed."""
-_NOT_SOONER_S = 10.0
-"""Counts are not made anew sooner than this: while many people grade, something has always changed."""
+_SPARED = 30
+"""Counts are not made anew sooner than in so many times what they took: while many people grade, something has always
+changed."""
 
 
 class WayThere(NamedTuple):
@@ -195,15 +196,22 @@ def list_of(lines: Sequence[Line]) -> str:
     return f"<ul class='rr-waits'>{rows}</ul>"
 
 
-def now_waiting(project: api.Project, lead: Person) -> tuple[tuple[Wait, ...], tuple[Stuck, ...]]:
+def now_waiting(project: api.Project, lead: Person) -> "Counted":
     """What waits and what is stuck; counted anew only where something has changed, and not at every click."""
-    version, now = api.work_version(project, lead), time.monotonic()
+    version, now = api.work_version(project, lead), time.time()
     kept = _kept.get(project.folder)
-    if kept is None or (kept.version != version and now - kept.at >= _NOT_SOONER_S):
-        kept = _Kept(version, now, api.waits(project, lead), api.stuck(project, lead))
-        forget()  # a server serves one project
-        _kept[project.folder] = kept
-    return kept.waits, kept.stuck
+    if kept is None or (kept.version != version and not 0 <= now - kept.at < _SPARED * kept.took_s):
+        began = time.perf_counter()
+        waits, stuck = api.waits(project, lead), api.stuck(project, lead)
+        kept = keep(project, Counted(version, now, waits, stuck, time.perf_counter() - began))
+    return kept
+
+
+def keep(project: api.Project, counted: "Counted") -> "Counted":
+    """Let everybody else see what a page has just counted."""
+    forget()  # a server serves one project
+    _kept[project.folder] = counted
+    return counted
 
 
 def forget() -> None:
@@ -227,24 +235,27 @@ def line(project: api.Project, lead: Person) -> None:
     """One short line of all that waits and is stuck, which keeps itself up to date."""
     if auth.current() is None:
         st.rerun()
-    waits, stuck = now_waiting(project, lead)
-    parts = [_WAITS[one.kind][2]._replace(act=f"{one.count:,} {_SHORT[one.kind]}").link for one in waits]
+    kept = now_waiting(project, lead)
+    parts = [_WAITS[one.kind][2]._replace(act=f"{one.count:,} {_SHORT[one.kind]}").link for one in kept.waits]
     said = [f"Waits for you: {', '.join(parts)}."] if parts else []
-    if pairs := sum(one.pairs for one in stuck):
+    if pairs := sum(one.pairs for one in kept.stuck):
         place = WayThere("Progress", "", "See why")
         said.append(f"<b>{wording.pairs_are(pairs)} stuck.</b> {place.link}")
     if said:
         st.html(f"<p class='rr-waiting'>{' '.join(said)}</p>")
 
 
-class _Kept(NamedTuple):
+class Counted(NamedTuple):
+    """What waits and what is stuck `at` a time, the version of the work that it belongs to, and what counting took."""
+
     version: tuple[int, ...]
     at: float
     waits: tuple[Wait, ...]
     stuck: tuple[Stuck, ...]
+    took_s: float
 
 
-_kept: dict[Path, _Kept] = {}
+_kept: dict[Path, Counted] = {}
 
 
 def _stuck(one: Stuck) -> str:

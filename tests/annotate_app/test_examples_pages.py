@@ -164,7 +164,10 @@ def client(project: fake_api.Project) -> Iterator[TestClient]:
     from annotate_app.session.guard import Guard
 
     clips: ClipWorker[fake_api.ClipJob] = ClipWorker(fake_api.cut_clip)
-    app = Starlette(routes=own_routes(lambda: project, clips), middleware=[Middleware(Guard, project=lambda: project)])
+    app = Starlette(
+        routes=own_routes(lambda: project, clips, lambda project, lead: {}),
+        middleware=[Middleware(Guard, project=lambda: project)],
+    )
     with TestClient(app, follow_redirects=False) as found:
         yield found
     clips.stop()

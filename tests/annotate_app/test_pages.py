@@ -335,6 +335,27 @@ def test_the_menu_counts_what_waits_behind_each_page() -> None:
     }
     assert set(found) < set(TITLES)
     assert waiting.counts((), ()) == {}
+
+
+def test_what_the_menu_asks_for_is_by_page_and_counted_anew_only_after_a_while(project: fake_api.Project) -> None:
+    from annotate_app.widgets import menu_counts, waiting
+
+    waiting.forget()
+    lead = fake_api.person_for(project, "token-of-Lea", now=0.0)
+    assert lead is not None
+    project.waits = (Wait(WaitKind.NOTES, 1203),)
+    first = menu_counts.told(project, lead)  # type: ignore[arg-type]  # the fake stands in for the real one
+    assert first["counts"] == {"/disagreements": "1,203"}
+    project.waits = ()
+    assert menu_counts.told(project, lead) == first, "nothing has happened"  # type: ignore[arg-type]
+    waiting.forget()
+    assert menu_counts.told(project, lead)["counts"] == {}  # type: ignore[arg-type]
+
+
+def test_every_wait_has_a_sentence() -> None:
+    from annotate_app.widgets import waiting
+
+    every = [Wait(kind, 1000 + nth) for nth, kind in enumerate(WaitKind)]
     assert len(waiting.wait_lines(every)) == len(WaitKind)
 
 

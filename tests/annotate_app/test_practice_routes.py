@@ -47,7 +47,10 @@ def nova(judging: Judging, monkeypatch: pytest.MonkeyPatch) -> Iterator[Newcomer
     api.choose_practice(project, judging.lead, "Somebody waves.", MomentId(1), 3, WHY, now=NOW)
     person = api.add_person_with_password(project, api.OPERATOR, "Nova", Role.ANNOTATOR, PASSWORD, now=NOW)
     clips = ClipWorker(api.cut_clip)
-    app = Starlette(routes=own_routes(lambda: project, clips), middleware=[Middleware(Guard, project=lambda: project)])
+    app = Starlette(
+        routes=own_routes(lambda: project, clips, lambda project, lead: {}),
+        middleware=[Middleware(Guard, project=lambda: project)],
+    )
     with TestClient(app, follow_redirects=False) as client:
         token = api.sign_in(project, "Nova", PASSWORD, now=NOW)
         client.cookies.set("reelrank_session", token)

@@ -54,7 +54,7 @@ def client(project: fake_api.Project) -> Iterator[TestClient]:
 
     app = Starlette(
         routes=[
-            *own_routes(lambda: project, clips),
+            *own_routes(lambda: project, clips, lambda project, lead: {"at": 5.0, "counts": {"/progress": "7 stuck"}}),
             WebSocketRoute("/_stcore/stream", stream),
             Route("/{path:path}", anything),
         ],
@@ -91,6 +91,7 @@ def sign_in(client: TestClient, name: str, password: str, **more: str) -> Any:
         ("/people", 303),
         ("/clips/pair7.mp4", 401),
         ("/media/abc", 401),
+        ("/lead/waiting", 401),
         ("/_stcore/bidi-components/x", 401),
         ("/_stcore/agent/openapi.json", 401),
         ("/static/js/main.js", 200),
@@ -104,6 +105,17 @@ def test_a_stranger_sees_only_the_sign_in(client: TestClient, path: str, status:
     assert answer.status_code == status
     if status == 303:
         assert answer.headers["location"].startswith("/session/sign-in")
+
+
+def test_only_leads_are_told_what_waits_and_only_on_a_page_of_ours(client: TestClient) -> None:
+    asked = {"headers": {"X-ReelRank": "1"}}
+    assert signed_in(client, "token-of-Ana").get("/lead/waiting", **asked).status_code == 403
+    answer = signed_in(client, "token-of-Lea").get("/lead/waiting", **asked)
+    assert answer.json() == {"at": 5.0, "counts": {"/progress": "7 stuck"}}
+    assert answer.headers["cache-control"] == "no-store"
+    assert client.get("/lead/waiting").status_code == 403
+    foreign = {"headers": {"X-ReelRank": "1", "Origin": "http://elsewhere"}}
+    assert client.get("/lead/waiting", **foreign).status_code == 403
 
 
 def test_the_page_asked_for_comes_back_after_signing_in(client: TestClient) -> None:
