@@ -29,6 +29,54 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "report.html"
 
 
+NAMES = ("CONQUER_imprecise-caption_N1000_seed2018", "CroCs_BMRN_two-step_retrieval-of-massive-videos_final-checkpoint")
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The report of nine runs, some of which have long names."""
+    folder = tmp_path_factory.mktemp("many")
+    truth, runs = write_files(folder)
+    named = [folder / f"{name}.json" for name in (*NAMES, *(f"XML_top20_val_{number}" for number in range(7)))]
+    for number, path in enumerate(named):
+        path.write_bytes(runs[number % 3].read_bytes())
+    page = api.report_page(
+        api.score_files(truth, named), api.file_inputs(truth, named), made=datetime(2026, 1, 2, tzinfo=UTC)
+    )
+    (folder / "report.html").write_text(page, encoding="utf-8")
+    return folder / "report.html"
+
+
+@pytest.mark.parametrize(("width", "media"), [(1280, "screen"), (720, "print")])
+def test_nine_runs_have_room_on_a_screen_and_on_a_sheet_of_paper(
+    browser: Browser, many: Path, width: int, media: str
+) -> None:
+    """A4 has 720 pixels between its margins. Tables of groups lay over one another there, and others were cut."""
+    page = browser.new_page(viewport={"width": width, "height": 900})
+    page.emulate_media(media=media)
+    page.goto(many.as_uri())
+    wide = "(all) => all.filter((one) => one.checkVisibility() && one.offsetWidth > one.parentElement.clientWidth)"
+    tables = page.locator("#leaderboard table, #measures table, #groups table, #errors table, #queries table")
+    assert tables.count() > 6
+    assert tables.evaluate_all(f"{wide}.map((one) => one.caption.textContent)") == []
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    # A name is broken between its parts: each of them stands on one line.
+    lines = page.locator("#measures thead th:nth-child(n + 3)").evaluate_all(
+        """(heads) => heads.flatMap((head) => {
+          const walker = document.createTreeWalker(head, NodeFilter.SHOW_TEXT), found = [];
+          while (walker.nextNode()) {
+            const range = document.createRange();
+            range.selectNodeContents(walker.currentNode);
+            found.push([walker.currentNode.data, range.getClientRects().length]);
+          }
+          return found;
+        })"""
+    )
+    assert {text for text, _ in lines} >= {"CONQUER_", "seed2018", "massive-", "checkpoint"}
+    assert [text for text, count in lines if count != 1] == []
+    page.close()
+
+
 @pytest.fixture(params=[(1280, "light"), (1280, "dark"), (390, "light")], ids=["light", "dark", "phone"])
 def page(request: pytest.FixtureRequest, browser: Browser, report: Path) -> Iterator[Page]:
     """The report, which may neither complain nor ask for anything."""

@@ -5,7 +5,9 @@ Everything that comes from files is text: the template escapes it. Only our own 
 
 import base64
 import hashlib
+import re
 from collections.abc import Mapping
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,8 @@ from markupsafe import Markup
 from backend.scoring.drawing import svg
 
 _FOLDER = Path(__file__).parent
+_PIECES = re.compile(r"\s+|[^\s_./=,:|+@-]{1,16}[_./=,:|+@-]*|[_./=,:|+@-]+")
+"""Of a name: what stands between the signs that part names, with the signs after it."""
 
 
 def render(context: Mapping[str, Any]) -> str:
@@ -27,6 +31,7 @@ def render(context: Mapping[str, Any]) -> str:
         Markup((_FOLDER / name).read_text(encoding="utf-8"))  # our own files
         for name in ("report.css", "report.js")
     )
+    environment.filters["breakable"] = breakable
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     page = environment.get_template("page.html.jinja")
     return page.render(context, css=style, script=script, script_hash=f"sha256-{digest}")
@@ -35,3 +40,16 @@ def render(context: Mapping[str, Any]) -> str:
 def inline(chart: alt.TopLevelMixin) -> Markup:
     """A chart as SVG markup; the renderer has escaped what is in it."""
     return Markup(svg(chart))
+
+
+def breakable(text: object) -> Markup:
+    """Text that may be broken after what parts a name, such as `_`, and within a piece only where that is very long.
+
+    >>> print(breakable("a<b_seed2018"))
+    a&lt;b_<wbr>seed2018
+    """
+    pieces = _PIECES.findall(str(text))
+    return Markup("").join(
+        Markup("{}<wbr>").format(piece) if not (piece.isspace() or following.isspace()) else piece
+        for piece, following in pairwise([*pieces, " "])
+    )

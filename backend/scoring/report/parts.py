@@ -19,10 +19,12 @@ from backend.scoring.measures import MEASURES
 from backend.scoring.report import charts
 from backend.scoring.scoreboard import Scoreboard
 from backend.scoring.views.errors import examples, fates_of_grades, outcomes, percent
-from backend.scoring.views.ranking import ranking
+from backend.scoring.views.ranking import means, ranking
 from backend.scoring.views.table import Mark
 from backend.scoring.views.table import number as score
 
+_ABREAST = 10
+"""Runs that a sheet of A4 has room for beside one another."""
 _EACH = 5_000
 """Queries in the per-query table; a page with more is slow."""
 
@@ -49,6 +51,12 @@ def leaderboard(summary: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def measures(summary: Mapping[str, Any]) -> dict[str, Any]:
+    """All means; many runs stand in several tables below one another, because paper is no wider than this."""
+    table = means(summary)
+    return {"bands": table.bands(keep=2, most=_ABREAST), "notes": table.notes}
+
+
 def errors(summary: Mapping[str, Any], facts: Facts) -> dict[str, Any]:
     """The error analysis of all runs."""
     found = outcomes(summary)
@@ -63,8 +71,9 @@ def errors(summary: Mapping[str, Any], facts: Facts) -> dict[str, Any]:
 
 
 def per_query(board: Scoreboard, focus: str, facts: Facts) -> dict[str, Any]:
-    """One measure of every query and run, as rows and as a CSV to take along."""
+    """One measure of every query, of the best runs as rows and of all as a CSV to take along."""
     queries, values = board.shared(focus)
+    shown = np.sort(np.argsort(-values.mean(axis=1), kind="stable")[:_ABREAST]).tolist() if len(queries) else []
     columns, lines = ["query", *(run.name for run in board.runs), "measure", "preset", "options"], []
     options = " ".join(f"{name}={value}" for name, value in board.options.items())
     rows: list[dict[str, Any]] = []
@@ -76,15 +85,17 @@ def per_query(board: Scoreboard, focus: str, facts: Facts) -> dict[str, Any]:
                 {
                     "query": query,
                     "text": facts.texts.get(str(query), ""),
-                    "cells": [score(value) for value in cells],
+                    "cells": [score(cells[place]) for place in shown],
                     "spread": f"{max(cells) - min(cells):.4f}",
                 }
             )
-    more = len(queries) - len(rows)
-    whole = f" The first {len(rows):,} are shown, the file has all." if more else ""
+    parts = [f"first {len(rows):,} of them"] if len(queries) > len(rows) else []
+    parts += [f"best {len(shown)} of {len(board.runs)} runs"] if len(shown) < len(board.runs) and len(queries) else []
+    whole = f" The {' and the '.join(parts)} are shown, the file has all." if parts else ""
     return {
         "words": f"{focus} of the {len(queries):,} queries that count for every run.{whole}",
         "texts": bool(facts.texts),
+        "runs": [board.runs[place].name for place in shown],
         "rows": rows,
         "file": "per-query.csv",
         "csv": quote(csv_text(columns, lines)),

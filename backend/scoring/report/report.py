@@ -20,9 +20,9 @@ from backend.scoring.report.film import Film, add_strips
 from backend.scoring.report.page import inline, render
 from backend.scoring.scoreboard import Scoreboard
 from backend.scoring.statistics.sureness import Sureness, add_statistics
-from backend.scoring.views.groups import groups
+from backend.scoring.views.groups import narrow_groups
 from backend.scoring.views.pools import told as pools_told
-from backend.scoring.views.ranking import conventions, means
+from backend.scoring.views.ranking import conventions
 from backend.scoring.views.table import Mark
 
 _BREAKDOWNS = ("duration", "show", "relevance")
@@ -110,8 +110,8 @@ def report_page(
                 for one in parts.pictures(board, focus)
             ]
         ),
-        "measures": means(summary),
-        "groups": [{"name": by, "table": groups(summary, by)} for by in _BREAKDOWNS],
+        "measures": parts.measures(summary),
+        "groups": [{"name": by, "table": narrow_groups(summary, by)} for by in _BREAKDOWNS],
         "errors": parts.errors(summary, facts),
         "cases": {
             "words": f"Ground truth and predictions side by side, matched at K = {k} and IoU threshold {mu:g}, and "

@@ -39,6 +39,12 @@ def groups(summary: Mapping[str, Any], by: str, key: str | None = None) -> Table
     return Table(title, columns, rows, (f"{first['note'][:1].upper()}{first['note'][1:]}.",))
 
 
+def narrow_groups(summary: Mapping[str, Any], by: str, key: str | None = None) -> Table:
+    """One breakdown, turned to a row for each run where there are more runs than groups: for a page."""
+    table = groups(summary, by, key)
+    return table.turned() if len(summary["runs"]) > len(table.rows) else table
+
+
 def _size(sizes: Sequence[int]) -> Cell:
     low, high = min(sizes), max(sizes)
     return Cell(high, f"{low:,}" if low == high else f"{low:,}-{high:,}")

@@ -6,6 +6,7 @@ Reads and writes nothing.
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import pairwise
 
 
 class Mark(StrEnum):
@@ -103,6 +104,28 @@ class Table:
             (Cell(column.name, column.title), *(row[n] for row in self.rows)) for n, column in enumerate(others, 1)
         )
         return Table(self.title, (Column(corner.name, corner.title, number=False), *heads), rows, self.notes)
+
+    def bands(self, keep: int, most: int) -> tuple["Table", ...]:
+        """As many tables as a page has room for side by side columns: the first `keep` columns stand in each.
+
+        The others are shared out evenly, at most `most` to a table, in their order.
+
+        >>> heads = tuple(Column(name, name) for name in "kabcd")
+        >>> [[c.name for c in table.columns] for table in Table("", heads, ()).bands(1, 3)]
+        [['k', 'a', 'b'], ['k', 'c', 'd']]
+        """
+        others = range(keep, len(self.columns))
+        count = max(1, -(-len(others) // most))
+        first = [keep + len(others) * n // count for n in range(count + 1)]
+        return tuple(
+            Table(
+                self.title,
+                self.columns[:keep] + self.columns[low:high],
+                tuple(row[:keep] + row[low:high] for row in self.rows),
+                self.notes,
+            )
+            for low, high in pairwise(first)
+        )
 
     def texts(self) -> list[list[str]]:
         """Head and rows as text, for whoever writes plain ones."""

@@ -26,16 +26,24 @@ class Page(HTMLParser):
         self.attributes: list[tuple[str, str, str]] = []
         self.ids: list[str] = []
         self.texts: list[str] = []
+        self.broken = False
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.tags.append(tag)
+        self.broken = tag == "wbr"
         self.attributes += [(tag, name, value or "") for name, value in attrs]
         self.ids += [value or "" for name, value in attrs if name == "id"]
 
     def handle_data(self, data: str) -> None:
-        if data.strip():
+        # A place where a name may be broken is no end of its text.
+        if self.broken:
+            self.texts[-1] += data
+        elif data.strip():
             self.texts.append(data.strip())
+
+    def handle_endtag(self, tag: str) -> None:
+        self.broken = False
 
     def values(self, *names: str) -> list[str]:
         return [value for _, name, value in self.attributes if name in names]
@@ -127,6 +135,28 @@ def test_one_run_and_any_measures_make_a_page(tmp_path: Path, measures: list[str
     page = Page(api.report_page(board, api.file_inputs(truth, runs[2:]), made=MADE))
     assert f"mean {board.focus}" in page.texts
     assert "difference to baseline" not in page.texts
+
+
+def test_many_runs_stand_in_tables_that_a_sheet_of_paper_holds(tmp_path: Path) -> None:
+    truth, runs = write_files(tmp_path)
+    named = [tmp_path / f"run{number:02}.json" for number in range(12)]
+    for number, path in enumerate(named):
+        path.write_bytes(runs[2 if number % 4 else 0].read_bytes())
+    board = api.score_files(truth, named, k=[5], mu=[0.5], theta=[0.5])
+    text = api.report_page(board, api.file_inputs(truth, named), made=MADE)
+    heads = [re.findall(r"run\d\d", head) for head in re.findall(r"<thead>(.*?)</thead>", text, re.DOTALL)]
+    names = [path.stem for path in named]
+    assert [head for head in heads if len(head) > 1] == [names[:6], names[6:], names[:10]], (
+        "means twice, every query once"
+    )
+    page = Page(text)
+    assert any("The best 10 of 12 runs are shown, the file has all." in words for words in page.texts)
+    # Nine runs lack queries: what else is to know stays in reach, and the table on the first screen.
+    (more,) = (int(words.removesuffix(" more")) for words in page.texts if re.fullmatch(r"\d+ more", words))
+    note = text[text.index('<div class="note"') : text.index('<section id="leaderboard">')]
+    shown, folded = note.split("<details>")
+    assert (shown.count("<li>"), folded.count("<li>")) == (4, more)
+    assert note.count("has no predictions for 2 queries") == 9
 
 
 def test_a_run_none_of_whose_queries_count_makes_a_page(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from backend.ground.timespan import Floats
 from backend.scoring import measures as family
 from backend.scoring.matching.found import Found
 from backend.scoring.measure import Measure, Threshold
+from backend.scoring.views.groups import narrow_groups
 from backend.scoring.views.table import Mark
 from scored import QUERIES, write_files
 
@@ -142,6 +143,17 @@ def test_what_is_best_and_what_is_told_apart_is_marked_for_every_measure(summary
             assert (Mark.ABOVE in cell.marks) is (p is not None and p < 0.05 and gain > 0)
             assert (Mark.BELOW in cell.marks) is (p is not None and p < 0.05 and gain < 0)
     assert sum(cell.sign == "†↓" for row in table.rows for cell in row) > 10
+
+
+def test_groups_stand_side_by_side_where_they_are_fewer_than_the_runs(summary: dict[str, Any]) -> None:
+    found = summary | {"runs": [run | {"name": f"{run['name']} {n}"} for n in (1, 2) for run in summary["runs"]]}
+    wide, narrow = api.score_groups(found, "show"), narrow_groups(found, "show")
+    assert [column.title for column in narrow.columns] == ["group", *(cell.text for cell in wide.cells("group"))]
+    assert [row[0].text for row in narrow.rows] == ["queries", *(run["name"] for run in found["runs"])]
+    for run, row in zip(found["runs"], narrow.rows[1:], strict=True):
+        assert list(row[1:]) == wide.cells(run["name"])
+    one = found | {"runs": found["runs"][:1]}
+    assert narrow_groups(one, "show") == api.score_groups(one, "show")
 
 
 def test_groups_and_errors_count_everything_once(summary: dict[str, Any]) -> None:
