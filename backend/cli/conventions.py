@@ -53,6 +53,14 @@ Option = Annotated[
     list[str] | None,
     typer.Option("--option", metavar="NAME=VALUE", help="Override one point of the preset, e.g. gain=exp2."),
 ]
+Nms = Annotated[
+    float | None,
+    typer.Option(
+        "--nms",
+        metavar="IOU",
+        help="Non-maximum suppression first: what overlaps a better prediction of its video by more falls.",
+    ),
+]
 
 CUTOFFS, THRESHOLDS = "10,20,40", "0.3,0.5,0.7"
 

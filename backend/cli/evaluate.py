@@ -13,6 +13,7 @@ from backend.cli.conventions import (
     Benchmark,
     Chart,
     FirstStep,
+    Nms,
     OnePerVideo,
     Option,
     Outside,
@@ -82,6 +83,7 @@ def evaluate(
         ),
     ] = None,
     option: Option = None,
+    nms: Nms = None,
     outside_pool: Outside = OutsidePool.ERROR,
     one_per_video: OnePerVideo = False,
     top_videos: TopVideos = None,
@@ -130,6 +132,7 @@ def evaluate(
         _require_place(place)
     shown_from = None if project is None else api.open_project(project)
     options: dict[str, Any] = dict(read_option(text) for text in option or ())
+    options |= {} if nms is None else {"nms": nms}
     with progress_bar() as progress:
         board = api.score_files(
             truth,

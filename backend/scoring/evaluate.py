@@ -43,6 +43,7 @@ def evaluate(
     duplicates: str | None = None,
     dedupe_predictions: bool | None = None,
     invalid: str | None = None,
+    nms: float | None = None,
     measures: Iterable[str] | None = None,
     pools: Pools | None = None,
     pooling: Pooling | None = None,
@@ -71,6 +72,8 @@ def evaluate(
         duplicates: equal truth moments: `keep` or `merge_max`.
         dedupe_predictions: drop later ones of equal predictions of a query.
         invalid: impossible moments, mu outside (0, 1]: `error`, `skip` them, or `zero` (see `Conventions`).
+        nms: non-maximum suppression: IoU in (0, 1] above which a prediction falls to a better one, by score, of the
+            same query and video; what stays is ranked by score.
         measures: names of measures (`rank` stands for `recall`, `ap` for `axiou_ap`); all in preset `paper`, `ndcg`
             alone in `tvr-ranking` where not given.
         pools: from `reelrank.read_pools`: each query is searched in its own pool of videos, as in MVMR.
@@ -107,6 +110,7 @@ def evaluate(
         "duplicates": duplicates,
         "dedupe_predictions": dedupe_predictions,
         "invalid": invalid,
+        "nms": nms,
     }
     settings = settle(preset, k, mu, options, theta=theta, min_relevance=min_relevance, measures=measures)
     columns = None if truth is None else parse_truth_mapping(truth)

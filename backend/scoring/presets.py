@@ -54,6 +54,8 @@ class Conventions:
     """Moments that no video can hold (end not after start, negative, not finite), mu outside (0, 1]:
     `skip` leaves such moments out, `zero` computes on, which gives them IoU 0 (except negative times,
     which overlap as usual); both let any finite mu pass."""
+    nms: float | None = None
+    """IoU above which a prediction falls to a better one of its query and video, see `matching.suppression`."""
 
 
 class Options(TypedDict, total=False):
@@ -70,6 +72,7 @@ class Options(TypedDict, total=False):
     duplicates: str | None
     dedupe_predictions: bool | None
     invalid: str | None
+    nms: float | None
 
 
 PRESETS: Mapping[str, Conventions] = {
@@ -148,7 +151,7 @@ class Settings:
         )
 
     @property
-    def changed(self) -> dict[str, str | bool | int]:
+    def changed(self) -> dict[str, str | bool | float]:
         """The options whose value is not the preset's, or not the usual one."""
         usual = asdict(PRESETS[self.preset])
         changed = {name: value for name, value in asdict(self.conventions).items() if value != usual[name]}
@@ -182,7 +185,9 @@ def settle(
     given = {name: value for name, value in options.items() if value is not None}
     for name, value in given.items():
         allowed = OPTION_VALUES.get(name)
-        if allowed is None:
+        if name == "nms":
+            problems += [] if _is_level(value) else [Problem(name, None, f"{value!r} is not an IoU in (0, 1]")]
+        elif allowed is None:
             problems.append(Problem(name, None, f"no such option; there are {', '.join(OPTION_VALUES)}"))
         elif value not in allowed:
             problems.append(Problem(name, None, f"{value!r} is not one of {', '.join(map(str, allowed))}"))
@@ -228,6 +233,10 @@ def _cutoffs(values: Iterable[SupportsIndex], problems: list[Problem]) -> tuple[
     if not found and not problems:
         problems.append(Problem("k", None, "give at least one cut-off, such as 10"))
     return tuple(dict.fromkeys(found))
+
+
+def _is_level(value: object) -> bool:
+    return not isinstance(value, bool) and isinstance(value, (int, float)) and 0 < value <= 1
 
 
 def _thresholds(name: str, values: Iterable[float], strict: bool, problems: list[Problem]) -> tuple[float, ...]:

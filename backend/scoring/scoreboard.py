@@ -42,7 +42,7 @@ class Setting:
     `options` stand beside the numbers with those of the preset, `facts` beside the runs, `of_run` in each run by name.
     """
 
-    options: Mapping[str, str | bool | int] = field(default_factory=dict)
+    options: Mapping[str, str | bool | float] = field(default_factory=dict)
     facts: Mapping[str, Any] = field(default_factory=dict)
     of_run: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
@@ -59,7 +59,7 @@ class Scoreboard:
     setting: Setting = Setting()
 
     @property
-    def options(self) -> dict[str, str | bool | int]:
+    def options(self) -> dict[str, str | bool | float]:
         """Every choice that is not the usual one, of the preset and of the setting."""
         return self.settings.changed | dict(self.setting.options)
 

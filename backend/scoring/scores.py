@@ -16,6 +16,7 @@ from backend.scoring import measures as family
 from backend.scoring.matching.columns import Indices, QueryKey, Run, Spans, Truth, order_within
 from backend.scoring.matching.found import Found
 from backend.scoring.matching.matching import TruthIndex, index_truth, pair_up
+from backend.scoring.matching.suppression import suppress
 from backend.scoring.measures.ndcg import ideal_dcg
 from backend.scoring.presets import Settings
 
@@ -158,12 +159,12 @@ def prepare_run(run: Run, key: AnswerKey, settings: Settings, narrowing: Narrowi
     if narrowing:
         refused, told = narrowing.check(run)
         problems += refused
-    sorts = options.order == "score" or (narrowing is not None and narrowing.sorts)
+    sorts = options.order == "score" or options.nms is not None or (narrowing is not None and narrowing.sorts)
     must = {}
     if sorts or (narrowing and narrowing.by_score):
         must = {int(i): "the score is not a number" for i in np.flatnonzero(np.isnan(run.score))}
     try:
-        run, warnings = _admit(run, run.span_problems(), must, settings)
+        run, warnings = _admit(run, _with_a_way_out(run), must, settings)
     except InputError as error:
         problems += error.problems
     if problems:
@@ -181,6 +182,8 @@ def prepare_run(run: Run, key: AnswerKey, settings: Settings, narrowing: Narrowi
         )
     if narrowing:
         run = narrowing.narrow(run)
+    if options.nms is not None:
+        run = suppress(run, options.nms, exact=options.arithmetic == "exact")
     if options.dedupe_predictions:
         order, first = run.groups_of_equals()
         run = run.take(np.sort(order[first]))
@@ -265,6 +268,16 @@ def _admit(
     if invalid == "zero":
         return spans, warnings
     return spans.take(np.setdiff1d(np.arange(len(spans.video)), bad)), warnings
+
+
+def _with_a_way_out(run: Run) -> dict[int, str]:
+    """What is wrong with predictions' times; real runs have empty ones, so it says what to do about them."""
+    return {
+        i: f"{message} (the option invalid=skip leaves such predictions out)"
+        if run.start_s[i] == run.end_s[i]
+        else message
+        for i, message in run.span_problems().items()
+    }
 
 
 def _rank(run: Run) -> Indices:

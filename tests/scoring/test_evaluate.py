@@ -140,7 +140,7 @@ class TestOptions:
         for preset in PRESETS.values():
             for name, allowed in OPTION_VALUES.items():
                 assert getattr(preset, name) in allowed
-            assert set(OPTION_VALUES) == set(preset.__dataclass_fields__)
+            assert {*OPTION_VALUES, "nms"} == set(preset.__dataclass_fields__)  # which is a number, or none
 
     def test_keys_print_mu_as_the_golden_files_do(self):
         measures = ["recall_gt", "ndcg", "dcg", "recall_gt"]
@@ -205,7 +205,7 @@ class TestRefusals:
     @pytest.mark.parametrize(
         ("bad", "message"),
         [
-            (["a", 5, 5, 1], "end 5.0 is not after start 5.0"),
+            (["a", 5, 5, 1], "end 5.0 is not after start 5.0 (the option invalid=skip leaves such predictions out)"),
             (["a", 0, NAN, 1], "[0.0, nan] is not two finite times"),
             (["a", 0, 1], "is not [video, start, end, score]"),
             ("abcd", "is not [video, start, end, score]"),
