@@ -295,6 +295,7 @@ if TYPE_CHECKING:
     from backend.media.cut import CutReport
     from backend.media.jobs import ClipJob, is_cut
     from backend.scoring.analysis.cases import Case
+    from backend.scoring.asked import split as split_measures
     from backend.scoring.benchmarks import BENCHMARKS, benchmark_named
     from backend.scoring.evaluate import evaluate
     from backend.scoring.files.facts import Inputs
@@ -643,6 +644,7 @@ __all__ = [
     "sign_in_as",
     "sign_out",
     "sign_out_everywhere",
+    "split_measures",
     "stability_study",
     "start_trial",
     "status_counts",

@@ -78,8 +78,9 @@ def evaluate(
         str | None,
         typer.Option(
             "--measure",
-            metavar="NAME,...",
-            help="Only these, such as ndcg,recall; by default all of the preset; in pools recall,axiou,ndcg.",
+            metavar="NAME|KEY,...",
+            help="Only these, such as ndcg,recall or ndcg@20,0.5,map@avg; by default all of the preset; in pools "
+            "recall,axiou,ndcg.",
         ),
     ] = None,
     option: Option = None,
@@ -143,7 +144,7 @@ def evaluate(
             mu=None if mu is None else numbers(mu, float, "--mu"),
             theta=None if theta is None else numbers(theta, float, "--theta"),
             min_relevance=min_relevance,
-            measures=None if measure is None else [name.strip() for name in measure.split(",")],
+            measures=None if measure is None else api.split_measures(measure),
             pool=pools,
             benchmark=benchmark,
             progress=progress,

@@ -58,7 +58,7 @@ def evaluate(
         preset: `paper` or `tvr-ranking`; gives every option below that is None.
         k: rank cut-offs, whole numbers from 1.
         mu: IoU thresholds of NDCG, in (0, 1].
-        theta: IoU thresholds of measures without graded relevance (recall, recall_gt, axiou_ap), in (0, 1].
+        theta: IoU thresholds of measures without graded relevance (recall, recall_gt, axiou_ap, map), in (0, 1].
         order: rank predictions as they stand (`file`) or by falling score, stable (`score`).
         missing: a truth query that the run lacks counts 0 (`zero`; preset `paper`), is left out of the mean
             (`skip`; preset `tvr-ranking`) or is refused (`error`).
@@ -74,8 +74,9 @@ def evaluate(
         invalid: impossible moments, mu outside (0, 1]: `error`, `skip` them, or `zero` (see `Conventions`).
         nms: non-maximum suppression: IoU in (0, 1] above which a prediction falls to a better one, by score, of the
             same query and video; what stays is ranked by score.
-        measures: names of measures (`rank` stands for `recall`, `ap` for `axiou_ap`); all in preset `paper`, `ndcg`
-            alone in `tvr-ranking` where not given.
+        measures: names of measures (`rank` stands for `recall`, `ap` for `axiou_ap`), or keys such as `ndcg@20,0.5`,
+            `map@avg` and `miou`, which name one value whatever `k`, `mu` and `theta` are. Where not given, those of
+            the papers (all but `map` and `miou`) in preset `paper`, `ndcg` alone in `tvr-ranking`.
         pools: from `reelrank.read_pools`: each query is searched in its own pool of videos, as in MVMR.
         pooling: what of the run counts in pools, such as `Pooling(one_per_video=True)`.
         first_step: `{query: [[video, start, end, score], ...]}`, whose scores rank the videos of a pool; only the best
@@ -83,9 +84,9 @@ def evaluate(
 
     Returns:
         Values keyed `ndcg@K,mu`, `recall@K,theta` (IoU >= theta), `recall_gt@K,theta` (>), `axiou_ap@K,theta` (>),
-        `axiou@K` and `dcg@K`, such as `ndcg@10,0.3`, in 0..1 except DCG, which is not normalised. `per_query` has the
-        queries of the run in its order, then the missing ones if they count; `mean` is NumPy's mean of them in that
-        order, `{}` if none counts.
+        `axiou@K`, `dcg@K`, `map@theta` (>=), `map@avg` and `miou`, such as `ndcg@10,0.3`, in 0..1 except DCG, which is
+        not normalised. `per_query` has the queries of the run in its order, then the missing ones if they count; `mean`
+        is NumPy's mean of them in that order, `{}` if none counts.
 
     Raises:
         InputError: naming `truth`, `run`, `first_step` or `pools` and the row, or the option, for all that is wrong.

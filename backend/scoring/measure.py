@@ -1,6 +1,6 @@
 """What a measure is: its name, its threshold, what people call it, its range, and how it is computed."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -8,6 +8,9 @@ from backend.ground.timespan import Floats
 from backend.scoring.matching.found import Found
 
 Compare = Literal[">=", ">"]
+Level = float | Literal["avg"]
+AVERAGE: Literal["avg"] = "avg"
+"""In keys, in place of a threshold: the mean over the thresholds that the measure is averaged over."""
 _GREEK = frozenset(
     {"alpha", "beta", "gamma", "delta", "epsilon", "eta", "theta", "kappa", "lambda", "mu", "rho", "tau"}
 )
@@ -19,12 +22,13 @@ class Threshold:
 
     `symbol` is what titles and equations call it. `compare` is how an IoU meets it, None where the option
     `iou_compare` says so. `values` names the list of an evaluation that it is taken from: `mu` of graded measures,
-    `theta` of the others.
+    `theta` of the others. A measure that is also read as its mean over fixed thresholds has these in `averaged`.
     """
 
     symbol: str
     compare: Compare | None
     values: Literal["mu", "theta"] = "theta"
+    averaged: tuple[float, ...] = ()
 
     @property
     def tex(self) -> str:
@@ -39,20 +43,34 @@ class Threshold:
         """How an IoU meets the threshold, where the evaluation compares by `iou_compare` (`ge` or `gt`)."""
         return self.compare or (">" if iou_compare == "gt" else ">=")
 
+    def words(self, value: Level | str | None = None) -> str:
+        """A threshold as a title has it: the symbol in general, the range where it is the mean over `averaged`.
+
+        >>> Threshold("theta", ">=", averaged=(0.5, 0.55, 0.6)).words(AVERAGE)
+        '0.5:0.05:0.6'
+        """
+        if value == AVERAGE:
+            return f"{self.averaged[0]:g}:{self.averaged[1] - self.averaged[0]:.2g}:{self.averaged[-1]:g}"
+        return self.symbol if value is None else str(value)
+
 
 @dataclass(frozen=True, slots=True)
 class Measure:
     """One measure of ranked moments: everything that any table, chart or page says of it stands here.
 
     `compute(found, cutoffs, thresholds)` returns the values of all queries, shape (cut-offs, thresholds, queries);
-    a measure that takes no threshold gets none and returns shape (cut-offs, 1, queries). `description` is half a
-    sentence for a legend, `source` an equation that the title must name to be understood. Values are from 0 to
-    `highest`, None where there is no bound. `also` are other names under which it may be asked for, each with what
-    the person is told.
+    a measure that takes no threshold gets none and returns shape (cut-offs, 1, queries). One that looks at the first
+    `depth` predictions of a list, whatever the cut-offs are, has no K in its keys and returns shape (1, ...).
+    `description` is half a sentence for a legend, `source` an equation that the title must name to be understood.
+    Values are from 0 to `highest`, None where there is no bound. One that is not `usual` has to be asked for. `also`
+    are other names under which it may be asked for, each with what the person is told.
 
     >>> reached = Measure("reached", "Reached", Threshold("tau", ">"), lambda found, k, taus: ..., "whether")
     >>> reached.key(5, 0.3), reached.title(5, 0.3), reached.signature, reached.title()
     ('reached@5,0.3', 'Reached@5, IoU>0.3', 'reached@K,tau', 'Reached@K, IoU>tau')
+    >>> first = Measure("first", "First", Threshold("tau", ">"), lambda found, k, taus: ..., "whether", depth=1)
+    >>> first.key(None, 0.3), first.title(None, 0.3), first.signature, first.title()
+    ('first@0.3', 'First, IoU>0.3', 'first@tau', 'First, IoU>tau')
     """
 
     name: str
@@ -62,20 +80,36 @@ class Measure:
     description: str
     source: str = ""
     highest: float | None = 1.0
+    depth: int | None = None
+    usual: bool = True
     also: Mapping[str, str] = field(default_factory=dict)
 
-    def key(self, k: int, threshold: float | None = None) -> str:
-        """Name of one value, `name@K,threshold` or `name@K`."""
-        return f"{self.name}@{k}" if threshold is None else f"{self.name}@{k},{threshold!r}"
+    def key(self, k: int | str | None, threshold: Level | str | None = None) -> str:
+        """Name of one value: `name@K,threshold`, `name@K`, `name@threshold` or `name`."""
+        parts = [str(part) for part in (None if self.depth else k, threshold) if part is not None]
+        return self.name + ("@" + ",".join(parts) if parts else "")
+
+    def keys(self, cutoffs: Iterable[int], thresholds: Sequence[float]) -> tuple[str, ...]:
+        """Names of all its values: cut-off by cut-off, then thresholds and, where it has one, their fixed average."""
+        levels: list[Level | None] = [*thresholds, *([AVERAGE] if self.threshold and self.threshold.averaged else [])]
+        return tuple(
+            self.key(k, level) for k in (cutoffs if self.depth is None else [None]) for level in levels or [None]
+        )
+
+    def read(self, key: str) -> tuple[str | None, str | None]:
+        """Cut-off and threshold of one of its keys, as they are written there."""
+        parts = [part for part in key.partition("@")[2].split(",") if part]
+        k = parts.pop(0) if parts and self.depth is None else None
+        return k, parts[0] if parts else None
 
     @property
     def signature(self) -> str:
         """The form of its keys, such as `recall@K,theta`."""
-        return f"{self.name}@K" + (f",{self.threshold.symbol}" if self.threshold else "")
+        return self.key("K", self.threshold.symbol if self.threshold else None)
 
-    def title(self, k: int | str = "K", threshold: float | str | None = None, *, iou_compare: str = "ge") -> str:
+    def title(self, k: int | str | None = "K", threshold: Level | str | None = None, *, iou_compare: str = "ge") -> str:
         """What people call it, at a cut-off and a threshold or in general; always says whether IoU must exceed."""
-        at = f"{self.short}@{k}"
+        at = self.short if self.depth or k is None else f"{self.short}@{k}"
         if self.threshold:
-            at += f", IoU{self.threshold.sign(iou_compare)}{self.threshold.symbol if threshold is None else threshold}"
+            at += f", IoU{self.threshold.sign(iou_compare)}{self.threshold.words(threshold)}"
         return f"{at} ({self.source})" if self.source else at

@@ -13,6 +13,7 @@ from typing import Literal, SupportsIndex, TypedDict
 
 from backend.ground.errors import InputError, Problem
 from backend.scoring import measures as family
+from backend.scoring.asked import HIGHEST_K, Asked, read_asked
 from backend.scoring.matching.columns import HIGHEST_RELEVANCE
 from backend.scoring.matching.discount import Gain
 from backend.scoring.measure import Measure
@@ -26,8 +27,6 @@ POOL_K = (1, 5, 20, 50)
 POOL_MU = (0.5, 0.7)
 POOL_MEASURES = ("recall", "axiou", "ndcg")
 """In pools of videos: MVMR's Rank n@m, which is R@K, IoU>=theta, and beside it AxIoU and NDCG."""
-_HIGHEST_K = 2**53
-"""Up to here float64 holds every whole number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +132,18 @@ class Settings:
     measures: tuple[str, ...]
     notes: tuple[str, ...] = ()
     """What to tell of names that were asked for, where a measure is called otherwise."""
+    asked: tuple[str, ...] | None = None
+    """The keys that were asked for, where not all values of all these measures were."""
+
+    @property
+    def family(self) -> tuple[Measure, ...]:
+        """The measures that are computed."""
+        return tuple(map(family.MEASURES.__getitem__, self.measures))
+
+    @property
+    def depth(self) -> int:
+        """How many predictions of a query are looked at."""
+        return max(*self.k, *(measure.depth or 1 for measure in self.family))
 
     def thresholds(self, measure: Measure) -> tuple[float, ...]:
         """The thresholds that a measure is computed at, none where it takes none."""
@@ -142,13 +153,18 @@ class Settings:
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """Names of the values, such as `ndcg@K,mu` and `axiou@K`: measure by measure, then K by K."""
-        return tuple(
-            measure.key(k, threshold)
-            for measure in map(family.MEASURES.__getitem__, self.measures)
-            for k in self.k
-            for threshold in self.thresholds(measure) or (None,)
-        )
+        """Names of the values, such as `ndcg@K,mu` and `axiou@K`: as asked for, or measure by measure, then K by K."""
+        return self._computed if self.asked is None else self.asked
+
+    @property
+    def rows(self) -> list[int]:
+        """Which of the values computed, measure by measure, are those of `keys`."""
+        at = {key: row for row, key in enumerate(self._computed)}
+        return [at[key] for key in self.keys]
+
+    @property
+    def _computed(self) -> tuple[str, ...]:
+        return tuple(key for measure in self.family for key in measure.keys(self.k, self.thresholds(measure)))
 
     @property
     def changed(self) -> dict[str, str | bool | float]:
@@ -172,15 +188,16 @@ def settle(
 ) -> Settings:
     """Check what a caller asked for and fill the rest from the preset.
 
-    `measures` defaults to all of them in preset `paper`, and to NDCG alone in `tvr-ranking`, because the published
+    `measures` are names, or keys such as `ndcg@20,0.5`, which choose one value whatever `k`, `mu` and `theta` are. They
+    default to the usual ones in preset `paper`, and to NDCG alone in `tvr-ranking`, because the published
     function has no other; those asked for there follow its other conventions (gain, arithmetic, missing queries).
 
     Raises:
         InputError: naming every preset, option, measure, K, mu, theta or min_relevance that cannot be used.
     """
-    asked, preset = preset, FORMER.get(preset, preset)
+    given_name, preset = preset, FORMER.get(preset, preset)
     if preset not in PRESETS:
-        raise InputError.single("preset", f"{asked!r} is not one of {', '.join(PRESETS)}")
+        raise InputError.single("preset", f"{given_name!r} is not one of {', '.join(PRESETS)}")
     problems = []
     given = {name: value for name, value in options.items() if value is not None}
     for name, value in given.items():
@@ -200,25 +217,15 @@ def settle(
     thetas = _thresholds("theta", theta, strict, problems)
     if isinstance(min_relevance, bool) or min_relevance not in range(1, HIGHEST_RELEVANCE + 1):
         problems.append(Problem("min_relevance", None, f"{min_relevance!r} is not one of 1, 2, 3, 4"))
-    names, notes = _measures(preset, measures, problems)
+    if measures is None:
+        asked = Asked(family.usual_names() if preset == "paper" else ("ndcg",), cutoffs, thresholds, thetas)
+    else:
+        asked = read_asked(measures, cutoffs, thresholds, thetas, strict=strict, problems=problems)
     if problems:
         raise InputError(problems)
-    return Settings(preset, cutoffs, thresholds, conventions, thetas, min_relevance, names, notes)
-
-
-def _measures(
-    preset: str, asked: Iterable[str] | None, problems: list[Problem]
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    if asked is None:
-        return (tuple(family.MEASURES) if preset == "paper" else ("ndcg",)), ()
-    names, notes = family.proper_names(asked)
-    known = ", ".join(family.MEASURES)
-    problems += [
-        Problem("measures", None, f"{name!r} is not one of {known}") for name in names if name not in family.MEASURES
-    ]
-    if not names:
-        problems.append(Problem("measures", None, f"give at least one of {known}"))
-    return names, notes
+    return Settings(
+        preset, asked.k, asked.mu, conventions, asked.theta, min_relevance, asked.measures, asked.notes, asked.keys
+    )
 
 
 def _cutoffs(values: Iterable[SupportsIndex], problems: list[Problem]) -> tuple[int, ...]:
@@ -229,7 +236,7 @@ def _cutoffs(values: Iterable[SupportsIndex], problems: list[Problem]) -> tuple[
         except TypeError:
             problems.append(Problem("k", None, f"{value!r} is not a whole number"))
     problems += [Problem("k", None, f"{value} is not at least 1") for value in found if value < 1]
-    problems += [Problem("k", None, f"{value} is more than any list holds") for value in found if value > _HIGHEST_K]
+    problems += [Problem("k", None, f"{value} is more than any list holds") for value in found if value > HIGHEST_K]
     if not found and not problems:
         problems.append(Problem("k", None, "give at least one cut-off, such as 10"))
     return tuple(dict.fromkeys(found))

@@ -17,6 +17,7 @@ from backend.scoring.analysis.cases import Case, build_case
 from backend.scoring.analysis.fates import FATES, NEVER_FOUND, FateCounts, count_fates
 from backend.scoring.analysis.meeting import Meeting, meet
 from backend.scoring.matching.columns import Indices, QueryKey, Run, Truth
+from backend.scoring.measures import MEASURES
 from backend.scoring.presets import Settings
 from backend.scoring.scores import AnswerKey, Narrowing, RankedRun, prepare_run, prepare_truth, score
 
@@ -73,7 +74,7 @@ class Scoreboard:
         """The measure that a page is sorted by: NDCG (else the first) at the middle of the cut-offs and thresholds."""
         keys = self.settings.keys
         k, mu = self.middle
-        middle = f"ndcg@{k},{mu!r}"
+        middle = MEASURES["ndcg"].key(k, mu)
         return middle if middle in keys else keys[0]
 
     @property

@@ -59,8 +59,8 @@ def score_files(
         mu: IoU thresholds of graded measures; .3, .5, .7 where not given, in pools .5, .7.
         theta: IoU thresholds of measures without grades; the same.
         min_relevance: what counts as relevant where relevance is not graded.
-        measures: their names. Where not given: in pools recall (MVMR's Rank n@m), AxIoU and NDCG; else all in preset
-            `paper` and `ndcg` in `tvr-ranking`.
+        measures: their names, or keys. Where not given: in pools recall (MVMR's Rank n@m), AxIoU and NDCG; else the
+            usual ones in preset `paper` and `ndcg` in `tvr-ranking`.
         pool: a file of pools: each query is searched in its own videos.
         benchmark: name of a benchmark of the field, which says which measures, cut-offs, thresholds and conventions;
             options that are given override its own.

@@ -12,11 +12,11 @@ import numpy as np
 
 from backend.ground.errors import InputError, Problem
 from backend.ground.timespan import Flags, Floats
-from backend.scoring import measures as family
 from backend.scoring.matching.columns import Indices, QueryKey, Run, Spans, Truth, order_within
 from backend.scoring.matching.found import Found
 from backend.scoring.matching.matching import TruthIndex, index_truth, pair_up
 from backend.scoring.matching.suppression import suppress
+from backend.scoring.measure import Measure
 from backend.scoring.measures.ndcg import ideal_dcg
 from backend.scoring.presets import Settings
 
@@ -30,11 +30,15 @@ _LISTED = 10
 
 @dataclass(frozen=True, slots=True)
 class AnswerKey:
-    """Truth ready to be scored against; `ideal` has shape (len(k), queries)."""
+    """Truth ready to be scored against.
+
+    `ideal` has shape (len(k), queries); `relevant`, shape (queries,), counts moments of at least `min_relevance`.
+    """
 
     truth: Truth
     index: TruthIndex
     ideal: Floats
+    relevant: Indices
     has_relevant: Flags
     query_number: dict[str, int]
     video_number: dict[str, int]
@@ -131,6 +135,7 @@ def prepare_truth(truth: Truth, settings: Settings) -> AnswerKey:
         truth,
         index,
         ideal_dcg(query, relevance, len(truth.queries), settings.k, options.gain),
+        np.bincount(query[relevance >= settings.min_relevance], minlength=len(truth.queries)),
         has_relevant,
         {str(query): number for number, query in enumerate(truth.queries)},
         {video: number for number, video in enumerate(truth.videos)},
@@ -191,7 +196,7 @@ def prepare_run(run: Run, key: AnswerKey, settings: Settings, narrowing: Narrowi
     video_of = np.array([key.video_number.get(video, other) for video in run.videos], dtype=np.int64)
     if len(video_of) and (video_of == other).all():
         warnings.append(f"{run.file}: none of its videos is in the truth; do the names agree?")
-    within = _rank(run) < max(settings.k)
+    within = _rank(run) < settings.depth
     if not within.all():
         run = run.take(np.flatnonzero(within))
     return RankedRun(run, truth_query, video_of[run.video], missing, tuple(warnings))
@@ -242,13 +247,25 @@ def _values(key: AnswerKey, ranked: RankedRun, chunk: slice, settings: Settings)
         pairs=pairs,
         relevance=key.index.relevance,
         ideal=key.ideal[:, truth_query],
+        relevant=key.relevant[truth_query],
         gain=options.gain,
         strict=options.iou_compare == "gt",
         min_relevance=settings.min_relevance,
     )
-    chosen = [family.MEASURES[name] for name in settings.measures]
-    values = [measure.compute(found, settings.k, settings.thresholds(measure)) for measure in chosen]
-    return np.concatenate([value.reshape(value.shape[0] * value.shape[1], -1) for value in values])
+    values = np.concatenate([_of_measure(measure, found, settings) for measure in settings.family])
+    return values if settings.asked is None else values[settings.rows]
+
+
+def _of_measure(measure: Measure, found: Found, settings: Settings) -> Floats:
+    """All values of one measure, in the order of its keys, shape (keys, queries)."""
+    levels = settings.thresholds(measure)
+    averaged = measure.threshold.averaged if measure.threshold else ()
+    every = tuple(dict.fromkeys((*levels, *averaged)))
+    values = measure.compute(found, settings.k, every)
+    if averaged:
+        of_levels, of_average = (values[:, [every.index(level) for level in part]] for part in (levels, averaged))
+        values = np.concatenate([of_levels, of_average.mean(axis=1, keepdims=True)], axis=1)
+    return values.reshape(values.shape[0] * values.shape[1], -1)
 
 
 def _admit(

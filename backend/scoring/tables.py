@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from backend.ground.text_files import csv_text
-from backend.scoring.measure import Measure
+from backend.scoring.measure import AVERAGE, Measure, Threshold
 from backend.scoring.views.groups import groups
-from backend.scoring.views.naming import keys_of, legend, named
+from backend.scoring.views.naming import Named, keys_of, legend, named
 from backend.scoring.views.pools import own_and_pool
 from backend.scoring.views.ranking import means, narrow_means, options, ranking, sentence, word
 from backend.scoring.views.table import Mark, Row, Table
@@ -143,7 +143,7 @@ def _latex_block(summary: Mapping[str, Any], table: Table, rows: Sequence[Row]) 
     """The keys of one measure: runs by cut-off and threshold."""
     names = list(named(summary, [row[0].text for row in rows]).values())
     measure, iou_compare = names[0].measure, names[0].iou_compare
-    widths: dict[str, int] = {}
+    widths: dict[str | None, int] = {}
     for one in names:
         widths[one.k] = widths.get(one.k, 0) + 1
     heads = {cutoff: _title(measure, cutoff, iou_compare) for cutoff in widths}
@@ -153,7 +153,7 @@ def _latex_block(summary: Mapping[str, Any], table: Table, rows: Sequence[Row]) 
     )
     lines = [f"  \\begin{{tabular}}{{l{'r' * len(rows)}}}", r"    \toprule", f"    & {head} \\\\"]
     if measure.threshold:
-        lines.append("    Run & " + " & ".join(f"${measure.threshold.tex}={one.threshold}$" for one in names) + r" \\")
+        lines.append("    Run & " + " & ".join(_tex_level(measure.threshold, one) for one in names) + r" \\")
     lines.append(r"    \midrule")
     for place, column in enumerate(table.columns[2:], start=2):
         cells = []
@@ -165,9 +165,16 @@ def _latex_block(summary: Mapping[str, Any], table: Table, rows: Sequence[Row]) 
     return "\n".join([*lines, r"    \bottomrule", r"  \end{tabular}"])
 
 
-def _title(measure: Measure, cutoff: str, iou_compare: str) -> str:
+def _tex_level(threshold: Threshold, one: Named) -> str:
+    """The threshold of a column, or the range that it is the mean over."""
+    if one.threshold == AVERAGE:
+        return f"${threshold.words(AVERAGE)}$"
+    return f"${threshold.tex}={one.threshold}$"
+
+
+def _title(measure: Measure, cutoff: str | None, iou_compare: str) -> str:
     r"""Such as `R@10, IoU$\geq\theta$`."""
-    title = f"{_tex(measure.short)}@{cutoff}"
+    title = _tex(measure.short) + ("" if cutoff is None else f"@{cutoff}")
     if measure.threshold:
         sign = {">=": r"\geq", ">": ">"}[measure.threshold.sign(iou_compare)]
         title += f", IoU${sign}{measure.threshold.tex}$"

@@ -172,8 +172,14 @@ class TestRefusals:
             ({"mu": ["half"]}, "mu: 'half' is not a number"),
             ({"theta": [2]}, "theta: 2.0 is not in (0, 1]"),
             ({"min_relevance": 0}, "min_relevance: 0 is not one of 1, 2, 3, 4"),
-            ({"measures": ["mrr"]}, "measures: 'mrr' is not one of ndcg, axiou_ap, recall, recall_gt, axiou, dcg"),
-            ({"measures": []}, "measures: give at least one of ndcg, axiou_ap, recall, recall_gt, axiou, dcg"),
+            (
+                {"measures": ["mrr"]},
+                "measures: 'mrr' is not one of ndcg, axiou_ap, map, recall, recall_gt, axiou, dcg, miou",
+            ),
+            (
+                {"measures": []},
+                "measures: give at least one of ndcg, axiou_ap, map, recall, recall_gt, axiou, dcg, miou",
+            ),
         ],
     )
     def test_what_cannot_be_computed_is_refused_by_name(self, arguments, message):

@@ -17,7 +17,8 @@ class Found:
 
     `query` (0..Q-1) and `rank` (from 0) have shape (P,). `pairs` are the couples of a prediction and a truth
     moment of the same query and video, `relevance` is that of the truth moments. `ideal` has shape
-    (cut-offs, Q): the DCG of the best ranking of each query's truth. `strict` belongs to NDCG alone.
+    (cut-offs, Q): the DCG of the best ranking of each query's truth, `relevant` (Q,): how many of its moments have at
+    least `min_relevance`. `strict` belongs to NDCG alone.
     """
 
     queries: int
@@ -26,6 +27,7 @@ class Found:
     pairs: Pairs
     relevance: Indices
     ideal: Floats
+    relevant: Indices
     gain: Gain
     strict: bool
     min_relevance: int
@@ -34,6 +36,11 @@ class Found:
         """For each mu, the predictions that take a truth moment one-to-one, and the relevance of each."""
         settled = settle_pairs(self.pairs, mu, strict=self.strict)
         return [(prediction, self.relevance[truth]) for prediction, truth in settled]
+
+    def right(self, theta: tuple[float, ...], depth: int) -> list[Indices]:
+        """For each theta, which of the first `depth` predictions take a relevant moment one-to-one, IoU >= theta."""
+        near = self._relevant.take(self.rank[self._relevant.prediction] < depth)
+        return [prediction for prediction, _ in settle_pairs(near, theta, strict=False)]
 
     @cached_property
     def iou(self) -> Floats:

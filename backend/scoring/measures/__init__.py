@@ -11,7 +11,7 @@ def find_measures() -> Mapping[str, Measure]:
     """The measures of the files beside this one, by name: graded relevance first, then those with theta.
 
     >>> list(find_measures())
-    ['ndcg', 'axiou_ap', 'recall', 'recall_gt', 'axiou', 'dcg']
+    ['ndcg', 'axiou_ap', 'map', 'recall', 'recall_gt', 'axiou', 'dcg', 'miou']
     """
     modules = [import_module(f"{__name__}.{module.name}") for module in pkgutil.iter_modules(__path__)]
     kinds = ("mu", "theta", None)
@@ -23,6 +23,20 @@ def find_measures() -> Mapping[str, Measure]:
 
 
 MEASURES = find_measures()
+
+
+def usual_names() -> tuple[str, ...]:
+    """What preset `paper` computes where nothing is asked for."""
+    return tuple(name for name, measure in MEASURES.items() if measure.usual)
+
+
+def measure_of(key: str) -> Measure:
+    """The measure of a key such as `ndcg@20,0.5`, `map@avg` or `miou`.
+
+    >>> measure_of("map@avg").read("map@avg"), measure_of("ndcg@20,0.5").read("ndcg@20,0.5")
+    ((None, 'avg'), ('20', '0.5'))
+    """
+    return MEASURES[key.partition("@")[0]]
 
 
 def proper_names(asked: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:

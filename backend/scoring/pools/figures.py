@@ -54,7 +54,9 @@ def _draw(summary: Mapping[str, Any]) -> "alt.TopLevelMixin":
     def panel(run: str, name: str) -> alt.LayerChart | alt.FacetChart:
         chosen = [row for row in rows if (row["run"], row["panel"]) == (run, name)]
         base = alt.Chart(alt.InlineData(values=chosen)).encode(
-            x=alt.X("k:O", title="K", axis=alt.Axis(labelAngle=0, grid=False)),
+            x=alt.X(
+                "k:O", title="K" if any(row["k"] for row in chosen) else None, axis=alt.Axis(labelAngle=0, grid=False)
+            ),
             xOffset=alt.XOffset("setting:N", sort=[OWN, POOL]),
             y=alt.Y("value:Q", title=None, scale=alt.Scale(domain=[0, max(1.0, *(row["value"] for row in chosen))])),
         )

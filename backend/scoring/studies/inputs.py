@@ -109,15 +109,16 @@ def read_and_score(inputs: StudyInputs) -> Scored:
 def _beginnings(texts: Sequence[str]) -> tuple[tuple[str, ...], list[str]]:
     """What keys may begin with, and what to tell; a whole name means that measure alone: recall is not recall_gt.
 
-    >>> _beginnings(["recall", "rank@1", "ndcg@1", "nd"])[0]
-    ('recall@', 'recall@1', 'ndcg@1', 'nd')
+    >>> _beginnings(["recall", "rank@1", "ndcg@1", "nd", "miou"])[0]
+    ('recall@', 'recall@1', 'ndcg@1', 'nd', 'miou')
     """
     found: list[str] = []
     told: list[str] = []
     for text in texts:
         name, at, rest = text.partition("@")
         (proper,), notes = family.proper_names([name])
-        found.append(f"{proper}@{rest}" if at or proper in family.MEASURES else text)
+        whole = proper in family.MEASURES and "@" in family.MEASURES[proper].signature
+        found.append(f"{proper}@{rest}" if at or whole else proper)
         told += notes
     return tuple(found), told
 

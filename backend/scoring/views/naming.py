@@ -7,18 +7,18 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from backend.scoring import measures as family
-from backend.scoring.measure import Measure
+from backend.scoring.measure import AVERAGE, Measure
+from backend.scoring.measures import measure_of
 from backend.scoring.presets import PRESETS
 
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """One value of an evaluation; `threshold` is text as in the key, None where the measure takes none."""
+    """One value of an evaluation; `k` and `threshold` are text as in the key, None where it has none."""
 
     key: str
     measure: Measure
-    k: str
+    k: str | None
     threshold: str | None
     iou_compare: str
 
@@ -35,8 +35,10 @@ class Named:
     @property
     def legend(self) -> str:
         """What all keys of the measure stand for, such as `recall@K,theta: R@K, IoU>=theta; share of ...`."""
-        title = self.measure.title(iou_compare=self.iou_compare)
-        return f"{self.measure.signature}: {title}; {self.measure.description}"
+        average = self.threshold == AVERAGE
+        title = self.measure.title(threshold=AVERAGE if average else None, iou_compare=self.iou_compare)
+        form = self.key if average else self.measure.signature
+        return f"{form}: {title}; {'mean of the same over these thresholds' if average else self.measure.description}"
 
 
 def keys_of(summary: Mapping[str, Any]) -> list[str]:
@@ -49,9 +51,8 @@ def named(summary: Mapping[str, Any], keys: Iterable[str] | None = None) -> dict
     iou_compare = summary["options"].get("iou_compare", PRESETS[summary["preset"]].iou_compare)
     found = {}
     for key in keys_of(summary) if keys is None else keys:
-        name, _, at = key.partition("@")
-        k, _, threshold = at.partition(",")
-        found[key] = Named(key, family.MEASURES[name], k, threshold or None, iou_compare)
+        measure = measure_of(key)
+        found[key] = Named(key, measure, *measure.read(key), iou_compare)
     return found
 
 

@@ -58,7 +58,7 @@ def own_and_pool(summary: Mapping[str, Any]) -> Table:
 def bars(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
     """A row for each run, measure, cut-off and setting: `{"run", "panel", "k", "setting", "value"}`.
 
-    `panel` is what measures of several cut-offs share, such as `R@K, IoU>=0.5`.
+    `panel` is what measures of several cut-offs share, such as `R@K, IoU>=0.5`; `k` is empty where a measure has none.
     """
     names = named(summary)
     rows = []
@@ -66,8 +66,9 @@ def bars(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
         for key, alone in run["own_video"]["measures"].items():
             one = names[key]
             panel = one.measure.title("K", one.threshold, iou_compare=one.iou_compare)
+            k = "" if one.k is None else int(one.k)
             rows += [
-                {"run": run["name"], "panel": panel, "k": int(one.k), "setting": setting, "value": value}
+                {"run": run["name"], "panel": panel, "k": k, "setting": setting, "value": value}
                 for setting, value in ((OWN, alone), (POOL, run["measures"][key]))
             ]
     return rows

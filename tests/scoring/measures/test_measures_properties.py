@@ -1,4 +1,4 @@
-"""Recall, Rank, AP, DCG and AxIoU against plain loops, and what must hold whatever the data."""
+"""The measures beside NDCG against plain loops, and what must hold whatever the data."""
 
 import math
 from fractions import Fraction
@@ -45,7 +45,27 @@ def plain_values(moments, rows, options):
             values[f"recall_gt@{k},{theta}"] = float(any(hits))
             values[f"recall@{k},{theta}"] = float(any(x >= level for x in padded))
             values[f"axiou_ap@{k},{theta}"] = float(sum(Fraction(sum(hits[:j]), j) for j in range(1, k + 1)) / k)
+    good = sorted((m for m in moments if m["relevance"] >= least), key=lambda m: -m["relevance"])
+    averaged = [0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95]
+    aps = {theta: plain_average_precision(good, rows, theta, exact) for theta in {*THETA, *averaged}}
+    values |= {f"map@{theta}": float(aps[theta]) for theta in THETA}
+    values["map@avg"] = float(sum(aps[theta] for theta in averaged) / 10)
+    values["miou"] = float([*r, 0][0])
     return values
+
+
+def plain_average_precision(good, rows, theta, exact):
+    """Interpolated, over the first ten predictions; each takes the best free moment, the more relevant of equals."""
+    level = Fraction(repr(theta)) if exact == "exact" else theta
+    free, hits = list(good), []
+    for row in rows[:10]:
+        near = [(plain_iou(row, m, exact) if m["video"] == row[0] else 0) for m in free]
+        best = max(range(len(free)), key=lambda n: near[n], default=None)
+        hits.append(best is not None and near[best] >= level)
+        if hits[-1]:
+            free.pop(best)
+    precision = [Fraction(sum(hits[: k + 1]), k + 1) for k in range(len(hits))]
+    return sum(max(precision[k:]) for k, hit in enumerate(hits) if hit) / Fraction(max(len(good), 1))
 
 
 def others(truth, run, **options):

@@ -90,6 +90,46 @@ def test_a_new_measure_is_rightly_titled_wherever_scores_are_shown(
     assert "reach@K,tau: Reach@K, IoU>tau (a paper); predictions that reach, twice" in page
 
 
+def test_measures_without_a_cut_off_are_rightly_titled_wherever_scores_are_shown(
+    files: tuple[Path, list[Path]], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    truth, runs = files
+    asked = "map@0.5,map@avg,miou,axiou@5"
+    board = api.score_files(truth, runs, measures=api.split_measures(asked))
+    assert board.focus == "map@0.5"
+    summary = board.summary()
+
+    arguments = ["evaluate", "--truth", truth, *(part for run in runs for part in ("--run", run)), "--measure", asked]
+    monkeypatch.setattr("sys.argv", ["reelrank", *map(str, arguments)])
+    with pytest.raises(SystemExit) as left:
+        cli.main()
+    assert left.value.code in (0, None)
+    terminal = capsys.readouterr().out
+    lines = [
+        "map@theta: mAP, IoU>=theta; average precision of the first 10",
+        "map@avg: mAP, IoU>=0.5:0.05:0.95; mean of the same over these thresholds",
+        "miou: mIoU; IoU of the first prediction",
+    ]
+    assert all(line in terminal for line in lines)
+
+    rows = list(csv.DictReader(api.SCORE_FORMATS["csv"](summary).splitlines()))
+    titles = {row["measure"]: row["title"] for row in rows}
+    assert titles == {
+        **{"map@0.5": "mAP, IoU>=0.5", "map@avg": "mAP, IoU>=0.5:0.05:0.95"},
+        **{"miou": "mIoU", "axiou@5": "AxIoU@5"},
+    }
+
+    latex = api.SCORE_FORMATS["latex"](summary)
+    assert r"\multicolumn{2}{c}{mAP, IoU$\geq\theta$}" in latex
+    assert r"Run & $\theta=0.5$ & $0.5:0.05:0.95$ \\" in latex
+    assert "    & mIoU \\\\\n    \\midrule" in latex
+
+    markdown = html.unescape(api.SCORE_FORMATS["markdown"](summary))
+    page = html.unescape(api.report_page(board, api.file_inputs(truth, runs), made=datetime(2026, 1, 2, tzinfo=UTC)))
+    assert all(line in text for text in (markdown, page) for line in lines)
+    assert all(f"<td>{title}</td>" in page for title in titles.values())
+
+
 def test_every_measure_says_whether_iou_must_reach_or_exceed() -> None:
     for measure in family.MEASURES.values():
         title = measure.title()
@@ -99,7 +139,11 @@ def test_every_measure_says_whether_iou_must_reach_or_exceed() -> None:
     assert titles["recall"] == "R@10, IoU>=0.5"
     assert titles["recall_gt"] == "R@10, IoU>0.5 (AxIoU eq. 1)"
     assert titles["axiou_ap"] == "AP@10, IoU>0.5 (AxIoU eq. 4)"
-    assert not any("mAP" in title for title in titles.values())
+    assert titles["map"] == "mAP, IoU>=0.5"
+    assert family.MEASURES["map"].title(threshold="avg") == "mAP, IoU>=0.5:0.05:0.95"
+    assert titles["miou"] == "mIoU"
+    # The mean of AxIoU over all ranks is not what the field calls mAP.
+    assert [name for name, title in titles.items() if "mAP" in title] == ["map"]
 
 
 def test_the_published_evaluator_is_titled_by_its_own_comparison(files: tuple[Path, list[Path]]) -> None:

@@ -1,0 +1,30 @@
+"""mIoU: how much of a relevant moment the first prediction covers, on average over the queries.
+
+    mIoU = r(1)
+
+Source: the usual fourth figure beside R@1 of Charades-STA, ActivityNet Captions and TACoS, for example Zhang et al.,
+2D-TAN, AAAI 2020. r(1) is the IoU of the first prediction with the best truth moment of its query and video that has
+at least `min_relevance`; the mean over queries is what is printed. It is `axiou@1` under the field's name.
+
+Edge cases: a query without prediction or relevant moment has 0.
+
+Worked example: IoUs .2, .6, .4; only the first counts.
+
+>>> from backend.scoring.evaluate import evaluate
+>>> truth = {"q": [{"video": "v", "start": 0, "end": 10, "relevance": 1}]}
+>>> run = {"q": [["v", 0, 2, 0.9], ["v", 0, 6, 0.8], ["v", 0, 4, 0.7]]}
+>>> evaluate(truth, run, measures=["miou"])["mean"]
+{'miou': 0.2}
+"""
+
+from backend.ground.timespan import Floats
+from backend.scoring.matching.found import Found
+from backend.scoring.measure import Measure
+
+
+def compute(found: Found, _: tuple[int, ...], __: tuple[float, ...]) -> Floats:
+    """IoU of the first prediction of each query, shape (1, 1, queries), in [0, 1]."""
+    return found.total(found.iou, 1)[None, None]
+
+
+MEASURE = Measure("miou", "mIoU", None, compute, "IoU of the first prediction", depth=1, usual=False)
