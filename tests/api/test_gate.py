@@ -262,6 +262,7 @@ OWN_FILES = {
     "case_bars_told",
     "case_title",
     "cut",
+    "split_measures",
     "cut_clip",
     "diff_csv",
     "diff_releases",

@@ -41,18 +41,7 @@ class Part:
 
     def settings(self, preset: str, options: Options) -> Settings:
         """What has to be computed for the figures."""
-        names: dict[str, None] = {}
-        cutoffs: dict[int, None] = {}
-        thresholds: dict[float, None] = {}
-        for figure in self.figures:
-            name, _, at = figure.key.partition("@")
-            k, _, threshold = at.partition(",")
-            names[name] = None
-            cutoffs[int(k)] = None
-            if threshold:
-                thresholds[float(threshold)] = None
-        levels = sorted(thresholds) or (0.5,)
-        return settle(preset, sorted(cutoffs), levels, options, theta=levels, measures=names)
+        return settle(preset, (1,), (0.5,), options, measures=[figure.key for figure in self.figures])
 
 
 @dataclass(frozen=True, slots=True)

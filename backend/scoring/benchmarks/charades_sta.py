@@ -15,7 +15,7 @@ BENCHMARK = Benchmark(
                     for k in (1, 5)
                     for theta in (0.3, 0.5, 0.7)
                 ),
-                PublishedFigure("mIoU", "axiou@1"),
+                PublishedFigure("mIoU", "miou"),
             )
         ),
     ),
