@@ -9,12 +9,12 @@ from html import escape
 
 import streamlit as st
 
-from annotate_app.plain import plain
 from annotate_app.session import auth
 from annotate_app.widgets import address_state, deciding, look, pair_view, tables, wording
 from annotate_app.widgets.case_keys import case_keys, legend
 from annotate_app.widgets.deciding import CASE, ON_SHOW
 from annotate_app.widgets.long_list import ListColumn, ListRow, long_list
+from annotate_app.widgets.waiting import WayThere
 from backend import api
 from backend.campaign.nouns import Person
 from backend.campaign.review.model import CaseList, CasePage, CaseRow, PairReview
@@ -29,18 +29,23 @@ _LABELS = {
     CaseList.CONFIRMED: "Confirmed",
     CaseList.SKIPPED: "Skipped",
     CaseList.NOTES: "Notes",
+    CaseList.BLOCKED: "Blocked",
 }
 _NOTHING = {
+    CaseList.BLOCKED: "None: every clip handed out so far could be shown.",
     CaseList.SKIPPED: "Nothing was skipped, or all of it was offered again.",
     CaseList.NOTES: "Nobody has written a note with a grade (key N).",
 }
 
 
 def page() -> None:
-    """A list of pairs and one of them large; below them the clips that cannot be shown."""
+    """A list of pairs and one of them large; of those whose clip cannot be shown, the list alone."""
     project, lead, _ = look.lead_page("Disagreements")
     counts = api.case_counts(project, lead)
     which = _filters(counts)
+    if which is CaseList.BLOCKED:
+        _blocked(project, lead)
+        return
     found = _page(project, lead, which, _start())
     if which is CaseList.NOTES and found.count:
         _about_notes(project, lead, counts[which])
@@ -59,7 +64,6 @@ def page() -> None:
         with beside:
             _list(found, pair)
         case_keys(pair.pair, _beside(found, pair.pair, 1))
-    _blocked(project, lead, counts[CaseList.BLOCKED])
 
 
 def restore(pair: PairKey) -> None:
@@ -100,9 +104,9 @@ def _filters(counts: dict[CaseList, int]) -> CaseList:
             "Search",
             "q",
             clears=("page", CASE),
-            placeholder="Search queries and videos",
+            placeholder="Query or video",
             label_visibility="collapsed",
-            width=220,
+            width=160,
         )
     return _which()
 
@@ -243,17 +247,22 @@ def _about_notes(project: api.Project, lead: Person, waiting: int) -> None:
         )
 
 
-def _blocked(project: api.Project, lead: Person, count: int) -> None:
-    st.subheader("Clips that cannot be shown", anchor=False)
+def _blocked(project: api.Project, lead: Person) -> None:
+    """The pairs whose clip cannot be shown, with why, their query, and the way back into people's hands."""
     look.refusal("blocked_problem")
-    if not count:
-        st.caption("None: every clip handed out so far could be shown.")
+    found = _page(project, lead, CaseList.BLOCKED, _start())
+    if not found.count:
+        nothing = "No pair in this list has these words." if address_state.read("q") else _NOTHING[CaseList.BLOCKED]
+        st.success(nothing, icon=":material/check_circle:")
         return
-    st.caption("Annotators do not get these pairs. Repair the video or read the reason, then hand them out again.")
-    for row in api.case_page(project, lead, CaseList.BLOCKED, size=PER_PAGE).rows:
+    st.caption(
+        "Annotators do not get these pairs. Repair the video or read the reason, then hand them out again. Settled "
+        "ones come last: nobody has to see them any more."
+    )
+    for row in found.rows:
         with st.container(border=True, horizontal=True, vertical_alignment="center", key=f"blocked-{row.pair}"):
-            told = f"{plain(wording.moment(row))} · {plain(row.query)}"
-            st.markdown(f"**{plain(row.fault)}**  \n{told}")
+            query = WayThere("Queries", f"?query={row.query_id}", row.query).link
+            told = f"{escape(wording.moment(row))} · {query} · {'settled' if row.verdict.is_settled else 'not settled'}"
+            st.html(f"<p class='rr-waiting'><b>{escape(row.fault)}</b><br>{told}</p>")
             st.button("Hand out again", key=f"restore-{row.pair}", on_click=restore, args=(row.pair,), width="content")
-    if count > PER_PAGE:
-        st.caption(f"... and {count - PER_PAGE} more.")
+    address_state.pagination(-(-found.count // PER_PAGE))

@@ -1,4 +1,4 @@
-"""A query on the lead's page "Queries" (`?query=ID`): its figure, its next batch, and its candidates as storyboards."""
+"""A query on the lead's page "Queries" (`?query=ID`): what is stuck, its figure, its next batch, and its candidates."""
 
 import streamlit as st
 
@@ -7,6 +7,7 @@ from annotate_app.widgets import address_state, pair_view, wording
 from annotate_app.widgets.candidates import candidates
 from annotate_app.widgets.next_batch import next_batch
 from annotate_app.widgets.query_figure import query_figure
+from annotate_app.widgets.query_stuck import query_stuck
 from backend import api
 from backend.campaign.nouns import Person
 from backend.campaign.review.model import QueryFilter, QueryReview
@@ -32,6 +33,7 @@ def show(project: api.Project, lead: Person, wanted: QueryFilter) -> None:
     _walk(project, lead, wanted, query_id, keys=not opened)
     st.subheader(plain(review.query), anchor=False)
     st.caption(_facts(review))
+    query_stuck(project, lead, query_id)
     st.markdown("**Relevance and similarity by rank**")
     query_figure(pairs, len(review.last), campaign.batch_size, campaign.scale)
     next_batch(project, lead, query_id)

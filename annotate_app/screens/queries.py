@@ -14,10 +14,13 @@ from annotate_app.widgets.next_batches import next_batches
 from backend import api
 from backend.campaign.nouns import Person, Split
 from backend.campaign.review.model import QueryFilter, QueryReview, QueryShow
+from backend.ground.ids import QueryId
 
+_STUCK = "stuck"
 _SHOWN = {
     QueryShow.ALL.value: "All",
     QueryShow.IN_WORK.value: "In work",
+    _STUCK: "Stuck",
     QueryShow.NEXT_BATCH.value: "Next batch possible",
     QueryShow.DECLINED.value: "Declined",
 }
@@ -42,7 +45,7 @@ def page() -> None:
     """Counts, what waits and is stuck, and the list of queries; with `?query=ID` that query."""
     project, lead, counts = look.lead_page("Queries")
     if address_state.read(one_query.QUERY):
-        one_query.show(project, lead, _wanted())
+        one_query.show(project, lead, _wanted(project, lead))
         return
     _metrics(counts)
     waiting.line(project, lead)
@@ -51,22 +54,29 @@ def page() -> None:
         return
     next_batches(project, lead)
     _filters()
-    _list(project, lead, _wanted())
+    _list(project, lead, _wanted(project, lead))
 
 
-def _wanted() -> QueryFilter:
+def _wanted(project: api.Project, lead: Person) -> QueryFilter:
     """What the address says is listed."""
     show, split = address_state.read("show"), address_state.read("split")
     return QueryFilter(
-        QueryShow(show) if show in _SHOWN else QueryShow.ALL,
+        QueryShow(show) if show in list(QueryShow) else QueryShow.ALL,
         Split(split) if split and split in _SPLITS else None,
         address_state.read("q"),
         sorted_by(_COLUMNS),
+        _stuck(project, lead, str(project.folder), api.work_version(project, lead)) if show == _STUCK else None,
     )
 
 
+@st.cache_resource(max_entries=2, show_spinner=False)
+def _stuck(_project: api.Project, _lead: Person, folder: str, version: tuple[int, ...]) -> frozenset[QueryId]:
+    """The queries with a stuck pair, until something changes: it takes a look at every pair that wants grades."""
+    return api.stuck_queries(_project, _lead)
+
+
 def _filters() -> None:
-    found, show, split = st.columns([5, 5, 2], vertical_alignment="center")
+    found, show, split = st.columns([4, 6, 2], vertical_alignment="center")
     with found:
         address_state.text(
             "Search",

@@ -51,7 +51,7 @@ _WAITS: dict[WaitKind, tuple[str, str, WayThere]] = {
     WaitKind.BLOCKED: (
         "pair is blocked: its clip cannot be shown",
         "pairs are blocked: their clips cannot be shown",
-        WayThere("Disagreements", "", "Look at the clips"),
+        WayThere("Disagreements", "?show=blocked", "Look at the clips"),
     ),
     WaitKind.BATCHES: (
         "query is through, and has a further batch",
@@ -107,6 +107,7 @@ _OUT: dict[Barred, tuple[str, str, WayThere]] = {
 }
 _ORDINALS = ("", "first", "second", "third", "fourth", "fifth", "sixth")
 _INVITE = WayThere("People", "", "Invite somebody")
+_STUCK = WayThere("Queries", "?show=stuck", "Show these queries")
 _NAMES = 3
 """People named in one sentence; more are counted."""
 
@@ -132,7 +133,9 @@ def stuck_lines(ahead: Ahead) -> list[Line]:
     """What cannot come to its end by itself, with why and what to do."""
     lines = []
     for one in ahead.stuck:
-        lines += [Line(_stuck(one), _INVITE), *_ways_out(one)]
+        lines += lines_of(one)
+    if ahead.stuck:
+        lines.append(Line("Each of their queries says which of its pairs these are, and why.", _STUCK))
     left = ahead.forecast
     if left.over_quota:
         text = f"{wording.count_of(left.over_quota, 'grade')} {_more(left.over_quota)} than all quotas allow."
@@ -150,6 +153,11 @@ def stuck_lines(ahead: Ahead) -> list[Line]:
         aside = wording.pairs_are(ahead.set_aside)
         lines.append(Line(f"{aside} set aside while an exam or a trial asks for them.", WayThere("Exam", "", "Look")))
     return lines
+
+
+def lines_of(one: Stuck, told: str = "") -> list[Line]:
+    """Why pairs are stuck, with `told` about them, and below it what would help."""
+    return [Line(f"{_stuck(one)}{told}", _INVITE), *_ways_out(one)]
 
 
 def forecast(ahead: Ahead) -> str:

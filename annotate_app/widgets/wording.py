@@ -62,6 +62,23 @@ def pairs_are(count: int) -> str:
     return f"{count_of(count, 'pair')} {are(count)}"
 
 
+def ranks(found: Sequence[int]) -> str:
+    """Ranks in rising order, runs of three and more as such.
+
+    >>> ranks([7]), ranks([1, 2, 3, 5, 8, 9])
+    ('Rank 7', 'Ranks 1–3, 5, 8 and 9')
+    """
+    runs: list[list[int]] = []
+    for rank in found:
+        if runs and rank == runs[-1][-1] + 1:
+            runs[-1].append(rank)
+        else:
+            runs.append([rank])
+    told = [part for run in runs for part in ([f"{run[0]}–{run[-1]}"] if len(run) > 2 else map(str, run))]
+    which = told[0] if len(told) == 1 else f"{', '.join(told[:-1])} and {told[-1]}"
+    return f"Rank{'' if len(found) == 1 else 's'} {which}"
+
+
 def moment(pair: PairReview | CaseRow) -> str:
     """`friends_s01e02, 63.47 to 77.42 s`."""
     return f"{pair.video}, {pair.start_s:.2f} to {pair.end_s:.2f} s"

@@ -154,7 +154,16 @@ if TYPE_CHECKING:
     from backend.api.moments import moment_clip
     from backend.api.negatives import write_negatives
     from backend.api.opening import address, is_project, next_step, note_address, open_project, status_counts
-    from backend.api.pace import backup_now, list_backups, progress, stuck, waits, work_version
+    from backend.api.pace import (
+        backup_now,
+        list_backups,
+        progress,
+        query_stuck,
+        stuck,
+        stuck_queries,
+        waits,
+        work_version,
+    )
     from backend.api.payroll import hours, payroll_csv
     from backend.api.people import (
         accept_invitation,
@@ -591,6 +600,7 @@ __all__ = [
     "query_pairs",
     "query_place",
     "query_review",
+    "query_stuck",
     "re_open",
     "read_guideline",
     "read_replies",
@@ -650,6 +660,7 @@ __all__ = [
     "status_counts",
     "storyboard_for",
     "stuck",
+    "stuck_queries",
     "summarise_raw",
     "suspend",
     "switch_tutorial",

@@ -8,8 +8,9 @@ from backend.campaign.people import gate
 from backend.campaign.project.folder import Project
 from backend.campaign.steering import progress as stage
 from backend.campaign.steering import watching
-from backend.campaign.steering.model import Stuck, Wait, WorkProgress
+from backend.campaign.steering.model import QueryStuck, Stuck, Wait, WorkProgress
 from backend.ground.errors import ProjectError
+from backend.ground.ids import QueryId
 from backend.store import upkeep
 from backend.store.upkeep import Backup
 
@@ -27,6 +28,18 @@ def stuck(project: Project, by: Person | Operator) -> tuple[Stuck, ...]:
     """Pairs that those who may work cannot bring to an end, and why."""
     gate.in_charge(project.store, by)
     return watching.stuck(project.store)
+
+
+def query_stuck(project: Project, by: Person | Operator, query_id: QueryId) -> QueryStuck:
+    """What of a query cannot come to its end by itself, and why."""
+    gate.in_charge(project.store, by)
+    return watching.stuck_of(project.store, query_id)
+
+
+def stuck_queries(project: Project, by: Person | Operator) -> frozenset[QueryId]:
+    """The queries of all pairs that are stuck."""
+    gate.in_charge(project.store, by)
+    return watching.stuck_queries(project.store)
 
 
 def waits(project: Project, by: Person | Operator) -> tuple[Wait, ...]:

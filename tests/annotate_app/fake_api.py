@@ -69,6 +69,7 @@ from backend.campaign.steering.model import (
     DayCount,
     Forecast,
     PersonPace,
+    QueryStuck,
     Stuck,
     Wait,
     WorkProgress,
@@ -181,6 +182,7 @@ class Project:
     hours_asked: list[tuple[str | None, str | None]] = field(default_factory=list)
     progress: WorkProgress = field(default_factory=lambda: WorkProgress(NOTHING_AHEAD, 0, (), (), 0, 0.0))
     waits: tuple[Wait, ...] = ()
+    query_stuck: QueryStuck = field(default_factory=QueryStuck)
     status: dict[str, Any] = field(default_factory=dict)
 
 
@@ -379,6 +381,14 @@ def waits(project: Project, by: Person | Operator) -> tuple[Wait, ...]:
 
 def stuck(project: Project, by: Person | Operator) -> tuple[Stuck, ...]:
     return project.progress.ahead.stuck
+
+
+def query_stuck(project: Project, by: Person | Operator, query_id: QueryId) -> QueryStuck:
+    return project.query_stuck
+
+
+def stuck_queries(project: Project, by: Person | Operator) -> frozenset[QueryId]:
+    return frozenset([QueryId(2)])
 
 
 def work_version(project: Project, by: Person | Operator) -> tuple[int, ...]:
@@ -695,6 +705,7 @@ def _listed(project: Project, wanted: QueryFilter) -> list[QueryReview]:
         one
         for one in project.queries
         if shown(one)
+        and (wanted.only is None or one.query_id in wanted.only)
         and wanted.split in (None, one.split)
         and (wanted.search.lower() in one.query.lower() or wanted.search == str(one.query_id))
     ]
@@ -768,7 +779,7 @@ def case_page(
     found = [pair for pair in _lists(project)[which] if search.lower() in f"{pair.query} {pair.video}".lower()]
     rows = [
         CaseRow(
-            *(pair.pair, pair.query, pair.video, pair.start_s, pair.end_s, pair.verdict, pair.relevance),
+            *(pair.pair, pair.query_id, pair.query, pair.video, pair.start_s, pair.end_s, pair.verdict, pair.relevance),
             *(tuple(grade.grade for grade in pair.grades), pair.re_opened, pair.fault),
         )
         for pair in found

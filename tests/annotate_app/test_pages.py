@@ -32,7 +32,17 @@ from backend.campaign.quality.model import (
 )
 from backend.campaign.release.model import ReleaseOptions
 from backend.campaign.review.model import GivenGrade
-from backend.campaign.steering.model import Ahead, Barred, DayCount, Forecast, PersonPace, Stuck, Wait, WaitKind
+from backend.campaign.steering.model import (
+    Ahead,
+    Barred,
+    DayCount,
+    Forecast,
+    PersonPace,
+    QueryStuck,
+    Stuck,
+    Wait,
+    WaitKind,
+)
 from backend.ground.errors import StoreUnavailable
 from backend.ground.ids import AnnotatorId, QueryId
 from reading import read
@@ -130,7 +140,7 @@ def test_a_database_that_cannot_be_read_is_said_in_words(
 def test_a_button_that_meets_a_full_disk_says_so(
     open_page: Open, project: fake_api.Project, page: str, button: str
 ) -> None:
-    app = open_page(page)
+    app = open_page(page, show="blocked")
     project.unavailable = "The disk is full: make room."
     app.button(key=button).click().run()
     assert not app.exception
@@ -143,7 +153,7 @@ def test_a_button_that_meets_a_full_disk_says_so(
 def test_a_button_of_somebody_who_is_no_lead_any_more_does_nothing(
     open_page: Open, project: fake_api.Project, page: str, button: str
 ) -> None:
-    app = open_page(page)
+    app = open_page(page, show="blocked")
     project.people["Lea"] = replace(project.people["Lea"], role=Role.ANNOTATOR)
     app.button(key=button).click().run()
     assert len(project.blocked) == 1
@@ -316,6 +326,25 @@ def test_queries_tells_in_a_line_what_waits_and_is_stuck(open_page: Open, projec
     link = '<a href="/disagreements?show=notes" target="_self">3 notes without a reply</a>'
     assert f"Waits for you: {link}." in shown
     assert '<b>7 pairs are stuck.</b> <a href="/progress"' in shown
+
+
+def test_a_query_says_which_of_its_pairs_are_stuck_and_why(open_page: Open, project: fake_api.Project) -> None:
+    assert "**Stuck**" not in sentences(open_page("queries", query="1"))
+    out = ((Barred.SKIPPED, ("Ben",), 2),)
+    project.query_stuck = QueryStuck(((Stuck((3, 4), 4, 1, 4, out), (2, 3, 4, 9)),), (5,), (7, 8))
+    app = open_page("queries", query="1")
+    assert "**Stuck**" in sentences(app)
+    shown = re.sub(r"<[^>]+>", "|", html(app))
+    for sentence in (
+        "4 pairs wait for a third and fourth person: one more annotator is needed. Ranks 2–4 and 9.",
+        "Ben skipped them, else they could grade 2 of them.",
+        "1 pair is blocked: its clip cannot be shown. Rank 5.",
+        "2 pairs are set aside while an exam or a trial asks for them. Ranks 7 and 8.",
+    ):
+        assert f"|{sentence}|" in shown, sentence
+    assert 'href="/disagreements?show=blocked"' in html(app)
+    listed = mounted(open_page("queries", show="stuck"), "aria-label='Queries'")
+    assert re.findall(r"data-opens='(\d+)'", listed) == ["2"]
 
 
 def test_the_menu_counts_what_waits_behind_each_page() -> None:

@@ -163,6 +163,8 @@ IN_CHARGE: dict[str, Call] = {
     "set_gold": lambda p, who: api.set_gold(p, who, api.GoldOptions(), now=NOW),
     "set_exam_from_file": lambda p, who: api.set_exam_from_file(p, who, Path("no such file"), now=NOW),
     "stuck": api.stuck,
+    "query_stuck": lambda p, who: api.query_stuck(p, who, QueryId(1)),
+    "stuck_queries": api.stuck_queries,
     "waits": api.waits,
     "work_version": api.work_version,
     "status_counts": api.status_counts,

@@ -154,12 +154,12 @@ def test_queries(enter: Enter, server: AppServer) -> None:
 
 
 def test_disagreements(enter: Enter) -> None:
-    page = enter("/disagreements")
-    expect(page.get_by_text("Clips that cannot be shown")).to_be_visible()
+    page = enter("/disagreements?show=blocked")
+    expect(page.get_by_role("button", name="Hand out again").first).to_be_visible()
     stands(page, "fault")
     page.get_by_role("radio", name="Decided").click()
     expect(page.get_by_text("Decided by a lead: relevance 3.").first).to_be_visible()
-    stands(page, "fault", "decision")
+    stands(page, "decision")
     page.get_by_role("radio", name="Skipped").click()
     stands(page, "skip", ANNOTATORS[0])
     page.get_by_role("radio", name="Notes").click()

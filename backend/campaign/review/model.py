@@ -140,7 +140,7 @@ class CaseList(StrEnum):
     NOTES = "notes"
     """Somebody wrote a note with a grade; those that wait for a reply come first."""
     BLOCKED = "blocked"
-    """The clip cannot be shown."""
+    """The clip cannot be shown; those that wait for a verdict come first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +148,7 @@ class CaseRow:
     """One pair in such a list, as far as a row tells it; `api.case` has all of it."""
 
     pair: PairKey
+    query_id: QueryId
     query: str
     video: str
     start_s: float
@@ -213,13 +214,15 @@ class QueryFilter:
     """What a lead's list of queries shows, and in which order.
 
     `search` are words that all stand in a query, or its number. `sort` is a column (query, split, settled, pairs,
-    escalated, discarded, batches), with `-` before it from the largest down, or empty for the judging order.
+    escalated, discarded, batches), with `-` before it from the largest down, or empty for the judging order. `only`
+    narrows it down to some queries.
     """
 
     show: QueryShow = QueryShow.ALL
     split: Split | None = None
     search: str = ""
     sort: str = ""
+    only: frozenset[QueryId] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -95,6 +95,17 @@ class Stuck:
 
 
 @dataclass(frozen=True, slots=True)
+class QueryStuck:
+    """What of one query cannot come to its end by itself: pairs, by their ranks."""
+
+    stuck: tuple[tuple[Stuck, tuple[int, ...]], ...] = ()
+    blocked: tuple[int, ...] = ()
+    """Those whose clip cannot be shown."""
+    set_aside: tuple[int, ...] = ()
+    """Those that are handed out to nobody while an exam or a trial asks them."""
+
+
+@dataclass(frozen=True, slots=True)
 class Forecast:
     """When the work may be done, by those who may still give which grade, each at their own pace."""
 

@@ -67,15 +67,24 @@ def alike(assigned: Sequence[frozenset[QueryId]]) -> Callable[[QueryId], QueryId
     return named
 
 
+def lacks(kind: Wanting, workers: Iterable[Worker]) -> int:
+    """How many people more a pair of a kind takes than there are who can grade it; it is stuck if any."""
+    return kind.free - len(able(kind, workers))
+
+
+def places_of(kind: Wanting) -> tuple[int, ...]:
+    """Which person a pair of a kind waits for: (3, 4) for a third and a fourth."""
+    return tuple(range(kind.judged + 1, kind.seats + 1))
+
+
 def stuck(kinds: Kinds, workers: Sequence[Worker]) -> tuple[Stuck, ...]:
     """Pairs that those who may work cannot bring to an end, the most first."""
     pairs, lacking, grades = Counter[tuple[int, ...]](), Counter[tuple[int, ...]](), Counter[tuple[int, ...]]()
     out: defaultdict[tuple[int, ...], Counter[tuple[Barred, str]]] = defaultdict(Counter)
     for kind, count in kinds.items():
-        short = kind.free - len(able(kind, workers))
+        short, places = lacks(kind, workers), places_of(kind)
         if short <= 0:
             continue
-        places = tuple(range(kind.judged + 1, kind.seats + 1))
         pairs[places] += count
         grades[places] += count * short
         lacking[places] = max(lacking[places], short)

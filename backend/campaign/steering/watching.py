@@ -3,6 +3,7 @@
 *Reads* agenda, pairs, seats, skips, exams, assignments, pauses, quotas, findings of gold. *Writes* nothing.
 """
 
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -18,8 +19,9 @@ from backend.campaign.judging.rows import assigned, seats
 from backend.campaign.nouns import Person, Role
 from backend.campaign.project import rows as facts
 from backend.campaign.steering import rules
-from backend.campaign.steering.model import Ahead, Barred, Stuck, Wait, WaitKind, Worker
+from backend.campaign.steering.model import Ahead, Barred, QueryStuck, Stuck, Wait, WaitKind, Worker
 from backend.campaign.steering.rows import progress, waits, wanting
+from backend.ground.ids import QueryId
 from backend.store.connection import Database, Store, reading
 
 
@@ -77,6 +79,28 @@ def stuck(store: Store) -> tuple[Stuck, ...]:
     """Pairs that those who may work cannot bring to an end."""
     with reading(store) as db:
         return demand(db).stuck
+
+
+def stuck_of(store: Store, query_id: QueryId) -> QueryStuck:
+    """What of a query cannot come to its end by itself, and why; its probe counts too."""
+    with reading(store) as db:
+        workers = _workers(db, progress.paces(db, midnight=0.0, week_ago=0.0), span_days=1.0)
+        pairs = wanting.of_query(db, query_id)
+        blocked, set_aside = wanting.kept_back_of(db, query_id)
+    ranks = defaultdict[tuple[int, ...], list[int]](list)
+    for rank, kind in pairs:
+        if rules.lacks(kind, workers) > 0:
+            ranks[rules.places_of(kind)].append(rank)
+    found = rules.stuck(Counter(kind for _, kind in pairs), workers)
+    return QueryStuck(tuple((one, tuple(ranks[one.places])) for one in found), blocked, set_aside)
+
+
+def stuck_queries(store: Store) -> frozenset[QueryId]:
+    """The queries of all pairs that are stuck."""
+    with reading(store) as db:
+        workers = _workers(db, progress.paces(db, midnight=0.0, week_ago=0.0), span_days=1.0)
+        kinds = wanting.kinds(db, lambda query: query)
+    return frozenset(kind.query for kind in kinds if kind.query is not None and rules.lacks(kind, workers) > 0)
 
 
 def waiting(store: Store) -> tuple[Wait, ...]:

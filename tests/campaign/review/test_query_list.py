@@ -67,6 +67,10 @@ def test_every_list_is_what_reading_all_queries_finds(project: api.Project) -> N
             assert api.find_queries(project, api.OPERATOR, wanted, first=0, most=100) == listed
             assert api.find_queries(project, api.OPERATOR, wanted, first=2, most=3) == listed[2:5]
     assert seen > 10, "the filters tell queries apart"
+    some = frozenset(one.query_id for one in everything[1::3])
+    wanted = QueryFilter(split=Split.VAL, only=some)
+    listed = api.find_queries(project, api.OPERATOR, wanted, most=100)
+    assert listed == [one for one in everything if one.query_id in some and one.split is Split.VAL]
 
 
 def test_a_query_has_its_neighbours_in_the_list_and_keeps_them_when_it_leaves(project: api.Project) -> None:

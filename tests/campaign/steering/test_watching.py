@@ -74,8 +74,12 @@ def test_what_is_stuck_is_what_is_left_when_everybody_has_done_all_they_can(judg
     told = api.stuck(judging.project, judging.lead)
     ahead = api.progress(judging.project, judging.lead, now=LATER).ahead
     assert ahead.stuck == told
+    queries = {pair.query_id for pair in judging.pairs()}
+    of_query = {query: api.query_stuck(judging.project, judging.lead, query) for query in queries}
+    stuck_queries = api.stuck_queries(judging.project, judging.lead)
     let_all_work(judging)
-    left = judging.project.store.db.conn.execute(
+    db = judging.project.store.db.conn
+    left = db.execute(
         "SELECT p.pair_id, count(*) AS lacking FROM pair p JOIN seat s USING (pair_id) "
         "LEFT JOIN consensus c USING (pair_id) WHERE s.annotator_id IS NULL AND (c.verdict IS NULL OR "
         "c.verdict = 'escalated') AND p.moment_id NOT IN (SELECT moment_id FROM clip_fault) GROUP BY p.pair_id"
@@ -83,6 +87,18 @@ def test_what_is_stuck_is_what_is_left_when_everybody_has_done_all_they_can(judg
     assert sum(one.pairs for one in told) == len(left)
     assert sum(one.grades for one in told) == sum(row["lacking"] for row in left) == ahead.forecast.stuck
     assert max((one.lacking for one in told), default=0) == max((row["lacking"] for row in left), default=0)
+    places = {row[0]: (row[1], row[2]) for row in db.execute("SELECT pair_id, query_id, rank FROM pair")}
+    for query, found in of_query.items():
+        here = sorted(rank for row in left for of, rank in [places[row["pair_id"]]] if of == query)
+        assert sorted(rank for _, ranks in found.stuck for rank in ranks) == here
+        assert [len(ranks) for _, ranks in found.stuck] == [one.pairs for one, _ in found.stuck]
+        faults = db.execute(
+            "SELECT p.rank FROM pair p JOIN clip_fault USING (moment_id) LEFT JOIN consensus c USING (pair_id) "
+            "WHERE p.query_id = ? AND (c.verdict IS NULL OR c.verdict = 'escalated') ORDER BY p.rank",
+            [query],
+        )
+        assert found.blocked == tuple(row[0] for row in faults)
+    assert stuck_queries == {places[row["pair_id"]][0] for row in left}
     after = api.progress(judging.project, judging.lead, now=LATER).ahead
     assert after.needed == after.forecast.stuck == ahead.forecast.stuck
 

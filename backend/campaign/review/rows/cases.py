@@ -2,7 +2,7 @@
 
 from backend.campaign.nouns import Verdict
 from backend.campaign.review.model import CaseList, CasePage, CaseRow
-from backend.ground.ids import PairId, PairKey
+from backend.ground.ids import PairId, PairKey, QueryId
 from backend.store.engine import Database, containing
 
 _CONFIRMED = "p.pair_id IN (SELECT pair_id FROM confirmed_discard)"
@@ -29,7 +29,10 @@ _LISTS = {
         "p.pair_id IN (SELECT pair_id FROM standing_note)",
         f"NOT EXISTS ({_UNANSWERED}), (SELECT max(judgement_id) FROM standing_note n WHERE n.pair_id = p.pair_id) DESC",
     ),
-    CaseList.BLOCKED: ("f.moment_id IS NOT NULL", "f.reported_at DESC"),
+    CaseList.BLOCKED: (
+        "f.moment_id IS NOT NULL",
+        "coalesce(c.verdict, 'escalated') <> 'escalated', f.reported_at DESC",
+    ),
 }
 _FROM = (
     "FROM pair p JOIN query q USING (query_id) JOIN moment m USING (moment_id) JOIN video v USING (video_id) "
@@ -55,16 +58,16 @@ def page(db: Database, which: CaseList, search: str, *, start: int, size: int) -
     """So many pairs of a list from a place on whose query or video has the words searched for."""
     where, order = _LISTS[which]
     rows = db.conn.execute(
-        "SELECT p.pair_id, p.pair_key, q.text, v.name, m.start_s, m.end_s, coalesce(c.verdict, 'open'), c.relevance, "
-        "p.pair_id IN (SELECT pair_id FROM re_opened), coalesce(f.reason, '') "
+        "SELECT p.pair_id, p.pair_key, p.query_id, q.text, v.name, m.start_s, m.end_s, coalesce(c.verdict, 'open'), "
+        "c.relevance, p.pair_id IN (SELECT pair_id FROM re_opened), coalesce(f.reason, '') "
         f"{_FROM.format(where=where, found=_FOUND if search else 'TRUE')} "
         f"ORDER BY {order}, p.pair_id LIMIT :size OFFSET :start",
         {"like": containing(search), "size": size, "start": start},
     ).fetchall()
     cases = tuple(
         CaseRow(
-            *(PairKey(r[1]), r[2], r[3], r[4], r[5], Verdict(r[6]), r[7]),
-            *(_grades(db, PairId(r[0])), bool(r[8]), r[9]),
+            *(PairKey(r[1]), QueryId(r[2]), r[3], r[4], r[5], r[6], Verdict(r[7]), r[8]),
+            *(_grades(db, PairId(r[0])), bool(r[9]), r[10]),
         )
         for r in rows
     )

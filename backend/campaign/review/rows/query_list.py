@@ -1,5 +1,6 @@
 """A lead's list of queries, searched, filtered, sorted and cut into pages by the database."""
 
+import json
 from typing import Any
 
 from backend.campaign.review.model import QueryFilter, QueryPlace, QueryReview, QueryShow
@@ -103,6 +104,9 @@ def _where(wanted: QueryFilter) -> tuple[str, dict[str, Any]]:
     if wanted.split is not None:
         conditions.append("q.split = :split")
         values["split"] = wanted.split.value
+    if wanted.only is not None:
+        conditions.append("q.query_id IN (SELECT value FROM json_each(:only))")
+        values["only"] = json.dumps(sorted(wanted.only))
     words = wanted.search.split()
     holds = []
     for number, word in enumerate(words):

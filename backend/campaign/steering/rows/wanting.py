@@ -24,6 +24,9 @@ _SEATS = """
    FROM seat s WHERE s.pair_id = p.pair_id) || ':' || (c.verdict IS NOT NULL)
 """
 
+_SKIPPED = "(SELECT group_concat(k.annotator_id) FROM skip k WHERE k.pair_id = p.pair_id AND k.lifted_at IS NULL)"
+_KNOWN = "(SELECT group_concat(y.annotator_id) FROM known_pair y WHERE y.pair_id = p.pair_id)"
+
 
 def kinds(db: Database, alike: Callable[[QueryId], QueryId] | None = None) -> Counter[Wanting]:
     """How many pairs of each kind there are.
@@ -41,14 +44,36 @@ def kinds(db: Database, alike: Callable[[QueryId], QueryId] | None = None) -> Co
         found[made(told, named and named(query_id))] += count
     # Few pairs were skipped or answered in an exam; those are of a kind of their own.
     for told, query_id, skipped, known in db.conn.execute(
-        f"SELECT {_SEATS}, {query}, (SELECT group_concat(k.annotator_id) FROM skip k WHERE k.pair_id = p.pair_id "
-        "AND k.lifted_at IS NULL), (SELECT group_concat(y.annotator_id) FROM known_pair y WHERE y.pair_id = p.pair_id) "
-        f"{_WANTING} AND p.pair_id IN (SELECT pair_id FROM skip WHERE lifted_at IS NULL UNION "
-        "SELECT pair_id FROM known_pair)"
+        f"SELECT {_SEATS}, {query}, {_SKIPPED}, {_KNOWN} {_WANTING} AND p.pair_id IN "
+        "(SELECT pair_id FROM skip WHERE lifted_at IS NULL UNION SELECT pair_id FROM known_pair)"
     ):
         found[made(told, named and named(query_id))] -= 1
         found[made(told, named and named(query_id), skipped or "", known or "")] += 1
     return Counter({kind: count for kind, count in found.items() if kind.free and count})
+
+
+def of_query(db: Database, query_id: QueryId) -> list[tuple[int, Wanting]]:
+    """Rank and kind of every pair of a query that wants grades and can be handed out."""
+    rows = db.conn.execute(
+        f"SELECT p.rank, {_SEATS} AS told, {_SKIPPED}, {_KNOWN} {_WANTING} AND p.query_id = ? ORDER BY p.rank",
+        [query_id],
+    )
+    found = [(int(rank), _kind(told, query_id, skipped or "", known or "")) for rank, told, skipped, known in rows]
+    return [(rank, kind) for rank, kind in found if kind.free]
+
+
+def kept_back_of(db: Database, query_id: QueryId) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """(ranks of blocked, of set aside) pairs of a query that are not settled; one that is both is blocked."""
+    rows = db.conn.execute(
+        "SELECT p.rank, f.moment_id IS NOT NULL, EXISTS (SELECT 1 FROM set_aside o WHERE o.pair_id = p.pair_id) "
+        "FROM pair p LEFT JOIN consensus c USING (pair_id) LEFT JOIN clip_fault f USING (moment_id) "
+        "WHERE p.query_id = ? AND coalesce(c.verdict, 'escalated') = 'escalated' ORDER BY p.rank",
+        [query_id],
+    ).fetchall()
+    return (
+        tuple(int(rank) for rank, blocked, _ in rows if blocked),
+        tuple(int(rank) for rank, blocked, aside in rows if aside and not blocked),
+    )
 
 
 def disputed(db: Database) -> tuple[int, int]:
