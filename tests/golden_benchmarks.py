@@ -25,22 +25,33 @@ class Golden:
 
     def without(self, query: str, folder: Path) -> "Golden":
         """The same without a query's predictions."""
-        predictions = json.loads(self.run.read_text())
-        del predictions[query]
-        run = folder / "fewer.json"
-        run.write_text(json.dumps(predictions))
+        run = folder / "fewer"
+        if self.run.suffix == ".jsonl":
+            lines = self.run.read_text().splitlines(keepends=True)
+            run.write_text("".join(line for line in lines if str(json.loads(line)["qid"]) != query))
+        else:
+            predictions = json.loads(self.run.read_text())
+            del predictions[query]
+            run.write_text(json.dumps(predictions))
         return replace(self, run=run)
 
 
 def read_golden(name: str, folder: Path) -> Golden:
     """A golden file of these benchmarks, its truth and run written to files of their own."""
     found = json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
-    truth, run = folder / "truth.jsonl", folder / "run.json"
-    truth.write_text("".join(json.dumps(entry) + "\n" for entry in found["truth"]))
-    run.write_text(json.dumps(found["run"]))
+    of_lines = found["truth_as"] == "lines"
+    truth = folder / ("truth.jsonl" if of_lines else "truth.json")
+    truth.write_text(_lines(found["truth"]) if of_lines else json.dumps(found["truth"]))
+    lists = isinstance(found["run"], list) and "qid" in found["run"][0]
+    run = folder / ("run.jsonl" if lists else "run.json")
+    run.write_text(_lines(found["run"]) if lists else json.dumps(found["run"]))
     return Golden(truth, run, found["printed"])
 
 
 def score(benchmark: str, golden: Golden, **options: Any) -> dict[str, str]:
     """What we print, by figure."""
     return {row[0].text: row[2].text for row in figures(golden.summary(benchmark, **options)).rows}
+
+
+def _lines(entries: list[Any]) -> str:
+    return "".join(json.dumps(entry) + "\n" for entry in entries)

@@ -33,8 +33,11 @@ def benchmarks(name: Name = None) -> None:
         fail(str(error))
     say(f"{one.title}: {one.about}.")
     say(f"Evaluator: {one.evaluator}.")
-    rows = [(f"{part.name} {figure.name}".strip(), figure.key) for part in one.parts for figure in part.figures]
-    table(("figure", "computed as"), rows, [True, True])
+    table(
+        ("figure", "computed as"),
+        [(f.name, ", ".join(filter(None, (f.key, f.about)))) for f in one.figures],
+        [True, True],
+    )
     changed = [f"{option}={value}" for option, value in one.options.items()]
     say(f"Preset {', '.join([one.preset, *changed])}.")
     for note in one.notes:

@@ -91,17 +91,19 @@ def score_files(
     names = None if videos is None else _read(problems, read_videos, videos)
     if videos is not None and names is None:
         raise InputError(problems)
-    runs = {}
+    runs, beside = {}, {}
     for number, (name, path) in enumerate(zip(_names(run_paths), run_paths, strict=True), start=1):
         if (run := _read(problems, read_run, path, names, truth)) is not None:
             runs[name] = run
+            if chosen and chosen.beside and truth_path:
+                beside[name] = _read(problems, chosen.beside.score, truth_path, path, chosen.missing(options)) or {}
         if progress:
             progress("reading runs", number, len(run_paths))
     if truth is None and (truth_path or not pool):
         raise InputError(problems or [Problem("truth", None, "is missing: give one, or pools, whose moments are one")])
     try:
         if chosen and truth:
-            board = score_benchmark(chosen, truth, runs, options, progress)
+            board = score_benchmark(chosen, truth, runs, options, beside=beside, progress=progress)
         elif pool:
             board = _in_pools(pool, truth, runs, names, settings, progress)
         elif truth:

@@ -13,7 +13,7 @@ from backend.ground.timespan import Floats
 from backend.scoring.matching.columns import HIGHEST_RELEVANCE, Indices, Truth
 
 DURATION_BOUNDS_S = (10.0, 30.0)
-"""Where QVHighlights' evaluation parts short, middle and long moments."""
+"""Where short, medium and long queries part; benchmark `qvhighlights` parts windows instead, at bounds of its own."""
 
 _TV_NAME = re.compile(r"^(?:(?P<show>.+?)_)?s\d+e\d+(?:-\d+)?(?:_|$)", re.IGNORECASE)
 _NONE = "no relevant moment"

@@ -1,19 +1,36 @@
 """What a benchmark is: the figures that its published evaluator prints, and how they are got from truth and run."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from pathlib import Path
+from typing import cast
 
 from backend.scoring.matching.columns import Run, Truth
-from backend.scoring.presets import Options, Settings, settle
+from backend.scoring.presets import PRESETS, Options, Settings, settle
 
 
 @dataclass(frozen=True, slots=True)
 class PublishedFigure:
-    """One number of the published table: `name` is what it is called there, `key` the value that it is here."""
+    """One number of the published table: `name` is what it is called there, `key` the value that it is here.
+
+    `about` says what of: which moments; or all, where it is none of our values but computed beside them.
+    """
 
     name: str
-    key: str
+    key: str = ""
+    about: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """Figures of something else than moments, which the same files hold.
+
+    `score(truth, run, missing)` reads the two files and returns the figures' values by name, none where the files do
+    not hold it; `missing` is the convention for queries that the run lacks.
+    """
+
+    figures: tuple[PublishedFigure, ...]
+    score: Callable[[Path, Path, str], Mapping[str, float]]
 
 
 def whole(truth: Truth) -> Truth:
@@ -30,14 +47,15 @@ def uncut(run: Run, _truth: Truth) -> Run:
 class Part:
     """Figures of one look at truth and runs.
 
-    `name` stands before the figures' names in a benchmark of several parts. `of_truth` leaves what this part looks at,
-    such as the short moments, and `of_run` what it looks at of a run, given the truth that was left.
+    `of_truth` leaves what this part looks at,
+    such as the short moments, and `of_run` what it looks at of a run, given the truth that was left. `options` are
+    conventions of this part alone.
     """
 
     figures: tuple[PublishedFigure, ...]
-    name: str = ""
     of_truth: Callable[[Truth], Truth] = whole
     of_run: Callable[[Run, Truth], Run] = uncut
+    options: Options = field(default_factory=Options)
 
     def settings(self, preset: str, options: Options) -> Settings:
         """What has to be computed for the figures."""
@@ -49,9 +67,10 @@ class Benchmark:
     """A benchmark of the field: its figures by its own evaluator's conventions, printed as they are printed there.
 
     `evaluator` names the published code that its figures are held to. `options` are the conventions of that code
-    where they are not those of `preset`. The first part is the one that groups, statistics, report and JSON are of.
-    Figures are shares; tables show them in percent with `digits`, unless `percent` is false.
-    `about` says in a sentence what is scored, `notes` what people should know who compare with published tables.
+    where they are not those of `preset`; `beside` are figures of something else than moments. The first part is the
+    one that groups, statistics, report and JSON are of. Figures are shares; tables show them in percent with `digits`,
+    unless `percent` is false. `about` says in a few words what is scored, `notes` what people should know who compare
+    with published tables.
     """
 
     name: str
@@ -64,6 +83,17 @@ class Benchmark:
     digits: int = 2
     percent: bool = True
     notes: tuple[str, ...] = ()
+    beside: Beside | None = None
+
+    @property
+    def figures(self) -> list[PublishedFigure]:
+        """All its figures, part by part."""
+        found = [figure for part in self.parts for figure in part.figures]
+        return found + list(self.beside.figures if self.beside else ())
+
+    def missing(self, asked: Options) -> str:
+        """What is done about a query that a run lacks: as `asked` for, or the benchmark's own convention."""
+        return asked.get("missing") or self.options.get("missing") or PRESETS[self.preset].missing
 
     def planned(self, asked: Options) -> list[tuple[Part, Settings]]:
         """The parts, each with what has to be computed for it; an option asked for overrides the benchmark's own.
@@ -73,12 +103,11 @@ class Benchmark:
         Raises:
             InputError: naming every option that cannot be.
         """
-        given: dict[str, Any] = {name: value for name, value in asked.items() if value is not None}
-        options: Options = {**self.options, **given}  # type: ignore[typeddict-item]  # settle checks names and values
+        given = cast("Options", {name: value for name, value in asked.items() if value is not None})
         parts = self.parts
-        if options.get("iou_compare") == "gt":
+        if given.get("iou_compare", self.options.get("iou_compare")) == "gt":
             parts = tuple(replace(part, figures=tuple(map(_strict, part.figures))) for part in parts)
-        return [(part, part.settings(self.preset, options)) for part in parts]
+        return [(part, part.settings(self.preset, self.options | part.options | given)) for part in parts]
 
 
 def _strict(figure: PublishedFigure) -> PublishedFigure:

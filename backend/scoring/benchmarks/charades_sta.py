@@ -5,7 +5,7 @@ from backend.scoring.benchmarks.benchmark import Benchmark, Part, PublishedFigur
 BENCHMARK = Benchmark(
     "charades-sta",
     "Charades-STA",
-    "the moment of a given video that a sentence describes",
+    "the moment of a given video for a sentence",
     "TALL, main.py (jiyanggao/TALL, 3df6794)",
     (
         Part(

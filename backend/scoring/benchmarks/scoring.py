@@ -5,19 +5,34 @@ Reads and writes nothing; files are for `scored_files`.
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from types import MappingProxyType
 
+from backend.ground.errors import InputError
 from backend.ground.progress import Progress
-from backend.scoring.benchmarks.benchmark import Benchmark, Part, PublishedFigure
+from backend.scoring.benchmarks.benchmark import Benchmark, Part
 from backend.scoring.matching.columns import Run, Truth
 from backend.scoring.presets import Options, Settings
 from backend.scoring.scoreboard import Scoreboard, Setting, score_runs
 
 
 def score_benchmark(
-    benchmark: Benchmark, truth: Truth, runs: Mapping[str, Run], asked: Options, progress: Progress | None = None
+    benchmark: Benchmark,
+    truth: Truth,
+    runs: Mapping[str, Run],
+    asked: Options,
+    *,
+    beside: Mapping[str, Mapping[str, float]] = MappingProxyType({}),
+    progress: Progress | None = None,
 ) -> Scoreboard:
     """Score runs, by name, by a benchmark; `asked` are options that override its own.
+
+    Args:
+        benchmark: which figures, by which conventions.
+        truth: the truth.
+        runs: the runs by name.
+        asked: options that override the benchmark's.
+        beside: by run, the figures that are of something else than moments.
+        progress: called with (what is done, done, all).
 
     Returns:
         The scoreboard of the benchmark's first part. Its summary has `benchmark` (name, title, evaluator, digits,
@@ -26,42 +41,44 @@ def score_benchmark(
     Raises:
         InputError: with the problems of the truth and of all runs; nothing is scored then.
     """
-    planned = benchmark.planned(asked)
-    boards = [_board(part, settings, truth, runs, progress) for part, settings in planned]
+    parts = benchmark.planned(asked)
+    boards = [_board(part, settings, truth, runs, progress) for part, settings in parts]
     first = boards[0]
-    of_run: dict[str, dict[str, Any]] = {}
-    for number, run in enumerate(first.runs):
-        values = {
-            shown(part, figure): board.runs[number].means.get(figure.key)
-            for (part, _), board in zip(planned, boards, strict=True)
-            for figure in part.figures
-        }
-        of_run[run.name] = {"figures": values}
+    if first is None:
+        raise InputError.single(truth.file, "holds no query")
+    values: dict[str, dict[str, float | None]] = {name: {} for name in runs}
+    for (part, _), board in zip(parts, boards, strict=True):
+        means = {run.name: run.means for run in board.runs} if board else {}
+        for name, of_run in values.items():
+            of_run.update({figure.name: means.get(name, {}).get(figure.key) for figure in part.figures})
+    figures = [
+        {"name": figure.name, "key": figure.key, "about": figure.about, "queries": len(board.queries) if board else 0}
+        for (part, _), board in zip(parts, boards, strict=True)
+        for figure in part.figures
+    ]
+    if benchmark.beside and any(beside.values()):
+        figures += [{"name": figure.name, "key": "", "about": figure.about} for figure in benchmark.beside.figures]
+        for name, of_run in values.items():
+            of_run.update({figure.name: beside.get(name, {}).get(figure.name) for figure in benchmark.beside.figures})
     facts = {
         "name": benchmark.name,
         "title": benchmark.title,
         "evaluator": benchmark.evaluator,
         "digits": benchmark.digits,
         "percent": benchmark.percent,
-        "figures": [
-            {"name": shown(part, figure), "key": figure.key, "queries": len(board.queries)}
-            for (part, _), board in zip(planned, boards, strict=True)
-            for figure in part.figures
-        ],
+        "figures": figures,
         "notes": list(benchmark.notes),
     }
-    warnings = tuple(dict.fromkeys(warning for board in boards for warning in board.warnings))
-    return replace(first, warnings=warnings, setting=Setting(facts={"benchmark": facts}, of_run=of_run))
-
-
-def shown(part: Part, figure: PublishedFigure) -> str:
-    """A figure's name with that of its part, such as `short mAP`."""
-    return f"{part.name} {figure.name}".strip()
+    warnings = tuple(dict.fromkeys(warning for board in boards if board for warning in board.warnings))
+    of_runs = {name: {"figures": found} for name, found in values.items()}
+    return replace(first, warnings=warnings, setting=Setting(facts={"benchmark": facts}, of_run=of_runs))
 
 
 def _board(
     part: Part, settings: Settings, truth: Truth, runs: Mapping[str, Run], progress: Progress | None
-) -> Scoreboard:
-    """The runs as one part looks at them."""
+) -> Scoreboard | None:
+    """The runs as one part looks at them, None where nothing is left of the truth."""
     left = part.of_truth(truth)
+    if not left.queries:
+        return None
     return score_runs(left, {name: part.of_run(run, left) for name, run in runs.items()}, settings, progress=progress)

@@ -13,7 +13,7 @@ from backend.scoring.views.table import Cell, Column, Mark, Table
 def figures(summary: Mapping[str, Any]) -> Table:
     """A row a figure, a column a run; the second column is the value of this product that the figure is."""
     benchmark, runs = summary["benchmark"], summary["runs"]
-    names = named(summary, [figure["key"] for figure in benchmark["figures"]])
+    names = named(summary, [figure["key"] for figure in benchmark["figures"] if figure["key"]])
     rows = []
     for figure in benchmark["figures"]:
         values = [run["figures"][figure["name"]] for run in runs]
@@ -22,7 +22,9 @@ def figures(summary: Mapping[str, Any]) -> Table:
             Cell(value, printed(benchmark, value), frozenset({Mark.BEST} if len(runs) > 1 and value == best else ()))
             for value in values
         ]
-        title = names[figure["key"]].title
+        title = ", ".join(
+            part for part in (names[figure["key"]].title if figure["key"] else "", figure["about"]) if part
+        )
         rows.append((Cell(figure["name"], figure["name"]), Cell(title, title), *cells))
     columns = (
         Column("figure", "figure", number=False),

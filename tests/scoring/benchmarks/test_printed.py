@@ -1,0 +1,26 @@
+"""Every digit that a published evaluator prints; the files in golden/ say how the numbers were got."""
+
+from pathlib import Path
+
+import pytest
+
+from golden_benchmarks import read_golden, score
+
+STRICT = {"iou_compare": "gt"}
+CASES = [
+    ("charades-sta", "TALL", {}),
+    ("charades-sta", "2D-TAN", STRICT),
+    ("activitynet", "LGI", {}),
+    ("activitynet", "2D-TAN", STRICT),
+    ("qvhighlights", "QVHighlights", {}),
+]
+
+
+@pytest.mark.parametrize(("benchmark", "evaluator", "options"), CASES, ids=lambda value: str(value)[:20])
+def test_every_printed_digit_is_that_of_the_published_evaluator(
+    benchmark: str, evaluator: str, options: dict[str, str], tmp_path: Path
+) -> None:
+    golden = read_golden(benchmark.replace("-", "_"), tmp_path)
+    expected = golden.printed[evaluator]
+    found = score(benchmark, golden, **options)
+    assert {name: found[name] for name in expected} == expected
