@@ -3,6 +3,7 @@
 from backend.scoring.studies.inputs import StudyInputs
 from backend.scoring.studies.running import (
     agreement_study,
+    axioms_study,
     model_selection_study,
     noise_study,
     stability_study,
@@ -16,6 +17,7 @@ __all__ = [
     "Study",
     "StudyInputs",
     "agreement_study",
+    "axioms_study",
     "model_selection_study",
     "noise_study",
     "stability_study",

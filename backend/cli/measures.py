@@ -1,4 +1,4 @@
-"""Commands that study measures: benchmarks (listed), agreement, stability, noise, ties, model-selection, theory."""
+"""Commands that study measures on runs: agreement, stability, noise, ties, model-selection; benchmarks listed."""
 
 import os
 from enum import StrEnum
@@ -22,8 +22,9 @@ from backend.cli.conventions import (
     Truth,
     Videos,
 )
+from backend.cli.measures_alone import axioms, theory
 from backend.cli.output import Json, numbers, progress_bar
-from backend.cli.studying import as_text, by_stem, finish, matrix, study_inputs, two_files
+from backend.cli.studying import Out, as_text, by_stem, finish, matrix, study_inputs, two_files
 
 measures = typer.Typer(
     help="Study the measures themselves; figures and data go into a folder.",
@@ -46,13 +47,6 @@ class Over(StrEnum):
     CANDIDATES = "candidates"
 
 
-class Axis(StrEnum):
-    """What curves of the closed forms run over."""
-
-    R = "r"
-    THETA = "theta"
-
-
 class Noise(StrEnum):
     """Models of label noise."""
 
@@ -64,7 +58,6 @@ Measure = Annotated[
     list[str] | None,
     typer.Option("--measure", metavar="TEXT", help="Only measures whose name begins so, e.g. ndcg@10; repeatable."),
 ]
-Out = Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Output folder.  [default: studies/NAME]")]
 Seed = Annotated[int, typer.Option("--seed", help="Of all random numbers.", min=0)]
 Jobs = Annotated[int, typer.Option("--jobs", help="Processes; the numbers do not depend on it.", min=1)]
 
@@ -75,6 +68,8 @@ def register(app: typer.Typer) -> None:
     """Add these commands to the command line."""
     benchmarks.register(measures)
     app.add_typer(measures, name="measures")
+    measures.command("axioms")(axioms)
+    measures.command("theory")(theory)
 
 
 @measures.command("agreement")
@@ -261,29 +256,3 @@ def model_selection(
     chosen = {row["validation_measure"]: str(row["selected"]) for row in study.rows}
     rows = [(*row, model) for row, model in zip(rows, chosen.values(), strict=True)]
     finish(study, out, json, (*header, "model"), rows)
-
-
-@measures.command("theory")
-def theory(
-    over: Annotated[
-        Axis, typer.Option("--over", help="Curves over the true IoU r at each theta, or over theta at each r.")
-    ] = Axis.R,
-    theta: Annotated[str, typer.Option("--theta", metavar="T,T", help="Thresholds of R@1, over r.")] = THRESHOLDS,
-    r: Annotated[str, typer.Option("--r", metavar="R,R", help="True IoUs, over theta.")] = THRESHOLDS,
-    gamma: Annotated[str, typer.Option("--gamma", metavar="G,G", help="Standard deviations of IoU.")] = "0.05,0.1,0.2",
-    out: Out = None,
-    json: Json = False,
-) -> None:
-    """Squared bias, variance and MSE of R@1, IoU>=theta and AxIoU@1 under Gaussian noise, in closed form.
-
-    Example: reelrank measures theory --over theta --r 0.5 --gamma 0.1
-    """
-    study = api.theory_study(
-        numbers(theta, float, "--theta"), numbers(gamma, float, "--gamma"), over=over.value, rs=numbers(r, float, "--r")
-    )
-    errors: dict[tuple[str, str], list[Any]] = {}
-    for row in study.rows:
-        at = "" if over is Axis.R or row["r"] is None else f", r = {row['r']:g}"
-        errors.setdefault((f"{row['measure']}{at}", f"{row['gamma']:g}"), []).append(row["mse"])
-    rows = [(*place, f"{max(mse):.4f}", f"{sum(mse) / len(mse):.4f}") for place, mse in errors.items()]
-    finish(study, out, json, ("measure", "gamma", "worst MSE", f"mean MSE over {over.value}"), rows)

@@ -1,7 +1,7 @@
 """What the commands that study measures share: their inputs from options, their tables, their output."""
 
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 import typer
@@ -10,6 +10,7 @@ from backend import api
 from backend.cli.conventions import Preset, read_option
 from backend.cli.output import numbers, say, table
 
+Out = Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Output folder.  [default: studies/NAME]")]
 _COLUMNS = 9
 """Of a table of all pairs of measures: what a terminal of 80 characters holds."""
 
@@ -82,15 +83,23 @@ def matrix(
 
 
 def finish(
-    study: "api.Study", out: Path | None, json: bool, columns: tuple[Any, ...], rows: list[tuple[Any, ...]]
+    study: "api.Study",
+    out: Path | None,
+    json: bool,
+    columns: tuple[Any, ...],
+    rows: list[tuple[Any, ...]],
+    left: tuple[bool, ...] = (),
 ) -> None:
-    """Write the folder, then print the study: as JSON, or as a table with its choices, reasons and files."""
+    """Write the folder, then print the study: as JSON, or as a table with its choices, reasons and files.
+
+    Columns are flush right but the first, or those that are `left`.
+    """
     paths = api.write_study(study, out or Path("studies") / study.name)
     if json:
         say(msgspec.json.encode(study).decode())
         return
     say(study.description)
-    table(columns, rows)
+    table(columns, rows, left)
     for reason in dict.fromkeys(row["reason"] for row in study.rows if row.get("reason")):
         say(f"undefined: {reason}")
     for warning in study.warnings:

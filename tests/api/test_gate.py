@@ -254,6 +254,7 @@ OWN_FILES = {
     "agreement_picture_file",
     "agreement_study",
     "agreement_table",
+    "axioms_study",
     "other_relevances_csv",
     "other_relevances_of_file",
     "write_other_relevances",

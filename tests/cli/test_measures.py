@@ -165,6 +165,16 @@ def test_one_model_for_all_measures_is_told(reelrank: Run, files: dict[str, Any]
     assert "Warning: every measure selects north, so all z-scores are 0" in out
 
 
+def test_axioms_need_no_files_and_show_the_shortest_counterexample(reelrank: Run, tmp_path: Path) -> None:
+    code, out, _ = reelrank("measures", "axioms", "--measure", "dcg", "--measure", "axiou", "--out", tmp_path / "a")
+    assert code == 0
+    lines = [line.rstrip() for line in out.splitlines()]
+    assert lines[0].startswith("preset paper; lists of K predictions, K up to 3; IoU 0, 0.25, 0.5, 0.75, 1")
+    assert "dcg@K    INV-k  (1, 0) -> (1, 1): 1.0000 -> 1.6309" in lines
+    assert "axiou@K  MON-k  not broken by 6,174 changes" in lines
+    assert "(1, 0) → (1, 1)" in (tmp_path / "a" / "axioms.svg").read_text()
+
+
 def test_theory_needs_no_files(reelrank: Run, tmp_path: Path) -> None:
     code, out, _ = reelrank("measures", "theory", "--theta", "0.5", "--gamma", "0.1", "--out", tmp_path / "t")
     assert code == 0

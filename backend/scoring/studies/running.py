@@ -1,4 +1,4 @@
-"""Studies of measures on truth and run files: agreement, stability, noise, ties, model selection, theory.
+"""Studies of measures on truth and run files: agreement, stability, noise, ties, model selection, axioms, theory.
 
 Reads: truth, run and video map files. Writes: nothing.
 """
@@ -9,8 +9,8 @@ import numpy as np
 
 from backend.ground.errors import InputError, Problem
 from backend.ground.progress import Progress, named
-from backend.scoring.presets import DEFAULT_MU
-from backend.scoring.studies import kendall, noise, selection, theory
+from backend.scoring.presets import DEFAULT_MU, Options, Preset, Settings, settle
+from backend.scoring.studies import axioms, kendall, noise, selection, theory
 from backend.scoring.studies.inputs import StudyInputs, durations_of, read_and_score
 from backend.scoring.studies.stability import TRIALS, SubsetPairs, default_sizes, stability
 from backend.scoring.studies.study import Study
@@ -121,6 +121,34 @@ def model_selection_study(validation: StudyInputs, test: StudyInputs, *, over: s
         warnings.append(f"every measure selects {rows[0]['selected']}, so all z-scores are 0 (over the selected "
                         "models); over the candidates they say how good it is")  # fmt: skip
     return Study("model-selection", choices, rows, warnings)
+
+
+def axioms_study(
+    measures: Sequence[str] = (),
+    *,
+    preset: Preset = "paper",
+    mu: Sequence[float] = (0.5,),
+    theta: Sequence[float] = (0.5,),
+    options: Options | None = None,
+    longest: int = 3,
+) -> Study:
+    """Measures (all of the preset, if none is named) against INV-k and MON-k, each with a shortest counterexample."""
+    if not 1 <= longest <= axioms.LONGEST:
+        raise InputError.single("length", f"{longest} is not from 1 to {axioms.LONGEST} predictions")
+
+    def settings_of(length: int) -> Settings:
+        return settle(preset, [length], mu, options or {}, theta=theta, measures=measures or None)
+
+    settings = settings_of(longest)
+    tried = ", ".join(f"{level:g}" for level in (0, *axioms.levels((*settings.mu, *settings.theta))))
+    choices: dict[str, object] = {
+        "preset": settings.preset,
+        "options": settings.changed,
+        "lists": f"of K predictions, K up to {longest}",
+        "IoU": tried,
+        "relevant moments": "1 or 2",
+    }
+    return Study("axioms", choices, axioms.try_axioms(settings_of, longest), list(settings.notes))
 
 
 def theory_study(

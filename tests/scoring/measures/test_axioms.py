@@ -5,32 +5,23 @@ Two rankings differ in one prediction, that of rank k. r(j) is the IoU of rank j
 - INV-k: if both versions of it are redundant, r(k) and r'(k) <= max r(j) over j < k, the measure does not change.
 - MON-k: if the new one is better than the old one and than all before it, the measure rises.
 
-Where a measure breaks an axiom, hypothesis searches for two rankings that show it; docs/metrics.md has the table.
+Here are the measures that satisfy them; `tests/scoring/studies/test_axioms_study.py` has those that do not.
 """
 
-import random
 from dataclasses import dataclass
 
 import pytest
-from hypothesis import HealthCheck, Phase, assume, find, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from backend.scoring.evaluate import evaluate
 from retrieval import plain_iou
 
-QUICK = settings(
-    max_examples=2000,
-    database=None,
-    phases=[Phase.generate, Phase.shrink],
-    suppress_health_check=list(HealthCheck),
-)
 NAMES = {
     "axiou": "axiou",
     "recall_gt": "recall_gt,0.5",
     "recall": "recall,0.5",
-    "axiou_ap": "axiou_ap,0.5",
     "dcg": "dcg",
-    "ndcg": "ndcg,0.5",
 }
 
 
@@ -87,7 +78,7 @@ def breaks(axiom, measure):
 
 @pytest.mark.parametrize("measure", ["axiou", "recall_gt", "recall"])
 def test_a_redundant_moment_changes_nothing(measure):
-    @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
+    @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
     @given(changes("INV"))
     def check(change):
         assert not breaks("INV", measure)(change)
@@ -97,35 +88,9 @@ def test_a_redundant_moment_changes_nothing(measure):
 
 @pytest.mark.parametrize("measure", ["axiou", "dcg"])
 def test_a_better_best_moment_always_counts(measure):
-    @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
+    @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
     @given(changes("MON"))
     def check(change):
         assert not breaks("MON", measure)(change)
 
     check()
-
-
-@pytest.mark.parametrize(
-    ("axiom", "measure"),
-    [
-        ("INV", "axiou_ap"),
-        ("INV", "dcg"),
-        ("INV", "ndcg"),
-        ("MON", "recall_gt"),
-        ("MON", "recall"),
-        ("MON", "axiou_ap"),
-        ("MON", "ndcg"),
-    ],
-)
-def test_the_search_finds_how_a_measure_breaks_an_axiom(axiom, measure):
-    change = find(changes(axiom), breaks(axiom, measure), settings=QUICK, random=random.Random(5))
-    before, after = change.values(measure)
-    print(f"{axiom}-k, {measure}: rank {change.k} of {change.before} -> {change.after}: {before} -> {after}")
-    best = max(change.before[: change.k - 1], default=0)
-    old, new = change.before[change.k - 1], change.after[change.k - 1]
-    if axiom == "INV":
-        assert max(old, new) <= best
-        assert before != after
-    else:
-        assert new > max(old, best)
-        assert after <= before

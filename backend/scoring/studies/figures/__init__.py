@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import altair as alt
 
+from backend.scoring.studies.figures.axioms import axioms
 from backend.scoring.studies.figures.heat_maps import agreement, model_selection
 from backend.scoring.studies.figures.label_noise import label_noise
 from backend.scoring.studies.figures.lines import stability, theory
@@ -16,6 +17,7 @@ _FIGURES: dict[str, Callable[[Study], alt.TopLevelMixin]] = {
     "noise": label_noise,
     "ties": ties,
     "model-selection": model_selection,
+    "axioms": axioms,
     "theory": theory,
 }
 

@@ -1,0 +1,78 @@
+"""Commands that study measures without any run: axioms, theory."""
+
+from enum import StrEnum
+from typing import Annotated, Any
+
+import typer
+
+from backend import api
+from backend.cli.conventions import THRESHOLDS, Mu, Option, Preset, PresetOption, Theta, read_option
+from backend.cli.output import Json, numbers
+from backend.cli.studying import Out, finish
+
+
+class Axis(StrEnum):
+    """What curves of the closed forms run over."""
+
+    R = "r"
+    THETA = "theta"
+
+
+def axioms(
+    measure: Annotated[
+        list[str] | None,
+        typer.Option("--measure", metavar="NAME", help="Such as ndcg; repeatable.  [default: all of the preset]"),
+    ] = None,
+    preset: PresetOption = Preset.PAPER,
+    mu: Mu = "0.5",
+    theta: Theta = "0.5",
+    option: Option = None,
+    length: Annotated[int, typer.Option("--length", help="Predictions in a list, at most.", min=1, max=4)] = 3,
+    out: Out = None,
+    json: Json = False,
+) -> None:
+    """Does a measure satisfy AxIoU's axioms INV-k and MON-k? The shortest counterexample to each.
+
+    Example: reelrank measures axioms --measure ndcg --mu 0.3,0.5
+    """
+    study = api.axioms_study(
+        measure or (),
+        preset=preset.value,
+        mu=numbers(mu, float, "--mu"),
+        theta=numbers(theta, float, "--theta"),
+        options=dict(read_option(text) for text in option or ()),  # type: ignore[arg-type]
+        longest=length,
+    )
+    rows = []
+    for row in study.rows:
+        if row["verdict"] == "broken":
+            told = f"({row['before']}) -> ({row['after']}): {row['value_before']:.4f} -> {row['value_after']:.4f}"
+        else:
+            told = f"not broken by {row['changes']:,} changes"
+        rows.append((row["measure"], row["axiom"], told))
+    finish(study, out, json, ("measure", "axiom", "IoU of the predictions: value"), rows, (True, True, True))
+
+
+def theory(
+    over: Annotated[
+        Axis, typer.Option("--over", help="Curves over the true IoU r at each theta, or over theta at each r.")
+    ] = Axis.R,
+    theta: Annotated[str, typer.Option("--theta", metavar="T,T", help="Thresholds of R@1, over r.")] = THRESHOLDS,
+    r: Annotated[str, typer.Option("--r", metavar="R,R", help="True IoUs, over theta.")] = THRESHOLDS,
+    gamma: Annotated[str, typer.Option("--gamma", metavar="G,G", help="Standard deviations of IoU.")] = "0.05,0.1,0.2",
+    out: Out = None,
+    json: Json = False,
+) -> None:
+    """Squared bias, variance and MSE of R@1, IoU>=theta and AxIoU@1 under Gaussian noise, in closed form.
+
+    Example: reelrank measures theory --over theta --r 0.5 --gamma 0.1
+    """
+    study = api.theory_study(
+        numbers(theta, float, "--theta"), numbers(gamma, float, "--gamma"), over=over.value, rs=numbers(r, float, "--r")
+    )
+    errors: dict[tuple[str, str], list[Any]] = {}
+    for row in study.rows:
+        at = "" if over is Axis.R or row["r"] is None else f", r = {row['r']:g}"
+        errors.setdefault((f"{row['measure']}{at}", f"{row['gamma']:g}"), []).append(row["mse"])
+    rows = [(*place, f"{max(mse):.4f}", f"{sum(mse) / len(mse):.4f}") for place, mse in errors.items()]
+    finish(study, out, json, ("measure", "gamma", "worst MSE", f"mean MSE over {over.value}"), rows)

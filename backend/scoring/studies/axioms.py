@@ -1,0 +1,203 @@
+"""The two axioms of AxIoU, tried on every change of one prediction in short lists, for any measure.
+
+One prediction of a ranking, that of rank k, is replaced. r(j) is the IoU of rank j with the best relevant moment.
+
+- INV-k: if both versions of it are redundant, no better than the best before them, the measure does not change.
+- MON-k: if the new one is better than the old one and than all before it, the measure rises.
+
+Source: Togashi et al., AxIoU, CVPR 2022, section 4. All lists of predictions that overlap one of the relevant moments
+by one of a few IoUs, or none, are scored by the measure itself, so a measure that is new here needs nothing. What is
+shown of a broken axiom is a shortest counterexample: of the fewest predictions, then of the fewest relevant moments;
+among these the one that breaks it most. That an axiom is not broken here proves nothing beyond these lists.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Literal
+
+import numpy as np
+
+from backend.ground.timespan import Flags, Floats
+from backend.scoring.files.entries import parse_run_mapping, parse_truth_mapping
+from backend.scoring.presets import Settings
+from backend.scoring.scores import prepare_run, prepare_truth, score
+from backend.scoring.statistics.resampling import TIE
+from backend.scoring.studies.study import Cell
+
+Axiom = Literal["INV-k", "MON-k"]
+AXIOMS: tuple[Axiom, ...] = ("INV-k", "MON-k")
+LONGEST = 4
+_RELEVANT = (1, 2)
+"""How many relevant moments, of relevance 1, a query has."""
+_SECONDS = 1000
+"""A moment's length: an IoU of up to six decimals is whole milliseconds of it."""
+
+
+SettingsOf = Callable[[int], Settings]
+"""The settings for lists of a length."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A prediction: its IoU with the moment of that number; 0 with a moment there is not."""
+
+    iou: float
+    moment: int
+
+    def text(self, relevant: int) -> str:
+        """Such as `0.5`, or `0.5 of B` where there are two moments."""
+        return f"{self.iou:g}" + (f" of {'AB'[self.moment]}" if relevant > 1 and self.iou else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Breach:
+    """Two rankings that break an axiom: they differ at rank `rank`, counted from 1."""
+
+    rank: int
+    before: tuple[Choice, ...]
+    after: tuple[Choice, ...]
+    value_before: float
+    value_after: float
+
+
+@dataclass(frozen=True, slots=True)
+class Lists:
+    """All lists of one length over `choices`, and the values of a key: shape (choices,) * length."""
+
+    choices: tuple[Choice, ...]
+    values: Floats
+
+    def breach(self, axiom: Axiom) -> tuple[int, Breach | None]:
+        """How many changes of these lists the axiom is about, and the one that breaks it most, if any does."""
+        changes = 0
+        worst: tuple[float, int, tuple[int, ...]] = (-np.inf, -1, ())
+        for place in range(self.values.ndim):
+            about, harm, gain = self._harm(axiom, place)
+            changes += int(about.sum())
+            broken = about & (harm > TIE if axiom == "INV-k" else harm >= -TIE)
+            if broken.any():
+                # Of equal harm, the largest change of the IoU: it shows most.
+                weight = np.where(broken, np.round(harm, 9) + 1e-6 * gain, -np.inf)
+                at = np.unravel_index(int(weight.argmax()), weight.shape)
+                if weight[at] > worst[0]:
+                    worst = (float(weight[at]), place, tuple(map(int, at)))
+        return changes, self._told(worst[1], worst[2]) if worst[2] else None
+
+    def _harm(self, axiom: Axiom, place: int) -> tuple[Flags, Floats, Floats]:
+        """Of each change at a place: whether the axiom is about it, how it breaks it, how far the IoU moves.
+
+        Each of shape (choices,) * (length + 1): the other places in their order, the old and the new prediction.
+        """
+        iou = np.array([choice.iou for choice in self.choices])
+        others = self.values.ndim - 1
+        best = np.zeros((1,) * others)
+        for earlier in range(place):
+            shape = [1] * others
+            shape[earlier] = len(iou)
+            best = np.maximum(best, iou.reshape(shape))
+        best, old, new = best[..., None, None], iou[:, None], iou[None, :]
+        values = np.moveaxis(self.values, place, -1)
+        rise = values[..., None, :] - values[..., :, None]
+        if axiom == "INV-k":
+            about = (np.maximum(old, new) <= best) & ~np.eye(len(iou), dtype=bool)
+            harm = np.abs(rise)
+        else:
+            about, harm = new > np.maximum(old, best), -rise
+        return np.broadcast_to(about, rise.shape), harm, np.broadcast_to(np.abs(new - old), rise.shape)
+
+    def _told(self, place: int, at: tuple[int, ...]) -> Breach:
+        *others, old, new = at
+        before, after = (tuple([*others[:place], one, *others[place:]]) for one in (old, new))
+        return Breach(
+            place + 1,
+            tuple(self.choices[n] for n in before),
+            tuple(self.choices[n] for n in after),
+            float(self.values[before]),
+            float(self.values[after]),
+        )
+
+
+def levels(thresholds: Sequence[float]) -> tuple[float, ...]:
+    """The IoUs that are tried besides 0: for each threshold two below or at it and two above.
+
+    >>> levels([0.5])
+    (0.25, 0.5, 0.75, 1.0)
+    """
+    near = {value for level in thresholds for value in (level / 2, level, (1 + level) / 2)}
+    return tuple(sorted({*(round(value, 6) for value in near), 1.0}))
+
+
+def try_axioms(settings_of: SettingsOf, longest: int) -> list[dict[str, Cell]]:
+    """Every key against both axioms: a row each, with a shortest counterexample where there is one.
+
+    K is the length of the lists, and keys say so, unless a key was asked for at a K of its own.
+
+    Args:
+        settings_of: the settings for lists of a length, whose keys stand in one order for all lengths.
+        longest: how many predictions a list has at most, 1 to `LONGEST`.
+    """
+    names = [
+        key if key == other else key.replace(f"@{longest}", "@K", 1)
+        for key, other in zip(settings_of(longest).keys, settings_of(longest + 1).keys, strict=True)
+    ]
+    changes = {(number, axiom): 0 for number in range(len(names)) for axiom in AXIOMS}
+    found: dict[tuple[int, Axiom], dict[str, Cell]] = {}
+    for relevant, lists in _all_lists(settings_of, longest):
+        for number, axiom in changes:
+            if (number, axiom) in found:
+                continue
+            tried, breach = lists[number].breach(axiom)
+            changes[number, axiom] += tried
+            if breach:
+                found[number, axiom] = _row(names[number], axiom, changes[number, axiom], relevant, breach)
+    return [found.get(place) or _row(names[place[0]], place[1], tried) for place, tried in changes.items()]
+
+
+def _all_lists(settings_of: SettingsOf, longest: int) -> Iterator[tuple[int, list[Lists]]]:
+    """How many relevant moments there are, and the scored lists of each key: the shortest lists first."""
+    for length in range(1, longest + 1):
+        settings = settings_of(length)
+        for relevant in _RELEVANT:
+            choices = (
+                Choice(0.0, relevant),
+                *(
+                    Choice(level, moment)
+                    for level in levels((*settings.mu, *settings.theta))
+                    for moment in range(relevant)
+                ),
+            )
+            values = _score(settings, choices, length, relevant)
+            shape = (len(choices),) * length
+            yield relevant, [Lists(choices, row.reshape(shape)) for row in values]
+
+
+def _score(settings: Settings, choices: Sequence[Choice], length: int, relevant: int) -> Floats:
+    """Values of all lists, shape (keys, lists): each list is a query of its own."""
+    moments = [{"video": "v", "start": _start(n), "end": _start(n) + _SECONDS, "relevance": 1} for n in range(relevant)]
+    predictions = [["v", _start(one.moment), _start(one.moment) + (one.iou or 1) * _SECONDS, 0.0] for one in choices]
+    lists = {str(n): list(chosen) for n, chosen in enumerate(product(predictions, repeat=length))}
+    key = prepare_truth(parse_truth_mapping(dict.fromkeys(lists, moments)), settings)
+    return score(key, prepare_run(parse_run_mapping(lists), key, settings), settings).values
+
+
+def _start(moment: int) -> int:
+    return 2 * moment * _SECONDS
+
+
+def _row(key: str, axiom: Axiom, changes: int, relevant: int = 0, breach: Breach | None = None) -> dict[str, Cell]:
+    def text(ranking: tuple[Choice, ...]) -> str:
+        return ", ".join(choice.text(relevant) for choice in ranking)
+
+    return {
+        "measure": key,
+        "axiom": axiom,
+        "verdict": "broken" if breach else "not broken",
+        "changes": changes,
+        "relevant": relevant if breach else None,
+        "rank": breach.rank if breach else None,
+        "before": text(breach.before) if breach else None,
+        "after": text(breach.after) if breach else None,
+        "value_before": breach.value_before if breach else None,
+        "value_after": breach.value_after if breach else None,
+    }
