@@ -114,11 +114,12 @@ def _chosen(whole: api.AgreementBoard) -> BoardPart:
         split = address_state.choice("Split", "split", {"": "All", **{name: name for name in names}}, box=True)
         texts = sorted({one.name for one in whole.queries})
         query = address_state.choice("Query", "of", {"": "All", **{text: text for text in texts}}, box=True)
-        first = last = None
+        first = last = ""
         if whole.days:
-            first = st.date_input("First graded on or after", None, key="agreement_first")
-            last = st.date_input("First graded on or before", None, key="agreement_last")
-    return BoardPart(split, query, first.isoformat() if first else "", last.isoformat() if last else "")
+            graded = {"first": whole.days[0].name, "last": whole.days[-1].name}
+            first = address_state.day("First graded on or after", "from", **graded)
+            last = address_state.day("First graded on or before", "to", **graded)
+    return BoardPart(split, query, first, last)
 
 
 def _taken(project: api.Project, lead: Person, part: BoardPart) -> _Taken:

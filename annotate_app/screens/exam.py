@@ -1,20 +1,38 @@
 """The lead's page "Exam": looking at one, holding it, its items with their explanations, how people did, retakes."""
 
 import time
+from html import escape
 
 import streamlit as st
 
 from annotate_app.plain import plain
-from annotate_app.widgets import exam_outcomes, exam_plan, exam_results, exam_round, look, trial_round, wording
+from annotate_app.widgets import (
+    address_state,
+    exam_outcomes,
+    exam_plan,
+    exam_results,
+    exam_round,
+    look,
+    tables,
+    trial_round,
+    wording,
+)
+from annotate_app.widgets.long_list import ListColumn, ListRow, long_list
 from annotate_app.widgets.review_clip import review_clip
+from annotate_app.widgets.searched import matching, searched
 from backend import api
 from backend.campaign.exam.model import ExamPhase
 from backend.campaign.nouns import Person
 from backend.ground.ids import AnnotatorId
 
+PER_PAGE = 10
+_ITEM = "item"
 _TEXT_LENGTH = 400
 _WIDTHS = (2.2, 5, 2.6)
 _NO_RETAKE = (ExamPhase.FIRST, ExamPhase.ANSWERING, ExamPhase.ANSWERED, ExamPhase.WAITING)
+
+_FOR_A_LEAD = (ExamPhase.FAILED, ExamPhase.WAITING)
+"""Who waits for a lead stands first."""
 
 
 def page() -> None:
@@ -57,7 +75,7 @@ def _exam(project: api.Project, lead: Person) -> bool:
     with results:
         exam_outcomes.outcomes(api.exam_outcomes(project, lead))
     with items:
-        _items(project, lead)
+        _items(project, lead, standing)
     with another:
         exam_round.to_use(api.exam_to_use(project, lead))
         st.subheader("Another exam", anchor=False)
@@ -127,9 +145,13 @@ def _facts(held: api.Exam, reserve: tuple[list[str], str] | None) -> None:
 def _people(people: list[api.ExamPerson]) -> None:
     if not people:
         st.info("There are no annotators yet.")
-    for one in people:
+        return
+    people = sorted(people, key=lambda one: one.phase not in _FOR_A_LEAD)
+    listed = searched(people, lambda one: one.person.name, "person", name="people", page="people-page")
+    for one in listed.rows:
         with st.container(key=f"exam-person-{one.person.annotator_id}"):
             _person(one)
+    listed.end()
 
 
 def _person(one: api.ExamPerson) -> None:
@@ -171,42 +193,64 @@ def _told(one: api.ExamPerson) -> str:
     return f"Attempt {last.number}: {wording.exam_result(last.result)}."
 
 
-def _items(project: api.Project, lead: Person) -> None:
+def _items(project: api.Project, lead: Person, people: list[api.ExamPerson]) -> None:
+    """One item with its explanation, and the list that it is from beside it."""
     items = {item.item_id: item for item in api.exam_items(project, lead)}
-    missed = {item_id: 0 for item_id in items}
+    missed = dict.fromkeys(items, 0)
     keys = {item.pair_key: item_id for item_id, item in items.items()}
-    for one in (miss for person in api.exam_results(project, lead) for at in person.attempts for miss in at.missed):
+    for one in (miss for person in people for attempt in person.attempts for miss in attempt.missed):
         if one.pair in keys:
             missed[keys[one.pair]] += 1
     order = sorted(items, key=lambda item_id: (-missed[item_id], item_id))  # what is missed most wants words first
+    shown, beside = st.columns([3, 2], gap="medium")
+    with beside:
+        found = matching(order, lambda item_id: items[item_id].query, "item", clears=("page", _ITEM), over=PER_PAGE)
+        asked = address_state.read_number(_ITEM)
+        chosen = asked if asked in items else next(iter(found), None)
+        _item_list([items[item_id] for item_id in found], missed, chosen)
+    if chosen is not None:
+        with shown:
+            _item(project, lead, items[chosen])
 
-    def label(item_id: int) -> str:
-        item = items[item_id]
-        told = "" if item.explanation else " · not explained"
-        right = "?" if item.right is None else item.right
-        return f"{right} · {item.query} · missed {missed[item_id]}×{told}"
 
-    chosen = st.selectbox("Pair, by how often it was missed", order, format_func=label, key="exam_item")
-    if chosen is None:
-        return
-    item = items[chosen]
-    clip, words = st.columns(2)
-    with clip:
-        pair = next((p for p in api.query_pairs(project, lead, item.query_id) if p.pair == item.pair_key), None)
-        if pair is not None:
-            review_clip(pair)
-            st.caption(plain(wording.moment(pair)))
+def _item_list(items: list[api.ExamItem], missed: dict[int, int], chosen: int | None) -> None:
+    def rows(first: int, most: int) -> list[ListRow]:
+        return [ListRow(item.item_id, (_row(item, missed[item.item_id]),)) for item in items[first : first + most]]
+
+    long_list(
+        "Items",
+        (ListColumn("Pairs, what is missed most first"),),
+        len(items),
+        rows,
+        opens=_ITEM,
+        noun="item",
+        nothing="No item has these words.",
+        per_page=PER_PAGE,
+        current=chosen,
+    )
+
+
+def _row(item: api.ExamItem, missed: int) -> str:
+    right = "<span class='rr-grade rr-none'>?</span>" if item.right is None else tables.grade(item.right)
+    told = "" if item.explanation else " · not explained"
+    return f"{escape(item.query)}<small class='rr-of-case'>{right} missed {missed}×{told}</small>"
+
+
+def _item(project: api.Project, lead: Person, item: api.ExamItem) -> None:
     told = "not known yet"
     if item.right is not None:
         told = f"{item.right}, {project.campaign.scale.label(item.right).lower()}"
-    with words:
-        st.markdown(f"**{plain(item.query)}**  \nRight grade: {plain(told)}")
-        with st.form(f"exam-explain-{chosen}", border=False):
-            st.text_area(
-                "Why is this right?",
-                item.explanation,
-                key=f"exam-text-{chosen}",
-                max_chars=_TEXT_LENGTH,
-                placeholder="A sentence or two for annotators who missed it",
-            )
-            st.form_submit_button("Save", on_click=explain, args=(chosen,))
+    st.markdown(f"**{plain(item.query)}**  \nRight grade: {plain(told)}")
+    pair = next((p for p in api.query_pairs(project, lead, item.query_id) if p.pair == item.pair_key), None)
+    if pair is not None:
+        review_clip(pair)
+        st.caption(plain(wording.moment(pair)))
+    with st.form(f"exam-explain-{item.item_id}", border=False):
+        st.text_area(
+            "Why is this right?",
+            item.explanation,
+            key=f"exam-text-{item.item_id}",
+            max_chars=_TEXT_LENGTH,
+            placeholder="A sentence or two for annotators who missed it",
+        )
+        st.form_submit_button("Save", on_click=explain, args=(item.item_id,))

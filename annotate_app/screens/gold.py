@@ -6,13 +6,17 @@ from html import escape
 import streamlit as st
 
 from annotate_app.plain import plain
-from annotate_app.widgets import look, tables, wording
+from annotate_app.widgets import address_state, look, tables, wording
+from annotate_app.widgets.long_list import ListColumn, ListRow, long_list
 from annotate_app.widgets.review_clip import review_clip
+from annotate_app.widgets.searched import searched
 from backend import api
 from backend.campaign.nouns import Person
 from backend.campaign.project.model import GoldSettings
 from backend.ground.ids import AnnotatorId
 
+PER_PAGE = 10
+_ANSWER = "answer"
 _WIDTHS = (2.6, 5, 1.6)
 
 
@@ -36,9 +40,13 @@ def page() -> None:
     with of_people:
         if not people:
             st.info("There are no annotators yet.")
-        for one in people:
+        people.sort(key=lambda one: one.pause is None)  # who waits for a lead comes first
+        listed = searched(people, lambda one: one.person.name, "person", name="people", page="people-page")
+        for one in listed.rows:
             with st.container(key=f"gold-person-{one.person.annotator_id}"):
                 _person(one, report.settings)
+        if people:
+            listed.end()
         _answers(project, lead, people)
     with settings:
         _form(report.settings)
@@ -135,42 +143,53 @@ def told(one: api.GoldPerson, settings: GoldSettings) -> str:
 
 
 def _answers(project: api.Project, lead: Person, people: list[api.GoldPerson]) -> None:
-    there = {one.person.annotator_id: one for one in people if one.answers}
+    """One answer of an annotator with its clip, and the list that it is from beside it."""
+    there = {str(one.person.annotator_id): one for one in people if one.answers}
     if not there:
         return
     st.subheader("Answers", anchor=False)
     order = sorted(there, key=lambda who: (there[who].pause is None, there[who].person.name.casefold()))
-    persons, given = st.columns([1, 3])
-    who = persons.selectbox("Annotator", order, format_func=lambda who: there[who].person.name, key="gold_who")
-    answers = there[who or order[0]].answers
-    listed = sorted(answers, key=lambda answer: (answer.within, -answer.answer.gold_answer_id))
+    shown, beside = st.columns([3, 2], gap="medium")
+    with beside:
+        names = {who: there[who].person.name for who in order}
+        who = address_state.choice("Annotator", "who", names, clears=("page", _ANSWER), box=True)
+        listed = sorted(there[who].answers, key=lambda answer: (answer.within, -answer.answer.gold_answer_id))
+        asked = address_state.read_number(_ANSWER)
+        chosen = next((one for one in listed if one.answer.gold_answer_id == asked), listed[0])
+        _list(listed, chosen.answer.gold_answer_id)
+    with shown:
+        _answer(project, lead, chosen)
 
-    def label(nth: int) -> str:
-        one = listed[nth]
-        verdict = "agrees" if one.within else "far off"
-        return f"{verdict} · gave {one.answer.own}, known {one.answer.right} · {one.answer.query}"
 
-    nth = given.selectbox("Answer, those far off first", range(len(listed)), format_func=label, key="gold_answer") or 0
-    chosen = listed[min(nth, len(listed) - 1)].answer
-    clip, words = st.columns(2, gap="medium")
-    with clip:
-        pair = next((one for one in api.query_pairs(project, lead, chosen.query_id) if one.pair == chosen.pair), None)
-        if pair is not None:
-            review_clip(pair)
-            st.caption(plain(wording.moment(pair)))
-    with words:
-        scale = project.campaign.scale
-        rows = [
-            (name, f"{tables.grade(grade)} {escape(scale.label(grade).lower())}")
-            for name, grade in (("Given", chosen.own), ("Known", chosen.right))
-        ]
-        st.markdown(f"**{plain(chosen.query)}**  \n{wording.when(chosen.at, st.context.timezone)}")
-        st.html(tables.table(("", "Grade"), rows))
-        if chosen.note:
-            st.markdown(f"Note: “{plain(chosen.note)}”")
-        st.caption(
-            "Is the known grade wrong? A key of your own, from a file, says what is right, or leaves the pair out."
-        )
+def _list(listed: list[api.GoldAnswer], current: int) -> None:
+    def rows(first: int, most: int) -> list[ListRow]:
+        return [ListRow(one.answer.gold_answer_id, (_row(one),)) for one in listed[first : first + most]]
+
+    columns = (ListColumn("Answers, those far off first"),)
+    long_list("Answers", columns, len(listed), rows, opens=_ANSWER, noun="answer", per_page=PER_PAGE, current=current)
+
+
+def _row(one: api.GoldAnswer) -> str:
+    verdict = "agrees" if one.within else "far off"
+    given = f"gave {tables.grade(one.answer.own)} known {tables.grade(one.answer.right)} {verdict}"
+    return f"{escape(one.answer.query)}<small class='rr-of-case'>{given}</small>"
+
+
+def _answer(project: api.Project, lead: Person, one: api.GoldAnswer) -> None:
+    chosen, scale = one.answer, project.campaign.scale
+    st.markdown(f"**{plain(chosen.query)}**  \n{wording.when(chosen.at, st.context.timezone)}")
+    pair = next((pair for pair in api.query_pairs(project, lead, chosen.query_id) if pair.pair == chosen.pair), None)
+    if pair is not None:
+        review_clip(pair)
+        st.caption(plain(wording.moment(pair)))
+    rows = [
+        (name, f"{tables.grade(grade)} {escape(scale.label(grade).lower())}")
+        for name, grade in (("Given", chosen.own), ("Known", chosen.right))
+    ]
+    st.html(tables.table(("", "Grade"), rows))
+    if chosen.note:
+        st.markdown(f"Note: “{plain(chosen.note)}”")
+    st.caption("Is the known grade wrong? A key of your own, from a file, says what is right, or leaves the pair out.")
 
 
 def _form(settings: GoldSettings) -> None:

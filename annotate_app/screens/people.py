@@ -9,6 +9,7 @@ import streamlit as st
 from annotate_app.plain import plain
 from annotate_app.screens import person_flags
 from annotate_app.widgets import assigning, exam_results, look, wording
+from annotate_app.widgets.searched import searched
 from backend import api
 from backend.campaign.exam.model import ExamPhase
 from backend.campaign.nouns import Person, Role
@@ -27,6 +28,9 @@ def page() -> None:
         person_flags.show(project, lead)
         return
     _invitation()
+    reviews = api.list_people(project, lead, now=time.time())
+    reviews.sort(key=lambda review: review.pause is None or review.person.suspended)  # who waits for a lead comes first
+    listed = searched(reviews, lambda review: review.person.name, "person")
     # On a narrow screen every row carries its labels instead; see look.css.
     with st.container(key="people-head"):
         _, labels, _ = st.columns(_WIDTHS)
@@ -36,10 +40,10 @@ def page() -> None:
     phases = {one.person.annotator_id: one.phase for one in examined}
     version = api.explored_version(project, lead)
     flags = {one.annotator_id: one for one in _flags(project, lead, str(project.folder), version)}
-    reviews = api.list_people(project, lead, now=time.time())
-    for review in reviews:
+    for review in listed.rows:
         who = review.person.annotator_id
         _row(review, flags.get(who), lead, phases.get(who))
+    listed.end()
     _add_form()
     assigning.assignments(project, lead, reviews)
 

@@ -11,6 +11,7 @@ Values that an address does not offer (it may be typed) count as the default, an
 """
 
 from collections.abc import Mapping, Sequence
+from datetime import date
 from typing import Any
 
 import streamlit as st
@@ -122,6 +123,35 @@ def number(
     return value
 
 
+def day(label: str, name: str, *, first: str, last: str, clears: Sequence[str] = (), **options: Any) -> str:
+    """A day between two others (`2026-03-14`), or none; returns what the address says of it, empty for none.
+
+    Args:
+        label: of the input.
+        name: of its value in the address.
+        first: the earliest day that may be chosen.
+        last: the latest one.
+        clears: what a change takes out of the address.
+        options: of `st.date_input`.
+    """
+    earliest, latest = date.fromisoformat(first), date.fromisoformat(last)
+    value = _day(read(name))
+    if value is not None and not earliest <= value <= latest:
+        value = None
+    _stands(name, value)
+    st.date_input(
+        label,
+        None,
+        min_value=earliest,
+        max_value=latest,
+        key=key_of(name),
+        on_change=_changed,
+        args=(name, "", tuple(clears)),
+        **options,
+    )
+    return value.isoformat() if value is not None else ""
+
+
 def page_number(pages: int, name: str = "page") -> int:
     """The page of a list that the address says, from 1 to `pages`; an address from before may point past the end."""
     return _within(name, 1, 1, max(pages, 1))
@@ -139,7 +169,14 @@ def _within(name: str, default: int, least: int, most: int) -> int:
     return min(max(default if value is None else value, least), most)
 
 
-def _stands(name: str, value: str | int, label: str = "") -> None:
+def _day(text: str) -> date | None:
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        return None
+
+
+def _stands(name: str, value: str | int | date | None, label: str = "") -> None:
     """The input shows what the address says, which Back may have changed.
 
     It is told so only where it shows something else: being told takes away what somebody is just typing. A box shows

@@ -11,7 +11,7 @@ import pandas as pd
 import streamlit as st
 
 from annotate_app.plain import plain
-from annotate_app.widgets import look, tables, wording
+from annotate_app.widgets import address_state, look, tables, wording
 from backend import api
 from backend.campaign.quality.model import AGGREGATOR_WORDS, FIGURE_WORDS, Figure, PersonGrades, Verdicts
 
@@ -70,10 +70,9 @@ def over_time(found: api.AgreementBoard, draw: Draw) -> None:
             "All grades are of earlier campaigns: when they were given is not known here.", icon=":material/schedule:"
         )
         return
-    by = st.segmented_control(
-        "By", ["Days", "Weeks"], default="Weeks" if len(found.weeks) > 2 else "Days", required=True, key="agreement_by"
-    )
-    _pictures(found, draw, "weeks" if by == "Weeks" else "days", "person-weeks")
+    usual = "weeks" if len(found.weeks) > 2 else "days"
+    by = address_state.choice("By", "by", {"days": "Days", "weeks": "Weeks"}, default=usual)
+    _pictures(found, draw, by, "person-weeks")
 
 
 def queries(found: api.AgreementBoard, draw: Draw) -> None:

@@ -6,11 +6,12 @@ from html import escape
 import streamlit as st
 
 from annotate_app.plain import plain
-from annotate_app.widgets import choose_queries, look, tables, wording
+from annotate_app.widgets import address_state, choose_queries, look, tables, wording
 from annotate_app.widgets.review_clip import review_clip
 from backend import api
 from backend.campaign.exam.model import Trial, TrialPair
 from backend.campaign.nouns import Person
+from backend.ground.ids import PairKey
 
 _QUERIES, _PAIRS = 3, 5
 _NAME = "trial"
@@ -108,13 +109,11 @@ def _round(project: api.Project, lead: Person, found: Trial) -> None:
     called = found.called(names=not hidden)
     st.html(_people(found, [called[one.annotator_id] for one in found.people]))
     st.html(_overview(found))
-    order = range(len(found.pairs))
-    chosen = st.selectbox(
-        "Look at a pair", order, format_func=lambda nth: _label(found.pairs[nth]), key="trial_pair", index=0
-    )
-    if chosen is None:
+    pairs = {pair.pair: pair for pair in found.pairs}
+    if not pairs:
         return
-    pair = found.pairs[chosen]
+    labels: dict[str, str] = {key: _label(pair) for key, pair in pairs.items()}
+    pair = pairs[PairKey(address_state.choice("Look at a pair", "trial", labels, box=True))]
     picture, words = st.columns([2, 3], gap="medium")
     with picture:
         review_clip(pair)

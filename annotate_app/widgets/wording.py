@@ -44,7 +44,12 @@ def number(count: int) -> str:
 
 def count_of(count: int, noun: str) -> str:
     """`1 pair`, `1,204 pairs`."""
-    return f"{count:,} {noun if count == 1 else _SEVERAL.get(noun, f'{noun}s')}"
+    return f"{count:,} {noun if count == 1 else several(noun)}"
+
+
+def several(noun: str) -> str:
+    """`pairs`, `queries`."""
+    return _SEVERAL.get(noun, f"{noun}s")
 
 
 def the_last(count: int) -> str:

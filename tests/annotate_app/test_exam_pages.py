@@ -1,5 +1,7 @@
 """The exam on the pages of leads (Exam, People) and annotators (My work), against the fake api."""
 
+import json
+import re
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -97,7 +99,7 @@ def test_without_an_exam_the_lead_looks_at_one_and_holds_it(open_page: Open, pro
     # The key is four times 0 to 4: always 2 misses the eight that are 0 and 4; chance 12/25 of twenty.
     assert "8 of 20, 40 %" in said
     assert "9.6 of 20, 48 %" in said
-    assert not app.text_input
+    assert [box.key for box in app.text_input] == ["trial_search"], "no reason is asked for"
     assert "Query <1>" in app.selectbox(key="exam_look").options[0]
     assert len(app.get("bidi_component")) == 10, "the pairs of one query as clips"
     app = press(app, "Hold this exam")
@@ -146,7 +148,7 @@ def test_a_round_is_told_of_closed_and_its_answers_used(open_page: Open, held: f
     app = press(app, "Go on")
     assert "Asked for 40 queries with 10 pairs each; there were only 20 pairs of 1 query to be had." in words(app)
     assert "The key comes later" in words(app)
-    assert len(app.get("bidi_component")) == 21, "its pairs as clips, and that of the tab Items, which is one of them"
+    assert len(app.get("bidi_component")) == 22, "its pairs as clips, and the tab Items: its list, and one of them"
     assert held.exam is not None
     assert held.exam.key_from is ExamKey.SETTLED, "not held yet"
     app = press(app, "Hold this exam")
@@ -203,15 +205,52 @@ def test_an_exemption_without_a_reason_is_refused_in_words(open_page: Open, held
     assert held.exam_asked == [("exempt", 3, "knows the films")]
 
 
+def listed(app: AppTest) -> list[str]:
+    """What the rows of the list of items say."""
+    found = [json.loads(one.proto.json).get("html", "") for one in app.get("bidi_component") if one.proto.json]
+    table = next((text for text in found if "aria-label='Items'" in text), "")
+    return [" ".join(re.sub(r"<[^>]+>", " ", row).split()) for row in re.findall(r"<tr data-opens.*?</tr>", table)]
+
+
 def test_an_item_is_explained_by_the_lead(open_page: Open, held: fake_api.Project) -> None:
     app = open_page("exam")
-    assert app.selectbox(key="exam_item").options == [
-        "4 · A woman puts a cup on the table and leaves · missed 1× · not explained"
-    ]
+    assert listed(app) == ["A woman puts a cup on the table and leaves 4 missed 1× · not explained"]
     app.text_area(key="exam-text-5").set_value("The cup is put down in full view.")
     (button,) = [button for button in app.button if button.form_id == "exam-explain-5"]
     button.click().run()
     assert held.exam_asked == [("explain", 5, "The cup is put down in full view.")]
+
+
+def test_items_are_searched_and_the_address_says_which_is_on_show(open_page: Open, held: fake_api.Project) -> None:
+    first = held.exam_items[0]
+    held.exam_items = [
+        replace(first, item_id=n, query=f"Query {n} of {'a dog' if n % 2 else 'a cat'}") for n in range(1, 26)
+    ]
+    app = open_page("exam", item="7", q="dog")
+    assert len(listed(app)) == 10, "a page of them"
+    assert all("a dog" in row for row in listed(app))
+    assert app.text_area(key="exam-text-7")
+    assert len(listed(open_page("exam", q="dog", page="2"))) == 3
+    assert "No item has these words." in words(open_page("exam", q="dog cat"))
+
+
+@pytest.mark.parametrize("page", ["exam", "people"])
+def test_many_people_are_searched_and_cut_into_pages(page: str, open_page: Open, held: fake_api.Project) -> None:
+    """A hundred rows of six controls each took seconds to draw, and nobody was found among them."""
+    name = {"exam": "people", "people": "q"}[page]
+    assert not any("Search" in box.label for box in open_page(page).text_input), "few people need no search"
+    for n in range(30):
+        held.people[f"Newcomer {n}"] = person = replace(held.people["Ana"], annotator_id=100 + n, name=f"Newcomer {n}")
+        held.examined[person.name] = ExamPerson(person, ExamPhase.FIRST, "", ())
+    rows = {"exam": "exam-retake-", "people": "suspend-"}[page]
+    app = open_page(page)
+    shown = [button.key for button in app.button if str(button.key).startswith(rows)]
+    assert len(shown) == 20
+    app.text_input(key=f"address-{name}").set_value("newcomer 29").run()
+    assert [button.key for button in app.button if str(button.key).startswith(rows)] == [f"{rows}129"]
+    assert app.query_params[name] in ("newcomer 29", ["newcomer 29"])
+    app.text_input(key=f"address-{name}").set_value("nobody").run()
+    assert "No person in this list has these words." in words(app)
 
 
 def test_the_exam_is_ended(open_page: Open, held: fake_api.Project) -> None:

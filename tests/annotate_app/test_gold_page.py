@@ -1,5 +1,7 @@
 """The lead's page Gold, against the fake api: settings, how people stand, the answers behind a pause, letting go on."""
 
+import json
+import re
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -63,6 +65,12 @@ def words(app: AppTest) -> str:
     return read("\n".join([*written, *(element.proto.body for element in app.get("html"))]))
 
 
+def mounted(app: AppTest) -> str:
+    """The list of answers."""
+    found = [json.loads(one.proto.json).get("html", "") for one in app.get("bidi_component") if one.proto.json]
+    return next(text for text in found if "aria-label='Answers'" in text)
+
+
 def test_without_gold_the_page_says_what_it_is_and_offers_it(open_page: Open, project: fake_api.Project) -> None:
     app = open_page()
     assert "Gold is pairs whose grade is known, among everybody's work" in words(app)
@@ -91,13 +99,16 @@ def test_who_is_paused_stands_with_the_reason_and_goes_on_by_a_press(
         f"gold-go-on-{who}"
     ]
     # What led to it comes first, the worst answer before the others.
-    assert app.selectbox(key="gold_who").value == who
-    assert [option.split(" · ")[:2] for option in app.selectbox(key="gold_answer").options] == [
-        ["far off", "gave 0, known 4"],
-        ["agrees", "gave 3, known 4"],
+    assert app.selectbox(key="address-who").value == str(who)
+    assert re.findall(r">(\d)</span> known [^>]*>(\d)</span> (far off|agrees)", mounted(app)) == [
+        ("0", "4", "far off"),
+        ("3", "4", "agrees"),
     ]
     assert "A woman puts a <b>cup</b> on the table" in words(app)
     assert "Note: “is this a *cup*?”" in words(app)
+    chosen = open_page(answer="1")
+    assert "Note:" not in words(chosen), "the address says which answer is on show"
+    assert re.findall(r"data-opens='(\d+)' aria-current", mounted(chosen)) == ["1"]
     app.button(key=f"gold-go-on-{who}").click().run()
     assert not app.exception
     assert not at_work.pauses

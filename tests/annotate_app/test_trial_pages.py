@@ -106,7 +106,8 @@ def test_all_grades_and_notes_are_listed_with_or_without_names(open_page: Open) 
     told = html(app)
     assert "Ana" not in told
     assert "<td>Annotator 2</td><td>1 of 2</td>" in told
-    app.selectbox(key="trial_pair").select_index(1).run()
+    app.selectbox(key="address-trial").select_index(1).run()
+    assert app.query_params["trial"] in ("k2", ["k2"]), "the pair stands in the address"
     assert any("Two argue" in read(one.value) for one in app.markdown)
 
 
