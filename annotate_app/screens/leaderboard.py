@@ -15,6 +15,8 @@ from backend.campaign.nouns import Person
 from backend.ground.errors import ReelRankError
 
 _PARTS = ("Ranking", "Charts", "Groups", "Errors", "Cases", "Runs")
+_FEW = 3
+"""Remarks that stand in the open."""
 _PRESETS: Mapping[str, Literal["paper", "tvr-ranking"]] = {"Paper": "paper", "TVR-Ranking": "tvr-ranking"}
 _MEANINGS = (
     "Paper: the formulas of the papers; linear gain, IoU ≥ mu, every query of the truth counts. "
@@ -118,8 +120,16 @@ def _shown(project: api.Project, lead: Person, runs: Sequence[api.Kept], board: 
         _keeper(project, lead, runs, board.left_out)
     else:
         board_view.ranking(project, lead, board, scores, version)
-        for warning in scores.warnings:
-            st.caption(f":material/info: {plain(warning)}")
+        _warnings(scores.warnings)
+
+
+def _warnings(warnings: Sequence[str]) -> None:
+    """What to know of single runs; many of them are folded away."""
+    said = [f":material/info: {plain(warning)}" for warning in warnings]
+    place = st.container() if len(said) <= _FEW else st.expander(f"{len(said)} remarks about the runs")
+    with place:
+        for line in said:
+            st.caption(line)
 
 
 def _left_out(runs: Mapping[str, str]) -> None:

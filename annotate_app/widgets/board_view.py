@@ -23,6 +23,7 @@ _BREAKDOWNS = {"duration": "Duration", "show": "Show", "relevance": "Highest rel
 _AS_TEXT = ("interval", "difference_interval", "p_holm", "p_t", "wins", "moment")
 """Columns whose cells are shown as they are written; the others as numbers, to sort by."""
 _NUMBER = st.column_config.NumberColumn
+_TEXT = st.column_config.TextColumn
 _SCORE = partial(_NUMBER, format="%.4f")
 
 
@@ -34,6 +35,8 @@ def ranking(project: api.Project, lead: Person, board: api.Leaderboard, scores: 
         baseline = st.selectbox("Baseline", names, key="board_baseline") if len(names) > 1 else None
     summary = _with_statistics(scores, version, baseline)
     table = api.score_ranking(summary, focus).without("p")
+    if not any(run["missing"] for run in summary["runs"]):
+        table = table.without("missing")  # a column of zeros, for which the others would lack room
     highest = api.score_names(summary, [focus])[focus].measure.highest
     best = max((run["measures"].get(focus, 0.0) for run in summary["runs"]), default=0.0)
     _frame(
@@ -41,9 +44,20 @@ def ranking(project: api.Project, lead: Person, board: api.Leaderboard, scores: 
         "board_ranking",
         # A name may have 100 characters; the others keep their place, and a click on the cell shows it whole.
         place=partial(_NUMBER, width=56, pinned=True),
-        run=partial(st.column_config.TextColumn, width=240, pinned=True),
-        mean=partial(st.column_config.ProgressColumn, format="%.4f", min_value=0, max_value=highest or best or 1.0),
-        difference=partial(_NUMBER, format="%+.4f"),
+        run=partial(_TEXT, width=200, pinned=True),
+        mean=partial(
+            st.column_config.ProgressColumn,
+            format="%.4f",
+            min_value=0,
+            max_value=highest or best or 1.0,
+            width=140,
+        ),
+        interval=partial(_TEXT, width=132),
+        difference=partial(_NUMBER, format="%+.4f", width=88),
+        difference_interval=partial(_TEXT, width=144),
+        p_holm=partial(_TEXT, width=78),
+        p_t=partial(_TEXT, width=66),
+        wins=partial(_TEXT, width=118),
     )
     for note in table.notes:
         st.caption(plain(note))
@@ -105,9 +119,10 @@ def _with_statistics(_scores: api.Scoreboard, version: str, baseline: str | None
 
 
 def charts(scores: api.Scoreboard) -> None:
-    """NDCG by cut-off and threshold, the two best runs query by query, how near the best predictions come."""
+    """A measure by cut-off, the runs in its order under others, the two best query by query, the best IoUs."""
+    focus = _measure(scores, "board_chart_focus")
     with st.container(key="board-charts"):
-        for picture in api.board_pictures(scores):
+        for picture in api.board_pictures(scores, focus):
             st.subheader(picture.title, anchor=False)
             # Facets keep the widths they were drawn with: stretched to the page they lose their shape. On a narrow
             # page a chart scrolls by itself, see look.css.

@@ -310,11 +310,11 @@ if TYPE_CHECKING:
     from backend.scoring.evaluate import evaluate
     from backend.scoring.files.facts import Inputs
     from backend.scoring.inputs import file_inputs
-    from backend.scoring.pools.figures import write_own_and_pool
     from backend.scoring.pools.pooling import PoolFile, Pooling
     from backend.scoring.pools.stats import PoolStatistics
     from backend.scoring.presets import FORMER as FORMER_PRESETS
     from backend.scoring.presets import OPTION_VALUES as EVALUATION_OPTIONS
+    from backend.scoring.report.figures import write_figure as write_score_figure
     from backend.scoring.scoreboard import Scoreboard, score_runs
     from backend.scoring.scored_files import evaluate_files, score_files
     from backend.scoring.statistics.sureness import Sureness, add_statistics
@@ -689,9 +689,9 @@ __all__ = [
     "work_version",
     "write_negatives",
     "write_other_relevances",
-    "write_own_and_pool",
     "write_pool_figures",
     "write_probe_figures",
     "write_pseudo_train",
+    "write_score_figure",
     "write_study",
 ]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def truth_names(project: Project, by: Person | Operator) -> list[str]:
-    """What can be scored against: the project's own splits that have settled pairs, then kept truths."""
+    """What can be scored against: the project's own splits with finished queries, releases, kept truths."""
     gate.in_charge(project.store, by)
     return boards.truth_names(project)
 
@@ -36,12 +36,12 @@ def leaderboard_version(project: Project, by: Person | Operator, truth: str) -> 
     return boards.version(project, truth)
 
 
-def board_pictures(scores: Scoreboard) -> list[Picture]:
-    """The charts of a scoreboard."""
+def board_pictures(scores: Scoreboard, key: str | None = None) -> list[Picture]:
+    """The charts of a scoreboard by one measure (that in focus, if None)."""
     # Charts take as long to load as everything else together; the command line rarely needs them.
     from backend.scoring.report import parts as report_parts
 
-    return report_parts.pictures(scores, scores.focus)
+    return report_parts.pictures(scores, scores.focus if key is None else key)
 
 
 def videos_with_file(project: Project, by: Person | Operator) -> dict[str, float]:

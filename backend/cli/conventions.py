@@ -108,9 +108,40 @@ FirstStep = Annotated[
 OwnVideo = Annotated[
     bool, typer.Option("--own-video", help="Beside it, each run in the query's own video alone (VMR beside MVMR).")
 ]
-Chart = Annotated[
-    Path | None, typer.Option("--chart", metavar="FILE.svg|.png", help="Own video and pool side by side, as a chart.")
+
+
+class ChartName(StrEnum):
+    """What a chart of an evaluation shows."""
+
+    BY_K = "by-k"
+    ORDER = "order"
+    OWN_VIDEO = "own-video"
+
+
+Charts = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--chart",
+        metavar="[NAME=]FILE.svg|.png",
+        help="by-k: a measure by cut-off; order: runs sorted by it, under others; own-video. May be repeated.",
+    ),
 ]
+
+
+def read_charts(texts: list[str], *, in_pools: bool) -> list[tuple[ChartName, Path]]:
+    """`order=figure.svg` as name and file; a file alone is of runs by cut-off, in pools of own video and pool."""
+    found = []
+    for text in texts:
+        name, equals, file = text.partition("=")
+        known = name in list(ChartName)
+        if equals and not known and "/" not in name and "." not in name:
+            raise typer.BadParameter(f"{name!r} is not one of {', '.join(ChartName)}", param_hint="--chart")
+        path = Path(file if known and equals else text)
+        if path.suffix not in (".svg", ".png"):
+            raise typer.BadParameter(f"{path.name} is neither .svg nor .png", param_hint="--chart")
+        usual = ChartName.OWN_VIDEO if in_pools else ChartName.BY_K
+        found.append((ChartName(name) if known and equals else usual, path))
+    return found
 
 
 def pool_file(
@@ -128,7 +159,7 @@ def pool_file(
             "--one-per-video": one_per_video,
             "--top-videos": top_videos,
             "--first-step": first_step,
-            "--own-video (or --chart)": own_video,
+            "--own-video (or --chart own-video=FILE)": own_video,
         }
         for name, value in given.items():
             if value:

@@ -11,7 +11,8 @@ import typer
 from backend import api
 from backend.cli.conventions import (
     Benchmark,
-    Chart,
+    ChartName,
+    Charts,
     FirstStep,
     Nms,
     OnePerVideo,
@@ -30,6 +31,7 @@ from backend.cli.conventions import (
     UsualTheta,
     Videos,
     pool_file,
+    read_charts,
     read_option,
 )
 from backend.cli.output import fail, now, numbers, progress_bar, save, say, table
@@ -90,7 +92,7 @@ def evaluate(
     top_videos: TopVideos = None,
     first_step: FirstStep = None,
     own_video: OwnVideo = False,
-    chart: Chart = None,
+    chart: Charts = None,
     intervals: Annotated[bool, typer.Option("--intervals", help="95 % intervals of the means.")] = False,
     baseline: Annotated[
         str | None, typer.Option("--baseline", metavar="RUN", help="Compare the other runs with this one.")
@@ -120,16 +122,16 @@ def evaluate(
     """
     if truth is None and pool is None:
         raise typer.BadParameter("give --truth FILE, or --pool FILE, whose moments are a truth", param_hint="--truth")
-    if chart is not None and chart.suffix not in (".svg", ".png"):
-        raise typer.BadParameter(f"{chart.name} is neither .svg nor .png", param_hint="--chart")
-    pools = pool_file(pool, outside_pool, one_per_video, top_videos, first_step, own_video or chart is not None)
+    charts = read_charts(chart or [], in_pools=pool is not None)
+    own_video = own_video or any(name is ChartName.OWN_VIDEO for name, _ in charts)
+    pools = pool_file(pool, outside_pool, one_per_video, top_videos, first_step, own_video)
     if format_ is Format.TABLE and out is not None and str(out) != "-":
         raise typer.BadParameter("a table is for the screen; choose csv, markdown or latex", param_hint="--format")
     if project is not None and report is None:
         raise typer.BadParameter(
             "the videos are for pictures in a report; add --report FILE.html", param_hint="--project"
         )
-    for place in (report, per_query, json, out, chart):
+    for place in (report, per_query, json, out, *(file for _, file in charts)):
         _require_place(place)
     shown_from = None if project is None else api.open_project(project)
     options: dict[str, Any] = dict(read_option(text) for text in option or ())
@@ -166,8 +168,8 @@ def evaluate(
                 progress=progress,
             )
             save(report, page)
-    if chart is not None:
-        api.write_own_and_pool(summary, chart)
+    for name, file in charts:
+        api.write_score_figure(name.value, summary, file)
     if per_query is not None:
         save(per_query, api.per_query_csv(summary, list(board.per_query())))
     _write(summary, Format.JSON if json and str(json) == "-" else format_, out, json)

@@ -137,6 +137,8 @@ def test_the_ranking_stands_under_its_preset_and_options(open_page: Open, board:
     assert ranked["Mean ndcg@20,0.5"][1] == scores.runs[1].means["ndcg@20,0.5"]
     assert list(ranked["Win / tie / loss"]) == ["baseline", "0 / 0 / 2"]
     assert ranked["Difference"].isna().tolist() == [True, False]
+    assert list(ranked["p (Holm)"]) == ["", ".5000"], "of two queries: one sign in two"
+    assert "Without predictions" not in ranked, "no run lacks a query"
     app.selectbox(key="board_baseline").set_value(HOSTILE).run()
     assert list(app.dataframe[0].value["Win / tie / loss"]) == ["2 / 0 / 0", "baseline"]
 

@@ -306,7 +306,7 @@ OWN_FILES = {
     "theory_study",
     "ties_study",
     "validate_release",
-    "write_own_and_pool",
+    "write_score_figure",
     "write_pool_figures",
     "write_study",
 }

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -184,6 +185,25 @@ def test_with_two_runs_the_truth_stands_between_them(enter: Enter) -> None:
     assert left < middle < right
     drawn = page.locator(".case path").count()
     assert drawn == page.locator(".case .run .card[data-number]").count() > 0
+
+
+def test_another_truth_shows_its_own_queries(enter: Enter, server: AppServer, tmp_path: Path) -> None:
+    """The box of queries went on showing the words of the truth before: it was told nothing, its value was the same."""
+    project = api.open_project(server.project)
+    truth = []
+    for query in api.list_queries(project, api.OPERATOR)[:2]:
+        pairs = api.query_pairs(project, api.OPERATOR, query.query_id)[:3]
+        moments = [{"video_name": p.video, "timestamp": [p.start_s, p.end_s], "relevance": 2} for p in pairs]
+        truth.append({"query_id": query.query_id, "query": f"Other words {len(truth)}", "relevant_moment": moments})
+    (tmp_path / "other.json").write_text(json.dumps(truth))
+    api.add_truth(project, api.OPERATOR, tmp_path / "other.json", now=1_790_000_000)
+    page = enter()
+    open_part(page, "Cases")
+    box = page.get_by_test_id("stSelectbox").filter(has_text="Query").locator("input")
+    expect(box).not_to_have_value(re.compile("Other words"))
+    choose(page, "Ground truth", "other")
+    expect(page.get_by_role("heading", name="Other words")).to_be_visible(timeout=30_000)
+    expect(box).to_have_value(re.compile("Other words"))
 
 
 def test_on_a_phone_the_case_is_one_column(enter: Enter) -> None:

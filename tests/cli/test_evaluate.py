@@ -216,3 +216,33 @@ def test_one_run_given_twice_is_refused(reelrank: Run, files: tuple[Path, list[P
     code, _, err = reelrank("evaluate", "--truth", files[0], "--run", files[1][0], "--run", files[1][0])
     assert code == 1
     assert "is given twice" in err
+
+
+def test_charts_of_papers_are_drawn_by_name(reelrank: Run, arguments: list[object], tmp_path: Path) -> None:
+    by_k, order = tmp_path / "by-k.svg", tmp_path / "order.svg"
+    assert reelrank(*arguments, "--chart", by_k, "--chart", f"order={order}")[0] == 0
+    drawn = by_k.read_text()
+    assert all(text in drawn for text in ("NDCG by cut-off", "IoU&gt;=0.3", "IoU&gt;=0.5", "missing=skip", ">poor<"))
+    drawn = order.read_text()
+    assert all(text in drawn for text in ("The same runs under other measures", "R@5, IoU&gt;=0.5", "tau-b", ">poor<"))
+
+
+@pytest.mark.parametrize(
+    ("chart", "code", "message"),
+    [
+        ("ordr=x.svg", 2, "'ordr' is not one of by-k, order, own-video"),
+        ("order=x.pdf", 2, "x.pdf is neither .svg nor .png"),
+        ("own-video=x.svg", 2, "is about pools; add --pool FILE"),
+        ("by-k=x.svg", 1, "by-k would be empty: there is one cut-off for ndcg@5,0.5: give several"),
+        ("order=x.svg", 1, "order would be empty: runs are sorted by one measure under others: give two runs or more"),
+    ],
+)
+def test_a_chart_of_nothing_is_refused_in_words(
+    reelrank: Run, files: tuple[Path, list[Path]], tmp_path: Path, chart: str, code: int, message: str
+) -> None:
+    name, _, file = chart.partition("=")
+    asked = ("evaluate", "--truth", files[0], "--run", files[1][0], "--k", "5", "--mu", "0.5")
+    found, _, err = reelrank(*asked, "--chart", f"{name}={tmp_path / file}")
+    assert found == code
+    assert message in " ".join(re.sub("[│╭╮╰╯─]", " ", err).split())
+    assert not (tmp_path / file).exists()

@@ -128,7 +128,7 @@ def test_the_report_has_the_texts_and_lengths_of_the_pools(reelrank: Run, tmp_pa
     assert "A person opens the fridge." in text
     assert "pool=pools.json" in text
     assert "predictions outside them, left out: pools_run 0" in text
-    assert "the truth is the pools" in text
+    assert "The truth is the pools" in text
 
 
 def test_a_pool_takes_the_names_of_videos_from_a_map(reelrank: Run, tmp_path: Path) -> None:
@@ -159,7 +159,7 @@ def test_a_wrong_pool_file_and_a_wrong_run_are_told_together(reelrank: Run, tmp_
         (("--run", RUN), 2, "give --truth FILE, or --pool FILE"),
         (("--truth", RUN, "--run", RUN, "--one-per-video"), 2, "is about pools; add --pool FILE"),
         (("--truth", RUN, "--run", RUN, "--outside-pool", "drop"), 2, "is about pools; add --pool FILE"),
-        (("--truth", RUN, "--run", RUN, "--chart", "x.svg"), 2, "is about pools; add --pool FILE"),
+        (("--truth", RUN, "--run", RUN, "--chart", "own-video=x.svg"), 2, "is about pools; add --pool FILE"),
         (("--pool", POOLS, "--run", RUN, "--chart", "x.pdf"), 2, "x.pdf is neither .svg nor .png"),
         (("--pool", POOLS, "--run", RUN, "--chart", "no/such/folder/x.svg"), 1, "cannot be written"),
         (("--pool", POOLS, "--run", RUN, "--top-videos", "0"), 2, "greater than or equal to 1"),

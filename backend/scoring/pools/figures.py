@@ -1,47 +1,24 @@
 """The chart of runs in their queries' own videos and in their pools (MVMR's Figure 6).
 
-Writes: an image file.
+Reads and writes nothing.
 """
 
 from collections.abc import Mapping
-from pathlib import Path
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from backend.ground.arriving import new_files
+import altair as alt
+
+from backend.scoring.drawing import PALETTE
 from backend.scoring.views.pools import OWN, POOL, bars
 from backend.scoring.views.ranking import sentence
-
-if TYPE_CHECKING:
-    import altair as alt
 
 _WIDTH, _HEIGHT = 200, 150
 """Of a panel, in pixels."""
 
 
-def write_own_and_pool(summary: Mapping[str, Any], path: Path) -> None:
-    """Draw a row of panels for each run, a panel for each measure and threshold; an earlier file is replaced.
-
-    Args:
-        summary: of a scoreboard in pools and in the own video.
-        path: a `.svg` or `.png` file.
-
-    Raises:
-        ProjectError: the file cannot be written.
-    """
-    # Charts take as long to load as everything else together.
-    from backend.scoring.drawing import save
-
-    chart = _draw(summary)
-    with new_files(path.parent) as part:
-        save(chart, part / path.name)
-
-
-def _draw(summary: Mapping[str, Any]) -> "alt.TopLevelMixin":
-    import altair as alt
-
-    from backend.scoring.drawing import PALETTE
-
+def draw_own_and_pool(summary: Mapping[str, Any]) -> alt.TopLevelMixin:
+    """A row of panels for each run, a panel for each measure and threshold; of a board in pools and in own videos."""
     rows = bars(summary)
     runs, panels = (list(dict.fromkeys(row[name] for row in rows)) for name in ("run", "panel"))
     colour = alt.Color(

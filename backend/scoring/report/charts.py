@@ -1,4 +1,4 @@
-"""Charts of an evaluation: means by cut-off and threshold, differences of two runs, best IoUs."""
+"""Charts of an evaluation: means by cut-off, runs in another order, differences of two runs, best IoUs."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -8,42 +8,90 @@ import numpy as np
 
 from backend.ground.timespan import Floats
 from backend.scoring.drawing import PALETTE
+from backend.scoring.views.curves import Order, Point, short_names
 
 _BINS = np.linspace(0.0, 1.0, 11)
-_SHOWN = 10
-"""As many runs as there are colours that can be told apart."""
 
 
-def by_cutoff_and_threshold(means: Mapping[str, Mapping[tuple[int, float], float]], title: str) -> alt.TopLevelMixin:
+def by_cutoff(points: Sequence[Point], title: str) -> alt.TopLevelMixin:
     """Small multiples, one for each threshold: a run's mean against the cut-off.
 
     Args:
-        means: for each run the mean at each (K, mu).
+        points: of as many runs as can be told apart.
         title: of the vertical axis, such as `NDCG`.
     """
-    shown = dict(list(means.items())[:_SHOWN])
+    names = short_names(list(dict.fromkeys(point.run for point in points)))
+    shown = list(names.values())
     rows: list[dict[str, Any]] = [
-        {"run": run, "k": k, "mu": f"IoU threshold {mu:g}", "value": value}
-        for run, cells in shown.items()
-        for (k, mu), value in cells.items()
+        {"run": names[point.run], "k": point.k, "panel": point.panel, "value": point.value} for point in points
     ]
-    cutoffs = sorted({row["k"] for row in rows}, key=int)
+    cutoffs = sorted({point.k for point in points})
     base = _chart(rows).encode(
         x=alt.X(
             "k:O", title="K (ranks that count)", sort=[*map(float, cutoffs)], axis=alt.Axis(labelAngle=0, grid=False)
         ),
         y=alt.Y("value:Q", title=f"mean {title}", scale=alt.Scale(zero=True), axis=alt.Axis(format=".2f", tickCount=5)),
-        color=_run_color(list(shown)),
+        color=_run_color(shown),
         # The same scale and title as the colour, or there would be two legends.
-        shape=alt.Shape("run:N", sort=list(shown), scale=alt.Scale(domain=list(shown)), title=None),
+        shape=alt.Shape("run:N", sort=shown, scale=alt.Scale(domain=shown), title=None),
     )
     layers = base.mark_line(strokeWidth=2) + base.mark_point(filled=True, size=60, opacity=1)
     chart: alt.TopLevelMixin = (
         layers.properties(width=300, height=210)
-        .facet(column=alt.Column("mu:N", title=None, header=alt.Header(labelFontWeight="bold")), spacing=24)
+        .facet(column=alt.Column("panel:N", title=None, header=alt.Header(labelFontWeight="bold")), spacing=24)
         .configure(background="transparent")
     )
     return chart
+
+
+def order(orders: Sequence[Order]) -> alt.TopLevelMixin:
+    """Small multiples, one for each measure: runs from top to bottom as the first measure sorts them, and their means.
+
+    A filled point is a run that its measure puts before one that stands above it.
+    """
+    names = short_names([step.run for step in orders[0].steps])
+    panels = {one.key: f"{one.title}{_alike(one) if n else ''}" for n, one in enumerate(orders)}
+    rows: list[dict[str, Any]] = [
+        {
+            "panel": panels[one.key],
+            "run": names[step.run],
+            "place": step.place,
+            "value": step.value,
+            "ahead": step.ahead,
+        }
+        for one in orders
+        for step in one.steps
+    ]
+    base = _chart(rows).encode(
+        x=alt.X("value:Q", title=None, scale=alt.Scale(zero=False), axis=alt.Axis(format=".3~f", tickCount=4)),
+        y=alt.Y("run:N", sort=list(names.values()), title=None, axis=alt.Axis(labelLimit=240, grid=False)),
+    )
+    line = base.mark_line(color="#888888", strokeWidth=1.5).encode(order="place:Q")
+    points = base.mark_point(filled=True, size=60, opacity=1).encode(
+        color=alt.condition("datum.ahead", alt.value(PALETTE[1]), alt.value(PALETTE[0])),
+        shape=alt.condition("datum.ahead", alt.value("diamond"), alt.value("circle")),
+    )
+    chart: alt.TopLevelMixin = (
+        (line + points)
+        .properties(width=190, height=alt.Step(20))
+        .facet(
+            facet=alt.Facet(
+                "panel:N",
+                title=None,
+                sort=list(panels.values()),
+                header=alt.Header(labelExpr="split(datum.label, ' · ')", labelLimit=240),
+            ),
+            columns=3,
+            spacing=16,
+        )
+        .resolve_scale(x="independent")
+        .configure(background="transparent")
+    )
+    return chart
+
+
+def _alike(one: Order) -> str:
+    return "" if one.tau_b is None else f" · tau-b {one.tau_b:.2f}"
 
 
 def differences(values: Floats, title: str, colors: tuple[str, str] = (PALETTE[0], PALETTE[1])) -> alt.TopLevelMixin:
@@ -78,7 +126,8 @@ def differences(values: Floats, title: str, colors: tuple[str, str] = (PALETTE[0
 
 def best_iou(best: Mapping[str, Floats], k: int) -> alt.TopLevelMixin:
     """Small multiples, one for each run: how many queries have which best IoU within the first `k` predictions."""
-    shown = dict(list(best.items())[:_SHOWN])
+    names = short_names(list(best), 24)
+    shown = {names[run]: values for run, values in best.items()}
     rows = []
     for run, values in shown.items():
         counts = np.histogram(values, _BINS)[0]
@@ -116,7 +165,7 @@ def _run_color(runs: Sequence[str], *, legend: bool = True) -> alt.Color:
         sort=list(runs),
         scale=alt.Scale(domain=list(runs), range=PALETTE[: len(runs)]),
         title=None,
-        legend=alt.Legend(orient="top", columns=6, labelLimit=260) if legend else None,
+        legend=alt.Legend(orient="top", columns=4, labelLimit=260) if legend else None,
     )
 
 

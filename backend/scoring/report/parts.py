@@ -15,10 +15,11 @@ from backend.ground.text_files import csv_text
 from backend.scoring.analysis.meeting import best_iou_of_queries
 from backend.scoring.drawing import PALETTE
 from backend.scoring.files.facts import Facts
-from backend.scoring.measures import MEASURES
 from backend.scoring.report import charts
 from backend.scoring.scoreboard import Scoreboard
+from backend.scoring.views.curves import by_cutoff, leaders, orders, short_names
 from backend.scoring.views.errors import examples, fates_of_grades, outcomes, percent
+from backend.scoring.views.naming import named
 from backend.scoring.views.ranking import means, ranking
 from backend.scoring.views.table import Mark
 from backend.scoring.views.table import number as score
@@ -104,39 +105,52 @@ def per_query(board: Scoreboard, focus: str, facts: Facts) -> dict[str, Any]:
 
 def pictures(board: Scoreboard, focus: str) -> list[Picture]:
     """The charts with what they show in words."""
-    settings, runs, ndcg = board.settings, board.runs, MEASURES["ndcg"]
-    found: list[Picture] = []
-    cells = {
-        run.name: {
-            (k, mu): run.means[key] for k in settings.k for mu in settings.mu if (key := ndcg.key(k, mu)) in run.means
-        }
-        for run in runs
-    }
-    if all(cells.values()):
-        title = ndcg.title(iou_compare=settings.conventions.iou_compare)
-        caption = f"Mean {title} of each run: one panel for each threshold, cut-offs from left to right."
-        chart = charts.by_cutoff_and_threshold(cells, ndcg.short)
-        found.append(Picture(f"{ndcg.short} by cut-off and threshold", caption, chart))
+    summary = board.summary()
+    runs = [run for run in board.runs if run.name in {one["name"] for one in leaders(summary, focus)}]
+    told = f" The best {len(runs)} of {len(board.runs)} runs are shown." if len(runs) < len(board.runs) else ""
+    found = [picture for picture in (by_cutoff_picture(summary, focus, told), order_picture(summary, focus)) if picture]
     queries, values = board.shared(focus)
-    if len(runs) > 1 and len(queries):
+    if len(board.runs) > 1 and len(queries):
         best, other = np.argsort(-values.mean(axis=1), kind="stable")[:2].tolist()
         gap = values[best] - values[other]
+        first, second = board.runs[best].name, board.runs[other].name
         caption = (
-            f"{focus} of {runs[best].name} minus that of {runs[other].name}, for each query, sorted: the first is "
+            f"{focus} of {first} minus that of {second}, for each query, sorted: the first is "
             f"better in {int((gap > 0).sum()):,} queries, the second in {int((gap < 0).sum()):,}, equal in "
             f"{int((gap == 0).sum()):,}."
         )
-        names = f"{_short(runs[best].name)} − {_short(runs[other].name)}"
-        chart = charts.differences(gap, names, (PALETTE[best % len(PALETTE)], PALETTE[other % len(PALETTE)]))
+        names = short_names([first, second])
+        colors = (PALETTE[best % len(PALETTE)], PALETTE[other % len(PALETTE)])
+        chart = charts.differences(gap, f"{names[first]} − {names[second]}", colors)
         found.append(Picture("The two best runs, query by query", caption, chart))
-    k = max(settings.k)
-    meetings = {run.name: board.meeting(run) for run in runs}
-    ious = {run.name: best_iou_of_queries(board.key, meetings[run.name]) for run in runs}
+    k = max(board.settings.k)
+    ious = {run.name: best_iou_of_queries(board.key, board.meeting(run)) for run in runs}
     near = "; ".join(f"{name}: {float((iou < 0.05).mean()):.0%} below .05" for name, iou in ious.items())
-    caption = f"The best IoU that any of a query's first {k} predictions has with a truth moment. {near}."
+    caption = f"The best IoU that any of a query's first {k} predictions has with a truth moment. {near}.{told}"
     found.append(Picture("How near the best prediction comes", caption, charts.best_iou(ious, k)))
     return found
 
 
-def _short(name: str, most: int = 24) -> str:
-    return name if len(name) <= most else name[: most - 1] + "…"
+def by_cutoff_picture(summary: Mapping[str, Any], key: str, told: str = "") -> Picture | None:
+    """A measure by cut-off; None where there are not two cut-offs. `told` is added to the caption."""
+    points = by_cutoff(summary, key)
+    if not points:
+        return None
+    (one,) = named(summary, [key]).values()
+    title = one.measure.title(iou_compare=one.iou_compare)
+    panels = ": one panel for each threshold, cut-offs from left to right" if points[0].panel else ""
+    caption = f"Mean {title} of each run{panels}.{told}"
+    return Picture(f"{one.measure.short} by cut-off", caption, charts.by_cutoff(points, one.measure.short))
+
+
+def order_picture(summary: Mapping[str, Any], key: str) -> Picture | None:
+    """Runs sorted by one measure under the others; None where there are not two runs, or no other measure."""
+    found = orders(summary, key)
+    if len(found) < 2:
+        return None
+    caption = (
+        f"Runs from top to bottom by falling {key}, and their means under it and under other measures. A diamond "
+        "is a run that a measure puts before one that stands above it. Kendall's tau-b says how alike two orders are: "
+        "1 is the same, -1 the reverse."
+    )
+    return Picture("The same runs under other measures", caption, charts.order(found))
