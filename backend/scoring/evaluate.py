@@ -65,7 +65,7 @@ def evaluate(
         min_relevance: relevance (1-4) from which a moment counts for measures without graded relevance.
         gain: of NDCG and DCG, `linear` (x) or `exp2` (2**x - 1).
         iou_compare: of NDCG, IoU `ge` or `gt` mu.
-        arithmetic: `exact` whole numbers, or `float64`.
+        arithmetic: `exact` whole numbers, `float64`, or `float32` as the evaluators of TVR, MMN and MVMR have it.
         zero_relevance: truth moments of relevance 0 take predictions (`absorb`) or are not there (`drop`).
         unknown: queries of the run that the truth lacks: `error` or `ignore`.
         no_relevant: queries without relevant moment: count 0 (`zero`) or are left out (`skip`).

@@ -16,6 +16,7 @@ from backend.scoring import measures as family
 from backend.scoring.asked import HIGHEST_K, Asked, read_asked
 from backend.scoring.matching.columns import HIGHEST_RELEVANCE
 from backend.scoring.matching.discount import Gain
+from backend.scoring.matching.ious import Arithmetic
 from backend.scoring.measure import Measure
 
 Preset = Literal["paper", "tvr-ranking", "official"]
@@ -35,7 +36,7 @@ class Conventions:
 
     gain: Gain
     iou_compare: Literal["ge", "gt"]
-    arithmetic: Literal["exact", "float64"]
+    arithmetic: Arithmetic
     zero_relevance: Literal["absorb", "drop"]
     """`absorb`: a truth moment of relevance 0 takes a prediction; `drop`: it is not there."""
     missing: Literal["zero", "skip", "error"]
@@ -106,7 +107,7 @@ PRESETS: Mapping[str, Conventions] = {
 OPTION_VALUES: Mapping[str, tuple[str | bool, ...]] = {
     "gain": ("linear", "exp2"),
     "iou_compare": ("ge", "gt"),
-    "arithmetic": ("exact", "float64"),
+    "arithmetic": ("exact", "float64", "float32"),
     "zero_relevance": ("absorb", "drop"),
     "missing": ("zero", "skip", "error"),
     "unknown": ("error", "ignore"),

@@ -4,18 +4,20 @@ Reads: truth, run and video map files. Writes: nothing.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, SupportsIndex, TypeVar, Unpack
 
 from backend.ground.errors import InputError, Problem
 from backend.ground.progress import Progress
 from backend.scoring.benchmarks import benchmark_named
+from backend.scoring.benchmarks.benchmark import Benchmark
 from backend.scoring.benchmarks.scoring import score_benchmark
-from backend.scoring.files.reading import read_run, read_truth, read_videos
+from backend.scoring.files.reading import read_run, read_tasks, read_truth, read_videos
 from backend.scoring.matching.columns import Run, Truth
 from backend.scoring.pools.files import read_pools
 from backend.scoring.pools.pooling import PoolFile
-from backend.scoring.pools.scoring import prepare_pools, score_in_pools
+from backend.scoring.pools.scoring import Pooled, prepare_pools, score_in_pools
 from backend.scoring.presets import (
     DEFAULT_K,
     DEFAULT_MU,
@@ -71,11 +73,9 @@ def score_files(
         InputError: with the problems of all files; nothing is scored then.
     """
     chosen = None if benchmark is None else benchmark_named(benchmark)
-    if chosen and (preset != "paper" or pool or measures or k or mu or theta or min_relevance != 1):
-        told = (
-            f"{chosen.name} says itself which measures, K, mu and theta, and by which preset; leave these and pools out"
-        )
-        raise InputError.single("benchmark", told)
+    if chosen:
+        asked = preset != "paper" or min_relevance != 1 or any((measures, k, mu, theta))
+        _require_only(chosen, truth_path, pool, asked)
     levels = POOL_MU if pool else DEFAULT_MU
     settings = settle(
         preset,
@@ -92,8 +92,9 @@ def score_files(
     if videos is not None and names is None:
         raise InputError(problems)
     runs, beside = {}, {}
+    reader = read_tasks if chosen and chosen.tasks else read_run
     for number, (name, path) in enumerate(zip(_names(run_paths), run_paths, strict=True), start=1):
-        if (run := _read(problems, read_run, path, names, truth)) is not None:
+        if (run := _read(problems, reader, path, names, truth)) is not None:
             runs[name] = run
             if chosen and chosen.beside and truth_path:
                 beside[name] = _read(problems, chosen.beside.score, truth_path, path, chosen.missing(options)) or {}
@@ -104,6 +105,8 @@ def score_files(
     try:
         if chosen and truth:
             board = score_benchmark(chosen, truth, runs, options, beside=beside, progress=progress)
+        elif chosen and pool:
+            board = _benchmark_in_pools(chosen, pool, runs, names, options, progress)
         elif pool:
             board = _in_pools(pool, truth, runs, names, settings, progress)
         elif truth:
@@ -127,15 +130,10 @@ def _in_pools(
     progress: Progress | None,
 ) -> Scoreboard:
     """The runs in the pools of a file, which may be the truth too."""
-    problems: list[Problem] = []
-    pools = _read(problems, read_pools, pool.path)
-    first = None if pool.first_step is None else _read(problems, read_run, pool.first_step, names)
-    if pools is None or problems:
-        raise InputError(problems)
     options = {"pool": pool.path.name} | ({"first_step": pool.first_step.name} if pool.first_step else {})
     said = "the truth is the pools' own: a query's own moment and its positives, relevance 1"
     return score_in_pools(
-        prepare_pools(pools, str(pool.path), pool.pooling, truth=truth, first=first),
+        _pooled(pool, truth, names),
         runs,
         settings,
         options=options,
@@ -143,6 +141,42 @@ def _in_pools(
         own_video=pool.own_video,
         progress=progress,
     )
+
+
+def _benchmark_in_pools(
+    chosen: Benchmark,
+    pool: PoolFile,
+    runs: Mapping[str, Run],
+    names: Mapping[int, str] | None,
+    options: Options,
+    progress: Progress | None,
+) -> Scoreboard:
+    """The runs by a benchmark in the pools of a file, whose own moments are the truth."""
+    pooled = _pooled(pool, None, names)
+    full = {name: pooled.places.without_short(run) for name, run in runs.items()}
+    board = score_benchmark(chosen, pooled.truth, full, options, narrowing=pooled.narrowing, progress=progress)
+    named: dict[str, str | bool | float] = {"pool": pool.path.name}
+    setting = replace(board.setting, options=named | pooled.pooling.options)
+    return replace(board, setting=setting, warnings=(*pooled.warnings, *board.warnings))
+
+
+def _pooled(pool: PoolFile, truth: Truth | None, names: Mapping[int, str] | None) -> Pooled:
+    problems: list[Problem] = []
+    pools = _read(problems, read_pools, pool.path)
+    first = None if pool.first_step is None else _read(problems, read_run, pool.first_step, names)
+    if pools is None or problems:
+        raise InputError(problems)
+    return prepare_pools(pools, str(pool.path), pool.pooling, truth=truth, first=first)
+
+
+def _require_only(chosen: Benchmark, truth: Path | None, pool: PoolFile | None, asked: bool) -> None:
+    """Refuse beside a benchmark what it says itself, and files that it does not score."""
+    if asked or (pool and not chosen.in_pools):
+        told = "says itself which measures, K, mu and theta, and by which preset; leave these and pools out"
+        raise InputError.single("benchmark", f"{chosen.name} {told}")
+    if chosen.in_pools and (truth or pool is None or pool.own_video):
+        told = "is scored in pools, whose own moments are the truth; give pools, no truth, and leave the own video out"
+        raise InputError.single("benchmark", f"{chosen.name} {told}")
 
 
 def _read(problems: list[Problem], read: Callable[..., _Read], *given: Any) -> _Read | None:

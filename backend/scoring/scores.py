@@ -188,7 +188,7 @@ def prepare_run(run: Run, key: AnswerKey, settings: Settings, narrowing: Narrowi
     if narrowing:
         run = narrowing.narrow(run)
     if options.nms is not None:
-        run = suppress(run, options.nms, exact=options.arithmetic == "exact")
+        run = suppress(run, options.nms, arithmetic=options.arithmetic)
     if options.dedupe_predictions:
         order, first = run.groups_of_equals()
         run = run.take(np.sort(order[first]))
@@ -238,7 +238,7 @@ def _values(key: AnswerKey, ranked: RankedRun, chunk: slice, settings: Settings)
         ranked.truth_video[rows],
         run.start_s[rows],
         run.end_s[rows],
-        exact=options.arithmetic == "exact",
+        arithmetic=options.arithmetic,
     )
     found = Found(
         queries=len(truth_query),

@@ -65,7 +65,7 @@ def meet(key: AnswerKey, ranked: RankedRun, settings: Settings, k: int, mu: floa
     position = np.flatnonzero(rank <= k)
     rank, query = rank[position], ranked.truth_query[run.query[position]]
     columns = (query, ranked.truth_video[position], run.start_s[position], run.end_s[position])
-    pairs = pair_up(key.index, *columns, exact=options.arithmetic == "exact")
+    pairs = pair_up(key.index, *columns, arithmetic=options.arithmetic)
     strict = options.iou_compare == "gt"
     moment_at = _index_order(truth, options.zero_relevance == "absorb")
 

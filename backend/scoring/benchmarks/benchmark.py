@@ -48,13 +48,14 @@ class Part:
     """Figures of one look at truth and runs.
 
     `of_truth` leaves what this part looks at,
-    such as the short moments, and `of_run` what it looks at of a run, given the truth that was left. `options` are
+    such as the short moments, and `of_run` what it looks at of a run, given the truth that was left; None where a run
+    has nothing for this part. `options` are
     conventions of this part alone.
     """
 
     figures: tuple[PublishedFigure, ...]
     of_truth: Callable[[Truth], Truth] = whole
-    of_run: Callable[[Run, Truth], Run] = uncut
+    of_run: Callable[[Run, Truth], Run | None] = uncut
     options: Options = field(default_factory=Options)
 
     def settings(self, preset: str, options: Options) -> Settings:
@@ -84,6 +85,10 @@ class Benchmark:
     percent: bool = True
     notes: tuple[str, ...] = ()
     beside: Beside | None = None
+    tasks: bool = False
+    """Runs are read with all their tasks, see `Run.tasks`."""
+    in_pools: bool = False
+    """Runs are scored in pools of videos, whose own moments are the truth."""
 
     @property
     def figures(self) -> list[PublishedFigure]:

@@ -13,6 +13,7 @@ from backend.scoring.benchmarks.benchmark import Benchmark, Part
 from backend.scoring.matching.columns import Run, Truth
 from backend.scoring.presets import Options, Settings
 from backend.scoring.scoreboard import Scoreboard, Setting, score_runs
+from backend.scoring.scores import Narrowing
 
 
 def score_benchmark(
@@ -22,6 +23,7 @@ def score_benchmark(
     asked: Options,
     *,
     beside: Mapping[str, Mapping[str, float]] = MappingProxyType({}),
+    narrowing: Narrowing | None = None,
     progress: Progress | None = None,
 ) -> Scoreboard:
     """Score runs, by name, by a benchmark; `asked` are options that override its own.
@@ -32,6 +34,7 @@ def score_benchmark(
         runs: the runs by name.
         asked: options that override the benchmark's.
         beside: by run, the figures that are of something else than moments.
+        narrowing: which predictions count, all if None.
         progress: called with (what is done, done, all).
 
     Returns:
@@ -42,10 +45,11 @@ def score_benchmark(
         InputError: with the problems of the truth and of all runs; nothing is scored then.
     """
     parts = benchmark.planned(asked)
-    boards = [_board(part, settings, truth, runs, progress) for part, settings in parts]
-    first = boards[0]
+    boards = [_board(part, settings, truth, runs, narrowing, progress) for part, settings in parts]
+    first = next((board for board in boards if board and len(board.runs) == len(runs)), None)
     if first is None:
-        raise InputError.single(truth.file, "holds no query")
+        message = "and its runs have no part of the benchmark in common: score them apart" if any(boards) else ""
+        raise InputError.single(truth.file, message or "holds no query")
     values: dict[str, dict[str, float | None]] = {name: {} for name in runs}
     for (part, _), board in zip(parts, boards, strict=True):
         means = {run.name: run.means for run in board.runs} if board else {}
@@ -75,10 +79,17 @@ def score_benchmark(
 
 
 def _board(
-    part: Part, settings: Settings, truth: Truth, runs: Mapping[str, Run], progress: Progress | None
+    part: Part,
+    settings: Settings,
+    truth: Truth,
+    runs: Mapping[str, Run],
+    narrowing: Narrowing | None,
+    progress: Progress | None,
 ) -> Scoreboard | None:
-    """The runs as one part looks at them, None where nothing is left of the truth."""
+    """The runs as one part looks at them, None where nothing is left of the truth, or no run has anything for it."""
     left = part.of_truth(truth)
-    if not left.queries:
+    looked_at = {name: part.of_run(run, left) for name, run in runs.items()}
+    kept = {name: run for name, run in looked_at.items() if run is not None}
+    if not left.queries or not kept:
         return None
-    return score_runs(left, {name: part.of_run(run, left) for name, run in runs.items()}, settings, progress=progress)
+    return score_runs(left, kept, settings, narrowing=narrowing, progress=progress)

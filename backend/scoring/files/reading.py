@@ -4,10 +4,12 @@ Reads: these files, packed with gzip or not. Writes: nothing.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from backend.ground.reading import unpacked
-from backend.scoring.files.formats import run_file, truth_file, video_map_file
+from backend.scoring.files.formats import run_file, tasks_of, truth_file, video_map_file
+from backend.scoring.files.words import TASKS
 from backend.scoring.matching.columns import Run, Truth
 
 
@@ -19,6 +21,14 @@ def read_truth(path: Path) -> Truth:
 def read_run(path: Path, videos: Mapping[int, str] | None = None, truth: Truth | None = None) -> Run:
     """A run in any of its forms; `videos` (from `read_videos`) names videos given by index, `truth` those not given."""
     return run_file(unpacked(path), str(path), videos, truth)
+
+
+def read_tasks(path: Path, videos: Mapping[int, str] | None = None, truth: Truth | None = None) -> Run:
+    """As `read_run`, with every task of one of TVR's own prediction files; any other run is one of VCMR."""
+    content, file = unpacked(path), str(path)
+    runs = {task: run_file(content, file, videos, truth, task=task) for task in tasks_of(content)}
+    runs = runs or {TASKS[0]: run_file(content, file, videos, truth)}
+    return replace(next(iter(runs.values())), tasks=runs)
 
 
 def read_videos(path: Path) -> dict[int, str]:

@@ -124,6 +124,8 @@ class Run(Spans):
     score: Floats
     notes: tuple[str, ...] = ()
     """What of the file was not read, for whoever sees the scores."""
+    tasks: Mapping[str, "Run"] = field(default_factory=dict)
+    """Where all tasks of one of TVR's own prediction files were read: each under its name."""
 
 
 def order_within(groups: Indices, values: Floats | Indices) -> Indices:

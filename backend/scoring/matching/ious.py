@@ -1,12 +1,24 @@
-"""Columns of IoUs in the two arithmetics of an evaluation: whole numbers, or float64 as the published code has it."""
+"""Columns of IoUs in the arithmetics of an evaluation: whole numbers, or floating point as published code has it."""
 
 from dataclasses import dataclass
-from typing import Protocol, Self
+from typing import Literal, Protocol, Self
 
 import numpy as np
 
-from backend.ground.timespan import Flags, Floats, Integers, decimal_fraction, iou_float64, order_keys, overlap, reaches
+from backend.ground.timespan import (
+    Flags,
+    Floats,
+    Integers,
+    decimal_fraction,
+    iou_float32,
+    iou_float64,
+    order_keys,
+    overlap,
+    reaches,
+)
 from backend.scoring.matching.columns import Indices
+
+Arithmetic = Literal["exact", "float64", "float32"]
 
 
 class Ious(Protocol):
@@ -77,8 +89,35 @@ class FloatIous:
         return FloatIous(self.values[chosen])
 
 
-def ious(start_s: Floats, end_s: Floats, other_start_s: Floats, other_end_s: Floats, *, exact: bool) -> Ious:
+@dataclass(frozen=True, slots=True)
+class SingleIous:
+    """IoUs rounded to float32, compared with levels that are rounded to it too.
+
+    >>> SingleIous(np.array([np.float32(0.7)], dtype=np.float64)).reach(0.7, strict=False).tolist()
+    [True]
+    """
+
+    values: Floats
+
+    @property
+    def keys(self) -> Floats:
+        """The IoUs themselves."""
+        return self.values
+
+    def reach(self, level: float, *, strict: bool) -> Flags:
+        """Whether each is at least (`strict`: above) `level`."""
+        rounded = float(np.float32(level))
+        return self.values > rounded if strict else self.values >= rounded
+
+    def take(self, chosen: Indices | Flags) -> "SingleIous":
+        """Only the chosen ones."""
+        return SingleIous(self.values[chosen])
+
+
+def ious(start_s: Floats, end_s: Floats, other_start_s: Floats, other_end_s: Floats, *, arithmetic: Arithmetic) -> Ious:
     """IoUs of C couples of moments, times in seconds, shape (C,) each."""
-    if exact:
+    if arithmetic == "exact":
         return ExactIous(*overlap(start_s, end_s, other_start_s, other_end_s))
+    if arithmetic == "float32":
+        return SingleIous(iou_float32(start_s, end_s, other_start_s, other_end_s))
     return FloatIous(iou_float64(start_s, end_s, other_start_s, other_end_s))

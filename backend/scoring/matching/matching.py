@@ -16,7 +16,7 @@ import numpy as np
 
 from backend.ground.timespan import Flags, Floats
 from backend.scoring.matching.columns import Indices, order_within
-from backend.scoring.matching.ious import Ious, ious
+from backend.scoring.matching.ious import Arithmetic, Ious, ious
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,9 @@ def index_truth(
     return TruthIndex(videos, start_s[order], end_s[order], relevance[order], group_key, first, size)
 
 
-def pair_up(index: TruthIndex, query: Indices, video: Indices, start_s: Floats, end_s: Floats, *, exact: bool) -> Pairs:
+def pair_up(
+    index: TruthIndex, query: Indices, video: Indices, start_s: Floats, end_s: Floats, *, arithmetic: Arithmetic
+) -> Pairs:
     """All couples of a prediction and a truth moment that could meet.
 
     Args:
@@ -73,11 +75,11 @@ def pair_up(index: TruthIndex, query: Indices, video: Indices, start_s: Floats, 
         video: video numbers as in the index, shape (P,); `index.videos - 1` for a video the truth lacks.
         start_s: starts in seconds, shape (P,).
         end_s: ends in seconds, shape (P,).
-        exact: whole-number arithmetic instead of float64.
+        arithmetic: in which IoUs are computed.
     """
     prediction, truth = _same_video(index, query * index.videos + video)
     spans = (start_s[prediction], end_s[prediction], index.start_s[truth], index.end_s[truth])
-    return Pairs(prediction, truth, ious(*spans, exact=exact))
+    return Pairs(prediction, truth, ious(*spans, arithmetic=arithmetic))
 
 
 def settle_pairs(pairs: Pairs, mu: Sequence[float], *, strict: bool) -> list[tuple[Indices, Indices]]:

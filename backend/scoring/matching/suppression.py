@@ -9,30 +9,31 @@ from collections.abc import Callable
 
 import numpy as np
 
-from backend.ground.timespan import Flags, decimal_fraction, iou_float64, reaches, to_lattice
+from backend.ground.timespan import Flags, decimal_fraction, reaches, to_lattice
 from backend.scoring.matching.columns import Indices, Run, order_within
+from backend.scoring.matching.ious import Arithmetic, ious
 
 Overlap = Callable[[Indices, Indices], Flags]
 """Whether predictions, by their places, overlap others by more than a level; shapes (N,)."""
 
 
-def suppress(run: Run, level: float, *, exact: bool) -> Run:
+def suppress(run: Run, level: float, *, arithmetic: Arithmetic) -> Run:
     """The predictions of a run that are kept, ranked by score.
 
     Args:
         run: scores are numbers.
         level: IoU in (0, 1] that a prediction may have with a better one of its query and video.
-        exact: whether IoUs are compared as whole numbers, or as float64.
+        arithmetic: in which IoUs are compared.
 
     >>> from backend.scoring.files.entries import parse_run_mapping
     >>> rows = [["v1", 0, 9, 0.1], ["v1", 0, 10, 0.8], ["v2", 0, 9, 0.5]]
-    >>> suppress(parse_run_mapping({"q": rows}), 0.5, exact=True).score.tolist()
+    >>> suppress(parse_run_mapping({"q": rows}), 0.5, arithmetic="exact").score.tolist()
     [0.8, 0.5]
     """
     by_score = order_within(run.query, -run.score)
     group = (run.query * max(len(run.videos), 1) + run.video)[by_score]
     together = by_score[np.argsort(group, kind="stable")]
-    overlap = _exact(run, level) if exact else _float64(run, level)
+    overlap = _exact(run, level) if arithmetic == "exact" else _rounded(run, level, arithmetic)
     group = np.sort(group, kind="stable")
     kept = np.zeros(len(together), dtype=bool)
     alive = np.arange(len(together))
@@ -63,6 +64,9 @@ def _exact(run: Run, level: float) -> Overlap:
     return overlap
 
 
-def _float64(run: Run, level: float) -> Overlap:
-    starts, ends = run.start_s, run.end_s
-    return lambda one, other: iou_float64(starts[one], ends[one], starts[other], ends[other]) > level
+def _rounded(run: Run, level: float, arithmetic: Arithmetic) -> Overlap:
+    def overlap(one: Indices, other: Indices) -> Flags:
+        times = (run.start_s[one], run.end_s[one], run.start_s[other], run.end_s[other])
+        return ious(*times, arithmetic=arithmetic).reach(level, strict=True)
+
+    return overlap

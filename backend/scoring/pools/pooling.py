@@ -40,9 +40,9 @@ class Pooling:
             raise InputError(problems)
 
     @property
-    def options(self) -> dict[str, str | bool | int]:
+    def options(self) -> dict[str, str | bool | float]:
         """The choices that are not the usual ones, as they stand beside the numbers."""
-        chosen: dict[str, str | bool | int] = {}
+        chosen: dict[str, str | bool | float] = {}
         if self.outside != "error":
             chosen["outside_pool"] = self.outside
         if self.one_per_video:

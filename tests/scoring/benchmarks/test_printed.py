@@ -1,24 +1,32 @@
 """Every digit that a published evaluator prints; the files in golden/ say how the numbers were got."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from golden_benchmarks import read_golden, score
 
 STRICT = {"iou_compare": "gt"}
+TAN = {"iou_compare": "gt", "arithmetic": "float64"}
 CASES = [
     ("charades-sta", "TALL", {}),
     ("charades-sta", "2D-TAN", STRICT),
     ("activitynet", "LGI", {}),
     ("activitynet", "2D-TAN", STRICT),
     ("qvhighlights", "QVHighlights", {}),
+    ("tacos", "MMN", {}),
+    ("tacos", "MMN, NMS 0.4", {"nms": 0.4}),
+    ("tacos", "2D-TAN", TAN),
+    ("tacos", "2D-TAN, NMS 0.4", {**TAN, "nms": 0.4}),
+    ("tvr", "TVR", {}),
+    ("tvr-ranking", "TVR-Ranking", {}),
 ]
 
 
 @pytest.mark.parametrize(("benchmark", "evaluator", "options"), CASES, ids=lambda value: str(value)[:20])
 def test_every_printed_digit_is_that_of_the_published_evaluator(
-    benchmark: str, evaluator: str, options: dict[str, str], tmp_path: Path
+    benchmark: str, evaluator: str, options: dict[str, Any], tmp_path: Path
 ) -> None:
     golden = read_golden(benchmark.replace("-", "_"), tmp_path)
     expected = golden.printed[evaluator]

@@ -1,0 +1,27 @@
+"""TACoS (Regneri et al., TACL 2013) as grounding uses it: one moment of one given video for each sentence."""
+
+from backend.scoring.benchmarks.benchmark import Benchmark, Part, PublishedFigure
+
+BENCHMARK = Benchmark(
+    "tacos",
+    "TACoS",
+    "the moment of a given video for a sentence",
+    "MMN, mmn/data/datasets/evaluation.py (MCG-NJU/MMN, e694e69); IoU=0.7 and mIoU: 2D-TAN",
+    (
+        Part(
+            (
+                *(
+                    PublishedFigure(f"R@{k}, IoU={theta}", f"recall@{k},{theta}")
+                    for k in (1, 5)
+                    for theta in (0.1, 0.3, 0.5, 0.7)
+                ),
+                PublishedFigure("mIoU", "miou"),
+            )
+        ),
+    ),
+    {"arithmetic": "float32", "missing": "error"},
+    notes=(
+        "MMN counts IoU >= theta, in float32; 2D-TAN > and in float64 (options iou_compare=gt, arithmetic=float64).",
+        "Both prune predictions first, as --nms 0.4 does; without it a run is scored as it stands.",
+    ),
+)

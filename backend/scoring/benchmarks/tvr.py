@@ -1,0 +1,109 @@
+"""TVR (Lei et al., ECCV 2020): moments in a corpus (VCMR), moments in the own video (SVMR), videos alone (VR)."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from backend.scoring.benchmarks.benchmark import Benchmark, Part, PublishedFigure, uncut, whole
+from backend.scoring.matching.columns import Run, Truth
+
+FIRST = 100
+"""Predictions of a query that are looked at, before those of other videos are left out of SVMR."""
+TYPES = {"v": "the video", "t": "subtitles", "vt": "both"}
+"""What a sentence tells of."""
+_CUTOFFS = (1, 5, 10, 100)
+
+OfTruth = Callable[[Truth], Truth]
+OfRun = Callable[[Run, Truth], Run]
+
+
+def of_type(name: str) -> OfTruth:
+    """The truth with the sentences of a type; none where the file does not say the types."""
+
+    def taken(truth: Truth) -> Truth:
+        types = truth.types or ("",) * len(truth.queries)
+        return truth.of_queries(np.array([one == name for one in types], dtype=bool))
+
+    return taken
+
+
+def videos_of(truth: Truth) -> Truth:
+    """The truth as videos: every moment is all of its video, a second long."""
+    return replace(truth, start_s=np.zeros(len(truth.video)), end_s=np.ones(len(truth.video)))
+
+
+def as_videos(run: Run, _truth: Truth) -> Run:
+    """A run of videos, each as long as in `videos_of`: of its times, which are 0, nothing is looked at."""
+    return replace(run, start_s=np.zeros(len(run.video)), end_s=np.ones(len(run.video)))
+
+
+def in_own_videos(run: Run, truth: Truth) -> Run:
+    """The predictions that are of their query's own video."""
+    queries = {str(query): number for number, query in enumerate(truth.queries)}
+    videos = {video: number for number, video in enumerate(truth.videos)}
+    query = np.array([queries.get(str(one), -1) for one in run.queries], dtype=np.int64)[run.query]
+    video = np.array([videos.get(one, -1) for one in run.videos], dtype=np.int64)[run.video]
+    own = np.isin(query * len(videos) + video, truth.query * len(videos) + truth.video)
+    return run.take(np.flatnonzero(own & (query >= 0) & (video >= 0)))
+
+
+def of_task(task: str, then: OfRun, *, some: bool) -> Callable[[Run, Truth], Run | None]:
+    """What `then` takes of the first predictions of a task, None without such; with `some`, of the truth's queries."""
+
+    def taken(run: Run, truth: Truth) -> Run | None:
+        found = run.tasks.get(task)
+        if found is None:
+            return None
+        if some:
+            known = {str(query) for query in truth.queries}
+            found = found.of_queries(np.array([str(query) in known for query in found.queries], dtype=bool))
+        place = np.arange(len(found.video)) - np.repeat(found.offsets[:-1], np.diff(found.offsets))
+        return then(found.take(np.flatnonzero(place < FIRST)), truth)
+
+    return taken
+
+
+def _parts(of_truth: OfTruth, prefix: str = "", about: str = "") -> tuple[Part, ...]:
+    some = of_truth is not whole
+
+    def moments(task: str) -> tuple[PublishedFigure, ...]:
+        return tuple(
+            PublishedFigure(f"{task} {prefix}{theta}-r{k}", f"recall@{k},{theta}", about)
+            for theta in (0.5, 0.7)
+            for k in _CUTOFFS
+        )
+
+    alone = ", ".join(filter(None, ("of whole videos", about)))
+    videos = tuple(PublishedFigure(f"VR {prefix}r{k}", f"recall@{k},0.5", alone) for k in _CUTOFFS)
+    return (
+        Part(moments("VCMR"), of_truth=of_truth, of_run=of_task("VCMR", uncut, some=some)),
+        Part(moments("SVMR"), of_truth=of_truth, of_run=of_task("SVMR", in_own_videos, some=some)),
+        Part(
+            videos,
+            of_truth=lambda truth: videos_of(of_truth(truth)),
+            of_run=of_task("VR", as_videos, some=some),
+        ),
+    )
+
+
+BENCHMARK = Benchmark(
+    "tvr",
+    "TVR",
+    "moments in a corpus, in their own video, and videos alone",
+    "standalone_eval/eval.py (jayleicn/TVRetrieval, d99a9ea)",
+    (
+        *_parts(whole),
+        *(
+            part
+            for name, about in TYPES.items()
+            for part in _parts(of_type(name), f"{name}-", f"sentences about {about}")
+        ),
+    ),
+    {"arithmetic": "float32", "missing": "error", "invalid": "zero"},
+    notes=(
+        "Tasks that a file has no predictions for have no figures; a run of another form is one of VCMR.",
+        f"Only a query's first {FIRST} predictions are looked at, in SVMR before those of other videos are left out.",
+    ),
+    tasks=True,
+)
