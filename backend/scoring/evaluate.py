@@ -1,39 +1,68 @@
-"""Score a run against graded ground truth, both given as Python objects (the last arrow of the pipeline).
+"""Score runs against graded ground truth, all given as Python has them (the last arrow of the pipeline).
 
-Reads and writes nothing; files are for `scoreboard`.
+Reads: the files whose paths are given. Writes: nothing.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, SupportsIndex, TypedDict
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, SupportsIndex, TypeVar, Unpack
 
-from backend.ground.errors import InputError
-from backend.scoring.files.entries import parse_run_mapping, parse_truth_mapping
-from backend.scoring.matching.columns import QueryKey
+from backend.ground.errors import InputError, Problem
+from backend.scoring.benchmarks import benchmark_named
+from backend.scoring.benchmarks.scoring import score_benchmark
+from backend.scoring.files.objects import AnyRun, AnyTruth, is_json_text, run_from, truth_from, videos_from
+from backend.scoring.pools.files import read_pools
 from backend.scoring.pools.model import Pools
 from backend.scoring.pools.pooling import Pooling
-from backend.scoring.pools.scoring import prepare_pools
+from backend.scoring.pools.scoring import prepare_pools, score_in_pools
 from backend.scoring.presets import DEFAULT_K, DEFAULT_MU, Options, Preset, settle
-from backend.scoring.scores import prepare_run, prepare_truth, score
+from backend.scoring.result import Evaluation, Evaluations
+from backend.scoring.scoreboard import Scoreboard, score_runs
+from backend.scoring.statistics.resampling import RESAMPLES
+from backend.scoring.statistics.sureness import Sureness, add_statistics
+
+_Read = TypeVar("_Read")
+_NO_OPTIONS = frozenset(
+    ("preset", "k", "mu", "theta", "min_relevance", "measures", "benchmark", "videos", "pools", "pooling", "first_step")
+)
+"""What may be asked for that is no convention."""
 
 
-class Evaluation(TypedDict):
-    """Means over queries and the values of each query, both by key, such as `ndcg@K,mu`."""
+class Wanted(Options, total=False):
+    """What `evaluate` and `compare` may be asked for besides truth and runs; see `evaluate`."""
 
-    mean: dict[str, float]
-    per_query: dict[QueryKey, dict[str, float]]
+    preset: Preset | None
+    k: Iterable[SupportsIndex] | SupportsIndex | None
+    mu: Iterable[float] | float | None
+    theta: Iterable[float] | float | None
+    min_relevance: int
+    measures: Iterable[str] | str | None
+    benchmark: str | None
+    videos: str | os.PathLike[str] | Mapping[str, Any] | None
+    pools: Pools | str | os.PathLike[str] | None
+    pooling: Pooling | None
+    first_step: AnyRun | None
 
 
 def evaluate(
-    truth: Mapping[Any, Sequence[Mapping[str, Any]]] | None,
-    run: Mapping[Any, Sequence[Sequence[Any]]],
+    truth: AnyTruth | None,
+    run: AnyRun,
     *,
-    preset: Preset = "paper",
-    k: Iterable[SupportsIndex] = DEFAULT_K,
-    mu: Iterable[float] = DEFAULT_MU,
-    theta: Iterable[float] = DEFAULT_MU,
+    preset: Preset | None = None,
+    k: Iterable[SupportsIndex] | SupportsIndex | None = None,
+    mu: Iterable[float] | float | None = None,
+    theta: Iterable[float] | float | None = None,
+    min_relevance: int = 1,
+    measures: Iterable[str] | str | None = None,
+    benchmark: str | None = None,
+    videos: str | os.PathLike[str] | Mapping[str, Any] | None = None,
+    pools: Pools | str | os.PathLike[str] | None = None,
+    pooling: Pooling | None = None,
+    first_step: AnyRun | None = None,
     order: str | None = None,
     missing: str | None = None,
-    min_relevance: int = 1,
     gain: str | None = None,
     iou_compare: str | None = None,
     arithmetic: str | None = None,
@@ -44,25 +73,34 @@ def evaluate(
     dedupe_predictions: bool | None = None,
     invalid: str | None = None,
     nms: float | None = None,
-    measures: Iterable[str] | None = None,
-    pools: Pools | None = None,
-    pooling: Pooling | None = None,
-    first_step: Mapping[Any, Sequence[Sequence[Any]]] | None = None,
 ) -> Evaluation:
     """Measures of a run: the mean over queries, and each query's value.
 
     Args:
-        truth: `{query: [{"video", "start", "end", "relevance"}]}`; times in seconds, relevance 0-4. None where the own
-            and positive moments of `pools` are.
-        run: `{query: [[video, start, end, score], ...]}`, best first.
-        preset: `paper` or `tvr-ranking`; gives every option below that is None.
-        k: rank cut-offs, whole numbers from 1.
-        mu: IoU thresholds of NDCG, in (0, 1].
-        theta: IoU thresholds of measures without graded relevance (recall, recall_gt, axiou_ap, map), in (0, 1].
+        truth: `{query: [{"video", "start", "end", "relevance"}]}`, times in seconds, relevance 0-4; a list of entries
+            as truth files have them; a data frame with a row a moment; or the path of a file. Fields may be called
+            as in any truth file (`video_name`, `timestamp`). None where the own and positive moments of `pools` are.
+        run: `{query: [[video, start, end, score], ...]}`, best first, or with objects for the predictions; entries, a
+            data frame or a path as for the truth.
+        preset: `paper` or `tvr-ranking`; gives every option that is not given.
+        k: rank cut-offs, whole numbers from 1; 10, 20, 40 where not given.
+        mu: IoU thresholds of NDCG, in (0, 1]; .3, .5, .7 where not given.
+        theta: IoU thresholds of measures without graded relevance, in (0, 1]; the same.
+        min_relevance: relevance (1-4) from which a moment counts for measures without graded relevance.
+        measures: one or more names of measures (`rank` stands for `recall`, `ap` for `axiou_ap`), or keys such as
+            `ndcg@20,0.5`, `map@avg` and `miou`, which name one value whatever `k`, `mu` and `theta` are. Where not
+            given, those of the papers (all but `map` and `miou`) in preset `paper`, `ndcg` alone in `tvr-ranking`.
+        benchmark: name of a benchmark of the field, such as `charades-sta`: it says which measures, cut-offs,
+            thresholds and conventions, and `figures` of the result are those that its own evaluator prints.
+        videos: the map `name -> [duration, index]` or its path, for runs that give videos by index.
+        pools: a file of pools, or what `reelrank.read_pools` read of it: each query is searched in its own pool of
+            videos, as in MVMR.
+        pooling: what of the run counts in pools, such as `Pooling(one_per_video=True)`.
+        first_step: a run whose scores rank the videos of a pool; only the best five, or `pooling.top_videos`, are
+            looked at. Its times do not matter.
         order: rank predictions as they stand (`file`) or by falling score, stable (`score`).
         missing: a truth query that the run lacks counts 0 (`zero`; preset `paper`), is left out of the mean
             (`skip`; preset `tvr-ranking`) or is refused (`error`).
-        min_relevance: relevance (1-4) from which a moment counts for measures without graded relevance.
         gain: of NDCG and DCG, `linear` (x) or `exp2` (2**x - 1).
         iou_compare: of NDCG, IoU `ge` or `gt` mu.
         arithmetic: `exact` whole numbers, `float64`, or `float32` as the evaluators of TVR, MMN and MVMR have it.
@@ -74,16 +112,10 @@ def evaluate(
         invalid: impossible moments, mu outside (0, 1]: `error`, `skip` them, or `zero` (see `Conventions`).
         nms: non-maximum suppression: IoU in (0, 1] above which a prediction falls to a better one, by score, of the
             same query and video; what stays is ranked by score.
-        measures: names of measures (`rank` stands for `recall`, `ap` for `axiou_ap`), or keys such as `ndcg@20,0.5`,
-            `map@avg` and `miou`, which name one value whatever `k`, `mu` and `theta` are. Where not given, those of
-            the papers (all but `map` and `miou`) in preset `paper`, `ndcg` alone in `tvr-ranking`.
-        pools: from `reelrank.read_pools`: each query is searched in its own pool of videos, as in MVMR.
-        pooling: what of the run counts in pools, such as `Pooling(one_per_video=True)`.
-        first_step: `{query: [[video, start, end, score], ...]}`, whose scores rank the videos of a pool; only the best
-            five, or `pooling.top_videos`, are looked at. Its times do not matter.
 
     Returns:
-        Values keyed `ndcg@K,mu`, `recall@K,theta` (IoU >= theta), `recall_gt@K,theta` (>), `axiou_ap@K,theta` (>),
+        A dict of `mean` and `per_query`, which has both as attributes too, and `to_frame()` and `to_latex()`. Values
+        are keyed `ndcg@K,mu`, `recall@K,theta` (IoU >= theta), `recall_gt@K,theta` (>), `axiou_ap@K,theta` (>),
         `axiou@K`, `dcg@K`, `map@theta` (>=), `map@avg` and `miou`, such as `ndcg@10,0.3`, in 0..1 except DCG, which is
         not normalised. `per_query` has the queries of the run in its order, then the missing ones if they count; `mean`
         is NumPy's mean of them in that order, `{}` if none counts.
@@ -94,38 +126,151 @@ def evaluate(
     >>> truth = {"q": [{"video": "v1", "start": 12, "end": 19, "relevance": 4},
     ...                {"video": "v1", "start": 20, "end": 28, "relevance": 2}]}
     >>> run = {"q": [["v1", 10, 30, 0.9], ["v1", 9, 29, 0.8]]}
-    >>> evaluate(truth, run, k=[2], mu=[0.3], measures=["ndcg", "axiou"])["mean"]
+    >>> evaluate(truth, run, k=2, mu=0.3, measures=["ndcg", "axiou"]).mean
     {'ndcg@2,0.3': 0.8597186998521972, 'axiou@2': 0.4}
 
     The predictions take relevance 2, then 4: (2 + 4/log2(3)) / (4 + 2/log2(3)).
     """
-    options: Options = {
+    name = Path(run).stem if isinstance(run, (str, os.PathLike)) and not is_json_text(run) else "run"
+    asked: Wanted = {
+        "preset": preset,
+        "k": k,
+        "mu": mu,
+        "theta": theta,
+        "min_relevance": min_relevance,
+        "measures": measures,
+        "benchmark": benchmark,
+        "videos": videos,
+        "pools": pools,
+        "pooling": pooling,
+        "first_step": first_step,
+        "order": order,
+        "missing": missing,
         "gain": gain,
         "iou_compare": iou_compare,
         "arithmetic": arithmetic,
         "zero_relevance": zero_relevance,
-        "missing": missing,
         "unknown": unknown,
         "no_relevant": no_relevant,
-        "order": order,
         "duplicates": duplicates,
         "dedupe_predictions": dedupe_predictions,
         "invalid": invalid,
         "nms": nms,
     }
-    settings = settle(preset, k, mu, options, theta=theta, min_relevance=min_relevance, measures=measures)
-    columns = None if truth is None else parse_truth_mapping(truth)
-    predictions, narrowing = parse_run_mapping(run), None
-    if pools is not None:
-        first = None if first_step is None else parse_run_mapping(first_step, "first_step")
-        pooled = prepare_pools(pools, "pools", pooling or Pooling(), truth=columns, first=first)
-        columns, narrowing = pooled.truth, pooled.narrowing
-        predictions = pooled.places.without_short(predictions)
-    elif columns is None or pooling is not None or first_step is not None:
-        missing_one = "truth" if columns is None else "pools"
+    return Evaluation(_scored(truth, {name: run}, asked))
+
+
+def compare(
+    truth: AnyTruth | None,
+    runs: Mapping[str, AnyRun] | Sequence[str | os.PathLike[str]],
+    *,
+    baseline: str | None = None,
+    intervals: bool = False,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+    **asked: Unpack[Wanted],
+) -> Evaluations:
+    """Measures of several runs against one truth, and how sure their differences are.
+
+    Args:
+        truth: as for `evaluate`.
+        runs: `{name: run}`, each run as for `evaluate`; or paths, whose runs are named as their files.
+        baseline: name of the run that the others are compared with; differences, p and intervals are in `summary`, and
+            `to_latex` marks what is told apart.
+        intervals: 95 % bootstrap intervals in `summary`, also without a baseline.
+        resamples: of bootstrap and sign flips.
+        seed: of both.
+        **asked: as for `evaluate`.
+
+    Returns:
+        The `Evaluation` of each run by name, with `to_frame()` and `to_latex()` for all of them.
+
+    Raises:
+        InputError: for all that is wrong with the truth or any run; nothing is scored then.
+
+    >>> truth = {"q": [{"video": "v1", "start": 12, "end": 19, "relevance": 4}]}
+    >>> first, second = {"q": [["v1", 10, 30, 0.9]]}, {"q": [["v1", 12, 20, 0.9]]}
+    >>> both = compare(truth, {"first": first, "second": second}, k=1, measures="axiou")
+    >>> [(name, round(one.mean["axiou@1"], 3)) for name, one in both.items()]
+    [('first', 0.35), ('second', 0.875)]
+    """
+    board = _scored(truth, _by_name(runs), asked)
+    summary = board.summary()
+    if intervals or baseline is not None:
+        add_statistics(summary, board, Sureness(baseline, resamples, seed))
+    return Evaluations(board, summary)
+
+
+def _by_name(runs: object) -> Mapping[str, AnyRun]:
+    """Runs by name, where they are that or paths."""
+    told = "give {name: run}, or a list of paths"
+    if isinstance(runs, Mapping):
+        if not runs:
+            raise InputError.single("runs", f"are none; {told}")
+        if one := next((name for name, run in runs.items() if _is_rows(run)), None):
+            raise InputError.single("runs", f"{one!r} holds the predictions of one query, not a run; {told}")
+        return {str(name): run for name, run in runs.items()}
+    if isinstance(runs, (str, os.PathLike)) or not isinstance(runs, Sequence):
+        raise InputError.single("runs", f"are of type {type(runs).__name__}; {told}")
+    if not runs or not all(isinstance(run, (str, os.PathLike)) for run in runs):
+        raise InputError.single("runs", f"are not paths; {told}" if runs else f"are none; {told}")
+    stems = Counter(Path(run).stem for run in runs)
+    return {Path(run).stem if stems[Path(run).stem] == 1 else os.fspath(run): run for run in runs}
+
+
+def _is_rows(run: object) -> bool:
+    """Whether this is a list of predictions, which no run is: a run's list is of entries with a query."""
+    return isinstance(run, (list, tuple)) and bool(run) and isinstance(run[0], (list, tuple))
+
+
+def _scored(given: AnyTruth | None, runs: Mapping[str, AnyRun], asked: Wanted) -> Scoreboard:
+    """The scoreboard of runs by name."""
+    options: Options = {name: value for name, value in asked.items() if name not in _NO_OPTIONS}  # type: ignore[assignment]  # settle refuses other names
+    chosen = {name: asked.get(name) for name in ("k", "mu", "theta", "measures", "preset")}
+    benchmark = benchmark_named(name) if (name := asked.get("benchmark")) else None
+    pools, pooling, first = asked.get("pools"), asked.get("pooling"), asked.get("first_step")
+    if benchmark and any(value is not None for value in (*chosen.values(), pools)):
+        told = f"{benchmark.name} says itself which {', '.join(chosen)} there are; leave these and pools out"
+        raise InputError.single("benchmark", told)
+    settings = settle(
+        asked.get("preset") or "paper",
+        DEFAULT_K if (k := asked.get("k")) is None else k,
+        DEFAULT_MU if (mu := asked.get("mu")) is None else mu,
+        options,
+        theta=DEFAULT_MU if (theta := asked.get("theta")) is None else theta,
+        min_relevance=asked.get("min_relevance", 1),
+        measures=asked.get("measures"),
+    )
+    if pools is None and (given is None or pooling is not None or first is not None):
+        missing_one = "truth" if given is None else "pools"
         raise InputError.single(missing_one, "is missing: give a truth or pools; pooling and a first step are of pools")
-    key = prepare_truth(columns, settings)
-    scores = score(key, prepare_run(predictions, key, settings, narrowing), settings)
-    keys = settings.keys
-    rows = [dict(zip(keys, row, strict=True)) for row in scores.values.T.tolist()]
-    return {"mean": scores.mean(settings), "per_query": dict(zip(scores.queries, rows, strict=True))}
+    problems: list[Problem] = []
+    videos = _read(problems, videos_from, asked.get("videos"))
+    truth = _read(problems, truth_from, given)
+    read = {name: _read(problems, run_from, run, name, videos, truth) for name, run in runs.items()}
+    step = _read(problems, run_from, first, "first_step", videos)
+    if isinstance(pools, (str, os.PathLike)):
+        pools = _read(problems, read_pools, Path(pools))
+    if problems:
+        raise InputError(problems)
+    columns = {name: run for name, run in read.items() if run is not None}
+    if pools is not None:
+        return score_in_pools(
+            prepare_pools(pools, "pools", pooling or Pooling(), truth=truth, first=step), columns, settings
+        )
+    if truth is None:
+        raise InputError.single("truth", "is missing")
+    if benchmark:
+        return score_benchmark(benchmark, truth, columns, options)
+    return score_runs(truth, columns, settings)
+
+
+def _read(problems: list[Problem], read: Callable[..., _Read], given: object, *more: Any) -> _Read | None:
+    """What somebody gave, as columns; None where they gave nothing, and where its problems are among the others."""
+    if given is None:
+        return None
+    try:
+        return read(given, *more)
+    except InputError as error:
+        problems += error.problems
+        return None

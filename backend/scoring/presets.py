@@ -9,11 +9,11 @@ import math
 import operator
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
-from typing import Literal, SupportsIndex, TypedDict
+from typing import Any, Literal, SupportsIndex, TypedDict
 
 from backend.ground.errors import InputError, Problem
 from backend.scoring import measures as family
-from backend.scoring.asked import HIGHEST_K, Asked, read_asked
+from backend.scoring.asked import HIGHEST_K, Asked, read_asked, split
 from backend.scoring.matching.columns import HIGHEST_RELEVANCE
 from backend.scoring.matching.discount import Gain
 from backend.scoring.matching.ious import Arithmetic
@@ -179,13 +179,13 @@ class Settings:
 
 def settle(
     preset: str,
-    k: Iterable[SupportsIndex],
-    mu: Iterable[float],
+    k: Iterable[SupportsIndex] | SupportsIndex,
+    mu: Iterable[float] | float,
     options: Options,
     *,
-    theta: Iterable[float] = DEFAULT_MU,
+    theta: Iterable[float] | float = DEFAULT_MU,
     min_relevance: int = 1,
-    measures: Iterable[str] | None = None,
+    measures: Iterable[str] | str | None = None,
 ) -> Settings:
     """Check what a caller asked for and fill the rest from the preset.
 
@@ -221,7 +221,14 @@ def settle(
     if measures is None:
         asked = Asked(family.usual_names() if preset == "paper" else ("ndcg",), cutoffs, thresholds, thetas)
     else:
-        asked = read_asked(measures, cutoffs, thresholds, thetas, strict=strict, problems=problems)
+        asked = read_asked(
+            split(measures) if isinstance(measures, str) else measures,
+            cutoffs,
+            thresholds,
+            thetas,
+            strict=strict,
+            problems=problems,
+        )
     if problems:
         raise InputError(problems)
     return Settings(
@@ -229,9 +236,17 @@ def settle(
     )
 
 
-def _cutoffs(values: Iterable[SupportsIndex], problems: list[Problem]) -> tuple[int, ...]:
+def _listed(name: str, values: object, example: str, problems: list[Problem]) -> Iterable[Any]:
+    """One value or several, as several; text is neither."""
+    if isinstance(values, (str, bytes)):
+        problems.append(Problem(name, None, f"{values!r} is text; write {example}"))
+        return ()
+    return values if isinstance(values, Iterable) else (values,)
+
+
+def _cutoffs(values: Iterable[SupportsIndex] | SupportsIndex, problems: list[Problem]) -> tuple[int, ...]:
     found = []
-    for value in values:
+    for value in _listed("k", values, "k=10 or k=[10, 20]", problems):
         try:
             found.append(operator.index(value))
         except TypeError:
@@ -247,9 +262,9 @@ def _is_level(value: object) -> bool:
     return not isinstance(value, bool) and isinstance(value, (int, float)) and 0 < value <= 1
 
 
-def _thresholds(name: str, values: Iterable[float], strict: bool, problems: list[Problem]) -> tuple[float, ...]:
+def _thresholds(name: str, values: Iterable[float] | float, strict: bool, problems: list[Problem]) -> tuple[float, ...]:
     found = []
-    for value in values:
+    for value in _listed(name, values, f"{name}=0.5 or {name}=[0.3, 0.5]", problems):
         try:
             found.append(float(value))
         except (TypeError, ValueError):

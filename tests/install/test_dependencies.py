@@ -18,7 +18,7 @@ ELSEWHERE = {"flair"}
 def third_party() -> dict[str, str]:
     """Each foreign top-level module that is imported anywhere in the packages, also late, with one file that does."""
     found: dict[str, str] = {}
-    for file in [ROOT / "reelrank.py", *ROOT.glob("backend/**/*.py"), *ROOT.glob("annotate_app/**/*.py")]:
+    for file in [*ROOT.glob("reelrank/*.py"), *ROOT.glob("backend/**/*.py"), *ROOT.glob("annotate_app/**/*.py")]:
         for node in ast.walk(ast.parse(file.read_bytes())):
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             if isinstance(node, ast.ImportFrom) and node.module and not node.level:

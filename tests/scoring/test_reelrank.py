@@ -61,12 +61,13 @@ def test_objects_and_files_are_scored_where_there_is_neither_a_campaign_nor_posi
         + """
 import json
 from pathlib import Path
-from reelrank import evaluate, evaluate_files, score_files
+from reelrank import compare, evaluate, evaluate_files, score_files
 
 truth = {"q": [{"video": "v", "start": 0, "end": 10, "relevance": 2}]}
 run = {"q": [["v", 0, 2, 0.9], ["v", 0, 5, 0.8]]}
 mean = evaluate(truth, run, k=[2], mu=[0.5], theta=[0.5])["mean"]
 files = [Path(name) for name in sys.argv[1:]]
+assert "tabular" in compare(truth, {"one": run, "two": run}).to_latex()
 summary = evaluate_files(files[0], files[1:], k=[5])
 board = score_files(files[0], files[1:], k=[5])
 errors = board.summary(["show"], errors=True)["runs"][0]["errors"]["moments"]

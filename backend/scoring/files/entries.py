@@ -59,6 +59,35 @@ def mapping_groups(document: Mapping[Any, Any], file: str) -> list[Group]:
     return groups
 
 
+def by_query(
+    queries: Sequence[object], rows: Sequence[int], items: Sequence[object], ranks: Sequence[int] | None, file: str
+) -> list[Group]:
+    """Items that are one moment each, gathered by query; `rows` is where each is in the file.
+
+    Raises:
+        InputError: with every rank that a query has twice; ranks, where given, decide the order within a query.
+    """
+    found: dict[object, list[int]] = {}
+    for place, query in enumerate(queries):
+        found.setdefault(query, []).append(place)
+    problems = []
+    for query, places in found.items():
+        if ranks is None:
+            break
+        seen: dict[int, int] = {}
+        for place in places:
+            if (first := seen.setdefault(ranks[place], rows[place])) != rows[place]:
+                message = f"query {query} has rank {ranks[place]} in row {first} already"
+                problems.append(Problem(file, rows[place], message))
+        places.sort(key=ranks.__getitem__)
+    if problems:
+        raise InputError(problems)
+    return [
+        Group(query, rows[min(places)], [items[place] for place in places], [rows[place] for place in places])
+        for query, places in found.items()
+    ]
+
+
 def names_of(groups: list[Group], kind: Kind) -> Names:
     """How rows that are objects call their fields: the first one decides for all, of a run that begins with one."""
     items = chain.from_iterable(group.items for group in groups)

@@ -8,7 +8,7 @@ from typing import cast
 
 from backend.ground.errors import InputError, Problem
 from backend.ground.text_files import decode_text, number, read_csv, stripped, whole
-from backend.scoring.files.entries import Group, run_of, truth_of
+from backend.scoring.files.entries import Group, by_query, run_of, truth_of
 from backend.scoring.files.entry_rows import Names, name_only, resolver
 from backend.scoring.files.words import END, QUERY, RANK, RUN, START, TRUTH, VIDEO, Kind
 from backend.scoring.matching.columns import Run, Truth
@@ -26,16 +26,6 @@ class _Header:
     end: str
     value: str
     rank: str | None
-
-
-@dataclass(slots=True)
-class _Lines:
-    """The lines of one query."""
-
-    query: object
-    row: int
-    items: list[object]
-    rows: list[int]
 
 
 def truth_table(content: bytes, file: str) -> Truth:
@@ -89,30 +79,8 @@ def _groups(content: bytes, file: str, kind: Kind) -> list[Group]:
     ranks = column(header.rank, "a rank such as 1", whole) if header.rank else None
     if problems:
         raise InputError(sorted(problems, key=lambda problem: problem.row or 0))
-    groups: dict[object, _Lines] = {}
-    for query, row, *cells in zip(queries, table.rows, *columns, strict=True):
-        group = groups.setdefault(query, _Lines(query, row, [], []))
-        group.items.append(cells)
-        group.rows.append(row)
-    if ranks is not None:
-        _sort(groups, table.rows, cast("Sequence[int]", ranks), file)
-    return [Group(found.query, found.row, found.items, found.rows) for found in groups.values()]
-
-
-def _sort(groups: Mapping[object, _Lines], rows: Sequence[int], ranks: Sequence[int], file: str) -> None:
-    """Bring the rows of each query into the order of their ranks."""
-    rank_of = dict(zip(rows, ranks, strict=True))
-    problems = []
-    for query, group in groups.items():
-        seen: dict[int, int] = {}
-        for row in group.rows:
-            if (first := seen.setdefault(rank_of[row], row)) != row:
-                problems.append(Problem(file, row, f"query {query} has rank {rank_of[row]} in row {first} already"))
-        order = sorted(range(len(group.rows)), key=lambda place: rank_of[group.rows[place]])
-        group.items = [group.items[place] for place in order]
-        group.rows = [group.rows[place] for place in order]
-    if problems:
-        raise InputError(problems)
+    items = list(map(list, zip(*columns, strict=True)))
+    return by_query(queries, table.rows, items, cast("Sequence[int] | None", ranks), file)
 
 
 def _header(content: bytes, file: str, kind: Kind) -> _Header:

@@ -1,9 +1,9 @@
 """Score ranked video moment retrieval: the Python surface for whoever brings a truth and a run.
 
-    from reelrank import evaluate
+    from reelrank import compare, evaluate
 
 Nothing of a campaign is loaded: no database, no video, no model, no page; a name is imported at its first use.
-`backend.api` has the same functions, and those of campaigns.
+`backend.api` is for the command line and the pages, and has campaigns too.
 """
 
 from typing import TYPE_CHECKING
@@ -13,10 +13,11 @@ from backend.ground import lazy
 
 if TYPE_CHECKING:
     from backend.ground.errors import InputError
-    from backend.scoring.evaluate import Evaluation, evaluate
+    from backend.scoring.evaluate import compare, evaluate
     from backend.scoring.pools.files import read_pools
     from backend.scoring.pools.model import Pools
     from backend.scoring.pools.pooling import PoolFile, Pooling
+    from backend.scoring.result import Evaluation, Evaluations
     from backend.scoring.scoreboard import Scoreboard
     from backend.scoring.scored_files import evaluate_files, score_files
     from backend.scoring.statistics.sureness import Sureness, add_statistics
@@ -25,6 +26,7 @@ else:
 
 __all__ = [
     "Evaluation",
+    "Evaluations",
     "InputError",
     "PoolFile",
     "Pooling",
@@ -33,6 +35,7 @@ __all__ = [
     "Sureness",
     "__version__",
     "add_statistics",
+    "compare",
     "evaluate",
     "evaluate_files",
     "read_pools",

@@ -1,0 +1,139 @@
+"""What a Python program has in its hands, into columns: paths, dicts and lists, data frames of any library.
+
+Reads: the file of a path. Writes: nothing.
+"""
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol, TypeGuard
+
+import numpy as np
+
+from backend.ground.errors import InputError, Problem
+from backend.scoring.files.documents import parse_run, parse_truth, parse_video_map
+from backend.scoring.files.entries import Group, by_query, parse_run_mapping, parse_truth_mapping, run_of, truth_of
+from backend.scoring.files.entry_rows import resolver
+from backend.scoring.files.reading import read_run, read_truth, read_videos
+from backend.scoring.files.words import QUERY, RANK, RUN, TASK_VIDEOS, TASKS, TRUTH, Kind, names_in, pick
+from backend.scoring.matching.columns import Run, Truth
+
+
+class Frame(Protocol):
+    """A data frame: named columns."""
+
+    @property
+    def columns(self) -> Any:
+        """Their names."""
+
+    def __getitem__(self, name: Any, /) -> Any:
+        """The values of one."""
+
+
+AnyTruth = str | os.PathLike[str] | Mapping[Any, Any] | Sequence[Mapping[str, Any]] | Frame | Truth
+AnyRun = str | os.PathLike[str] | Mapping[Any, Any] | Sequence[Mapping[str, Any]] | Frame | Run
+Videos = Mapping[int, str]
+
+
+def truth_from(given: object, name: str = "truth") -> Truth:
+    """Truth from a path, `{query: [moment, ...]}`, a list of entries as decoded from JSON, or a data frame.
+
+    Raises:
+        InputError: with everything that is wrong, or what may be given, where this is none of it.
+    """
+    if isinstance(given, Truth):
+        return given
+    if isinstance(given, (str, os.PathLike)):
+        return read_truth(_path(given, name))
+    if isinstance(given, Mapping) and not _is_entry(given):
+        return parse_truth_mapping(given, name)
+    if isinstance(given, (list, tuple, Mapping)):
+        return parse_truth(given if isinstance(given, Mapping) else list(given), name)
+    if _is_frame(given):
+        groups = _rows_of(given, name, TRUTH)
+        return truth_of(groups, name, names_in(list(map(str, given.columns)), TRUTH), str)
+    raise _refused(given, name, "{query: [moment, ...]}")
+
+
+def run_from(given: object, name: str = "run", videos: Videos | None = None, truth: Truth | None = None) -> Run:
+    """A run from a path, `{query: [[video, start, end, score], ...]}`, a list of entries or a data frame.
+
+    `videos` (from `videos_from`) names videos that are given by index; without it such are compared as text, but in
+    files, where an index is refused. `truth` names the videos of files that give none.
+
+    Raises:
+        InputError: with everything that is wrong, or what may be given, where this is none of it.
+    """
+    name_video = str if videos is None else resolver(videos)
+    if isinstance(given, Run):
+        return given
+    if isinstance(given, (str, os.PathLike)):
+        return read_run(_path(given, name), videos, truth)
+    if isinstance(given, Mapping) and not _is_entry(given) and not pick((*TASKS, TASK_VIDEOS), given):
+        return parse_run_mapping(given, name, name_video)
+    if isinstance(given, (list, tuple, Mapping)):
+        return parse_run(given if isinstance(given, Mapping) else list(given), name, videos)
+    if _is_frame(given):
+        return run_of(_rows_of(given, name, RUN), name, names_in(list(map(str, given.columns)), RUN), name_video)
+    raise _refused(given, name, "{query: [[video, start, end, score], ...]}")
+
+
+def videos_from(given: object) -> Videos:
+    """`index -> name` from the path of a map `{name: [duration, index]}`, or that map."""
+    if isinstance(given, (str, os.PathLike)):
+        return read_videos(_path(given, "videos"))
+    return parse_video_map(given, "videos")
+
+
+def is_json_text(given: object) -> bool:
+    """Whether somebody gave the content of a file for its path."""
+    return isinstance(given, str) and given.lstrip()[:1] in ("{", "[")
+
+
+def _path(given: str | os.PathLike[str], name: str) -> Path:
+    if is_json_text(given):
+        raise InputError.single(name, "is JSON text; give json.loads of it, or the path of its file")
+    return Path(given)
+
+
+def _is_entry(given: Mapping[Any, Any]) -> bool:
+    """Whether this is one entry of a file, and not its queries by id."""
+    word = pick(QUERY, given)
+    return word is not None and not isinstance(given[word], (list, tuple, dict))
+
+
+def _is_frame(given: object) -> TypeGuard[Frame]:
+    """Whether it has named columns, as data frames of pandas and polars have."""
+    return hasattr(given, "columns") and hasattr(given, "__getitem__")
+
+
+def _rows_of(frame: Frame, file: str, kind: Kind) -> list[Group]:
+    """The rows of each query of a data frame, one moment a row; a column `rank` decides their order in a run."""
+    columns = list(map(str, frame.columns))
+    names = names_in(columns, kind)
+    query = pick(QUERY, columns)
+    problems = [
+        Problem(file, None, f"has the column {name!r} twice")
+        for name in sorted(set(columns))
+        if columns.count(name) > 1
+    ]
+    wanted = [query or QUERY[0], *names.all]
+    lacking = [name for name in wanted if name not in columns]
+    problems += [
+        Problem(file, None, f"has no column {name!r}; its columns are {', '.join(columns)}") for name in lacking
+    ]
+    if problems:
+        raise InputError(problems)
+    cells = zip(*(list(frame[name]) for name in names.all), strict=True)
+    items: list[object] = [dict(zip(names.all, row, strict=True)) for row in cells]
+    ranks = list(frame[RANK]) if kind is RUN and RANK in columns else None
+    if ranks and (kinds := {type(rank).__name__ for rank in ranks if not isinstance(rank, (int, np.integer))}):
+        raise InputError.single(file, f"has in its column {RANK!r} {', '.join(sorted(kinds))}, not whole numbers")
+    return by_query(list(frame[query]), range(1, len(items) + 1), items, ranks, file)
+
+
+def _refused(given: object, name: str, shape: str) -> InputError:
+    kind = type(given).__name__
+    return InputError.single(
+        name, f"is of type {kind}; give the path of a file, {shape}, or a data frame with a row a moment"
+    )

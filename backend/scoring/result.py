@@ -1,0 +1,201 @@
+"""What Python gets from `evaluate` and `compare`: figures to read, to compute with, and to put into a paper.
+
+Reads and writes nothing.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from backend.scoring.matching.columns import QueryKey
+from backend.scoring.scoreboard import Scoreboard
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+_MEASURES = 6
+"""Of so many measures a value is shown where a result is only looked at."""
+_RUNS = 7
+
+
+class Evaluation(dict[str, Any]):
+    """What one run is worth: a dict of `mean`, by key, and `per_query`, by query and key; and what to do with it.
+
+    Keys are such as `ndcg@10,0.5`. Printed, it says what is most asked for, in ten lines at most.
+    """
+
+    def __init__(self, board: Scoreboard) -> None:
+        """Of a scoreboard with one run."""
+        (run,) = board.runs
+        keys, queries = board.settings.keys, board.queries
+        rows = [dict(zip(keys, row, strict=True)) for row in run.values.T.tolist()]
+        per_query = dict(zip([queries[number] for number in run.query.tolist()], rows, strict=True))
+        super().__init__(mean=run.means, per_query=per_query)
+        self._board = board
+
+    @property
+    def mean(self) -> dict[str, float]:
+        """The mean of each value over the queries that count; empty where none does."""
+        return self["mean"]  # type: ignore[no-any-return]  # put there above
+
+    @property
+    def per_query(self) -> dict[QueryKey, dict[str, float]]:
+        """The values of each query that counts."""
+        return self["per_query"]  # type: ignore[no-any-return]  # put there above
+
+    @property
+    def figures(self) -> dict[str, float | None]:
+        """What the evaluator of a benchmark prints, by the name that it has there; empty without a benchmark."""
+        return dict(self._board.setting.of_run.get(self._board.runs[0].name, {}).get("figures", {}))
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What may be a mistake in truth or run, in sentences."""
+        return self._board.warnings
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """The object that `reelrank evaluate --json` prints."""
+        return self._board.summary()
+
+    def to_frame(self) -> "DataFrame":
+        """A pandas frame of every query's values: a row for each query, a column for each key."""
+        (frame,) = _frames(self._board).values()
+        return frame
+
+    def to_latex(self) -> str:
+        """The means as a LaTeX table."""
+        return _latex(self.summary)
+
+    def __repr__(self) -> str:
+        """Ten lines at most: one value of each measure, and where the others are."""
+        run = self._board.runs[0]
+        shown = _middle_keys(self._board)
+        width = max(map(len, shown))
+        lines = [f"{run.name}: {len(run.query):,} queries, {_conventions(self._board)}"]
+        lines += [f"  {key:<{width}}  {self.mean[key]:.4f}" if self.mean else f"  {key}  -" for key in shown]
+        more = len(self._board.settings.keys) - len(shown)
+        lines.append(f"  {more:+} in .mean, of every query in .per_query; .to_frame(), .to_latex()")
+        return "\n".join([*lines, *_warned(self.warnings)])
+
+
+class Evaluations(Mapping[str, Evaluation]):
+    """Several runs against one truth, by name: `runs["mine"]` is the `Evaluation` of one of them.
+
+    Printed, it shows one value of each measure for every run.
+    """
+
+    def __init__(self, board: Scoreboard, summary: dict[str, Any]) -> None:
+        """Of a scoreboard, and its summary with the statistics that were asked for."""
+        self._board, self.summary = board, summary
+        self._found: dict[str, Evaluation] = {}
+
+    def __getitem__(self, name: str) -> Evaluation:
+        """One run's."""
+        if name not in self._found:
+            runs = tuple(run for run in self._board.runs if run.name == name)
+            if not runs:
+                raise KeyError(name)
+            self._found[name] = Evaluation(replace(self._board, runs=runs))
+        return self._found[name]
+
+    def __iter__(self) -> Iterator[str]:
+        """The names, in the order given."""
+        return iter([run.name for run in self._board.runs])
+
+    def __len__(self) -> int:
+        """How many runs."""
+        return len(self._board.runs)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What may be a mistake in truth or runs, in sentences."""
+        return self._board.warnings
+
+    def to_frame(self, *, per_query: bool = False) -> "DataFrame":
+        """A pandas frame of the means: a row for each run, a column for each key.
+
+        With `per_query` a row for each run and query that counts.
+        """
+        import pandas as pd
+
+        if per_query:
+            return pd.concat(_frames(self._board), names=["run", "query"])
+        rows = {run.name: run.means for run in self._board.runs}
+        frame = pd.DataFrame.from_dict(rows, orient="index", columns=list(self._board.settings.keys), dtype=float)
+        return frame.rename_axis("run")
+
+    def to_latex(self) -> str:
+        """The means as a LaTeX table, with daggers where runs were compared with a baseline."""
+        return _latex(self.summary)
+
+    def __repr__(self) -> str:
+        """One value of each measure for the first runs, and where the others are."""
+        board = self._board
+        shown = _middle_keys(board)
+        rows = [["", *shown]]
+        for run in board.runs[:_RUNS]:
+            rows.append([run.name, *(f"{run.means[key]:.4f}" if run.means else "-" for key in shown)])
+        head = f"{len(board.runs)} runs, {len(board.queries):,} queries, {_conventions(board)}"
+        more = len(board.runs) - _RUNS
+        lines = [head, *_aligned(rows), *([f"  and {more} more"] if more > 0 else [])]
+        lines.append("  one of them: [name]; all values: .to_frame(), .to_latex(), .summary")
+        return "\n".join([*lines, *_warned(self.warnings)])
+
+
+def _frames(board: Scoreboard) -> "dict[str, DataFrame]":
+    """The values of every query, by run."""
+    import pandas as pd
+
+    frames = {}
+    for run in board.runs:
+        index = pd.Index([board.queries[number] for number in run.query.tolist()], name="query")
+        frames[run.name] = pd.DataFrame(run.values.T, index=index, columns=list(board.settings.keys))
+    return frames
+
+
+def _latex(summary: Mapping[str, Any]) -> str:
+    from backend.scoring.tables import to_latex
+
+    return to_latex(summary)
+
+
+def _conventions(board: Scoreboard) -> str:
+    from backend.scoring.views.ranking import word
+
+    changed = [f"{name}={word(value)}" for name, value in board.options.items()]
+    return ", ".join([f"preset {board.settings.preset}", *changed])
+
+
+def _middle_keys(board: Scoreboard) -> list[str]:
+    """A key of each measure, at the middle of the cut-offs and thresholds, that in focus first."""
+    of_measure: dict[str, list[str]] = {}
+    for key in board.settings.keys:
+        of_measure.setdefault(key.partition("@")[0], []).append(key)
+    middle = [keys[len(keys) // 2] for keys in of_measure.values()]
+    return list(dict.fromkeys([board.focus, *(key for key in middle if _measure(key) != _measure(board.focus))]))[
+        :_MEASURES
+    ]
+
+
+def _measure(key: str) -> str:
+    return key.partition("@")[0]
+
+
+def _warned(warnings: Sequence[str]) -> list[str]:
+    if not warnings:
+        return []
+    more = f" (and {len(warnings) - 1} more in .warnings)" if len(warnings) > 1 else ""
+    return [f"  warning: {warnings[0]}{more}"]
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Rows as text, the first column to the left, the others to the right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(
+            cell.rjust(width) if n else cell.ljust(width)
+            for n, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        for row in rows
+    ]
