@@ -22,6 +22,8 @@ from backend.campaign.nouns import Person
 _BREAKDOWNS = {"duration": "Duration", "show": "Show", "relevance": "Highest relevance"}
 _AS_TEXT = ("interval", "difference_interval", "p_holm", "p_t", "wins", "moment")
 """Columns whose cells are shown as they are written; the others as numbers, to sort by."""
+_ABREAST = 3
+"""Runs whose names have room beside one another."""
 _NUMBER = st.column_config.NumberColumn
 _TEXT = st.column_config.TextColumn
 _SCORE = partial(_NUMBER, format="%.4f")
@@ -64,7 +66,7 @@ def ranking(project: api.Project, lead: Person, board: api.Leaderboard, scores: 
     _take_along(project, lead, board, summary)
     with st.expander("All measures"):
         means = api.score_means_named(summary)
-        _frame(means, "board_measures", **dict.fromkeys(names, _SCORE))
+        _frame(means, "board_measures", measure=partial(_TEXT, pinned=True), **dict.fromkeys(names, _SCORE))
         st.caption("  \n".join(plain(line) for line in means.notes))
 
 
@@ -136,9 +138,15 @@ def groups(scores: api.Scoreboard) -> None:
         by = st.selectbox("Queries by", list(_BREAKDOWNS), key="board_by", format_func=_BREAKDOWNS.__getitem__)
         focus = _measure(scores, "board_group_focus")
     table = api.score_groups(scores.summary([by]), by, focus)
-    runs = [column.name for column in table.columns[2:]]
-    _frame(table, f"board_groups_{by}", **dict.fromkeys(runs, _SCORE))
-    st.caption(f"{plain(table.title)}. {plain(' '.join(table.notes))}")
+    sizes = ""
+    if len(scores.runs) > max(len(table.rows), _ABREAST):
+        # More runs have room below one another.
+        names, counts = table.cells("group"), table.cells("queries")
+        sizes = ", ".join(f"{name.text}: {count.text}" for name, count in zip(names, counts, strict=True))
+        sizes = f" Queries {sizes}."
+        table = table.without("queries").turned("run")
+    _frame(table, f"board_groups_{by}", **dict.fromkeys([column.name for column in table.columns[1:]], _SCORE))
+    st.caption(f"{plain(table.title)}. {plain(' '.join(table.notes) + sizes)}")
 
 
 def errors(board: api.Leaderboard, scores: api.Scoreboard) -> None:

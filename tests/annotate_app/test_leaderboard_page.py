@@ -187,6 +187,20 @@ def test_groups_hold_every_query_once(open_page: Open, board: Judging, by: str) 
     assert app.dataframe[0].value["Queries"].sum() == 2
 
 
+def test_many_runs_have_a_row_each_in_groups(open_page: Open, board: Judging, tmp_path: Path) -> None:
+    for name in ("one", "two", "three"):
+        api.add_run(board.project, api.OPERATOR, tmp_path / "back.json", name=name, now=NOW)
+    app = part(open_page(), "Groups")
+    (wide,) = api.score_kept_runs(board.project, api.OPERATOR, "settled val").scores.summary(["duration"])["runs"][:1]
+    shown = app.dataframe[0].value
+    groups = wide["by"]["duration"]["groups"]
+    assert list(shown["Run"]) == ["good", HOSTILE, "one", "two", "three"]
+    assert [name.lower() for name in shown.columns[1:]] == [name.lower() for name in groups]
+    assert list(shown.iloc[0])[1:] == [group["measures"]["ndcg@20,0.5"] for group in groups.values()]
+    counted = ", ".join(f"{name}: {group['queries']}" for name, group in groups.items())
+    assert f"Queries {counted}." in read(words(app))
+
+
 def test_errors_are_shares_of_all_relevant_moments(open_page: Open, board: Judging) -> None:
     app = part(open_page(), "Errors")
     shares = app.dataframe[0].value

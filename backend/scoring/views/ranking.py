@@ -89,10 +89,7 @@ def means(summary: Mapping[str, Any]) -> Table:
 def narrow_means(summary: Mapping[str, Any]) -> Table:
     """The means by key, turned to runs by measures where those are fewer: for a terminal and a page of text."""
     table = means(summary).without("title")
-    if len(keys_of(summary)) >= len(summary["runs"]):
-        return table
-    turned = table.turned()
-    return Table(turned.title, (Column("run", "run", number=False), *turned.columns[1:]), turned.rows, turned.notes)
+    return table if len(keys_of(summary)) >= len(summary["runs"]) else table.turned("run")
 
 
 def _standing(run: Mapping[str, Any], focus: str, place: int, best: float, baseline: str | None) -> dict[str, Cell]:

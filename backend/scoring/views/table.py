@@ -90,20 +90,23 @@ class Table:
         (at,) = [n for n, column in enumerate(self.columns) if column.name == name]
         return [row[at] for row in self.rows]
 
-    def turned(self) -> "Table":
+    def turned(self, corner: str = "") -> "Table":
         """Rows as columns: the first column becomes the head, and every other column a row.
+
+        `corner` says what the rows are then; without it the word of the first column stays.
 
         >>> column, other = Column("run", "run", number=False), Column("ndcg@5,0.5", "NDCG")
         >>> table = Table("", (column, other), ((Cell("a", "a"), Cell(0.5, "0.5000")),))
         >>> [[cell.text for cell in row] for row in table.turned().rows], table.turned().columns[1].title
         ([['NDCG', '0.5000']], 'a')
         """
-        corner, *others = self.columns
-        heads = tuple(Column(row[0].text, row[0].text, run=corner.name == "run") for row in self.rows)
+        first, *others = self.columns
+        heads = tuple(Column(row[0].text, row[0].text, run=first.name == "run") for row in self.rows)
         rows = tuple(
             (Cell(column.name, column.title), *(row[n] for row in self.rows)) for n, column in enumerate(others, 1)
         )
-        return Table(self.title, (Column(corner.name, corner.title, number=False), *heads), rows, self.notes)
+        word = Column(corner or first.name, corner or first.title, number=False)
+        return Table(self.title, (word, *heads), rows, self.notes)
 
     def bands(self, keep: int, most: int) -> tuple["Table", ...]:
         """As many tables as a page has room for side by side columns: the first `keep` columns stand in each.
