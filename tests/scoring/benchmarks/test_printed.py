@@ -21,6 +21,7 @@ CASES = [
     ("tacos", "2D-TAN, NMS 0.4", {**TAN, "nms": 0.4}),
     ("tvr", "TVR", {}),
     ("tvr-ranking", "TVR-Ranking", {}),
+    ("didemo", "DiDeMo", {}),
 ]
 
 

@@ -51,7 +51,21 @@ def plain_values(moments, rows, options):
     values |= {f"map@{theta}": float(aps[theta]) for theta in THETA}
     values["map@avg"] = float(sum(aps[theta] for theta in averaged) / 10)
     values["miou"] = float([*r, 0][0])
-    return values
+    return values | plain_didemo(good, rows, exact)
+
+
+def plain_didemo(good, rows, exact):
+    """Ranks and IoUs of each person's moment; the best three people count, or as many as there are."""
+    people = min(len(good), 3)
+    ious = [[plain_iou(row, m, exact) if m["video"] == row[0] else 0 for row in rows[:21]] for m in good]
+    ranks = sorted(of.index(1) + 1 if 1 in of else math.inf for of in ious)[:people]
+    first = sorted(([*of, 0][0] for of in ious), reverse=True)[:people]
+    mean = Fraction(sum(ranks), people) if people and math.inf not in ranks else math.inf
+    return {
+        "didemo_rank1": float(mean <= 1),
+        "didemo_rank5": float(mean <= 5),
+        "didemo_miou": float(math.fsum(first) / people) if people else 0.0,
+    }
 
 
 def plain_average_precision(good, rows, theta, exact):
