@@ -67,9 +67,7 @@ def _exam(project: api.Project, lead: Person) -> bool:
     _facts(held, api.exam_although(project, lead))
     standing = api.exam_results(project, lead)
     exam_round.stage(held, standing, api.preview_exam_key(project, lead))
-    people, results, items, another = st.tabs(
-        ["People", "Results", "Items", "Another exam, or none"], key="tab", bind="query-params"
-    )
+    people, results, items, another = address_state.tabs(["People", "Results", "Items", "Another exam, or none"])
     with people:
         _people(standing)
     with results:

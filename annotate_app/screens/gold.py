@@ -36,7 +36,7 @@ def page() -> None:
         _form(report.settings)
         return
     _facts(report)
-    of_people, settings = st.tabs(["People", "Settings"], key="tab", bind="query-params")
+    of_people, settings = address_state.tabs(["People", "Settings"])
     with of_people:
         if not people:
             st.info("There are no annotators yet.")

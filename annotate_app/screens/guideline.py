@@ -7,7 +7,7 @@ from html import escape
 import streamlit as st
 
 from annotate_app.plain import plain
-from annotate_app.widgets import look, practice, tables, wording
+from annotate_app.widgets import address_state, look, practice, tables, wording
 from annotate_app.widgets.guideline import guideline
 from annotate_app.widgets.guideline_preview import preview
 from backend import api
@@ -27,7 +27,7 @@ def page() -> None:
         if done := st.session_state.pop("guideline_done", ""):
             st.success(plain(done))
     versions = api.guideline_versions(project, lead)
-    words, kept, practised = st.tabs(["Words", "Versions", "Tutorial"], key="tab", bind="query-params")
+    words, kept, practised = address_state.tabs(["Words", "Versions", "Tutorial"])
     with words:
         _words(project, lead, versions[-1])
     with kept:

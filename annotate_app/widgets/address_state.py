@@ -15,6 +15,7 @@ from datetime import date
 from typing import Any
 
 import streamlit as st
+from streamlit.elements.lib.mutable_tab_container import TabContainer
 
 _KEY = "address-"
 
@@ -150,6 +151,15 @@ def day(label: str, name: str, *, first: str, last: str, clears: Sequence[str] =
         **options,
     )
     return value.isoformat() if value is not None else ""
+
+
+def tabs(names: Sequence[str], name: str = "tab") -> Sequence[TabContainer]:
+    """Tabs, of which the address says the open one; the first one never stands in it.
+
+    Streamlit's own way to bind them to the address keeps everybody else from writing there.
+    """
+    _stands(name, read(name) if read(name) in names else names[0])
+    return st.tabs(names, key=key_of(name), on_change=_changed, args=(name, names[0], ()))
 
 
 def page_number(pages: int, name: str = "page") -> int:

@@ -23,6 +23,9 @@ def _page() -> None:
     page = address_state.page_number(5)
     address_state.pagination(5)
     st.button("Open", on_click=address_state.go, kwargs={"query": 7})
+    first, second = address_state.tabs(["One", "Two"])
+    first.caption(f"one is {first.open}")
+    second.button("Deeper", on_click=address_state.go, kwargs={"item": 3})
     st.markdown(repr((show, split, q, least, day, page)))
 
 
@@ -55,6 +58,18 @@ def test_an_address_is_shown_and_what_it_cannot_mean_is_the_default(opened: Call
     assert (app.text_input[0].value, app.number_input[0].value) == ("a dog", 7)
     assert _said(opened(show="nonsense", split="<b>", least="-1", page="99")) == "('all', '', '', 0, '', 5)"
     assert _said(opened(least="400", page="0")) == "('all', '', '', 40, '', 1)"
+
+
+def test_the_open_tab_stands_in_the_address_beside_what_is_opened_in_it(opened: Callable[..., AppTest]) -> None:
+    """Streamlit's own binding of tabs broke the page as soon as anything else was written into the address."""
+    assert opened().caption[0].value == "one is True"
+    app = opened(tab="Two")
+    assert app.caption[0].value == "one is False"
+    app.button[1].click().run()
+    assert not app.exception
+    assert _address(app) == {"tab": "Two", "item": "3"}
+    assert app.caption[0].value == "one is False"
+    assert opened(tab="nonsense").caption[0].value == "one is True"
 
 
 def test_a_day_stands_in_the_address_and_only_one_that_may_be_chosen(opened: Callable[..., AppTest]) -> None:
