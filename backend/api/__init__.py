@@ -315,8 +315,9 @@ if TYPE_CHECKING:
     from backend.scoring.presets import FORMER as FORMER_PRESETS
     from backend.scoring.presets import OPTION_VALUES as EVALUATION_OPTIONS
     from backend.scoring.report.figures import write_figure as write_score_figure
+    from backend.scoring.run_files import RunFile, RunList, named_files, read_run_list
     from backend.scoring.scoreboard import Scoreboard, score_runs
-    from backend.scoring.scored_files import evaluate_files, score_files
+    from backend.scoring.scored_files import evaluate_files, score_files, score_splits
     from backend.scoring.statistics.sureness import Sureness, add_statistics
     from backend.scoring.tables import SCORE_FORMATS, per_query_csv
     from backend.scoring.trec import MatchedRun, match_run
@@ -332,12 +333,17 @@ if TYPE_CHECKING:
     from backend.scoring.views.errors import percent as score_percent
     from backend.scoring.views.groups import groups as score_groups
     from backend.scoring.views.naming import named as score_names
+    from backend.scoring.views.paper import paper as score_paper
     from backend.scoring.views.pools import own_and_pool as score_own_and_pool
     from backend.scoring.views.pools import told as score_pools_told
     from backend.scoring.views.ranking import means as score_means_named
     from backend.scoring.views.ranking import narrow_means as score_means
     from backend.scoring.views.ranking import ranking as score_ranking
     from backend.scoring.views.ranking import sentence as score_sentence
+    from backend.scoring.views.shown import Shown
+    from backend.scoring.views.splits import is_grouped as scores_are_grouped
+    from backend.scoring.views.splits import joined as joined_scores
+    from backend.scoring.views.splits import parts_of as score_parts
     from backend.scoring.views.table import Table as ScoreTable
     from backend.store.upkeep import Backup, Restored
 else:
@@ -421,8 +427,11 @@ __all__ = [
     "Restored",
     "RewriteReport",
     "RewriteSummary",
+    "RunFile",
+    "RunList",
     "ScoreTable",
     "Scoreboard",
+    "Shown",
     "Statistics",
     "StoredThresholds",
     "Study",
@@ -549,6 +558,7 @@ __all__ = [
     "invited",
     "is_cut",
     "is_project",
+    "joined_scores",
     "lead_of",
     "leaderboard_version",
     "list_backups",
@@ -567,6 +577,7 @@ __all__ = [
     "my_exam",
     "my_replies",
     "my_work",
+    "named_files",
     "new_invitation",
     "next_batch",
     "next_step",
@@ -606,6 +617,7 @@ __all__ = [
     "re_open",
     "read_guideline",
     "read_replies",
+    "read_run_list",
     "recent_reasons",
     "record_grades",
     "record_skips",
@@ -639,11 +651,15 @@ __all__ = [
     "score_names",
     "score_outcomes",
     "score_own_and_pool",
+    "score_paper",
+    "score_parts",
     "score_percent",
     "score_pools_told",
     "score_ranking",
     "score_runs",
     "score_sentence",
+    "score_splits",
+    "scores_are_grouped",
     "set_batch_rule",
     "set_exam",
     "set_exam_from_file",

@@ -23,7 +23,6 @@ from backend.cli.conventions import (
     Pool,
     Preset,
     PresetOption,
-    Runs,
     TopVideos,
     TruthOrPool,
     UsualK,
@@ -34,10 +33,21 @@ from backend.cli.conventions import (
     read_charts,
     read_option,
 )
-from backend.cli.output import fail, now, numbers, progress_bar, save, say, table
-
-_COMPARED = ("run", "difference", "difference_interval", "p", "p_holm", "p_t", "wins")
-"""Columns of a ranking against the baseline."""
+from backend.cli.output import fail, now, numbers, progress_bar, save, say
+from backend.cli.score_printing import print_scores
+from backend.cli.several_runs import (
+    Caption,
+    Digits,
+    Label,
+    NamedRuns,
+    Percent,
+    RunListFile,
+    SeveralRuns,
+    Split,
+    require_one_split,
+    run_list,
+    writing,
+)
 
 
 class Format(StrEnum):
@@ -60,11 +70,13 @@ class By(StrEnum):
 
 def register(app: typer.Typer) -> None:
     """Add the command to the command line."""
-    app.command("evaluate")(evaluate)
+    app.command("evaluate", cls=SeveralRuns)(evaluate)
 
 
 def evaluate(
-    run: Runs,
+    run: NamedRuns = None,
+    runs: RunListFile = None,
+    split: Split = None,
     truth: TruthOrPool = None,
     pool: Pool = None,
     videos: Videos = None,
@@ -101,6 +113,10 @@ def evaluate(
     seed: Annotated[int, typer.Option("--seed", metavar="S", help="Of bootstrap and sign flips.")] = 0,
     by: Annotated[list[By] | None, typer.Option("--by", help="Means of groups of queries; may be repeated.")] = None,
     errors: Annotated[bool, typer.Option("--errors", help="What became of each relevant moment.")] = False,
+    percent: Percent = False,
+    digits: Digits = None,
+    caption: Caption = None,
+    label: Label = None,
     format_: Annotated[Format, typer.Option("--format", help="How the scores are written.")] = Format.TABLE,
     out: Annotated[Path | None, typer.Option("--out", metavar="FILE|-", help="Where they go; - is the screen.")] = None,
     json: Annotated[
@@ -120,7 +136,8 @@ def evaluate(
 
     Example: reelrank evaluate --truth val.json --run mine.json --videos video_corpus.json --report scores.html
     """
-    if truth is None and pool is None:
+    given = run_list(run, runs, split, truth)
+    if not given.truths and pool is None:
         raise typer.BadParameter("give --truth FILE, or --pool FILE, whose moments are a truth", param_hint="--truth")
     charts = read_charts(chart or [], in_pools=pool is not None)
     own_video = own_video or any(name is ChartName.OWN_VIDEO for name, _ in charts)
@@ -131,16 +148,20 @@ def evaluate(
         raise typer.BadParameter(
             "the videos are for pictures in a report; add --report FILE.html", param_hint="--project"
         )
+    form = Format.JSON if json and str(json) == "-" else format_
+    shown = writing(form.value, percent, digits, caption, label, variant=given.variant_title, intervals=intervals)
+    require_one_split(
+        given, {"--report": report, "--per-query": per_query, "--chart": charts[0][1] if charts else None}
+    )
     for place in (report, per_query, json, out, *(file for _, file in charts)):
         _require_place(place)
     shown_from = None if project is None else api.open_project(project)
     options: dict[str, Any] = dict(read_option(text) for text in option or ())
     options |= {} if nms is None else {"nms": nms}
     with progress_bar() as progress:
-        board = api.score_files(
-            truth,
-            run,
-            videos=videos,
+        boards = api.score_splits(
+            given,
+            videos=videos or given.videos,
             preset=preset.value,
             k=None if k is None else [int(cutoff) for cutoff in numbers(k, int, "--k")],
             mu=None if mu is None else numbers(mu, float, "--mu"),
@@ -152,15 +173,20 @@ def evaluate(
             progress=progress,
             **options,
         )
-        summary = board.summary([part.value for part in by or ()], errors=errors)
         asked = api.Sureness(baseline, resamples, seed)
-        if intervals or baseline is not None:
-            api.add_statistics(summary, board, asked, progress=progress)
+        summaries = {}
+        for name, board in boards.items():
+            summaries[name] = board.summary([part.value for part in by or ()], errors=errors)
+            if intervals or baseline is not None:
+                api.add_statistics(summaries[name], board, asked, progress=progress)
+        summary, board = api.joined_scores(summaries), boards[given.splits[0]]
         if report is not None:
             made = datetime.fromtimestamp(now(), UTC)
             page = api.report_page(
                 board,
-                api.file_inputs(truth, run, videos, pools),
+                api.file_inputs(
+                    given.truths.get(given.splits[0]), [one.path for one in given.runs], videos or given.videos, pools
+                ),
                 made=made,
                 asked=asked if baseline else None,
                 project=shown_from,
@@ -172,18 +198,18 @@ def evaluate(
         api.write_score_figure(name.value, summary, file)
     if per_query is not None:
         save(per_query, api.per_query_csv(summary, list(board.per_query())))
-    _write(summary, Format.JSON if json and str(json) == "-" else format_, out, json)
+    _write(summary, shown, form, out, json)
 
 
-def _write(summary: dict[str, Any], format_: Format, out: Path | None, json: Path | None) -> None:
+def _write(summary: dict[str, Any], shown: "api.Shown", format_: Format, out: Path | None, json: Path | None) -> None:
     """Everything that was asked for; standard output holds one format and nothing else."""
     encoded = msgspec.json.format(msgspec.json.encode(summary), indent=2).decode() + "\n"
     if json is not None and str(json) != "-":
         save(json, encoded)
     if format_ is Format.TABLE:
-        _print_scores(summary)
+        print_scores(summary, shown)
         return
-    text = encoded if format_ is Format.JSON else api.SCORE_FORMATS[format_.value](summary)
+    text = encoded if format_ is Format.JSON else api.SCORE_FORMATS[format_.value](summary, shown)
     if out is None or str(out) == "-":
         say(text.removesuffix("\n"))
     else:
@@ -198,68 +224,3 @@ def _require_place(path: Path | None) -> None:
         fail(f"{path} cannot be written: it is a folder; name a file")
     if not path.parent.is_dir():
         fail(f"{path} cannot be written: there is no folder {path.parent}; make it first")
-
-
-def _print_scores(summary: dict[str, Any]) -> None:
-    """The preset and every non-default option stand beside the numbers, always."""
-    say(api.score_sentence(summary))
-    if "pool" in summary:
-        say(api.score_pools_told(summary))
-    means = api.score_figures(summary) if "benchmark" in summary else api.score_means(summary)
-    if "benchmark" in summary:
-        say(means.title)
-    _print(means)
-    for line in means.notes:
-        say(line)
-    runs = summary["runs"]
-    if any("intervals" in run for run in runs):
-        ranking = api.score_ranking(summary)
-        # In two, so that a narrow terminal has room for each.
-        for part in (("place", "run", "mean", "interval", "missing"), _COMPARED):
-            if part is not _COMPARED or ranking.has("difference"):
-                say("")
-                _print(ranking.only(part))
-        for note in ranking.notes:
-            say(note)
-    for by in runs[0].get("by", ()):
-        groups = api.score_groups(summary, by)
-        say(f"\n{groups.title}: {' '.join(groups.notes)}")
-        _print(groups)
-    if "own_video" in runs[0]:
-        beside = api.score_own_and_pool(summary)
-        say(f"\n{beside.title}. {' '.join(beside.notes)}")
-        _print(beside)
-    if "errors" in runs[0]:
-        _print_errors(summary)
-    for run in runs:
-        if run["missing"]:
-            shown = ", ".join(str(query) for query in run["missing"][:10])
-            more = " ..." if len(run["missing"]) > 10 else ""
-            say(f"{run['name']}: {len(run['missing'])} queries without predictions: {shown}{more}")
-    for note in summary.get("notes", ()):
-        say(f"Note: {note}")
-    for warning in summary["warnings"]:
-        say(f"Warning: {warning}")
-
-
-def _print(scores: "api.ScoreTable") -> None:
-    head, *rows = scores.texts()
-    table(head, rows, [not column.number for column in scores.columns])
-
-
-def _print_errors(summary: dict[str, Any]) -> None:
-    outcomes = api.score_outcomes(summary)
-    say(f"\n{outcomes.title}")
-    rows = [
-        [column.title, *(f"{cell.text} {api.score_percent(cell)}" for cell in outcomes.cells(column.name))]
-        for column in outcomes.columns[1:]
-    ]
-    table(["moments", *(row[0].text for row in outcomes.rows)], rows)
-    # One of each kind; the JSON and the report have more.
-    examples = api.score_examples(summary)
-    worst = {(row[0].text, row[1].text): row for row in reversed(examples.rows)}
-    for row in reversed(worst.values()):
-        run, error, query, _, video, moment, relevance, rank, iou = (cell.text for cell in row)
-        place = "" if rank == "-" else f" at rank {rank}"
-        near = "" if iou == "-" else f", best IoU {iou}"
-        say(f"{run}, {error}: query {query}, {video} {moment}, relevance {relevance}{place}{near}")

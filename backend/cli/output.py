@@ -132,7 +132,8 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[object]], left: Sequen
         grid.add_column(column, justify="left" if flush else "right", overflow="fold")
     for row in rows:
         grid.add_row(*(str(cell) for cell in row))
-    Console(highlight=False, soft_wrap=True).print(grid)
+    # No screen is no narrow screen: in a file or a pipe nothing is folded.
+    Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else 2_000).print(grid)
 
 
 def numbers(text: str, convert: Callable[[str], float], option: str) -> list[float]:

@@ -63,9 +63,9 @@ class Evaluation(dict[str, Any]):
         (frame,) = _frames(self._board).values()
         return frame
 
-    def to_latex(self) -> str:
-        """The means as a LaTeX table."""
-        return _latex(self.summary)
+    def to_latex(self, *, percent: bool = False, digits: int | None = None, caption: str = "", label: str = "") -> str:
+        """The means as a LaTeX table; its caption begins with `caption`."""
+        return _latex(self.summary, percent, digits, caption, label)
 
     def __repr__(self) -> str:
         """Ten lines at most: one value of each measure, and where the others are."""
@@ -125,9 +125,9 @@ class Evaluations(Mapping[str, Evaluation]):
         frame = pd.DataFrame.from_dict(rows, orient="index", columns=list(self._board.settings.keys), dtype=float)
         return frame.rename_axis("run")
 
-    def to_latex(self) -> str:
-        """The means as a LaTeX table, with daggers where runs were compared with a baseline."""
-        return _latex(self.summary)
+    def to_latex(self, *, percent: bool = False, digits: int | None = None, caption: str = "", label: str = "") -> str:
+        """The means as a LaTeX table, with daggers where runs were compared; its caption begins with `caption`."""
+        return _latex(self.summary, percent, digits, caption, label)
 
     def __repr__(self) -> str:
         """One value of each measure for the first runs, and where the others are."""
@@ -154,10 +154,11 @@ def _frames(board: Scoreboard) -> "dict[str, DataFrame]":
     return frames
 
 
-def _latex(summary: Mapping[str, Any]) -> str:
-    from backend.scoring.tables import to_latex
+def _latex(summary: Mapping[str, Any], percent: bool, digits: int | None, caption: str, label: str) -> str:
+    from backend.scoring.latex import to_latex
+    from backend.scoring.views.shown import Shown
 
-    return to_latex(summary)
+    return to_latex(summary, Shown(percent, digits, caption, label))
 
 
 def _conventions(board: Scoreboard) -> str:

@@ -29,6 +29,7 @@ from backend.scoring.presets import (
     Settings,
     settle,
 )
+from backend.scoring.run_files import RunFile, RunList, named_files
 from backend.scoring.scoreboard import Scoreboard, score_runs
 
 _Read = TypeVar("_Read")
@@ -36,7 +37,7 @@ _Read = TypeVar("_Read")
 
 def score_files(
     truth_path: Path | None,
-    run_paths: Sequence[Path],
+    run_paths: Sequence[Path | RunFile],
     *,
     videos: Path | None = None,
     preset: Preset = "paper",
@@ -50,11 +51,11 @@ def score_files(
     progress: Progress | None = None,
     **options: Unpack[Options],
 ) -> Scoreboard:
-    """Score run files against a truth file. A run is named as its file, or by its path where two files share a name.
+    """Score run files against a truth file; what runs are called without a name of their own: see `named_files`.
 
     Args:
         truth_path: the truth; None where the pools' own and positive moments are.
-        run_paths: the runs.
+        run_paths: the runs; with `RunFile`, which model, variant, seed and split each is, the summary says so too.
         videos: `name -> [duration, index]`, for runs that give videos by index.
         preset: `paper` or `tvr-ranking`.
         k: rank cut-offs; 10, 20, 40 where not given, in pools 1, 5, 20, 50.
@@ -93,13 +94,15 @@ def score_files(
         raise InputError(problems)
     runs, beside = {}, {}
     reader = read_tasks if chosen and chosen.tasks else read_run
-    for number, (name, path) in enumerate(zip(_names(run_paths), run_paths, strict=True), start=1):
-        if (run := _read(problems, reader, path, names, truth)) is not None:
-            runs[name] = run
+    files = named_files(run_paths)
+    for number, file in enumerate(files, start=1):
+        if (run := _read(problems, reader, file.path, names, truth)) is not None:
+            runs[file.name] = run
             if chosen and chosen.beside and truth_path:
-                beside[name] = _read(problems, chosen.beside.score, truth_path, path, chosen.missing(options)) or {}
+                score = chosen.beside.score
+                beside[file.name] = _read(problems, score, truth_path, file.path, chosen.missing(options)) or {}
         if progress:
-            progress("reading runs", number, len(run_paths))
+            progress("reading runs", number, len(files))
     if truth is None and (truth_path or not pool):
         raise InputError(problems or [Problem("truth", None, "is missing: give one, or pools, whose moments are one")])
     try:
@@ -112,13 +115,32 @@ def score_files(
         elif truth:
             board = score_runs(truth, runs, settings, progress=progress)
     except InputError as error:
-        files = (truth_path, pool and pool.path, pool and pool.first_step, *run_paths)
-        place = {str(path): number for number, path in enumerate(files)}
+        paths = (truth_path, pool and pool.path, pool and pool.first_step, *(file.path for file in files))
+        place = {str(path): number for number, path in enumerate(paths)}
         found = sorted([*problems, *error.problems], key=lambda problem: place.get(problem.file, len(place)))
         raise InputError(found) from None
     if problems:
         raise InputError(problems)
-    return board
+    of_run = {file.name: {**board.setting.of_run.get(file.name, {}), **file.facts} for file in files}
+    return replace(board, setting=replace(board.setting, of_run=of_run))
+
+
+def score_splits(runs: RunList, **asked: Any) -> dict[str, Scoreboard]:
+    """Score the runs of a list, each split against its truth; takes what `score_files` takes beside truth and runs.
+
+    Raises:
+        InputError: with the problems of all files of all splits.
+    """
+    problems: list[Problem] = []
+    boards = {}
+    for split in runs.splits:
+        try:
+            boards[split] = score_files(runs.truths.get(split), runs.of(split), **asked)
+        except InputError as error:
+            problems += error.problems
+    if problems:
+        raise InputError(list(dict.fromkeys(problems)))
+    return boards
 
 
 def _in_pools(
@@ -188,7 +210,7 @@ def _read(problems: list[Problem], read: Callable[..., _Read], *given: Any) -> _
         return None
 
 
-def evaluate_files(truth_path: Path | None, run_paths: Sequence[Path], **asked: Any) -> dict[str, Any]:
+def evaluate_files(truth_path: Path | None, run_paths: Sequence[Path | RunFile], **asked: Any) -> dict[str, Any]:
     """Score run files: the object that `reelrank evaluate --json` prints; takes what `score_files` takes.
 
     Returns:
@@ -202,12 +224,3 @@ def evaluate_files(truth_path: Path | None, run_paths: Sequence[Path], **asked: 
         InputError: with the problems of all files; nothing is scored then.
     """
     return score_files(truth_path, run_paths, **asked).summary()
-
-
-def _names(paths: Sequence[Path]) -> list[str]:
-    stems = [path.stem for path in paths]
-    names = [path.stem if stems.count(path.stem) == 1 else str(path) for path in paths]
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        raise InputError([Problem(name, None, "is given twice") for name in twice])
-    return names

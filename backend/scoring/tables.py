@@ -4,57 +4,57 @@ All of them come from the object that `reelrank evaluate --json` prints, and all
 option that differs from it, and say of every measure whether IoU must reach or exceed its threshold.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Protocol
 
 from backend.ground.text_files import csv_text
-from backend.scoring.measure import AVERAGE, Measure, Threshold
+from backend.scoring.latex import to_latex
+from backend.scoring.views.errors import outcomes
 from backend.scoring.views.groups import groups
-from backend.scoring.views.naming import Named, keys_of, legend, named
+from backend.scoring.views.marking import counted
+from backend.scoring.views.naming import legend, named
+from backend.scoring.views.paper import paper
 from backend.scoring.views.pools import own_and_pool
-from backend.scoring.views.ranking import means, narrow_means, options, ranking, sentence, word
-from backend.scoring.views.table import Mark, Row, Table
+from backend.scoring.views.ranking import narrow_means, options, ranking, sentence, word
+from backend.scoring.views.shown import PLAIN, Shown
+from backend.scoring.views.splits import is_grouped, parts_of
+from backend.scoring.views.table import Table
 
-_LATEX = {
-    "\\": r"\textbackslash{}",
-    "{": r"\{",
-    "}": r"\}",
-    "&": r"\&",
-    "%": r"\%",
-    "$": r"\$",
-    "#": r"\#",
-    "_": r"\_",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-}
-_DAGGERS = {"†↑": r"$^{\dagger\uparrow}$", "†↓": r"$^{\dagger\downarrow}$"}
 _STATISTICS = ("low", "high")
 _COMPARISON = ("difference", "difference_low", "difference_high", "p", "p_holm", "p_t", "wins", "ties", "losses")
+_FACTS = ("model", "variant", "seed", "split")
 
 
-def to_csv(summary: Mapping[str, Any]) -> str:
+class ScoreFormat(Protocol):
+    """A summary as text; `shown` is how the numbers are written, where that is not in full."""
+
+    def __call__(self, summary: Mapping[str, Any], shown: Shown = ...) -> str: ...  # noqa: D102  # told above
+
+
+def to_csv(summary: Mapping[str, Any], shown: Shown = PLAIN) -> str:
     """One line for each run, group and measure, ready for a data frame; numbers in full, undefined ones empty.
 
-    Columns: run, by, group, queries (that count), missing, measure, value, then interval and comparison where they
-    were asked for, then baseline, preset and options, and last the measure's title, which says how IoU is compared.
+    Columns: run, model, variant, seed, split (as the list of runs says), by, group, queries (that count), missing,
+    measure, value, then interval and comparison where they were asked for, then baseline, preset and options, and last
+    the measure's title, which says how IoU is compared.
     """
-    head = ["run", "by", "group", "queries", "missing", "measure", "value", *_STATISTICS, "baseline", *_COMPARISON]
+    head = ["run", *_FACTS, "by", "group", "queries", "missing", "measure", "value", *_STATISTICS, "baseline"]
     lines = []
-    names = named(summary)
-    tail = [summary["preset"], " ".join(options(summary))]
-    for run, part, group, queries, measures in _groups(summary):
-        whole = part == ""
-        for key, value in measures.items():
-            interval = run.get("intervals", {}).get(key, {}) if whole else {}
-            compared = run.get("comparison", {}).get(key, {}) if whole else {}
-            cells = [run["name"], part, group, queries, len(run["missing"]), key, value]
-            cells += [interval.get(name) for name in _STATISTICS]
-            cells += [summary.get("baseline") if compared else None, *(compared.get(name) for name in _COMPARISON)]
-            lines.append([*cells, *tail, names[key].title])
-    return csv_text([*head, "preset", "options", "title"], lines)
+    for _, of_split in parts_of(summary):
+        names = named(of_split)
+        tail = [of_split["preset"], " ".join(options(of_split))]
+        for run, part, group, queries, measures in _groups(of_split):
+            whole = part == ""
+            for key, value in measures.items():
+                interval = run.get("intervals", {}).get(key, {}) if whole else {}
+                compared = run.get("comparison", {}).get(key, {}) if whole else {}
+                cells = [run["name"], *(run.get(fact) for fact in _FACTS)]
+                cells += [part, group, queries, len(run["missing"]), key, value]
+                cells += [interval.get(name) for name in _STATISTICS]
+                cells += [of_split.get("baseline") if compared else None]
+                cells += [compared.get(name) for name in _COMPARISON]
+                lines.append([*cells, *tail, names[key].title])
+    return csv_text([*head, *_COMPARISON, "preset", "options", "title"], lines)
 
 
 def per_query_csv(summary: Mapping[str, Any], rows: Sequence[tuple[str, Any, bool, Mapping[str, float]]]) -> str:
@@ -68,51 +68,40 @@ def per_query_csv(summary: Mapping[str, Any], rows: Sequence[tuple[str, Any, boo
     return csv_text(["run", "query", "missing", *keys, "preset", "options"], lines)
 
 
-def to_markdown(summary: Mapping[str, Any]) -> str:
-    """A table of measures by runs (runs by measures where those are fewer), then one for each breakdown."""
+def to_markdown(summary: Mapping[str, Any], shown: Shown = PLAIN) -> str:
+    """A table of measures by runs (runs by measures where those are fewer), then one for each breakdown.
+
+    Of several splits, or of models and their variants, the tables are those of `views.paper`.
+    """
+    if is_grouped(summary):
+        return _paper(summary, shown)
     runs = summary["runs"]
-    blocks = [f"Preset {_markdown(sentence(summary).removeprefix('preset '))}.", _grid(narrow_means(summary))]
-    blocks.append("\n".join(f"- {_markdown(line)}" for line in legend(summary)))
+    blocks = [f"Preset {_markdown(sentence(summary).removeprefix('preset '))}.", _grid(narrow_means(summary, shown))]
+    blocks.append("\n".join(f"- {_markdown(line)}" for line in (*legend(summary), *counted(summary))))
     if any("intervals" in run for run in runs):
-        ranked = ranking(summary)
+        ranked = ranking(summary, shown=shown)
         blocks += [_grid(ranked), *(_markdown(note) for note in ranked.notes)]
     if "own_video" in runs[0]:
         beside = own_and_pool(summary)
         blocks += [f"{_markdown(beside.title)}. {_markdown(' '.join(beside.notes))}", _grid(beside)]
     for by in runs[0].get("by", {}):
-        table = groups(summary, by)
+        table = groups(summary, by, shown=shown)
         blocks += [f"{_markdown(table.title)}. {_markdown(' '.join(table.notes))}", _grid(table)]
+    if "errors" in runs[0]:
+        table = outcomes(summary)
+        blocks += [_markdown(table.title), _grid(table), _markdown(" ".join(table.notes))]
     notes = [f"- {_markdown(run['name'])}: {len(run['missing'])} queries without predictions" for run in runs]
     blocks += ["\n".join(note for note, run in zip(notes, runs, strict=True) if run["missing"])]
     return "\n\n".join(block for block in blocks if block) + "\n"
 
 
-def to_latex(summary: Mapping[str, Any]) -> str:
-    r"""A `table` to paste, runs by cut-off and threshold, one block a family; needs \usepackage{booktabs}.
-
-    The best value of a column is bold; a dagger marks a difference to the baseline with Holm-corrected p < .05.
-    """
-    table, families = means(summary), dict.fromkeys(key.partition("@")[0] for key in keys_of(summary))
-    blocks = [
-        _latex_block(summary, table, [row for row in table.rows if row[0].text.partition("@")[0] == family])
-        for family in families
-    ]
-    marked = (
-        f" Daggers: difference to {_tex(summary['baseline'])} with $p < .05$ (sign-flip randomisation, Holm)."
-        if summary.get("baseline")
-        else ""
-    )
-    caption = f"{_tex(sentence(summary)).removeprefix('preset ')}.{marked}"
-    return "\n".join(
-        [
-            r"\begin{table}[t]",
-            r"  \centering",
-            f"  \\caption{{Preset {caption}}}",
-            *"\n  \\medskip\n\n".join(blocks).splitlines(),
-            r"\end{table}",
-            "",
-        ]
-    )
+def _paper(summary: Mapping[str, Any], shown: Shown) -> str:
+    """Block by block, each with its title, and what the numbers rest on."""
+    tables = paper(summary, shown)
+    blocks = [_markdown(" ".join([shown.caption, *tables[0].notes] if shown.caption else tables[0].notes))]
+    for table in tables:
+        blocks += [_markdown(table.title), _grid(table)]
+    return "\n\n".join(blocks) + "\n"
 
 
 def _groups(summary: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], str, str, int, Mapping[str, float]]]:
@@ -139,53 +128,7 @@ def _markdown(text: str) -> str:
     return " ".join(text.split())
 
 
-def _latex_block(summary: Mapping[str, Any], table: Table, rows: Sequence[Row]) -> str:
-    """The keys of one measure: runs by cut-off and threshold."""
-    names = list(named(summary, [row[0].text for row in rows]).values())
-    measure, iou_compare = names[0].measure, names[0].iou_compare
-    widths: dict[str | None, int] = {}
-    for one in names:
-        widths[one.k] = widths.get(one.k, 0) + 1
-    heads = {cutoff: _title(measure, cutoff, iou_compare) for cutoff in widths}
-    head = " & ".join(
-        f"\\multicolumn{{{width}}}{{c}}{{{heads[cutoff]}}}" if width > 1 else heads[cutoff]
-        for cutoff, width in widths.items()
-    )
-    lines = [f"  \\begin{{tabular}}{{l{'r' * len(rows)}}}", r"    \toprule", f"    & {head} \\\\"]
-    if measure.threshold:
-        lines.append("    Run & " + " & ".join(_tex_level(measure.threshold, one) for one in names) + r" \\")
-    lines.append(r"    \midrule")
-    for place, column in enumerate(table.columns[2:], start=2):
-        cells = []
-        for row in rows:
-            cell = row[place]
-            text = f"\\textbf{{{cell.text}}}" if Mark.BEST in cell.marks else cell.text
-            cells.append(text + _DAGGERS.get(cell.sign, ""))
-        lines.append(f"    {_tex(column.title)} & " + " & ".join(cells) + r" \\")
-    return "\n".join([*lines, r"    \bottomrule", r"  \end{tabular}"])
-
-
-def _tex_level(threshold: Threshold, one: Named) -> str:
-    """The threshold of a column, or the range that it is the mean over."""
-    if one.threshold == AVERAGE:
-        return f"${threshold.words(AVERAGE)}$"
-    return f"${threshold.tex}={one.threshold}$"
-
-
-def _title(measure: Measure, cutoff: str | None, iou_compare: str) -> str:
-    r"""Such as `R@10, IoU$\geq\theta$`."""
-    title = _tex(measure.short) + ("" if cutoff is None else f"@{cutoff}")
-    if measure.threshold:
-        sign = {">=": r"\geq", ">": ">"}[measure.threshold.sign(iou_compare)]
-        title += f", IoU${sign}{measure.threshold.tex}$"
-    return f"{title} ({_tex(measure.source)})" if measure.source else title
-
-
-def _tex(text: str) -> str:
-    return "".join(_LATEX.get(letter, letter) for letter in text)
-
-
-SCORE_FORMATS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
+SCORE_FORMATS: Mapping[str, ScoreFormat] = {
     "csv": to_csv,
     "markdown": to_markdown,
     "latex": to_latex,

@@ -6,21 +6,23 @@ Reads and writes nothing; the summary is what `Scoreboard.summary` makes of a be
 from collections.abc import Mapping
 from typing import Any
 
+from backend.scoring.views.marking import eligible, marks
 from backend.scoring.views.naming import named
-from backend.scoring.views.table import Cell, Column, Mark, Table
+from backend.scoring.views.table import Cell, Column, Table
 
 
 def figures(summary: Mapping[str, Any]) -> Table:
     """A row a figure, a column a run; the second column is the value of this product that the figure is."""
     benchmark, runs = summary["benchmark"], summary["runs"]
     names = named(summary, [figure["key"] for figure in benchmark["figures"] if figure["key"]])
-    rows = []
+    rows, fair = [], eligible(summary)
     for figure in benchmark["figures"]:
         values = [run["figures"][figure["name"]] for run in runs]
-        best = max((value for value in values if value is not None), default=None)
+        among = [value for value, alike in zip(values, fair, strict=True) if alike and value is not None]
+        best = max(among, default=None)
         cells = [
-            Cell(value, printed(benchmark, value), frozenset({Mark.BEST} if len(runs) > 1 and value == best else ()))
-            for value in values
+            Cell(value, printed(benchmark, value), marks(None, best=alike and value is not None and value == best))
+            for value, alike in zip(values, fair, strict=True)
         ]
         title = ", ".join(
             part for part in (names[figure["key"]].title if figure["key"] else "", figure["about"]) if part

@@ -8,21 +8,23 @@ from typing import Any
 
 from backend.scoring.views.naming import named
 from backend.scoring.views.ranking import conventions
-from backend.scoring.views.table import Cell, Column, Table, number
+from backend.scoring.views.shown import PLAIN, Shown
+from backend.scoring.views.table import Cell, Column, Table
 
 
-def groups(summary: Mapping[str, Any], by: str, key: str | None = None) -> Table:
+def groups(summary: Mapping[str, Any], by: str, key: str | None = None, shown: Shown = PLAIN) -> Table:
     """One breakdown: each group, how many of its queries count, and each run's mean of one measure (in focus, if None).
 
     Bars are relative to the best mean of the table.
     """
     focus = summary["focus"] if key is None else key
     runs = summary["runs"]
+    one = named(summary, [focus])[focus]
     first = runs[0]["by"][by]
     columns = (
         Column("group", "group", first["note"], number=False),
         Column("queries", "queries", "That count; from and to where runs differ.", "queries"),
-        *(Column(run["name"], run["name"], named(summary, [focus])[focus].help, run=True) for run in runs),
+        *(Column(run["name"], run["name"], one.help, run=True) for run in runs),
     )
     found = {name: [run["by"][by]["groups"][name] for run in runs] for name in first["groups"]}
     means = {name: [group["measures"].get(focus) for group in parts] for name, parts in found.items()}
@@ -31,7 +33,10 @@ def groups(summary: Mapping[str, Any], by: str, key: str | None = None) -> Table
         (
             Cell(name, name),
             _size([group["queries"] for group in found[name]]),
-            *(Cell(mean, number(mean), share=(mean or 0.0) / best if best > 0 else 0.0) for mean in row),
+            *(
+                Cell(mean, shown.number(mean, one.measure), share=(mean or 0.0) / best if best > 0 else 0.0)
+                for mean in row
+            ),
         )
         for name, row in means.items()
     )

@@ -3,12 +3,14 @@
 Reads and writes nothing; the summary is what `Scoreboard.summary` and `add_statistics` make.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from backend.scoring.views.marking import counted, eligible, marks
 from backend.scoring.views.naming import keys_of, legend, named
-from backend.scoring.views.table import Cell, Column, Mark, Row, Table, number, p_value
+from backend.scoring.views.shown import PLAIN, Shown
+from backend.scoring.views.table import Cell, Column, Mark, Row, Table, p_value
 
 _BASELINE = frozenset({Mark.BASELINE})
 
@@ -34,7 +36,7 @@ def word(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def ranking(summary: Mapping[str, Any], key: str | None = None) -> Table:
+def ranking(summary: Mapping[str, Any], key: str | None = None, shown: Shown = PLAIN) -> Table:
     """Runs by falling mean of one measure (that in focus, if None), with what the summary has of statistics."""
     focus = summary["focus"] if key is None else key
     measure = named(summary, [focus])[focus]
@@ -61,13 +63,15 @@ def ranking(summary: Mapping[str, Any], key: str | None = None) -> Table:
     wanted = [column.name for column in columns]
     rows = []
     for place, run in enumerate(runs, start=1):
-        cells = _standing(run, focus, place, best, summary.get("baseline"))
+        cells = _standing(
+            run, focus, place, best, summary.get("baseline"), partial(shown.number, measure=measure.measure)
+        )
         rows.append(tuple(cells[name] for name in wanted))
     notes = tuple(summary.get("statistics", {}).get("notes", ()))
     return Table(f"Mean {focus}, preset {conventions(summary)}", tuple(columns), tuple(rows), notes)
 
 
-def means(summary: Mapping[str, Any]) -> Table:
+def means(summary: Mapping[str, Any], shown: Shown = PLAIN) -> Table:
     """All means, a row for each key; the second column is what the key is called."""
     runs, among = summary["runs"], eligible(summary)
     head = (Column("measure", "measure", number=False), Column("title", "stands for", number=False))
@@ -77,7 +81,11 @@ def means(summary: Mapping[str, Any]) -> Table:
         fair = [value for value, alike in zip(values, among, strict=True) if alike and value is not None]
         best = max(fair, default=None)
         cells = [
-            Cell(value, number(value), marks(run.get("comparison", {}).get(key), best=alike and value == best))
+            Cell(
+                value,
+                shown.number(value, one.measure),
+                marks(run.get("comparison", {}).get(key), best=alike and value == best),
+            )
             for run, value, alike in zip(runs, values, among, strict=True)
         ]
         rows.append((Cell(key, key), Cell(one.title, one.title), *cells))
@@ -86,13 +94,15 @@ def means(summary: Mapping[str, Any]) -> Table:
     return Table(f"Means of all measures, preset {conventions(summary)}", columns, tuple(rows), notes)
 
 
-def narrow_means(summary: Mapping[str, Any]) -> Table:
+def narrow_means(summary: Mapping[str, Any], shown: Shown = PLAIN) -> Table:
     """The means by key, turned to runs by measures where those are fewer: for a terminal and a page of text."""
-    table = means(summary).without("title")
+    table = means(summary, shown).without("title")
     return table if len(keys_of(summary)) >= len(summary["runs"]) else table.turned("run")
 
 
-def _standing(run: Mapping[str, Any], focus: str, place: int, best: float, baseline: str | None) -> dict[str, Cell]:
+def _standing(
+    run: Mapping[str, Any], focus: str, place: int, best: float, baseline: str | None, number: Callable[..., str]
+) -> dict[str, Cell]:
     mean, lacking = run["measures"].get(focus), len(run["missing"])
     interval = run.get("intervals", {}).get(focus)
     other = run.get("comparison", {}).get(focus)
@@ -101,7 +111,9 @@ def _standing(run: Mapping[str, Any], focus: str, place: int, best: float, basel
         "place": Cell(place, str(place)),
         "run": Cell(run["name"], run["name"], _BASELINE if is_baseline else frozenset()),
         "mean": Cell(mean, number(mean), share=(mean or 0.0) / best if best > 0 else 0.0),
-        "interval": Cell(interval["low"], _span(interval["low"], interval["high"])) if interval else Cell(None, "-"),
+        "interval": Cell(interval["low"], f"{number(interval['low'])} to {number(interval['high'])}")
+        if interval
+        else Cell(None, "-"),
         "missing": Cell(lacking, str(lacking)),
     }
     if other is None:
@@ -109,12 +121,8 @@ def _standing(run: Mapping[str, Any], focus: str, place: int, best: float, basel
         return found | dict.fromkeys(names, Cell(None, "-")) | {"wins": Cell(None, "baseline" if is_baseline else "-")}
     low, high = other["difference_low"], other["difference_high"]
     return found | {
-        "difference": Cell(other["difference"], f"{other['difference']:+.4f}"),
-        "difference_interval": Cell(low, _span(low, high, "+")),
+        "difference": Cell(other["difference"], number(other["difference"], sign="+")),
+        "difference_interval": Cell(low, f"{number(low, sign='+')} to {number(high, sign='+')}"),
         **{name: Cell(other[name], p_value(other[name])) for name in ("p", "p_holm", "p_t")},
         "wins": Cell(other["wins"], f"{other['wins']} / {other['ties']} / {other['losses']}"),
     }
-
-
-def _span(low: float, high: float, sign: str = "") -> str:
-    return f"{low:{sign}.4f} to {high:{sign}.4f}"

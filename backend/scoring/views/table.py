@@ -33,6 +33,8 @@ class Cell:
     text: str
     marks: frozenset[Mark] = frozenset()
     share: float | None = None
+    below: str = ""
+    """What stands under the text, or behind it where there is one line: an interval."""
 
     @property
     def sign(self) -> str:
@@ -41,10 +43,19 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
+class Head:
+    """A head that may stand over several columns: as text, and in LaTeX."""
+
+    text: str
+    tex: str
+
+
+@dataclass(frozen=True, slots=True)
 class Column:
     """`name` is how renderers find it, `unit` what its numbers count or measure, empty for plain numbers and words.
 
-    `run` tells that the title is the name of a run, so not a word of ours.
+    `run` tells that the title is the name of a run, so not a word of ours. `heads` are the same as the title in parts,
+    from the top, for whoever writes heads over several columns.
     """
 
     name: str
@@ -53,6 +64,7 @@ class Column:
     unit: str = ""
     number: bool = True
     run: bool = False
+    heads: tuple[Head, ...] = ()
 
 
 Row = tuple[Cell, ...]
@@ -132,7 +144,7 @@ class Table:
 
     def texts(self) -> list[list[str]]:
         """Head and rows as text, for whoever writes plain ones."""
-        rows = [[cell.text + cell.sign for cell in row] for row in self.rows]
+        rows = [[cell.text + cell.sign + (f" {cell.below}" if cell.below else "") for cell in row] for row in self.rows]
         return [[column.title for column in self.columns], *rows]
 
 

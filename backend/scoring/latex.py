@@ -1,0 +1,101 @@
+r"""The scores of an evaluation as one table of a paper: `\usepackage{booktabs}` and paste it.
+
+Reads and writes nothing.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from backend.scoring.views.paper import paper
+from backend.scoring.views.shown import PLAIN, Shown
+from backend.scoring.views.table import Cell, Column, Mark, Row
+from backend.scoring.views.words import tex_text
+
+_DAGGERS = {"†↑": r"$^{\dagger\uparrow}$", "†↓": r"$^{\dagger\downarrow}$"}
+_NARROW = 4
+"""A table of more columns of numbers goes over both columns of a page, in small letters."""
+
+
+def to_latex(summary: Mapping[str, Any], shown: Shown = PLAIN) -> str:
+    r"""A `table` with one `tabular`: runs, or models and their variants, by cut-off, threshold and split.
+
+    Every measure is a block, and so is everything else that was asked for: groups of queries, errors, the own video.
+    Best values are bold among the runs that count the same queries; a dagger says whether a run is above or below the
+    baseline, where that was tested; intervals stand under their values. What the numbers rest on is in the caption.
+    """
+    tables = paper(summary, shown)
+    labels = len([column for column in tables[0].columns if not column.heads])
+    widest = max(len(table.columns) for table in tables) - labels
+    wide = widest > _NARROW or any("±" in cell.text for table in tables for row in table.rows for cell in row)
+    name = "table*" if wide else "table"
+    caption = " ".join(map(tex_text, [shown.caption, *tables[0].notes] if shown.caption else tables[0].notes))
+    text = "l" * (labels - 1)
+    lines = [
+        f"\\begin{{{name}}}[t]",
+        r"  \centering",
+        f"  \\caption{{{caption}}}",
+        *([f"  \\label{{{shown.label}}}"] if shown.label else []),
+        *([r"  \footnotesize", r"  \setlength{\tabcolsep}{4pt}"] if wide else []),
+        f"  \\begin{{tabular}}{{{text}r{'r' * widest}}}",
+        r"    \toprule",
+    ]
+    for n, table in enumerate(tables):
+        lines += [r"    \midrule"] if n else []
+        lines += [f"    {line}" for line in (*_heads(table.columns, labels), r"\midrule", *_rows(table.rows, labels))]
+    return "\n".join([*lines, r"    \bottomrule", r"  \end{tabular}", f"\\end{{{name}}}", ""])
+
+
+def _heads(columns: Sequence[Column], labels: int) -> list[str]:
+    """The heads level by level; one that stands over several columns has a rule under it."""
+    numbers = columns[labels:]
+    depth = max(len(column.heads) for column in numbers)
+    words = [tex_text(column.title[:1].upper() + column.title[1:]) for column in columns[:labels]]
+    lines = []
+    for level in range(depth):
+        last = level == depth - 1
+        cells, rules, at = words if last else [""] * labels, [], labels + 1
+        for heads in _alike([column.heads[: level + 1] for column in numbers]):
+            text = heads[0][-1].tex if len(heads[0]) > level else ""
+            wide = len(heads)
+            cells = [*cells, f"\\multicolumn{{{wide}}}{{c}}{{{text}}}" if wide > 1 else text]
+            rules += [f"\\cmidrule(lr){{{at}-{at + wide - 1}}}"] if wide > 1 else []
+            at += wide
+        lines.append(" & ".join(cells) + r" \\")
+        if rules:
+            lines.append(" ".join(rules))
+    return lines
+
+
+def _alike(paths: Sequence[tuple[Any, ...]]) -> list[list[tuple[Any, ...]]]:
+    """Neighbours that are equal, together."""
+    found: list[list[tuple[Any, ...]]] = []
+    for path in paths:
+        if found and found[-1][0] == path:
+            found[-1].append(path)
+        else:
+            found.append([path])
+    return found
+
+
+def _rows(rows: Sequence[Row], labels: int) -> list[str]:
+    """The rows; a model is named once, and models with several variants have room between them."""
+    lines = []
+    variants = labels > 2
+    before = None
+    for row in rows:
+        model = row[0].text
+        if variants and before is not None and model != before:
+            lines.append(r"\addlinespace")
+        first = "" if variants and model == before else tex_text(model)
+        before = model
+        others = [tex_text(cell.text) for cell in row[1:labels]]
+        lines.append(" & ".join([first, *others, *map(_number, row[labels:])]) + r" \\")
+        if any(cell.below for cell in row):
+            under = [f"{{\\scriptsize {tex_text(cell.below)}}}" if cell.below else "" for cell in row[labels:]]
+            lines.append(" & ".join([""] * labels + under) + r" \\")
+    return lines
+
+
+def _number(cell: Cell) -> str:
+    text = tex_text(cell.text)
+    return (f"\\textbf{{{text}}}" if Mark.BEST in cell.marks else text) + _DAGGERS.get(cell.sign, "")

@@ -1,0 +1,171 @@
+"""Which runs are scored: files with names, or a list of them that says which model, variant, seed and split each is.
+
+Reads: the list. The runs themselves are read by `scored_files`.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import msgspec
+
+from backend.ground.errors import InputError, Problem
+from backend.ground.reading import bytes_of
+
+
+@dataclass(frozen=True, slots=True)
+class RunFile:
+    """A run's file. Runs that differ only in their `seed` are one row of a table: mean and standard deviation.
+
+    `name` is what tables and messages call it; empty, it is named as its file.
+    """
+
+    path: Path
+    name: str = ""
+    model: str = ""
+    variant: str = ""
+    seed: str = ""
+    split: str = ""
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """What the list says of it, as the run has it in a summary."""
+        found = {"model": self.model, "variant": self.variant, "seed": self.seed, "split": self.split}
+        return {name: value for name, value in found.items() if value}
+
+
+@dataclass(frozen=True, slots=True)
+class RunList:
+    """Runs with the truth of each split; without splits there is one, of the empty name.
+
+    `truths` is empty where the list names none. `variant_title` is what the column of variants is headed.
+    """
+
+    runs: tuple[RunFile, ...]
+    splits: Sequence[str] = ("",)
+    truths: Mapping[str, Path] = field(default_factory=dict)
+    videos: Path | None = None
+    variant_title: str = ""
+
+    def of(self, split: str) -> list[RunFile]:
+        """The runs of a split."""
+        return [run for run in self.runs if run.split == split]
+
+
+class _Run(msgspec.Struct, forbid_unknown_fields=True):
+    file: str | dict[str, str]
+    name: str = ""
+    model: str = ""
+    variant: str | int | float = ""
+    seed: str | int = ""
+    split: str = ""
+
+
+class _List(msgspec.Struct, forbid_unknown_fields=True):
+    """What a list says, see `read_run_list`."""
+
+    run: list[_Run]
+    truth: str | dict[str, str] = ""
+    videos: str = ""
+    variant: str = ""
+
+
+def named_files(given: Iterable[str | Path | RunFile]) -> list[RunFile]:
+    """Runs given as files, as texts `NAME=FILE` or `FILE`, or as they are; a file whose name has a `=` is that file.
+
+    One that has no name is named as its file (without the ending), or by its path where two files share a name.
+
+    Raises:
+        InputError: naming each name that is given twice.
+
+    >>> [(run.name, run.path.name) for run in named_files(["Ours=runs/a.json", "b.json"])]
+    [('Ours', 'a.json'), ('b', 'b.json')]
+    """
+    runs = [
+        _from_text(one) if isinstance(one, str) else RunFile(one) if isinstance(one, Path) else one for one in given
+    ]
+    stems = Counter(run.path.stem for run in runs if not run.name)
+    named = [
+        run if run.name else replace(run, name=run.path.stem if stems[run.path.stem] == 1 else str(run.path))
+        for run in runs
+    ]
+    twice = sorted(name for name, count in Counter(run.name for run in named).items() if count > 1)
+    if twice:
+        raise InputError([Problem(name, None, "is given twice") for name in twice])
+    return named
+
+
+def read_run_list(path: Path) -> RunList:
+    """A list of runs as a TOML file; its files are looked for beside it.
+
+        truth = "val.json"                # or one for each split: truth = {val = "val.json", test = "test.json"}
+        videos = "video_corpus.json"      # optional: name -> [duration, index]
+        variant = "Training set"          # optional: what the column of variants is headed
+
+        [[run]]
+        file = "xml_20.json"              # or one for each split: file = {val = "a.json", test = "b.json"}
+        model = "XML"                     # the others are optional: model, variant, seed, split, name
+        variant = "top 20"
+        seed = 1
+        split = "val"
+
+    Raises:
+        InputError: with everything that is wrong with the list; `row` counts its runs.
+    """
+    try:
+        found = msgspec.toml.decode(bytes_of(path), type=_List)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise InputError.single(path, f"is not a list of runs: {error}") from None
+    problems: list[Problem] = []
+    runs: dict[tuple[str, str], RunFile] = {}
+    seen: set[tuple[str, ...]] = set()
+    for row, one in enumerate(found.run, start=1):
+        files = {one.split: one.file} if isinstance(one.file, str) else one.file
+        if not isinstance(one.file, str) and one.split:
+            problems.append(Problem(str(path), row, "give `split`, or `file` with one for each split, not both"))
+        for split, file in files.items():
+            run = _of(one, path.parent / file, split)
+            if not isinstance(found.truth, str) and split not in found.truth:
+                problems.append(Problem(str(path), row, _no_truth(split, found.truth)))
+            row_of_table = (split, run.model or run.name, run.variant, run.seed)
+            if (split, run.name) in runs or row_of_table in seen:
+                what = "the same model, variant, seed and split are" if row_of_table in seen else f"{run.name!r} is"
+                problems.append(Problem(str(path), row, f"{what} there before; tell runs apart by `seed` or `name`"))
+            runs[split, run.name] = run
+            seen.add(row_of_table)
+    splits = list(dict.fromkeys(run.split for run in runs.values()))
+    if isinstance(found.truth, str) and len(splits) > 1:
+        parts = ", ".join(f"{split or 'val'} = FILE" for split in splits)
+        problems.append(Problem(str(path), None, f"has runs of several splits: write truth = {{{parts}}}"))
+    if not found.run:
+        problems.append(Problem(str(path), None, "names no run: give at least one [[run]] with its file"))
+    if problems:
+        raise InputError(problems)
+    truths = dict.fromkeys(splits, found.truth) if isinstance(found.truth, str) else found.truth
+    beside = {split: path.parent / truths[split] for split in splits if truths[split]}
+    videos = path.parent / found.videos if found.videos else None
+    return RunList(tuple(runs.values()), splits, beside, videos, found.variant)
+
+
+def _from_text(text: str) -> RunFile:
+    name, equals, file = text.partition("=")
+    if not equals or Path(text).exists():
+        return RunFile(Path(text))
+    if not name.strip() or not file:
+        raise InputError.single(text, "is not NAME=FILE")
+    return RunFile(Path(file), name.strip())
+
+
+def _of(one: _Run, path: Path, split: str) -> RunFile:
+    variant, seed = str(one.variant), str(one.seed)
+    parts = [one.model, variant, seed and f"seed {seed}"]
+    name = one.name or (" ".join(part for part in parts if part) if one.model else path.stem)
+    return RunFile(path, name, one.model, variant, seed, split)
+
+
+def _no_truth(split: str, truths: Mapping[str, str]) -> str:
+    splits = ", ".join(truths)
+    if split:
+        return f"split {split!r} has no truth; there is one for {splits}"
+    return f"is of no split, and there is a truth for each of {splits}; give its `split`"

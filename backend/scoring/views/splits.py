@@ -1,0 +1,85 @@
+"""Several evaluations as one: of the splits of a truth, and of the runs of a model that differ only in their seed.
+
+Reads and writes nothing; a summary is what `Scoreboard.summary` and `add_statistics` make.
+"""
+
+import statistics
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+Summary = Mapping[str, Any]
+
+
+@dataclass(slots=True)
+class Row:
+    """One row of a table: the runs of a model and variant in each split, one for each seed."""
+
+    model: str
+    variant: str
+    runs: dict[str, list[Mapping[str, Any]]] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """Model and variant."""
+        return f"{self.model} {self.variant}".strip()
+
+
+def joined(summaries: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
+    """The summaries of several splits as one object, `{"splits": {split: summary}}`; that of one split is itself.
+
+    Where runs have seeds, `over_seeds` tells for each model, variant and split the mean of every measure and its sample
+    standard deviation (None of a single run).
+    """
+    found: dict[str, Any] = {"splits": dict(summaries)} if len(summaries) > 1 else dict(*summaries.values())
+    parts = parts_of(found)
+    if any("seed" in run for _, part in parts for run in part["runs"]):
+        found["over_seeds"] = [
+            {"model": row.model, "variant": row.variant, "split": split, **_over(runs)}
+            for row in rows_of(parts)
+            for split, runs in row.runs.items()
+        ]
+    return found
+
+
+def parts_of(summary: Summary) -> list[tuple[str, Summary]]:
+    """The summary of each split by its name; a summary that is of no splits is one, with that of its runs or none."""
+    if "splits" in summary:
+        return list(summary["splits"].items())
+    return [(next((run["split"] for run in summary["runs"] if "split" in run), ""), summary)]
+
+
+def is_grouped(summary: Summary) -> bool:
+    """Whether it is of several splits, or its runs are told by model."""
+    parts = parts_of(summary)
+    return len(parts) > 1 or any("model" in run for _, part in parts for run in part["runs"])
+
+
+def rows_of(parts: Iterable[tuple[str, Summary]]) -> list[Row]:
+    """The rows of a table: models and their variants in the order they come first; a run without a model is one.
+
+    >>> of = {"name": "", "model": "X"}
+    >>> runs = [of | {"variant": "1"}, {"name": "y"}, of | {"variant": "2"}]
+    >>> [row.name for row in rows_of([("val", {"runs": runs})])]
+    ['X 1', 'X 2', 'y']
+    """
+    rows: dict[tuple[str, str], Row] = {}
+    for split, part in parts:
+        for run in part["runs"]:
+            row = Row(run.get("model", run["name"]), run.get("variant", ""))
+            row = rows.setdefault((row.model, row.variant), row)
+            row.runs.setdefault(split, []).append(run)
+    models = list(dict.fromkeys(model for model, _ in rows))
+    return sorted(rows.values(), key=lambda row: models.index(row.model))
+
+
+def spread(values: list[float]) -> tuple[float, float | None]:
+    """Mean and sample standard deviation, of a single value None."""
+    return statistics.fmean(values), statistics.stdev(values) if len(values) > 1 else None
+
+
+def _over(runs: list[Mapping[str, Any]]) -> dict[str, Any]:
+    keys = dict.fromkeys(key for run in runs for key in run["measures"])
+    values = {key: [run["measures"][key] for run in runs if key in run["measures"]] for key in keys}
+    measures = {key: dict(zip(("mean", "sd"), spread(found), strict=True)) for key, found in values.items()}
+    return {"seeds": [run.get("seed") for run in runs], "measures": measures}

@@ -1,0 +1,107 @@
+r"""What a table of a paper says around its numbers: heads as text and in LaTeX, and the sentences of its caption.
+
+Reads and writes nothing.
+"""
+
+from collections.abc import Sequence
+
+from backend.scoring.measure import AVERAGE
+from backend.scoring.statistics.sureness import APART
+from backend.scoring.views.naming import Named, named
+from backend.scoring.views.ranking import conventions
+from backend.scoring.views.shown import Shown
+from backend.scoring.views.splits import Row, Summary
+from backend.scoring.views.table import Head
+
+_TEX = {
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "&": r"\&",
+    "%": r"\%",
+    "$": r"\$",
+    "#": r"\#",
+    "_": r"\_",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': r"\textquotedbl{}",
+    "[": "{[}",
+    "]": "{]}",
+    "*": "{*}",
+    "±": r"$\pm$",
+    "†": r"$\dagger$",
+    "↑": r"$\uparrow$",
+    "↓": r"$\downarrow$",
+}
+"""Brackets and stars too: after a line's end LaTeX takes them for an argument."""
+_SIGNS = {">=": r"\geq", ">": ">"}
+
+
+def tex_text(text: str) -> str:
+    """Text that LaTeX prints as it stands."""
+    return "".join(_TEX.get(letter, letter) for letter in text).replace("--", "-{}-")
+
+
+def tex_title(one: Named, *, whole: bool = False) -> str:
+    r"""Such as `R@10, IoU$\geq\theta$`; with the threshold itself where it stands for the `whole` value."""
+    measure = one.measure
+    title = tex_text(measure.short) + (f"@{one.k}" if one.k else "")
+    if measure.threshold:
+        sign = _SIGNS[measure.threshold.sign(one.iou_compare)]
+        level = measure.threshold.words(one.threshold) if whole else measure.threshold.tex
+        title += f", IoU${sign}{level}$"
+    return f"{title} ({tex_text(measure.source)})" if measure.source else title
+
+
+def tex_level(one: Named) -> Head:
+    """The threshold of a column, or the range that it is the mean over."""
+    threshold = one.measure.threshold
+    if threshold is None:
+        raise ValueError(f"{one.key} has no threshold")
+    if one.threshold == AVERAGE:
+        return Head(f"{threshold.symbol}={threshold.words(AVERAGE)}", f"${threshold.tex}={threshold.words(AVERAGE)}$")
+    return Head(f"{threshold.symbol}={one.threshold}", f"${threshold.tex}={one.threshold}$")
+
+
+def captions(parts: Sequence[tuple[str, Summary]], rows: Sequence[Row], shown: Shown) -> list[str]:
+    """What has to stand beside the numbers: preset, sizes, and what ±, bold, daggers and brackets mean."""
+    first = parts[0][1]
+    told = [f"Preset {conventions(first)}; {'; '.join(_size(split, part) for split, part in parts)}"]
+    if benchmark := first.get("benchmark"):
+        told = [f"{benchmark['title']}, as {benchmark['evaluator']} counts; {told[0][:1].lower()}{told[0][1:]}"]
+        told += ["In percent"] if benchmark["percent"] else []
+    elif shown.percent:
+        unbounded = [one.measure.short for one in named(first).values() if one.measure.highest is None]
+        told.append("In percent" + (f", but for {', '.join(dict.fromkeys(unbounded))}" if unbounded else ""))
+    seeds = sorted({len(runs) for row in rows for runs in row.runs.values()})
+    if seeds[-1:] > [1]:
+        over = f"{seeds[0]} to {seeds[-1]}" if seeds[0] != seeds[-1] else str(seeds[0])
+        told.append(f"Mean ± sample standard deviation over {over} seeds")
+    if len(rows) > 1:
+        told.append("Bold: the best of those that count the same queries" + _unlike(parts))
+    alone = [(split, runs[0]) for row in rows for split, runs in row.runs.items() if len(runs) == 1]
+    tested = {split for split, run in alone if run.get("comparison")}
+    if tested:
+        sizes = " / ".join(f"{part['statistics']['queries']:,}" for split, part in parts if split in tested)
+        left = "; means over seeds are not tested" if seeds[-1] > 1 else ""
+        told.append(
+            f"†↑ above and †↓ below {first['baseline']}: p < {APART:g} by sign-flip randomisation over the {sizes} "
+            f"queries that count for every run, Holm over the comparisons of a measure{left}"
+        )
+    if shown.intervals and any("intervals" in run for _, run in alone):
+        told.append("In brackets: 95 % percentile bootstrap over queries")
+    return [f"{sentence}." for sentence in told]
+
+
+def _size(split: str, part: Summary) -> str:
+    truth = part["truth"]
+    return f"{split + ': ' if split else ''}{truth['queries']:,} queries, {truth['moments']:,} moments"
+
+
+def _unlike(parts: Sequence[tuple[str, Summary]]) -> str:
+    """Whether runs of a split count different queries; how many each counts stands in its row."""
+    unlike = any(len({run["counted"] for run in part["runs"]}) > 1 for _, part in parts)
+    return ", the most that do; means over other queries are not comparable with them" if unlike else ""
