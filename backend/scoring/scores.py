@@ -32,13 +32,15 @@ _LISTED = 10
 class AnswerKey:
     """Truth ready to be scored against.
 
-    `ideal` has shape (len(k), queries); `relevant`, shape (queries,), counts moments of at least `min_relevance`.
+    `ideal` has shape (len(k), queries); `relevant`, shape (queries,), counts moments of at least `min_relevance`,
+    `irrelevant` those of less.
     """
 
     truth: Truth
     index: TruthIndex
     ideal: Floats
     relevant: Indices
+    irrelevant: Indices
     has_relevant: Flags
     query_number: dict[str, int]
     video_number: dict[str, int]
@@ -136,6 +138,7 @@ def prepare_truth(truth: Truth, settings: Settings) -> AnswerKey:
         index,
         ideal_dcg(query, relevance, len(truth.queries), settings.k, options.gain),
         np.bincount(query[relevance >= settings.min_relevance], minlength=len(truth.queries)),
+        np.bincount(query[able][relevance[able] < settings.min_relevance], minlength=len(truth.queries)),
         has_relevant,
         {str(query): number for number, query in enumerate(truth.queries)},
         {video: number for number, video in enumerate(truth.videos)},
@@ -248,6 +251,7 @@ def _values(key: AnswerKey, ranked: RankedRun, chunk: slice, settings: Settings)
         relevance=key.index.relevance,
         ideal=key.ideal[:, truth_query],
         relevant=key.relevant[truth_query],
+        irrelevant=key.irrelevant[truth_query],
         gain=options.gain,
         strict=options.iou_compare == "gt",
         min_relevance=settings.min_relevance,

@@ -10,6 +10,7 @@ import pytest
 from backend.ground.errors import InputError
 from backend.scoring.evaluate import evaluate
 from backend.scoring.files.reading import read_run, read_truth, read_videos
+from backend.scoring.measures import MEASURES
 from backend.scoring.presets import OPTION_VALUES, PRESETS, settle
 from backend.scoring.scored_files import evaluate_files
 
@@ -174,11 +175,11 @@ class TestRefusals:
             ({"min_relevance": 0}, "min_relevance: 0 is not one of 1, 2, 3, 4"),
             (
                 {"measures": ["mrr"]},
-                "measures: 'mrr' is not one of ndcg, axiou_ap, map, recall, recall_gt, axiou, dcg, miou",
+                f"measures: 'mrr' is not one of {', '.join(MEASURES)}",
             ),
             (
                 {"measures": []},
-                "measures: give at least one of ndcg, axiou_ap, map, recall, recall_gt, axiou, dcg, miou",
+                f"measures: give at least one of {', '.join(MEASURES)}",
             ),
         ],
     )

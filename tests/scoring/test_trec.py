@@ -28,7 +28,7 @@ def compared(truth: Path, run: Path, mu: float, folder: Path, videos: Path | Non
     (folder / "r.trec").write_text(found.run)
     qrels = list(ir_measures.read_trec_qrels(str(folder / "q.qrels")))
     lines = list(ir_measures.read_trec_run(str(folder / "r.trec")))
-    ours = api.score_files(truth, [run], k=K, mu=[mu], measures=["ndcg"], videos=videos)
+    ours = api.score_files(truth, [run], k=K, mu=[mu], measures=["ndcg", "bpref"], videos=videos)
     means = ours.summary()["runs"][0]["measures"]
     theirs = ir_measures.calc_aggregate([nDCG @ k for k in K], qrels, lines)
     for k in K:
@@ -39,13 +39,15 @@ def compared(truth: Path, run: Path, mu: float, folder: Path, videos: Path | Non
     ranked: dict[str, dict[str, float]] = {}
     for line in lines:
         ranked.setdefault(line.query_id, {})[line.doc_id] = line.score
-    cut = pytrec_eval.RelevanceEvaluator(graded, {f"ndcg_cut.{','.join(map(str, K))}"}).evaluate(ranked)
+    asked = {f"ndcg_cut.{','.join(map(str, K))}", "bpref"}
+    cut = pytrec_eval.RelevanceEvaluator(graded, asked).evaluate(ranked)
     scored = ours.runs[0]
-    for k in K:
-        values = scored.values[ours.settings.keys.index(f"ndcg@{k},{mu!r}")].tolist()
+    same = {f"bpref@{mu!r}": "bpref"} | {f"ndcg@{k},{mu!r}": f"ndcg_cut_{k}" for k in K}
+    for key, name in same.items():
+        values = scored.values[ours.settings.keys.index(key)].tolist()
         mine = {str(ours.queries[query]): value for query, value in zip(scored.query.tolist(), values, strict=True)}
         for query, others in cut.items():
-            assert others[f"ndcg_cut_{k}"] == pytest.approx(mine[query], abs=1e-9)
+            assert others[name] == pytest.approx(mine[query], abs=1e-9)
     return found
 
 

@@ -18,7 +18,7 @@ class Found:
     `query` (0..Q-1) and `rank` (from 0) have shape (P,). `pairs` are the couples of a prediction and a truth
     moment of the same query and video, `relevance` is that of the truth moments. `ideal` has shape
     (cut-offs, Q): the DCG of the best ranking of each query's truth, `relevant` (Q,): how many of its moments have at
-    least `min_relevance`. `strict` belongs to NDCG alone.
+    least `min_relevance`, `irrelevant` how many have less. `strict` belongs to NDCG alone.
     """
 
     queries: int
@@ -28,6 +28,7 @@ class Found:
     relevance: Indices
     ideal: Floats
     relevant: Indices
+    irrelevant: Indices
     gain: Gain
     strict: bool
     min_relevance: int

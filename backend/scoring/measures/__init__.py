@@ -10,8 +10,8 @@ from backend.scoring.measure import Measure
 def find_measures() -> Mapping[str, Measure]:
     """The measures of the files beside this one, by name: graded relevance first, then those with theta.
 
-    >>> list(find_measures())[:7]
-    ['ndcg', 'axiou_ap', 'map', 'recall', 'recall_gt', 'axiou', 'dcg']
+    >>> list(find_measures())[:9]
+    ['bpref', 'judged', 'ndcg', 'axiou_ap', 'map', 'recall', 'recall_gt', 'axiou', 'dcg']
     """
     modules = [import_module(f"{__name__}.{module.name}") for module in pkgutil.iter_modules(__path__)]
     kinds = ("mu", "theta", None)

@@ -82,8 +82,11 @@ def plain_average_precision(good, rows, theta, exact):
     return sum(max(precision[k:]) for k, hit in enumerate(hits) if hit) / Fraction(max(len(good), 1))
 
 
+UNGRADED = [name for name, one in MEASURES.items() if one.threshold is None or one.threshold.values == "theta"]
+
+
 def others(truth, run, **options):
-    return evaluate(truth, run, k=K, theta=THETA, measures=[name for name in MEASURES if name != "ndcg"], **options)
+    return evaluate(truth, run, k=K, theta=THETA, measures=UNGRADED, **options)
 
 
 @settings(max_examples=150, deadline=None)
