@@ -57,9 +57,18 @@ def free_port() -> int:
     """A port of this machine that nothing holds, and that no connection made meanwhile is given by itself."""
     while True:
         port = random.randrange(20_000, 32_000)  # systems give higher ones to outgoing connections
-        with socket.socket() as probe, suppress(OSError):
-            probe.bind(("127.0.0.1", port))
+        if is_free(port):
             return port
+
+
+def is_free(port: int) -> bool:
+    """Whether nobody of this machine listens there."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        with suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return True
+    return False
 
 
 def person_of(project: api.Project, name: str) -> Person:

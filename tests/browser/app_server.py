@@ -17,7 +17,7 @@ START_S = 90.0
 
 
 class AppServer:
-    """The app over one project folder, on a free port of this machine.
+    """The app over one project folder, on a free port of this machine where none is given.
 
     `program` is the command line of ReelRank, this checkout's where none is named; `cwd` and `env` are what it sees.
     """
@@ -30,11 +30,12 @@ class AppServer:
         program: Sequence[str] = (sys.executable, "-m", "backend"),
         cwd: Path | None = None,
         env: Mapping[str, str] | None = None,
+        port: int | None = None,
     ) -> None:
         self.project = project
         self.log = log
         self._program, self._cwd, self._env = program, cwd, env
-        self.port = free_port()
+        self.port = free_port() if port is None else port
         self.process: subprocess.Popen[bytes] | None = None
         self.wanted = False
 
@@ -92,10 +93,8 @@ def sign_in(page: Page, name: str, password: str) -> None:
     page.get_by_role("button", name="Sign in").click()
 
 
-def has_signed_in(context: BrowserContext, url: str, name: str, password: str) -> None:
-    """What the sign-in page does, for tests that begin behind it, unless somebody is here already."""
-    if context.request.get(f"{url}/session/account", max_redirects=0).ok:
-        return
+def sign_in_unseen(context: BrowserContext, url: str, name: str, password: str) -> None:
+    """What the sign-in page does, for tests that begin behind it."""
     csrf = re.search(r'name="csrf" value="([^"]+)"', context.request.get(f"{url}/session/sign-in").text())
     assert csrf is not None
     fields = {"csrf": csrf[1], "name": name, "password": password}

@@ -12,12 +12,14 @@ FINDINGS_ALONE = {"resultTypes": ["violations"]}
 
 def passes_axe(page: Page, context: str | None = None) -> None:
     """Nothing against WCAG, A and AA; `context` is the selector of what is ours to judge."""
-    assert _found(Axe().run(page, context=context, options={**FINDINGS_ALONE, "runOnly": WCAG}).response) == []
+    found = _found(Axe().run(page, context=context, options={**FINDINGS_ALONE, "runOnly": WCAG}).response)
+    assert found == [], found  # pytest explains assertions of tests alone
 
 
 def no_serious_finding(page: Page) -> None:
     """Nothing serious by any of axe's rules, of Streamlit's frame around the page either."""
-    assert _found(Axe().run(page, options=FINDINGS_ALONE).response, ("serious", "critical")) == []
+    found = _found(Axe().run(page, options=FINDINGS_ALONE).response, ("serious", "critical"))
+    assert found == [], found
 
 
 def _found(response: dict[str, Any], impacts: tuple[str, ...] = ()) -> list[tuple[str, str]]:

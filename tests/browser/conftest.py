@@ -8,17 +8,19 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
+from urllib.parse import urljoin
 
 import pytest
 from argon2 import PasswordHasher
-from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, expect, sync_playwright
 
-from app_server import AppServer, has_signed_in
+from app_server import AppServer, sign_in_unseen
 from backend import api
+from support import is_free
 
 LEAD, _, PASSWORD = api.demo_people()
-VIEWPORT = {"width": 1280, "height": 800}
+VIEWPORT: ViewportSize = {"width": 1280, "height": 800}
 SHELL, *WHOLE = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 ARGUMENTS = [
     "--no-sandbox",
@@ -28,6 +30,8 @@ ARGUMENTS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+# A page of a test lives for seconds: scripts optimised for longer ones cost more than they save.
+PLAIN_SCRIPTS = "--js-flags=--no-maglev --no-opt"
 
 # Two cores may be busy with another test's videos: what takes long is not yet wrong.
 expect.set_options(timeout=20_000)
@@ -40,12 +44,15 @@ def browser(request: pytest.FixtureRequest) -> Iterator[Browser]:
     Tests take the shell, which is Chromium without its windows and menus: the same engine, and half the work for every
     page. What is measured is measured in what people have.
     """
-    names = [*WHOLE, SHELL] if request.config.getoption("markexpr") == "bench" else [SHELL, *WHOLE]
+    measured = request.config.getoption("markexpr") == "bench"
+    names = [*WHOLE, SHELL] if measured else [SHELL, *WHOLE]
     found = next(filter(None, map(shutil.which, names)), None)
     if found is None:
         pytest.skip("no Chromium on the PATH")
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=found, args=ARGUMENTS)
+        browser = playwright.chromium.launch(
+            executable_path=found, args=ARGUMENTS if measured else [*ARGUMENTS, PLAIN_SCRIPTS]
+        )
         yield browser
         browser.close()
 
@@ -72,21 +79,31 @@ def sign_in_fast(project: Path) -> None:
         db.execute("UPDATE annotator SET password_hash = ? WHERE password_hash IS NOT NULL", [hashed])
 
 
+@pytest.fixture(scope="package")
+def ports() -> list[int]:
+    """Ports of servers that have stopped: the next one there finds browsers that know the app's files."""
+    return []
+
+
 @pytest.fixture(scope="module")
-def served() -> Iterator[list[AppServer]]:
+def served(ports: list[int]) -> Iterator[list[AppServer]]:
     """The servers of a file of tests, which `serve` adds to."""
     servers: list[AppServer] = []
     yield servers
-    for server in servers:
+    for server in reversed(servers):
         server.stop()
+        ports.append(server.port)
 
 
 @pytest.fixture(scope="module")
-def serve(served: list[AppServer], tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path], AppServer]:
+def serve(
+    served: list[AppServer], ports: list[int], tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[Path], AppServer]:
     """Serves a project until the last test of the file is done."""
 
     def started(project: Path) -> AppServer:
-        server = AppServer(project, tmp_path_factory.mktemp("serve") / "server.log")
+        port = ports.pop() if ports and is_free(ports[-1]) else None
+        server = AppServer(project, tmp_path_factory.mktemp("serve") / "server.log", port=port)
         served.append(server)
         server.start()
         return server
@@ -101,53 +118,79 @@ def alive(served: list[AppServer]) -> None:
         server.revive()
 
 
-@pytest.fixture(scope="module")
-def kept(browser: Browser) -> Iterator[dict[object, BrowserContext]]:
-    """Browser contexts that stay until the last test of the file: a page costs two thirds in one that knows the app."""
-    contexts: dict[object, BrowserContext] = {}
-    yield contexts
-    for context in contexts.values():
-        context.close()
+class Contexts:
+    """Browser contexts that tests hand on to one another: a page costs less in one that knows the app's files.
+
+    Nothing else of a test is left there: no page, no cookie, nothing stored.
+    """
+
+    def __init__(self, browser: Browser) -> None:
+        self._browser = browser
+        self._free: dict[str, list[BrowserContext]] = {}
+        self._origins: set[str] = set()
+
+    def take(self, options: dict[str, Any], origin: str) -> BrowserContext:
+        """A context with these options that nobody has, for pages of this origin."""
+        self._origins.add(origin)
+        if free := self._free.get(str(options)):
+            return free.pop()
+        context = self._browser.new_context(**options)
+        context.set_default_timeout(30_000)
+        return context
+
+    def hand_back(self, options: dict[str, Any], context: BrowserContext) -> None:
+        """Make it as new, but for the files of the app that it has loaded."""
+        others = context.pages
+        page = context.new_page()
+        for other in others:
+            other.close()
+        context.clear_cookies()
+        session = context.new_cdp_session(page)
+        for origin in self._origins:
+            session.send("Storage.clearDataForOrigin", {"origin": origin, "storageTypes": "all"})
+        page.close()
+        self._free.setdefault(str(options), []).append(context)
+
+
+@pytest.fixture(scope="package")
+def contexts(browser: Browser) -> Contexts:
+    """The contexts of all tests behind the sign-in page; they end with the browser."""
+    return Contexts(browser)
 
 
 @pytest.fixture
-def enter(
-    browser: Browser, open_page: Callable[..., Page], server: AppServer, kept: dict[object, BrowserContext]
-) -> Iterator[Callable[..., Page]]:
-    """Open a page as somebody who has signed in; `server` is the one of the file of tests.
+def enter(contexts: Contexts, server: AppServer) -> Iterator[Callable[..., Page]]:
+    """Open a page as somebody who has signed in, as on a computer of their own; `server` is that of the file of tests.
 
-    Everybody has a browser context of their own in each test, but for the lead, who keeps one for the file; `alone`
-    says it otherwise, as for a lead whose session ends. `watch` gets the page before anything is on it.
+    `watch` gets the page before anything is on it.
     """
-    pages: list[Page] = []
+    taken: list[tuple[dict[str, Any], BrowserContext]] = []
 
     def entered(
         name: str,
         password: str = PASSWORD,
         *,
         url: str = "",
-        alone: bool | None = None,
         watch: Callable[[Page], object] = lambda page: None,
+        viewport: ViewportSize = VIEWPORT,
+        color_scheme: Literal["light", "dark"] = "light",
         **options: Any,
     ) -> Page:
-        if name != LEAD if alone is None else alone:
-            page = open_page(**options)
-        else:
-            key = (server.url, name, *sorted((key, str(value)) for key, value in options.items()))
-            if key not in kept:
-                kept[key] = browser.new_context(**({"viewport": VIEWPORT} | options))
-                kept[key].set_default_timeout(30_000)
-            page = kept[key].new_page()
-            pages.append(page)
+        url = url or server.url
+        context = contexts.take(options, urljoin(url, "/"))
+        taken.append((options, context))
+        page = context.new_page()
+        page.set_viewport_size(viewport)
+        page.emulate_media(color_scheme=color_scheme)
         watch(page)
-        has_signed_in(page.context, server.url, name, password)
-        page.goto(url or server.url)
+        sign_in_unseen(context, server.url, name, password)
+        page.goto(url)
         expect(page.get_by_role("button", name="Sign out")).to_be_visible(timeout=30_000)
         return page
 
     yield entered
-    for page in pages:
-        page.close()
+    for one in taken:
+        contexts.hand_back(*one)
 
 
 @pytest.fixture(scope="package")

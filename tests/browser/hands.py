@@ -47,7 +47,9 @@ def upload(page: Page, file: Path) -> None:
     """Choose a file for the first field that takes one, and see it arrive: until then a form goes off without it."""
     with page.expect_response("**/_stcore/upload_file/**"):
         page.locator("input[type=file]").first.set_input_files(file)
-    expect(page.get_by_text(file.suffix).first).to_be_visible()
+    chip = page.get_by_test_id("stFileUploader").first.get_by_test_id("stFileChip")
+    expect(chip.get_by_text(file.suffix)).to_be_visible()
+    expect(chip.get_by_test_id("stFileChipIconSpinner")).to_have_count(0)
 
 
 def button(page: Page, digit: int) -> Locator:

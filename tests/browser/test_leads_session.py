@@ -62,7 +62,7 @@ def test_a_session_that_ends_in_mid_work_leads_back_to_the_same_card_with_what_w
 ) -> None:
     found = rows(server, "SELECT pair_key FROM pair JOIN consensus USING (pair_id) WHERE verdict = 'discarded'")
     discarded = {str(key) for (key,) in found}
-    page = enter(LEAD, url=f"{server.url}/disagreements", alone=True)
+    page = enter(LEAD, url=f"{server.url}/disagreements")
     listed = page.locator(".rr-list tr[data-opens]")
     page.get_by_role("radio", name=re.compile("^Discarded")).click()
     for pair in discarded:
@@ -97,7 +97,7 @@ def test_a_card_that_another_lead_decided_stays_with_what_was_typed_also_over_a_
     mine = person_of(project, LEAD)
     api.add_person_with_password(project, mine, "Max", Role.LEAD, PASSWORD, now=time.time())
     other = person_of(project, "Max")
-    page = enter(LEAD, url=f"{server.url}/disagreements", alone=True)
+    page = enter(LEAD, url=f"{server.url}/disagreements")
     key, _ = card(page)
     fill(page, key, 4, REASON)
     api.adjudicate(project, other, PairKey(key), 1, "Only her *coat* is seen.", now=time.time() - 200)
@@ -121,7 +121,7 @@ def test_a_card_that_another_lead_decided_stays_with_what_was_typed_also_over_a_
 
 
 def test_what_was_typed_is_shown_to_nobody_else_at_the_same_computer(enter: Enter, server: AppServer) -> None:
-    page = enter(LEAD, url=f"{server.url}/people", alone=True)
+    page = enter(LEAD, url=f"{server.url}/people")
     page.get_by_label("Name").fill("Somebody who is not announced yet")
     end_sessions(server, LEAD)
     page.get_by_role("button", name="Add and invite").click()
@@ -142,7 +142,7 @@ def test_what_was_typed_is_shown_to_nobody_else_at_the_same_computer(enter: Ente
 
 
 def test_the_way_back_keeps_the_whole_address(enter: Enter, server: AppServer) -> None:
-    page = enter(LEAD, alone=True)
+    page = enter(LEAD)
     [(query,)] = rows(server, "SELECT query_id FROM query WHERE split = 'val' ORDER BY position LIMIT 1 OFFSET 2")
     page.goto(f"{server.url}/queries?q=a&query={query}")
     heading = page.get_by_role("heading", level=3).first
@@ -179,7 +179,7 @@ def test_an_unknown_address_gives_a_page_of_our_own_with_a_way_on(
 
 
 def test_who_is_signed_in_is_led_on_from_the_sign_in_form(enter: Enter, server: AppServer) -> None:
-    page = enter(LEAD, alone=True)
+    page = enter(LEAD)
     page.goto(f"{server.url}/session/sign-in?next=/release")
     expect(page).to_have_url(f"{server.url}/release")
     expect(page.get_by_role("heading", name="Release", exact=True)).to_be_visible(timeout=30_000)
@@ -188,7 +188,7 @@ def test_who_is_signed_in_is_led_on_from_the_sign_in_form(enter: Enter, server: 
 
 
 def test_a_lead_looks_behind_a_figure_of_somebody_by_keyboard(enter: Enter, server: AppServer) -> None:
-    page = enter(LEAD, url=f"{server.url}/people", alone=True)
+    page = enter(LEAD, url=f"{server.url}/people")
     page.get_by_role("button", name="Simulated annotator 1").press("Enter")
     expect(page.get_by_role("heading", name="Simulated annotator 1")).to_be_visible()
     bias = page.locator(".st-key-figure-bias")

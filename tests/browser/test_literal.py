@@ -119,7 +119,7 @@ def enter(enter: Enter, server: AppServer) -> Enter:
     def entered(path: str, name: str = LEAD) -> Page:
         # Below 1440 a lead's menu takes the place of the project's name.
         viewport = {"width": 1600, "height": 800}
-        return enter(hostile(name), url=server.url + path, alone=name != LEAD, viewport=viewport)
+        return enter(hostile(name), url=server.url + path, viewport=viewport)
 
     return entered
 

@@ -119,10 +119,9 @@ def test_a_person_is_paused_and_goes_on_without_signing_in_again(enter: Enter, s
 def test_a_trial_round_is_taken_before_work_and_read_by_the_lead(enter: Enter, server: AppServer) -> None:
     lead = enter(LEAD, url=f"{server.url}/exam")
     lead.get_by_text("Begin a trial round", exact=True).click()
-    form = lead.get_by_test_id("stForm").filter(has=lead.get_by_label("Top pairs of each"))
-    form.get_by_label("Top pairs of each").fill("2")
-    form.get_by_label("Queries", exact=True).fill("1")
-    form.get_by_role("button", name="Begin the trial round").click()
+    lead.get_by_label("Top pairs of each").fill("2")
+    lead.locator(".st-key-trial_count").get_by_label("Queries").fill("1")
+    lead.get_by_role("button", name="Begin the trial round").click()
     expect(lead.get_by_text("The trial round asks 2 pairs of 1 query.")).to_be_visible()
 
     page = enter(ANNOTATORS[2])
