@@ -46,20 +46,20 @@ def ranking(project: api.Project, lead: Person, board: api.Leaderboard, scores: 
         "board_ranking",
         # A name may have 100 characters; the others keep their place, and a click on the cell shows it whole.
         place=partial(_NUMBER, width=56, pinned=True),
-        run=partial(_TEXT, width=200, pinned=True),
+        run=partial(_TEXT, width=192, pinned=True),
         mean=partial(
             st.column_config.ProgressColumn,
             format="%.4f",
             min_value=0,
             max_value=highest or best or 1.0,
-            width=140,
+            width=156,
         ),
         interval=partial(_TEXT, width=132),
         difference=partial(_NUMBER, format="%+.4f", width=88),
-        difference_interval=partial(_TEXT, width=144),
+        difference_interval=partial(_TEXT, width=148),
         p_holm=partial(_TEXT, width=78),
         p_t=partial(_TEXT, width=66),
-        wins=partial(_TEXT, width=118),
+        wins=partial(_TEXT, width=108),
     )
     for note in table.notes:
         st.caption(plain(note))
