@@ -11,8 +11,8 @@ from typing import Any, SupportsIndex, TypeVar, Unpack
 
 from backend.ground.errors import InputError, Problem
 from backend.scoring.benchmarks import benchmark_named
-from backend.scoring.benchmarks.scoring import score_benchmark
-from backend.scoring.files.objects import AnyRun, AnyTruth, is_json_text, run_from, truth_from, videos_from
+from backend.scoring.benchmarks.scoring import require_only, score_benchmark, score_benchmark_in_pools
+from backend.scoring.files.objects import AnyRun, AnyTruth, is_json_text, run_from, tasks_from, truth_from, videos_from
 from backend.scoring.pools.files import read_pools
 from backend.scoring.pools.model import Pools
 from backend.scoring.pools.pooling import Pooling
@@ -229,9 +229,9 @@ def _scored(given: AnyTruth | None, runs: Mapping[str, AnyRun], asked: Wanted) -
     chosen = {name: asked.get(name) for name in ("k", "mu", "theta", "measures", "preset")}
     benchmark = benchmark_named(name) if (name := asked.get("benchmark")) else None
     pools, pooling, first = asked.get("pools"), asked.get("pooling"), asked.get("first_step")
-    if benchmark and any(value is not None for value in (*chosen.values(), pools)):
-        told = f"{benchmark.name} says itself which {', '.join(chosen)} there are; leave these and pools out"
-        raise InputError.single("benchmark", told)
+    if benchmark:
+        wanted = any(value is not None for value in chosen.values()) or asked.get("min_relevance", 1) != 1
+        require_only(benchmark, asked=wanted, truth=given is not None, pools=pools is not None)
     settings = settle(
         asked.get("preset") or "paper",
         DEFAULT_K if (k := asked.get("k")) is None else k,
@@ -247,7 +247,8 @@ def _scored(given: AnyTruth | None, runs: Mapping[str, AnyRun], asked: Wanted) -
     problems: list[Problem] = []
     videos = _read(problems, videos_from, asked.get("videos"))
     truth = _read(problems, truth_from, given)
-    read = {name: _read(problems, run_from, run, name, videos, truth) for name, run in runs.items()}
+    reader = tasks_from if benchmark and benchmark.tasks else run_from
+    read = {name: _read(problems, reader, run, name, videos, truth) for name, run in runs.items()}
     step = _read(problems, run_from, first, "first_step", videos)
     if isinstance(pools, (str, os.PathLike)):
         pools = _read(problems, read_pools, Path(pools))
@@ -255,9 +256,10 @@ def _scored(given: AnyTruth | None, runs: Mapping[str, AnyRun], asked: Wanted) -
         raise InputError(problems)
     columns = {name: run for name, run in read.items() if run is not None}
     if pools is not None:
-        return score_in_pools(
-            prepare_pools(pools, "pools", pooling or Pooling(), truth=truth, first=step), columns, settings
-        )
+        pooled = prepare_pools(pools, "pools", pooling or Pooling(), truth=truth, first=step)
+        if benchmark:
+            return score_benchmark_in_pools(benchmark, pooled, columns, options, pools="pools")
+        return score_in_pools(pooled, columns, settings)
     if truth is None:
         raise InputError.single("truth", "is missing")
     if benchmark:

@@ -11,8 +11,7 @@ from typing import Any, SupportsIndex, TypeVar, Unpack
 from backend.ground.errors import InputError, Problem
 from backend.ground.progress import Progress
 from backend.scoring.benchmarks import benchmark_named
-from backend.scoring.benchmarks.benchmark import Benchmark
-from backend.scoring.benchmarks.scoring import score_benchmark
+from backend.scoring.benchmarks.scoring import require_only, score_benchmark, score_benchmark_in_pools
 from backend.scoring.files.reading import read_run, read_tasks, read_truth, read_videos
 from backend.scoring.matching.columns import Run, Truth
 from backend.scoring.pools.files import read_pools
@@ -76,7 +75,9 @@ def score_files(
     chosen = None if benchmark is None else benchmark_named(benchmark)
     if chosen:
         asked = preset != "paper" or min_relevance != 1 or any((measures, k, mu, theta))
-        _require_only(chosen, truth_path, pool, asked)
+        require_only(chosen, asked=asked, truth=truth_path is not None, pools=pool is not None)
+        if pool and pool.own_video:
+            raise InputError.single("benchmark", f"{chosen.name} has no figures of the own video alone; leave it out")
     levels = POOL_MU if pool else DEFAULT_MU
     settings = settle(
         preset,
@@ -109,7 +110,8 @@ def score_files(
         if chosen and truth:
             board = score_benchmark(chosen, truth, runs, options, beside=beside, progress=progress)
         elif chosen and pool:
-            board = _benchmark_in_pools(chosen, pool, runs, names, options, progress)
+            pooled = _pooled(pool, None, names)
+            board = score_benchmark_in_pools(chosen, pooled, runs, options, pools=pool.path.name, progress=progress)
         elif pool:
             board = _in_pools(pool, truth, runs, names, settings, progress)
         elif truth:
@@ -165,23 +167,6 @@ def _in_pools(
     )
 
 
-def _benchmark_in_pools(
-    chosen: Benchmark,
-    pool: PoolFile,
-    runs: Mapping[str, Run],
-    names: Mapping[int, str] | None,
-    options: Options,
-    progress: Progress | None,
-) -> Scoreboard:
-    """The runs by a benchmark in the pools of a file, whose own moments are the truth."""
-    pooled = _pooled(pool, None, names)
-    full = {name: pooled.places.without_short(run) for name, run in runs.items()}
-    board = score_benchmark(chosen, pooled.truth, full, options, narrowing=pooled.narrowing, progress=progress)
-    named: dict[str, str | bool | float] = {"pool": pool.path.name}
-    setting = replace(board.setting, options=named | pooled.pooling.options)
-    return replace(board, setting=setting, warnings=(*pooled.warnings, *board.warnings))
-
-
 def _pooled(pool: PoolFile, truth: Truth | None, names: Mapping[int, str] | None) -> Pooled:
     problems: list[Problem] = []
     pools = _read(problems, read_pools, pool.path)
@@ -189,16 +174,6 @@ def _pooled(pool: PoolFile, truth: Truth | None, names: Mapping[int, str] | None
     if pools is None or problems:
         raise InputError(problems)
     return prepare_pools(pools, str(pool.path), pool.pooling, truth=truth, first=first)
-
-
-def _require_only(chosen: Benchmark, truth: Path | None, pool: PoolFile | None, asked: bool) -> None:
-    """Refuse beside a benchmark what it says itself, and files that it does not score."""
-    if asked or (pool and not chosen.in_pools):
-        told = "says itself which measures, K, mu and theta, and by which preset; leave these and pools out"
-        raise InputError.single("benchmark", f"{chosen.name} {told}")
-    if chosen.in_pools and (truth or pool is None or pool.own_video):
-        told = "is scored in pools, whose own moments are the truth; give pools, no truth, and leave the own video out"
-        raise InputError.single("benchmark", f"{chosen.name} {told}")
 
 
 def _read(problems: list[Problem], read: Callable[..., _Read], *given: Any) -> _Read | None:

@@ -11,6 +11,7 @@ from backend.ground.errors import InputError
 from backend.ground.progress import Progress
 from backend.scoring.benchmarks.benchmark import Benchmark, Part
 from backend.scoring.matching.columns import Run, Truth
+from backend.scoring.pools.scoring import Pooled
 from backend.scoring.presets import Options, Settings
 from backend.scoring.scoreboard import Scoreboard, Setting, score_runs
 from backend.scoring.scores import Narrowing
@@ -76,6 +77,47 @@ def score_benchmark(
     warnings = tuple(dict.fromkeys(warning for board in boards if board for warning in board.warnings))
     of_runs = {name: {"figures": found} for name, found in values.items()}
     return replace(first, warnings=warnings, setting=Setting(facts={"benchmark": facts}, of_run=of_runs))
+
+
+def score_benchmark_in_pools(
+    benchmark: Benchmark,
+    pooled: Pooled,
+    runs: Mapping[str, Run],
+    asked: Options,
+    *,
+    pools: str,
+    progress: Progress | None = None,
+) -> Scoreboard:
+    """Score runs, by name, by a benchmark in pools whose own moments are the truth; `pools` is what they are called.
+
+    Raises:
+        InputError: as `score_benchmark`.
+    """
+    full = {name: pooled.places.without_short(run) for name, run in runs.items()}
+    board = score_benchmark(benchmark, pooled.truth, full, asked, narrowing=pooled.narrowing, progress=progress)
+    options: dict[str, str | bool | float] = {"pool": pools}
+    setting = replace(board.setting, options=options | pooled.pooling.options)
+    return replace(board, setting=setting, warnings=(*pooled.warnings, *board.warnings))
+
+
+def require_only(benchmark: Benchmark, *, asked: bool, truth: bool, pools: bool) -> None:
+    """Refuse beside a benchmark what it says itself, and files that it does not score.
+
+    Args:
+        benchmark: which.
+        asked: whether measures, K, mu, theta, relevance or preset were chosen.
+        truth: whether a truth is given.
+        pools: whether pools are given.
+
+    Raises:
+        InputError: with what to leave out, or to give.
+    """
+    if asked or (pools and not benchmark.in_pools):
+        told = "says itself which measures, K, mu and theta, and by which preset; leave these and pools out"
+        raise InputError.single("benchmark", f"{benchmark.name} {told}")
+    if benchmark.in_pools and (truth or not pools):
+        told = "is scored in pools, whose own moments are the truth; give pools and no truth"
+        raise InputError.single("benchmark", f"{benchmark.name} {told}")
 
 
 def _board(

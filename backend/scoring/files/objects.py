@@ -14,8 +14,19 @@ from backend.ground.errors import InputError, Problem
 from backend.scoring.files.documents import parse_run, parse_truth, parse_video_map
 from backend.scoring.files.entries import Group, by_query, parse_run_mapping, parse_truth_mapping, run_of, truth_of
 from backend.scoring.files.entry_rows import resolver
-from backend.scoring.files.reading import read_run, read_truth, read_videos
-from backend.scoring.files.words import QUERY, RANK, RUN, TASK_VIDEOS, TASKS, TRUTH, Kind, names_in, pick
+from backend.scoring.files.reading import of_tasks, read_run, read_tasks, read_truth, read_videos
+from backend.scoring.files.words import (
+    QUERY,
+    RANK,
+    RUN,
+    TASK_OF_VIDEOS,
+    TASK_VIDEOS,
+    TASKS,
+    TRUTH,
+    Kind,
+    names_in,
+    pick,
+)
 from backend.scoring.matching.columns import Run, Truth
 
 
@@ -53,6 +64,15 @@ def truth_from(given: object, name: str = "truth") -> Truth:
         groups = _rows_of(given, name, TRUTH)
         return truth_of(groups, name, names_in(list(map(str, given.columns)), TRUTH), str)
     raise _refused(given, name, "{query: [moment, ...]}")
+
+
+def tasks_from(given: object, name: str = "run", videos: Videos | None = None, truth: Truth | None = None) -> Run:
+    """As `run_from`, with every task of one of TVR's own prediction files, or of its content; others are of VCMR."""
+    if isinstance(given, (str, os.PathLike)):
+        return read_tasks(_path(given, name), videos, truth)
+    if isinstance(given, Mapping) and (tasks := [task for task in (*TASKS, TASK_OF_VIDEOS) if task in given]):
+        return of_tasks({task: parse_run(given, name, videos, task) for task in tasks})
+    return of_tasks({TASKS[0]: run_from(given, name, videos, truth)})
 
 
 def run_from(given: object, name: str = "run", videos: Videos | None = None, truth: Truth | None = None) -> Run:

@@ -27,7 +27,11 @@ def read_tasks(path: Path, videos: Mapping[int, str] | None = None, truth: Truth
     """As `read_run`, with every task of one of TVR's own prediction files; any other run is one of VCMR."""
     content, file = unpacked(path), str(path)
     runs = {task: run_file(content, file, videos, truth, task=task) for task in tasks_of(content)}
-    runs = runs or {TASKS[0]: run_file(content, file, videos, truth)}
+    return of_tasks(runs or {TASKS[0]: run_file(content, file, videos, truth)})
+
+
+def of_tasks(runs: Mapping[str, Run]) -> Run:
+    """The first of some tasks' runs, which has them all."""
     return replace(next(iter(runs.values())), tasks=runs)
 
 

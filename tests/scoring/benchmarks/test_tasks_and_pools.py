@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from backend.ground.errors import InputError
+from backend.scoring.evaluate import evaluate
 from backend.scoring.pools.pooling import PoolFile, Pooling
 from backend.scoring.scored_files import score_files
 from backend.scoring.views.benchmark import figures
@@ -97,3 +98,19 @@ class TestPools:
     def test_other_benchmarks_have_no_pools(self, mvmr: Golden):
         with pytest.raises(InputError, match="leave these and pools out"):
             score_files(None, [mvmr.run], benchmark="tvr", pool=PoolFile(mvmr.truth, Pooling()))
+
+
+class TestPython:
+    """The same from Python, by paths and by what the files hold."""
+
+    def test_all_tasks_of_a_run_are_scored(self, tvr: Golden):
+        content = json.loads(tvr.run.read_text())
+        for run in (tvr.run, content):
+            shares = evaluate(tvr.truth, run, benchmark="tvr").summary["runs"][0]["figures"]
+            assert {name: f"{100 * shares[name]:.2f}" for name in tvr.printed["TVR"]} == tvr.printed["TVR"]
+
+    def test_pools_are_given_in_place_of_a_truth(self, mvmr: Golden):
+        shares = evaluate(None, mvmr.run, pools=mvmr.truth, benchmark="mvmr").summary["runs"][0]["figures"]
+        assert {name: f"{100 * share:.2f}" for name, share in shares.items()} == mvmr.printed["MVMR"]
+        with pytest.raises(InputError, match="mvmr is scored in pools"):
+            evaluate(mvmr.truth, mvmr.run, benchmark="mvmr")
