@@ -52,7 +52,7 @@ class Demand:
 
 def demand(db: Database, paces: Sequence[progress.Pace] = (), *, span_days: float = 1.0) -> Demand:
     """What is still wanted; with the paces of people over `span_days`, also how fast they may give it."""
-    workers = tuple(_workers(db, paces or progress.paces(db, midnight=0.0, week_ago=0.0), span_days))
+    workers = tuple(_workers(db, paces or progress.everybody(db), span_days))
     return Demand(
         wanting.kinds(db, rules.alike([worker.queries for worker in workers if worker.queries is not None])),
         workers,
@@ -84,7 +84,7 @@ def stuck(store: Store) -> tuple[Stuck, ...]:
 def stuck_of(store: Store, query_id: QueryId) -> QueryStuck:
     """What of a query cannot come to its end by itself, and why; its probe counts too."""
     with reading(store) as db:
-        workers = _workers(db, progress.paces(db, midnight=0.0, week_ago=0.0), span_days=1.0)
+        workers = _workers(db, progress.everybody(db), span_days=1.0)
         pairs = wanting.of_query(db, query_id)
         blocked, set_aside = wanting.kept_back_of(db, query_id)
     ranks = defaultdict[tuple[int, ...], list[int]](list)
@@ -98,7 +98,7 @@ def stuck_of(store: Store, query_id: QueryId) -> QueryStuck:
 def stuck_queries(store: Store) -> frozenset[QueryId]:
     """The queries of all pairs that are stuck."""
     with reading(store) as db:
-        workers = _workers(db, progress.paces(db, midnight=0.0, week_ago=0.0), span_days=1.0)
+        workers = _workers(db, progress.everybody(db), span_days=1.0)
         kinds = wanting.kinds(db, lambda query: query)
     return frozenset(kind.query for kind in kinds if kind.query is not None and rules.lacks(kind, workers) > 0)
 

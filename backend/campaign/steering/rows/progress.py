@@ -46,6 +46,15 @@ class Pace:
 
 def paces(db: Database, *, midnight: float, week_ago: float) -> list[Pace]:
     """What every annotator judged since midnight and in the last seven days, the busiest first."""
+    return _paces(db, _BY_PEOPLE, midnight, week_ago)
+
+
+def everybody(db: Database) -> list[Pace]:
+    """The same without any pace: nobody's judgements are looked at."""
+    return _paces(db, "FALSE", 0.0, 0.0)
+
+
+def _paces(db: Database, counted: str, midnight: float, week_ago: float) -> list[Pace]:
     rows = db.conn.execute(
         "SELECT a.name, coalesce(sum(j.graded_at >= :midnight), 0), coalesce(sum(j.graded_at >= :week), 0) AS week, "
         "a.annotator_id, min(j.graded_at), a.suspended, a.simulated, "
@@ -54,7 +63,7 @@ def paces(db: Database, *, midnight: float, week_ago: float) -> list[Pace]:
         "  WHERE f.annotator_id = a.annotator_id ORDER BY f.judgement_id LIMIT 1), 0) "
         "  AND NOT EXISTS (SELECT 1 FROM invitation i WHERE i.annotator_id = a.annotator_id) "
         "  AND NOT EXISTS (SELECT 1 FROM identity d WHERE d.annotator_id = a.annotator_id) "
-        f"FROM annotator a LEFT JOIN judgement j ON j.annotator_id = a.annotator_id AND {_BY_PEOPLE} "
+        f"FROM annotator a LEFT JOIN judgement j ON j.annotator_id = a.annotator_id AND {counted} "
         "WHERE a.role = 'annotator' GROUP BY a.annotator_id ORDER BY week DESC, a.name",
         {"midnight": midnight, "week": week_ago},
     )
