@@ -24,7 +24,7 @@ from backend.cli.conventions import (
 )
 from backend.cli.measures_alone import axioms, theory
 from backend.cli.output import Json, numbers, progress_bar
-from backend.cli.studying import Out, as_text, by_stem, finish, matrix, study_inputs, two_files
+from backend.cli.studying import Measure, Out, as_text, by_stem, finish, matrix, study_inputs, two_files
 
 measures = typer.Typer(
     help="Study the measures themselves; figures and data go into a folder.",
@@ -54,10 +54,6 @@ class Noise(StrEnum):
     GAUSSIAN_ENDS = "gaussian_ends"
 
 
-Measure = Annotated[
-    list[str] | None,
-    typer.Option("--measure", metavar="TEXT", help="Only measures whose name begins so, e.g. ndcg@10; repeatable."),
-]
 Seed = Annotated[int, typer.Option("--seed", help="Of all random numbers.", min=0)]
 Jobs = Annotated[int, typer.Option("--jobs", help="Processes; the numbers do not depend on it.", min=1)]
 
@@ -230,7 +226,7 @@ def model_selection(
     test_measure: Annotated[
         list[str] | None,
         typer.Option(
-            "--test-measure", metavar="TEXT", help="What judges on test, as --measure; the same where not given."
+            "--test-measure", metavar="NAME|KEY", help="What judges on test, as --measure; the same where not given."
         ),
     ] = None,
     z_over: Annotated[
@@ -248,8 +244,8 @@ def model_selection(
     if len(files) < len(run):
         raise typer.BadParameter("two models have one name", param_hint="--run")
     val, test = (
-        study_inputs(path, {name: both[n] for name, both in files.items()}, videos, preset, k, mu, theta, option, asked)
-        for n, (path, asked) in enumerate(((truth_val, measure), (truth_test, test_measure or measure)))
+        study_inputs(path, {name: both[n] for name, both in files.items()}, videos, preset, k, mu, theta, option, named)
+        for n, (path, named) in enumerate(((truth_val, measure), (truth_test, test_measure or measure)))
     )
     study = api.model_selection_study(val, test, over=z_over.value)
     header, rows = matrix(study, ("validation_measure", "test_measure", "z"), "z on test", ".2f")

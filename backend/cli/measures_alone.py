@@ -8,7 +8,7 @@ import typer
 from backend import api
 from backend.cli.conventions import THRESHOLDS, Mu, Option, Preset, PresetOption, Theta, read_option
 from backend.cli.output import Json, numbers
-from backend.cli.studying import Out, finish
+from backend.cli.studying import Measure, Out, asked, finish
 
 
 class Axis(StrEnum):
@@ -19,10 +19,7 @@ class Axis(StrEnum):
 
 
 def axioms(
-    measure: Annotated[
-        list[str] | None,
-        typer.Option("--measure", metavar="NAME", help="Such as ndcg; repeatable.  [default: all of the preset]"),
-    ] = None,
+    measure: Measure = None,
     preset: PresetOption = Preset.PAPER,
     mu: Mu = "0.5",
     theta: Theta = "0.5",
@@ -36,7 +33,7 @@ def axioms(
     Example: reelrank measures axioms --measure ndcg --mu 0.3,0.5
     """
     study = api.axioms_study(
-        measure or (),
+        asked(measure),
         preset=preset.value,
         mu=numbers(mu, float, "--mu"),
         theta=numbers(theta, float, "--theta"),

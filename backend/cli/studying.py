@@ -10,6 +10,12 @@ from backend import api
 from backend.cli.conventions import Preset, read_option
 from backend.cli.output import numbers, say, table
 
+Measure = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--measure", metavar="NAME|KEY", help="Only these, such as ndcg, ndcg@10 or map@avg; may be repeated."
+    ),
+]
 Out = Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Output folder.  [default: studies/NAME]")]
 _COLUMNS = 9
 """Of a table of all pairs of measures: what a terminal of 80 characters holds."""
@@ -35,9 +41,14 @@ def study_inputs(
         [int(cutoff) for cutoff in numbers(k, int, "--k")],
         numbers(mu, float, "--mu"),
         numbers(theta, float, "--theta"),
-        measure or (),
+        asked(measure),
         dict(read_option(text) for text in option or ()),  # type: ignore[arg-type]
     )
+
+
+def asked(measure: list[str] | None) -> list[str]:
+    """Names and keys of measures, from an option that may be repeated and may have commas."""
+    return [part for text in measure or () for part in api.split_measures(text)]
 
 
 def by_stem(paths: list[Path]) -> dict[str, Path]:

@@ -152,11 +152,23 @@ def test_model_selection_judges_on_test_what_validation_selected(
 
 
 def test_other_measures_may_judge_on_test(reelrank: Run, files: dict[str, Any]) -> None:
-    code, out, _ = reelrank("measures", "model-selection", *models("--test-measure", "axiou"))
+    code, out, _ = reelrank("measures", "model-selection", *models("--test-measure", "recall@1,0.7,miou"))
     assert code == 0
     head, *rows = (line.split() for line in out.splitlines()[1:4])
-    assert head[-2:] == ["axiou@3", "model"]
+    assert head[-3:] == ["recall@1,0.7", "miou", "model"]
     assert [row[0] for row in rows] == ["ndcg@3,0.3", "ndcg@3,0.5"]
+
+
+def test_a_study_takes_any_measure_as_evaluate_does(reelrank: Run, files: dict[str, Any]) -> None:
+    """Names and keys, with commas or one by one; measures that have to be asked for, too."""
+    asked = [*given(), "--measure", "map@avg,recall@7,0.3", "--measure", "bpref"]
+    rows = json.loads(reelrank("measures", "ties", *asked, "--json")[1])["rows"]
+    assert [row["measure"] for row in rows if "ndcg" not in row["measure"]] == [
+        "map@avg",
+        "recall@7,0.3",
+        "bpref@0.3",
+        "bpref@0.5",
+    ]
 
 
 def test_one_model_for_all_measures_is_told(reelrank: Run, files: dict[str, Any]) -> None:
@@ -238,7 +250,7 @@ def test_a_packed_video_map_is_read_like_any_other(reelrank: Run, files: dict[st
     ("name", "arguments", "message"),
     [
         ("ties", ("--option", "missing=skip"), "missing: systems are compared on the same queries"),
-        ("ties", ("--measure", "gcd"), "measure: none begins with 'gcd'; there are ndcg@3,0.3"),
+        ("ties", ("--measure", "gcd"), "measures: 'gcd' is not one of bpref, judged, ndcg"),
         ("ties", ("--mu", "1.5"), "mu: 1.5 is not in (0, 1]"),
         ("ties", ("--run", "val.json"), "val.json"),
         ("stability", ("--sizes", "5,13"), "sizes: 13 is not from 1 to the 12 queries"),

@@ -13,7 +13,6 @@ import numpy as np
 
 from backend.ground.errors import InputError, Problem
 from backend.ground.reading import unpacked
-from backend.scoring import measures as family
 from backend.scoring.files.reading import read_run, read_truth, read_videos
 from backend.scoring.matching.columns import Run
 from backend.scoring.presets import DEFAULT_K, DEFAULT_MU, Options, Preset, Settings, settle
@@ -25,9 +24,8 @@ from backend.scoring.studies.study import SystemValues
 class StudyInputs:
     """What is scored and how: as for `evaluate_files`, but of each run its name and file.
 
-    `measures` keeps only the measures whose names begin with one of these texts, such as `ndcg@10`; the
-    whole name of a measure, such as `recall`, means that measure alone. Systems are
-    compared on the same queries, so `missing` is `zero` in both presets and may not be `skip`.
+    `measures` are asked for as there: names, or keys such as `ndcg@10` and `map@avg`; none means the usual ones.
+    Systems are compared on the same queries, so `missing` is `zero` in both presets and may not be `skip`.
     """
 
     truth: Path
@@ -43,12 +41,11 @@ class StudyInputs:
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """Everything read, checked and scored; `kept` numbers the measures of the table among `settings.keys`."""
+    """Everything read, checked and scored; the measures of the table are `settings.keys`."""
 
     key: AnswerKey
     runs: tuple[Run, ...]
     settings: Settings
-    kept: tuple[int, ...]
     table: SystemValues
     warnings: list[str]
 
@@ -70,9 +67,7 @@ def read_and_score(inputs: StudyInputs) -> Scored:
     options = inputs.options.copy()
     if options.get("missing") is None:
         options["missing"] = "zero"
-    settings = settle(inputs.preset, inputs.k, inputs.mu, options, theta=inputs.theta)
-    beginnings, notes = _beginnings(inputs.measures)
-    kept = _kept(settings.keys, beginnings)
+    settings = settle(inputs.preset, inputs.k, inputs.mu, options, theta=inputs.theta, measures=inputs.measures or None)
     names = None if inputs.videos is None else read_videos(inputs.videos)
     problems: list[Problem] = []
     if len(inputs.runs) < 2:
@@ -100,35 +95,10 @@ def read_and_score(inputs: StudyInputs) -> Scored:
         raise InputError.single(inputs.truth, "no query counts, so there is nothing to compare")
     values = np.array(
         [found.values[:, [at[query] for query in queries]] for found, at in zip(scores, order, strict=True)]
-    ).transpose(1, 0, 2)[list(kept)]
-    table = SystemValues(tuple(settings.keys[n] for n in kept), tuple(inputs.runs), np.ascontiguousarray(values))
-    warnings = [*notes, *key.warnings, *(warning for run in ranked for warning in run.warnings)]
-    return Scored(key, tuple(runs), settings, kept, table, warnings)
-
-
-def _beginnings(texts: Sequence[str]) -> tuple[tuple[str, ...], list[str]]:
-    """What keys may begin with, and what to tell; a whole name means that measure alone: recall is not recall_gt.
-
-    >>> _beginnings(["recall", "rank@1", "ndcg@1", "nd", "miou"])[0]
-    ('recall@', 'recall@1', 'ndcg@1', 'nd', 'miou')
-    """
-    found: list[str] = []
-    told: list[str] = []
-    for text in texts:
-        name, at, rest = text.partition("@")
-        (proper,), notes = family.proper_names([name])
-        whole = proper in family.MEASURES and "@" in family.MEASURES[proper].signature
-        found.append(f"{proper}@{rest}" if at or whole else proper)
-        told += notes
-    return tuple(found), told
-
-
-def _kept(keys: Sequence[str], beginnings: Sequence[str]) -> tuple[int, ...]:
-    unused = [text for text in beginnings if not any(key.startswith(text) for key in keys)]
-    if unused:
-        known = ", ".join(keys)
-        raise InputError([Problem("measure", None, f"none begins with {text!r}; there are {known}") for text in unused])
-    return tuple(n for n, key in enumerate(keys) if not beginnings or key.startswith(tuple(beginnings)))
+    ).transpose(1, 0, 2)
+    table = SystemValues(settings.keys, tuple(inputs.runs), np.ascontiguousarray(values))
+    warnings = [*settings.notes, *key.warnings, *(warning for run in ranked for warning in run.warnings)]
+    return Scored(key, tuple(runs), settings, table, warnings)
 
 
 def durations_of(path: Path) -> dict[str, float]:

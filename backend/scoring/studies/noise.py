@@ -58,7 +58,6 @@ class NoiseInputs:
     truth: Truth
     runs: tuple[Run, ...]
     settings: Settings
-    measures: tuple[int, ...]
     duration_s: Floats
 
 
@@ -129,7 +128,7 @@ def noisy_scores(inputs: NoiseInputs, unit: NoisySet) -> NoisyScores:
     key = prepare_truth(replace(truth, start_s=start_s, end_s=end_s), settings)
     means = [score(key, prepare_run(run, key, settings), settings).values.mean(axis=1) for run in inputs.runs]
     near = np.median(iou_float64(truth.start_s, truth.end_s, start_s, end_s))
-    return NoisyScores(np.array(means).T[list(inputs.measures)], float(near))
+    return NoisyScores(np.array(means).T, float(near))
 
 
 def noisy_spans(

@@ -82,7 +82,7 @@ def noise_study(
         warnings.append(f"the durations of {unknown} of the truth's {len(truth.videos)} videos are not known "
                         "(--videos gives them); noisy moments may end after them")  # fmt: skip
     rows = noise.label_noise(
-        noise.NoiseInputs(truth, scored.runs, scored.settings, scored.kept, noise.durations(truth, known_s)),
+        noise.NoiseInputs(truth, scored.runs, scored.settings, noise.durations(truth, known_s)),
         scored.table,
         [noise.NoiseModel(kind, float(sigma)) for sigma in dict.fromkeys(sigmas_s)],
         sets=sets,

@@ -158,11 +158,11 @@ def noise_inputs() -> tuple[noise.NoiseInputs, SystemValues]:
         parse_run_mapping({q: [[m["video"], m["start"] + shift, m["end"], 1.0] for m in ms] for q, ms in truth.items()})
         for shift in (0.0, 3.0)
     ]
-    settings = settle("paper", [3], [0.5, 0.8], {})
+    settings = settle("paper", [3], [0.5, 0.8], {}, measures=["ndcg"])
     columns = parse_truth_mapping(truth)
-    inputs = noise.NoiseInputs(columns, tuple(runs), settings, (0, 1), np.full(len(columns.video), 60.0))
+    inputs = noise.NoiseInputs(columns, tuple(runs), settings, np.full(len(columns.video), 60.0))
     silent = noise.noisy_scores(inputs, noise.NoisySet(0, 0, noise.NoiseModel("gaussian_ends", 0.0))).means
-    return inputs, SystemValues(settings.keys[:2], ("exact", "shifted"), silent[:, :, None])
+    return inputs, SystemValues(settings.keys, ("exact", "shifted"), silent[:, :, None])
 
 
 def test_label_noise_is_the_error_of_the_noisy_means() -> None:
@@ -210,7 +210,7 @@ def test_the_median_iou_of_exp_length_is_the_iou_of_the_median_length() -> None:
     truth = parse_truth_mapping(
         {"q": [{"video": f"v{n}", "start": 0, "end": 100, "relevance": 1} for n in range(20_000)]}
     )
-    inputs = noise.NoiseInputs(truth, (), settle("paper", [3], [0.5], {}), (), np.full(20_000, np.inf))
+    inputs = noise.NoiseInputs(truth, (), settle("paper", [3], [0.5], {}), np.full(20_000, np.inf))
     near = noise.noisy_scores(inputs, noise.NoisySet(0, 0, noise.NoiseModel("exp_length", 0.0))).median_iou
     assert near == pytest.approx(expected, abs=0.01)
 
