@@ -180,6 +180,9 @@ def evaluate(
             if intervals or baseline is not None:
                 api.add_statistics(summaries[name], board, asked, progress=progress)
         summary, board = api.joined_scores(summaries), boards[given.splits[0]]
+        # Before the report, which takes longer: a chart of nothing is refused.
+        for chart_name, file in charts:
+            api.write_score_figure(chart_name.value, summary, file)
         if report is not None:
             made = datetime.fromtimestamp(now(), UTC)
             page = api.report_page(
@@ -194,8 +197,6 @@ def evaluate(
                 progress=progress,
             )
             save(report, page)
-    for name, file in charts:
-        api.write_score_figure(name.value, summary, file)
     if per_query is not None:
         save(per_query, api.per_query_csv(summary, list(board.per_query())))
     _write(summary, shown, form, out, json)

@@ -243,7 +243,9 @@ def test_a_chart_of_nothing_is_refused_in_words(
 ) -> None:
     name, _, file = chart.partition("=")
     asked = ("evaluate", "--truth", files[0], "--run", files[1][0], "--k", "5", "--mu", "0.5")
-    found, _, err = reelrank(*asked, "--chart", f"{name}={tmp_path / file}")
+    page = tmp_path / "scores.html"
+    found, _, err = reelrank(*asked, "--chart", f"{name}={tmp_path / file}", "--report", page)
     assert found == code
     assert message in " ".join(re.sub("[│╭╮╰╯─]", " ", err).split())
     assert not (tmp_path / file).exists()
+    assert not page.exists()
