@@ -66,6 +66,7 @@ class By(StrEnum):
     DURATION = "duration"
     SHOW = "show"
     RELEVANCE = "relevance"
+    TYPE = "type"
 
 
 def register(app: typer.Typer) -> None:

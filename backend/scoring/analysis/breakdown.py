@@ -1,4 +1,4 @@
-"""Groups of queries, so that a mean can be taken apart: by duration, show or relevance.
+"""Groups of queries, so that a mean can be taken apart: by duration, show, relevance or type.
 
 Each query belongs to exactly one group of a breakdown.
 """
@@ -109,8 +109,14 @@ def _by_relevance(truth: Truth, min_relevance: int) -> _Groups:
     return "highest relevance of a query's moments", label, names
 
 
+def _by_type(truth: Truth, _min_relevance: int) -> _Groups:
+    label = list(truth.types) or ["not said"] * len(truth.queries)
+    return "what a query tells of, as TVR has it: v the video, t subtitles, vt both", label, sorted(set(label))
+
+
 BREAKDOWNS: Mapping[str, Callable[[Truth, int], _Groups]] = {
     "duration": _by_duration,
     "show": _by_show,
     "relevance": _by_relevance,
+    "type": _by_type,
 }

@@ -77,13 +77,28 @@ def named_groups(document: object, file: str) -> list[Group]:
 
 
 def parse_video_map(document: object, file: str) -> dict[int, str]:
-    """`index -> name` from a decoded `{name: [duration, index]}`."""
+    """`index -> name` from a decoded `{name: [duration, index]}`, or an object of splits of such, as TVR has it."""
     if not isinstance(document, Mapping):
         raise InputError.single(file, "a video map is an object `name -> [duration, index]`")
+    if document and all(isinstance(part, Mapping) for part in document.values()):
+        document = _of_splits(document, file)
     pairs = {
         name: value[1] if isinstance(value, list) and len(value) == 2 else None for name, value in document.items()
     }
     return _names_by_index(pairs, file, "[duration, index]")
+
+
+def _of_splits(document: Mapping[str, Mapping[str, object]], file: str) -> dict[str, object]:
+    found: dict[str, object] = {}
+    problems = []
+    for row, (split, part) in enumerate(document.items(), start=1):
+        for name, value in part.items():
+            if found.setdefault(name, value) != value:
+                message = f"video {short(name)} of {short(split)} is given otherwise in an earlier split"
+                problems.append(Problem(file, row, message))
+    if problems:
+        raise InputError(problems)
+    return found
 
 
 def _names_by_index(pairs: Mapping[str, object], file: str, shape: str) -> dict[int, str]:

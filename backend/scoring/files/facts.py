@@ -61,9 +61,14 @@ def read_facts(truth: Path, videos: Path | None = None) -> Facts:
             texts[str(query)] = moments[0].caption
             durations |= {one.video: one.duration_s for one in moments if one.duration_s}
     if videos:
-        for name, value in _decoded(unpacked(videos), dict[str, tuple[float, int]], {}).items():
-            durations[name] = value[0]
+        mapped = unpacked(videos)
+        parts = [_decoded(mapped, _Videos, {}), *_decoded(mapped, dict[str, _Videos], {}).values()]
+        durations |= {name: value[0] for part in parts for name, value in part.items()}
     return Facts(texts, durations)
+
+
+_Videos = dict[str, tuple[float, int]]
+"""A map of videos; it may be in splits, as TVR's."""
 
 
 def described(truth: Truth, content: bytes) -> Truth:

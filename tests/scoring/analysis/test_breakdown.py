@@ -1,5 +1,7 @@
 """Groups of queries: every query in exactly one, with the stated bounds."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -64,6 +66,14 @@ def test_a_query_belongs_to_the_show_of_its_first_most_relevant_moment() -> None
 )
 def test_shows_are_read_from_names_as_tvr_writes_them(video: str, show: str) -> None:
     assert show_of(video) == show
+
+
+def test_types_are_those_of_the_truth_and_one_group_where_it_has_none() -> None:
+    truth = parse_truth_mapping(TRUTH)
+    assert break_down("type", truth).names == ("not said",)
+    types = ("v", "t", *["v"] * (len(TRUTH) - 2))
+    part = break_down("type", replace(truth, types=types))
+    assert dict(zip(part.names, part.sizes, strict=True)) == {"t": 1, "v": len(TRUTH) - 1}
 
 
 @pytest.mark.parametrize("by", BREAKDOWNS)

@@ -13,6 +13,7 @@ from backend.ground.reading import unpack
 from backend.scoring.evaluate import evaluate
 from backend.scoring.files import documents, fast, text, words
 from backend.scoring.files.counting import count_keys
+from backend.scoring.files.facts import read_facts
 from backend.scoring.files.formats import run_file, tasks_of, truth_file
 from backend.scoring.files.reading import read_run, read_truth, read_videos
 
@@ -30,6 +31,12 @@ WINDOWS = [
 
 def lines(*entries: object) -> bytes:
     return "".join(json.dumps(entry) + "\n" for entry in entries).encode()
+
+
+def write_truth(folder: Path) -> Path:
+    path = folder / "val.csv"
+    path.write_text("query_id,video,start,end,relevance\n5,a,0,9.5,4\n")
+    return path
 
 
 def said(read, content: bytes | object, *arguments: object) -> list[str]:
@@ -119,6 +126,18 @@ class TestForms:
         assert run_file(content, "f").videos == ("7", "b")
         assert run_file(content, "f", {7: "a"}).videos == ("a", "b")
         assert said(run_file, content, {8: "a"}) == ["row 2: query 5, moment 1: the video map has no index 7"]
+
+    def test_a_map_of_videos_may_be_in_splits_as_that_of_tvr(self, tmp_path: Path):
+        path = tmp_path / "map.json"
+        path.write_text('{"train": {"a": [9.5, 0]}, "val": {"b": [8, 1], "a": [9.5, 0]}}')
+        assert read_videos(path) == {0: "a", 1: "b"}
+        assert dict(read_facts(write_truth(tmp_path), path).durations) == {"a": 9.5, "b": 8}
+        path.write_text('{"train": {"a": [9.5, 0]}, "val": {"a": [9.5, 2]}}')
+        with pytest.raises(InputError, match="row 2: video 'a' of 'val' is given otherwise"):
+            read_videos(path)
+        path.write_text('{"train": {"a": [9.5, 0]}, "val": {"b": [9.5, 0]}}')
+        with pytest.raises(InputError, match="index 0 names both 'a' and 'b'"):
+            read_videos(path)
 
     @pytest.mark.parametrize("name", ["entries", "lines", "mapping", "flat", "windows", "task", "objects"])
     def test_valid_runs_take_the_fast_way(self, name: str):
