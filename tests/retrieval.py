@@ -51,9 +51,9 @@ def plain_iou(p, g, arithmetic):
     return inter / union if union > 0 else 0
 
 
-def taken(index, query, video, start_s, end_s, mu, *, strict=False, exact=True):
+def taken(index, query, video, start_s, end_s, mu, *, strict=False, arithmetic="exact"):
     """Place in the index of the truth moment that each prediction takes at one mu, -1 for none."""
-    pairs = pair_up(index, query, video, start_s, end_s, exact=exact)
+    pairs = pair_up(index, query, video, start_s, end_s, arithmetic=arithmetic)
     (prediction, truth), *_ = settle_pairs(pairs, [mu], strict=strict)
     found = np.full(len(query), -1, dtype=np.int64)
     found[prediction] = truth

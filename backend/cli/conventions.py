@@ -174,6 +174,8 @@ def read_option(text: str) -> tuple[str, str | bool]:
     if not equals or name not in api.EVALUATION_OPTIONS:
         known = ", ".join(api.EVALUATION_OPTIONS)
         raise typer.BadParameter(f"{text!r} is not NAME=VALUE with one of {known}", param_hint="--option")
+    if name == "abandonment":
+        return name, value  # probabilities, which are as many as people want, or a name
     legal = {str(choice).lower(): choice for choice in api.EVALUATION_OPTIONS[name]}
     if value.lower() not in legal:
         raise typer.BadParameter(f"{name} is one of {', '.join(legal)}, not {value!r}", param_hint="--option")

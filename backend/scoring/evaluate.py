@@ -73,6 +73,7 @@ def evaluate(
     dedupe_predictions: bool | None = None,
     invalid: str | None = None,
     nms: float | None = None,
+    abandonment: str | Sequence[float] | None = None,
 ) -> Evaluation:
     """Measures of a run: the mean over queries, and each query's value.
 
@@ -89,7 +90,7 @@ def evaluate(
         min_relevance: relevance (1-4) from which a moment counts for measures without graded relevance.
         measures: one or more names of measures (`rank` stands for `recall`, `ap` for `axiou_ap`), or keys such as
             `ndcg@20,0.5`, `map@avg` and `miou`, which name one value whatever `k`, `mu` and `theta` are. Where not
-            given, those of the papers (all but `map` and `miou`) in preset `paper`, `ndcg` alone in `tvr-ranking`.
+            given, those of the papers (not `map`, `miou`, `ncxiou`) in preset `paper`, `ndcg` alone in `tvr-ranking`.
         benchmark: name of a benchmark of the field, such as `charades-sta`: it says which measures, cut-offs,
             thresholds and conventions, and `figures` of the result are those that its own evaluator prints.
         videos: the map `name -> [duration, index]` or its path, for runs that give videos by index.
@@ -112,13 +113,14 @@ def evaluate(
         invalid: impossible moments, mu outside (0, 1]: `error`, `skip` them, or `zero` (see `Conventions`).
         nms: non-maximum suppression: IoU in (0, 1] above which a prediction falls to a better one, by score, of the
             same query and video; what stays is ranked by score.
+        abandonment: of NCxIoU, where a person stops reading: `err`, `uniform`, or the probabilities of ranks 1, 2, ...
 
     Returns:
         A dict of `mean` and `per_query`, which has both as attributes too, and `to_frame()` and `to_latex()`. Values
         are keyed `ndcg@K,mu`, `recall@K,theta` (IoU >= theta), `recall_gt@K,theta` (>), `axiou_ap@K,theta` (>),
-        `axiou@K`, `dcg@K`, `map@theta` (>=), `map@avg` and `miou`, such as `ndcg@10,0.3`, in 0..1 except DCG, which is
-        not normalised. `per_query` has the queries of the run in its order, then the missing ones if they count; `mean`
-        is NumPy's mean of them in that order, `{}` if none counts.
+        `axiou@K`, `dcg@K`, `ncxiou@K`, `map@theta` (>=), `map@avg` and `miou`, such as `ndcg@10,0.3`, in 0..1 except
+        DCG, which is not normalised. `per_query` has the queries of the run in its order, then the missing ones if they
+        count; `mean` is NumPy's mean of them in that order, `{}` if none counts.
 
     Raises:
         InputError: naming `truth`, `run`, `first_step` or `pools` and the row, or the option, for all that is wrong.
@@ -156,6 +158,7 @@ def evaluate(
         "dedupe_predictions": dedupe_predictions,
         "invalid": invalid,
         "nms": nms,
+        "abandonment": abandonment,
     }
     return Evaluation(_scored(truth, {name: run}, asked))
 

@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+import numpy as np
+
 from backend.ground.timespan import Floats
 from backend.scoring.matching.found import Found
 
@@ -95,6 +97,16 @@ class Measure:
         return tuple(
             self.key(k, level) for k in (cutoffs if self.depth is None else [None]) for level in levels or [None]
         )
+
+    def values(self, found: Found, cutoffs: tuple[int, ...], thresholds: tuple[float, ...]) -> Floats:
+        """All its values in the order of `keys`, shape (keys, queries)."""
+        averaged = self.threshold.averaged if self.threshold else ()
+        levels = tuple(dict.fromkeys((*thresholds, *averaged)))
+        values = self.compute(found, cutoffs, levels)
+        if averaged:
+            asked, fixed = (values[:, [levels.index(level) for level in part]] for part in (thresholds, averaged))
+            values = np.concatenate([asked, fixed.mean(axis=1, keepdims=True)], axis=1)
+        return values.reshape(values.shape[0] * values.shape[1], -1)
 
     def read(self, key: str) -> tuple[str | None, str | None]:
         """Cut-off and threshold of one of its keys, as they are written there."""

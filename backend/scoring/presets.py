@@ -7,13 +7,15 @@ queries that the run holds. An option given explicitly overrides its preset.
 
 import math
 import operator
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, SupportsIndex, TypedDict
 
 from backend.ground.errors import InputError, Problem
 from backend.scoring import measures as family
 from backend.scoring.asked import HIGHEST_K, Asked, read_asked, split
+from backend.scoring.matching.abandonment import ERR, read_abandonment
+from backend.scoring.matching.abandonment import NAMED as ABANDONMENTS
 from backend.scoring.matching.columns import HIGHEST_RELEVANCE
 from backend.scoring.matching.discount import Gain
 from backend.scoring.matching.ious import Arithmetic
@@ -56,6 +58,8 @@ class Conventions:
     which overlap as usual); both let any finite mu pass."""
     nms: float | None = None
     """IoU above which a prediction falls to a better one of its query and video, see `matching.suppression`."""
+    abandonment: str = ERR
+    """Where a person stops reading, for NCxIoU alone, see `matching.abandonment`."""
 
 
 class Options(TypedDict, total=False):
@@ -73,6 +77,7 @@ class Options(TypedDict, total=False):
     dedupe_predictions: bool | None
     invalid: str | None
     nms: float | None
+    abandonment: str | Sequence[float] | None
 
 
 PRESETS: Mapping[str, Conventions] = {
@@ -116,6 +121,7 @@ OPTION_VALUES: Mapping[str, tuple[str | bool, ...]] = {
     "duplicates": ("keep", "merge_max"),
     "dedupe_predictions": (False, True),
     "invalid": ("error", "skip", "zero"),
+    "abandonment": ABANDONMENTS,
 }
 
 
@@ -200,18 +206,23 @@ def settle(
     if preset not in PRESETS:
         raise InputError.single("preset", f"{given_name!r} is not one of {', '.join(PRESETS)}")
     problems = []
-    given = {name: value for name, value in options.items() if value is not None}
+    given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
     for name, value in given.items():
         allowed = OPTION_VALUES.get(name)
         if name == "nms":
             problems += [] if _is_level(value) else [Problem(name, None, f"{value!r} is not an IoU in (0, 1]")]
+        elif name == "abandonment":
+            try:
+                given[name] = read_abandonment(value)
+            except ValueError as error:
+                problems.append(Problem(name, None, str(error)))
         elif allowed is None:
             problems.append(Problem(name, None, f"no such option; there are {', '.join(OPTION_VALUES)}"))
         elif value not in allowed:
             problems.append(Problem(name, None, f"{value!r} is not one of {', '.join(map(str, allowed))}"))
     if problems:
         raise InputError(problems)
-    conventions: Conventions = replace(PRESETS[preset], **given)  # type: ignore[arg-type]  # checked just above
+    conventions: Conventions = replace(PRESETS[preset], **given)
     cutoffs = _cutoffs(k, problems)
     strict = conventions.invalid == "error"
     thresholds = _thresholds("mu", mu, strict, problems)

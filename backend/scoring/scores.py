@@ -16,7 +16,6 @@ from backend.scoring.matching.columns import Indices, QueryKey, Run, Spans, Trut
 from backend.scoring.matching.found import Found
 from backend.scoring.matching.matching import TruthIndex, index_truth, pair_up
 from backend.scoring.matching.suppression import suppress
-from backend.scoring.measure import Measure
 from backend.scoring.measures.ndcg import ideal_dcg
 from backend.scoring.presets import Settings
 
@@ -255,21 +254,10 @@ def _values(key: AnswerKey, ranked: RankedRun, chunk: slice, settings: Settings)
         gain=options.gain,
         strict=options.iou_compare == "gt",
         min_relevance=settings.min_relevance,
+        abandonment=options.abandonment,
     )
-    values = np.concatenate([_of_measure(measure, found, settings) for measure in settings.family])
+    values = np.concatenate([one.values(found, settings.k, settings.thresholds(one)) for one in settings.family])
     return values if settings.asked is None else values[settings.rows]
-
-
-def _of_measure(measure: Measure, found: Found, settings: Settings) -> Floats:
-    """All values of one measure, in the order of its keys, shape (keys, queries)."""
-    levels = settings.thresholds(measure)
-    averaged = measure.threshold.averaged if measure.threshold else ()
-    every = tuple(dict.fromkeys((*levels, *averaged)))
-    values = measure.compute(found, settings.k, every)
-    if averaged:
-        of_levels, of_average = (values[:, [every.index(level) for level in part]] for part in (levels, averaged))
-        values = np.concatenate([of_levels, of_average.mean(axis=1, keepdims=True)], axis=1)
-    return values.reshape(values.shape[0] * values.shape[1], -1)
 
 
 def _admit(

@@ -46,7 +46,7 @@ def test_a_key_brings_its_own_cut_off_and_threshold_and_no_other() -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("mrr@10", "'mrr@10' is not one of ndcg,"),
+        ("mrr@10", "'mrr@10' is not one of "),
         ("ndcg@ten", "'ten' is not a cut-off, a whole number from 1; ndcg is asked for as ndcg@K,mu"),
         ("recall@0,0.5", "'0' is not a cut-off"),
         ("recall@0.5", "'0.5' is not a cut-off, a whole number from 1; recall is asked for as recall@K,theta"),

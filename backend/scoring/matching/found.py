@@ -18,7 +18,7 @@ class Found:
     `query` (0..Q-1) and `rank` (from 0) have shape (P,). `pairs` are the couples of a prediction and a truth
     moment of the same query and video, `relevance` is that of the truth moments. `ideal` has shape
     (cut-offs, Q): the DCG of the best ranking of each query's truth, `relevant` (Q,): how many of its moments have at
-    least `min_relevance`, `irrelevant` how many have less. `strict` belongs to NDCG alone.
+    least `min_relevance`, `irrelevant` how many have less. `strict` belongs to NDCG alone, `abandonment` to NCxIoU.
     """
 
     queries: int
@@ -32,6 +32,7 @@ class Found:
     gain: Gain
     strict: bool
     min_relevance: int
+    abandonment: str
 
     def taken(self, mu: tuple[float, ...]) -> list[tuple[Indices, Indices]]:
         """For each mu, the predictions that take a truth moment one-to-one, and the relevance of each."""
@@ -52,6 +53,19 @@ class Found:
             first = beginnings(prediction)
             best[prediction[first]] = np.maximum.reduceat(self._relevant.iou.values, first)
         return best
+
+    @cached_property
+    def best(self) -> Floats:
+        """max(r(1), ..., r(k)) at each prediction, shape (P,)."""
+        # NumPy orders complex numbers by real, then imaginary part: the maximum begins anew with each query.
+        return np.maximum.accumulate(self.query + 1j * self.iou).imag
+
+    @cached_property
+    def last_best(self) -> Floats:
+        """The highest r(k) of each query, 0 without a prediction, shape (Q,)."""
+        last = np.zeros(self.queries)
+        last[self.size > 0] = self.best[(np.cumsum(self.size) - 1)[self.size > 0]]
+        return last
 
     def reaches(self, theta: float, *, strict: bool) -> Flags:
         """Whether r(k) >= theta, or r(k) > theta where `strict`, of each prediction, shape (P,)."""

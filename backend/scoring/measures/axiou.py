@@ -28,14 +28,9 @@ from backend.scoring.measure import Measure
 
 def compute(found: Found, cutoffs: tuple[int, ...], _: tuple[float, ...]) -> Floats:
     """AxIoU of each cut-off and query, in [0, 1]."""
-    # NumPy orders complex numbers by their real, then their imaginary parts: the maximum begins anew with each query.
-    best = np.maximum.accumulate(found.query + 1j * found.iou).imag
-    last = np.zeros(found.queries)
-    ends = np.cumsum(found.size) - 1
-    last[found.size > 0] = best[ends[found.size > 0]]
     values = np.zeros((len(cutoffs), 1, found.queries))
     for k, row in zip(cutoffs, values[:, 0], strict=True):
-        row[:] = (found.total(best, k) + np.maximum(k - found.size, 0) * last) / k
+        row[:] = (found.total(found.best, k) + np.maximum(k - found.size, 0) * found.last_best) / k
     return values
 
 

@@ -4,6 +4,7 @@ import math
 
 import pytest
 
+from backend.ground.errors import InputError
 from backend.scoring import measures as family
 from backend.scoring.evaluate import evaluate
 from backend.scoring.presets import settle
@@ -121,5 +122,7 @@ def test_at_a_threshold_of_0_every_prediction_reaches_and_fillers_do_not():
     }
 
 
-def test_a_name_given_as_text_is_that_measure():
-    assert settle("paper", [1], [0.5], {}, measures="axiou_ap").measures == ("axiou_ap",)
+def test_names_given_as_one_text_are_read_as_on_the_command_line():
+    assert settle("paper", [1], [0.5], {}, theta=[0.3], measures="axiou_ap, miou").keys == ("axiou_ap@1,0.3", "miou")
+    with pytest.raises(InputError, match="measures: 'a' is not one of "):
+        settle("paper", [1], [0.5], {}, measures="a")

@@ -9,8 +9,8 @@ from backend.scoring.matching.matching import index_truth
 from backend.scoring.measures.ndcg import dcg, ideal_dcg, ranks_within, ratio
 from retrieval import taken
 
-PAPER = {"strict": False, "exact": True}
-OFFICIAL = {"strict": True, "exact": False}
+PAPER = {"strict": False, "arithmetic": "exact"}
+OFFICIAL = {"strict": True, "arithmetic": "float64"}
 
 
 def whole(*values: int) -> np.ndarray:
@@ -46,8 +46,8 @@ def test_predictions_take_truth_moments_greedily_in_rank_order(threshold, truth,
 
 def test_a_threshold_met_exactly_counts_unless_strict():
     for strict, expected in [(False, [3]), (True, [None])]:
-        for exact in (False, True):
-            threshold = {"strict": strict, "exact": exact}
+        for arithmetic in ("float64", "float32", "exact"):
+            threshold = {"strict": strict, "arithmetic": arithmetic}
             assert taken_relevances([(0, 10, 3)], [(0, 5)], 0.5, threshold) == expected
 
 
