@@ -18,6 +18,8 @@ import streamlit as st
 from streamlit.elements.lib.mutable_tab_container import TabContainer
 
 _KEY = "address-"
+_PAGE_PX, _PAGES_SHOWN = 44, 7
+"""How wide the link to a page is, and to how many there are links at once."""
 
 
 def read(name: str, default: str = "") -> str:
@@ -171,7 +173,9 @@ def pagination(pages: int, name: str = "page") -> None:
     """The links to the pages of a list; nothing where there is one page only."""
     if pages > 1:
         _stands(name, page_number(pages, name))
-        st.pagination(pages, key=key_of(name), on_change=_changed, args=(name, 1, ()))
+        # As wide as its content it leaves out pages that there is room for.
+        width = _PAGE_PX * (min(pages, _PAGES_SHOWN) + 3)
+        st.pagination(pages, key=key_of(name), width=width, on_change=_changed, args=(name, 1, ()))
 
 
 def _within(name: str, default: int, least: int, most: int) -> int:

@@ -7,6 +7,7 @@ import streamlit as st
 
 from annotate_app.plain import plain
 from annotate_app.widgets import choose_queries, look, wording
+from annotate_app.widgets.searched import searched
 from backend import api
 from backend.campaign.judging.model import Assignment
 from backend.campaign.nouns import Person, Role, Split
@@ -37,11 +38,15 @@ def assignments(project: api.Project, lead: Person, people: Sequence[PersonRevie
     names = {one.person.annotator_id: one.person.name for one in people}
     standing = api.assignments_standing(project, lead)
     st.session_state[_SEEN] = {who: given.assignment_id for who, given in standing.items()}
-    for who, given in sorted(standing.items(), key=lambda one: names.get(one[0], "")):
+    given_to = sorted(standing.items(), key=lambda one: names.get(one[0], ""))
+    listed = searched(given_to, lambda one: names.get(one[0], ""), "assignment", name="assigned", page="assigned-page")
+    for who, given in listed.rows:
         with st.container(horizontal=True, vertical_alignment="center", key=f"assigned-{who}"):
             told = f"**{plain(names.get(who, ''))}**: {plain(words(given))}"
             st.markdown(told, width="stretch", help=plain(since(given, st.context.timezone)))
             st.button("Take back", key=f"unassign-{who}", on_click=take_back, args=(who, names.get(who, "")))
+    if given_to:
+        listed.end()
     with st.expander("Assign work", key="assign", on_change="rerun") as form:
         if form.open:
             _form(project, lead, annotators)
