@@ -7,7 +7,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, SupportsIndex, TypeVar, Unpack
+from typing import Any, SupportsIndex, TypeGuard, TypeVar, Unpack
 
 from backend.ground.errors import InputError, Problem
 from backend.scoring.benchmarks import benchmark_named
@@ -252,6 +252,11 @@ def _scored(given: AnyTruth | None, runs: Mapping[str, AnyRun], asked: Wanted) -
     truth = _read(problems, truth_from, given)
     reader = tasks_from if benchmark and benchmark.tasks else run_from
     read = {name: _read(problems, reader, run, name, videos, truth) for name, run in runs.items()}
+    beside: dict[str, Mapping[str, float]] = {}
+    if benchmark and _is_path(given):
+        for name, run in runs.items():
+            if _is_path(run):
+                beside[name] = benchmark.figures_beside(Path(given), Path(run), options, problems)
     step = _read(problems, run_from, first, "first_step", videos)
     if isinstance(pools, (str, os.PathLike)):
         pools = _read(problems, read_pools, Path(pools))
@@ -266,8 +271,12 @@ def _scored(given: AnyTruth | None, runs: Mapping[str, AnyRun], asked: Wanted) -
     if truth is None:
         raise InputError.single("truth", "is missing")
     if benchmark:
-        return score_benchmark(benchmark, truth, columns, options)
+        return score_benchmark(benchmark, truth, columns, options, beside=beside)
     return score_runs(truth, columns, settings)
+
+
+def _is_path(given: object) -> TypeGuard[str | os.PathLike[str]]:
+    return isinstance(given, (str, os.PathLike)) and not is_json_text(given)
 
 
 def _read(problems: list[Problem], read: Callable[..., _Read], given: object, *more: Any) -> _Read | None:

@@ -99,9 +99,8 @@ def score_files(
     for number, file in enumerate(files, start=1):
         if (run := _read(problems, reader, file.path, names, truth)) is not None:
             runs[file.name] = run
-            if chosen and chosen.beside and truth_path:
-                score = chosen.beside.score
-                beside[file.name] = _read(problems, score, truth_path, file.path, chosen.missing(options)) or {}
+        if chosen and truth_path:
+            beside[file.name] = chosen.figures_beside(truth_path, file.path, options, problems)
         if progress:
             progress("reading runs", number, len(files))
     if truth is None and (truth_path or not pool):

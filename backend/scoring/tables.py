@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from backend.ground.text_files import csv_text
 from backend.scoring.latex import to_latex
+from backend.scoring.views.benchmark import figures
 from backend.scoring.views.errors import outcomes
 from backend.scoring.views.groups import groups
 from backend.scoring.views.marking import counted
@@ -34,6 +35,8 @@ class ScoreFormat(Protocol):
 def to_csv(summary: Mapping[str, Any], shown: Shown = PLAIN) -> str:
     """One line for each run, group and measure, ready for a data frame; numbers in full, undefined ones empty.
 
+    The figures of a benchmark follow as group `figure`, by their published names.
+
     Columns: run, model, variant, seed, split (as the list of runs says), by, group, queries (that count), missing,
     measure, value, then interval and comparison where they were asked for, then baseline, preset and options, and last
     the measure's title, which says how IoU is compared.
@@ -54,7 +57,23 @@ def to_csv(summary: Mapping[str, Any], shown: Shown = PLAIN) -> str:
                 cells += [of_split.get("baseline") if compared else None]
                 cells += [compared.get(name) for name in _COMPARISON]
                 lines.append([*cells, *tail, names[key].title])
+        lines += [
+            [*cells, *[None] * len((*_STATISTICS, "baseline", *_COMPARISON)), *tail, title]
+            for cells, title in _figures(of_split)
+        ]
     return csv_text([*head, *_COMPARISON, "preset", "options", "title"], lines)
+
+
+def _figures(summary: Mapping[str, Any]) -> Iterator[tuple[list[object], str]]:
+    """Each figure of a benchmark and run: the cells up to its value, and what it is computed as."""
+    if "benchmark" not in summary:
+        return
+    titles = {row[0].text: row[1].text for row in figures(summary).rows}
+    for run in summary["runs"]:
+        for figure in summary["benchmark"]["figures"]:
+            name = figure["name"]
+            cells = [run["name"], *(run.get(fact) for fact in _FACTS), "figure", name, figure.get("queries")]
+            yield [*cells, len(run["missing"]), figure["key"], run["figures"][name]], titles[name]
 
 
 def per_query_csv(summary: Mapping[str, Any], rows: Sequence[tuple[str, Any, bool, Mapping[str, float]]]) -> str:
@@ -76,8 +95,14 @@ def to_markdown(summary: Mapping[str, Any], shown: Shown = PLAIN) -> str:
     if is_grouped(summary):
         return _paper(summary, shown)
     runs = summary["runs"]
-    blocks = [f"Preset {_markdown(sentence(summary).removeprefix('preset '))}.", _grid(narrow_means(summary, shown))]
-    blocks.append("\n".join(f"- {_markdown(line)}" for line in (*legend(summary), *counted(summary))))
+    blocks = [f"Preset {_markdown(sentence(summary).removeprefix('preset '))}."]
+    if "benchmark" in summary:
+        means = figures(summary)
+        blocks.append(f"{_markdown(means.title)}.")
+    else:
+        means = narrow_means(summary, shown)
+    told = (*(means.notes if "benchmark" in summary else legend(summary)), *counted(summary))
+    blocks += [_grid(means), "\n".join(f"- {_markdown(line)}" for line in told)]
     if any("intervals" in run for run in runs):
         ranked = ranking(summary, shown=shown)
         blocks += [_grid(ranked), *(_markdown(note) for note in ranked.notes)]

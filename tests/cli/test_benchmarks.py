@@ -1,5 +1,7 @@
 """`reelrank evaluate --benchmark` and `reelrank measures benchmarks`."""
 
+import csv
+import io
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -42,3 +44,17 @@ def test_an_unknown_benchmark_is_named_with_those_there_are(reelrank: Run) -> No
     assert code != 0
     assert "'charades' is not one of" in err
     assert "charades-sta" in err
+
+
+def test_csv_markdown_and_latex_have_the_figures_too(reelrank: Run, tmp_path: Path) -> None:
+    golden = read_golden("qvhighlights", tmp_path)
+    asked = ("evaluate", "--benchmark", "qvhighlights", "--truth", golden.truth, "--run", golden.run, "--format")
+    expected = golden.printed["QVHighlights"]
+    _, out, _ = reelrank(*asked, "csv")
+    rows = [row for row in csv.DictReader(io.StringIO(out)) if row["by"] == "figure"]
+    assert {row["group"]: f"{100 * float(row['value']):.2f}" for row in rows} == expected
+    _, out, _ = reelrank(*asked, "markdown")
+    cells = [[cell.strip() for cell in line.split("|")[1:-1]] for line in out.splitlines() if line.startswith("| ")]
+    assert {name: value for name, _, value in cells[2:]} == expected
+    _, out, _ = reelrank(*asked, "latex")
+    assert all(name in out and value in out for name, value in expected.items())

@@ -60,3 +60,7 @@ def test_every_fault_of_the_grades_is_named_with_its_row(tmp_path: Path) -> None
     path.write_text('{"qid": 7, "pred_saliency_scores": [0.1, "high"]}\n')
     with pytest.raises(InputError, match=r"row 1.*pred_saliency_scores"):
         read_predicted_saliency(path)
+    path.write_text('{"qid": 7, "pred_saliency_scores": [0.1, NaN]}\n{"qid": 8, "pred\n')
+    with pytest.raises(InputError) as refused:
+        read_predicted_saliency(path)
+    assert [problem.row for problem in refused.value.problems] == [1]

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import cast
 
+from backend.ground.errors import InputError, Problem
 from backend.scoring.matching.columns import Run, Truth
 from backend.scoring.presets import PRESETS, Options, Settings, settle
 
@@ -99,6 +100,14 @@ class Benchmark:
     def missing(self, asked: Options) -> str:
         """What is done about a query that a run lacks: as `asked` for, or the benchmark's own convention."""
         return asked.get("missing") or self.options.get("missing") or PRESETS[self.preset].missing
+
+    def figures_beside(self, truth: Path, run: Path, asked: Options, problems: list[Problem]) -> Mapping[str, float]:
+        """The figures of something else than moments; what is wrong with the files is added to `problems`, once."""
+        try:
+            return self.beside.score(truth, run, self.missing(asked)) if self.beside else {}
+        except InputError as error:
+            problems += [problem for problem in error.problems if problem not in problems]
+            return {}
 
     def planned(self, asked: Options) -> list[tuple[Part, Settings]]:
         """The parts, each with what has to be computed for it; an option asked for overrides the benchmark's own.

@@ -132,6 +132,6 @@ def _board(
     left = part.of_truth(truth)
     looked_at = {name: part.of_run(run, left) for name, run in runs.items()}
     kept = {name: run for name, run in looked_at.items() if run is not None}
-    if not left.queries or not kept:
+    if not left.queries or (runs and not kept):
         return None
     return score_runs(left, kept, settings, narrowing=narrowing, progress=progress)

@@ -3,6 +3,8 @@
 Reads: truth and run files. Writes: nothing. Files of other forms say nothing of it, which is no fault.
 """
 
+import contextlib
+import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TypeVar
@@ -104,8 +106,10 @@ def _entries(path: Path, kind: type[_Entry], problems: list[Problem]) -> Iterato
             yield row, decoder.decode(line)
         except msgspec.ValidationError as error:
             problems.append(Problem(str(path), row, str(error)))
-        except msgspec.DecodeError as error:
-            problems.append(Problem(str(path), row, f"cannot be read: {error}"))
+        except msgspec.DecodeError:
+            with contextlib.suppress(ValueError):  # what is no JSON at all is for whoever reads the moments to say
+                json.loads(line)
+                problems.append(Problem(str(path), row, "has NaN, Infinity or a number too large among its scores"))
 
 
 def _lines(content: bytes, file: str) -> Iterable[bytes]:
