@@ -152,6 +152,11 @@ class Settings:
         """How many predictions of a query are looked at."""
         return max(*self.k, *(measure.depth or 1 for measure in self.family))
 
+    @property
+    def middle(self) -> tuple[int, float]:
+        """The cut-off and the mu in the middle of those asked for."""
+        return sorted(self.k)[len(self.k) // 2], sorted(self.mu)[len(self.mu) // 2]
+
     def thresholds(self, measure: Measure) -> tuple[float, ...]:
         """The thresholds that a measure is computed at, none where it takes none."""
         if measure.threshold is None:

@@ -5,7 +5,7 @@ Reads and writes nothing; files are for `scored_files`.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -16,17 +16,19 @@ from backend.scoring.analysis.breakdown import Breakdown, break_down
 from backend.scoring.analysis.cases import Case, build_case
 from backend.scoring.analysis.fates import FATES, NEVER_FOUND, FateCounts, count_fates
 from backend.scoring.analysis.meeting import Meeting, meet
+from backend.scoring.analysis.unjudged import judged_key, punished, with_judged
 from backend.scoring.matching.columns import Indices, QueryKey, Run, Truth
 from backend.scoring.measures import MEASURES
 from backend.scoring.presets import Settings
 from backend.scoring.scores import AnswerKey, Narrowing, RankedRun, prepare_run, prepare_truth, score
 
-_Value = TypeVar("_Value", int, float)
-
 
 @dataclass(frozen=True, slots=True)
 class ScoredRun:
-    """One run: `values` has shape (len(settings.keys), N) for the N queries that count; `query` numbers them."""
+    """One run: `values` has shape (len(settings.keys), N) for the N queries that count; `query` numbers them.
+
+    `judged` is Judged@K by its key, where the truth was pooled: how much of the run somebody has graded.
+    """
 
     name: str
     file: str
@@ -34,6 +36,7 @@ class ScoredRun:
     query: Indices
     values: Floats
     means: dict[str, float]
+    judged: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +83,7 @@ class Scoreboard:
     @property
     def middle(self) -> tuple[int, float]:
         """The cut-off and the threshold in the middle of those asked for."""
-        return _middle(self.settings.k), _middle(self.settings.mu)
+        return self.settings.middle
 
     def missing(self, run: ScoredRun) -> list[QueryKey]:
         """Ids of the truth's queries that a run lacks."""
@@ -129,6 +132,7 @@ class Scoreboard:
                 "counted": len(run.query),
                 "missing": missing,
                 "measures": run.means,
+                **({"judged": dict(run.judged)} if run.judged else {}),
                 **self.setting.of_run.get(run.name, {}),
             }
             if breakdowns:
@@ -223,16 +227,21 @@ def score_runs(
         raise InputError(problems)
     warnings = [*key.warnings, *(warning for ranked in prepared.values() for warning in ranked.warnings)]
     scored = []
+    judged = None if narrowing else judged_key(key.truth, settings)
+    wide = with_judged(settings, judged)
     for number, (name, ranked) in enumerate(prepared.items(), start=1):
-        scores = score(key, ranked, settings)
+        scores = score(key, ranked, wide)
         if not scores.queries:
             warnings.append(f"{ranked.run.file}: no query counts, so there is no mean")
         query = np.array([key.query_number[str(query)] for query in scores.queries], dtype=np.int64)
-        scored.append(ScoredRun(name, ranked.run.file, ranked, query, scores.values, scores.mean(settings)))
+        means = scores.mean(wide)
+        of_run = {judged: means[judged]} if judged in means else {}
+        means = {measure: means[measure] for measure in settings.keys if means}
+        values = scores.values[: len(settings.keys)]
+        scored.append(ScoredRun(name, ranked.run.file, ranked, query, values, means, of_run))
         if progress:
             progress("scoring", number, len(prepared))
+    if judged and all(run.judged for run in scored):
+        shares = {run.name: run.judged[judged] for run in scored}
+        warnings += punished(key, prepared, {run.name: run.means for run in scored}, shares, settings)
     return Scoreboard(settings, key, tuple(scored), tuple(warnings))
-
-
-def _middle(values: tuple[_Value, ...]) -> _Value:
-    return sorted(values)[len(values) // 2]

@@ -57,5 +57,17 @@ def named(summary: Mapping[str, Any], keys: Iterable[str] | None = None) -> dict
 
 
 def legend(summary: Mapping[str, Any]) -> list[str]:
-    """A line for each measure of the summary: what its keys stand for, and whether IoU must reach or exceed."""
-    return list(dict.fromkeys(one.legend for one in named(summary).values()))
+    """A line for each measure of the summary: what its keys stand for, and whether IoU must reach or exceed.
+
+    The last one, where the truth was pooled, tells how much of each run somebody has graded.
+    """
+    lines = list(dict.fromkeys(one.legend for one in named(summary).values()))
+    return [*lines, *judged(summary)]
+
+
+def judged(summary: Mapping[str, Any]) -> list[str]:
+    """A line for each Judged@K that is told of the runs, such as `judged@20,0.5: mine 61.2%, theirs 43.1%; ...`."""
+    runs = [run for run in summary["runs"] if run.get("judged")]
+    keys = dict.fromkeys(key for run in runs for key in run["judged"])
+    shares = {key: ", ".join(f"{run['name']} {run['judged'][key]:.1%}" for run in runs) for key in keys}
+    return [f"{key}: {shares[key]}; {named(summary, [key])[key].measure.description}" for key in keys]
