@@ -8,13 +8,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol, TypeGuard
 
+import msgspec
 import numpy as np
 
 from backend.ground.errors import InputError, Problem
 from backend.scoring.files.documents import parse_run, parse_truth, parse_video_map
 from backend.scoring.files.entries import Group, by_query, parse_run_mapping, parse_truth_mapping, run_of, truth_of
 from backend.scoring.files.entry_rows import resolver
+from backend.scoring.files.placing import placed_run, rows_lack_videos
 from backend.scoring.files.reading import of_tasks, read_run, read_tasks, read_truth, read_videos
+from backend.scoring.files.sentences import sentences_truth
 from backend.scoring.files.words import (
     QUERY,
     RANK,
@@ -56,6 +59,8 @@ def truth_from(given: object, name: str = "truth") -> Truth:
         return given
     if isinstance(given, (str, os.PathLike)):
         return read_truth(_path(given, name))
+    if _is_annotation(given) and (found := sentences_truth(msgspec.json.encode(given), name)) is not None:
+        return found
     if isinstance(given, Mapping) and not _is_entry(given):
         return parse_truth_mapping(given, name)
     if isinstance(given, (list, tuple, Mapping)):
@@ -89,6 +94,8 @@ def run_from(given: object, name: str = "run", videos: Videos | None = None, tru
         return given
     if isinstance(given, (str, os.PathLike)):
         return read_run(_path(given, name), videos, truth)
+    if rows_lack_videos(given):
+        return placed_run(given, name, truth)
     if isinstance(given, Mapping) and not _is_entry(given) and not pick((*TASKS, TASK_VIDEOS), given):
         return parse_run_mapping(given, name, name_video)
     if isinstance(given, (list, tuple, Mapping)):
@@ -114,6 +121,13 @@ def _path(given: str | os.PathLike[str], name: str) -> Path:
     if is_json_text(given):
         raise InputError.single(name, "is JSON text; give json.loads of it, or the path of its file")
     return Path(given)
+
+
+def _is_annotation(given: object) -> bool:
+    """Whether this may be the content of a benchmark's own annotation file: videos with sentences, or DiDeMo's list."""
+    if isinstance(given, Mapping):
+        return isinstance(next(iter(given.values()), None), Mapping)
+    return isinstance(given, list) and bool(given) and isinstance(given[0], Mapping) and "times" in given[0]
 
 
 def _is_entry(given: Mapping[Any, Any]) -> bool:

@@ -6,7 +6,7 @@ stand in the order of the truth's queries and nothing is named at all. Only a tr
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from backend.ground.errors import InputError, Problem
@@ -35,7 +35,29 @@ def lacks_videos(content: bytes) -> bool:
         row = json.loads(found[1])
     except ValueError:
         return False
-    return len(row) in (2, 3) and all(isinstance(part, (int, float)) for part in row)
+    return _are_times(row)
+
+
+def rows_lack_videos(document: object) -> bool:
+    """The same of a run that is decoded: of its first row, if it has one.
+
+    >>> rows_lack_videos({"q": [], "r": [(0.5, 9)]}), rows_lack_videos([{"qid": 5, "predictions": [["v", 0, 9, 1]]}])
+    (True, False)
+    """
+    entries: Iterable[object] = ()
+    if isinstance(document, Mapping):
+        entries = document.values()
+    elif isinstance(document, (list, tuple)):
+        entries = (entry.get(RUN.items) if isinstance(entry, Mapping) else entry for entry in document)
+    lists = (entry for entry in entries if isinstance(entry, (list, tuple)) and entry)
+    return _are_times(next((rows[0] for rows in lists), None))
+
+
+def _are_times(row: object) -> bool:
+    """Whether a row is `[start, end]` or `[start, end, score]`."""
+    if not (isinstance(row, (list, tuple)) and len(row) in (2, 3)):
+        return False
+    return all(isinstance(part, (int, float)) and not isinstance(part, bool) for part in row)
 
 
 def placed_run(document: object, file: str, truth: Truth | None) -> Run:
@@ -61,7 +83,7 @@ def placed_run(document: object, file: str, truth: Truth | None) -> Run:
         video = next(iter(videos), "-")
         items: list[object] = []
         for number, row in enumerate(group.items, start=1):
-            if not (isinstance(row, list) and len(row) in (2, 3)):
+            if not (isinstance(row, (list, tuple)) and len(row) in (2, 3)):
                 query: QueryKey = str(group.query)
                 problems.append(
                     row_problem(file, group.row, query, number, "is not [start, end] or [start, end, score]")
@@ -75,14 +97,14 @@ def placed_run(document: object, file: str, truth: Truth | None) -> Run:
 
 
 def _groups(document: Any, file: str, truth: Truth) -> list[Group]:
-    if not (isinstance(document, list) and document and isinstance(document[0], list)):
+    if not (isinstance(document, (list, tuple)) and document and isinstance(document[0], (list, tuple))):
         return named_groups(document, file)
     if len(document) != len(truth.queries):
         message = (
             f"holds {len(document):,} lists of moments and names no queries; {truth.file} has {len(truth.queries):,}"
         )
         raise InputError.single(file, f"{message}, and the lists have to stand in its order")
-    wrong = [row for row, items in enumerate(document, start=1) if not isinstance(items, list)]
+    wrong = [row for row, items in enumerate(document, start=1) if not isinstance(items, (list, tuple))]
     if wrong:
         raise InputError([Problem(file, row, "is not a list of moments") for row in wrong])
     pairs = zip(truth.queries, document, strict=True)

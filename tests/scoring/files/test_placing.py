@@ -5,6 +5,7 @@ import json
 import pytest
 
 from backend.ground.errors import InputError
+from backend.scoring.evaluate import evaluate
 from backend.scoring.files.formats import run_file, truth_file
 from backend.scoring.presets import settle
 from backend.scoring.scored_files import score_files
@@ -77,3 +78,13 @@ def test_files_are_scored_with_one_another(tmp_path):
     (tmp_path / "run.json").write_text(json.dumps(ROWS))
     board = score_files(tmp_path / "truth.json", [tmp_path / "run.json"], k=[1], theta=[0.5, 0.9], measures=["recall"])
     assert board.runs[0].means == {"recall@1,0.5": 2 / 3, "recall@1,0.9": 2 / 3}
+
+
+def test_from_python_the_same_is_read_from_what_the_files_hold():
+    asked = {"k": 1, "theta": [0.5, 0.9], "measures": "recall"}
+    for run in (ROWS, {query: rows for query, rows in zip(TRUTH.queries, map(tuple, ROWS), strict=True)}):
+        assert evaluate(VIDEOS, run, **asked).mean == {"recall@1,0.5": 2 / 3, "recall@1,0.9": 2 / 3}
+    didemo = [{"annotation_id": 7, "description": "x", "video": "a.mov", "times": [[0, 0], [1, 3]]}]
+    assert evaluate(didemo, {7: [[5.0, 20.0]]}, **asked).mean == {"recall@1,0.5": 1, "recall@1,0.9": 1}
+    with pytest.raises(InputError, match="truth, row 1: query 'one' holds"):
+        evaluate({"one": {"start": 0}}, ROWS)
