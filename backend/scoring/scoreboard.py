@@ -91,15 +91,19 @@ class Scoreboard:
 
     def shared(self, key: str) -> tuple[Indices, Floats]:
         """One measure of all runs on the queries that count for each of them: (Q,) and (runs, Q)."""
-        row = self.settings.keys.index(key)
-        shared = self.runs[0].query
+        shared, (values,) = self.shared_of([key])
+        return shared, values
+
+    def shared_of(self, keys: Sequence[str]) -> tuple[Indices, Floats]:
+        """Several measures at once: (Q,) and (keys, runs, Q)."""
+        rows = np.array([self.settings.keys.index(key) for key in keys])
+        shared = np.sort(self.runs[0].query)
         for run in self.runs[1:]:
-            shared = np.intersect1d(shared, run.query)
-        shared = np.sort(shared)
-        values = np.empty((len(self.runs), len(shared)))
+            shared = np.intersect1d(shared, run.query, assume_unique=True)
+        values = np.empty((len(rows), len(self.runs), len(shared)))
         for number, run in enumerate(self.runs):
             order = np.argsort(run.query)
-            values[number] = run.values[row, order[np.searchsorted(run.query[order], shared)]]
+            values[:, number] = run.values[np.ix_(rows, order[np.searchsorted(run.query[order], shared)])]
         return shared, values
 
     def meeting(self, run: ScoredRun, k: int | None = None, mu: float | None = None) -> Meeting:

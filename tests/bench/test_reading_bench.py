@@ -6,11 +6,15 @@ Prints Markdown tables for docs/performance.md. Never fails on a number; nothing
 import importlib
 import json
 import random
+import statistics
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -34,6 +38,25 @@ start = time.perf_counter()
 {work}
 print(time.perf_counter() - start, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6)
 """
+
+
+def write_nine(folder: Path) -> tuple[Path, list[Path]]:
+    """The truth and nine runs of the official size, each the first one moved by another random time."""
+    truth, first = write(folder, OFFICIAL)
+    rows = msgspec.json.decode(first.read_bytes())
+    runs = [first]
+    for number in range(1, 9):
+        rng = random.Random(number)
+        moved = {
+            query: [
+                [video, (late := round(start + rng.uniform(0, number), 2)), late + 5, score]
+                for video, start, _, score in found
+            ]
+            for query, found in rows.items()
+        }
+        runs.append(folder / f"run-{number}.json")
+        runs[-1].write_bytes(msgspec.json.encode(moved))
+    return truth, runs
 
 
 def write(folder: Path, queries: int, *, per_query: int = 28, predictions: int = 40) -> tuple[Path, Path]:
@@ -172,3 +195,31 @@ def test_large_files(tmp_path: Path, queries: int, per_query: int, predictions: 
     sizes = f"{run.stat().st_size / 1e6:.0f} MB and {truth.stat().st_size / 1e6:.0f} MB"
     moments = f"{queries:,} queries x {predictions:,} predictions, {queries * per_query:,} graded moments"
     table(f"{moments} ({sizes}), each in a process of its own", rows, PACKAGES)
+
+
+def test_nine_runs_with_everything(tmp_path: Path) -> None:
+    """From files to a LaTeX table: all measures, intervals, a baseline, groups and errors."""
+    truth, paths = write_nine(tmp_path)
+    steps: dict[str, list[float]] = {}
+
+    def step(name: str, work: Callable[[], Any]) -> Any:
+        start = time.process_time()
+        found = work()
+        steps.setdefault(name, []).append(time.process_time() - start)
+        return found
+
+    for _ in range(3):
+        board = step("read and score, all measures", partial(api.score_files, truth, paths))
+        summary = step("groups and errors", partial(board.summary, ["duration", "relevance"], errors=True))
+        asked = api.Sureness(board.runs[0].name)
+        step("intervals, every run against a baseline", partial(api.add_statistics, summary, board, asked))
+        text = step("LaTeX", partial(api.SCORE_FORMATS["latex"], summary))
+        assert text.count(" & 2,781 & ") >= 9
+    rows = [(name, f"{statistics.median(took):.2f} s") for name, took in steps.items()]
+    rows.append(("all of it", f"{sum(statistics.median(took) for took in steps.values()):.2f} s"))
+    table(
+        "Nine runs of 2,781 queries x 40 predictions, 77,868 truths, from files, CPU time",
+        rows,
+        PACKAGES,
+        "what|measured",
+    )

@@ -92,8 +92,10 @@ def add_statistics(
             progress("resampling queries", next(steps), 3)
 
     alike = all(len(run.query) == queries for run in board.runs)
+    # Intervals, comparisons and groups are of the same resamples: what takes longest is done once.
+    means = bootstrap_means(values, **options) if queries else values
     if queries:
-        together = _intervals(values, asked) if alike else None
+        together = percentile_interval(means) if alike else None
         for number, (run, entry) in enumerate(zip(board.runs, summary["runs"], strict=True)):
             if together is not None:
                 low, high = (side[:, number] for side in together)
@@ -107,7 +109,7 @@ def add_statistics(
     if asked.baseline is not None and queries:
         base = names.index(asked.baseline)
         others = [number for number in range(len(names)) if number != base]
-        found = compare(values, [(other, base) for other in others], **options)
+        found = compare(values, [(other, base) for other in others], means=means, **options)
         for at, other in enumerate(others):
             summary["runs"][other]["comparison"] = {key: _shown(found[n][at]) for n, key in enumerate(chosen)}
     told()
@@ -117,7 +119,7 @@ def add_statistics(
         "resamples": asked.resamples,
         "seed": asked.seed,
         "queries": queries,
-        "groups": _groups(board, options) if queries else [],
+        "groups": _groups(board, values, means, options) if queries else [],
     }
     summary["statistics"]["notes"] = _notes(summary, board)
     told()
@@ -125,22 +127,23 @@ def add_statistics(
 
 def _shared(board: Scoreboard, keys: Sequence[str]) -> tuple[int, Floats]:
     """How many queries count for all runs, and their values, shape (keys, runs, queries)."""
-    parts = [board.shared(key) for key in keys]
-    return len(parts[0][0]), np.stack([values for _, values in parts])
+    shared, values = board.shared_of(keys)
+    return len(shared), values
 
 
 def _intervals(values: Floats, asked: Sureness) -> tuple[Floats, Floats]:
     return percentile_interval(bootstrap_means(values, resamples=asked.resamples, seed=asked.seed))
 
 
-def _groups(board: Scoreboard, options: dict[str, int]) -> list[list[str]]:
+def _groups(board: Scoreboard, all_values: Floats, all_means: Floats, options: dict[str, int]) -> list[list[str]]:
     """Runs, best first, in the largest groups of which no two are told apart by the measure in focus."""
-    _, values = board.shared(board.focus)
+    row = board.settings.keys.index(board.focus)
+    values = all_values[row]
     order = np.argsort(-values.mean(axis=1), kind="stable")
     pairs = list(combinations(range(len(order)), 2))
     if not pairs:
         return []
-    found = compare(values[order][None], pairs, **options)[0]
+    found = compare(values[order][None], pairs, means=all_means[:, row, order][:, None], **options)[0]
     apart = [pair for pair, one in zip(pairs, found, strict=True) if one.p_holm is not None and one.p_holm < APART]
     names = [board.runs[number].name for number in order]
     return [[names[i] for i in group] for group in indistinct_groups(len(names), apart)]

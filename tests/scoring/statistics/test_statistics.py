@@ -1,11 +1,13 @@
 """Intervals, paired tests, Holm and groups, against SciPy and against plain loops."""
 
 import itertools
+from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy import stats
 
+from backend import api
 from backend.scoring.statistics.resampling import (
     bootstrap_means,
     compare,
@@ -15,6 +17,7 @@ from backend.scoring.statistics.resampling import (
     percentile_interval,
     sign_flip_p,
 )
+from scored import write_files
 
 RNG = np.random.default_rng(11)
 
@@ -142,3 +145,19 @@ def test_groups_are_the_largest_sets_without_a_difference(seed: int) -> None:
 
 def test_without_runs_there_is_no_group() -> None:
     assert indistinct_groups(0, []) == []
+
+
+def test_all_statistics_of_a_scoreboard_are_of_the_same_resamples(tmp_path: Path) -> None:
+    """What is drawn once for all of them is what each would draw by itself."""
+    board = api.score_files(*write_files(tmp_path), k=[3, 5])
+    summary = board.summary()
+    api.add_statistics(summary, board, api.Sureness("good", resamples=400, seed=4))
+    for number, run in enumerate(summary["runs"]):
+        for key in ("ndcg@3,0.5", "axiou@5"):
+            _, values = board.shared(key)
+            low, high = percentile_interval(bootstrap_means(values[number], resamples=400, seed=4))
+            assert run["intervals"][key] == pytest.approx({"low": float(low), "high": float(high)}, abs=1e-12)
+            if number:
+                (found,) = compare(values[None], [(number, 0)], resamples=400, seed=4)[0]
+                assert run["comparison"][key]["difference_low"] == pytest.approx(found.low, abs=1e-12)
+                assert run["comparison"][key]["p"] == found.p
