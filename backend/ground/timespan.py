@@ -105,20 +105,21 @@ def to_lattice(times_s: Floats) -> Integers:
 def overlap(start: Floats, end: Floats, other_start: Floats, other_end: Floats) -> tuple[Integers, Integers]:
     """Intersection and union as exact integers of one lattice; their quotient is the IoU, the union positive.
 
-    Empty, reversed and non-finite spans overlap nothing (0/1 or 0/union), as in `iou_float64`.
+    What does not overlap, as empty, reversed and non-finite spans never do, is 0/1.
 
     >>> s, e = np.array([9.0]), np.array([29.0])
     >>> overlap(s, e, np.array([20.0]), np.array([28.0]))
     (array([8000]), array([20000]))
     """
-    count = len(start)
-    times = np.concatenate([start, end, other_start, other_end]).reshape(4, count)
-    times[:, ~np.isfinite(times).all(axis=0)] = 0.0
-    s, e, other_s, other_e = to_lattice(times.reshape(-1)).reshape(4, count)
-    inter = np.maximum(np.minimum(e, other_e) - np.maximum(s, other_s), 0)
-    union = (e - s) + (other_e - other_s) - inter
-    positive = np.asarray(union > 0, dtype=bool)
-    return np.where(positive, inter, 0), np.where(positive, union, 1)
+    # Decimals sort as their float64 do, so these tell which spans meet; spans that do are not empty.
+    meets = np.flatnonzero(np.minimum(end, other_end) > np.maximum(start, other_start))
+    times = np.concatenate([column[meets] for column in (start, end, other_start, other_end)])
+    meets = meets[finite := np.isfinite(times.reshape(4, -1)).all(axis=0)]
+    s, e, other_s, other_e = to_lattice(times.reshape(4, -1)[:, finite].reshape(-1)).reshape(4, -1)
+    inter, union = np.zeros(len(start), s.dtype), np.ones(len(start), s.dtype)
+    inter[meets] = met = np.minimum(e, other_e) - np.maximum(s, other_s)
+    union[meets] = (e - s) + (other_e - other_s) - met
+    return inter, union
 
 
 def reaches(inter: Integers, union: Integers, mu: Fraction, *, strict: bool) -> Flags:

@@ -21,7 +21,7 @@ from backend.scoring.presets import Settings
 
 AnySpans = TypeVar("AnySpans", bound=Spans)
 
-_CHUNK = 200_000
+_CHUNK = 60_000
 """Predictions looked at together: bounds the memory, and the arrays of the official size stay in the cache."""
 _LISTED = 10
 """Ids that a message names before it only counts."""
@@ -159,7 +159,9 @@ def prepare_run(run: Run, key: AnswerKey, settings: Settings, narrowing: Narrowi
         problems = [
             Problem(run.file, run.query_rows[i], f"query {run.queries[i]} is not in the truth") for i in unknown
         ]
-    missing = np.setdiff1d(np.arange(len(key.truth.queries)), truth_query)
+    lacking = np.ones(len(key.truth.queries), dtype=bool)
+    lacking[truth_query[truth_query >= 0]] = False
+    missing = np.flatnonzero(lacking)
     if options.missing == "error":
         problems += [Problem(run.file, None, f"query {key.truth.queries[i]} is missing") for i in missing]
     told: list[str] = []

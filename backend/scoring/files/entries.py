@@ -14,7 +14,7 @@ import numpy as np
 
 from backend.ground.errors import InputError, Problem
 from backend.ground.timespan import Floats
-from backend.scoring.files.entry_rows import Names, NameVideo, Raw, lists, objects, short, text_fault
+from backend.scoring.files.entry_rows import Names, NameVideo, Raw, check_called, lists, objects, short, text_fault
 from backend.scoring.files.words import RUN, TRUTH, Kind, names_in
 from backend.scoring.matching.columns import Indices, QueryKey, Run, Truth, offsets_of, row_problem
 
@@ -188,12 +188,15 @@ def _columns_of(
     try:
         videos, start_s, end_s, value = read(list(chain.from_iterable([group.items for group in groups])))
         numbering = Numbering()
+        number = numbering.of(videos)
+        if set(map(type, numbering.known)) - {str}:
+            check_called(videos)  # 7 and 7.0 have one number, but only one of them is an index
         spans = gather(
             file,
             [cast("QueryKey", group.query) for group in groups],
             [group.row for group in groups],
             np.array([len(group.items) for group in groups], dtype=np.int64),
-            numbering.of(videos),
+            number,
             list(numbering.known),
             name,
             [row for group in groups for row in group.rows or ()] or None,
@@ -241,7 +244,8 @@ def _row_problems(
 
 def _fault(items: Sequence[object], read: Callable[[list[object]], Raw], name: NameVideo) -> str | None:
     try:
-        names = [name(video) for video in read(list(items))[0]]
+        check_called(videos := read(list(items))[0])
+        names = [name(video) for video in videos]
     except KeyError as missing:
         return f"has no field `{missing.args[0]}`"
     except (ValueError, TypeError, LookupError, OverflowError) as wrong:

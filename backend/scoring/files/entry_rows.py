@@ -3,6 +3,7 @@
 A row that is wrong raises what is wrong with it; `entries` finds which row that was.
 """
 
+from array import array
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
@@ -56,7 +57,7 @@ def objects(items: list[object], names: Names) -> Raw:
         if not (_are(set(map(type, times[0])), (list, tuple)) and set(map(len, times[0])) <= {2}):
             raise ValueError(f"`{names.times[0]}` is not [start, end] in seconds")
         times = [[pair[0] for pair in times[0]], [pair[1] for pair in times[0]]]
-    return _called(video), _floats(times[0], "start"), _floats(times[1], "end"), _floats(value, names.value)
+    return video, _floats(times[0], "start"), _floats(times[1], "end"), _floats(value, names.value)
 
 
 def lists(items: list[object]) -> Raw:
@@ -66,7 +67,7 @@ def lists(items: list[object]) -> Raw:
     rows = cast("list[Sequence[Any]]", items)
     # Not `zip`: with so many arguments the garbage collector looks at every row again.
     video, start, end, score = ([row[place] for row in rows] for place in range(4))
-    return _called(video), _floats(start, "start"), _floats(end, "end"), _floats(score, "score")
+    return video, _floats(start, "start"), _floats(end, "end"), _floats(score, "score")
 
 
 def _are(kinds: set[type], wanted: tuple[type, ...]) -> bool:
@@ -86,14 +87,21 @@ def first_doubled(items: Sequence[object], names: Sequence[str]) -> str | None:
     return next((key for key in twice if key in names), None)
 
 
-def _called(videos: list[Any]) -> list[QueryKey]:
+def check_called(videos: Sequence[object]) -> None:
+    """Refuse what calls no video; a name may be missing, which is for `text_fault` to say."""
     for kind in set(map(type, videos)):
         if not issubclass(kind, (str, int, np.integer)) or kind is bool:
             raise ValueError(f"the video is {_short_kind(kind)}, not a name or an index")
-    return videos
 
 
 def _floats(values: Sequence[Any], what: str) -> Floats:
+    try:
+        found = np.array(array("d", values))
+        zeros_and_ones = np.flatnonzero((found == 0) | (found == 1)).tolist()
+        if bool not in set(map(type, map(values.__getitem__, zeros_and_ones))):
+            return found
+    except TypeError:
+        pass  # something is no number, and is named below
     for kind in set(map(type, values)):
         if not issubclass(kind, (int, float, np.integer, np.floating)) or kind is bool:
             raise ValueError(f"{what} is {_short_kind(kind)}, not a number")

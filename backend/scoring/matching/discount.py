@@ -28,5 +28,6 @@ def discounted(query: Indices, rank: Indices, gains: Floats, queries: int, cutof
     sums = np.zeros((len(cutoffs), queries))
     for row, k in zip(sums, cutoffs, strict=True):
         # bincount adds in the order of its input, so in rank order: the same last bits as a loop over ranks.
-        row[:] = np.bincount(query, terms * (rank < k), minlength=queries)
+        counted = np.flatnonzero(rank < k)
+        row[:] = np.bincount(query[counted], terms[counted], minlength=queries)
     return sums

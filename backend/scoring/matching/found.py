@@ -48,10 +48,10 @@ class Found:
     def iou(self) -> Floats:
         """r(k): IoU of each prediction with its best relevant truth moment, 0 where there is none, shape (P,)."""
         best = np.zeros(len(self.query))
-        prediction = self._relevant.prediction
+        prediction = self._overlapping.prediction
         if len(prediction):
             first = beginnings(prediction)
-            best[prediction[first]] = np.maximum.reduceat(self._relevant.iou.values, first)
+            best[prediction[first]] = np.maximum.reduceat(self._overlapping.iou.values, first)
         return best
 
     @cached_property
@@ -73,7 +73,7 @@ class Found:
         if known is None:
             # What meets nothing has r(k) = 0.
             known = np.full(len(self.query), theta < 0 if strict else theta <= 0)
-            known[self._relevant.prediction[self._relevant.iou.reach(theta, strict=strict)]] = True
+            known[self._overlapping.prediction[self._overlapping.iou.reach(theta, strict=strict)]] = True
             self._reaches[theta, strict] = known
         return known
 
@@ -87,12 +87,26 @@ class Found:
 
     def total(self, values: Floats, k: int) -> Floats:
         """Sum of `values`, shape (P,), over the first k ranks of each query, shape (Q,)."""
-        return np.bincount(self.query, values * (self.rank < k), minlength=self.queries).astype(np.float64, copy=False)
+        if k not in self._first:
+            first = np.flatnonzero(self.rank < k)
+            self._first[k] = first, self.query[first]
+        first, query = self._first[k]
+        return np.bincount(query, values[first], minlength=self.queries).astype(np.float64, copy=False)
 
     @cached_property
     def size(self) -> Indices:
         """How many predictions each query has, shape (Q,)."""
         return np.bincount(self.query, minlength=self.queries)
+
+    @cached_property
+    def _first(self) -> dict[int, tuple[Indices, Indices]]:
+        """Of each k that was asked for: the predictions of the first k ranks, and their queries."""
+        return {}
+
+    @cached_property
+    def _overlapping(self) -> Pairs:
+        """Couples with a relevant moment that overlap at all."""
+        return self._relevant.take(self._relevant.iou.reach(0.0, strict=True))
 
     @cached_property
     def _relevant(self) -> Pairs:

@@ -60,8 +60,9 @@ def index_truth(
     key = query * videos + video
     order = order_within(key, -relevance)
     key = key[order]
-    group_key, first, size = np.unique(key, return_index=True, return_counts=True)
-    return TruthIndex(videos, start_s[order], end_s[order], relevance[order], group_key, first, size)
+    first = beginnings(key)
+    size = np.diff(first, append=len(key))
+    return TruthIndex(videos, start_s[order], end_s[order], relevance[order], key[first], first, size)
 
 
 def pair_up(
@@ -115,16 +116,23 @@ def _settle(prediction: Indices, truth: Indices) -> tuple[Indices, Indices]:
     first = beginnings(prediction)
     last = np.append(first[1:], len(prediction))
     choice = first.copy()
-    lowest, highest = int(truth.min()), int(truth.max())
-    while True:
-        proposer = np.flatnonzero(choice < last)
+    lowest, nobody = int(truth.min()), len(first)
+    holder = np.full(int(truth.max()) - lowest + 1, nobody)
+    proposer = np.arange(nobody)
+    while len(proposer):
         wanted = truth[choice[proposer]] - lowest
-        holder = np.full(highest - lowest + 1, len(first))
-        np.minimum.at(holder, wanted, proposer)
-        refused = proposer[holder[wanted] != proposer]
-        if not len(refused):
-            return prediction[first[proposer]], wanted + lowest
+        held_by = holder[wanted]
+        # Of several values for one place the last stays: written backwards, that of the smallest rank.
+        holder[wanted[::-1]] = np.minimum(held_by, proposer)[::-1]
+        won = holder[wanted] == proposer
+        refused = np.sort(np.concatenate([proposer[~won], held_by[won & (held_by != nobody)]]))
         choice[refused] += 1
+        proposer = refused[choice[refused] < last[refused]]
+    taken = np.full(nobody, -1)
+    held = np.flatnonzero(holder != nobody)
+    taken[holder[held]] = held + lowest
+    matched = np.flatnonzero(taken >= 0)
+    return prediction[first[matched]], taken[matched]
 
 
 def beginnings(groups: Indices) -> Indices:
