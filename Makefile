@@ -45,8 +45,9 @@ format: $(VENV)/.dev ## rewrite files the way check wants them
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-docs: $(VENV)/.dev ## rewrite the generated page docs/schema.md
+docs: $(VENV)/.dev ## rewrite the generated page docs/schema.md and what the cells of docs/python.ipynb print
 	PYTHONPATH=tests/docs $(BIN)/python tests/docs/schema_page.py
+	$(BIN)/python tests/docs/notebook.py
 
 clean: ## remove what these commands made
 	rm -rf $(VENV) $(DEMO) *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

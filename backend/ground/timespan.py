@@ -116,7 +116,8 @@ def overlap(start: Floats, end: Floats, other_start: Floats, other_end: Floats) 
     times = np.concatenate([column[meets] for column in (start, end, other_start, other_end)])
     meets = meets[finite := np.isfinite(times.reshape(4, -1)).all(axis=0)]
     s, e, other_s, other_e = to_lattice(times.reshape(4, -1)[:, finite].reshape(-1)).reshape(4, -1)
-    inter, union = np.zeros(len(start), s.dtype), np.ones(len(start), s.dtype)
+    inter = cast("Integers", np.zeros(len(start), s.dtype))
+    union = cast("Integers", np.ones(len(start), s.dtype))
     inter[meets] = met = np.minimum(e, other_e) - np.maximum(s, other_s)
     union[meets] = (e - s) + (other_e - other_s) - met
     return inter, union

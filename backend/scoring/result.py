@@ -75,7 +75,7 @@ class Evaluation(dict[str, Any]):
         lines = [f"{run.name}: {len(run.query):,} queries, {_conventions(self._board)}"]
         lines += [f"  {key:<{width}}  {self.mean[key]:.4f}" if self.mean else f"  {key}  -" for key in shown]
         more = len(self._board.settings.keys) - len(shown)
-        lines.append(f"  {more:+} in .mean, of every query in .per_query; .to_frame(), .to_latex()")
+        lines.append(f"  {more} more in .mean, of every query in .per_query; .to_frame(), .to_latex()")
         return "\n".join([*lines, *_warned(self.warnings)])
 
 
