@@ -407,7 +407,13 @@ class TestFiles:
             "options": {},
             "focus": "ndcg@1,0.5",
             "truth": {"queries": 3, "moments": 3},
-            "runs": [{"name": "mine", "queries": 2, "counted": 3, "missing": [7], "measures": measures}],
+            "runs": [
+                {
+                    **{"name": "mine", "queries": 2, "counted": 3, "missing": [7], "measures": measures},
+                    # The one prediction there is; two queries have none.
+                    "judged": {"judged@1,0.5": 1 / 3},
+                }
+            ],
             "warnings": [],
         }
         assert json.loads(json.dumps(result)) == result
