@@ -389,7 +389,15 @@ def test_no_file_of_the_project_lies_at_a_path_that_can_be_guessed(marked: Marke
     ]
     prefixes = [
         *("/", "/static/", "/app/static/", "/media/", "/session/", "/clips/", "/component/", "/_stcore/", "/project/"),
-        *("/clips/..%2f", "/session/..%2f", "/static/../../", "/static/..%2f..%2f", "/app/static/..%2f..%2f", "//"),
+        *(
+            "/lead/",
+            "/clips/..%2f",
+            "/session/..%2f",
+            "/static/../../",
+            "/static/..%2f..%2f",
+            "/app/static/..%2f..%2f",
+            "//",
+        ),
         *("/session/%2e%2e/%2e%2e/", "/clips/....//", "/static/%252e%252e/", "/examples/", "/session/invitation/"),
     ]
     paths = [prefix + name for prefix in prefixes for name in names]
@@ -417,7 +425,14 @@ def test_strangers_learn_nothing_at_all(marked: Marked) -> None:
         *("/", "/grade", "/queries", "/session/sign-in", "/session/sign_in.css", "/manifest.json", "/favicon.png"),
         *("/_stcore/health", "/_stcore/host-config", "/_stcore/stream", "/_stcore/metrics", "/_stcore/message"),
         *("/_stcore/upload_file/a/b", "/static/", "/static/index.html", "/media/a.mp4", "/component/reelrank_player/"),
-        *("/_stcore/bidi-components/reelrank_player", "/app/static/", "/clips/a.mp4", "/desk/exchange", "/auth/login"),
+        *(
+            "/_stcore/bidi-components/reelrank_player",
+            "/app/static/",
+            "/clips/a.mp4",
+            "/desk/exchange",
+            "/auth/login",
+            "/lead/waiting",
+        ),
     ]
     upgrade = {"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13"}
     upgrade["Sec-WebSocket-Key"] = "dGhlIHNhbXBsZSBub25jZQ=="
