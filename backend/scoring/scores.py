@@ -173,7 +173,7 @@ def prepare_run(run: Run, key: AnswerKey, settings: Settings, narrowing: Narrowi
     if sorts or (narrowing and narrowing.by_score):
         must = {int(i): "the score is not a number" for i in np.flatnonzero(np.isnan(run.score))}
     try:
-        run, warnings = _admit(run, _with_a_way_out(run), must, settings)
+        run, warnings = _admit(run, _times_problems(run, options.invalid), must, settings)
     except InputError as error:
         problems += error.problems
     if problems:
@@ -281,14 +281,16 @@ def _admit(
     return spans.take(np.setdiff1d(np.arange(len(spans.video)), bad)), warnings
 
 
-def _with_a_way_out(run: Run) -> dict[int, str]:
-    """What is wrong with predictions' times; real runs have empty ones, so it says what to do about them."""
-    return {
-        i: f"{message} (the option invalid=skip leaves such predictions out)"
-        if run.start_s[i] == run.end_s[i]
-        else message
-        for i, message in run.span_problems().items()
-    }
+def _times_problems(run: Run, invalid: str) -> dict[int, str]:
+    """What is wrong with predictions' times; where it is refused, the first empty one tells what to do about them.
+
+    Real runs have empty predictions, and often thousands.
+    """
+    found = run.span_problems()
+    empty = next((i for i in found if run.start_s[i] == run.end_s[i]), None)
+    if empty is not None and invalid == "error":
+        found[empty] += " (the option invalid=skip leaves such predictions out)"
+    return found
 
 
 def _rank(run: Run) -> Indices:

@@ -74,7 +74,9 @@ def score_benchmark(
         "figures": figures,
         "notes": list(benchmark.notes),
     }
-    warnings = tuple(dict.fromkeys(warning for board in boards if board for warning in board.warnings))
+    # A part of fewer queries, such as those of a type, has nothing to tell that the parts of all have not told.
+    whole = [board for board in boards if board and len(board.queries) == len(first.queries)]
+    warnings = tuple(dict.fromkeys(warning for board in whole for warning in board.warnings))
     of_runs = {name: {"figures": found} for name, found in values.items()}
     return replace(first, warnings=warnings, setting=Setting(facts={"benchmark": facts}, of_run=of_runs))
 

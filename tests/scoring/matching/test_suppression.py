@@ -74,11 +74,12 @@ def test_an_evaluation_ranks_what_is_left():
 
 def test_empty_predictions_are_refused_with_the_option_that_drops_them():
     truth = {"q": [{"video": "v", "start": 10, "end": 20, "relevance": 1}]}
-    run = {"q": [["v", 3, 3, 0.9], ["v", 10, 20, 0.7]]}
+    run = {"q": [["v", 3, 3, 0.9], ["v", 10, 20, 0.7], ["v", 4, 4, 0.6]]}
     with pytest.raises(InputError) as refused:
         evaluate(truth, run)
     assert [str(problem) for problem in refused.value.problems] == [
         "run, row 1: query q, moment 1: end 3.0 is not after start 3.0 "
         "(the option invalid=skip leaves such predictions out)",
+        "run, row 1: query q, moment 3: end 4.0 is not after start 4.0",
     ]
     assert evaluate(truth, run, k=[1], theta=[0.5], measures=["recall"], invalid="skip")["mean"] == {"recall@1,0.5": 1}
