@@ -16,7 +16,7 @@ from backend.scoring.analysis.breakdown import Breakdown, break_down
 from backend.scoring.analysis.cases import Case, build_case
 from backend.scoring.analysis.fates import FATES, NEVER_FOUND, FateCounts, count_fates
 from backend.scoring.analysis.meeting import Meeting, meet
-from backend.scoring.analysis.unjudged import judged_key, punished, with_judged
+from backend.scoring.analysis.unjudged import judged_key, punished
 from backend.scoring.matching.columns import Indices, QueryKey, Run, Truth
 from backend.scoring.measures import MEASURES
 from backend.scoring.presets import Settings
@@ -232,17 +232,13 @@ def score_runs(
     warnings = [*key.warnings, *(warning for ranked in prepared.values() for warning in ranked.warnings)]
     scored = []
     judged = None if narrowing else judged_key(key.truth, settings)
-    wide = with_judged(settings, judged)
     for number, (name, ranked) in enumerate(prepared.items(), start=1):
-        scores = score(key, ranked, wide)
+        scores = score(key, ranked, settings, judged)
         if not scores.queries:
             warnings.append(f"{ranked.run.file}: no query counts, so there is no mean")
         query = np.array([key.query_number[str(query)] for query in scores.queries], dtype=np.int64)
-        means = scores.mean(wide)
-        of_run = {judged: means[judged]} if judged in means else {}
-        means = {measure: means[measure] for measure in settings.keys if means}
-        values = scores.values[: len(settings.keys)]
-        scored.append(ScoredRun(name, ranked.run.file, ranked, query, values, means, of_run))
+        told = {judged: float(np.mean(scores.beside))} if judged and scores.beside is not None and len(query) else {}
+        scored.append(ScoredRun(name, ranked.run.file, ranked, query, scores.values, scores.mean(settings), told))
         if progress:
             progress("scoring", number, len(prepared))
     if judged and all(run.judged for run in scored):

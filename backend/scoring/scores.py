@@ -12,6 +12,7 @@ import numpy as np
 
 from backend.ground.errors import InputError, Problem
 from backend.ground.timespan import Flags, Floats
+from backend.scoring import measures as family
 from backend.scoring.matching.columns import Indices, QueryKey, Run, Spans, Truth, order_within
 from backend.scoring.matching.found import Found
 from backend.scoring.matching.matching import TruthIndex, index_truth, pair_up
@@ -81,10 +82,14 @@ class RankedRun:
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """`values` has shape (len(settings.keys), len(queries)), each in [0, 1] except those of DCG@K."""
+    """`values` has shape (len(settings.keys), len(queries)), each in [0, 1] except those of DCG@K.
+
+    `beside` are those of one more key, shape (len(queries),), where there is one.
+    """
 
     queries: tuple[QueryKey, ...]
     values: Floats
+    beside: Floats | None = None
 
     def mean(self, settings: Settings) -> dict[str, float]:
         """Mean over the queries, by key; NumPy's pairwise sum, as in the published evaluator.
@@ -206,19 +211,23 @@ def prepare_run(run: Run, key: AnswerKey, settings: Settings, narrowing: Narrowi
     return RankedRun(run, truth_query, video_of[run.video], missing, tuple(warnings))
 
 
-def score(key: AnswerKey, ranked: RankedRun, settings: Settings) -> Scores:
-    """All values of all queries that count: those of the run in its order, then missing ones as zeros."""
+def score(key: AnswerKey, ranked: RankedRun, settings: Settings, beside: str | None = None) -> Scores:
+    """All values of all queries that count: those of the run in its order, then missing ones as zeros.
+
+    `beside` is one more key, of a measure with a cut-off and a threshold, which costs less so than among all others.
+    """
     options = settings.conventions
     known = np.flatnonzero(ranked.truth_query >= 0)
     of_truth = ranked.truth_query[known]
-    values = np.hstack([_values(key, ranked, chunk, settings) for chunk in _chunks(ranked.run)])[:, known]
+    values = np.hstack([_values(key, ranked, chunk, settings, beside) for chunk in _chunks(ranked.run)])[:, known]
     if options.missing == "zero":
         of_truth = np.concatenate([of_truth, ranked.missing])
         values = np.hstack([values, np.zeros((len(values), len(ranked.missing)))])
     if options.no_relevant == "skip":
         relevant = key.has_relevant[of_truth]
         of_truth, values = of_truth[relevant], values[:, relevant]
-    return Scores(tuple(key.truth.queries[i] for i in of_truth), values)
+    ids = tuple(key.truth.queries[i] for i in of_truth)
+    return Scores(ids, values) if beside is None else Scores(ids, values[:-1], values[-1])
 
 
 def _chunks(run: Run) -> list[slice]:
@@ -228,8 +237,8 @@ def _chunks(run: Run) -> list[slice]:
     return [slice(low, high) for low, high in pairwise(edges)]
 
 
-def _values(key: AnswerKey, ranked: RankedRun, chunk: slice, settings: Settings) -> Floats:
-    """All values of a chunk of the run's queries, shape (len(settings.keys), queries of the chunk)."""
+def _values(key: AnswerKey, ranked: RankedRun, chunk: slice, settings: Settings, beside: str | None) -> Floats:
+    """All values of a chunk of the run's queries, shape (len(settings.keys), queries); `beside` is one row more."""
     options, run = settings.conventions, ranked.run
     truth_query = ranked.truth_query[chunk]
     offsets = run.offsets[chunk.start : chunk.stop + 1]
@@ -259,7 +268,12 @@ def _values(key: AnswerKey, ranked: RankedRun, chunk: slice, settings: Settings)
         abandonment=options.abandonment,
     )
     values = np.concatenate([one.values(found, settings.k, settings.thresholds(one)) for one in settings.family])
-    return values if settings.asked is None else values[settings.rows]
+    values = values if settings.asked is None else values[settings.rows]
+    if beside is None:
+        return values
+    one = family.measure_of(beside)
+    k, level = one.read(beside)
+    return np.vstack([values, one.values(found, (int(str(k)),), (float(str(level)),))])
 
 
 def _admit(

@@ -21,14 +21,6 @@ def judged_key(truth: Truth, settings: Settings) -> str | None:
     return MEASURES["judged"].key(*settings.middle) if pooled and "ndcg" in settings.measures else None
 
 
-def with_judged(settings: Settings, judged: str | None) -> Settings:
-    """The settings that compute that key too, after all others, unless it is among them."""
-    if judged is None or judged in settings.keys:
-        return settings
-    measures = tuple(dict.fromkeys([*settings.measures, "judged"]))
-    return replace(settings, measures=measures, asked=(*settings.keys, judged))
-
-
 def punished(
     key: AnswerKey,
     runs: Mapping[str, RankedRun],
