@@ -4,7 +4,6 @@ Reads: the files whose paths are given. Writes: nothing.
 """
 
 import os
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, SupportsIndex, TypeGuard, TypeVar, Unpack
@@ -19,6 +18,7 @@ from backend.scoring.pools.pooling import Pooling
 from backend.scoring.pools.scoring import prepare_pools, score_in_pools
 from backend.scoring.presets import DEFAULT_K, DEFAULT_MU, Options, Preset, settle
 from backend.scoring.result import Evaluation, Evaluations
+from backend.scoring.run_files import named_files
 from backend.scoring.scoreboard import Scoreboard, score_runs
 from backend.scoring.statistics.resampling import RESAMPLES
 from backend.scoring.statistics.sureness import Sureness, add_statistics
@@ -177,7 +177,7 @@ def compare(
 
     Args:
         truth: as for `evaluate`.
-        runs: `{name: run}`, each run as for `evaluate`; or paths, whose runs are named as their files.
+        runs: `{name: run}`, each run as for `evaluate`; or paths, whose runs are named as their files, or `NAME=FILE`.
         baseline: name of the run that the others are compared with; differences, p and intervals are in `summary`, and
             `to_latex` marks what is told apart.
         intervals: 95 % bootstrap intervals in `summary`, also without a baseline.
@@ -217,8 +217,7 @@ def _by_name(runs: object) -> Mapping[str, AnyRun]:
         raise InputError.single("runs", f"are of type {type(runs).__name__}; {told}")
     if not runs or not all(isinstance(run, (str, os.PathLike)) for run in runs):
         raise InputError.single("runs", f"are not paths; {told}" if runs else f"are none; {told}")
-    stems = Counter(Path(run).stem for run in runs)
-    return {Path(run).stem if stems[Path(run).stem] == 1 else os.fspath(run): run for run in runs}
+    return {file.name: file.path for file in named_files(run if isinstance(run, str) else Path(run) for run in runs)}
 
 
 def _is_rows(run: object) -> bool:

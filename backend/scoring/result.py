@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from backend.scoring.matching.columns import QueryKey
 from backend.scoring.scoreboard import Scoreboard
+from backend.scoring.views.ranking import word
+from backend.scoring.views.table import number
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-_MEASURES = 6
+_MEASURES = 7
 """Of so many measures a value is shown where a result is only looked at."""
 _RUNS = 7
 
@@ -68,14 +70,16 @@ class Evaluation(dict[str, Any]):
         return _latex(self.summary, percent, digits, caption, label)
 
     def __repr__(self) -> str:
-        """Ten lines at most: one value of each measure, and where the others are."""
-        run = self._board.runs[0]
-        shown = _middle_keys(self._board)
+        """Ten lines at most: a benchmark's figures, or one value of each measure, and where the others are."""
+        run, figures = self._board.runs[0], self.figures
+        values = figures or {key: self.mean.get(key) for key in _middle_keys(self._board)}
+        shown = dict(list(values.items())[:_MEASURES])
         width = max(map(len, shown))
         lines = [f"{run.name}: {len(run.query):,} queries, {_conventions(self._board)}"]
-        lines += [f"  {key:<{width}}  {self.mean[key]:.4f}" if self.mean else f"  {key}  -" for key in shown]
-        more = len(self._board.settings.keys) - len(shown)
-        lines.append(f"  {more} more in .mean, of every query in .per_query; .to_frame(), .to_latex()")
+        lines += [f"  {name:<{width}}  {number(value)}" for name, value in shown.items()]
+        more = (len(figures) or len(self._board.settings.keys)) - len(shown)
+        place = ".figures, and all values in .mean" if figures else ".mean"
+        lines.append(f"  {more} more in {place}, of every query in .per_query; .to_frame(), .to_latex()")
         return "\n".join([*lines, *_warned(self.warnings)])
 
 
@@ -162,8 +166,6 @@ def _latex(summary: Mapping[str, Any], percent: bool, digits: int | None, captio
 
 
 def _conventions(board: Scoreboard) -> str:
-    from backend.scoring.views.ranking import word
-
     changed = [f"{name}={word(value)}" for name, value in board.options.items()]
     return ", ".join([f"preset {board.settings.preset}", *changed])
 

@@ -231,6 +231,7 @@ class TestCompare:
         old = tmp_path / "old" / good.name
         old.write_bytes(good.read_bytes())
         assert list(compare(truth, [good, old])) == [str(good), str(old)]
+        assert list(compare(truth, [f"new={good}", str(old)])) == ["new", "good"]
 
     def test_printed_it_is_a_row_a_run(self):
         lines = repr(compare(TRUTH, {f"run {n}": RUN for n in range(9)}, measures=["ndcg", "axiou"])).splitlines()
@@ -268,6 +269,9 @@ class TestMore:
         found = evaluate(truth, {"q1": [["a", 0, 5, 0.9], ["a", 0, 9, 0.8]]}, benchmark="charades-sta")
         by_name = {name: value for name, value in found.figures.items() if name.startswith("R")}
         assert set(by_name.values()) == {0.0, 1.0}
+        lines = repr(found).splitlines()
+        assert len(lines) <= 10
+        assert lines[1].split() == ["R@1,", "IoU=0.3", "1.0000"]
         assert evaluate(truth, {"q1": []}).figures == {}
 
     def test_pools_may_be_given_by_their_path(self):
