@@ -17,6 +17,7 @@ from backend.scoring.drawing import PALETTE
 from backend.scoring.files.facts import Facts
 from backend.scoring.report import charts
 from backend.scoring.scoreboard import Scoreboard
+from backend.scoring.views.benchmark import figures
 from backend.scoring.views.curves import by_cutoff, leaders, orders, short_names
 from backend.scoring.views.errors import examples, fates_of_grades, outcomes, percent
 from backend.scoring.views.naming import named
@@ -53,8 +54,8 @@ def leaderboard(summary: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def measures(summary: Mapping[str, Any]) -> dict[str, Any]:
-    """All means; many runs stand in several tables below one another, because paper is no wider than this."""
-    table = means(summary)
+    """All means, of a benchmark its figures; many runs stand in several tables, because paper is no wider than this."""
+    table = figures(summary) if "benchmark" in summary else means(summary)
     return {"bands": table.bands(keep=2, most=_ABREAST), "notes": table.notes}
 
 

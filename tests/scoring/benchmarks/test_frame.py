@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from backend.ground.errors import InputError
+from backend.scoring.report import parts
 from backend.scoring.views.benchmark import figures
 from golden_benchmarks import Golden, read_golden, score
 
@@ -38,3 +39,11 @@ def test_the_table_says_how_each_figure_is_computed(golden: Golden) -> None:
     assert table.texts()[1][:2] == ["R@1, IoU=0.3", "R@1, IoU>=0.3"]
     strict = figures(golden.summary("charades-sta", iou_compare="gt"))
     assert "IoU>0.3" in strict.texts()[1][1]
+
+
+def test_the_report_shows_the_figures_among_the_measures(golden: Golden) -> None:
+    shown = parts.measures(golden.summary("charades-sta"))
+    (band,) = shown["bands"]
+    found = {row[0].text: row[2].text for row in band.rows}
+    assert {name: found[name] for name in golden.printed["TALL"]} == golden.printed["TALL"]
+    assert "Evaluator: TALL" in shown["notes"][0]
