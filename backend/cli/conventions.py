@@ -25,7 +25,10 @@ def preset_named(text: str) -> Preset:
 
 
 Truth = Annotated[Path, typer.Option("--truth", metavar="FILE", help="Truth, such as val.json.", show_default=False)]
-Runs = Annotated[list[Path], typer.Option("--run", metavar="FILE", help="A run; may be repeated.", show_default=False)]
+Runs = Annotated[
+    list[str],
+    typer.Option("--run", metavar="[NAME=]FILE ...", help="A run, or several; may be repeated.", show_default=False),
+]
 Videos = Annotated[
     Path | None, typer.Option("--videos", metavar="MAP", help="name -> [duration, index], for runs with indices.")
 ]

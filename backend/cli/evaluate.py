@@ -150,7 +150,16 @@ def evaluate(
             "the videos are for pictures in a report; add --report FILE.html", param_hint="--project"
         )
     form = Format.JSON if json and str(json) == "-" else format_
-    shown = writing(form.value, percent, digits, caption, label, variant=given.variant_title, intervals=intervals)
+    shown = writing(
+        form.value,
+        percent,
+        digits,
+        caption,
+        label,
+        variant=given.variant_title,
+        intervals=intervals,
+        benchmark=benchmark,
+    )
     require_one_split(
         given, {"--report": report, "--per-query": per_query, "--chart": charts[0][1] if charts else None}
     )

@@ -24,7 +24,8 @@ from backend.cli.conventions import (
 )
 from backend.cli.measures_alone import axioms, theory
 from backend.cli.output import Json, numbers, progress_bar
-from backend.cli.studying import Measure, Out, as_text, by_stem, finish, matrix, study_inputs, two_files
+from backend.cli.several_runs import SeveralRuns
+from backend.cli.studying import Measure, Out, as_text, by_name, finish, matrix, study_inputs, two_files
 
 measures = typer.Typer(
     help="Study the measures themselves; figures and data go into a folder.",
@@ -68,7 +69,7 @@ def register(app: typer.Typer) -> None:
     measures.command("theory")(theory)
 
 
-@measures.command("agreement")
+@measures.command("agreement", cls=SeveralRuns)
 def agreement(
     truth: Truth,
     run: Runs,
@@ -86,12 +87,12 @@ def agreement(
 
     Example: reelrank measures agreement --truth val.json --run a.json --run b.json --run c.json
     """
-    inputs = study_inputs(truth, by_stem(run), videos, preset, k, mu, theta, option, measure)
+    inputs = study_inputs(truth, by_name(run), videos, preset, k, mu, theta, option, measure)
     study = api.agreement_study(inputs)
     finish(study, out, json, *matrix(study, ("first", "second", "tau_b"), "tau-b", ".3f"))
 
 
-@measures.command("stability")
+@measures.command("stability", cls=SeveralRuns)
 def stability(
     truth: Truth,
     run: Runs,
@@ -118,7 +119,7 @@ def stability(
 
     Example: reelrank measures stability --truth val.json --run a.json --run b.json --run c.json --seed 1
     """
-    inputs = study_inputs(truth, by_stem(run), videos, preset, k, mu, theta, option, measure)
+    inputs = study_inputs(truth, by_name(run), videos, preset, k, mu, theta, option, measure)
     chosen = None if sizes is None else [int(size) for size in numbers(sizes, int, "--sizes")]
     with progress_bar() as progress:
         study = api.stability_study(
@@ -137,7 +138,7 @@ def stability(
     finish(study, out, json, header, [(name, *(cells[name, size] for size in columns)) for name in names])
 
 
-@measures.command("noise")
+@measures.command("noise", cls=SeveralRuns)
 def noise(
     truth: Truth,
     run: Runs,
@@ -162,7 +163,7 @@ def noise(
 
     Example: reelrank measures noise --truth val.json --run a.json --run b.json --videos videos.json --sigma 1,2
     """
-    inputs = study_inputs(truth, by_stem(run), videos, preset, k, mu, theta, option, measure)
+    inputs = study_inputs(truth, by_name(run), videos, preset, k, mu, theta, option, measure)
     sigmas = numbers(sigma, float, "--sigma")
     with progress_bar() as progress:
         study = api.noise_study(
@@ -179,7 +180,7 @@ def noise(
     finish(study, out, json, ("RMSE of means", "sigma", "median IoU", "mean of systems", "least", "most", "by"), rows)
 
 
-@measures.command("ties")
+@measures.command("ties", cls=SeveralRuns)
 def ties(
     truth: Truth,
     run: Runs,
@@ -197,7 +198,7 @@ def ties(
 
     Example: reelrank measures ties --truth val.json --run a.json --run b.json
     """
-    study = api.ties_study(study_inputs(truth, by_stem(run), videos, preset, k, mu, theta, option, measure))
+    study = api.ties_study(study_inputs(truth, by_name(run), videos, preset, k, mu, theta, option, measure))
     rows = [(row["measure"], row["all_tied"], as_text(row["ratio"], ".1%")) for row in study.rows]
     finish(study, out, json, ("measure", "queries all tied", "ratio"), rows)
 

@@ -24,7 +24,8 @@ def _print_paper(summary: dict[str, Any], shown: "api.Shown") -> None:
         say(f"\n{block.title}")
         _print(block)
     parts = api.score_parts(summary)
-    for line in api.score_means(parts[0][1]).notes:
+    first = parts[0][1]
+    for line in (api.score_figures(first) if "benchmark" in first else api.score_means(first)).notes:
         say(line)
     for split, part in parts:
         _print_tail(part, f"{split}, " if len(parts) > 1 else "")

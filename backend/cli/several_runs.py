@@ -56,6 +56,9 @@ def run_list(run: list[str] | None, runs: Path | None, split: str | None, truth:
     """The runs that were asked for, each split with its truth."""
     if (run is None) == (runs is None):
         raise typer.BadParameter("give runs with --run, or a list of them with --runs", param_hint="--run")
+    for text in run or ():
+        if text.endswith(".toml"):
+            raise typer.BadParameter(f"{text} is a list of runs; give it with --runs", param_hint="--run")
     if runs is None:
         if split is not None:
             raise typer.BadParameter("is about a list of runs; add --runs FILE.toml", param_hint="--split")
@@ -84,12 +87,16 @@ def writing(
     *,
     variant: str,
     intervals: bool,
+    benchmark: str | None,
 ) -> "api.Shown":
     """How the scores are written; an option that a format would not heed is wrong usage."""
     if form in ("csv", "json") and (percent or digits is not None):
         raise typer.BadParameter(
             f"{form.upper()} has shares in full", param_hint="--percent" if percent else "--digits"
         )
+    if benchmark is not None and (percent or digits is not None):
+        told = f"{benchmark} says itself how its figures are written"
+        raise typer.BadParameter(told, param_hint="--percent" if percent else "--digits")
     if form != "latex" and (caption or label):
         raise typer.BadParameter("is of --format latex", param_hint="--caption" if caption else "--label")
     return api.Shown(percent, digits, caption or "", label or "", variant, intervals)

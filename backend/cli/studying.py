@@ -9,6 +9,7 @@ import typer
 from backend import api
 from backend.cli.conventions import Preset, read_option
 from backend.cli.output import numbers, say, table
+from backend.ground.errors import InputError
 
 Measure = Annotated[
     list[str] | None,
@@ -51,13 +52,12 @@ def asked(measure: list[str] | None) -> list[str]:
     return [part for text in measure or () for part in api.split_measures(text)]
 
 
-def by_stem(paths: list[Path]) -> dict[str, Path]:
-    """Runs by the name of their file, or by their path where two files have one name."""
-    stems = [path.stem for path in paths]
-    named = {path.stem if stems.count(path.stem) == 1 else str(path): path for path in paths}
-    if len(named) < len(paths):
-        raise typer.BadParameter("one file is given twice", param_hint="--run")
-    return named
+def by_name(given: list[str]) -> dict[str, Path]:
+    """Runs by the names that they are given, or have by their files."""
+    try:
+        return {run.name: run.path for run in api.named_files(given)}
+    except InputError as error:
+        raise typer.BadParameter(str(error), param_hint="--run") from None
 
 
 def two_files(text: str) -> tuple[str, tuple[Path, Path]]:

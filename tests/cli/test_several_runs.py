@@ -85,6 +85,11 @@ def test_a_list_without_a_truth_takes_the_one_given(reelrank: Run, tmp_path: Pat
         ([], "give runs with --run, or a list of them with --runs"),
         (["--run", "a.json", "--runs", "b.toml"], "give runs with --run, or a list of them with --runs"),
         (["--run", "a.json", "--split", "val"], "is about a list of runs; add --runs FILE.toml"),
+        (["--run", "runs.toml"], "runs.toml is a list of runs; give it with --runs"),
+        (
+            ["--run", "a.json", "--benchmark", "charades-sta", "--digits", "1"],
+            "says itself how its figures are written",
+        ),
         (["--run", "a.json", "--percent", "--format", "csv"], "CSV has shares in full"),
         (["--run", "a.json", "--percent", "--json", "-"], "JSON has shares in full"),
         (["--run", "a.json", "--label", "tab:x"], "is of --format latex"),
@@ -95,3 +100,13 @@ def test_what_does_not_go_together_is_wrong_usage(reelrank: Run, more: list[str]
     code, _, err = reelrank("evaluate", "--truth", "t.json", *more)
     assert code == 2
     assert message in " ".join(err.replace("│", " ").split())
+
+
+def test_studies_take_names_and_several_files_too(reelrank: Run, tmp_path: Path) -> None:
+    truth, (good, poor, _) = write_files(tmp_path)
+    code, out, _ = reelrank(
+        "measures", "ties", "--run", f"Ours={good}", poor, "--truth", truth, "--k", "5", "--measure", "ndcg", "--json"
+    )
+    assert code == 0
+    assert "Ours" in out
+    assert "poor" in out

@@ -1,5 +1,7 @@
 """One table of a paper: what stands in its cells, and that LaTeX takes it."""
 
+import json
+import random
 import re
 import shutil
 import statistics
@@ -71,6 +73,40 @@ def test_more_cut_offs_stand_below_each_other_in_the_same_tabular(tmp_path: Path
     text = latex(scored(tmp_path, k=[10, 20, 40]))
     assert re.findall(r"\{6\}\{c\}\{NDCG@(\d+), IoU\$>\\mu\$\}", text) == ["10", "20", "40"]
     assert text.count(r"\begin{tabular}") == text.count(r"\end{tabular}") == 1
+
+
+def test_two_real_runs_and_seven_spoilt_ones_are_the_published_table(shared: Path, tmp_path: Path) -> None:
+    """The published predictions of two baselines for 500 queries; the truth is invented near what they predict."""
+    source = shared / "data" / "tvr_ranking"
+    names = {n: name for name, (_, n) in json.loads((source / "video_name_duration_id.json").read_text()).items()}
+    rng = random.Random(8)
+    lines = [f'truth = "truth.json"\nvideos = "{source}/video_name_duration_id.json"\nvariant = "Top N"']
+    truth: list[dict[str, Any]] = []
+    for model, file in (("ReLoCLNet", "ReLoCLNet_top_40_val"), ("XML", "XML_top20_val")):
+        rows = json.loads((source / "runs" / f"{file}.json").read_text())
+        for query in [] if truth else rows:
+            near = [(names[v], [s, e]) for v, s, e, _ in rng.sample(query["predictions"], 12)]
+            moments = [{"video_name": v, "timestamp": span, "relevance": rng.randrange(5)} for v, span in near]
+            truth.append({"query_id": query["query_id"], "relevant_moment": moments})
+        for number, variant in enumerate((40, 20, 1) if model == "ReLoCLNet" else (20, 40, 1)):
+            spoilt = [
+                {**q, "predictions": [[v, s + number, e + number, x] for v, s, e, x in q["predictions"]]} for q in rows
+            ]
+            (tmp_path / f"{model}{variant}.json").write_text(json.dumps(spoilt))
+            lines.append(f'[[run]]\nfile = "{model}{variant}.json"\nmodel = "{model}"\nvariant = {variant}')
+    first = json.loads((tmp_path / "XML20.json").read_text())
+    for variant in (1, 20, 40):  # a third model that leaves three queries out, as published files of CONQUER do
+        (tmp_path / f"C{variant}.json").write_text(json.dumps(first[: 500 - 3]))
+        lines.append(f'[[run]]\nfile = "C{variant}.json"\nmodel = "CONQUER"\nvariant = {variant}')
+    (tmp_path / "truth.json").write_text(json.dumps(truth))
+    (tmp_path / "runs.toml").write_text("\n".join(lines))
+    listed = api.read_run_list(tmp_path / "runs.toml")
+    (board,) = api.score_splits(listed, videos=listed.videos, k=[20], preset="tvr-ranking").values()
+    text = latex(api.joined_scores({"": board.summary()}), variant=listed.variant_title)
+    rows_shown = [line for line in text.split(r"\midrule")[1].splitlines() if line.endswith(r"\\")]
+    assert [line.split("&")[2].strip() for line in rows_shown] == ["500"] * 6 + ["497"] * 3
+    assert not any("textbf" in line for line in rows_shown[6:])
+    assert sum("textbf" in line for line in rows_shown[:6]) >= 1
 
 
 def test_seeds_are_mean_and_sample_deviation(tmp_path: Path) -> None:

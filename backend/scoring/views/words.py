@@ -77,9 +77,8 @@ def captions(parts: Sequence[tuple[str, Summary]], rows: Sequence[Row], shown: S
         unbounded = [one.measure.short for one in named(first).values() if one.measure.highest is None]
         told.append("In percent" + (f", but for {', '.join(dict.fromkeys(unbounded))}" if unbounded else ""))
     seeds = sorted({len(runs) for row in rows for runs in row.runs.values()})
-    if seeds[-1:] > [1]:
-        over = f"{seeds[0]} to {seeds[-1]}" if seeds[0] != seeds[-1] else str(seeds[0])
-        told.append(f"Mean ± sample standard deviation over {over} seeds")
+    if seeds[-1] > 1:
+        told.append(f"Mean ± sample standard deviation over {seeds[-1]} seeds{_fewer(rows, seeds[-1])}")
     if len(rows) > 1:
         told.append("Bold: the best of those that count the same queries" + _unlike(parts))
     alone = [(split, runs[0]) for row in rows for split, runs in row.runs.items() if len(runs) == 1]
@@ -94,6 +93,17 @@ def captions(parts: Sequence[tuple[str, Summary]], rows: Sequence[Row], shown: S
     if shown.intervals and any("intervals" in run for _, run in alone):
         told.append("In brackets: 95 % percentile bootstrap over queries")
     return [f"{sentence}." for sentence in told]
+
+
+def _fewer(rows: Sequence[Row], most: int) -> str:
+    """The rows that are over fewer seeds."""
+    fewer = [
+        f"{row.name} {split} {len(runs)}".replace("  ", " ")
+        for row in rows
+        for split, runs in row.runs.items()
+        if len(runs) < most
+    ]
+    return f" ({', '.join(fewer)})" if fewer else ""
 
 
 def _size(split: str, part: Summary) -> str:
