@@ -66,8 +66,8 @@ def legend(summary: Mapping[str, Any]) -> list[str]:
 
 
 def judged(summary: Mapping[str, Any]) -> list[str]:
-    """A line for each Judged@K that is told of the runs, such as `judged@20,0.5: mine 61.2%, theirs 43.1%; ...`."""
+    """A line for each Judged@K that is told of runs and not in the table: `judged@20,0.5: mine 61.2%; ...`."""
     runs = [run for run in summary["runs"] if run.get("judged")]
-    keys = dict.fromkeys(key for run in runs for key in run["judged"])
+    keys = dict.fromkeys(key for run in runs for key in run["judged"] if key not in run["measures"])
     shares = {key: ", ".join(f"{run['name']} {run['judged'][key]:.1%}" for run in runs) for key in keys}
     return [f"{key}: {shares[key]}; {named(summary, [key])[key].measure.description}" for key in keys]

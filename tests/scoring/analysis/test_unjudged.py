@@ -29,6 +29,11 @@ def test_each_run_says_how_much_of_it_is_judged() -> None:
     assert legend(summary)[-1].startswith("judged@3,0.5: pooled 100.0%, new 33.3%; share of the K best predictions")
 
 
+def test_what_is_in_the_table_is_not_told_again() -> None:
+    summary = board({"new": NEW}, measures=["ndcg", "judged"]).summary()
+    assert [line.partition(":")[0] for line in legend(summary)] == ["ndcg@K,mu", "judged@K,mu"]
+
+
 def test_what_is_told_is_the_measure_and_changes_no_other() -> None:
     """Beside the measures asked for, whether Judged@K is one of them or not."""
     truth = {"q": [{"video": v, "start": 0, "end": 9, "relevance": grade} for v, grade in GRADED.items()]}

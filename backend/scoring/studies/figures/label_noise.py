@@ -42,7 +42,8 @@ def _noise_lines(study: Study, measures: list[str]) -> alt.LayerChart | alt.Face
     )
     marks = alt.Chart(alt.InlineData(values=list(sigmas.values()))).encode(x=x)
     rules = marks.mark_rule(color="#bbbbbb", strokeDash=[2, 2])
-    names = marks.mark_text(angle=270, align="right", baseline="bottom", dx=-2, dy=-2, fontSize=10, color="#666666")
+    # Above the panel, where no line is.
+    names = marks.mark_text(angle=300, align="left", baseline="middle", dx=5, fontSize=10, color="#666666")
     named = names.encode(y=alt.value(0), text="sigma:N")
     width = 400 if _bounded(measures[0]) else 260
     return alt.layer(rules, named, lines).properties(width=width, height=300)
