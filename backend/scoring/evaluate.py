@@ -12,11 +12,13 @@ from backend.ground.errors import InputError, Problem
 from backend.scoring.benchmarks import benchmark_named
 from backend.scoring.benchmarks.scoring import require_only, score_benchmark, score_benchmark_in_pools
 from backend.scoring.files.objects import AnyRun, AnyTruth, is_json_text, run_from, tasks_from, truth_from, videos_from
+from backend.scoring.files.partly import PartlyRead
 from backend.scoring.pools.files import read_pools
 from backend.scoring.pools.model import Pools
 from backend.scoring.pools.pooling import Pooling
 from backend.scoring.pools.scoring import prepare_pools, score_in_pools
 from backend.scoring.presets import DEFAULT_K, DEFAULT_MU, Options, Preset, settle
+from backend.scoring.refused import by_row, further_problems, in_order
 from backend.scoring.result import Evaluation, Evaluations
 from backend.scoring.run_files import named_files
 from backend.scoring.scoreboard import Scoreboard, score_runs
@@ -247,10 +249,11 @@ def _scored(given: AnyTruth | None, runs: Mapping[str, AnyRun], asked: Wanted) -
         missing_one = "truth" if given is None else "pools"
         raise InputError.single(missing_one, "is missing: give a truth or pools; pooling and a first step are of pools")
     problems: list[Problem] = []
+    refusals: list[PartlyRead] = []
     videos = _read(problems, videos_from, asked.get("videos"))
-    truth = _read(problems, truth_from, given)
+    truth = _read(problems, truth_from, given, refusals=refusals)
     reader = tasks_from if benchmark and benchmark.tasks else run_from
-    read = {name: _read(problems, reader, run, name, videos, truth) for name, run in runs.items()}
+    read = {name: _read(problems, reader, run, name, videos, truth, refusals=refusals) for name, run in runs.items()}
     beside: dict[str, Mapping[str, float]] = {}
     if benchmark and _is_path(given):
         for name, run in runs.items():
@@ -259,9 +262,13 @@ def _scored(given: AnyTruth | None, runs: Mapping[str, AnyRun], asked: Wanted) -
     step = _read(problems, run_from, first, "first_step", videos)
     if isinstance(pools, (str, os.PathLike)):
         pools = _read(problems, read_pools, Path(pools))
+    columns = {name: run for name, run in read.items() if run is not None}
+    if refusals and pools is None:
+        by = benchmark.planned(options)[0][1] if benchmark else settings
+        files = dict.fromkeys(problem.file for problem in problems)
+        raise InputError(in_order(by_row([*problems, *further_problems(truth, columns.values(), refusals, by)]), files))
     if problems:
         raise InputError(problems)
-    columns = {name: run for name, run in read.items() if run is not None}
     if pools is not None:
         pooled = prepare_pools(pools, "pools", pooling or Pooling(), truth=truth, first=step)
         if benchmark:
@@ -278,7 +285,13 @@ def _is_path(given: object) -> TypeGuard[str | os.PathLike[str]]:
     return isinstance(given, (str, os.PathLike)) and not is_json_text(given)
 
 
-def _read(problems: list[Problem], read: Callable[..., _Read], given: object, *more: Any) -> _Read | None:
+def _read(
+    problems: list[Problem],
+    read: Callable[..., _Read],
+    given: object,
+    *more: Any,
+    refusals: list[PartlyRead] | None = None,
+) -> _Read | None:
     """What somebody gave, as columns; None where they gave nothing, and where its problems are among the others."""
     if given is None:
         return None
@@ -286,4 +299,6 @@ def _read(problems: list[Problem], read: Callable[..., _Read], given: object, *m
         return read(given, *more)
     except InputError as error:
         problems += error.problems
+        if refusals is not None and isinstance(error, PartlyRead):
+            refusals.append(error)
         return None

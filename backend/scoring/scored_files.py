@@ -12,6 +12,7 @@ from backend.ground.errors import InputError, Problem
 from backend.ground.progress import Progress
 from backend.scoring.benchmarks import benchmark_named
 from backend.scoring.benchmarks.scoring import require_only, score_benchmark, score_benchmark_in_pools
+from backend.scoring.files.partly import PartlyRead
 from backend.scoring.files.reading import read_run, read_tasks, read_truth, read_videos
 from backend.scoring.matching.columns import Run, Truth
 from backend.scoring.pools.files import read_pools
@@ -28,6 +29,7 @@ from backend.scoring.presets import (
     Settings,
     settle,
 )
+from backend.scoring.refused import by_row, further_problems, in_order
 from backend.scoring.run_files import RunFile, RunList, named_files
 from backend.scoring.scoreboard import Scoreboard, score_runs
 
@@ -89,7 +91,8 @@ def score_files(
         measures=POOL_MEASURES if pool and measures is None else measures,
     )
     problems: list[Problem] = []
-    truth = None if truth_path is None else _read(problems, read_truth, truth_path)
+    refusals: list[PartlyRead] = []
+    truth = None if truth_path is None else _read(problems, read_truth, truth_path, refusals=refusals)
     names = None if videos is None else _read(problems, read_videos, videos)
     if videos is not None and names is None:
         raise InputError(problems)
@@ -97,12 +100,16 @@ def score_files(
     reader = read_tasks if chosen and chosen.tasks else read_run
     files = named_files(run_paths)
     for number, file in enumerate(files, start=1):
-        if (run := _read(problems, reader, file.path, names, truth)) is not None:
+        if (run := _read(problems, reader, file.path, names, truth, refusals=refusals)) is not None:
             runs[file.name] = run
         if chosen and truth_path:
             beside[file.name] = chosen.figures_beside(truth_path, file.path, options, problems)
         if progress:
             progress("reading runs", number, len(files))
+    paths = (truth_path, pool and pool.path, pool and pool.first_step, *(file.path for file in files))
+    if refusals and not pool:
+        by = chosen.planned(options)[0][1] if chosen else settings
+        raise InputError(in_order(by_row([*problems, *further_problems(truth, runs.values(), refusals, by)]), paths))
     if truth is None and (truth_path or not pool):
         raise InputError(problems or [Problem("truth", None, "is missing: give one, or pools, whose moments are one")])
     try:
@@ -116,10 +123,7 @@ def score_files(
         elif truth:
             board = score_runs(truth, runs, settings, progress=progress)
     except InputError as error:
-        paths = (truth_path, pool and pool.path, pool and pool.first_step, *(file.path for file in files))
-        place = {str(path): number for number, path in enumerate(paths)}
-        found = sorted([*problems, *error.problems], key=lambda problem: place.get(problem.file, len(place)))
-        raise InputError(found) from None
+        raise InputError(in_order([*problems, *error.problems], paths)) from None
     if problems:
         raise InputError(problems)
     of_run = {file.name: {**board.setting.of_run.get(file.name, {}), **file.facts} for file in files}
@@ -175,12 +179,16 @@ def _pooled(pool: PoolFile, truth: Truth | None, names: Mapping[int, str] | None
     return prepare_pools(pools, str(pool.path), pool.pooling, truth=truth, first=first)
 
 
-def _read(problems: list[Problem], read: Callable[..., _Read], *given: Any) -> _Read | None:
+def _read(
+    problems: list[Problem], read: Callable[..., _Read], *given: Any, refusals: list[PartlyRead] | None = None
+) -> _Read | None:
     """What a file holds; None where it is refused, and then its problems are among the others."""
     try:
         return read(*given)
     except InputError as error:
         problems += error.problems
+        if refusals is not None and isinstance(error, PartlyRead):
+            refusals.append(error)
         return None
 
 

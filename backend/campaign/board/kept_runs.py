@@ -14,13 +14,15 @@ from backend.campaign.project.folder import Project
 from backend.campaign.release.contents import preview
 from backend.campaign.release.model import QueryStanding, ReleaseOptions
 from backend.campaign.review.rows import reviews
-from backend.ground.errors import InputError, ProjectError
+from backend.ground.errors import InputError, Problem, ProjectError
 from backend.ground.reading import bytes_of, unpack
 from backend.scoring.files.entries import parse_truth_mapping
 from backend.scoring.files.facts import read_facts
 from backend.scoring.files.formats import run_file, truth_file
+from backend.scoring.files.partly import PartlyRead
 from backend.scoring.files.reading import read_videos
 from backend.scoring.matching.columns import Run, Truth
+from backend.scoring.refused import by_row
 from backend.store import events
 from backend.store.connection import reading, writing
 from backend.store.events import EventKind
@@ -170,7 +172,10 @@ def _add(
         raise ProjectError(f"{name} is what the project's own settled pairs are called: give another --name")
     _require_free(runs.listed(project.store.db, shelf), shelf, name)
     packed = bytes_of(path)
-    found = read(unpack(packed, path.name), path.name)
+    try:
+        found = read(unpack(packed, path.name), path.name)
+    except PartlyRead as refused:
+        raise InputError(by_row([*refused.problems, *_impossible(refused.rest)])) from None
     _require_possible(found)
     sha256, facts = hashlib.sha256(packed).hexdigest(), read_facts(path, videos)
     with writing(project.store) as db:
@@ -216,9 +221,13 @@ def _require_possible(spans: Truth | Run) -> None:
     """Every preset can score what is kept, so what any of them refuses is refused here, all of it at once."""
     if not spans.queries:
         raise InputError.single(spans.file, "holds no query")
+    if problems := _impossible(spans):
+        raise InputError(problems)
+
+
+def _impossible(spans: Truth | Run) -> list[Problem]:
     messages = {**spans.span_problems(), **(spans.relevance_problems() if isinstance(spans, Truth) else {})}
-    if messages:
-        raise InputError([spans.problem(position, message) for position, message in sorted(messages.items())])
+    return [spans.problem(position, message) for position, message in sorted(messages.items())]
 
 
 def _not_there(project: Project, shelf: Shelf, name: str) -> ProjectError:

@@ -9,6 +9,7 @@ from typing import Any
 from backend.ground.errors import InputError, Problem
 from backend.scoring.files.entries import Group, mapping_groups, names_of, run_of, truth_of
 from backend.scoring.files.entry_rows import Names, first_doubled, name_only, resolver, short
+from backend.scoring.files.partly import Some, problems_with
 from backend.scoring.files.words import (
     QUERY,
     RUN,
@@ -67,13 +68,17 @@ def named_groups(document: object, file: str) -> list[Group]:
     Raises:
         InputError: with every entry that is not of that shape.
     """
-    if isinstance(document, Mapping):
-        if not pick(QUERY, document):
-            return mapping_groups(document, file)
+    if isinstance(document, Mapping) and pick(QUERY, document):
         document = [document]
-    if not isinstance(document, list):
+    if isinstance(document, Mapping):
+        groups = mapping_groups(document, file)
+    elif isinstance(document, list):
+        groups = _nested(document, RUN.items, file)
+    else:
         raise InputError.single(file, "a run is an object of queries, or a list of queries with `predictions`")
-    return _nested(document, RUN.items, file)
+    if groups.problems:
+        raise InputError(groups.problems)
+    return groups
 
 
 def parse_video_map(document: object, file: str) -> dict[int, str]:
@@ -138,7 +143,7 @@ def _task(
     return document[task], videos
 
 
-def _groups(document: list[object], kind: Kind, file: str) -> tuple[list[Group], Names]:
+def _groups(document: list[object], kind: Kind, file: str) -> tuple[Some[Group], Names]:
     """The rows of each query, and how rows that are objects call their fields; None stands for an empty line."""
     entries = [entry for entry in document if isinstance(entry, Mapping)]
     for field in (kind.items, kind.windows):
@@ -155,8 +160,9 @@ def _groups(document: list[object], kind: Kind, file: str) -> tuple[list[Group],
     return groups, names_of(groups, kind)
 
 
-def _nested(document: list[object], field: str, file: str) -> list[Group]:
-    groups, problems = [], []
+def _nested(document: list[object], field: str, file: str) -> Some[Group]:
+    groups: Some[Group] = Some(problems=problems_with(document))
+    problems = groups.problems
     for row, entry in enumerate(document, start=1):
         if entry is None:
             continue
@@ -168,15 +174,13 @@ def _nested(document: list[object], field: str, file: str) -> list[Group]:
             problems.append(Problem(file, row, f"query {short(query)} has no list `{field}`"))
         else:
             groups.append(Group(query, row, items))
-    if problems:
-        raise InputError(problems)
     return groups
 
 
-def _flat(document: list[object], file: str) -> list[Group]:
+def _flat(document: list[object], file: str) -> Some[Group]:
     """Entries that are one moment each, gathered by query."""
     groups: dict[str, Group] = {}
-    problems = []
+    problems = list(problems_with(document))
     for row, entry in enumerate(document, start=1):
         if entry is None:
             continue
@@ -188,9 +192,7 @@ def _flat(document: list[object], file: str) -> list[Group]:
         group.items.append(entry)
         if group.rows is not None:
             group.rows.append(row)
-    if problems:
-        raise InputError(problems)
-    return list(groups.values())
+    return Some(groups.values(), problems)
 
 
 def _query_of(entry: object, fields: tuple[str, ...]) -> tuple[object, str | None]:
@@ -205,9 +207,9 @@ def _query_of(entry: object, fields: tuple[str, ...]) -> tuple[object, str | Non
     return entry[word], None
 
 
-def _windows(groups: list[Group], document: list[object], kind: Kind, file: str) -> list[Group]:
+def _windows(groups: Some[Group], document: list[object], kind: Kind, file: str) -> Some[Group]:
     """QVHighlights: windows of the one video that its entry names, as rows of the usual shape."""
-    problems = []
+    problems, good = groups.problems, []
     length, shape = (2, "[start, end]") if kind is TRUTH else (3, "[start, end, score]")
     for group in groups:
         entry = document[group.row - 1]
@@ -228,6 +230,5 @@ def _windows(groups: list[Group], document: list[object], kind: Kind, file: str)
             else:
                 items.append([entry[word], *window])
         group.items = items
-    if problems:
-        raise InputError(problems)
-    return groups
+        good.append(group)
+    return Some(good, problems)

@@ -15,6 +15,7 @@ import numpy as np
 from backend.ground.errors import InputError, Problem
 from backend.ground.timespan import Floats
 from backend.scoring.files.entry_rows import Names, NameVideo, Raw, check_called, lists, objects, short, text_fault
+from backend.scoring.files.partly import PartlyRead, Some, problems_with
 from backend.scoring.files.words import RUN, TRUTH, Kind, names_in
 from backend.scoring.matching.columns import Indices, QueryKey, Run, Truth, offsets_of, row_problem
 
@@ -45,8 +46,8 @@ def parse_run_mapping(run: Mapping[Any, Any], file: str = "run", name: NameVideo
     return run_of(groups, file, names_of(groups, RUN), name)
 
 
-def mapping_groups(document: Mapping[Any, Any], file: str) -> list[Group]:
-    """The groups of `{query: rows}`."""
+def mapping_groups(document: Mapping[Any, Any], file: str) -> Some[Group]:
+    """The groups of `{query: rows}`, beside the problems of those that hold no list."""
     problems = []
     groups = []
     for row, (query, items) in enumerate(document.items(), start=1):
@@ -54,18 +55,15 @@ def mapping_groups(document: Mapping[Any, Any], file: str) -> list[Group]:
             groups.append(Group(query, row, items if isinstance(items, list) else list(items)))
         else:
             problems.append(Problem(file, row, f"query {short(query)} holds {short(items)}, not a list"))
-    if problems:
-        raise InputError(problems)
-    return groups
+    return Some(groups, problems)
 
 
 def by_query(
     queries: Sequence[object], rows: Sequence[int], items: Sequence[object], ranks: Sequence[int] | None, file: str
-) -> list[Group]:
+) -> Some[Group]:
     """Items that are one moment each, gathered by query; `rows` is where each is in the file.
 
-    Raises:
-        InputError: with every rank that a query has twice; ranks, where given, decide the order within a query.
+    Ranks, where given, decide the order within a query; beside the groups stands every rank that a query has twice.
     """
     found: dict[object, list[int]] = {}
     for place, query in enumerate(queries):
@@ -80,12 +78,11 @@ def by_query(
                 message = f"query {query} has rank {ranks[place]} in row {first} already"
                 problems.append(Problem(file, rows[place], message))
         places.sort(key=ranks.__getitem__)
-    if problems:
-        raise InputError(problems)
-    return [
+    groups = [
         Group(query, rows[min(places)], [items[place] for place in places], [rows[place] for place in places])
         for query, places in found.items()
     ]
+    return Some(groups, problems)
 
 
 def names_of(groups: list[Group], kind: Kind) -> Names:
@@ -101,25 +98,31 @@ def truth_of(groups: list[Group], file: str, names: Names, name: NameVideo) -> T
     """Truth whose rows are objects.
 
     Raises:
-        InputError: with every row that is not of that shape, or query that was given before.
+        PartlyRead: with every row that is not of that shape, or query that was given before.
     """
-    spans, relevance = _columns_of(groups, file, lambda items: objects(items, names), name)
-    return Truth(**spans, relevance=relevance)
+    spans, relevance, problems = _columns_of(groups, file, lambda items: objects(items, names), name)
+    truth = Truth(**spans, relevance=relevance)
+    if problems:
+        raise PartlyRead(problems, truth)
+    return truth
 
 
 def run_of(groups: list[Group], file: str, names: Names, name: NameVideo) -> Run:
     """A run whose rows are objects, or `[video, start, end, score]`: the first one decides.
 
     Raises:
-        InputError: with every row that is not of that shape, or query that was given before.
+        PartlyRead: with every row that is not of that shape, or query that was given before.
     """
     first = next((item for group in groups for item in group.items), None)
 
     def read(items: list[object]) -> Raw:
         return objects(items, names) if isinstance(first, Mapping) else lists(items)
 
-    spans, score = _columns_of(groups, file, read, name)
-    return Run(**spans, score=score)
+    spans, score, problems = _columns_of(groups, file, read, name)
+    run = Run(**spans, score=score)
+    if problems:
+        raise PartlyRead(problems, run)
+    return run
 
 
 class Numbering:
@@ -182,64 +185,85 @@ def gather(
 
 def _columns_of(
     groups: list[Group], file: str, read: Callable[[list[object]], Raw], name: NameVideo
-) -> tuple[dict[str, Any], Floats]:
-    """The fields of `Spans`, and the last column; `read` runs over all items at once."""
-    _check_queries(groups, file)
+) -> tuple[dict[str, Any], Floats, list[Problem]]:
+    """The fields of `Spans`, the last column, and what is wrong with rows that are not there.
+
+    `read` runs over all items at once.
+    """
+    found = _with_ids(groups, file)
     try:
-        videos, start_s, end_s, value = read(list(chain.from_iterable([group.items for group in groups])))
-        numbering = Numbering()
-        number = numbering.of(videos)
-        if set(map(type, numbering.known)) - {str}:
-            check_called(videos)  # 7 and 7.0 have one number, but only one of them is an index
-        spans = gather(
-            file,
-            [cast("QueryKey", group.query) for group in groups],
-            [group.row for group in groups],
-            np.array([len(group.items) for group in groups], dtype=np.int64),
-            number,
-            list(numbering.known),
-            name,
-            [row for group in groups for row in group.rows or ()] or None,
-        )
+        return *_gathered(found, file, read, name), [*problems_with(groups), *found.problems]
     except (ValueError, TypeError, LookupError, OverflowError):
-        problems = _row_problems(groups, file, read, name)
-        if not problems:
+        good = _readable(found, file, read, name)
+        if not good.problems:
             raise
+    problems = [*problems_with(groups), *found.problems, *good.problems]
+    try:
+        return *_gathered(good, file, read, name), problems
+    except (ValueError, TypeError, LookupError, OverflowError):
         raise InputError(problems) from None
+
+
+def _gathered(
+    groups: list[Group], file: str, read: Callable[[list[object]], Raw], name: NameVideo
+) -> tuple[dict[str, Any], Floats]:
+    videos, start_s, end_s, value = read(list(chain.from_iterable([group.items for group in groups])))
+    numbering = Numbering()
+    number = numbering.of(videos)
+    if set(map(type, numbering.known)) - {str}:
+        check_called(videos)  # 7 and 7.0 have one number, but only one of them is an index
+    spans = gather(
+        file,
+        [cast("QueryKey", group.query) for group in groups],
+        [group.row for group in groups],
+        np.array([len(group.items) for group in groups], dtype=np.int64),
+        number,
+        list(numbering.known),
+        name,
+        [row for group in groups for row in group.rows or ()] or None,
+    )
     return {**spans, "start_s": start_s, "end_s": end_s}, value
 
 
-def _check_queries(groups: list[Group], file: str) -> None:
+def _with_ids(groups: list[Group], file: str) -> Some[Group]:
+    """The groups with a query id that no other has."""
     if set(map(type, queries := [group.query for group in groups])) <= {str, int}:
         texts = list(map(str, queries))
         if len(set(texts)) == len(texts) and all(map(str.strip, texts)) and "".join(texts).isascii():
-            return
-    problems = []
+            return Some(groups)
+    found: Some[Group] = Some()
     seen: dict[str, int] = {}
     for group in groups:
         if isinstance(group.query, bool) or not isinstance(group.query, (int, str, np.integer)):
-            problems.append(Problem(file, group.row, f"query id {short(group.query)} is neither text nor integer"))
+            message = f"query id {short(group.query)} is neither text nor integer"
         elif fault := text_fault(str(group.query)):
-            problems.append(Problem(file, group.row, f"the query id {fault}"))
+            message = f"the query id {fault}"
         elif (first := seen.setdefault(str(group.query), group.row)) != group.row:
-            problems.append(Problem(file, group.row, f"query {group.query} was already given in row {first}"))
-    if problems:
-        raise InputError(problems)
+            message = f"query {group.query} was already given in row {first}"
+        else:
+            found.append(group)
+            continue
+        found.problems.append(Problem(file, group.row, message))
+    return found
 
 
-def _row_problems(
-    groups: list[Group], file: str, read: Callable[[list[object]], Raw], name: NameVideo
-) -> list[Problem]:
-    """Read query by query, then item by item, after reading them together failed, to name each that is to blame."""
-    problems = []
+def _readable(groups: list[Group], file: str, read: Callable[[list[object]], Raw], name: NameVideo) -> Some[Group]:
+    """Read query by query, then item by item, after reading them together failed: what is not to blame."""
+    found: Some[Group] = Some()
     for group in groups:
         if _fault(group.items, read, name) is None:
+            found.append(group)
             continue
+        good = []
         for number, item in enumerate(group.items, start=1):
             if message := _fault([item], read, name):
                 row = group.rows[number - 1] if group.rows else group.row
-                problems.append(row_problem(file, row, cast("QueryKey", group.query), number, message))
-    return problems
+                found.problems.append(row_problem(file, row, cast("QueryKey", group.query), number, message))
+            else:
+                good.append(number - 1)
+        rows = [group.rows[place] for place in good] if group.rows else None
+        found.append(Group(group.query, group.row, [group.items[place] for place in good], rows))
+    return found
 
 
 def _fault(items: Sequence[object], read: Callable[[list[object]], Raw], name: NameVideo) -> str | None:

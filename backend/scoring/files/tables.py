@@ -10,6 +10,7 @@ from backend.ground.errors import InputError, Problem
 from backend.ground.text_files import decode_text, number, read_csv, stripped, whole
 from backend.scoring.files.entries import Group, by_query, run_of, truth_of
 from backend.scoring.files.entry_rows import Names, name_only, resolver
+from backend.scoring.files.partly import Some
 from backend.scoring.files.words import END, QUERY, RANK, RUN, START, TRUTH, VIDEO, Kind
 from backend.scoring.matching.columns import Run, Truth
 
@@ -62,7 +63,7 @@ def run_table(content: bytes, file: str, videos: Mapping[int, str] | None) -> Ru
     return run_of(groups, file, NAMES, resolver(videos))
 
 
-def _groups(content: bytes, file: str, kind: Kind) -> list[Group]:
+def _groups(content: bytes, file: str, kind: Kind) -> Some[Group]:
     header = _header(content, file, kind)
     needed = (header.query, header.video, header.start, header.end, header.value)
     table = read_csv(content, file, needed, () if header.rank is None else (header.rank,))
@@ -77,10 +78,16 @@ def _groups(content: bytes, file: str, kind: Kind) -> list[Group]:
     columns = [column(header.video, "the name of a video", stripped)]
     columns += [column(name, "a number", number) for name in (header.start, header.end, header.value)]
     ranks = column(header.rank, "a rank such as 1", whole) if header.rank else None
+    items: Sequence[object] = list(map(list, zip(*columns, strict=True)))
+    rows: Sequence[int] = table.rows
     if problems:
-        raise InputError(sorted(problems, key=lambda problem: problem.row or 0))
-    items = list(map(list, zip(*columns, strict=True)))
-    return by_query(queries, table.rows, items, cast("Sequence[int] | None", ranks), file)
+        wrong = {problem.row for problem in problems}
+        good = [place for place, row in enumerate(rows) if row not in wrong]
+        queries, items = ([values[place] for place in good] for values in (queries, items))
+        rows = [rows[place] for place in good]
+        ranks = None if ranks is None else [ranks[place] for place in good]
+    groups = by_query(queries, rows, items, cast("Sequence[int] | None", ranks), file)
+    return Some(groups, [*problems, *groups.problems])
 
 
 def _header(content: bytes, file: str, kind: Kind) -> _Header:

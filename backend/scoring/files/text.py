@@ -15,6 +15,7 @@ from typing import Any, cast
 
 from backend.ground.errors import InputError, Problem
 from backend.scoring.files.entry_rows import Doubled, NotANumber, short
+from backend.scoring.files.partly import Some
 from backend.scoring.files.words import QUERY, TASKS, pick
 
 BLANK = " \t\r\n"
@@ -93,14 +94,9 @@ def document(content: bytes, file: str) -> object:
     return found
 
 
-def lines(content: bytes, file: str) -> list[object]:
-    """The decoded lines of a file with a JSON value a line; None stands for an empty line.
-
-    Raises:
-        InputError: with every line that is not JSON.
-    """
-    documents: list[object] = []
-    problems: list[Problem] = []
+def lines(content: bytes, file: str) -> Some[object]:
+    """The decoded lines of a file with a JSON value a line; None stands for an empty one and for one with a problem."""
+    documents: Some[object] = Some()
     for row, line in enumerate(content.decode("utf-8").split("\n"), start=1):
         reader = _Reader(line, file)
         begin = reader.blank(0)
@@ -113,9 +109,8 @@ def lines(content: bytes, file: str) -> list[object]:
                 raise reader.fault("has text after its end", reader.blank(end), row)
             documents.append(value)
         except InputError as error:
-            problems += error.problems
-    if problems:
-        raise InputError(problems)
+            documents.append(None)
+            documents.problems += error.problems
     return documents
 
 
@@ -148,7 +143,7 @@ class _Reader:
         except RecursionError:
             raise self.fault("nested too deep", position, row) from None
 
-    def entries(self, position: int) -> tuple[object, int]:
+    def entries(self, position: int, *, outermost: bool = True) -> tuple[object, int]:
         """A list or object that begins here, decoded one entry after another, so that a fault has a row."""
         if self.text[position : position + 1] not in ("[", "{"):
             return self.value(position, None)
@@ -168,9 +163,17 @@ class _Reader:
                     problems.append(Problem(self.file, row, f"{short(key)} was already given in row {first}"))
                 # The tasks of TVR's own files: their rows are the entries of the list, not those of the file.
                 nested = self.text[position : position + 1] == "[" and key in TASKS
-                members[key], position = self.entries(position) if nested else self.value(position, row)
+                members[key], position = (
+                    self.entries(position, outermost=False) if nested else self.value(position, row)
+                )
             else:
-                value, position = self.value(position, row)
+                try:
+                    value, position = self.value(position, row)
+                except InputError as error:
+                    if not (outermost and items):
+                        raise
+                    # Where it goes on nobody knows; what came before is an entry each.
+                    return Some(items, error.problems), len(self.text)
                 items.append(value)
             position = self.blank(position)
             if self.text[position : position + 1] == close:

@@ -1,0 +1,30 @@
+"""What can be read of a file that is refused, so that whatever else is wrong with the rest is told at the same time."""
+
+from collections.abc import Iterable, Sequence
+from typing import TypeVar
+
+from backend.ground.errors import InputError, Problem
+from backend.scoring.matching.columns import Run, Truth
+
+_Item = TypeVar("_Item")
+
+
+class Some(list[_Item]):
+    """What could be read, and what is wrong with the rest."""
+
+    def __init__(self, items: Iterable[_Item] = (), problems: Iterable[Problem] = ()) -> None:
+        super().__init__(items)
+        self.problems = list(problems)
+
+
+class PartlyRead(InputError):
+    """A file is refused for its shape; `rest` is what of it has the right one, whose values may be wrong, too."""
+
+    def __init__(self, problems: Sequence[Problem], rest: Truth | Run) -> None:
+        super().__init__(sorted(problems, key=lambda problem: problem.row or 0))
+        self.rest = rest
+
+
+def problems_with(items: Sequence[object]) -> list[Problem]:
+    """What is wrong with what is not among these."""
+    return items.problems if isinstance(items, Some) else []

@@ -1,0 +1,51 @@
+"""What else is wrong with truth and runs of which some were refused for their shape: told at once, not one by one."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from backend.ground.errors import InputError, Problem
+from backend.scoring.files.partly import PartlyRead
+from backend.scoring.matching.columns import Run, Truth
+from backend.scoring.presets import Settings
+from backend.scoring.scores import prepare_run, prepare_truth
+
+
+def further_problems(
+    truth: Truth | None, runs: Iterable[Run], refusals: Iterable[PartlyRead], settings: Settings
+) -> list[Problem]:
+    """The values that `settings` do not let pass, in files that were read whole and in what was read of the others.
+
+    A truth that was refused says nothing of queries that it lacks, nor a run of those that are missing in it.
+    """
+    rests = [refusal.rest for refusal in refusals]
+    kept = truth or next((rest for rest in rests if isinstance(rest, Truth)), None)
+    options = replace(settings.conventions, missing="zero")
+    if truth is None:
+        options = replace(options, unknown="ignore")
+    settings = replace(settings, conventions=options)
+    if kept is None or not kept.queries:
+        return []
+    problems: list[Problem] = []
+    try:
+        key = prepare_truth(kept, settings)
+    except InputError as error:
+        problems += error.problems
+        # Runs are held against the moments that are right.
+        key = prepare_truth(kept, replace(settings, conventions=replace(options, invalid="skip")))
+    for run in (*runs, *(rest for rest in rests if isinstance(rest, Run))):
+        try:
+            prepare_run(run, key, settings)
+        except InputError as error:
+            problems += error.problems
+    return problems
+
+
+def in_order(problems: Iterable[Problem], files: Iterable[object]) -> list[Problem]:
+    """Problems file by file, in the order of these files, and as they stand within each."""
+    place = {str(file): number for number, file in enumerate(files)}
+    return sorted(problems, key=lambda problem: place.get(problem.file, len(place)))
+
+
+def by_row(problems: Iterable[Problem]) -> list[Problem]:
+    """Problems by their rows, those of whole files first."""
+    return sorted(problems, key=lambda problem: problem.row or 0)
