@@ -106,7 +106,8 @@ def evaluate(
             (`skip`; preset `tvr-ranking`) or is refused (`error`).
         gain: of NDCG and DCG, `linear` (x) or `exp2` (2**x - 1).
         iou_compare: of NDCG, IoU `ge` or `gt` mu.
-        arithmetic: `exact` whole numbers, `float64`, or `float32` as the evaluators of TVR, MMN and MVMR have it.
+        arithmetic: `exact` whole numbers, `float64`, `float64_hull` as the evaluators of Charades-STA have it, or
+            `float32` as those of TVR, MMN and MVMR.
         zero_relevance: truth moments of relevance 0 take predictions (`absorb`) or are not there (`drop`).
         unknown: queries of the run that the truth lacks: `error` or `ignore`.
         no_relevant: queries without relevant moment: count 0 (`zero`) or are left out (`skip`).

@@ -112,7 +112,7 @@ PRESETS: Mapping[str, Conventions] = {
 OPTION_VALUES: Mapping[str, tuple[str | bool, ...]] = {
     "gain": ("linear", "exp2"),
     "iou_compare": ("ge", "gt"),
-    "arithmetic": ("exact", "float64", "float32"),
+    "arithmetic": ("exact", "float64", "float64_hull", "float32"),
     "zero_relevance": ("absorb", "drop"),
     "missing": ("zero", "skip", "error"),
     "unknown": ("error", "ignore"),

@@ -19,7 +19,7 @@ BENCHMARK = Benchmark(
             )
         ),
     ),
-    {"arithmetic": "float64", "missing": "error"},
+    {"arithmetic": "float64_hull", "missing": "error"},
     notes=(
         "LGI counts IoU >= theta; 2D-TAN counts IoU > theta, as --option iou_compare=gt does.",
         "mIoU is of the first prediction, as in 2D-TAN; LGI takes the best of the first five.",

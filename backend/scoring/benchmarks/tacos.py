@@ -21,7 +21,7 @@ BENCHMARK = Benchmark(
     ),
     {"arithmetic": "float32", "missing": "error"},
     notes=(
-        "MMN counts IoU >= theta, in float32; 2D-TAN > and in float64 (options iou_compare=gt, arithmetic=float64).",
+        "MMN counts IoU >= theta, in float32; 2D-TAN > and in float64 (iou_compare=gt, arithmetic=float64_hull).",
         "Both prune predictions first, as --nms 0.4 does; without it a run is scored as it stands.",
     ),
 )

@@ -12,13 +12,14 @@ from backend.ground.timespan import (
     decimal_fraction,
     iou_float32,
     iou_float64,
+    iou_float64_hull,
     order_keys,
     overlap,
     reaches,
 )
 from backend.scoring.matching.columns import Indices
 
-Arithmetic = Literal["exact", "float64", "float32"]
+Arithmetic = Literal["exact", "float64", "float64_hull", "float32"]
 
 
 class Ious(Protocol):
@@ -118,6 +119,8 @@ def ious(start_s: Floats, end_s: Floats, other_start_s: Floats, other_end_s: Flo
     """IoUs of C couples of moments, times in seconds, shape (C,) each."""
     if arithmetic == "exact":
         return ExactIous(*overlap(start_s, end_s, other_start_s, other_end_s))
+    if arithmetic == "float64_hull":
+        return FloatIous(iou_float64_hull(start_s, end_s, other_start_s, other_end_s))
     if arithmetic == "float32":
         return SingleIous(iou_float32(start_s, end_s, other_start_s, other_end_s))
     return FloatIous(iou_float64(start_s, end_s, other_start_s, other_end_s))

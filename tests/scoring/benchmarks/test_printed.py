@@ -8,7 +8,7 @@ import pytest
 from golden_benchmarks import read_golden, score
 
 STRICT = {"iou_compare": "gt"}
-TAN = {"iou_compare": "gt", "arithmetic": "float64"}
+TAN = {"iou_compare": "gt", "arithmetic": "float64_hull"}
 CASES = [
     ("charades-sta", "TALL", {}),
     ("charades-sta", "2D-TAN", STRICT),
