@@ -7,7 +7,7 @@ import typer
 
 from backend import api
 from backend.cli.conventions import THRESHOLDS, Mu, Option, Preset, PresetOption, Theta, read_option
-from backend.cli.output import Json, numbers
+from backend.cli.output import Json, numbers, progress_bar
 from backend.cli.studying import Measure, Out, asked, finish
 
 
@@ -32,14 +32,16 @@ def axioms(
 
     Example: reelrank measures axioms --measure ndcg --mu 0.3,0.5
     """
-    study = api.axioms_study(
-        asked(measure),
-        preset=preset.value,
-        mu=numbers(mu, float, "--mu"),
-        theta=numbers(theta, float, "--theta"),
-        options=dict(read_option(text) for text in option or ()),  # type: ignore[arg-type]
-        longest=length,
-    )
+    with progress_bar() as progress:
+        study = api.axioms_study(
+            asked(measure),
+            preset=preset.value,
+            mu=numbers(mu, float, "--mu"),
+            theta=numbers(theta, float, "--theta"),
+            options=dict(read_option(text) for text in option or ()),  # type: ignore[arg-type]
+            longest=length,
+            progress=progress,
+        )
     rows = []
     for row in study.rows:
         if row["verdict"] == "broken":

@@ -18,6 +18,7 @@ from typing import Literal
 
 import numpy as np
 
+from backend.ground.progress import Steps
 from backend.ground.timespan import Flags, Floats
 from backend.scoring.files.entries import parse_run_mapping, parse_truth_mapping
 from backend.scoring.presets import Settings
@@ -128,7 +129,7 @@ def levels(thresholds: Sequence[float]) -> tuple[float, ...]:
     return tuple(sorted({*(round(value, 6) for value in near), 1.0}))
 
 
-def try_axioms(settings_of: SettingsOf, longest: int) -> list[dict[str, Cell]]:
+def try_axioms(settings_of: SettingsOf, longest: int, progress: Steps | None = None) -> list[dict[str, Cell]]:
     """Every key against both axioms: a row each, with a shortest counterexample where there is one.
 
     K is the length of the lists, and keys say so, unless a key was asked for at a K of its own.
@@ -136,6 +137,7 @@ def try_axioms(settings_of: SettingsOf, longest: int) -> list[dict[str, Cell]]:
     Args:
         settings_of: the settings for lists of a length, whose keys stand in one order for all lengths.
         longest: how many predictions a list has at most, 1 to `LONGEST`.
+        progress: told after the lists of each length and number of relevant moments.
     """
     names = [
         key if key == other else key.replace(f"@{longest}", "@K", 1)
@@ -143,7 +145,7 @@ def try_axioms(settings_of: SettingsOf, longest: int) -> list[dict[str, Cell]]:
     ]
     changes = {(number, axiom): 0 for number in range(len(names)) for axiom in AXIOMS}
     found: dict[tuple[int, Axiom], dict[str, Cell]] = {}
-    for relevant, lists in _all_lists(settings_of, longest):
+    for done, (relevant, lists) in enumerate(_all_lists(settings_of, longest), start=1):
         for number, axiom in changes:
             if (number, axiom) in found:
                 continue
@@ -151,6 +153,8 @@ def try_axioms(settings_of: SettingsOf, longest: int) -> list[dict[str, Cell]]:
             changes[number, axiom] += tried
             if breach:
                 found[number, axiom] = _row(names[number], axiom, changes[number, axiom], relevant, breach)
+        if progress:
+            progress(done, longest * len(_RELEVANT))
     return [found.get(place) or _row(names[place[0]], place[1], tried) for place, tried in changes.items()]
 
 

@@ -131,6 +131,7 @@ def axioms_study(
     theta: Sequence[float] = (0.5,),
     options: Options | None = None,
     longest: int = 3,
+    progress: Progress | None = None,
 ) -> Study:
     """Measures (all of the preset, if none is named) against INV-k and MON-k, each with a shortest counterexample."""
     if not 1 <= longest <= axioms.LONGEST:
@@ -148,7 +149,9 @@ def axioms_study(
         "IoU": tried,
         "relevant moments": "1 or 2",
     }
-    return Study("axioms", choices, axioms.try_axioms(settings_of, longest), list(settings.notes))
+    return Study(
+        "axioms", choices, axioms.try_axioms(settings_of, longest, named(progress, "lists")), list(settings.notes)
+    )
 
 
 def theory_study(

@@ -97,6 +97,12 @@ def test_all_changes_of_the_lists_are_tried() -> None:
     assert {axiom: row["changes"] for axiom, row in rows_of("axiou", longest=2).items()} == counted
 
 
+def test_progress_is_told_to_its_end() -> None:
+    told: list[tuple[str, int, int]] = []
+    axioms_study(["axiou"], longest=2, progress=lambda *step: told.append(step))
+    assert told == [("lists", done, 4) for done in (1, 2, 3, 4)]
+
+
 def test_levels_follow_the_thresholds() -> None:
     """At theta = .3 the shortest change that recall does not see is from .3, its threshold, to 1."""
     row = rows_of("recall", mu=[0.3], theta=[0.3])["MON-k"]
