@@ -14,13 +14,17 @@ from backend.ground import lazy
 if TYPE_CHECKING:
     from backend.ground.errors import InputError
     from backend.scoring.evaluate import compare, evaluate
+    from backend.scoring.latex import to_latex
     from backend.scoring.pools.files import read_pools
     from backend.scoring.pools.model import Pools
     from backend.scoring.pools.pooling import PoolFile, Pooling
     from backend.scoring.result import Evaluation, Evaluations
+    from backend.scoring.run_files import RunFile, RunList, read_run_list
     from backend.scoring.scoreboard import Scoreboard
-    from backend.scoring.scored_files import evaluate_files, score_files
+    from backend.scoring.scored_files import evaluate_files, score_files, score_splits
     from backend.scoring.statistics.sureness import Sureness, add_statistics
+    from backend.scoring.views.shown import Shown
+    from backend.scoring.views.splits import joined
 else:
     __getattr__, __dir__ = lazy.names(__name__, __file__)
 
@@ -31,13 +35,20 @@ __all__ = [
     "PoolFile",
     "Pooling",
     "Pools",
+    "RunFile",
+    "RunList",
     "Scoreboard",
+    "Shown",
     "Sureness",
     "__version__",
     "add_statistics",
     "compare",
     "evaluate",
     "evaluate_files",
+    "joined",
     "read_pools",
+    "read_run_list",
     "score_files",
+    "score_splits",
+    "to_latex",
 ]

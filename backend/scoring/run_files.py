@@ -96,7 +96,7 @@ def named_files(given: Iterable[str | Path | RunFile]) -> list[RunFile]:
     return named
 
 
-def read_run_list(path: Path) -> RunList:
+def read_run_list(path: Path | str) -> RunList:
     """A list of runs as a TOML file; its files are looked for beside it.
 
         truth = "val.json"                # or one for each split: truth = {val = "val.json", test = "test.json"}
@@ -113,6 +113,7 @@ def read_run_list(path: Path) -> RunList:
     Raises:
         InputError: with everything that is wrong with the list; `row` counts its runs.
     """
+    path = Path(path)
     try:
         found = msgspec.toml.decode(bytes_of(path), type=_List)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:

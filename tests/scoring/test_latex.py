@@ -67,6 +67,20 @@ def test_nine_runs_are_the_published_table_of_baselines(tmp_path: Path) -> None:
         assert [float(cell) for cell in row[3:]] == pytest.approx(expected, abs=5e-5)
 
 
+def test_python_has_the_same_table(tmp_path: Path) -> None:
+    """As docs/evaluating.md has it."""
+    from reelrank import Shown, joined, read_run_list, score_splits, to_latex
+
+    runs = read_run_list(str(write_nine(tmp_path)))
+    boards = score_splits(runs, videos=runs.videos, k=[20], preset="tvr-ranking")
+    table = to_latex(joined({split: board.summary() for split, board in boards.items()}), Shown(variant="Top N"))
+    summaries = scored(tmp_path)["splits"]
+    for part in summaries.values():
+        for run in part["runs"]:
+            del run["by"], run["errors"]
+    assert table == latex({"splits": summaries}, variant="Top N")
+
+
 def test_more_cut_offs_stand_below_each_other_in_the_same_tabular(tmp_path: Path) -> None:
     """Table 6 of the paper: a block a cut-off."""
     write_nine(tmp_path)
