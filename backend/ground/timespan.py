@@ -7,6 +7,7 @@ IoU is exactly a threshold fall on either side of it at random.
 
 from decimal import Context, Decimal
 from fractions import Fraction
+from functools import lru_cache
 from typing import cast
 
 import numpy as np
@@ -27,6 +28,7 @@ _SAFE_SPAN = 2**26
 """Quotients of different fractions with terms below this differ as float64 (1/(ad) > 2**-52)."""
 
 
+@lru_cache(maxsize=1024)
 def decimal_fraction(value: float) -> Fraction:
     """The number that the shortest decimal text of `value` denotes.
 

@@ -5,6 +5,7 @@ Reads and writes nothing.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 from backend.scoring.matching.columns import QueryKey
@@ -30,8 +31,8 @@ class Evaluation(dict[str, Any]):
         """Of a scoreboard with one run."""
         (run,) = board.runs
         keys, queries = board.settings.keys, board.queries
-        rows = [dict(zip(keys, row, strict=True)) for row in run.values.T.tolist()]
-        per_query = dict(zip([queries[number] for number in run.query.tolist()], rows, strict=True))
+        rows = map(dict, map(zip, repeat(keys), run.values.T.tolist()))
+        per_query = dict(zip(map(queries.__getitem__, run.query.tolist()), rows, strict=True))
         super().__init__(mean=run.means, per_query=per_query)
         self._board = board
 

@@ -134,7 +134,7 @@ def test_official_size() -> None:
     table("2,781 queries x 40 predictions, 77,036 truths, from columns, CPU time", rows, PACKAGES)
     rows = rows[:1] if published else []
     answer, predicted = as_ours(truth, run)
-    for what, options in (("`official`, NDCG", {"preset": "official"}), ("`paper`, all measures", {})):
+    for what, options in (("`tvr-ranking`, NDCG", {"preset": "tvr-ranking"}), ("`paper`, all measures", {})):
         values = len(evaluate(answer, predicted, **options)["mean"])
         row(f"{what}, {values} values", partial(evaluate, answer, predicted, **options))
     table("The same, `evaluate` of dicts and lists, values of every query too, CPU time", rows, PACKAGES)

@@ -24,7 +24,8 @@ def discounted(query: Indices, rank: Indices, gains: Floats, queries: int, cutof
     >>> discounted(np.array([0, 0]), np.array([0, 2]), np.array([1.0, 1.0]), 1, [1, 3]).tolist()  # log2(4) is 2
     [[1.0], [1.5]]
     """
-    terms = gains / np.log2(rank + 2)
+    discounts = np.log2(np.arange(2, int(rank.max(initial=0)) + 3))
+    terms = gains / discounts[rank]
     sums = np.zeros((len(cutoffs), queries))
     for row, k in zip(sums, cutoffs, strict=True):
         # bincount adds in the order of its input, so in rank order: the same last bits as a loop over ranks.

@@ -29,10 +29,9 @@ from backend.scoring.measure import Measure, Threshold
 def compute(found: Found, cutoffs: tuple[int, ...], mus: tuple[float, ...]) -> Floats:
     """Share of graded predictions of each cut-off, mu and query, in [0, 1]."""
     values = np.zeros((len(cutoffs), len(mus), found.queries))
-    near = found.pairs.take(found.rank[found.pairs.prediction] < max(cutoffs))
     for column, mu in enumerate(mus):
         graded = np.zeros(len(found.query))
-        graded[near.prediction[near.iou.reach(mu, strict=found.strict)]] = 1
+        graded[found.pairs.prediction[found.pairs.iou.reach(mu, strict=found.strict)]] = 1
         for row, k in enumerate(cutoffs):
             values[row, column] = found.total(graded, k) / np.maximum(np.minimum(found.size, k), 1)
     return values
