@@ -249,3 +249,12 @@ def test_a_chart_of_nothing_is_refused_in_words(
     assert message in " ".join(re.sub("[│╭╮╰╯─]", " ", err).split())
     assert not (tmp_path / file).exists()
     assert not page.exists()
+
+
+def test_a_measure_without_a_cut_off_is_no_line_by_cut_off(
+    reelrank: Run, files: tuple[Path, list[Path]], tmp_path: Path
+) -> None:
+    asked = ("evaluate", "--truth", files[0], "--run", files[1][0], "--measure", "map,axiou@1,axiou@5")
+    code, _, err = reelrank(*asked, "--chart", f"by-k={tmp_path / 'x.svg'}")
+    assert code == 1
+    assert "map@0.3 has no cut-off: put a measure that has some first, such as --measure recall --k 1,5,10" in err

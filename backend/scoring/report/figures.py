@@ -13,6 +13,7 @@ import altair as alt
 from backend.ground.arriving import new_files
 from backend.ground.errors import InputError
 from backend.scoring.drawing import save
+from backend.scoring.measures import measure_of
 from backend.scoring.pools.figures import draw_own_and_pool
 from backend.scoring.report.parts import Picture, by_cutoff_picture, order_picture
 from backend.scoring.views.ranking import sentence
@@ -39,7 +40,11 @@ def write_figure(name: str, summary: Mapping[str, Any], path: Path) -> None:
 
 
 def _by_k(summary: Mapping[str, Any]) -> alt.TopLevelMixin:
-    why = f"there is one cut-off for {summary['focus']}: give several, such as --k 1,5,10,20,50,100"
+    focus = summary["focus"]
+    if measure_of(focus).depth:
+        why = f"{focus} has no cut-off: put a measure that has some first, such as --measure recall --k 1,5,10"
+    else:
+        why = f"there is one cut-off for {focus}: give several, such as --k 1,5,10,20,50,100"
     return _titled(by_cutoff_picture(summary, summary["focus"]), summary, "by-k", why)
 
 

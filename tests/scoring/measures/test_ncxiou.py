@@ -68,7 +68,7 @@ def test_who_stops_at_the_first_rank_alone_has_miou():
 
 
 def test_the_err_style_breaks_both_axioms_and_a_fixed_abandonment_none():
-    """The lists of the table in docs/metrics.md: what is redundant at rank 2, what is better at rank 1."""
+    """A redundant prediction at rank 2, and a better one at rank 1."""
     redundant, better = ((5, 1), (5, 5)), ((1, 10), (5, 10))
     assert [of_ends(*ends) for ends in redundant] == pytest.approx([0.275, 0.375])
     assert [of_ends(*ends) for ends in better] == pytest.approx([0.91, 0.75])
