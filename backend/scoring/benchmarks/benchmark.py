@@ -48,10 +48,8 @@ def uncut(run: Run, _truth: Truth) -> Run:
 class Part:
     """Figures of one look at truth and runs.
 
-    `of_truth` leaves what this part looks at,
-    such as the short moments, and `of_run` what it looks at of a run, given the truth that was left; None where a run
-    has nothing for this part. `options` are
-    conventions of this part alone.
+    `of_truth` leaves what this part looks at, such as the short moments, and `of_run` what it looks at of a run, given
+    the truth that was left; None where a run has nothing for this part. `options` are conventions of this part alone.
     """
 
     figures: tuple[PublishedFigure, ...]

@@ -22,6 +22,6 @@ BENCHMARK = Benchmark(
     {"arithmetic": "float64_hull", "missing": "error"},
     notes=(
         "TALL counts IoU >= theta; 2D-TAN counts IoU > theta, as --option iou_compare=gt does.",
-        "TALL prunes predictions first (NMS at theta - 0.05); a run is scored as it stands.",
+        "TALL prunes predictions first (NMS at theta - 0.05); here --nms prunes, at one IoU for every theta.",
     ),
 )
