@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from backend.ground.timespan import Flags, Floats
-from backend.scoring.matching.columns import Indices, Truth
+from backend.scoring.matching.columns import Indices, Truth, order_within
 from backend.scoring.matching.matching import pair_up, settle_pairs
 from backend.scoring.presets import Settings
 from backend.scoring.scores import AnswerKey, RankedRun
@@ -96,4 +96,4 @@ def _index_order(truth: Truth, absorb: bool) -> Indices:
     """The truth moment at each place of `AnswerKey.index`, which is sorted by query, video and falling relevance."""
     relevance = truth.relevance.astype(np.int64)
     able = np.flatnonzero((relevance > 0) | absorb)
-    return able[np.lexsort((-relevance[able], truth.video[able], truth.query[able]))]
+    return able[order_within(truth.query[able] * len(truth.videos) + truth.video[able], -relevance[able])]
