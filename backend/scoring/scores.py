@@ -168,7 +168,10 @@ def prepare_run(run: Run, key: AnswerKey, settings: Settings, narrowing: Narrowi
     lacking[truth_query[truth_query >= 0]] = False
     missing = np.flatnonzero(lacking)
     if options.missing == "error":
-        problems += [Problem(run.file, None, f"query {key.truth.queries[i]} is missing") for i in missing]
+        problems += [
+            Problem(run.file, None, f"query {key.truth.queries[i]} is missing (missing=zero lets it count 0)")
+            for i in missing
+        ]
     told: list[str] = []
     if narrowing:
         refused, told = narrowing.check(run)

@@ -65,7 +65,7 @@ class TestOptions:
 
     def test_missing_error_lists_the_queries(self):
         text = refusal({"q": [moment()], 7: [moment()]}, {"q": []}, missing="error")
-        assert text == "run: query 7 is missing"
+        assert text == "run: query 7 is missing (missing=zero lets it count 0)"
 
     def test_an_empty_list_is_not_missing(self):
         assert evaluate({"q": [moment()]}, {"q": []}, missing="skip")["per_query"].keys() == {"q"}
