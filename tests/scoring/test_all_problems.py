@@ -85,6 +85,16 @@ def test_objects_are_told_of_as_files_are() -> None:
     assert [problem.row for problem in refused.value.problems] == [1, 2, 3]
 
 
+def test_a_study_tells_of_all_of_them_too(tmp_path: Path) -> None:
+    texts = {"truth": as_lines(TRUTH), "good": as_lines(RUN), "poor": as_lines(faulty(RUN, RUN_FAULTS))}
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    runs = {name: tmp_path / name for name in ("good", "poor")}
+    with pytest.raises(InputError) as refused:
+        api.ties_study(api.StudyInputs(tmp_path / "truth", runs))
+    assert [problem.row for problem in refused.value.problems] == [1, 2, 3, 4, 5]
+
+
 def test_a_run_is_kept_by_nobody_before_all_of_it_is_right(tmp_path: Path, corpus_project: api.Project) -> None:
     path = tmp_path / "run.jsonl"
     path.write_text(as_lines(faulty(RUN, {0: {"end": 0}, 2: {"score": None}})))

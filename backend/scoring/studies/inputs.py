@@ -13,9 +13,11 @@ import numpy as np
 
 from backend.ground.errors import InputError, Problem
 from backend.ground.reading import unpacked
+from backend.scoring.files.partly import PartlyRead
 from backend.scoring.files.reading import read_run, read_truth, read_videos
 from backend.scoring.matching.columns import Run
 from backend.scoring.presets import DEFAULT_K, DEFAULT_MU, Options, Preset, Settings, settle
+from backend.scoring.refused import by_row, further_problems, in_order
 from backend.scoring.scores import AnswerKey, prepare_run, prepare_truth, score
 from backend.scoring.studies.study import SystemValues
 
@@ -70,6 +72,7 @@ def read_and_score(inputs: StudyInputs) -> Scored:
     settings = settle(inputs.preset, inputs.k, inputs.mu, options, theta=inputs.theta, measures=inputs.measures or None)
     names = None if inputs.videos is None else read_videos(inputs.videos)
     problems: list[Problem] = []
+    refusals: list[PartlyRead] = []
     if len(inputs.runs) < 2:
         problems.append(Problem("runs", None, "a study compares systems: give at least two runs"))
     key = None
@@ -77,6 +80,7 @@ def read_and_score(inputs: StudyInputs) -> Scored:
         key = prepare_truth(read_truth(inputs.truth), settings)
     except InputError as error:
         problems += error.problems
+        refusals += [error] if isinstance(error, PartlyRead) else []
     runs = []
     ranked = []
     for path in inputs.runs.values():
@@ -86,6 +90,10 @@ def read_and_score(inputs: StudyInputs) -> Scored:
                 ranked.append(prepare_run(runs[-1], key, settings))
         except InputError as error:
             problems += error.problems
+            refusals += [error] if isinstance(error, PartlyRead) else []
+    if refusals:
+        problems += further_problems(key.truth if key else None, runs, refusals, settings)
+        problems = in_order(by_row(dict.fromkeys(problems)), (inputs.truth, *inputs.runs.values()))
     if problems or key is None:
         raise InputError(problems)
     scores = [score(key, run, settings) for run in ranked]
