@@ -67,11 +67,13 @@ def bootstrap_means(values: Floats, *, resamples: int = RESAMPLES, seed: int = 0
     deviations = (flat - centre[:, None]).T
     generator = _generator(seed, 0)
     means = np.empty((resamples, len(flat)))
-    for rows in _blocks(resamples, queries, _IN_CACHE):
-        drawn = generator.integers(0, queries, (rows.stop - rows.start, queries))
-        drawn += np.arange(len(drawn))[:, None] * queries
-        weights = np.bincount(drawn.ravel(), minlength=drawn.size).reshape(drawn.shape)
-        means[rows] = centre + weights.astype(np.float64) @ deviations / queries
+    for rows in _blocks(resamples, queries):
+        weights = np.empty((rows.stop - rows.start, queries))
+        for part in _blocks(len(weights), queries, _IN_CACHE):
+            drawn = generator.integers(0, queries, (part.stop - part.start, queries))
+            drawn += np.arange(len(drawn))[:, None] * queries
+            weights[part] = np.bincount(drawn.ravel(), minlength=drawn.size).reshape(drawn.shape)
+        means[rows] = centre + weights @ deviations / queries
     return means.reshape(resamples, *values.shape[:-1])
 
 
