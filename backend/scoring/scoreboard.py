@@ -234,9 +234,9 @@ def score_runs(
     judged = None if narrowing else judged_key(key.truth, settings)
     for number, (name, ranked) in enumerate(prepared.items(), start=1):
         scores = score(key, ranked, settings, judged)
-        if not scores.queries:
+        query = scores.query
+        if not len(query):
             warnings.append(f"{ranked.run.file}: no query counts, so there is no mean")
-        query = np.array([key.query_number[str(query)] for query in scores.queries], dtype=np.int64)
         told = {judged: float(np.mean(scores.beside))} if judged and scores.beside is not None and len(query) else {}
         scored.append(ScoredRun(name, ranked.run.file, ranked, query, scores.values, scores.mean(settings), told))
         if progress:

@@ -13,7 +13,7 @@ import numpy as np
 from backend.ground.errors import InputError, Problem
 from backend.ground.timespan import Flags, Floats
 from backend.scoring import measures as family
-from backend.scoring.matching.columns import Indices, QueryKey, Run, Spans, Truth, order_within
+from backend.scoring.matching.columns import Indices, Run, Spans, Truth, order_within
 from backend.scoring.matching.found import Found
 from backend.scoring.matching.matching import TruthIndex, index_truth, pair_up
 from backend.scoring.matching.suppression import suppress
@@ -82,12 +82,13 @@ class RankedRun:
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """`values` has shape (len(settings.keys), len(queries)), each in [0, 1] except those of DCG@K.
+    """`values` has shape (len(settings.keys), N) for N queries, each in [0, 1] except those of DCG@K.
 
-    `beside` are those of one more key, shape (len(queries),), where there is one.
+    `query` has the truth's number of each of the queries, shape (N,). `beside` are the values of one more key, shape
+    (N,), where there is one.
     """
 
-    queries: tuple[QueryKey, ...]
+    query: Indices
     values: Floats
     beside: Floats | None = None
 
@@ -96,7 +97,7 @@ class Scores:
 
         Empty where no query counts, as there: 0 would be a result, and there is none.
         """
-        if not self.queries:
+        if not len(self.query):
             return {}
         return {key: float(np.mean(row)) for key, row in zip(settings.keys, self.values, strict=True)}
 
@@ -229,8 +230,7 @@ def score(key: AnswerKey, ranked: RankedRun, settings: Settings, beside: str | N
     if options.no_relevant == "skip":
         relevant = key.has_relevant[of_truth]
         of_truth, values = of_truth[relevant], values[:, relevant]
-    ids = tuple(key.truth.queries[i] for i in of_truth)
-    return Scores(ids, values) if beside is None else Scores(ids, values[:-1], values[-1])
+    return Scores(of_truth, values) if beside is None else Scores(of_truth, values[:-1], values[-1])
 
 
 def _chunks(run: Run) -> list[slice]:

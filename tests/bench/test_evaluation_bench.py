@@ -145,7 +145,11 @@ def as_ours(truth: Truth, run: Run) -> tuple[dict, dict]:
     answer, predicted = as_published(truth, run)
     moments = {
         query: [
-            {"video": row["video_name"], **dict(zip(("start", "end"), row["timestamp"], strict=True)), **row}
+            {
+                "video": row["video_name"],
+                **dict(zip(("start", "end"), row["timestamp"], strict=True)),
+                "relevance": row["relevance"],
+            }
             for row in rows
         ]
         for query, rows in answer.items()

@@ -97,8 +97,8 @@ def read_and_score(inputs: StudyInputs) -> Scored:
     if problems or key is None:
         raise InputError(problems)
     scores = [score(key, run, settings) for run in ranked]
-    order = [{query: n for n, query in enumerate(found.queries)} for found in scores]
-    queries = [query for query in key.truth.queries if query in order[0]]
+    order = [{query: n for n, query in enumerate(found.query.tolist())} for found in scores]
+    queries = sorted(order[0])
     if not queries:
         raise InputError.single(inputs.truth, "no query counts, so there is nothing to compare")
     values = np.array(

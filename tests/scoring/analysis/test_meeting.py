@@ -95,8 +95,7 @@ def test_a_query_is_perfect_where_all_its_moments_are_in_place(truth: dict, run:
     settings, key, ranked, found = prepared(truth, run, 40, mu)
     fate = fates(key, found)
     scores = score(key, ranked, settings)
-    for query, value in zip(scores.queries, scores.values[0], strict=True):
-        number = key.query_number[str(query)]
+    for number, value in zip(scores.query.tolist(), scores.values[0], strict=True):
         of_query = fate[key.truth.offsets[number] : key.truth.offsets[number + 1]]
         relevant = of_query[of_query >= 0]
         if len(relevant):
