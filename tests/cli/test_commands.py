@@ -39,7 +39,8 @@ def test_the_public_commands_are_there() -> None:
         "stats consensus agreement evaluate backup migrate clip import-judgements restore doctor flags hours log "
         "settings validate releases terms diff match-run import-release"
     )
-    studies = {f"measures {name}" for name in ["agreement", "stability", "noise", "ties", "model-selection", "theory"]}
+    studies = ["agreement", "stability", "noise", "ties", "model-selection", "theory", "axioms", "benchmarks"]
+    measures = {f"measures {name}" for name in studies}
     guidelines = {f"guideline {name}" for name in ["show", "set"]} | {
         f"tutorial {name}" for name in ["set", "status", "on", "off"]
     }
@@ -51,7 +52,7 @@ def test_the_public_commands_are_there() -> None:
     kept = {f"{shelf} {act}" for shelf in ("truths", "runs") for act in ("add", "list", "remove")}
     found = {" ".join(command) for command in commands()}
     mvmr = {command for command in found if command.startswith("mvmr ")}  # tests/cli/test_mvmr.py
-    assert found - mvmr == {*wanted.split(), "users add"} | studies | exams | rounds | kept | guidelines
+    assert found - mvmr == {*wanted.split(), "users add"} | measures | exams | rounds | kept | guidelines
 
 
 def test_what_few_commands_need_is_not_loaded_for_all() -> None:

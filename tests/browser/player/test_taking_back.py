@@ -105,6 +105,7 @@ class TestWhatIsOffered:
         page = open_page()
         press(page, "2")
         expect(page.get_by_role("button", name="Undo the last grade, 2")).to_be_visible()
+        saved(page)
         desk.stored.clear()
         desk.total = 0
         page.reload()

@@ -185,7 +185,7 @@ def test_a_run_that_cannot_be_scored_is_left_out_with_its_reason(settled: Judgin
     keep("half", half)
     strict = leaderboard.leaderboard(settled.project, "settled val", missing="error")
     (other,) = set(candidates(settled, "val")) - set(half)
-    assert strict.left_out["half"] == f"half: query {other} is missing"
+    assert strict.left_out["half"] == f"half: query {other} is missing (missing=zero lets it count 0)"
     assert strict.left_out.keys() == {"half", "test only"}
 
     api.remove_run(settled.project, api.OPERATOR, "good", now=NOW)
