@@ -24,6 +24,11 @@ _SAFE_DECIMAL = 10**15
 """Below this a float64 and its decimal text with that many digits determine each other."""
 _EXACT = Context(prec=20)
 """A float64 has at most 17 significant digits."""
+_SAFE_TIME = 2**61
+"""Lengths of times below this, and sums of two of them, fit into int64."""
+_LARGEST_FLOAT = 2**1000
+_NEAR = 2.0**-50
+"""Of itself, how far a quotient of three roundings can be from what it stands for, and more."""
 _SAFE_SPAN = 2**26
 """Quotients of different fractions with terms below this differ as float64 (1/(ad) > 2**-52)."""
 
@@ -107,19 +112,41 @@ def to_lattice(times_s: Floats) -> Integers:
     array([15000,   625])
     """
     largest = float(np.max(np.abs(times_s), initial=0.0))
-    for decimals in range(_MILLISECONDS, 16):
-        scale = 10.0**decimals
+    longer, decimals = np.ones(len(times_s), dtype=bool), 0
+    for more in range(_MILLISECONDS, 16):
+        scale = 10.0**more
         if largest * scale >= _SAFE_DECIMAL:
             break
-        whole = np.rint(times_s * scale)
-        if np.array_equal(whole / scale, times_s):
-            return whole.astype(np.int64)
-    values, position = np.unique(times_s, return_inverse=True)
-    decimals_of = [Decimal(repr(value)) for value in values.tolist()]
-    places = max(-cast("int", decimal.as_tuple().exponent) for decimal in decimals_of)
-    lattice = np.empty(len(values), dtype=object)
-    lattice[:] = [int(decimal.scaleb(places, _EXACT)) for decimal in decimals_of]
-    return lattice[position]
+        decimals = more
+        longer[longer] = np.rint(times_s[longer] * scale) / scale != times_s[longer]
+        if not longer.any():
+            return np.rint(times_s * scale).astype(np.int64)
+    values, position = np.unique(times_s[longer], return_inverse=True)
+    parts = [_decimal_parts(value) for value in values.tolist()]
+    places = max(decimals, *(digits for _, digits in parts))
+    power = [10**place for place in range(places + 1)]
+    small = (int(largest) + 1) * power[places] < _SAFE_TIME
+    shorter = np.rint(np.where(longer, 0.0, times_s) * 10.0**decimals).astype(np.int64)
+    lattice: Integers = shorter.astype(np.int64 if small else object) * power[places - decimals]
+    whole = np.empty(len(values), dtype=lattice.dtype)
+    whole[:] = [number * power[places - digits] for number, digits in parts]
+    lattice[longer] = whole[position]
+    return lattice
+
+
+def _decimal_parts(value: float) -> tuple[int, int]:
+    """The decimal text of a number as a whole number and how many of its digits are decimals.
+
+    >>> _decimal_parts(12.05), _decimal_parts(5e-07)
+    ((1205, 2), (5, 7))
+    """
+    text = repr(value)
+    if "e" in text:
+        fraction = Decimal(text)
+        decimals = max(0, -cast("int", fraction.as_tuple().exponent))
+        return int(fraction.scaleb(decimals, _EXACT)), decimals
+    whole, _, decimal = text.partition(".")
+    return int(whole + decimal), len(decimal)
 
 
 def overlap(start: Floats, end: Floats, other_start: Floats, other_end: Floats) -> tuple[Integers, Integers]:
@@ -150,10 +177,17 @@ def reaches(inter: Integers, union: Integers, mu: Fraction, *, strict: bool) -> 
     array([ True])
     """
     widest = max(_largest(inter) * mu.denominator, _largest(union) * abs(mu.numerator))
-    if widest >= 2**63:
-        inter, union = inter.astype(object), union.astype(object)
-    left, right = inter * mu.denominator, union * mu.numerator
-    return np.asarray(left > right if strict else left >= right, dtype=bool)
+    if widest < 2**63 or _largest(union) >= _LARGEST_FLOAT:
+        inter, union = (inter, union) if widest < 2**63 else (inter.astype(object), union.astype(object))
+        left, right = inter * mu.denominator, union * mu.numerator
+        return np.asarray(left > right if strict else left >= right, dtype=bool)
+    # The quotient in float64 decides for all that are not next to mu.
+    quotient = inter.astype(np.float64) / union.astype(np.float64)
+    found = np.asarray(quotient > float(mu), dtype=bool)
+    near = np.flatnonzero(np.abs(quotient - float(mu)) <= _NEAR * np.maximum(quotient, abs(float(mu))))
+    left, right = inter[near].astype(object) * mu.denominator, union[near].astype(object) * mu.numerator
+    found[near] = left > right if strict else left >= right
+    return found
 
 
 def order_keys(inter: Integers, union: Integers) -> Floats:

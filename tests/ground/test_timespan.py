@@ -36,6 +36,9 @@ def test_times_become_whole_numbers_of_the_coarsest_lattice_that_holds_them(time
         [1 / 3, 1e9],
         [1e-300, 1.0],
         [123456789012.125, 0.3333333333333333],
+        [12.059999999999999, 61.08],
+        [4000.0000000000005, 0.1 + 0.2],  # whole numbers too large for int64
+        [1e22, 5e-07],
         [90071992547.40993, 1.0],  # 9007199254740993 hundred-thousandths: a whole number that no float64 is
     ],
 )
@@ -83,6 +86,21 @@ def test_thresholds_with_many_digits_are_compared_without_overflow():
         for strict in (False, True):
             expected = [Fraction(int(i), int(u)) >= Fraction(str(mu)) for i, u in zip(inter, union, strict=True)]
             assert reaches(inter, union, decimal_fraction(mu), strict=strict).tolist() == expected
+
+
+@pytest.mark.parametrize("size", [2**52, 2**61, 2**90, 2**1100])
+@pytest.mark.parametrize("mu", [0.1, 0.3, 0.5, 0.1234567890123456, 1.0])
+def test_the_smallest_step_beside_a_threshold_counts(size: int, mu: float):
+    wanted = decimal_fraction(mu)
+    unions = [size - size % wanted.denominator, size + 1, size + 12345]
+    pairs = [(int(wanted * union) + step, union) for union in unions for step in (-1, 0, 1)]
+    kind = np.int64 if size < 2**62 else object
+    inter, union = (np.array(column, dtype=kind) for column in zip(*pairs, strict=True))
+    for strict in (False, True):
+        expected = [Fraction(*pair) > wanted if strict else Fraction(*pair) >= wanted for pair in pairs]
+        assert reaches(inter, union, wanted, strict=strict).tolist() == expected
+        assert True in expected
+        assert False in expected
 
 
 @pytest.mark.parametrize(("size", "kind"), [(2**30, np.int64), (2**60, object), (2**90, object)])

@@ -54,7 +54,9 @@ class ExactIous:
     @property
     def values(self) -> Floats:
         """The correctly rounded quotients, whatever the size of the integers."""
-        return np.asarray(self.inter / self.union, dtype=np.float64)
+        if int(self.union.max(initial=0)) < 2**53:
+            return np.asarray(self.inter / self.union, dtype=np.float64)
+        return np.asarray(self.inter.astype(object) / self.union.astype(object), dtype=np.float64)
 
     @property
     def keys(self) -> Floats:

@@ -54,7 +54,9 @@ def test_measures_break_the_axioms_that_the_paper_says(name: str) -> None:
     assert {axiom for axiom, row in rows.items() if row["verdict"] == "broken"} == BROKEN[name]
 
 
-@pytest.mark.parametrize(("name", "axiom"), [(name, axiom) for name, broken in BROKEN.items() for axiom in sorted(broken)])
+@pytest.mark.parametrize(
+    ("name", "axiom"), [(name, axiom) for name, broken in BROKEN.items() for axiom in sorted(broken)]
+)
 def test_a_counterexample_is_one(name: str, axiom: str) -> None:
     row = rows_of(name)[axiom]
     before, after, relevant = ranking(row["before"]), ranking(row["after"]), int(str(row["relevant"]))
