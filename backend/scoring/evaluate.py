@@ -4,9 +4,9 @@ Reads: the files whose paths are given. Writes: nothing.
 """
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, SupportsIndex, TypeGuard, TypeVar, Unpack
+from typing import Any, SupportsIndex, TypeGuard, Unpack
 
 from backend.ground.errors import InputError, Problem
 from backend.scoring.benchmarks import benchmark_named
@@ -18,14 +18,13 @@ from backend.scoring.pools.model import Pools
 from backend.scoring.pools.pooling import Pooling
 from backend.scoring.pools.scoring import prepare_pools, score_in_pools
 from backend.scoring.presets import DEFAULT_K, DEFAULT_MU, Options, Preset, settle
-from backend.scoring.refused import by_row, further_problems, in_order
+from backend.scoring.refused import by_row, further_problems, in_order, read_or_collect
 from backend.scoring.result import Evaluation, Evaluations
 from backend.scoring.run_files import named_files
 from backend.scoring.scoreboard import Scoreboard, score_runs
 from backend.scoring.statistics.resampling import RESAMPLES
 from backend.scoring.statistics.sureness import Sureness, add_statistics
 
-_Read = TypeVar("_Read")
 _NO_OPTIONS = frozenset(
     ("preset", "k", "mu", "theta", "min_relevance", "measures", "benchmark", "videos", "pools", "pooling", "first_step")
 )
@@ -251,18 +250,22 @@ def _scored(given: AnyTruth | None, runs: Mapping[str, AnyRun], asked: Wanted) -
         raise InputError.single(missing_one, "is missing: give a truth or pools; pooling and a first step are of pools")
     problems: list[Problem] = []
     refusals: list[PartlyRead] = []
-    videos = _read(problems, videos_from, asked.get("videos"))
-    truth = _read(problems, truth_from, given, refusals=refusals)
+    told = asked.get("videos")
+    videos = None if told is None else read_or_collect(problems, videos_from, told)
+    truth = None if given is None else read_or_collect(problems, truth_from, given, refusals=refusals)
     reader = tasks_from if benchmark and benchmark.tasks else run_from
-    read = {name: _read(problems, reader, run, name, videos, truth, refusals=refusals) for name, run in runs.items()}
+    read = {
+        name: read_or_collect(problems, reader, run, name, videos, truth, refusals=refusals)
+        for name, run in runs.items()
+    }
     beside: dict[str, Mapping[str, float]] = {}
     if benchmark and _is_path(given):
         for name, run in runs.items():
             if _is_path(run):
                 beside[name] = benchmark.figures_beside(Path(given), Path(run), options, problems)
-    step = _read(problems, run_from, first, "first_step", videos)
+    step = None if first is None else read_or_collect(problems, run_from, first, "first_step", videos)
     if isinstance(pools, (str, os.PathLike)):
-        pools = _read(problems, read_pools, Path(pools))
+        pools = read_or_collect(problems, read_pools, Path(pools))
     columns = {name: run for name, run in read.items() if run is not None}
     if refusals and pools is None:
         by = benchmark.planned(options)[0][1] if benchmark else settings
@@ -284,22 +287,3 @@ def _scored(given: AnyTruth | None, runs: Mapping[str, AnyRun], asked: Wanted) -
 
 def _is_path(given: object) -> TypeGuard[str | os.PathLike[str]]:
     return isinstance(given, (str, os.PathLike)) and not is_json_text(given)
-
-
-def _read(
-    problems: list[Problem],
-    read: Callable[..., _Read],
-    given: object,
-    *more: Any,
-    refusals: list[PartlyRead] | None = None,
-) -> _Read | None:
-    """What somebody gave, as columns; None where they gave nothing, and where its problems are among the others."""
-    if given is None:
-        return None
-    try:
-        return read(given, *more)
-    except InputError as error:
-        problems += error.problems
-        if refusals is not None and isinstance(error, PartlyRead):
-            refusals.append(error)
-        return None

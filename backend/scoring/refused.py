@@ -1,13 +1,29 @@
 """What else is wrong with truth and runs of which some were refused for their shape: told at once, not one by one."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
+from typing import Any, TypeVar
 
 from backend.ground.errors import InputError, Problem
 from backend.scoring.files.partly import PartlyRead
 from backend.scoring.matching.columns import Run, Truth
 from backend.scoring.presets import Settings
 from backend.scoring.scores import prepare_run, prepare_truth
+
+_Read = TypeVar("_Read")
+
+
+def read_or_collect(
+    problems: list[Problem], read: Callable[..., _Read], *given: Any, refusals: list[PartlyRead] | None = None
+) -> _Read | None:
+    """What `read` makes of what is given; None where that is refused, and then its problems are among the others."""
+    try:
+        return read(*given)
+    except InputError as error:
+        problems += error.problems
+        if refusals is not None and isinstance(error, PartlyRead):
+            refusals.append(error)
+        return None
 
 
 def further_problems(

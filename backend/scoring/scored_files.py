@@ -3,10 +3,10 @@
 Reads: truth, run and video map files. Writes: nothing.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, SupportsIndex, TypeVar, Unpack
+from typing import Any, SupportsIndex, Unpack
 
 from backend.ground.errors import InputError, Problem
 from backend.ground.progress import Progress
@@ -29,11 +29,9 @@ from backend.scoring.presets import (
     Settings,
     settle,
 )
-from backend.scoring.refused import by_row, further_problems, in_order
+from backend.scoring.refused import by_row, further_problems, in_order, read_or_collect
 from backend.scoring.run_files import RunFile, RunList, named_files
 from backend.scoring.scoreboard import Scoreboard, score_runs
-
-_Read = TypeVar("_Read")
 
 
 def score_files(
@@ -92,15 +90,15 @@ def score_files(
     )
     problems: list[Problem] = []
     refusals: list[PartlyRead] = []
-    truth = None if truth_path is None else _read(problems, read_truth, truth_path, refusals=refusals)
-    names = None if videos is None else _read(problems, read_videos, videos)
+    truth = None if truth_path is None else read_or_collect(problems, read_truth, truth_path, refusals=refusals)
+    names = None if videos is None else read_or_collect(problems, read_videos, videos)
     if videos is not None and names is None:
         raise InputError(problems)
     runs, beside = {}, {}
     reader = read_tasks if chosen and chosen.tasks else read_run
     files = named_files(run_paths)
     for number, file in enumerate(files, start=1):
-        if (run := _read(problems, reader, file.path, names, truth, refusals=refusals)) is not None:
+        if (run := read_or_collect(problems, reader, file.path, names, truth, refusals=refusals)) is not None:
             runs[file.name] = run
         if chosen and truth_path:
             beside[file.name] = chosen.figures_beside(truth_path, file.path, options, problems)
@@ -172,24 +170,11 @@ def _in_pools(
 
 def _pooled(pool: PoolFile, truth: Truth | None, names: Mapping[int, str] | None) -> Pooled:
     problems: list[Problem] = []
-    pools = _read(problems, read_pools, pool.path)
-    first = None if pool.first_step is None else _read(problems, read_run, pool.first_step, names)
+    pools = read_or_collect(problems, read_pools, pool.path)
+    first = None if pool.first_step is None else read_or_collect(problems, read_run, pool.first_step, names)
     if pools is None or problems:
         raise InputError(problems)
     return prepare_pools(pools, str(pool.path), pool.pooling, truth=truth, first=first)
-
-
-def _read(
-    problems: list[Problem], read: Callable[..., _Read], *given: Any, refusals: list[PartlyRead] | None = None
-) -> _Read | None:
-    """What a file holds; None where it is refused, and then its problems are among the others."""
-    try:
-        return read(*given)
-    except InputError as error:
-        problems += error.problems
-        if refusals is not None and isinstance(error, PartlyRead):
-            refusals.append(error)
-        return None
 
 
 def evaluate_files(truth_path: Path | None, run_paths: Sequence[Path | RunFile], **asked: Any) -> dict[str, Any]:
