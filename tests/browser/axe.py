@@ -3,7 +3,7 @@
 from typing import Any
 
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 WCAG = ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa"]
 # What passes is not described node by node: half the time on a large page, and the same findings.
@@ -12,14 +12,21 @@ FINDINGS_ALONE = {"resultTypes": ["violations"]}
 
 def passes_axe(page: Page, context: str | None = None) -> None:
     """Nothing against WCAG, A and AA; `context` is the selector of what is ours to judge."""
+    _is_drawn(page)
     found = _found(Axe().run(page, context=context, options={**FINDINGS_ALONE, "runOnly": WCAG}).response)
     assert found == [], found  # pytest explains assertions of tests alone
 
 
 def no_serious_finding(page: Page) -> None:
     """Nothing serious by any of axe's rules, of Streamlit's frame around the page either."""
+    _is_drawn(page)
     found = _found(Axe().run(page, options=FINDINGS_ALONE).response, ("serious", "critical"))
     assert found == [], found
+
+
+def _is_drawn(page: Page) -> None:
+    """Streamlit pales what a run of the page has not drawn again yet, and pale text has too little contrast."""
+    expect(page.locator("[data-stale='true']")).to_have_count(0)
 
 
 def _found(response: dict[str, Any], impacts: tuple[str, ...] = ()) -> list[tuple[str, str]]:
