@@ -1,24 +1,13 @@
 """ActivityNet Captions as grounding uses it: one moment of one given video for each sentence."""
 
-from backend.scoring.benchmarks.benchmark import Benchmark, Part, PublishedFigure
+from backend.scoring.benchmarks.benchmark import Benchmark, Part, grounding_figures
 
 BENCHMARK = Benchmark(
     "activitynet",
     "ActivityNet Captions",
     "the moment of a given video for a sentence",
     "LGI, src/utils/eval_utils.py (JonghwanMun/LGI4temporalgrounding, 199e7ab); mIoU: 2D-TAN",
-    (
-        Part(
-            (
-                *(
-                    PublishedFigure(f"R@{k}, IoU={theta}", f"recall@{k},{theta}")
-                    for k in (1, 5)
-                    for theta in (0.3, 0.5, 0.7)
-                ),
-                PublishedFigure("mIoU", "miou"),
-            )
-        ),
-    ),
+    (Part(grounding_figures((1, 5), (0.3, 0.5, 0.7))),),
     {"arithmetic": "float64_hull", "missing": "error"},
     notes=(
         "LGI counts IoU >= theta; 2D-TAN counts IoU > theta, as --option iou_compare=gt does.",

@@ -1,6 +1,6 @@
 """What a benchmark is: the figures that its published evaluator prints, and how they are got from truth and run."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import cast
@@ -20,6 +20,16 @@ class PublishedFigure:
     name: str
     key: str = ""
     about: str = ""
+
+
+def grounding_figures(cutoffs: Sequence[int], thetas: Sequence[float]) -> tuple[PublishedFigure, ...]:
+    """What benchmarks of one moment for each sentence print: R@K at every theta, and mIoU.
+
+    >>> [figure.name for figure in grounding_figures([1], [0.5])]
+    ['R@1, IoU=0.5', 'mIoU']
+    """
+    recalls = (PublishedFigure(f"R@{k}, IoU={theta}", f"recall@{k},{theta}") for k in cutoffs for theta in thetas)
+    return (*recalls, PublishedFigure("mIoU", "miou"))
 
 
 @dataclass(frozen=True, slots=True)
