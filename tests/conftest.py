@@ -153,7 +153,7 @@ def corpus_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     (folder / "moments.jsonl").write_text(lines)
     project = api.init_project(folder / "project", encoder="minilm")
-    api.import_corpus(project, folder / "moments.jsonl", "jsonl", now=NOW)
+    api.import_corpus(project, api.OPERATOR, folder / "moments.jsonl", "jsonl", now=NOW)
     project.store.close()
     return folder
 
@@ -174,10 +174,10 @@ def judging_made(corpus_folder: Path, tmp_path_factory: pytest.TempPathFactory) 
     project = api.open_project(
         shutil.copytree(corpus_folder / "project", tmp_path_factory.mktemp("judging") / "project")
     )
-    api.draw_queries(project, val=2, test=1, seed=5, now=NOW)
+    api.draw_queries(project, api.OPERATOR, val=2, test=1, seed=5, now=NOW)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sentence, "load", lambda spec: WordEncoder())
-        api.choose_candidates(project, now=NOW)
+        api.choose_candidates(project, api.OPERATOR, now=NOW)
     with connection.writing(project.store):
         lead = people.add(project.store, api.OPERATOR, "Lea", Role.LEAD, now=NOW)
         annotators = [people.add(project.store, api.OPERATOR, name, Role.ANNOTATOR, now=NOW) for name in PEOPLE]

@@ -76,6 +76,6 @@ def video_project(folder: Path, seconds: int = 60) -> api.Project:
     rows = [{"video": name, "start": 0, "end": 5, "caption": "A", "duration": seconds} for name in names]
     (folder / "moments.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     project = api.init_project(folder / "project", encoder="minilm")
-    api.import_corpus(project, folder / "moments.jsonl", "jsonl", videos=folder / "videos", now=0.0)
+    api.import_corpus(project, api.OPERATOR, folder / "moments.jsonl", "jsonl", videos=folder / "videos", now=0.0)
     (folder / "videos" / f"{names[0]}.mp4").write_bytes(b"damaged")
     return project

@@ -2,10 +2,13 @@
 
 from backend.campaign.captions import cast
 from backend.campaign.captions.cast import CastReport
+from backend.campaign.nouns import Operator, Person
+from backend.campaign.people import gate
 from backend.campaign.project.folder import Project
 from backend.ground.progress import Progress
 
 
-def propose_cast(project: Project, *, progress: Progress | None = None) -> CastReport:
+def propose_cast(project: Project, by: Person | Operator, *, progress: Progress | None = None) -> CastReport:
     """Write the names of the captions that the cast lacks, with a guess what they become, into `cast.csv`."""
+    gate.in_charge(project.store, by)
     return cast.propose_cast(project, progress=progress)

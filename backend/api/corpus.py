@@ -16,6 +16,7 @@ from backend.ground.progress import Progress, named
 
 def import_corpus(
     project: Project,
+    by: Person | Operator,
     file: Path,
     format: str | None = None,  # noqa: A002 - the word of the public contract
     *,
@@ -29,6 +30,7 @@ def import_corpus(
     """Take an annotation file into the project, or nothing of it; see `backend.campaign.corpus.importing`."""
     return corpus.import_file(
         project,
+        gate.in_charge(project.store, by),
         file,
         format,
         videos=videos,

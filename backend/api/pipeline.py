@@ -12,6 +12,8 @@ from backend.campaign.captions import rewriting as captions
 from backend.campaign.captions.by_model import ByModel
 from backend.campaign.captions.rewriting import RewriteReport
 from backend.campaign.captions.rows import rewrites as caption_rows
+from backend.campaign.nouns import Operator, Person
+from backend.campaign.people import gate
 from backend.campaign.project import folder as projects
 from backend.campaign.project import scale_file
 from backend.campaign.project.folder import Project
@@ -38,7 +40,12 @@ def init_project(
 
 
 def choose_encoder(
-    project: Project, name: str | None = None, kind: str | None = None, *, dtype: str | None = None
+    project: Project,
+    by: Person | Operator,
+    name: str | None = None,
+    kind: str | None = None,
+    *,
+    dtype: str | None = None,
 ) -> Project:
     """Write another encoder into the project's settings, after finding its files; what is None stays as it is.
 
@@ -46,6 +53,7 @@ def choose_encoder(
         ProjectError: there are candidate lists already; their encoder stays.
         EncoderUnavailable: the encoder cannot be found.
     """
+    gate.in_charge(project.store, by)
     require_no_lists(project)
     settings = project.settings
     if name is None:
@@ -56,7 +64,12 @@ def choose_encoder(
 
 
 def rewrite_captions(
-    project: Project, *, endpoint: Endpoint | None = None, now: float, progress: Progress | None = None
+    project: Project,
+    by: Person | Operator,
+    *,
+    endpoint: Endpoint | None = None,
+    now: float,
+    progress: Progress | None = None,
 ) -> RewriteReport:
     """Turn captions into imprecise ones: by a language model, or without one by the rules and the cast list.
 
@@ -64,11 +77,13 @@ def rewrite_captions(
         EndpointUnavailable: the model cannot be asked (any longer); what it answered before is kept, and asked no more.
         TaggerUnavailable: the project names a tagger that cannot be loaded.
     """
+    by = gate.in_charge(project.store, by)
     if endpoint:
         language.require(endpoint)  # before the encoder is loaded
     settings = project.settings.rewrite
     return captions.rewrite_captions(
         project,
+        by,
         _encoder(project),
         rewriter=ByModel(project.store, endpoint, now=now) if endpoint else None,
         tagger=FlairTagger(settings.ner, settings.ner_python) if settings.ner else None,
@@ -89,6 +104,7 @@ def accept_rewrites(project: Project, file: Path, *, now: float) -> int:
 
 def choose_candidates(
     project: Project,
+    by: Person | Operator,
     *,
     batch_size: int | None = None,
     probe: int = 0,
@@ -100,9 +116,10 @@ def choose_candidates(
 
     Of `probe` queries, drawn by `seed`, pairs further down are judged too, to see how deep judging has to go.
     """
+    by = gate.in_charge(project.store, by)
     require_no_lists(project)
     return candidates.choose(
-        project, _encoder(project), batch_size=batch_size, probe=probe, seed=seed, now=now, progress=progress
+        project, by, _encoder(project), batch_size=batch_size, probe=probe, seed=seed, now=now, progress=progress
     )
 
 

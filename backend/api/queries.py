@@ -3,7 +3,8 @@
 from pathlib import Path
 
 from backend.campaign.candidates.record import require_no_lists
-from backend.campaign.nouns import Split
+from backend.campaign.nouns import Operator, Person, Split
+from backend.campaign.people import gate
 from backend.campaign.project.folder import Project
 from backend.campaign.queries import drawing as queries
 from backend.campaign.queries.drawing import OwnFile, QueryReport
@@ -16,6 +17,7 @@ from backend.store.connection import writing
 
 def draw_queries(
     project: Project,
+    by: Person | Operator,
     *,
     val: int = 0,
     test: int = 0,
@@ -32,12 +34,14 @@ def draw_queries(
     Own queries may also be added later, as long as there are no candidate lists. The lines of a text file are of the
     split `own_split`; a CSV file says it itself.
     """
+    by = gate.in_charge(project.store, by)
     file = OwnFile(bytes_of(own), own.name, own_split) if own else None
     with writing(project.store):
         if file and not (val or test):
             require_no_lists(project)
         return queries.draw(
             project,
+            by,
             val=val,
             test=test,
             seed=seed,
@@ -49,6 +53,6 @@ def draw_queries(
         )
 
 
-def take_back_queries(project: Project, *, now: float) -> TakenBack:
+def take_back_queries(project: Project, by: Person | Operator, *, now: float) -> TakenBack:
     """Remove all queries, with candidates, batches, pairs and seats, as long as nobody has worked on them."""
-    return taking_back.take_back(project.store, now=now)
+    return taking_back.take_back(project.store, gate.in_charge(project.store, by), now=now)

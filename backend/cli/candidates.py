@@ -57,10 +57,10 @@ def candidates(
     start = now()
     project = api.open_project(folder)
     if encoder or dtype:
-        project = api.choose_encoder(project, encoder, kind, dtype=dtype)
+        project = api.choose_encoder(project, api.OPERATOR, encoder, kind, dtype=dtype)
     with progress_bar() as progress:
         report = api.choose_candidates(
-            project, batch_size=batch_size, probe=probe, seed=seed, now=start, progress=progress
+            project, api.OPERATOR, batch_size=batch_size, probe=probe, seed=seed, now=start, progress=progress
         )
     say(
         f"{report.queries} queries, {report.candidates} candidates, {report.pairs} pairs open for judging "

@@ -28,7 +28,7 @@ def cast(folder: Dir) -> None:
     start = now()
     project = api.open_project(folder)
     with progress_bar() as progress:
-        report = api.propose_cast(project, progress=progress)
+        report = api.propose_cast(project, api.OPERATOR, progress=progress)
     if report.new:
         rows = [(line.name, line.becomes or "?", line.count, _short(line.example)) for line in report.new[:SHOWN]]
         table(("name", "becomes", "captions", "example"), rows, left=(True, True, False, True))

@@ -66,6 +66,7 @@ def import_(
     with progress_bar() as progress:
         report = api.import_corpus(
             project,
+            api.OPERATOR,
             file,
             format_,
             videos=videos,

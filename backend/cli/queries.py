@@ -73,13 +73,14 @@ def queries(
     if undo:
         if drawing or own:
             raise typer.BadParameter("take the queries back first, then draw anew", param_hint="--undo")
-        gone = api.take_back_queries(api.open_project(folder), now=start)
+        gone = api.take_back_queries(api.open_project(folder), api.OPERATOR, now=start)
         say(f"Taken back: {gone.queries:,} queries, {gone.candidates:,} candidates, {gone.pairs:,} pairs.")
         return
     if not drawing and own is None:
         raise typer.BadParameter("say how many to draw with --val N and --test N, or bring your own with --from FILE")
     report = api.draw_queries(
         api.open_project(folder),
+        api.OPERATOR,
         val=val or 0,
         test=test or 0,
         seed=seed,

@@ -125,10 +125,10 @@ def rewrite(
             **({"base_url": base_url} if base_url else {}),
         )
     if encoder:
-        project = api.choose_encoder(project, encoder, kind)
+        project = api.choose_encoder(project, api.OPERATOR, encoder, kind)
     try:
         with progress_bar() as progress:
-            report = api.rewrite_captions(project, endpoint=endpoint, now=start, progress=progress)
+            report = api.rewrite_captions(project, api.OPERATOR, endpoint=endpoint, now=start, progress=progress)
     except KeyboardInterrupt:
         if endpoint is None:
             fail("stopped; nothing was changed")

@@ -116,9 +116,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, str]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sentence, "load", lambda spec: WordEncoder())
         project = api.init_project(folder / "ordinary", encoder="minilm")
-        api.import_corpus(project, folder / "moments.jsonl", "jsonl", videos=folder, now=NOW)
-        api.draw_queries(project, val=1, test=1, seed=5, now=NOW)
-        api.choose_candidates(project, now=NOW)
+        api.import_corpus(project, api.OPERATOR, folder / "moments.jsonl", "jsonl", videos=folder, now=NOW)
+        api.draw_queries(project, api.OPERATOR, val=1, test=1, seed=5, now=NOW)
+        api.choose_candidates(project, api.OPERATOR, now=NOW)
     me, *others = (
         api.add_person_with_password(project, api.OPERATOR, name, Role.ANNOTATOR, PASSWORD, now=NOW)
         for name in (ME, *OTHERS)

@@ -29,8 +29,8 @@ def project(corpus_project: api.Project) -> api.Project:
     (project.folder / "more.jsonl").write_text(
         '{"video": "new", "start": 1, "end": 2, "duration": 9, "caption": "Then Dev waves."}'
     )
-    api.import_corpus(project, project.folder / "more.jsonl", "jsonl", now=NOW)
-    api.rewrite_captions(project, now=NOW)
+    api.import_corpus(project, api.OPERATOR, project.folder / "more.jsonl", "jsonl", now=NOW)
+    api.rewrite_captions(project, api.OPERATOR, now=NOW)
     for name, role in (("Lea", Role.LEAD), ("Uma", Role.ANNOTATOR)):
         api.add_person_with_password(project, api.OPERATOR, name, role, PASSWORD, now=NOW)
     return project

@@ -97,6 +97,13 @@ IN_CHARGE: dict[str, Call] = {
     "trial_csv": api.trial_csv,
     "end_exam": lambda p, who: api.end_exam(p, who, now=NOW),
     "end_gold": lambda p, who: api.end_gold(p, who, now=NOW),
+    "choose_candidates": lambda p, who: api.choose_candidates(p, who, now=NOW),
+    "choose_encoder": lambda p, who: api.choose_encoder(p, who, "no such encoder"),
+    "draw_queries": lambda p, who: api.draw_queries(p, who, val=1, now=NOW),
+    "import_corpus": lambda p, who: api.import_corpus(p, who, Path("no such file"), now=NOW),
+    "propose_cast": api.propose_cast,
+    "rewrite_captions": lambda p, who: api.rewrite_captions(p, who, now=NOW),
+    "take_back_queries": lambda p, who: api.take_back_queries(p, who, now=0.0),
     "exam_although": api.exam_although,
     "exam_held": api.exam_held,
     "exam_items": api.exam_items,
@@ -221,22 +228,15 @@ MACHINE = {
     "address",
     "backup",
     "build_demo",
-    "choose_candidates",
-    "choose_encoder",
     "demo_people",
     "doctor",
-    "draw_queries",
-    "import_corpus",
     "import_judgements",
     "import_release",
     "init_project",
     "make_pool_check",
     "migrate",
     "note_address",
-    "propose_cast",
     "restore",
-    "rewrite_captions",
-    "take_back_queries",
     "waiting_rewrites",
     "write_pseudo_train",
 }
@@ -340,7 +340,7 @@ def practice_key(project: api.Project) -> str:
 def past_the_gate(project: api.Project, who: Person | Operator, names: Iterable[str] = tuple(WALKED)) -> set[str]:
     """Which functions let somebody in; what else the api finds wrong with a call does not matter."""
     found = set()
-    for name in names:
+    for name in sorted(names, key="take_back_queries".__eq__):  # the others need what it takes
         try:
             WALKED[name](project, who)
         except NotAllowed as refusal:

@@ -46,8 +46,8 @@ def project(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> api.Proje
     made = api.init_project(folder, encoder="minilm")
     for file in FILES:
         types = frozenset({"v", "t", "vt"}) if file.startswith("tvr") else None
-        api.import_corpus(made, shared / "data" / file, types=types, now=NOW)
-    api.draw_queries(made, val=500, test=QUERIES - 500, seed=7, now=NOW)
+        api.import_corpus(made, api.OPERATOR, shared / "data" / file, types=types, now=NOW)
+    api.draw_queries(made, api.OPERATOR, val=500, test=QUERIES - 500, seed=7, now=NOW)
     return made
 
 

@@ -131,9 +131,9 @@ def build(folder: Path) -> api.Project:
         make_video(videos / f"qqvideo{n}.mp4", n)
     project = api.init_project(folder / "blind", encoder="minilm")
     now = time.time() - 3600
-    api.import_corpus(project, folder / "moments.jsonl", "jsonl", videos=videos, now=now)
-    api.draw_queries(project, val=1, test=1, seed=5, now=now)
-    api.choose_candidates(project, now=now)
+    api.import_corpus(project, api.OPERATOR, folder / "moments.jsonl", "jsonl", videos=videos, now=now)
+    api.draw_queries(project, api.OPERATOR, val=1, test=1, seed=5, now=now)
+    api.choose_candidates(project, api.OPERATOR, now=now)
     lead, other, another, _ = (
         api.add_person_with_password(project, api.OPERATOR, name, role, PASSWORD, now=now)
         for name, role in ((LEAD, Role.LEAD), (OTHER, Role.ANNOTATOR), (ANOTHER, Role.ANNOTATOR), (ME, Role.ANNOTATOR))

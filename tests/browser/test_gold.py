@@ -29,9 +29,9 @@ def server(
     """The app over the demo in small batches, of which two people settled some; with much gold and no patience."""
     project = api.open_project(demo(tmp_path_factory.mktemp("gold") / "project"))
     before = time.time() - 3600
-    api.take_back_queries(project, now=before)
-    api.draw_queries(project, val=14, test=0, seed=3, now=before)
-    api.choose_candidates(project, batch_size=4, now=before)
+    api.take_back_queries(project, api.OPERATOR, now=before)
+    api.draw_queries(project, api.OPERATOR, val=14, test=0, seed=3, now=before)
+    api.choose_candidates(project, api.OPERATOR, batch_size=4, now=before)
     for query in api.list_queries(project, api.OPERATOR)[:5]:
         for nth, pair in enumerate(api.query_pairs(project, api.OPERATOR, query.query_id)):
             for name in OTHERS[:2]:

@@ -43,10 +43,10 @@ def build(folder: Path) -> Path:
         for n, text in enumerate(CAPTIONS)
     ]
     (folder / "moments.jsonl").write_text("\n".join(lines))
-    api.import_corpus(project, folder / "moments.jsonl", "jsonl", now=NOW)
+    api.import_corpus(project, api.OPERATOR, folder / "moments.jsonl", "jsonl", now=NOW)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sentence, "load", lambda spec: WordEncoder())
-        api.rewrite_captions(project, now=NOW)
+        api.rewrite_captions(project, api.OPERATOR, now=NOW)
     with writing(project.store) as db:  # as a second attempt of a model would leave them
         db.conn.execute("UPDATE caption SET attempts = 2 WHERE accepted = 1 AND text LIKE 'A man%'")
     for name in LEADS:
@@ -204,7 +204,7 @@ def test_the_queue_is_worked_by_keyboard_alone(lead: Callable[..., Page], server
 
     # Once queries are drawn, the page says that the texts are fixed.
     project = api.open_project(server.project)
-    api.draw_queries(project, val=2, test=0, seed=1, now=NOW)
+    api.draw_queries(project, api.OPERATOR, val=2, test=0, seed=1, now=NOW)
     project.store.close()
     saved(page, lambda: page.keyboard.press("u"))
     expect(page.get_by_role("alert")).to_contain_text("their texts are fixed from then on")

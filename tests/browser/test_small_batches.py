@@ -23,9 +23,9 @@ def server(
 ) -> AppServer:
     """The app over the demo, whose queries were taken back and drawn anew before anybody graded."""
     project = api.open_project(demo(tmp_path_factory.mktemp("small") / "project"))
-    api.take_back_queries(project, now=time.time())
-    api.draw_queries(project, val=1, test=0, seed=3, now=time.time())
-    assert api.choose_candidates(project, batch_size=10, now=time.time()).pairs == 10
+    api.take_back_queries(project, api.OPERATOR, now=time.time())
+    api.draw_queries(project, api.OPERATOR, val=1, test=0, seed=3, now=time.time())
+    assert api.choose_candidates(project, api.OPERATOR, batch_size=10, now=time.time()).pairs == 10
     project.store.close()
     return serve(project.folder)
 

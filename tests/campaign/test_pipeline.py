@@ -15,7 +15,7 @@ from support import MOMENTS, NOW, PARTLY, Judging, have_read
 
 def importing(project: api.Project, tmp_path: Path, text: str, **options: object) -> api.ImportReport:
     (tmp_path / "more.jsonl").write_text(text)
-    return api.import_corpus(project, tmp_path / "more.jsonl", "jsonl", now=NOW, **options)  # type: ignore[arg-type]
+    return api.import_corpus(project, api.OPERATOR, tmp_path / "more.jsonl", "jsonl", now=NOW, **options)  # type: ignore[arg-type]
 
 
 def line(**change: object) -> str:
@@ -77,16 +77,16 @@ def test_rewriting_uses_the_cast_and_makes_waiting_ones_known(corpus_project: ap
         file.writelines(f'"{name}" = "{generic}"\n' for name, generic in words.items())
     project = api.open_project(corpus_project.folder)
     (project.folder / "more.jsonl").write_text(line(caption="Then Dev waves at Dev."))
-    api.import_corpus(project, project.folder / "more.jsonl", "jsonl", now=NOW)
-    report = api.rewrite_captions(project, now=NOW)
+    api.import_corpus(project, api.OPERATOR, project.folder / "more.jsonl", "jsonl", now=NOW)
+    report = api.rewrite_captions(project, api.OPERATOR, now=NOW)
     assert dict(report.unknown).keys() == {"Dev"}
     assert (report.accepted, report.waiting) == (36, 13)
     assert all("a name is left: Dev" in reason for _, _, reason in api.waiting_rewrites(project))
-    api.draw_queries(project, val=3, test=0, seed=1, now=NOW)
+    api.draw_queries(project, api.OPERATOR, val=3, test=0, seed=1, now=NOW)
     texts = [row[0] for row in project.store.db.conn.execute("SELECT text FROM query")]
     assert not any(name in text for name in (*words, "Dev") for text in texts)
     with pytest.raises(ProjectError, match="fixed from then on"):
-        api.rewrite_captions(project, now=NOW)
+        api.rewrite_captions(project, api.OPERATOR, now=NOW)
 
 
 def test_a_person_decides_on_what_waits_and_the_rules_leave_it_alone(
@@ -97,7 +97,7 @@ def test_a_person_decides_on_what_waits_and_the_rules_leave_it_alone(
     )
     waiting = api.waiting_rewrites(api.open_project(corpus_project.folder))
     assert waiting == []
-    api.rewrite_captions(corpus_project, now=NOW)
+    api.rewrite_captions(corpus_project, api.OPERATOR, now=NOW)
     before = len(api.waiting_rewrites(corpus_project))
     decisions = tmp_path / "waiting.csv"
     decisions.write_text("caption,rewrite,why it waits\nThen Dev waves at Dev.,A man waves.,x\nNobody.,Somebody.,\n")
@@ -106,7 +106,7 @@ def test_a_person_decides_on_what_waits_and_the_rules_leave_it_alone(
     assert len(api.waiting_rewrites(corpus_project)) == before
     decisions.write_text("caption,rewrite\nThen Dev waves at Dev.,A man waves.\n")
     assert api.accept_rewrites(corpus_project, decisions, now=NOW) == 1
-    assert api.rewrite_captions(corpus_project, now=NOW).captions == 50
+    assert api.rewrite_captions(corpus_project, api.OPERATOR, now=NOW).captions == 50
     connection = corpus_project.store.db.conn
     texts = [row[0] for row in connection.execute("SELECT text FROM caption WHERE kind='rewritten' AND accepted = 1")]
     assert texts.count("A man waves.") == 1
@@ -120,12 +120,12 @@ def test_the_same_seed_draws_the_same_queries_and_splits_share_no_text(judging: 
     drawn = [row[0] for row in connection.execute("SELECT text FROM query WHERE split <> 'train' ORDER BY position")]
     assert len({*drawn}) == 3
     with pytest.raises(ProjectError, match="fixed once drawn"):
-        api.draw_queries(judging.project, val=1, test=0, seed=9, now=NOW)
+        api.draw_queries(judging.project, api.OPERATOR, val=1, test=0, seed=9, now=NOW)
 
 
 def test_more_queries_than_texts_are_refused(corpus_project: api.Project) -> None:
     with pytest.raises(ProjectError, match="only 48 distinct caption texts"):
-        api.draw_queries(corpus_project, val=40, test=9, seed=1, now=NOW)
+        api.draw_queries(corpus_project, api.OPERATOR, val=40, test=9, seed=1, now=NOW)
 
 
 def test_forty_candidates_are_kept_and_twenty_opened(judging: Judging) -> None:
@@ -137,7 +137,7 @@ def test_forty_candidates_are_kept_and_twenty_opened(judging: Judging) -> None:
     # The moment whose caption is the query itself is the most similar one.
     assert all(pair.query == pair.caption for pair in judging.pairs() if pair.rank == 1)
     with pytest.raises(ProjectError, match="made with words-64"):
-        api.choose_candidates(judging.project, now=NOW)
+        api.choose_candidates(judging.project, api.OPERATOR, now=NOW)
 
 
 def settle_everything(judging: Judging) -> None:

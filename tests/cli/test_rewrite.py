@@ -83,7 +83,7 @@ def test_the_summary_is_the_papers_table(reelrank: Run, corpus_project: api.Proj
     )
     with (folder / "reelrank.toml").open("a") as file:
         file.write('"Anna" = "a woman"\n"Boris" = "a man"\n"Carla" = "a woman"\n"Dev" = "someone"\n')
-    api.rewrite_captions(api.open_project(folder), now=NOW)
+    api.rewrite_captions(api.open_project(folder), api.OPERATOR, now=NOW)
     code, out, err = reelrank("rewrite", folder, "--summary")
     assert (code, err) == (0, "")
     assert out.startswith("48 imprecise captions, 48 of them changed; words a caption ")

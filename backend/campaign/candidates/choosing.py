@@ -18,7 +18,7 @@ from backend.campaign.candidates.rows import lists
 from backend.campaign.candidates.rows.lists import CandidateRow
 from backend.campaign.captions.rows import rewrites as caption_rows
 from backend.campaign.corpus import rows as corpus
-from backend.campaign.nouns import Split
+from backend.campaign.nouns import Lead, Operator, Split
 from backend.campaign.project import rows as facts
 from backend.campaign.project import steps
 from backend.campaign.project.folder import MAX_CANDIDATES, Project
@@ -59,6 +59,7 @@ class CandidateReport:
 
 def choose(
     project: Project,
+    by: Lead | Operator,
     encoder: Encoder,
     *,
     batch_size: int | None = None,
@@ -71,6 +72,7 @@ def choose(
 
     Args:
         project: the project.
+        by: who does.
         encoder: the sentence encoder; its identity is stored with every list.
         batch_size: candidates a batch from now on, 1 to `MAX_CANDIDATES`; None leaves it as it is.
         probe: for how many queries a probe is judged too.
@@ -105,7 +107,7 @@ def choose(
             db,
             EventKind.CANDIDATES_CHOSEN,
             at=now,
-            actor=None,
+            actor=by.annotator_id,
             subject="candidates",
             payload={
                 **{"encoder": encoder.identity, "queries": len(asked), "candidates": len(found)},

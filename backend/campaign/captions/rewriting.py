@@ -20,6 +20,7 @@ from backend.campaign.captions.rows.rewrites import Rewrite
 from backend.campaign.captions.rules import unknown_names
 from backend.campaign.corpus import rows as corpus
 from backend.campaign.corpus.rows import CaptionRow
+from backend.campaign.nouns import Lead, Operator
 from backend.campaign.project import steps
 from backend.campaign.project.folder import Project
 from backend.encoders.sentence import Encoder
@@ -68,6 +69,7 @@ class _Made:
 
 def rewrite_captions(
     project: Project,
+    by: Lead | Operator,
     encoder: Encoder,
     *,
     rewriter: Rewriter | None = None,
@@ -79,6 +81,7 @@ def rewrite_captions(
 
     Args:
         project: with captions.
+        by: who does.
         encoder: measures how similar a rewrite is to its caption.
         rewriter: who rewrites; the rules with the project's cast list if none is given.
         tagger: finds names by a model, beside the cast and capitals.
@@ -122,7 +125,7 @@ def rewrite_captions(
             db,
             EventKind.CAPTIONS_REWRITTEN,
             at=now,
-            actor=None,
+            actor=by.annotator_id,
             subject="captions",
             payload={
                 "rule_version": rewriter.version(1),

@@ -11,6 +11,7 @@ from backend.campaign.corpus import formats
 from backend.campaign.corpus import rows as corpus
 from backend.campaign.corpus.model import END_SLACK_S, CaptionedMoment, ImportOptions, LeftOut, Parsed
 from backend.campaign.corpus.rules.checks import Fault, leaving_out, outside
+from backend.campaign.nouns import Lead, Operator
 from backend.campaign.project.folder import Project
 from backend.ground.errors import InputError, Problem, VideoUnreadable
 from backend.ground.progress import Steps
@@ -45,6 +46,7 @@ class ImportReport:
 
 def import_file(
     project: Project,
+    by: Lead | Operator,
     file: Path,
     format: str | None = None,  # noqa: A002 - the word of the public contract
     *,
@@ -58,6 +60,7 @@ def import_file(
 
     Args:
         project: where to.
+        by: who does.
         file: the annotation file.
         format: one of `formats.FORMATS`; told from the content if None.
         videos: folder in which the video files lie; without it the moments wait for a later import with it.
@@ -105,13 +108,14 @@ def import_file(
         with reading(project.store) as db:
             new = corpus.lacking(db, moments)
     else:
-        new = _add(project, moments, durations.seconds, facts, file.name, parsed.format, now)
+        new = _add(project, by, moments, durations.seconds, facts, file.name, parsed.format, now)
     named = len({m.video for m in moments}), len({(m.video, m.start_s, m.end_s) for m in moments}), len(moments)
     return ImportReport(parsed.format, named, *new, len(facts), parsed.merged, left_out, tuple(notes), dry_run)
 
 
 def _add(
     project: Project,
+    by: Lead | Operator,
     moments: list[CaptionedMoment],
     durations: dict[str, float],
     facts: dict[str, VideoFacts],
@@ -126,7 +130,7 @@ def _add(
             db,
             EventKind.CORPUS_IMPORTED,
             at=now,
-            actor=None,
+            actor=by.annotator_id,
             subject=f"file:{file}",
             payload={
                 "file": file,

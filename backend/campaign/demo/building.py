@@ -61,15 +61,16 @@ def build(folder: Path, *, now: float, progress: Progress) -> Project:
     project = projects.create(folder, encoder=spec.name, encoder_kind=spec.kind, cast=clips.cast())
     corpus.import_file(
         project,
+        OPERATOR,
         kept / clips.MOMENTS,
         "jsonl",
         videos=videos,
         now=now,
         progress=named(progress, "measuring videos"),
     )
-    captions.rewrite_captions(project, encoder, now=now, progress=progress)
-    queries.draw(project, val=VAL_QUERIES, test=TEST_QUERIES, seed=SEED, now=now)
-    candidates.choose(project, encoder, now=now, progress=progress)
+    captions.rewrite_captions(project, OPERATOR, encoder, now=now, progress=progress)
+    queries.draw(project, OPERATOR, val=VAL_QUERIES, test=TEST_QUERIES, seed=SEED, now=now)
+    candidates.choose(project, OPERATOR, encoder, now=now, progress=progress)
     for name in (LEAD, *ANNOTATORS):
         role = Role.LEAD if name == LEAD else Role.ANNOTATOR
         person = people.add_with_password(project.store, OPERATOR, name, role, PASSWORD, now=now)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from backend.campaign.captions.rows import rewrites as caption_rows
 from backend.campaign.corpus import rows as corpus
-from backend.campaign.nouns import Split
+from backend.campaign.nouns import Lead, Operator, Split
 from backend.campaign.project import steps
 from backend.campaign.project.folder import Project
 from backend.campaign.queries import rows as queries
@@ -52,6 +52,7 @@ class OwnFile:
 
 def draw(
     project: Project,
+    by: Lead | Operator,
     *,
     val: int = 0,
     test: int = 0,
@@ -68,6 +69,7 @@ def draw(
 
     Args:
         project: the project.
+        by: who does.
         val: validation queries to draw.
         test: test queries to draw.
         seed: of the draw.
@@ -88,7 +90,7 @@ def draw(
                     "this project has its queries already; splits are fixed once drawn. Until the first grade, "
                     f"`{steps.taking_back(project.folder)}` takes them back"
                 )
-            return _add(db, _own(db, own), own.name, now=now)
+            return _add(db, by, _own(db, own), own.name, now=now)
         if own is None and (val < 0 or test < 0 or val + test == 0):
             raise ProjectError("ask for at least one query: --val N --test N")
         rewritten = caption_rows.rewritten_captions(db)
@@ -110,7 +112,7 @@ def draw(
             repeats=repeats,
         )
         if own:
-            _add(db, mine, own.name, now=now)
+            _add(db, by, mine, own.name, now=now)
         queries.add_drawn(db, drawn.queries)
         fixed = [(query.text, query.split) for query in mine] + [(query.text, query.split) for query in drawn.queries]
         counts = Counter(split for _, split in fixed)
@@ -129,7 +131,7 @@ def draw(
             db,
             EventKind.QUERIES_DRAWN,
             at=now,
-            actor=None,
+            actor=by.annotator_id,
             subject="queries",
             payload={
                 **{"seed": seed, "val": val, "test": test, "train": sum(q.split is Split.TRAIN for q in drawn.queries)},
@@ -145,12 +147,12 @@ def _own(db: Database, own: OwnFile) -> list[OwnQuery]:
     return own_rules.parse(own.data, own.name, own.split, there)
 
 
-def _add(db: Database, mine: Sequence[OwnQuery], file: str, *, now: float) -> QueryReport:
+def _add(db: Database, by: Lead | Operator, mine: Sequence[OwnQuery], file: str, *, now: float) -> QueryReport:
     """Store own queries, behind those that are there."""
     queries.add_own(db, mine)
     counts = Counter(query.split.value for query in mine)
     payload = {"file": file, **{split.value: counts[split.value] for split in Split}}
-    events.record(db, EventKind.QUERIES_ADDED, at=now, actor=None, subject="queries", payload=payload)
+    events.record(db, EventKind.QUERIES_ADDED, at=now, actor=by.annotator_id, subject="queries", payload=payload)
     return QueryReport(counts["val"], counts["test"], counts["train"], len(mine), 0, 0, 0, rewritten=True)
 
 

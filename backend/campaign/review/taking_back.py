@@ -7,7 +7,7 @@ one event.
 import math
 from dataclasses import dataclass
 
-from backend.campaign.nouns import Split
+from backend.campaign.nouns import Lead, Operator, Split
 from backend.campaign.pool_check import rows as pool_check
 from backend.campaign.queries import rows as queries
 from backend.campaign.review.rows import taking_back as rows
@@ -26,7 +26,7 @@ class TakenBack:
     pairs: int
 
 
-def take_back(store: Store, *, now: float) -> TakenBack:
+def take_back(store: Store, by: Lead | Operator, *, now: float) -> TakenBack:
     """Remove all queries, candidate lists, batches, pairs and seats; captions and videos stay.
 
     Raises:
@@ -55,7 +55,7 @@ def take_back(store: Store, *, now: float) -> TakenBack:
             db,
             EventKind.QUERIES_TAKEN_BACK,
             at=now,
-            actor=None,
+            actor=by.annotator_id,
             subject="queries",
             payload={**{split.value: splits[split.value] for split in Split}, "candidates": candidates, "pairs": pairs},
         )

@@ -23,10 +23,10 @@ def test_the_dtype_is_kept_and_named_by_the_lists(
     settings = corpus_project.folder / "reelrank.toml"
     settings.write_text(settings.read_text().replace('encoder_dtype = "fp32"\n', ""))  # as older projects have it
     project = api.open_project(corpus_project.folder)
-    api.draw_queries(project, val=2, test=1, seed=5, now=NOW)
-    chosen = api.choose_encoder(project, dtype="bf16")
+    api.draw_queries(project, api.OPERATOR, val=2, test=1, seed=5, now=NOW)
+    chosen = api.choose_encoder(project, api.OPERATOR, dtype="bf16")
     assert (chosen.settings.encoder, chosen.settings.encoder_kind) == ("minilm", "minilm")
-    assert api.choose_candidates(chosen, now=NOW).encoder == "minilm minilm bf16"
+    assert api.choose_candidates(chosen, api.OPERATOR, now=NOW).encoder == "minilm minilm bf16"
     settings.write_text(settings.read_text().replace('"bf16"', '"fp32"'))
     with pytest.raises(ProjectError, match=r"made with minilm minilm bf16, .* set `encoder` and `encoder_dtype`"):
         api.write_pseudo_train(api.open_project(project.folder), tmp_path / "train")
@@ -38,5 +38,5 @@ def test_the_dtype_is_kept_and_named_by_the_lists(
 def test_an_unknown_dtype_changes_nothing(corpus_project: api.Project) -> None:
     before = (corpus_project.folder / "reelrank.toml").read_text()
     with pytest.raises(EncoderUnavailable, match="dtype 'int8' is unknown: use 'fp32' or 'bf16'"):
-        api.choose_encoder(corpus_project, dtype="int8")
+        api.choose_encoder(corpus_project, api.OPERATOR, dtype="int8")
     assert (corpus_project.folder / "reelrank.toml").read_text() == before

@@ -27,9 +27,9 @@ def probed(corpus_project: api.Project, tmp_path: Path) -> Judging:
         for n, text in enumerate(CAPTIONS)
     ]
     (tmp_path / "more.jsonl").write_text("\n".join(lines))
-    api.import_corpus(corpus_project, tmp_path / "more.jsonl", "jsonl", now=NOW)
-    api.draw_queries(corpus_project, val=4, test=2, seed=3, now=NOW)
-    report = api.choose_candidates(corpus_project, probe=2, seed=8, now=NOW)
+    api.import_corpus(corpus_project, api.OPERATOR, tmp_path / "more.jsonl", "jsonl", now=NOW)
+    api.draw_queries(corpus_project, api.OPERATOR, val=4, test=2, seed=3, now=NOW)
+    report = api.choose_candidates(corpus_project, api.OPERATOR, probe=2, seed=8, now=NOW)
     assert (report.queries, report.pairs, report.probed, report.probe_pairs) == (6, 120, 2, 200)
     lead = people.add(corpus_project.store, api.OPERATOR, "Lea", Role.LEAD, now=NOW)
     crowd = [people.add(corpus_project.store, api.OPERATOR, name, Role.ANNOTATOR, now=NOW) for name in PEOPLE]
@@ -79,9 +79,9 @@ def test_the_same_seed_probes_the_same_and_another_one_does_not(probed: Judging)
 
     found = []
     for seed in (8, 8, 9):
-        api.take_back_queries(probed.project, now=NOW)
-        api.draw_queries(probed.project, val=4, test=2, seed=3, now=NOW)
-        api.choose_candidates(probed.project, probe=2, seed=seed, now=NOW)
+        api.take_back_queries(probed.project, api.OPERATOR, now=NOW)
+        api.draw_queries(probed.project, api.OPERATOR, val=4, test=2, seed=3, now=NOW)
+        api.choose_candidates(probed.project, api.OPERATOR, probe=2, seed=seed, now=NOW)
         found.append(held())
     assert found[0] == found[1] != found[2]
 
@@ -210,12 +210,12 @@ def test_the_figure_of_probes_has_the_means_of_its_bins(probed: Judging, tmp_pat
 def test_no_more_queries_are_probed_than_there_are_and_a_project_without_any_has_no_figure(
     corpus_project: api.Project, tmp_path: Path
 ) -> None:
-    api.draw_queries(corpus_project, val=2, test=0, seed=3, now=NOW)
+    api.draw_queries(corpus_project, api.OPERATOR, val=2, test=0, seed=3, now=NOW)
     with pytest.raises(ProjectError, match="3 queries cannot be probed: there are 2 to judge"):
-        api.choose_candidates(corpus_project, probe=3, now=NOW)
+        api.choose_candidates(corpus_project, api.OPERATOR, probe=3, now=NOW)
     # A corpus of 48 moments has no others: the probe is all that batch 1 leaves.
-    report = api.choose_candidates(corpus_project, probe=1, now=NOW)
+    report = api.choose_candidates(corpus_project, api.OPERATOR, probe=1, now=NOW)
     assert (report.pairs, report.probe_pairs) == (40, 28)
-    api.take_back_queries(corpus_project, now=NOW)
+    api.take_back_queries(corpus_project, api.OPERATOR, now=NOW)
     with pytest.raises(ProjectError, match="no query is probed"):
         api.write_probe_figures(corpus_project, api.OPERATOR, tmp_path / "out")

@@ -19,7 +19,7 @@ from support import MOMENTS, NOW, WordEncoder
 def test_a_training_set_is_what_brute_force_finds_in_the_form_of_the_release(
     corpus_project: api.Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    api.draw_queries(corpus_project, val=2, test=1, seed=5, now=NOW)
+    api.draw_queries(corpus_project, api.OPERATOR, val=2, test=1, seed=5, now=NOW)
     monkeypatch.setattr(choosing, "QUERIES_AT_ONCE", 7)  # 45 queries: the last block is not full
     api.write_pseudo_train(corpus_project, tmp_path / "train", tops=[1, 3, 100])
     vectors = WordEncoder().encode([moment.caption for moment in MOMENTS]).astype(np.float64)
@@ -81,7 +81,7 @@ print(happened["encoding"])
 def test_ctrl_c_leaves_nothing_half_written_and_the_next_run_goes_on(
     corpus_project: api.Project, tmp_path: Path, where: str, times: int, again: int
 ) -> None:
-    api.draw_queries(corpus_project, val=2, test=1, seed=5, now=NOW)
+    api.draw_queries(corpus_project, api.OPERATOR, val=2, test=1, seed=5, now=NOW)
     corpus_project.store.close()
     out = tmp_path / "train"
     command = [sys.executable, "-c", INTERRUPTED, str(corpus_project.folder), str(out), where]
@@ -110,7 +110,7 @@ def test_captions_are_listed_in_one_pass(corpus_project: api.Project, tmp_path: 
         for n in range(many)
     )
     (tmp_path / "many.jsonl").write_text("".join(lines))
-    api.import_corpus(corpus_project, tmp_path / "many.jsonl", "jsonl", now=NOW)
+    api.import_corpus(corpus_project, api.OPERATOR, tmp_path / "many.jsonl", "jsonl", now=NOW)
     connection = corpus_project.store.db.conn
     ticks: list[None] = []
     connection.set_progress_handler(lambda: ticks.append(None), 1000)

@@ -37,7 +37,7 @@ def project(corpus_project: api.Project, monkeypatch: pytest.MonkeyPatch) -> api
 def rewritten(project: api.Project, server: ChatServer, **options: object) -> api.RewriteReport:
     given = {"batch": 10, "at_once": 2, "timeout_s": 5.0, "retries": 0, **options}
     endpoint = api.Endpoint("small", server.url, **given)  # type: ignore[arg-type]
-    return api.rewrite_captions(project, endpoint=endpoint, now=NOW)
+    return api.rewrite_captions(project, api.OPERATOR, endpoint=endpoint, now=NOW)
 
 
 def rows(project: api.Project, sql: str) -> list[tuple[object, ...]]:
@@ -158,7 +158,7 @@ def test_the_rules_after_the_model_replace_all_that_nobody_decided(project: api.
     decisions = project.folder / "waiting.csv"
     decisions.write_text(f"caption,rewrite\n{TEXTS[0]},Somebody is there.\n")
     api.accept_rewrites(project, decisions, now=NOW)
-    report = api.rewrite_captions(project, now=NOW)
+    report = api.rewrite_captions(project, api.OPERATOR, now=NOW)
     assert (report.at_once, report.decided, report.usage.requests) == (47, 1, 0)
     versions = rows(project, "SELECT DISTINCT rule_version FROM caption WHERE kind = 'rewritten' ORDER BY 1")
     assert [str(version)[:6] for (version,) in versions] == ["by-han", "rules-"]

@@ -33,8 +33,8 @@ def project(corpus_project: api.Project) -> api.Project:
         for n, text in enumerate(EXTRA)
     ]
     (project.folder / "more.jsonl").write_text("\n".join(lines))
-    api.import_corpus(project, project.folder / "more.jsonl", "jsonl", now=NOW)
-    api.rewrite_captions(project, now=NOW)
+    api.import_corpus(project, api.OPERATOR, project.folder / "more.jsonl", "jsonl", now=NOW)
+    api.rewrite_captions(project, api.OPERATOR, now=NOW)
     return project
 
 
@@ -112,7 +112,7 @@ def test_own_words_count_for_all_captions_with_the_text_and_the_rules_leave_them
     assert rows(project, "Then Dev waves at Dev.") == [mine, mine]
     counts = api.rewrite_queue(project, leads[0]).counts
     assert (counts.waiting, counts.accepted, counts.by_hand) == (13, 39, 2)
-    api.rewrite_captions(project, now=NOW)
+    api.rewrite_captions(project, api.OPERATOR, now=NOW)
     assert rows(project, "Then Dev waves at Dev.") == [mine, mine]
     assert api.rewrite_queue(project, leads[0]).counts == counts
 
@@ -120,10 +120,10 @@ def test_own_words_count_for_all_captions_with_the_text_and_the_rules_leave_them
 def test_a_rejected_rewrite_makes_no_query_now_or_after_another_run(project: api.Project, leads: list[Person]) -> None:
     caption = waiting(project, leads[0], "Then Dev waves at Dev.")
     api.decide_rewrite(project, leads[0], caption, None, now=NOW)
-    api.rewrite_captions(project, now=NOW)
+    api.rewrite_captions(project, api.OPERATOR, now=NOW)
     assert api.rewrite_queue(project, leads[0]).counts.rejected == 2
     assert "Then Dev waves at Dev." not in [text for text, _, _ in api.waiting_rewrites(project)]
-    api.draw_queries(project, val=3, test=0, seed=1, now=NOW)
+    api.draw_queries(project, api.OPERATOR, val=3, test=0, seed=1, now=NOW)
     texts = {row[0] for row in project.store.db.conn.execute("SELECT text FROM query")}
     assert not any("waves at" in text for text in texts)
 
@@ -209,8 +209,8 @@ def test_taking_everything_back_leaves_what_was_there_before(
     file.write_text(
         "".join(json.dumps(moment | {"caption": f"{word} Dev nods."}) + "\n" for word in ("Now", "So", "Or"))
     )
-    api.import_corpus(project, file, "jsonl", now=NOW)
-    api.rewrite_captions(project, now=NOW)
+    api.import_corpus(project, api.OPERATOR, file, "jsonl", now=NOW)
+    api.rewrite_captions(project, api.OPERATOR, now=NOW)
     before, total = table(project), api.rewrite_queue(project, leads[0]).counts.rewritten
     for step in range(40):
         lead, now = draw.choice(leads), NOW + step
@@ -235,8 +235,8 @@ def test_of_two_captions_of_a_moment_the_first_stands_for_both(project: api.Proj
     line = {"video": "v0", "start": 50, "end": 51, "duration": 60}
     file = project.folder / "two.jsonl"
     file.write_text("".join(json.dumps(line | {"caption": text}) + "\n" for text in ("Dev nods.", "Now Dev nods.")))
-    api.import_corpus(project, file, "jsonl", now=NOW)
-    api.rewrite_captions(project, now=NOW)
+    api.import_corpus(project, api.OPERATOR, file, "jsonl", now=NOW)
+    api.rewrite_captions(project, api.OPERATOR, now=NOW)
     for text in ("Dev nods.", "Now Dev nods."):
         api.decide_rewrite(project, leads[0], waiting(project, leads[0], text), "A man nods.", now=NOW)
     assert [rows(project, text)[0][2] for text in ("Dev nods.", "Now Dev nods.")] == [1, 0]
@@ -246,7 +246,7 @@ def test_of_two_captions_of_a_moment_the_first_stands_for_both(project: api.Proj
 def test_once_queries_are_drawn_nothing_is_decided_or_taken_back(project: api.Project, leads: list[Person]) -> None:
     one, other = (waiting(project, leads[0], text) for text in ("Then Dev waves at Dev.", "Then  Dev sighs."))
     api.decide_rewrite(project, leads[0], one, "A man waves.", now=NOW)
-    api.draw_queries(project, val=3, test=0, seed=1, now=NOW)
+    api.draw_queries(project, api.OPERATOR, val=3, test=0, seed=1, now=NOW)
     queue = api.rewrite_queue(project, leads[0])
     assert queue.fixed
     acts: list[Callable[[], object]] = [

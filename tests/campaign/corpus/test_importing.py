@@ -23,7 +23,7 @@ def counts(project: api.Project) -> tuple[int, int, int]:
 
 
 def importing(project: api.Project, path: Path, format_: str | None = None, **options: object) -> api.ImportReport:
-    return api.import_corpus(project, path, format_, now=NOW, **options)  # type: ignore[arg-type]
+    return api.import_corpus(project, api.OPERATOR, path, format_, now=NOW, **options)  # type: ignore[arg-type]
 
 
 def added(report: api.ImportReport) -> tuple[int, int, int]:

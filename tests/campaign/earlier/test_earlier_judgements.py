@@ -71,7 +71,7 @@ def test_a_release_imported_and_exported_again_has_the_same_bytes(
     judge_some(judging)
     api.export_release(judging.project, api.OPERATOR, tmp_path / "first", PARTLY, now=NOW)
     if with_corpus:
-        api.import_corpus(empty, tmp_path / "moments.jsonl", "jsonl", now=NOW)
+        api.import_corpus(empty, api.OPERATOR, tmp_path / "moments.jsonl", "jsonl", now=NOW)
     raw, pairs = "raw_annotation.csv", "raw_query_moment_pair.csv"
     report = api.import_judgements(empty, tmp_path / "first" / raw, tmp_path / "first" / pairs, now=LATER)
     assert (report.renumbered, report.queries_renumbered, report.verdicts_that_differ) == ({}, 0, 0)
@@ -384,7 +384,7 @@ def test_rebuilding_all_at_once_gives_what_settling_pair_by_pair_gave(judging: J
 def test_candidates_are_not_chosen_beside_those_of_an_imported_campaign(empty: api.Project) -> None:
     take(empty, RAW + "1,4,3\n", PAIRS + '1,7,A man sits.,v1,"[1, 2]",60,A man sits.,1.0\n')
     with pytest.raises(ProjectError, match="pairs of an earlier campaign were imported"):
-        api.choose_candidates(empty, now=NOW)
+        api.choose_candidates(empty, api.OPERATOR, now=NOW)
 
 
 def test_an_imported_grade_is_not_corrected_here(empty: api.Project) -> None:

@@ -54,9 +54,9 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sentence, "load", lambda spec: WordEncoder())
         project = api.init_project(folder / "project", encoder="minilm")
-        api.import_corpus(project, folder / "moments.jsonl", "jsonl", now=NOW)
-        api.draw_queries(project, val=1, test=1, seed=5, now=NOW)
-        api.choose_candidates(project, now=NOW)
+        api.import_corpus(project, api.OPERATOR, folder / "moments.jsonl", "jsonl", now=NOW)
+        api.draw_queries(project, api.OPERATOR, val=1, test=1, seed=5, now=NOW)
+        api.choose_candidates(project, api.OPERATOR, now=NOW)
     people.add(project.store, api.OPERATOR, "Lea", Role.LEAD, now=NOW)
     for name in ("Anna", "Boris", "Carla", "Dev"):
         people.add(project.store, api.OPERATOR, name, Role.ANNOTATOR, now=NOW)

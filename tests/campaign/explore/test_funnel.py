@@ -58,8 +58,8 @@ def test_a_project_is_counted_as_its_pairs_are(judging: Judging) -> None:
 
 
 def test_the_pairs_of_a_probe_are_no_part_of_it(corpus_project: api.Project) -> None:
-    api.draw_queries(corpus_project, val=2, test=1, seed=5, now=NOW)
-    api.choose_candidates(corpus_project, probe=1, now=NOW)
+    api.draw_queries(corpus_project, api.OPERATOR, val=2, test=1, seed=5, now=NOW)
+    api.choose_candidates(corpus_project, api.OPERATOR, probe=1, now=NOW)
     counts = api.status_counts(corpus_project, api.OPERATOR)
     assert sum(counts["pairs"].values()) > 60
     assert api.funnel(corpus_project, api.OPERATOR).pairs == 60

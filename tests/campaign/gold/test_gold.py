@@ -66,8 +66,8 @@ def videos(judging: Judging) -> Judging:
 @pytest.fixture
 def small(corpus_project: api.Project) -> Judging:
     """Sixteen queries of three pairs, a quarter of which two people have settled: many queries begin."""
-    api.draw_queries(corpus_project, val=10, test=6, seed=5, now=NOW)
-    api.choose_candidates(corpus_project, batch_size=3, now=NOW)
+    api.draw_queries(corpus_project, api.OPERATOR, val=10, test=6, seed=5, now=NOW)
+    api.choose_candidates(corpus_project, api.OPERATOR, batch_size=3, now=NOW)
     lead = api.add_person_with_password(corpus_project, api.OPERATOR, "Lea", Role.LEAD, PASSWORD, now=NOW)
     annotators = [newcomer(corpus_project, name) for name in PEOPLE]
     judging = with_videos(Judging(corpus_project, lead, annotators))

@@ -70,9 +70,9 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
         settings_file.write_text(re.sub("(?m)^lease_minutes = .*", f"lease_minutes = {LEASE_S / 60:.0f}", before))
         assert settings_file.read_text() != before
         project = api.open_project(folder / "project")
-        api.import_corpus(project, folder / "moments.jsonl", "jsonl", now=NOW)
-        api.draw_queries(project, val=1, test=1, seed=5, now=NOW)
-        api.choose_candidates(project, now=NOW)
+        api.import_corpus(project, api.OPERATOR, folder / "moments.jsonl", "jsonl", now=NOW)
+        api.draw_queries(project, api.OPERATOR, val=1, test=1, seed=5, now=NOW)
+        api.choose_candidates(project, api.OPERATOR, now=NOW)
     people.add(project.store, api.OPERATOR, "Lea", Role.LEAD, now=NOW)
     for name in ("Anna", "Boris", "Carla", "Dev", "Eve", "Finn"):
         people.add(project.store, api.OPERATOR, name, Role.ANNOTATOR, now=NOW)

@@ -34,8 +34,8 @@ def test_a_new_project_is_a_campaign_like_that_of_tvr_ranking(corpus_project: ap
 def test_a_running_server_sees_the_batch_size_that_another_process_set(corpus_project: api.Project) -> None:
     """`serve`, then `candidates --batch-size 40` elsewhere, then "Open batch 2": it raised an IntegrityError."""
     served = api.open_project(corpus_project.folder)
-    api.draw_queries(corpus_project, val=1, test=0, seed=5, now=NOW)
-    api.choose_candidates(api.open_project(corpus_project.folder), batch_size=40, now=NOW)
+    api.draw_queries(corpus_project, api.OPERATOR, val=1, test=0, seed=5, now=NOW)
+    api.choose_candidates(api.open_project(corpus_project.folder), api.OPERATOR, batch_size=40, now=NOW)
     lead = people.add(served.store, api.OPERATOR, "Lea", Role.LEAD, now=NOW)
     judging = Judging(
         served, lead, [people.add(served.store, api.OPERATOR, name, Role.ANNOTATOR, now=NOW) for name in PEOPLE[:2]]
@@ -55,8 +55,8 @@ def test_batches_of_any_size_are_opened_one_after_another_to_the_end_of_the_list
     corpus_project: api.Project, size: int, batches: int, last: int
 ) -> None:
     """By hand: 40 candidates in batches of 15 are 15 + 15 + 10; a quarter of each speaks for the next, at least one."""
-    api.draw_queries(corpus_project, val=1, test=0, seed=5, now=NOW)
-    api.choose_candidates(corpus_project, batch_size=size, now=NOW)
+    api.draw_queries(corpus_project, api.OPERATOR, val=1, test=0, seed=5, now=NOW)
+    api.choose_candidates(corpus_project, api.OPERATOR, batch_size=size, now=NOW)
     lead = people.add(corpus_project.store, api.OPERATOR, "Lea", Role.LEAD, now=NOW)
     crowd = [people.add(corpus_project.store, api.OPERATOR, name, Role.ANNOTATOR, now=NOW) for name in PEOPLE[:2]]
     judging = Judging(corpus_project, lead, crowd)
@@ -78,14 +78,14 @@ def test_batches_of_any_size_are_opened_one_after_another_to_the_end_of_the_list
 
 @pytest.mark.parametrize("size", [0, 41, -3])
 def test_a_batch_of_no_size_is_refused(corpus_project: api.Project, size: int) -> None:
-    api.draw_queries(corpus_project, val=1, test=0, seed=5, now=NOW)
+    api.draw_queries(corpus_project, api.OPERATOR, val=1, test=0, seed=5, now=NOW)
     with pytest.raises(ProjectError, match=f"a batch has 1 to 40 candidates, not {size}"):
-        api.choose_candidates(corpus_project, batch_size=size, now=NOW)
+        api.choose_candidates(corpus_project, api.OPERATOR, batch_size=size, now=NOW)
 
 
 def test_the_batch_size_is_not_changed_once_lists_exist(judging: Judging) -> None:
     with pytest.raises(ProjectError, match="the candidate lists exist already"):
-        api.choose_candidates(judging.project, batch_size=40, now=NOW)
+        api.choose_candidates(judging.project, api.OPERATOR, batch_size=40, now=NOW)
     assert judging.project.campaign.batch_size == 20
 
 

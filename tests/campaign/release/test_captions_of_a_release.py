@@ -31,8 +31,8 @@ def settled(corpus_project: api.Project) -> api.Project:
     # A name in the middle of a sentence, so that it is known for one.
     moment = {"video": "new", "start": 1, "end": 2, "duration": 9, "caption": EXTRA}
     (project.folder / "more.jsonl").write_text(json.dumps(moment))
-    api.import_corpus(project, project.folder / "more.jsonl", "jsonl", now=NOW)
-    api.rewrite_captions(project, now=NOW)
+    api.import_corpus(project, api.OPERATOR, project.folder / "more.jsonl", "jsonl", now=NOW)
+    api.rewrite_captions(project, api.OPERATOR, now=NOW)
     with writing(project.store):
         lead = people.add(project.store, api.OPERATOR, "Lea", Role.LEAD, now=NOW)
         judges = [people.add(project.store, api.OPERATOR, name, Role.ANNOTATOR, now=NOW) for name in ("Uma", "Vic")]
@@ -40,8 +40,8 @@ def settled(corpus_project: api.Project) -> api.Project:
     first, second = api.rewrite_queue(project, lead).items[:2]
     api.decide_rewrite(project, lead, first.caption_id, "Somebody waves in a room.", now=NOW)
     api.decide_rewrite(project, lead, second.caption_id, None, now=NOW)
-    api.draw_queries(project, val=2, test=1, seed=5, now=NOW)
-    api.choose_candidates(project, now=NOW)
+    api.draw_queries(project, api.OPERATOR, val=2, test=1, seed=5, now=NOW)
+    api.choose_candidates(project, api.OPERATOR, now=NOW)
     settle(project, judges)
     return project
 

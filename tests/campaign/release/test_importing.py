@@ -129,9 +129,9 @@ def test_a_campaign_of_another_scale_comes_back_with_it(
     project = api.init_project(
         tmp_path / "p", encoder="minilm", scale=str(tmp_path / "four.toml") if scale == FOUR else scale
     )
-    api.import_corpus(project, corpus_folder / "moments.jsonl", "jsonl", now=NOW)
-    api.draw_queries(project, val=1, test=1, seed=5, now=NOW)
-    api.choose_candidates(project, batch_size=10, now=NOW)
+    api.import_corpus(project, api.OPERATOR, corpus_folder / "moments.jsonl", "jsonl", now=NOW)
+    api.draw_queries(project, api.OPERATOR, val=1, test=1, seed=5, now=NOW)
+    api.choose_candidates(project, api.OPERATOR, batch_size=10, now=NOW)
     lead = api.add_person_with_password(project, api.OPERATOR, "Lea", Role.LEAD, "a password", now=NOW)
     judges = [
         api.add_person_with_password(project, api.OPERATOR, name, Role.ANNOTATOR, "a password", now=NOW)

@@ -35,8 +35,8 @@ SHOWN: dict[QueryShow, Callable[[QueryReview], bool]] = {
 @pytest.fixture
 def project(corpus_project: api.Project) -> api.Project:
     """Fourteen queries of five pairs, three of them probed: settled, disputed, discarded and broken pairs by chance."""
-    api.draw_queries(corpus_project, val=8, test=6, seed=5, now=NOW)
-    api.choose_candidates(corpus_project, batch_size=5, probe=3, now=NOW)
+    api.draw_queries(corpus_project, api.OPERATOR, val=8, test=6, seed=5, now=NOW)
+    api.choose_candidates(corpus_project, api.OPERATOR, batch_size=5, probe=3, now=NOW)
     chance = random.Random(3)
     with writing(corpus_project.store) as db:
         db.execute("UPDATE query SET text = 'A 100% sure_thing' WHERE query_id = (SELECT min(query_id) FROM batch)")

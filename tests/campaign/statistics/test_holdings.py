@@ -79,7 +79,7 @@ def test_every_format_of_import_is_counted_as_it_is_imported(file: Path, tmp_pat
     assert row.queries > 0
     if row.video_hours is not None and not row.videos_without_duration:
         project = api.init_project(tmp_path / "p", encoder="minilm")
-        api.import_corpus(project, file, now=NOW)
+        api.import_corpus(project, api.OPERATOR, file, now=NOW)
         mine = api.project_statistics(project, api.OPERATOR)
         assert (mine.pairs, mine.moments, mine.videos) == (row.pairs, row.moments, row.videos)
         assert (mine.moment_hours, mine.video_hours) == pytest.approx((row.moment_hours, row.video_hours))

@@ -231,7 +231,7 @@ def test_windows_are_read_by_our_own_readers(made: tuple[Judging, Path], tmp_pat
         if m["relevance"] >= 3
     ]
     project = api.init_project(tmp_path / "p", encoder="minilm")
-    report = api.import_corpus(project, file, "qvhighlights", now=NOW)
+    report = api.import_corpus(project, api.OPERATOR, file, "qvhighlights", now=NOW)
     assert (report.captions, report.videos) == (len(good), len({video for _, video, *_ in good}))
     rows = project.store.db.execute(
         "SELECT text, name, start_s, end_s FROM caption JOIN moment USING (moment_id) JOIN video USING (video_id)"
