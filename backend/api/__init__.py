@@ -201,6 +201,7 @@ if TYPE_CHECKING:
     from backend.api.pool_figures import write_pool_figures
     from backend.api.pools import pool_statistics
     from backend.api.probes import write_probe_figures
+    from backend.api.proposing import register_videos
     from backend.api.queries import draw_queries, take_back_queries
     from backend.api.raw import summarise_raw
     from backend.api.releases import import_release
@@ -281,6 +282,7 @@ if TYPE_CHECKING:
     from backend.campaign.gold.setting import GoldOptions, GoldReport
     from backend.campaign.guideline.reading import News as GuidelineNews
     from backend.campaign.guideline.rows import Example
+    from backend.campaign.moments.model import RegisterReport
     from backend.campaign.nouns import OPERATOR, Operator
     from backend.campaign.people.accounts import PASSWORD_LENGTH, SESSION_S
     from backend.campaign.pool_check.model import CheckReport as PoolCheckReport
@@ -419,6 +421,7 @@ __all__ = [
     "Project",
     "QueryChange",
     "QueryReport",
+    "RegisterReport",
     "ReleaseDiff",
     "ReleaseImport",
     "ReleaseOptions",
@@ -621,6 +624,7 @@ __all__ = [
     "recent_reasons",
     "record_grades",
     "record_skips",
+    "register_videos",
     "release_changes",
     "release_file",
     "release_preview",

@@ -76,6 +76,15 @@ class VideoFolder:
             for name in names:
                 self._paths[name].append(path)
 
+    def named(self) -> dict[str, Path]:
+        """Every video of the folder: its place in it without extension -> its file, by place.
+
+        Of files that differ in nothing but their extension it is the one that `find` takes.
+        """
+        paths = {path for found in self._paths.values() for path in found}
+        places = sorted(path.relative_to(self._folder).with_suffix("").as_posix() for path in paths)
+        return {place: self._paths[place][0] for place in places}
+
     def find(self, name: str) -> Path:
         """The file of the video called `name` in an annotation, with or without extension or subfolder.
 

@@ -14,6 +14,8 @@ class EventKind(StrEnum):
 
     CORPUS_IMPORTED = "corpus_imported"
     """file, format, videos, moments, captions"""
+    VIDEOS_REGISTERED = "videos_registered"
+    """folder, videos: how many are new, not_taken: files"""
     CAPTIONS_REWRITTEN = "captions_rewritten"
     """rule_version, accepted, waiting, after_retry, by_hand, requests, tokens_in, tokens_out, encoder, tagger"""
     REWRITE_DECIDED = "rewrite_decided"

@@ -157,6 +157,7 @@ IN_CHARGE: dict[str, Call] = {
     "query_place": lambda p, who: api.query_place(p, who, QueryFilter(), QUERY),
     "query_review": lambda p, who: api.query_review(p, who, QUERY),
     "query_pairs": lambda p, who: api.query_pairs(p, who, QUERY),
+    "register_videos": lambda p, who: api.register_videos(p, who, Path("no such folder"), now=NOW),
     "release_changes": lambda p, who: api.release_changes(p, who, "no such release", "nor this"),
     "release_file": lambda p, who: api.release_file(p, who, "no such release"),
     "release_preview": api.release_preview,

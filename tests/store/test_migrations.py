@@ -276,3 +276,11 @@ def test_whoever_graded_before_the_guideline_had_versions_knows_the_first_and_ot
     assert {row[0] for row in db.execute("SELECT annotator_id FROM guideline_seen WHERE version = 1")} == graded
     with pytest.raises(sqlite3.IntegrityError, match="a version of the guideline is never changed"):
         db.execute("UPDATE guideline_version SET words = '{}'")
+
+
+def test_moments_of_before_were_imported(old: Path) -> None:
+    api.migrate(old)
+    db = api.open_project(old).store.db.conn
+    origins = [row[0] for row in db.execute("SELECT origin FROM moment")]
+    assert origins == ["imported"] * len(rows(old / "reelrank.db")["moment"])
+    assert db.execute("SELECT count(*) FROM shot").fetchone()[0] == 0

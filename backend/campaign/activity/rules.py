@@ -98,6 +98,7 @@ _G = ActivityGroup
 _OWN_REASON = frozenset({"captions_rewritten", "grade_refused"})
 WORDS: Mapping[str, tuple[ActivityGroup, str | Callable[[Payload], str]]] = {
     "corpus_imported": (_G.MATERIAL, "imported {file}: {videos} videos, {moments} moments, {captions} captions"),
+    "videos_registered": (_G.MATERIAL, "took videos from the folder {folder}: {videos} new"),
     "captions_rewritten": (_G.MATERIAL, "rewrote captions: {accepted} accepted, {waiting} wait for a person"),
     "rewrite_decided": (_G.MATERIAL, _rewritten),
     "rewrite_taken_back": (_G.MATERIAL, "took a decision on “{published}” back"),

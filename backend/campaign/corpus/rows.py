@@ -97,6 +97,20 @@ def add_moments(
     return new
 
 
+def known_videos(db: Database) -> dict[str, str | None]:
+    """Every video, with the sha256 of its file; None while that is unknown."""
+    return dict(db.conn.execute("SELECT name, sha256 FROM video").fetchall())
+
+
+def add_videos(db: Database, facts: dict[str, VideoFacts]) -> None:
+    """Insert the videos that are not there yet, and what was measured of each."""
+    db.conn.executemany(
+        "INSERT OR IGNORE INTO video (name, duration_s) VALUES (?, ?)",
+        ((name, f.duration_s) for name, f in facts.items()),
+    )
+    set_video_facts(db, facts)
+
+
 def set_video_facts(db: Database, facts: dict[str, VideoFacts]) -> None:
     """Record where the files of videos lie and what was measured of them."""
     db.conn.executemany(

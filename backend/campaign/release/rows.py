@@ -8,6 +8,7 @@ from backend.store.engine import Database
 from backend.store.events import EventKind
 
 CHANGES = (
+    *(EventKind.VIDEOS_REGISTERED,),
     *(EventKind.CORPUS_IMPORTED, EventKind.CAPTIONS_REWRITTEN, EventKind.REWRITE_DECIDED, EventKind.REWRITE_TAKEN_BACK),
     *(EventKind.QUERIES_DRAWN, EventKind.QUERIES_ADDED, EventKind.QUERIES_TAKEN_BACK, EventKind.CANDIDATES_CHOSEN),
     *(EventKind.POOL_CHECK_MADE, EventKind.BATCH_OPENED, EventKind.ESCALATED, EventKind.DE_ESCALATED),

@@ -1,0 +1,1 @@
+"""Videos and moments without annotation files: shots, windows, and what a lead makes of them."""

@@ -1,0 +1,114 @@
+"""Take the videos of a folder into the project, without any annotation file.
+
+*Reads* the video files. *Writes* video, one event. Every file is measured first, and all that can be read are taken in
+one transaction; what cannot be read is told with its reason and hinders nothing else.
+"""
+
+from dataclasses import replace
+from pathlib import Path
+
+from backend.campaign.corpus import rows as corpus
+from backend.campaign.moments.model import FoundVideo, RegisterReport
+from backend.campaign.project.folder import Project
+from backend.ground.errors import InputError, Problem, VideoUnreadable
+from backend.ground.ids import AnnotatorId
+from backend.ground.progress import Steps
+from backend.media.facts import VideoFacts
+from backend.media.probe import VideoFolder, probe
+from backend.store import events
+from backend.store.connection import reading, writing
+from backend.store.events import EventKind
+
+
+def register(
+    project: Project, videos: Path, *, by: AnnotatorId | None = None, now: float, progress: Steps | None = None
+) -> RegisterReport:
+    """Measure every video file of a folder and of those below it, and take those that can be read.
+
+    A file that a video of the project is found by (with or without its extension) is that video's; any other is called
+    by its place in the folder, without extension.
+
+    Args:
+        project: where to.
+        videos: the folder.
+        by: who does; None is the command line.
+        now: seconds since 1970.
+        progress: called with (videos measured, all videos).
+
+    Raises:
+        InputError: no folder, no video in it, or none that can be read; nothing was taken.
+    """
+    if not videos.is_dir():
+        raise InputError.single(videos, "is not a folder: name the folder that the video files lie in")
+    folder = VideoFolder(videos)
+    files = folder.named()
+    if not files:
+        raise InputError.single(videos, "no video file is in it")
+    with reading(project.store) as db:
+        known = corpus.known_videos(db)
+    names = _names(folder, files, known)
+    found: list[FoundVideo] = []
+    problems: list[Problem] = []
+    called = {sha256: name for name, sha256 in known.items() if sha256 is not None}
+    for done, (path, name) in enumerate(names.items(), start=1):
+        try:
+            facts = _measured(project, path)
+        except VideoUnreadable as error:
+            problems.append(_problem(videos, path, str(error)))
+        else:
+            if why := _not_taken(name, facts.sha256, known, called):
+                problems.append(_problem(videos, path, why))
+            else:
+                called[facts.sha256] = name
+                found.append(FoundVideo(name, facts, name not in known))
+        if progress:
+            progress(done, len(names))
+    if not found:
+        raise InputError(problems)
+    with writing(project.store) as db:
+        corpus.add_videos(db, {video.name: video.facts for video in found})
+        report = RegisterReport(tuple(sorted(found, key=lambda video: video.name)), tuple(problems))
+        events.record(
+            db,
+            EventKind.VIDEOS_REGISTERED,
+            at=now,
+            actor=by,
+            subject=f"folder:{videos.name}",
+            payload={"folder": videos.name, "videos": report.new, "not_taken": len(problems)},
+        )
+    return report
+
+
+def _problem(videos: Path, path: Path, message: str) -> Problem:
+    """What is wrong with a file, which stands before the message already."""
+    return Problem(path.relative_to(videos).as_posix(), None, message.removeprefix(path.name).lstrip(": "))
+
+
+def _names(folder: VideoFolder, files: dict[str, Path], known: dict[str, str | None]) -> dict[Path, str]:
+    """What the video in each file is called: as in the project where it has one that this file is found by."""
+    names = {path: name for name, path in files.items()}
+    for name in known:
+        try:
+            path = folder.find(name)
+        except VideoUnreadable:
+            continue
+        if path in names and names[path] not in known:
+            names[path] = name
+    return names
+
+
+def _measured(project: Project, path: Path) -> VideoFacts:
+    facts = probe(path)
+    if facts.duration_s <= 0:
+        raise VideoUnreadable(f"{path.name} holds a picture that is shown for no time")
+    return replace(facts, path=project.stored_path(path))
+
+
+def _not_taken(name: str, sha256: str, known: dict[str, str | None], called: dict[str, str]) -> str | None:
+    """Why a file that can be read is not taken, None if nothing speaks against it."""
+    had = known.get(name)
+    if had is not None and had != sha256:
+        return f"its content is not that of the project's video {name}: give the file another name, or put the old back"
+    if called.get(sha256, name) != name:
+        return f"has the same content as the video {called[sha256]}: one of them is enough"
+    return None
