@@ -202,7 +202,14 @@ if TYPE_CHECKING:
     from backend.api.pools import pool_statistics
     from backend.api.probes import write_probe_figures
     from backend.api.proposing import register_videos
-    from backend.api.queries import draw_queries, take_back_queries
+    from backend.api.queries import (
+        change_query,
+        count_drawn_queries,
+        draw_queries,
+        drawn_queries,
+        remove_queries,
+        take_back_queries,
+    )
     from backend.api.raw import summarise_raw
     from backend.api.releases import import_release
     from backend.api.reports import report_page
@@ -491,6 +498,7 @@ __all__ = [
     "case_page",
     "case_title",
     "change_password",
+    "change_query",
     "choose_candidates",
     "choose_encoder",
     "choose_example",
@@ -500,6 +508,7 @@ __all__ = [
     "close_exam_round",
     "confirm_discard",
     "count_activity",
+    "count_drawn_queries",
     "count_queries",
     "coverage",
     "coverage_by_show",
@@ -513,6 +522,7 @@ __all__ = [
     "diff_releases",
     "doctor",
     "draw_queries",
+    "drawn_queries",
     "durations",
     "end_exam",
     "end_gold",
@@ -632,6 +642,7 @@ __all__ = [
     "release_statistics_table",
     "release_terms",
     "relevances_along",
+    "remove_queries",
     "remove_run",
     "remove_truth",
     "reply_to_note",

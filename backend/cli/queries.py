@@ -63,6 +63,9 @@ def queries(
             "--undo", help="Take all queries back, with their candidates and pairs; until somebody has worked on them."
         ),
     ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Check everything, show the first queries, and write nothing.")
+    ] = False,
 ) -> None:
     """Draw validation and test queries from the imprecise captions, or bring your own; the rest is for training.
 
@@ -71,7 +74,7 @@ def queries(
     start = now()
     drawing = val is not None or test is not None
     if undo:
-        if drawing or own:
+        if drawing or own or dry_run:
             raise typer.BadParameter("take the queries back first, then draw anew", param_hint="--undo")
         gone = api.take_back_queries(api.open_project(folder), api.OPERATOR, now=start)
         say(f"Taken back: {gone.queries:,} queries, {gone.candidates:,} candidates, {gone.pairs:,} pairs.")
@@ -89,8 +92,13 @@ def queries(
         stratum=stratify,
         show_of=show_of,
         repeats=repeats,
+        dry_run=dry_run,
         now=start,
     )
+    if dry_run:
+        say("Nothing was written; it would be:")
+        for text, of in report.first:
+            say(f"  {of.value}: {text}")
     of_file = f", {report.own:,} of them from {own.name}" if own else ""
     say(
         f"{report.val:,} validation, {report.test:,} test and {report.train:,} training queries{of_file}, "

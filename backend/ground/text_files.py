@@ -76,7 +76,13 @@ def decode_text(data: bytes, file: str) -> str:
 
 
 def read_csv(
-    data: bytes, file: str, required: Sequence[str], optional: Sequence[str] = (), *, may_be_empty: bool = False
+    data: bytes,
+    file: str,
+    required: Sequence[str],
+    optional: Sequence[str] = (),
+    *,
+    may_be_empty: bool = False,
+    delimiter: str = ",",
 ) -> CsvTable:
     r"""Read a CSV file with a header; blank lines and columns that nobody asked for are ignored.
 
@@ -94,7 +100,7 @@ def read_csv(
     ['raw.csv, row 4: 1 column where the header has 3']
     """
     # Strict, or an unclosed quote would swallow the rest of the file as one cell.
-    reader = csv.reader(io.StringIO(decode_text(data, file), newline=""), strict=True)
+    reader = csv.reader(io.StringIO(decode_text(data, file), newline=""), strict=True, delimiter=delimiter)
     records: list[list[str]] = []
     rows: list[int] = []
     problems: list[Problem] = []

@@ -14,7 +14,7 @@ from backend.campaign.activity.model import ActivityFilter
 from backend.campaign.batches.model import BatchRule
 from backend.campaign.explore.model import Along, PairPart
 from backend.campaign.judging.model import Assignment
-from backend.campaign.nouns import OPERATOR, Operator, Person, Role
+from backend.campaign.nouns import OPERATOR, Operator, Person, Role, Split
 from backend.campaign.people import gate
 from backend.campaign.pools.model import PoolOptions
 from backend.campaign.quality.model import FlagKind
@@ -152,6 +152,10 @@ IN_CHARGE: dict[str, Call] = {
     "preview_exam_from_file": lambda p, who: api.preview_exam_from_file(p, who, Path("no such file"), now=NOW),
     "preview_exam_key": api.preview_exam_key,
     "progress": lambda p, who: api.progress(p, who, now=NOW),
+    "change_query": lambda p, who: api.change_query(p, who, QUERY, "a text", Split.VAL, seen="", now=NOW),
+    "count_drawn_queries": api.count_drawn_queries,
+    "drawn_queries": lambda p, who: api.drawn_queries(p, who, most=1),
+    "remove_queries": lambda p, who: api.remove_queries(p, who, [QUERY], now=NOW),
     "count_queries": lambda p, who: api.count_queries(p, who, QueryFilter()),
     "find_queries": lambda p, who: api.find_queries(p, who, QueryFilter()),
     "query_place": lambda p, who: api.query_place(p, who, QueryFilter(), QUERY),

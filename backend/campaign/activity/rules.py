@@ -105,6 +105,8 @@ WORDS: Mapping[str, tuple[ActivityGroup, str | Callable[[Payload], str]]] = {
     "queries_drawn": (_G.MATERIAL, "drew queries: {val} val, {test} test, {train} train (seed {seed})"),
     "queries_added": (_G.MATERIAL, "added queries from {file}: {val} val, {test} test, {train} train"),
     "queries_taken_back": (_G.MATERIAL, "took the queries back: {val} val, {test} test, {train} train"),
+    "query_changed": (_G.MATERIAL, "changed the query “{before}” to “{text}” ({split})"),
+    "queries_removed": (_G.MATERIAL, "removed {queries} queries: {texts}"),
     "candidates_chosen": (_G.MATERIAL, _chosen),
     "pool_check_made": (_G.MATERIAL, "began a check of pools: {queries} queries, {pairs} pairs"),
     "judgements_imported": (_G.MATERIAL, "imported {rows} judgements of {pairs} pairs from {file}"),

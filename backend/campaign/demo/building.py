@@ -28,6 +28,7 @@ from backend.campaign.people import gate
 from backend.campaign.project import folder as projects
 from backend.campaign.project.folder import Project
 from backend.campaign.queries import drawing as queries
+from backend.campaign.queries.model import DrawOptions
 from backend.campaign.review.rows import reviews
 from backend.campaign.tutorial import choosing as tutorial
 from backend.encoders import sentence
@@ -69,7 +70,7 @@ def build(folder: Path, *, now: float, progress: Progress) -> Project:
         progress=named(progress, "measuring videos"),
     )
     captions.rewrite_captions(project, OPERATOR, encoder, now=now, progress=progress)
-    queries.draw(project, OPERATOR, val=VAL_QUERIES, test=TEST_QUERIES, seed=SEED, now=now)
+    queries.draw(project, OPERATOR, DrawOptions(VAL_QUERIES, TEST_QUERIES, SEED), now=now)
     candidates.choose(project, OPERATOR, encoder, now=now, progress=progress)
     for name in (LEAD, *ANNOTATORS):
         role = Role.LEAD if name == LEAD else Role.ANNOTATOR

@@ -24,11 +24,51 @@ class Repeats(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class DrawOptions:
+    """What to draw from the captions.
+
+    `stratum` is what the draw is spread over, in proportion (None: evenly over all texts); `show_of` how the show is
+    told from a video's name, see `rules.drawing.shows`; `repeats` what becomes of training captions with one text.
+    """
+
+    val: int = 0
+    test: int = 0
+    seed: int = 0
+    stratum: Stratum | None = None
+    show_of: str | None = None
+    repeats: Repeats = Repeats.KEEP
+
+    @property
+    def draws(self) -> bool:
+        """Whether any query to be judged is asked for."""
+        return bool(self.val or self.test)
+
+
+@dataclass(frozen=True, slots=True)
 class QueryRow:
     """A query of the project."""
 
     query_id: QueryId
     text: str
+    split: Split
+
+
+@dataclass(frozen=True, slots=True)
+class ListedQuery:
+    """A query to be judged, as a lead sees it before there are candidates; `source` is empty if a caption gave it."""
+
+    query_id: QueryId
+    text: str
+    split: Split
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class OwnFile:
+    """A person's own queries as they came; `split` is that of lines that do not say it."""
+
+    data: bytes
+    name: str
     split: Split
 
 
