@@ -1,8 +1,7 @@
-// Whether a person has seen the clip on show, and how long they worked on it.
+// Whether a person has seen the clip on show.
 
 const SEEN_MS = 250;
 const LONGEST_BURST_MS = 700;
-const IDLE_MS = 30000;
 
 /**
  * Opens for grading once the clip's first frame was on screen for a while. A grade that comes too early prolongs
@@ -34,30 +33,5 @@ class Gate {
     const open = now >= this.opensAt;
     this.pressedAt = open ? -Infinity : now;
     return open;
-  }
-}
-
-/** Milliseconds of work on one pair from its first painted frame on: time in a hidden tab, and beyond 30 s without any input, is left out. */
-class ActiveTime {
-  constructor(now, visible) {
-    this.start(now, visible);
-  }
-
-  start(now, visible) {
-    this.sum = 0;
-    this.last = now;
-    this.visible = visible;
-  }
-
-  /** Something happened: a key, the pointer, the tab coming or going. */
-  touch(now, visible) {
-    if (this.visible) this.sum += Math.min(now - this.last, IDLE_MS);
-    this.last = now;
-    this.visible = visible;
-  }
-
-  read(now) {
-    this.touch(now, this.visible);
-    return Math.round(this.sum);
   }
 }

@@ -5,7 +5,6 @@ const RENEW_MS = 240000; // seats lapse after 15 minutes without a word from the
 const SPEEDS = [0.5, 1, 2];
 const SOUND = "reelrank.sound";
 const STILL_OBEYED = ["go-on", "guideline", "keys", "escape", "dismiss"]; // in a window that stands still
-const SIGN_IN = "/session/sign-in";
 
 // Pairs acknowledged since the page was loaded: data that Streamlit hands over again may be older than that.
 const acknowledged = new Set();
@@ -278,7 +277,7 @@ class Player {
 
   synced() {
     const { state } = this.sync;
-    const words = troubleWords(this.sync);
+    const words = troubleWords(this.sync, "grades");
     if (words !== this.trouble) {
       const back = `${SIGN_IN}?other&next=${encodeURIComponent(location.pathname)}`;
       if (words || this.view.noticeText === this.trouble) this.view.notice(words, state === "signed-out" ? back : null);

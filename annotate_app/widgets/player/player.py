@@ -1,8 +1,4 @@
-"""Registers the grading player with Streamlit and puts it on a page.
-
-The JavaScript is one module made of the files in `SCRIPTS`, joined in that order (no build step): only the last
-one exports. They share one scope, so a name may be declared in one file only.
-"""
+"""Registers the grading player with Streamlit and puts it on a page."""
 
 from pathlib import Path
 from typing import Any
@@ -10,6 +6,7 @@ from typing import Any
 import streamlit as st
 
 from annotate_app.session import auth
+from annotate_app.widgets.desk import DESK_SCRIPTS, joined
 from annotate_app.widgets.guideline import guideline
 from backend import api
 from backend.campaign.nouns import Person
@@ -17,6 +14,7 @@ from backend.campaign.nouns import Person
 FOLDER = Path(__file__).parent
 SCRIPTS = (
     "../keyboard.js",
+    *DESK_SCRIPTS,
     "skipping.js",
     "exam.js",
     "unsent.js",
@@ -25,14 +23,12 @@ SCRIPTS = (
     "windows.js",
     "keys.js",
     "sync.js",
-    "outage.js",
     "attention.js",
     "stage.js",
     "context.js",
     "storyboard.js",
     "view.js",
     "guide.js",
-    "preferences.js",
     "player.js",
     "lesson_words.js",
     "lesson.js",
@@ -42,7 +38,7 @@ SCRIPTS = (
 
 def script() -> str:
     """The component's JavaScript as one module."""
-    return "\n".join((FOLDER / name).read_text(encoding="utf-8") for name in SCRIPTS)
+    return joined(FOLDER, SCRIPTS)
 
 
 def markup() -> str:
@@ -52,7 +48,7 @@ def markup() -> str:
 
 def style() -> str:
     """The component's CSS; colours and fonts come from the app's theme."""
-    return (FOLDER / "player.css").read_text(encoding="utf-8")
+    return joined(FOLDER, ("../desk/desk.css", "player.css"))
 
 
 _mount = st.components.v2.component("reelrank_player", html=markup(), css=style(), js=script())

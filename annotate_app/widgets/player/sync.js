@@ -8,43 +8,18 @@
 // POST /desk/shown {"person", "pair"} -> nothing. Tells that the pair's clip came on screen, beside whatever is under
 // way; when that fails nobody waits for it, because every exchange says again which clip is on screen ("shown").
 // POST /desk/exam {"person", "act"} -> the same, for the exam: start, hand_in, go_on.
-// POST /desk/broken {"person", "pair", "what"} -> the same. `person` is whom this page was made for: if somebody
-// else has signed in meanwhile, the server answers 401 and everything waits here for its owner. Sending something
-// twice changes nothing, so whatever was not answered is sent again. One request at a time keeps what was done at
-// one pair in order.
+// POST /desk/broken {"person", "pair", "what"} -> the same.
 
 const AT_ONCE = 50; // keeps a request below the 64 KiB that may outlive a closed page, long reasons and notes included
-const PATIENCE_MS = 40000; // the server waits 30 s for a locked database before it says so
-const LONGEST_WAIT_MS = 15000;
 
-class Sync {
+class Sync extends Delivery {
   /** @param on {desk(desk), receipt(event, receipt), change()} */
   constructor(person, unsent, on) {
-    this.person = person;
-    this.unsent = unsent;
+    super(person, unsent, on.change);
     this.on = on;
     this.broken = [];
     this.onScreen = null; // the pair whose clip a person sees
     this.act = null; // what is asked about the exam
-    this.failures = 0;
-    this.state = "ok"; // ok, offline, signed-out, refused
-    this.message = "";
-    this.answeredAt = performance.now();
-  }
-
-  get reachable() {
-    return this.state === "ok";
-  }
-
-  /** Send all there is now. Resolves to whether the server answered. */
-  send() {
-    clearTimeout(this.timer);
-    this.running ??= this.round().finally(() => {
-      this.running = null;
-      this.on.change();
-    });
-    this.on.change();
-    return this.running;
   }
 
   /** The oldest first. The server takes grades before skips, so a pair never has both in one request. */
@@ -60,36 +35,28 @@ class Sync {
     return batch;
   }
 
-  /** Something was added while a request is under way: it goes with the next round of the same run. */
-  async round() {
-    const tried = new Set();
-    for (;;) {
-      const events = this.batch();
-      const report = this.broken[0];
-      const act = report || events.length > 0 ? null : this.act; // all answers first
-      let answer;
-      if (report) answer = await this.post("/desk/broken", report);
-      else if (act) answer = await this.post("/desk/exam", { act });
-      else answer = await this.post("/desk/exchange", wire(events, this.onScreen));
-      if (!answer) {
-        this.retryLater();
-        return false;
-      }
-      this.failures = 0;
-      this.state = "ok";
-      this.message = "";
-      this.answeredAt = performance.now();
-      if (report) this.broken.shift();
-      else if (act) this.act = null;
-      else for (const event of events) tried.add(event.key);
-      this.take(answer);
-      const waiting = this.batch();
-      if (waiting.some((event) => tried.has(event.key))) {
-        this.retryLater(); // answered without a receipt for it: ask again, but not in a tight loop
-        return true;
-      }
-      if (waiting.length === 0 && this.broken.length === 0 && !this.act) return true;
+  next(first) {
+    const [report] = this.broken;
+    if (report) {
+      const told = (answer) => {
+        this.broken.shift();
+        this.take(answer);
+      };
+      return { path: "/desk/broken", body: report, events: [], answered: told };
     }
+    if (this.unsent.size > 0 || (first && !this.act)) return this.exchange();
+    if (!this.act) return null;
+    const done = (answer) => { // all answers went first
+      this.act = null;
+      this.take(answer);
+    };
+    return { path: "/desk/exam", body: { act: this.act }, events: [], answered: done };
+  }
+
+  exchange() {
+    const events = this.batch();
+    const answered = (answer) => this.take(answer);
+    return { path: "/desk/exchange", body: wire(events, this.onScreen), events, answered };
   }
 
   take(answer) {
@@ -100,46 +67,6 @@ class Sync {
       this.on.receipt(event, receipt);
     }
     if (answer.desk) this.on.desk(answer.desk);
-  }
-
-  request(path, body) {
-    return fetch(path, {
-      method: "POST",
-      credentials: "same-origin",
-      headers: { "Content-Type": "application/json", "X-ReelRank": "1" },
-      body: JSON.stringify({ person: this.person, ...body }),
-      keepalive: true,
-      signal: AbortSignal.timeout(PATIENCE_MS),
-    });
-  }
-
-  /** The parsed answer, or null after noting why there is none. */
-  async post(path, body) {
-    try {
-      const response = await this.request(path, body);
-      if (response.ok) return await response.json();
-      const { message = "" } = await response.json().catch(() => ({}));
-      this.state = { 401: "signed-out", 403: "refused", 400: "refused" }[response.status] ?? "offline";
-      this.message = message;
-    } catch {
-      this.state = "offline";
-      this.message = "";
-    }
-    return null;
-  }
-
-  retryLater() {
-    const wait = Math.min(LONGEST_WAIT_MS, 500 * 2 ** this.failures);
-    this.failures += 1;
-    clearTimeout(this.timer);
-    if (this.stopped) return;
-    // A little chance, so that a room full of browsers does not return in the same moment.
-    this.timer = setTimeout(() => this.send(), wait * (0.8 + 0.4 * Math.random()));
-  }
-
-  /** The page is going away: fire once more, without waiting for what is under way. */
-  lastCall() {
-    if (this.unsent.size > 0) this.post("/desk/exchange", wire(this.batch(), this.onScreen));
   }
 
   /** The clip of this pair came on screen, or (null) none is. */
@@ -159,10 +86,8 @@ class Sync {
     return this.send();
   }
 
-  /** The page element is gone. What is under way still removes what it saves; the rest waits in the store. */
   stop() {
-    clearTimeout(this.timer);
-    this.stopped = true;
+    super.stop();
     this.on = { desk() {}, receipt() {}, change() {} };
   }
 }

@@ -2,22 +2,13 @@
 
 const CONTEXT_WORDS = "context, not part of the moment";
 
-class View {
+class View extends Frame {
   constructor(root) {
-    this.root = root;
-    this.parts = {};
-    const names = ["progress", "counts", "saving", "notice", "query", "correcting", "clock", "grades", "empty", "missed", "replies"];
+    super(root);
+    const names = ["progress", "counts", "query", "correcting", "clock", "grades", "empty", "missed", "replies"];
     for (const name of names) this.parts[name] = root.querySelector(`.${name}`);
     this.bar = root.querySelector(".time b");
     this.tiles = [];
-  }
-
-  panel(name) {
-    return this.root.querySelector(`dialog[data-panel="${name}"]`);
-  }
-
-  get openPanel() {
-    return this.root.querySelector("dialog[open]");
   }
 
   buildGrades(grades) {
@@ -42,11 +33,7 @@ class View {
 
   buildKeys(grades) {
     const digits = { keys: [String(grades[0].grade), String(grades.at(-1).grade)], joined: "to", does: "grade and go on" };
-    const rows = [digits, ...KEYMAP].flatMap(({ keys, joined, does }) => {
-      const marks = keys.flatMap((key, index) => [...(index && joined ? [` ${joined} `] : [" "]), make("kbd", "", key)]);
-      return [make("dt", "", marks), make("dd", "", does)];
-    });
-    this.panel("keys").querySelector(".body").replaceChildren(...rows);
+    this.listKeys([digits, ...KEYMAP]);
   }
 
   /** The item on show, or why there is none. */
@@ -114,17 +101,6 @@ class View {
     put(replies, count === 0 ? "" : `${count} new ${count === 1 ? "reply" : "replies"}`);
   }
 
-  saving(unsent, state) {
-    const unsaved = unsent.size;
-    const away = { offline: "offline", "signed-out": "signed out", refused: "not accepted" }[state];
-    let text = unsaved > 0 ? "sending" : "saved";
-    if (away) text = unsaved > 0 ? `${away}: ${unsent.words} kept` : away;
-    if (unsaved > 0 && !unsent.durable) text += " in this window only";
-    this.parts.saving.dataset.unsaved = unsaved;
-    this.parts.saving.dataset.state = away ? state : text;
-    put(this.parts.saving.querySelector("span"), text);
-  }
-
   undo(entry) {
     const skipped = entry?.grade === SKIPPED;
     const label = skipped ? "Undo skip" : `Undo the last grade, ${entry?.grade}`;
@@ -139,40 +115,10 @@ class View {
     put(alone.querySelector("span"), skipped ? label : "Undo the last grade");
   }
 
-  get noticeText() {
-    return this.parts.notice.hidden ? "" : this.parts.notice.querySelector("p").textContent;
-  }
-
-  notice(text, signIn = null) {
-    const { notice } = this.parts;
-    notice.hidden = !text;
-    put(notice.querySelector("p"), text);
-    const link = notice.querySelector("a");
-    link.hidden = !signIn;
-    if (signIn) link.href = signIn;
-  }
-
   time(seconds, duration) {
     if (!(duration > 0)) return;
     this.bar.style.transform = `scaleX(${Math.min(1, seconds / duration)})`;
     put(this.parts.clock, `${seconds.toFixed(1)} / ${duration.toFixed(1)} s`);
-  }
-
-  playing(playing) {
-    this.root.dataset.playing = playing;
-    this.root.querySelector("[data-do='pause']").setAttribute("aria-label", playing ? "Pause" : "Play");
-  }
-
-  sound(on) {
-    const button = this.root.querySelector("[data-do='sound']");
-    button.setAttribute("aria-pressed", String(on));
-    this.root.dataset.sound = on;
-  }
-
-  speed(speed) {
-    const button = this.root.querySelector("[data-do='speed']");
-    put(button, `${speed}\u00d7`);
-    button.setAttribute("aria-label", `Speed ${speed} times`);
   }
 
   /** What of the context is on show, and which shares of the time bar are not the moment. */
@@ -199,39 +145,10 @@ class View {
     this.root.querySelector("[data-do='go-on']").hidden = !offered;
   }
 
-  loading(loading) {
-    this.root.dataset.loading = loading;
-  }
-
   /** The pressed grade answers at once, although its clip is gone already. */
   flash(grade) {
     if (matchMedia("(prefers-reduced-motion: reduce)").matches) return;
     const lit = { background: "var(--accent)", transform: "scale(0.97)" };
     this.tiles[grade].animate([lit, {}], { duration: 260, easing: "ease-out" });
   }
-
-  say(what, text) {
-    put(this.root.querySelector(`[data-said="${what}"]`), text);
-  }
-
-  toggle(name) {
-    const panel = this.panel(name);
-    const open = this.openPanel;
-    open?.close();
-    if (open === panel) return;
-    panel.showModal();
-    panel.scrollTop = 0; // focus went to the text and scrolled it below the heading
-  }
-}
-
-/** Change words only where they differ: screen readers speak every change. */
-function put(element, text) {
-  if (element.textContent !== text) element.textContent = text;
-}
-
-function make(tag, className, content) {
-  const element = document.createElement(tag);
-  if (className) element.className = className;
-  element.append(...[content].flat());
-  return element;
 }

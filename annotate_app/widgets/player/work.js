@@ -170,14 +170,3 @@ function emptyWords(desk, unsaved, reachable) {
   };
   return words[desk?.state] ?? { title: "One moment", text: "Fetching your clips." };
 }
-
-/** What a person should know about the way to the server, or an empty text. */
-function troubleWords({ state, message }) {
-  const kept = "What you gave is kept in this browser and sent again by itself.";
-  const words = {
-    "signed-out": "You are signed out. Your grades are kept in this browser and sent after you sign in again.",
-    refused: `The server does not accept the grades of this page; they are kept. ${message} Reload the page.`,
-    offline: message && `${message} ${kept}`, // a lost connection has no message; the top line tells of it
-  };
-  return words[state] ?? "";
-}
