@@ -164,7 +164,7 @@ if TYPE_CHECKING:
         waits,
         work_version,
     )
-    from backend.api.payroll import hours, payroll_csv
+    from backend.api.payroll import expected_work, hours, payroll_csv
     from backend.api.people import (
         accept_invitation,
         accept_invitation_as,
@@ -542,6 +542,7 @@ __all__ = [
     "examples_chosen",
     "exchange",
     "exempt_from_exam",
+    "expected_work",
     "explain_exam_item",
     "explored_csv",
     "explored_version",

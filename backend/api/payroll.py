@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from backend.campaign.hours import reporting
-from backend.campaign.hours.model import MS_AN_HOUR, HoursReport, WorkDay
+from backend.campaign.hours import expecting, reporting
+from backend.campaign.hours.model import MS_AN_HOUR, Expected, HoursReport, WorkDay
 from backend.campaign.nouns import Operator, Person
 from backend.campaign.people import gate
 from backend.campaign.project.folder import Project
@@ -28,6 +28,12 @@ def hours(
     """
     gate.in_charge(project.store, by)
     return reporting.report(project, first=first, last=last, rate=rate, currency=currency)
+
+
+def expected_work(project: Project, by: Person | Operator, *, batch_size: int, probe: int = 0) -> Expected:
+    """How many pairs and grades candidates would make, and how long those take; see `backend.campaign.hours`."""
+    gate.in_charge(project.store, by)
+    return expecting.expect(project, batch_size=batch_size, probe=probe)
 
 
 def payroll_csv(days: Sequence[WorkDay], currency: str) -> str:

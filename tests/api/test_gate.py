@@ -153,6 +153,7 @@ IN_CHARGE: dict[str, Call] = {
     "preview_exam_key": api.preview_exam_key,
     "progress": lambda p, who: api.progress(p, who, now=NOW),
     "change_query": lambda p, who: api.change_query(p, who, QUERY, "a text", Split.VAL, seen="", now=NOW),
+    "expected_work": lambda p, who: api.expected_work(p, who, batch_size=20),
     "count_drawn_queries": api.count_drawn_queries,
     "drawn_queries": lambda p, who: api.drawn_queries(p, who, most=1),
     "remove_queries": lambda p, who: api.remove_queries(p, who, [QUERY], now=NOW),

@@ -75,6 +75,27 @@ class Outlook:
 
 
 @dataclass(frozen=True, slots=True)
+class Expected:
+    """The work that candidates would make, before they are chosen."""
+
+    queries: int
+    """To be judged."""
+    pairs: int
+    """Of the first batches and the probes, at most: lists may be shorter than a batch."""
+    grades: int
+    """That the first seats of the pairs want; disputes ask for more."""
+    seconds: float
+    """A grade: what one took here so far, or, as long as nobody has graded, a moment played once."""
+    measured: bool
+    """Whether that is what grades took here."""
+
+    @property
+    def hours(self) -> float:
+        """Working time for all the grades."""
+        return self.grades * self.seconds / 3600
+
+
+@dataclass(frozen=True, slots=True)
 class HoursReport:
     """Working time, pay, and both still to come."""
 

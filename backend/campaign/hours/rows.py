@@ -36,6 +36,12 @@ def days(db: Database) -> list[WorkDay]:
     return [WorkDay(AnnotatorId(row[0]), *row[1:]) for row in rows]
 
 
+def mean_moment_s(db: Database) -> float:
+    """How long the moments last on the average, in seconds; 0 without any."""
+    found: float = db.conn.execute("SELECT coalesce(avg(end_s - start_s), 0) FROM moment").fetchone()[0]
+    return found
+
+
 def names(db: Database) -> list[str]:
     """Of all annotators."""
     return [row[0] for row in db.conn.execute("SELECT name FROM annotator WHERE role = 'annotator'")]

@@ -1,0 +1,34 @@
+"""How much work candidates would make: said before they are chosen, because afterwards it is in the queue.
+
+*Reads* queries, moments, judgements with their times. *Writes* nothing.
+"""
+
+from backend.campaign.candidates.rules import PROBE_OTHERS, PROBE_TOP
+from backend.campaign.corpus import rows as corpus
+from backend.campaign.hours import rows, rules
+from backend.campaign.hours.model import Expected
+from backend.campaign.nouns import Split
+from backend.campaign.project import rows as facts
+from backend.campaign.project.folder import Project
+from backend.campaign.queries import rows as queries
+from backend.store.connection import reading
+
+
+def expect(project: Project, *, batch_size: int, probe: int = 0) -> Expected:
+    """The pairs of the first batches, their grades, and how long those take.
+
+    Args:
+        project: with queries.
+        batch_size: candidates a batch.
+        probe: queries that are probed.
+    """
+    with reading(project.store) as db:
+        counts = queries.split_counts(db)
+        asked = counts[Split.VAL.value] + counts[Split.TEST.value]
+        _, moments, _ = corpus.counts(db)
+        batch = min(batch_size, moments)
+        pairs = asked * batch + min(probe, asked) * max(min(PROBE_TOP + PROBE_OTHERS, moments) - batch, 0)
+        grades = pairs * facts.campaign(db).seats
+        measured = rules.outlook(rows.days(db), grades).seconds
+        seconds = rows.mean_moment_s(db) if measured is None else measured
+    return Expected(asked, pairs, grades, seconds, measured is not None)
