@@ -26,6 +26,7 @@ from annotate_app.screens import (
     queries,
     release,
     rewrites,
+    set_up,
     settings,
 )
 from annotate_app.session import auth
@@ -35,6 +36,7 @@ from backend.campaign.nouns import Person, Role
 _PAGES: tuple[tuple[Role, Callable[[], None], str, str], ...] = (
     (Role.ANNOTATOR, annotate.page, "Grade", ":material/play_circle:"),
     (Role.ANNOTATOR, my_work.page, "My work", ":material/insights:"),
+    (Role.LEAD, set_up.page, "Set up", ":material/checklist:"),
     (Role.LEAD, queries.page, "Queries", ":material/format_list_numbered:"),
     (Role.LEAD, progress.page, "Progress", ":material/monitoring:"),
     (Role.LEAD, disagreements.page, "Disagreements", ":material/call_split:"),
@@ -54,11 +56,16 @@ _PAGES: tuple[tuple[Role, Callable[[], None], str, str], ...] = (
 """Where the bar has no room, those at the end are one click further away. (Streamlit would group pages into menus of
 their own, but then lists them on a phone in a way that screen readers cannot follow.)"""
 
-_FRONT = ("Grade", "Queries")
+_FRONT = {Role.ANNOTATOR: "Grade", Role.LEAD: "Queries"}
+"""Where `/` leads."""
 
 
 def page_for(person: Person | None) -> StreamlitPage:
-    """The page this run shows; `/` leads on to the page that the person's role works with most."""
+    """The page this run shows.
+
+    `/` leads on to the page that the person's role works with most; a lead of a project in which nobody can grade yet
+    to where that is changed.
+    """
     role = None if person is None else person.role
     pages = {
         title: st.Page(
@@ -70,9 +77,13 @@ def page_for(person: Person | None) -> StreamlitPage:
         )
         for owner, page, title, icon in _PAGES
     }
-    first = next(pages[title] for owner, _, title, _ in _PAGES if title in _FRONT and owner is (role or Role.ANNOTATOR))
+
+    def lead_on() -> None:
+        begins = person is not None and role is Role.LEAD and set_up.is_first(auth.project(), person)
+        st.switch_page(pages["Set up" if begins else _FRONT[role or Role.ANNOTATOR]])
+
     # Streamlit serves its default page at `/` only. With this one in between, every page keeps its own address.
-    front = st.Page(partial(st.switch_page, first), title="ReelRank", default=True, visibility="hidden")
+    front = st.Page(lead_on, title="ReelRank", default=True, visibility="hidden")
     # The menu sits in the header, which is there anyway: it takes no height from the desk.
     return st.navigation([front, *pages.values()], position="top" if role is not None else "hidden")
 

@@ -4,6 +4,7 @@ SIGN_IN_PATH = "/session/sign-in"
 TITLES = (
     "Grade",
     "My work",
+    "Set up",
     "Queries",
     "Progress",
     "Disagreements",

@@ -1,0 +1,101 @@
+"""The lead's page "Set up": from an empty project to the first grade, as a list of steps.
+
+What is done and what is not is read from the project every time, so that it does not matter who did it and whether on
+this page or by commands. What takes long runs in a worker and goes on when the page is closed.
+"""
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from annotate_app.plain import plain
+from annotate_app.screens.steps import videos
+from annotate_app.screens.steps.step import SetUpStep
+from annotate_app.server import long_work
+from annotate_app.server.long_work import LongWork, WorkState
+from annotate_app.session import auth
+from annotate_app.widgets import look, wording
+from backend import api
+from backend.campaign.nouns import Person
+
+STEPS: Sequence[SetUpStep] = (videos.STEP,)
+_EVERY_S = 1.0
+_DONE, _TO_DO, _LATER = ":material/check_circle:", ":material/radio_button_unchecked:", ":material/more_horiz:"
+
+
+def page() -> None:
+    """What is being done, what came of it, and the steps."""
+    project, lead, counts = look.lead_page("Set up")
+    look.refusal("set_up_problem")
+    work = long_work.look(project)
+    if work is not None:
+        _work(project, work)
+    standings = [step.standing(project, lead, counts) for step in STEPS]
+    following = next(
+        (n for n, one in enumerate(standings) if not (one.done or one.waits or STEPS[n].optional)), len(STEPS)
+    )
+    for number, (step, standing) in enumerate(zip(STEPS, standings, strict=True)):
+        icon = _DONE if standing.done else _LATER if standing.waits else _TO_DO
+        title = f"**{number + 1}. {plain(step.title)}** — {plain(standing.told)}"
+        with st.expander(title, expanded=number == following, icon=icon, key=f"step-{step.key}"):
+            if standing.waits:
+                st.markdown(plain(standing.waits))
+            else:
+                step.show(project, lead, counts)
+
+
+def put_away() -> None:
+    """Callback of the button beside an outcome."""
+    st.session_state["set_up_problem"] = look.as_lead(lambda project, lead: long_work.put_away(project))
+
+
+def _work(project: api.Project, work: LongWork) -> None:
+    if work.state is WorkState.UNDER_WAY:
+        st.fragment(_under_way, run_every=_EVERY_S)(project)
+        return
+    with st.container(border=True, key="set-up-outcome"):
+        _outcome(work)
+        step = next((step for step in STEPS if step.key == work.step), None)
+        with st.container(horizontal=True):
+            if work.state is WorkState.DONE and step is not None and step.then is not None:
+                step.then(work)
+            st.button("Put this away", key="put_away", on_click=put_away)
+
+
+def _under_way(project: api.Project) -> None:
+    """How far it has come; the whole page is drawn anew once it is over."""
+    work = long_work.look(project)
+    if work is None or work.state is not WorkState.UNDER_WAY or auth.current() is None:
+        st.rerun()
+        return
+    began = wording.when(work.began_at, st.context.timezone)
+    with st.container(border=True, key="set-up-work"):
+        st.markdown(f"**{plain(work.title)}**")
+        said = f"{work.what}: {work.done:,} of {work.total:,}" if work.total else work.what or "beginning"
+        st.progress(min(1.0, work.done / work.total) if work.total else 0.0, text=plain(said))
+        st.caption(f"Begun by {plain(work.by)}, {began}. It goes on when you close this page.")
+
+
+def _outcome(work: LongWork) -> None:
+    title = plain(work.title)
+    match work.state:
+        case WorkState.REFUSED:
+            st.error(f"**{title}**  \n{plain(work.refusal)}  \nNothing was changed.")
+        case WorkState.FAILED:
+            st.error(f"**{title}** failed. The server's log says why; nothing was changed.")
+        case WorkState.CUT_SHORT:
+            st.warning(f"**{title}** was cut short, because the server stopped. Nothing was changed: do it again.")
+        case _:
+            st.markdown(f"**{title}** is done.")
+    for sentence in work.outcome.sentences:
+        st.markdown(plain(sentence))
+    for table in work.outcome.tables:
+        st.table(
+            {head: [plain(row[n]) for row in table.rows] for n, head in enumerate(table.head)},
+            hide_index=True,
+        )
+
+
+def is_first(project: api.Project, lead: Person) -> bool:
+    """Whether a lead is better led here than to the queries: as long as no pair was handed out."""
+    return not any(api.status_counts(project, lead)["pairs"].values())

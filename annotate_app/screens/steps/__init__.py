@@ -1,0 +1,1 @@
+"""The steps of the page Set up, a file each."""

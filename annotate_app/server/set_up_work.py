@@ -1,0 +1,89 @@
+"""The long acts of the page Set up, each as it runs in the worker: the verb of the api, and what came out in words."""
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from annotate_app.server.long_work import OutcomeTable, WorkOutcome
+from backend import api
+from backend.campaign.nouns import Person
+from backend.ground.progress import Progress
+
+_SHOWN = 50
+"""Rows of a table; the project has all."""
+
+
+def take_videos(project: api.Project, lead: Person, folder: Path, *, progress: Progress) -> WorkOutcome:
+    """Take the videos of a folder."""
+    found = api.register_videos(project, lead, folder, now=time.time(), progress=progress)
+    again = len(found.videos) - found.new
+    there = f" {again:,} were there before." if again else ""
+    new = "1 new video" if found.new == 1 else f"{found.new:,} new videos"
+    sentences = [f"{new} from {folder.name}.{there}"]
+    rows = [
+        [
+            video.name,
+            f"{video.facts.duration_s:,.1f} s",
+            f"{float(video.facts.fps):.5g}",
+            f"{video.facts.width_px} × {video.facts.height_px}",
+            "yes" if video.facts.has_audio else "no",
+        ]
+        for video in found.videos
+    ]
+    tables = [_table(["Video", "Length", "Frames a second", "Size", "Sound"], rows, sentences, "videos")]
+    if found.problems:
+        count = "1 file was" if len(found.problems) == 1 else f"{len(found.problems):,} files were"
+        sentences.append(f"{count} not taken; everything else was.")
+        wrong = [[problem.file, problem.message] for problem in found.problems]
+        tables.insert(0, _table(["Not taken", "Why"], wrong, sentences, "files"))
+    return WorkOutcome(sentences, tables)
+
+
+def take_file(
+    project: api.Project,
+    lead: Person,
+    file: Path,
+    format_: str | None,
+    types: frozenset[str] | None,
+    columns: dict[str, str],
+    videos: Path | None,
+    dry_run: bool,
+    *,
+    progress: Progress,
+) -> WorkOutcome:
+    """Take an annotation file, or only look what would be taken."""
+    report = api.import_corpus(
+        project,
+        lead,
+        file,
+        format_,
+        videos=videos,
+        types=types,
+        columns=columns,
+        dry_run=dry_run,
+        now=time.time(),
+        progress=progress,
+    )
+    told = "" if format_ else ", told from its content"
+    sentences = [f"{file.name}: format {report.format}{told}.", *report.notes]
+    new = (report.videos, report.moments, report.captions)
+    rows = [
+        [what, f"{taken:,}", f"{added:,}"]
+        for what, taken, added in zip(("videos", "moments", "captions"), report.taken, new, strict=True)
+    ]
+    tables = [OutcomeTable(["What", "In the file", "Would be new" if dry_run else "New"], rows)]
+    left_out = [[f"{left.count:,}", left.why, ", ".join(left.where)] for left in report.left_out]
+    if report.merged:
+        left_out.append([f"{report.merged:,}", "it repeats an earlier one's video, span and caption: merged", ""])
+    if left_out:
+        tables.append(OutcomeTable(["Left out", "Why", "Where (the first)"], left_out))
+    if dry_run:
+        sentences.append("Nothing is written yet.")
+    return WorkOutcome(sentences, tables)
+
+
+def _table(head: list[str], rows: Sequence[list[str]], sentences: list[str], what: str) -> OutcomeTable:
+    """The first rows; how many more there are goes among the sentences."""
+    if len(rows) > _SHOWN:
+        sentences.append(f"The first {_SHOWN} of {len(rows):,} {what} are shown.")
+    return OutcomeTable(head, list(rows[:_SHOWN]))

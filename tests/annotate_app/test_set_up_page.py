@@ -1,0 +1,153 @@
+"""The lead's page Set up over real projects: what is done says the project itself, what takes long runs elsewhere."""
+
+from collections.abc import Callable
+from concurrent.futures import Future
+from functools import partial
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from annotate_app.server import long_work
+from annotate_app.server.long_work import LongWork, OutcomeTable, WorkOutcome, WorkState
+from annotate_app.session import auth
+from backend import api
+from backend.campaign.demo import clips
+from backend.campaign.nouns import Person, Role
+from backend.campaign.people import accounts as people
+from backend.ground import processes
+from reading import read
+from support import NOW, Judging
+
+Open = Callable[..., AppTest]
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> api.Project:
+    return api.init_project(tmp_path / "project", encoder="minilm")
+
+
+@pytest.fixture
+def lead(project: api.Project) -> Person:
+    return people.add(project.store, api.OPERATOR, "Lea", Role.LEAD, now=NOW)
+
+
+@pytest.fixture
+def open_page(open_screen: Open, lead: Person, monkeypatch: pytest.MonkeyPatch) -> Open:
+    """Opens the page as the lead."""
+    monkeypatch.setattr(auth, "current", lambda: lead)
+    return partial(open_screen, "set_up")
+
+
+@pytest.fixture
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What would run in a process of its own is done before the page goes on."""
+
+    def alone(work: Callable[..., None], *arguments: object) -> Future[None]:
+        future: Future[None] = Future()
+        work(*arguments)
+        future.set_result(None)
+        return future
+
+    monkeypatch.setattr(processes, "alone", alone)
+    monkeypatch.setattr("os.nice", lambda by: 0)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Two of the demo's clips, and a file that is none."""
+    folder = tmp_path / "videos"
+    folder.mkdir()
+    for clip in sorted(clips.folder().glob("*.mp4"))[:2]:
+        (folder / clip.name).symlink_to(clip)
+    (folder / "letter.mp4").write_text("Dear Lea")
+    return folder
+
+
+def words(app: AppTest) -> str:
+    kinds = ("title", "markdown", "caption", "info", "warning", "error", "success")
+    return read("\n".join(element.value for kind in kinds for element in app.get(kind)))
+
+
+def steps(app: AppTest) -> dict[str, bool]:
+    """The steps by their titles, and whether each is open."""
+    return {read(one.label.replace("*", "")): one.proto.expanded for one in app.expander}
+
+
+def test_videos_of_a_folder_are_taken_and_what_cannot_be_read_is_named(
+    open_page: Open, at_once: None, folder: Path
+) -> None:
+    app = open_page()
+    assert steps(app)["1. Videos — none yet"]
+    app.text_input(key="set_up_folder").set_value(str(folder))
+    app.button(key="take_videos").click().run()
+    assert "1. Videos — 2 videos" in steps(app)
+    assert "2 new videos from videos." in words(app)
+    assert "1 files were not taken" not in words(app)
+    assert "1 file was not taken; everything else was." in words(app)
+    wrong, taken = (table.value for table in app.table)
+    assert wrong["Not taken"].tolist() == ["letter\\.mp4"]
+    assert len(taken) == 2
+    app.button(key="put_away").click().run()
+    assert not app.table
+
+
+def test_what_was_done_by_commands_is_done_here_too(
+    open_page: Open, project: api.Project, folder: Path, lead: Person
+) -> None:
+    api.register_videos(project, api.OPERATOR, folder, now=NOW)
+    assert "1. Videos — 2 videos" in steps(open_page())
+
+
+def test_a_folder_that_is_none_is_refused_in_words(open_page: Open, at_once: None) -> None:
+    app = open_page()
+    app.text_input(key="set_up_folder").set_value("/no/such/folder")
+    app.button(key="take_videos").click().run()
+    assert "is not a folder: name the folder that the video files lie in" in words(app)
+    assert "Nothing was changed." in words(app)
+
+
+@pytest.mark.parametrize(
+    ("state", "told"),
+    [
+        (WorkState.CUT_SHORT, "was cut short, because the server stopped. Nothing was changed: do it again."),
+        (WorkState.FAILED, "failed. The server's log says why; nothing was changed."),
+    ],
+)
+def test_whatever_became_of_the_work_is_told(
+    open_page: Open, project: api.Project, state: WorkState, told: str
+) -> None:
+    project.work.parent.mkdir(exist_ok=True)
+    long_work._write(project.work, LongWork("videos", "Measuring *all*", "Lea", NOW, state))
+    assert f"Measuring *all* {told}" in words(open_page()).replace("**Measuring *all***", "Measuring *all*")
+
+
+def test_work_under_way_is_shown_to_every_lead(
+    open_page: Open, project: api.Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project.work.parent.mkdir(exist_ok=True)
+    long_work._write(
+        project.work, LongWork("videos", "Measuring", "Max", NOW, what="measuring videos", done=3, total=9)
+    )
+    monkeypatch.setattr(long_work, "_running", {project.work: Future()})
+    app = open_page()
+    assert "Begun by Max" in words(app)
+    assert [(one.proto.value, read(one.proto.text)) for one in app.get("progress")] == [
+        (33, "measuring videos: 3 of 9")
+    ]
+
+
+def test_the_cells_of_an_outcome_are_shown_as_they_are(open_page: Open, project: api.Project) -> None:
+    project.work.parent.mkdir(exist_ok=True)
+    outcome = WorkOutcome(["<b>1</b> *new*"], [OutcomeTable(["Video"], [["a_b_c :smile:"]])])
+    long_work._write(project.work, LongWork("videos", "Measuring", "Lea", NOW, WorkState.DONE, outcome=outcome))
+    app = open_page()
+    assert "<b>1</b> *new*" in words(app)
+    assert read(app.table[0].value["Video"][0]) == "a_b_c :smile:"
+
+
+def test_it_comes_first_until_a_pair_was_handed_out(project: api.Project, lead: Person, judging: Judging) -> None:
+    from annotate_app.screens import set_up
+
+    assert set_up.is_first(project, lead)
+    assert not set_up.is_first(judging.project, judging.lead)
