@@ -72,7 +72,10 @@ def serve(folder: Dir, host: HostOption = "127.0.0.1", port: PortOption = 8501) 
 
 
 def clip(
-    video: Annotated[Path, typer.Argument(metavar="VIDEO", help="A video file.", show_default=False)],
+    video: Annotated[
+        Path,
+        typer.Argument(metavar="VIDEO", help="A video file, or a folder of 3 frames a second.", show_default=False),
+    ],
     start: Annotated[float, typer.Argument(metavar="START", help="In seconds.", show_default=False)],
     end: Annotated[float, typer.Argument(metavar="END", help="In seconds, exclusive.", show_default=False)],
     out: Annotated[Path, typer.Argument(metavar="OUT.mp4", help="The clip to write.", show_default=False)],

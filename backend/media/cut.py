@@ -13,14 +13,23 @@ from pathlib import Path
 import av
 from av.audio.frame import AudioFrame
 from av.audio.stream import AudioStream
-from av.container import OutputContainer
+from av.container import InputContainer, OutputContainer
 from av.packet import Packet
 from av.video.stream import VideoStream
 
 from backend.ground.errors import InputError, VideoUnreadable
-from backend.media.decode import FrameSpan, TimedFrame, frame_interval_s, opened, picture_stream, sound_stream
+from backend.media.decode import (
+    FrameSpan,
+    PictureStream,
+    TimedFrame,
+    frame_interval_s,
+    opened,
+    picture_stream,
+    sound_stream,
+)
 from backend.media.picture import PictureConverter
 from backend.media.sound import SAMPLE_RATE, sound_between
+from backend.media.sources import Source
 
 # Whoever changes how clips are made changes `backend.media.jobs.PROFILE` too.
 _PICTURE_OPTIONS = {
@@ -48,7 +57,7 @@ class CutReport:
     warnings: tuple[str, ...]
 
 
-def cut(source: Path, start_s: float, end_s: float, out: Path) -> CutReport:
+def cut(source: Source, start_s: float, end_s: float, out: Path) -> CutReport:
     """Write the moment `[start_s, end_s)` of `source` to `out` as an MP4 file (H.264 and AAC).
 
     The clip holds exactly the frames with `start_s <= time < end_s` (see `FrameSpan`), shifted so that the first
@@ -72,7 +81,7 @@ def cut(source: Path, start_s: float, end_s: float, out: Path) -> CutReport:
     return report
 
 
-def _cut(source: Path, start_s: float, end_s: float, out: Path) -> CutReport:
+def _cut(source: Source, start_s: float, end_s: float, out: Path) -> CutReport:
     # Opened twice: pictures and sound each seek to their own place, wherever the file interleaves them.
     with opened(source) as container, opened(source) as sound_container:
         stream = picture_stream(container, source)
@@ -82,7 +91,8 @@ def _cut(source: Path, start_s: float, end_s: float, out: Path) -> CutReport:
         if first is None:
             raise VideoUnreadable(_why_empty(span, source.name, start_s, end_s))
         sound: Iterator[AudioFrame] = iter(())
-        if (sounding := sound_stream(sound_container)) is not None:
+        sounding = sound_stream(sound_container)
+        if sounding is not None and isinstance(sound_container, InputContainer):
             sound = sound_between(sound_container, sounding, first.time_s, max(Fraction(end_s), first.time_s))
         with av.open(str(out), "w", format="mp4", options={"movflags": "+faststart"}) as clip:
             writer = _Writer(clip, stream, first, sound)
@@ -101,9 +111,9 @@ def _why_empty(span: FrameSpan, name: str, start_s: float, end_s: float) -> str:
     return f"{name} ends at {float(span.ends_s):.1f} s; the moment {start_s}-{end_s} s lies after it"
 
 
-def _warnings(span: FrameSpan, stream: VideoStream, end_s: float) -> Iterator[str]:
-    if span.damaged_s is not None:
-        yield f"damaged near {float(span.damaged_s):.1f} s: {span.intact} of {span.expected} frames"
+def _warnings(span: FrameSpan, stream: PictureStream, end_s: float) -> Iterator[str]:
+    if span.damage is not None:
+        yield span.damage
     # Annotations round: less than a whole missing frame is not worth a word.
     if Fraction(end_s) - span.ends_s >= frame_interval_s(stream):
         yield f"the video ends at {float(span.ends_s):.1f} s, before the moment does at {end_s} s"
@@ -118,7 +128,7 @@ class _Writer:
     """
 
     def __init__(
-        self, clip: OutputContainer, source: VideoStream, first: TimedFrame, sound: Iterator[AudioFrame]
+        self, clip: OutputContainer, source: PictureStream, first: TimedFrame, sound: Iterator[AudioFrame]
     ) -> None:
         self.written = 0
         self.ends_s = Fraction(0)

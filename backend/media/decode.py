@@ -24,17 +24,29 @@ from av.video.frame import VideoFrame
 from av.video.stream import VideoStream
 
 from backend.ground.errors import VideoUnreadable
+from backend.media.frame_folder import OpenFolder, place_at
+from backend.media.sources import FrameFolder, Source, as_source
 
 S = TypeVar("S", VideoStream, AudioStream)
 
+Opened = InputContainer | OpenFolder
+"""A video that is open: a file, or a folder of frames."""
+
+PictureStream = VideoStream | OpenFolder
+"""Its pictures."""
+
 
 @contextmanager
-def opened(path: Path) -> Iterator[InputContainer]:
-    """The file as a PyAV container; raises `VideoUnreadable` in words for the person who brought the file."""
+def opened(source: Source) -> Iterator[Opened]:
+    """A file as a PyAV container, or a folder's frames; raises `VideoUnreadable` for the person who brought it."""
+    path = as_source(source)
+    if isinstance(path, FrameFolder):
+        yield OpenFolder(path)
+        return
     try:
         # Titles and the like are of no use here, and in old files often not UTF-8.
         container = av.open(str(path), "r", metadata_errors="replace")
-    except (FileNotFoundError, IsADirectoryError, NotADirectoryError):
+    except (FileNotFoundError, NotADirectoryError):
         raise VideoUnreadable(f"{path.name}: no video file in {path.parent}") from None
     except PermissionError:
         raise VideoUnreadable(f"{path.name} may not be read: change its permissions") from None
@@ -67,20 +79,26 @@ def _why_not_opened(path: Path) -> str:
     return "is incomplete (its index is missing): copy it again"
 
 
-def picture_stream(container: InputContainer, path: Path) -> VideoStream:
+def picture_stream(container: Opened, source: Source) -> PictureStream:
+    """What shows the pictures of a video that is open; see `video_stream`."""
+    return container if isinstance(container, OpenFolder) else video_stream(container, source)
+
+
+def video_stream(container: InputContainer, source: Source) -> VideoStream:
     """The one picture stream of a file: the largest picture, of equals the one marked default, then the first.
 
     Raises:
-        VideoUnreadable: the file, opened from `path`, holds no picture.
+        VideoUnreadable: the file, opened from `source`, holds no picture.
     """
     streams = [stream for stream in container.streams.video if not stream.disposition & Disposition.attached_pic]
     if not streams:
         # Where the index is damaged FFmpeg may open the file all the same, and find nothing in it.
+        path = source if isinstance(source, Path) else source.path
         why = "holds sound but no picture" if container.streams.audio else _why_not_opened(path)
-        raise VideoUnreadable(f"{path.name} {why}")
+        raise VideoUnreadable(f"{source.name} {why}")
     streams = [stream for stream in streams if stream.codec_context is not None]
     if not streams:
-        raise VideoUnreadable(f"{path.name} is in a format unknown here: convert it to H.264 first")
+        raise VideoUnreadable(f"{source.name} is in a format unknown here: convert it to H.264 first")
     best = max(
         streams, key=lambda stream: (stream.width * stream.height, bool(stream.disposition & Disposition.default))
     )
@@ -89,13 +107,15 @@ def picture_stream(container: InputContainer, path: Path) -> VideoStream:
     return best
 
 
-def sound_stream(container: InputContainer) -> AudioStream | None:
+def sound_stream(container: Opened) -> AudioStream | None:
     """The sound that belongs to the picture: what FFmpeg takes for the best, or None."""
+    if isinstance(container, OpenFolder):
+        return None
     best = container.streams.best("audio")
     return best if isinstance(best, AudioStream) and best.codec_context is not None else None
 
 
-def shown_size(stream: VideoStream, rotation: int) -> tuple[int, int]:
+def shown_size(stream: PictureStream, rotation: int) -> tuple[int, int]:
     """Width and height in square pixels as a player shows them.
 
     Args:
@@ -107,12 +127,14 @@ def shown_size(stream: VideoStream, rotation: int) -> tuple[int, int]:
     return (height, width) if rotation % 180 else (width, height)
 
 
-def frame_interval_s(stream: VideoStream) -> Fraction:
+def frame_interval_s(stream: PictureStream) -> Fraction:
     """Usual seconds from one frame to the next; 1/25 where the file does not say."""
     return 1 / (stream.average_rate or stream.guessed_rate or Fraction(25))
 
 
-def time_of(item: Packet[VideoStream] | Packet[AudioStream] | VideoFrame, stream: Stream) -> Fraction | None:
+def time_of(
+    item: Packet[VideoStream] | Packet[AudioStream] | VideoFrame, stream: Stream | OpenFolder
+) -> Fraction | None:
     """Seconds at which a packet or frame is presented; None where the file does not say."""
     ticks = item.dts if item.pts is None else item.pts
     return None if ticks is None or stream.time_base is None else ticks * stream.time_base
@@ -170,15 +192,18 @@ class FrameSpan:
 
     A frame's exact time is compared after rounding it once to a double: `start_s=2.2` then means the frame at
     11/5 s, although the double 2.2 is a little more than 11/5. A span shorter than a frame interval holds the
-    one frame visible at its start.
+    one frame visible at its start. Of a folder of frames, whose few a second are shown long, a span begins with the
+    frame visible at its start whatever its length.
 
     Attributes:
         ends_s: where the last frame read stops being shown; within the span, the end of the video.
     """
 
-    def __init__(self, container: InputContainer, stream: VideoStream, start_s: float, end_s: float) -> None:
+    def __init__(self, container: Opened, stream: PictureStream, start_s: float, end_s: float) -> None:
         self._container = container
         self._stream = stream
+        if isinstance(stream, OpenFolder):
+            start_s = float(place_at(start_s, stream.average_rate) * stream.time_base)
         self._start_s = start_s
         self._end_s = end_s
         self._announced: set[Fraction] = set()
@@ -194,6 +219,13 @@ class FrameSpan:
     def intact(self) -> int:
         """Those of them that decoded without an error."""
         return len(self._announced & self._intact)
+
+    @property
+    def damage(self) -> str | None:
+        """What is wrong with the frames, in words for whoever has the file; None where nothing is."""
+        if self.damaged_s is None:
+            return None
+        return f"damaged near {float(self.damaged_s):.1f} s: {self.intact} of {self.expected} frames"
 
     @property
     def damaged_s(self) -> Fraction | None:
@@ -229,10 +261,24 @@ class FrameSpan:
 
     def _decoded(self) -> Iterator[TimedFrame]:
         """Frames in order of presentation, from at or before the start; damage is noted and passed over."""
-        stream = self._stream
+        if isinstance(self._container, OpenFolder):
+            yield from self._of_folder(self._container)
+        elif not isinstance(self._stream, OpenFolder):
+            yield from self._of_file(self._container, self._stream)
+
+    def _of_folder(self, folder: OpenFolder) -> Iterator[TimedFrame]:
+        for place, picture in folder.from_place(place_at(self._start_s, folder.average_rate)):
+            time_s = place * folder.time_base
+            if self._within(time_s):
+                self._announced.add(time_s)
+            if picture is not None:
+                self._intact.add(time_s)
+                yield TimedFrame(picture, time_s, folder.time_base)
+
+    def _of_file(self, container: InputContainer, stream: VideoStream) -> Iterator[TimedFrame]:
         usual_s = frame_interval_s(stream)
         latest_s: Fraction | None = None
-        for packet in packets_from(self._container, stream, Fraction(self._start_s)):
+        for packet in packets_from(container, stream, Fraction(self._start_s)):
             time_s = time_of(packet, stream)
             # A corrupt packet is the one that a cut-off file ends in: an end, not damage inside.
             if time_s is not None and self._within(time_s) and not (packet.is_discard or packet.is_corrupt):

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,18 +9,19 @@ from numpy.typing import NDArray
 from backend.ground.errors import VideoUnreadable
 from backend.media.decode import FrameSpan, opened, picture_stream
 from backend.media.picture import PictureConverter
+from backend.media.sources import Source
 
 _NO_END_S = 1e9
 
 
-def frames_at(source: Path, per_s: float) -> Iterator[NDArray[np.uint8]]:
+def frames_at(source: Source, per_s: float) -> Iterator[NDArray[np.uint8]]:
     """The pictures visible in the middle of every 1 / `per_s` seconds; of a shorter video its first one.
 
     Upright, in square pixels, at most 720 lines; RGB, uint8 `(height, width, 3)`. Seconds count on the file's own time
     line, from its first picture on; the middle that comes after the last picture is left out.
 
     Args:
-        source: a video file.
+        source: a video file, or a folder of frames.
         per_s: pictures a second, above 0.
 
     Raises:

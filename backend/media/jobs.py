@@ -8,6 +8,8 @@ import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from backend.media.sources import Source
+
 PROFILE = "1: h264 veryfast crf 26, key frame every 25, at most 720 lines, aac 96k"
 """Names how `backend.media.cut` makes clips: change it with anything there, so that cached clips are cut anew."""
 
@@ -39,7 +41,7 @@ class ClipJob:
     `after_s` are the parts of the span at its two ends that are context, not moment.
     """
 
-    source: Path
+    source: Source
     identity: str
     start_s: float
     end_s: float
@@ -51,7 +53,7 @@ class ClipJob:
 
 def clip_job(
     cache: Path,
-    source: Path,
+    source: Source,
     start_s: float,
     end_s: float,
     identity: str,

@@ -4,9 +4,8 @@ from fractions import Fraction
 
 from av.filter import Graph
 from av.video.frame import VideoFrame
-from av.video.stream import VideoStream
 
-from backend.media.decode import shown_size
+from backend.media.decode import PictureStream, shown_size
 
 MAX_HEIGHT_PX = 720
 
@@ -21,7 +20,7 @@ class PictureConverter:
     even sizes, which H.264 needs, so that no pixel is resampled without need.
     """
 
-    def __init__(self, source: VideoStream, first: VideoFrame) -> None:
+    def __init__(self, source: PictureStream, first: VideoFrame) -> None:
         width, height = shown_size(source, first.rotation)
         # Oblong pixels are resampled to square ones.
         self._resampled = height > MAX_HEIGHT_PX or (source.sample_aspect_ratio or 1) != 1

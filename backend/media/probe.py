@@ -1,17 +1,31 @@
-"""Measure video files, and find the file that an annotation means."""
+"""Measure videos, and find the file, or folder of frames, that an annotation means."""
 
-import hashlib
+import os
 from collections import defaultdict
 from contextlib import suppress
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path, PurePosixPath
 
 import av
+from av.container import InputContainer
 from av.video.frame import VideoFrame
 
 from backend.ground.errors import VideoUnreadable
-from backend.media.decode import opened, packets, picture_stream, shown_size, sound_stream, time_of
+from backend.media.content import sha256_of, size_of
+from backend.media.decode import (
+    FrameSpan,
+    opened,
+    packets,
+    picture_stream,
+    shown_size,
+    sound_stream,
+    time_of,
+    video_stream,
+)
 from backend.media.facts import VideoFacts
+from backend.media.frame_folder import OpenFolder
+from backend.media.sources import Source, as_source, is_picture
 
 EXTENSIONS = (
     *(".mp4", ".mkv", ".webm", ".avi", ".mov", ".m4v"),
@@ -20,73 +34,131 @@ EXTENSIONS = (
 """What counts as a video file in a folder; of `a.mp4` and `a.webm` side by side the earlier one is taken."""
 
 
-def probe(path: Path) -> VideoFacts:
-    """Measure one video file: reads all of it once, decodes one picture.
+_NO_END_S = 1e9
+_SHORT_FRAMES = 2
+"""A file may end so many frames before its index says, and is whole all the same."""
+
+
+def probe(source: Source, *, decode: bool = False) -> VideoFacts:
+    """Measure one video: reads all of it once, decodes one picture, or with `decode` every one.
 
     The duration is where the last picture that is really in the file stops being shown, so that a file cut
     off in copying tells the truth whatever its header promises. The size is the one on screen: rotated, in
-    square pixels.
+    square pixels. A folder of frames lasts as long as its frames at their rate.
 
     Raises:
         VideoUnreadable: missing, not a video, incomplete, or without a picture; the text says which.
     """
+    source = as_source(source)
+    with opened(source) as container:
+        facts = _of_folder(container) if isinstance(container, OpenFolder) else _of_file(container, source)
+    damage = facts.damage
+    if decode and (found := damage_inside(source)):
+        damage = f"{found}; {damage}" if damage else found
+    path = source if isinstance(source, Path) else source.path
+    sha256, size = sha256_of(source), size_of(source)
+    return replace(facts, path=str(path), sha256=sha256, size_bytes=size, decoded=decode, damage=damage)
+
+
+def damage_inside(source: Source) -> str | None:
+    """Decode every picture: where those begin that cannot be shown, and how many can; None where all can."""
+    with opened(source) as container:
+        span = FrameSpan(container, picture_stream(container, source), 0.0, _NO_END_S)
+        for _ in span:
+            pass
+    return span.damage
+
+
+def _of_folder(folder: OpenFolder) -> VideoFacts:
+    missing = [place for place, file in enumerate(folder.files) if file is None]
+    announced = len(folder.files)
+    damage = ""
+    if missing:
+        near_s = float(missing[0] * folder.time_base)
+        damage = f"frames are missing, from {near_s:.1f} s on: {announced - len(missing)} of {announced} are there"
+    return VideoFacts(
+        path="",
+        fps=folder.average_rate,
+        duration_s=float(folder.duration_s),
+        width_px=folder.width,
+        height_px=folder.height,
+        has_audio=False,
+        sha256="",
+        codec=folder.codec,
+        frames=announced,
+        damage=damage,
+    )
+
+
+def _of_file(container: InputContainer, source: Source) -> VideoFacts:
     ends: list[Fraction] = []
     first: VideoFrame | None = None
-    with opened(path) as container:
-        stream = picture_stream(container, path)
-        has_audio = sound_stream(container) is not None
-        for packet in packets(container, stream):
-            if first is None:
-                with suppress(av.FFmpegError):
-                    first = next(iter(stream.codec_context.decode(packet)), None)
-            time_s = time_of(packet, stream)
-            # A cut-off last packet is announced but cannot be decoded.
-            if time_s is not None and not packet.is_corrupt and not packet.is_discard:
-                ends.append(time_s + (packet.duration or 0) * (stream.time_base or 0))
+    stream = video_stream(container, source)
+    for packet in packets(container, stream):
         if first is None:
-            raise VideoUnreadable(f"{path.name} is damaged: none of its frames can be shown")
-        width_px, height_px = shown_size(stream, first.rotation)
-        average = stream.average_rate or stream.guessed_rate
-    with path.open("rb") as file:
-        sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+            with suppress(av.FFmpegError):
+                first = next(iter(stream.codec_context.decode(packet)), None)
+        time_s = time_of(packet, stream)
+        # A cut-off last packet is announced but cannot be decoded.
+        if time_s is not None and not packet.is_corrupt and not packet.is_discard:
+            ends.append(time_s + (packet.duration or 0) * (stream.time_base or 0))
+    if first is None:
+        raise VideoUnreadable(f"{source.name} is damaged: none of its frames can be shown")
+    width_px, height_px = shown_size(stream, first.rotation)
     duration_s = max(ends, default=Fraction(0))
+    average = stream.average_rate or stream.guessed_rate
+    fps = average or Fraction(len(ends)) / (duration_s or 1)
+    promised_s = ((stream.start_time or 0) + (stream.duration or 0)) * (stream.time_base or Fraction(0))
+    short = promised_s - duration_s > _SHORT_FRAMES / fps
     return VideoFacts(
-        path=str(path),
-        fps=average or Fraction(len(ends)) / (duration_s or 1),
+        path="",
+        fps=fps,
         duration_s=float(duration_s),
         width_px=width_px,
         height_px=height_px,
-        has_audio=has_audio,
-        sha256=sha256,
+        has_audio=sound_stream(container) is not None,
+        sha256="",
+        codec=stream.codec_context.name,
+        frames=len(ends),
+        damage=f"ends at {float(duration_s):.1f} s of {float(promised_s):.1f} s: copy it again" if short else "",
     )
 
 
 class VideoFolder:
-    """The video files under a folder, indexed once: those in it by their name, those below it as well."""
+    """The videos under a folder, indexed once: those in it by their name, those below it as well.
+
+    A video is a file with one of `EXTENSIONS`, or a folder that holds frames and no such file.
+    """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._paths: dict[str, list[Path]] = defaultdict(list)
-        found = [path for path in folder.rglob("*") if path.suffix.lower() in EXTENSIONS]
-        # Files named .something are what file managers leave beside the real ones.
-        found = [path for path in found if not path.name.startswith(".") and path.is_file()]
-        for path in sorted(found, key=lambda path: (EXTENSIONS.index(path.suffix.lower()), path)):
+        files, folders = _videos_below(folder)
+        for path in sorted(files, key=lambda path: (EXTENSIONS.index(path.suffix.lower()), path)):
             relative = path.relative_to(folder)
-            names = {path.name, path.stem, relative.as_posix(), relative.with_suffix("").as_posix()}
-            for name in names:
+            for name in {path.name, path.stem, relative.as_posix(), relative.with_suffix("").as_posix()}:
                 self._paths[name].append(path)
+        for path in sorted(folders):
+            for name in {path.name, path.relative_to(folder).as_posix()}:
+                self._paths[name].append(path)
+        self._videos = {*files, *folders}
+
+    @property
+    def videos(self) -> frozenset[Path]:
+        """Every video file and every folder of frames."""
+        return frozenset(self._videos)
 
     def named(self) -> dict[str, Path]:
         """Every video of the folder: its place in it without extension -> its file, by place.
 
         Of files that differ in nothing but their extension it is the one that `find` takes.
         """
-        paths = {path for found in self._paths.values() for path in found}
-        places = sorted(path.relative_to(self._folder).with_suffix("").as_posix() for path in paths)
-        return {place: self._paths[place][0] for place in places}
+        relative = {path: path.relative_to(self._folder) for path in self._videos}
+        places = {(at if path.is_dir() else at.with_suffix("")).as_posix() for path, at in relative.items()}
+        return {place: self._paths[place][0] for place in sorted(places)}
 
     def find(self, name: str) -> Path:
-        """The file of the video called `name` in an annotation, with or without extension or subfolder.
+        """The file, or folder of frames, called `name` in an annotation, with or without extension or subfolder.
 
         Files of the folder itself come before those in subfolders. An extension that the annotation states
         but no file has (`dog.avi` for `dog.mp4`) is passed over.
@@ -106,3 +178,18 @@ class VideoFolder:
             if paths:
                 return paths[0]
         raise VideoUnreadable(f"{name}: no video file in {self._folder}")
+
+
+def _videos_below(folder: Path) -> tuple[set[Path], set[Path]]:
+    """The video files in and below a folder, and the folders of frames below it."""
+    files: set[Path] = set()
+    folders: set[Path] = set()
+    for at, _, names in os.walk(folder):
+        here = Path(at)
+        # Files named .something are what file managers leave beside the real ones.
+        named = [name for name in names if name.lower().endswith(EXTENSIONS) and not name.startswith(".")]
+        found = {path for name in named if (path := here / name).is_file()}
+        files |= found
+        if not found and here != folder and any(map(is_picture, names)):
+            folders.add(here)
+    return files, folders

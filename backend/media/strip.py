@@ -2,18 +2,16 @@
 
 from collections.abc import Iterator
 from math import isfinite
-from pathlib import Path
 
 import cv2
 import numpy as np
-from av.container import InputContainer
 from av.video.frame import VideoFrame
-from av.video.stream import VideoStream
 from numpy.typing import NDArray
 
 from backend.ground.errors import InputError, VideoUnreadable
-from backend.media.decode import FrameSpan, opened, picture_stream
+from backend.media.decode import FrameSpan, Opened, PictureStream, opened, picture_stream
 from backend.media.picture import PictureConverter
+from backend.media.sources import Source
 
 FRAMES = 6
 WIDTH_PX = 160
@@ -26,7 +24,9 @@ _LONG_STEP_S = 5.0
 _INSTANT_S = 1e-3
 
 
-def film_strip(source: Path, start_s: float, end_s: float, *, frames: int = FRAMES, width_px: int = WIDTH_PX) -> bytes:
+def film_strip(
+    source: Source, start_s: float, end_s: float, *, frames: int = FRAMES, width_px: int = WIDTH_PX
+) -> bytes:
     """Six frames of the moment, in order from left to right, as one WebP picture of 960 x 90 pixels.
 
     They are those visible in the middle of each sixth of `[start_s, end_s)`; where the video ends before, its last
@@ -34,7 +34,7 @@ def film_strip(source: Path, start_s: float, end_s: float, *, frames: int = FRAM
     (a multiple of 16) the moment is divided into so many parts, and the picture is as wide as so many frames.
 
     Args:
-        source: a video file.
+        source: a video file, or a folder of frames.
         start_s: seconds from its beginning.
         end_s: the same; equal to `start_s` for the one frame visible there.
         frames: how many.
@@ -66,7 +66,7 @@ def _middles(start_s: float, end_s: float, parts: int) -> list[float]:
 
 
 def _cells(
-    container: InputContainer, stream: VideoStream, start_s: float, end_s: float, times: list[float], width_px: int
+    container: Opened, stream: PictureStream, start_s: float, end_s: float, times: list[float], width_px: int
 ) -> Iterator[NDArray[np.uint8]]:
     convert: PictureConverter | None = None
     shown: VideoFrame | None = None
@@ -80,7 +80,7 @@ def _cells(
 
 
 def _visible(
-    container: InputContainer, stream: VideoStream, start_s: float, end_s: float, times: list[float]
+    container: Opened, stream: PictureStream, start_s: float, end_s: float, times: list[float]
 ) -> Iterator[VideoFrame]:
     """What is on the screen at these times of the span; fewer where the video ends before."""
     if (end_s - start_s) / len(times) > _LONG_STEP_S:

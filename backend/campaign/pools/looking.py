@@ -3,7 +3,6 @@
 *Reads* video files, and what is kept of them. *Writes* vectors of frames, which are kept.
 """
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +13,7 @@ from backend.encoders.clip import Clip
 from backend.encoders.emscore import FrameVectors, Idf, SentenceVectors, idf, score
 from backend.ground.errors import InputError, Problem, VideoUnreadable
 from backend.ground.progress import Progress, named
+from backend.media.content import sha256_of
 from backend.media.frames import frames_at
 from backend.media.probe import VideoFolder
 
@@ -67,7 +67,7 @@ def look(
     problems = []
     for done, name in enumerate(sorted(corpus.moments), start=1):
         try:
-            found.append(clip.frames(_sha256(files[name]), per_s, lambda: frames_at(files[name], per_s), embeddings))  # noqa: B023 - called at once
+            found.append(clip.frames(sha256_of(files[name]), per_s, lambda: frames_at(files[name], per_s), embeddings))  # noqa: B023 - called at once
         except VideoUnreadable as error:
             problems.append(Problem(corpus.source, None, f"video {name}: {error}"))
         if steps:
@@ -95,11 +95,3 @@ def files_in(folder: Path, corpus: Captioned) -> dict[str, Path]:
     if problems:
         raise InputError(problems)
     return files
-
-
-def _sha256(path: Path) -> str:
-    try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        raise VideoUnreadable(f"{path.name} cannot be read: {error.strerror}") from None

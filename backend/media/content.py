@@ -1,0 +1,67 @@
+"""What a video is by its content, wherever it lies: the name that clips are kept by."""
+
+import hashlib
+from collections.abc import Iterable
+from functools import lru_cache
+from pathlib import Path
+
+from backend.ground.errors import VideoUnreadable
+from backend.media.frame_folder import frame_files
+from backend.media.sources import FrameFolder, Source, as_source
+
+_KEPT = 4096
+"""So many videos' names are kept in a process."""
+
+
+def sha256_of(source: Source) -> str:
+    """The content's name, in hex: of a file SHA-256 of its bytes; of a folder, of its frames in order and their rate.
+
+    Raises:
+        VideoUnreadable: it is not there any more, or may not be read.
+    """
+    source = as_source(source)
+    try:
+        return _sha256_of(source, _stamp(_files(source)))
+    except OSError as error:
+        raise VideoUnreadable(f"{source.name}: no video file in {source.parent} ({error.strerror})") from None
+
+
+def size_of(source: Source) -> int:
+    """Bytes of all of it; raises `OSError` where it is not there."""
+    return sum(size for size, _ in _stamp(_files(as_source(source))))
+
+
+def require_unchanged(source: Source, sha256: str) -> None:
+    """Refuse a video whose content is another one now; it is read anew only where its size or date changed.
+
+    Raises:
+        VideoUnreadable: it is another one, or is not there any more.
+    """
+    if sha256_of(source) != sha256:
+        raise VideoUnreadable(
+            f"{source.name} has changed since it was taken into the project: put the former file back, or look at the "
+            "videos anew with reelrank probe"
+        )
+
+
+def _files(source: Source) -> list[Path | None]:
+    return frame_files(source.path) if isinstance(source, FrameFolder) else [source]
+
+
+def _stamp(files: Iterable[Path | None]) -> tuple[tuple[int, int], ...]:
+    """Size and date of every file; no place for one that is missing."""
+    return tuple((told.st_size, told.st_mtime_ns) for file in files if file is not None and (told := file.stat()))
+
+
+@lru_cache(maxsize=_KEPT)
+def _sha256_of(source: Source, stamp: tuple[tuple[int, int], ...]) -> str:
+    if isinstance(source, Path):
+        with source.open("rb") as opened:
+            return hashlib.file_digest(opened, "sha256").hexdigest()
+    found = hashlib.sha256(f"frames, {source.fps} a second\n".encode())
+    for place, file in enumerate(frame_files(source.path)):
+        if file is not None:
+            data = file.read_bytes()
+            found.update(f"{place} {len(data)}\n".encode())
+            found.update(data)
+    return found.hexdigest()

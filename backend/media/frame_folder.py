@@ -1,0 +1,149 @@
+"""Read a folder of frames by exact time: which file is which frame, and which of them cannot be shown."""
+
+import os
+import re
+from collections.abc import Iterator
+from fractions import Fraction
+from functools import cached_property
+from math import floor
+from pathlib import Path
+from typing import Literal
+
+import av
+from av.video.frame import VideoFrame
+
+from backend.ground.errors import VideoUnreadable
+from backend.media.sources import PICTURES, FrameFolder, is_picture
+
+_MOST_MISSING = 0.2
+"""Numbers with larger holes than this share are no count of frames: of every eighth one, say."""
+
+_Kind = Literal["mjpeg", "png", "webp"]
+_KINDS: tuple[tuple[bytes, _Kind], ...] = ((b"\xff\xd8", "mjpeg"), (b"\x89PNG", "png"), (b"RIFF", "webp"))
+"""How the files of each decoder begin; what a file is called does not matter."""
+
+
+def frame_files(folder: Path) -> list[Path | None]:
+    """The file of every frame, in order; None where the numbers of the others say that one is missing.
+
+    The order is that of the numbers in their names: `frame_9.jpg` comes before `frame_10.jpg`. The numbers count as
+    places where they run by ones with few holes; else the files follow one another.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     for number in (8, 9, 10, 12, 13, 14):
+    ...         (Path(folder) / f"f{number}.jpg").touch()
+    ...     [file and file.stem for file in frame_files(Path(folder))]
+    ['f8', 'f9', 'f10', None, 'f12', 'f13', 'f14']
+    """
+    with os.scandir(folder) as entries:
+        names = [entry.name for entry in entries if is_picture(entry.name)]
+    names.sort(key=_in_order)
+    files = [folder / name for name in names]
+    numbers = [int(found[-1]) if (found := re.findall(r"\d+", Path(name).stem)) else None for name in names]
+    first, last = (numbers[0], numbers[-1]) if numbers else (None, None)
+    if first is None or last is None or len(set(numbers)) < len(numbers):
+        return list(files)
+    places = last - first + 1
+    if not len(files) < places <= len(files) * (1 + _MOST_MISSING):
+        return list(files)
+    by_number = dict(zip(numbers, files, strict=True))
+    return [by_number.get(number) for number in range(first, last + 1)]
+
+
+def _in_order(name: str) -> tuple[list[tuple[int, str]], str]:
+    parts = re.split(r"(\d+)", name)
+    return [(int(part), "") if part.isdigit() else (0, part) for part in parts], name
+
+
+def place_at(time_s: float, fps: Fraction) -> int:
+    """Place of the frame on screen at an instant: floor(time x fps), for a time that is a decimal, or a frame's own.
+
+    >>> place_at(2.0, Fraction(3)), place_at(2.3, Fraction(3)), place_at(7 / 3, Fraction(3))
+    (6, 6, 7)
+    """
+    place = floor(Fraction(time_s) * fps)
+    return place + (float((place + 1) / fps) <= time_s)
+
+
+class OpenFolder:
+    """The frames of a folder, read one by one; stands where a file has its container and its picture stream.
+
+    Raises:
+        VideoUnreadable: there is no such folder, it may not be read, or it holds no pictures.
+    """
+
+    sample_aspect_ratio = Fraction(1)
+
+    def __init__(self, source: FrameFolder) -> None:
+        try:
+            self.files = frame_files(source.path)
+        except (FileNotFoundError, NotADirectoryError):
+            raise VideoUnreadable(f"{source.name}: no folder of frames in {source.parent}") from None
+        except PermissionError:
+            raise VideoUnreadable(f"{source.name} may not be read: change its permissions") from None
+        if not self.files:
+            raise VideoUnreadable(f"{source.name} holds no frames: {', '.join(PICTURES)} files are wanted")
+        self.name = source.name
+        self.average_rate = self.guessed_rate = source.fps
+        self.time_base = 1 / source.fps
+
+    @property
+    def width(self) -> int:
+        """Of the first frame that can be shown, in pixels."""
+        return self._first.width
+
+    @property
+    def height(self) -> int:
+        """The same upwards."""
+        return self._first.height
+
+    @property
+    def codec(self) -> str:
+        """What the first frame that is there is written in."""
+        heads = (file.read_bytes() for file in self.files if file is not None)
+        return next((kind for head in heads if (kind := _kind_of(head))), "unknown")
+
+    @property
+    def duration_s(self) -> Fraction:
+        """Where the last frame stops being shown."""
+        return len(self.files) * self.time_base
+
+    @cached_property
+    def _first(self) -> VideoFrame:
+        for place in range(len(self.files)):
+            if (picture := self.picture(place)) is not None:
+                return picture
+        raise VideoUnreadable(f"{self.name} is damaged: none of its frames can be shown")
+
+    def from_place(self, place: int) -> Iterator[tuple[int, VideoFrame | None]]:
+        """Every frame from the last that can be shown at or before a place; None where one cannot be shown."""
+        place = min(place, len(self.files) - 1)
+        while place > 0 and self.picture(place) is None:
+            place -= 1
+        for at in range(place, len(self.files)):
+            yield at, self.picture(at)
+
+    def picture(self, place: int) -> VideoFrame | None:
+        """One frame, its time set; None where it is missing, or damaged."""
+        file = self.files[place]
+        try:
+            data = file.read_bytes() if file is not None else b""
+            kind = _kind_of(data)
+            # FFmpeg shows the upper part of a JPEG file that was cut off, and says nothing.
+            if kind is None or (kind == "mjpeg" and data.rfind(b"\xff\xd9") < data.rfind(b"\xff\xda")):
+                return None
+            context = av.CodecContext.create(kind, "r")
+            context.thread_count = 1
+            pictures = [*context.decode(av.Packet(data)), *context.decode(None)]
+        except (OSError, av.FFmpegError):
+            return None
+        if not pictures or pictures[0].is_corrupt:
+            return None
+        picture = pictures[0]
+        picture.pts, picture.time_base = place, self.time_base
+        return picture
+
+
+def _kind_of(data: bytes) -> _Kind | None:
+    return next((kind for start, kind in _KINDS if data.startswith(start)), None)
