@@ -131,7 +131,7 @@ def _others(store: Store, by: Lead | Operator, one: Suggested, *, now: float) ->
     """Who decided meanwhile, where nothing was left to do."""
     with reading(store) as db:
         opened = facts.opened(db, one.query_id, one.number)
-        declined = rows.declined(db, one.query_id, one.number)
+        declined = rows.declined(db, one.query_id)
     if opened:
         did = f"{deciding.who(opened[1], by)} opened batch {one.number} of “{one.query}” {ago(now - opened[2])}"
     elif declined:

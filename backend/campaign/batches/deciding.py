@@ -41,7 +41,7 @@ def next_batch(store: Store, query_id: QueryId) -> NextBatch:
             query.unsettled,
             rules.state(unsettled=query.unsettled, pairs=query.pairs, declined=query.declined),
             rules.read(rows.versions(db)[-1].rule, query.relevances),
-            rows.declined(db, query_id, number),
+            rows.declined(db, query_id),
             OpenedBatch(query.batches, *newest[1:], _kept(db, query, query.batches)) if newest else None,
         )
 
@@ -156,11 +156,11 @@ def take_back_decline(
     """
     reason = tidied(reason, "taking a decision back")
     with writing(store) as db:
-        if rows.declined(db, query_id, number) is None:
+        if rows.declined(db, query_id) is None:
             if ended := rows.taken_back(db, query_id, number):
                 raise Overtaken(f"{who(ended[0], by)} took this decision back {ago(now - ended[1])}")
             raise ProjectError(f"nobody has declined batch {number} of query {query_id}: reload the page")
-        rows.end_decline(db, query_id, number, by.annotator_id, at=now)
+        rows.end_decline(db, query_id, by.annotator_id, at=now)
         _record(db, EventKind.BATCH_DECLINE_ENDED, by, query_id, {"number": number}, reason, now=now)
 
 
@@ -207,7 +207,7 @@ def _decidable(
             f"batch {number} of query {query_id} cannot be {what}: batch {query.batches + 1} comes first"
         )
     match rules.state(unsettled=query.unsettled, pairs=query.pairs, declined=query.declined):
-        case NextState.DECLINED if found := rows.declined(db, query_id, number):
+        case NextState.DECLINED if found := rows.declined(db, query_id):
             raise Overtaken(
                 f"{who(found.by, by)} declined batch {number} of this query {ago(now - found.at)} (“{found.reason}”): "
                 "take that back first, if it is to be opened"

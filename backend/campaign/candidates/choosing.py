@@ -100,7 +100,7 @@ def choose(
         if batch_size is not None:
             facts.set_batch_size(db, batch_size)
         campaign = facts.campaign(db)
-        lists.add_candidates(db, found, encoder.identity)
+        lists.add_candidates(db, found, encoder.identity, at=now)
         pairs = sum(lists.open_batch(db, campaign, query.query_id, 1, at=now, by=None) for query in asked)
         probe_pairs = sum(lists.open_probe(db, campaign, query_id, rows, at=now) for query_id, rows in probes.items())
         events.record(

@@ -1,6 +1,6 @@
 """Candidate lists are the record: there is one set of them, and it is never made again."""
 
-from backend.campaign.candidates.rows import lists
+from backend.campaign.candidates.rows import lists, sources
 from backend.campaign.project.folder import Project
 from backend.ground.errors import ProjectError
 
@@ -9,9 +9,15 @@ def require_no_lists(project: Project) -> None:
     """Refuse to go on once candidate lists are stored, or pairs of an earlier campaign stand in their place.
 
     Raises:
-        ProjectError: there are some; it names their encoder.
+        ProjectError: there are some; it names what they come from.
     """
-    if made_by := lists.encoder_of_candidates(project.store.db):
-        raise ProjectError(f"the candidate lists exist already (made with {made_by}); they are the record")
+    if lists.any_list(project.store.db):
+        raise ProjectError(f"the candidate lists exist already (made with {made_with(project)}); they are the record")
     if lists.any_batch(project.store.db):
         raise ProjectError("the pairs of an earlier campaign were imported with their queries; they are the record")
+
+
+def made_with(project: Project) -> str:
+    """What the candidate lists come from, in words: encoders by their identity, runs by their names."""
+    names = [source.name for source in sources.all_sources(project.store.db)]
+    return ", ".join(dict.fromkeys(names)) or "no encoder"

@@ -40,14 +40,15 @@ SPLITS = """
 PROBES = """
   SELECT DISTINCT 'query ' || b.query_id FROM batch b
   JOIN pair p USING (batch_id) JOIN query q ON q.query_id = b.query_id
-  WHERE b.number IS NULL AND (q.split = 'train' OR p.query_id <> b.query_id OR EXISTS (
-    SELECT 1 FROM candidate c WHERE c.query_id = p.query_id AND c.moment_id = p.moment_id
-    AND c.rank <= (SELECT batch_size FROM campaign)
-      * (SELECT coalesce(max(n.number), 1) FROM batch n WHERE n.query_id = b.query_id)))
+  WHERE b.number IS NULL AND (q.split = 'train' OR p.query_id <> b.query_id
+    OR NOT EXISTS (SELECT 1 FROM batch n WHERE n.query_id = b.query_id AND n.number = 1) OR EXISTS (
+    SELECT 1 FROM candidate c JOIN candidate h ON h.query_id = c.query_id AND h.rank > c.rank
+      JOIN pair o ON o.query_id = h.query_id AND o.moment_id = h.moment_id JOIN batch n ON n.batch_id = o.batch_id
+    WHERE c.query_id = p.query_id AND c.moment_id = p.moment_id AND n.number IS NOT NULL AND n.part = 1))
 """
 DECLINED = """
   SELECT 'query ' || d.query_id || ', batch ' || d.number FROM declined_batch d JOIN batch b USING (query_id, number)
-  WHERE d.ended_at IS NULL
+  WHERE d.ended_at IS NULL AND b.part = 1
 """
 SKIPPED_AND_SEATED = """
   SELECT 'pair ' || k.pair_id || ', annotator ' || k.annotator_id FROM skip k

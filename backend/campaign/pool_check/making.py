@@ -214,7 +214,7 @@ def _add(
             kind = PutInAs.POSITIVE if video in one.positives else PutInAs.NEGATIVE
             places.append((query_id, moment_of[video], kind))
     facts.set_batch_size(db, max(len(one.videos) for one in drawn.drawn))
-    lists.add_candidates(db, candidates, made_by)
+    lists.add_candidates(db, candidates, made_by, at=now)
     rows.add(db, found, places)
     campaign = facts.campaign(db)
     for mine in asked:

@@ -193,7 +193,7 @@ def _fill(project: Project, release: _Release, now: float, progress: Progress | 
         moments = _add_moments(db, release, now)
         asked = returning.queries(release.truth, release.campaign.pairs, release.training)
         queries.add_released(db, asked, release.manifest.name or release.name)
-        listed = _add_lists(db, release, asked)
+        listed = _add_lists(db, release, asked, now)
         by_split = queries.split_counts(db)
         what = {"file": release.name, **by_split}
         events.record(db, EventKind.QUERIES_ADDED, at=now, actor=None, subject="queries", payload=what)
@@ -247,7 +247,7 @@ def _add_imprecise(db: Database, found: list[ReturnedMoment], now: float) -> Non
         decisions.decide(db, text, None, at=now, by=None)
 
 
-def _add_lists(db: Database, release: _Release, asked: list[QueryRow]) -> int:
+def _add_lists(db: Database, release: _Release, asked: list[QueryRow], now: float) -> int:
     """The candidates that were handed out, and the lists of training queries; how many of the latter."""
     numbers = moment_ids(db)
     number_of = {query.text: query.query_id for query in asked if query.split is not Split.TRAIN}
@@ -266,7 +266,7 @@ def _add_lists(db: Database, release: _Release, asked: list[QueryRow]) -> int:
             CandidateRow(QueryId(query_id), rank, MomentId(numbers[one.span]), one.similarity)
             for rank, one in enumerate(found, start=1)
         ]
-    lists.add_candidates(db, rows, release.encoder)
+    lists.add_candidates(db, rows, release.encoder, at=now)
     return len(training)
 
 

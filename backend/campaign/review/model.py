@@ -175,8 +175,8 @@ class CasePage:
 class QueryReview:
     """One query on the lead's page.
 
-    `relevances` are those of the open batches in rank order, None where undecided; the last `speak` of them speak for
-    or against the next one.
+    `relevances` are those of the open batches in rank order, None where undecided, those of a later pooling left out;
+    the last `speak` of them speak for or against the next one.
     """
 
     query_id: QueryId

@@ -36,21 +36,24 @@ def decline(db: Database, query_id: QueryId, number: int, lead: AnnotatorId | No
     )
 
 
-def end_decline(db: Database, query_id: QueryId, number: int, lead: AnnotatorId | None, *, at: float) -> None:
-    """The decision not to open a batch stands no more."""
+def end_decline(db: Database, query_id: QueryId, lead: AnnotatorId | None, *, at: float) -> None:
+    """The decision not to open a further batch stands no more."""
     db.conn.execute(
-        "UPDATE declined_batch SET ended_at = ?, ended_by = ? WHERE query_id = ? AND number = ? AND ended_at IS NULL",
-        [at, lead, query_id, number],
+        "UPDATE declined_batch SET ended_at = ?, ended_by = ? WHERE query_id = ? AND ended_at IS NULL",
+        [at, lead, query_id],
     )
 
 
-def declined(db: Database, query_id: QueryId, number: int) -> DeclinedBatch | None:
-    """The decision not to open a batch, if one stands."""
+def declined(db: Database, query_id: QueryId) -> DeclinedBatch | None:
+    """The decision not to open a further batch, if one stands.
+
+    It stands whatever number that batch has by now: what a later pooling found is a batch, too.
+    """
     row = db.conn.execute(
         "SELECT a.name, d.declined_at, d.reason FROM declined_batch d "
         "LEFT JOIN annotator a ON a.annotator_id = d.declined_by "
-        "WHERE d.query_id = ? AND d.number = ? AND d.ended_at IS NULL",
-        [query_id, number],
+        "WHERE d.query_id = ? AND d.ended_at IS NULL",
+        [query_id],
     ).fetchone()
     return DeclinedBatch(*row) if row else None
 

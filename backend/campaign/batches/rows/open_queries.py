@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby
 
+from backend.campaign.candidates.rows.lists import STILL_LISTED
 from backend.campaign.nouns import Split
 from backend.ground.ids import BatchId, QueryId
 from backend.store.engine import Database
@@ -25,28 +26,28 @@ class OpenQuery:
     unsettled: int
     """Pairs of the open batches that wait for grades; those with a clip that cannot be shown wait for none."""
     relevances: tuple[int | None, ...]
-    """Of the open batches' pairs in rank order."""
+    """Of the open batches' pairs in rank order; those left out that a later pooling handed out, whose ranks tell
+    nothing about how deep a list is worth judging."""
 
 
 def open_queries(db: Database, query_id: QueryId | None = None) -> Iterator[OpenQuery]:
     """Queries with an open batch and further candidates, in judging order; or the one asked for, also without any."""
     if query_id is None:
-        which, values = "WHERE k.last_rank > o.batches * (SELECT batch_size FROM campaign)", {}
+        which, values = "WHERE o.still_listed > 0", {}
     else:
         which, values = "WHERE q.query_id = :query", {"query": query_id}
-    only = "" if query_id is None else "AND query_id = :query"
+    only = "" if query_id is None else "AND b.query_id = :query"
     rows = db.conn.execute(
         f"""
-        WITH o AS (SELECT query_id, count(*) AS batches FROM batch WHERE number IS NOT NULL {only} GROUP BY query_id)
+        WITH o AS (SELECT b.query_id, count(*) AS batches, {STILL_LISTED.format(query="b.query_id")} AS still_listed
+          FROM batch b WHERE b.number IS NOT NULL {only} GROUP BY b.query_id)
         SELECT q.query_id, q.text, q.split, o.batches,
-          max(0, min(b.size, coalesce(k.last_rank, 0) - o.batches * b.size)),
+          max(0, min(b.size, o.still_listed)),
           EXISTS (SELECT 1 FROM declined_batch d
-            WHERE d.query_id = o.query_id AND d.number = o.batches + 1 AND d.ended_at IS NULL),
-          c.relevance,
+            WHERE d.query_id = o.query_id AND d.ended_at IS NULL),
+          c.relevance, h.part,
           f.moment_id IS NULL AND coalesce(c.verdict, 'open') IN ('open', 'escalated')
         FROM o JOIN query q USING (query_id) JOIN (SELECT batch_size AS size FROM campaign) b
-          JOIN (SELECT query_id, (SELECT max(rank) FROM candidate r WHERE r.query_id = o.query_id) AS last_rank FROM o)
-            AS k USING (query_id)
           JOIN pair p USING (query_id) JOIN batch h USING (batch_id)
           LEFT JOIN consensus c USING (pair_id) LEFT JOIN clip_fault f ON f.moment_id = p.moment_id
         {which} AND h.number IS NOT NULL ORDER BY q.position, p.rank
@@ -61,8 +62,8 @@ def open_queries(db: Database, query_id: QueryId | None = None) -> Iterator[Open
             first[1],
             Split(first[2]),
             *(first[3], first[4], bool(first[5])),
-            unsettled=sum(row[7] for row in pairs),
-            relevances=tuple(row[6] for row in pairs),
+            unsettled=sum(row[8] for row in pairs),
+            relevances=tuple(row[6] for row in pairs if row[7] == 1),
         )
 
 

@@ -1,10 +1,11 @@
 """Candidate lists, and the batches of pairs that are handed out from them: reads and writes."""
 
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from backend.campaign.candidates.rows import agenda
+from backend.campaign.candidates.rows import agenda, sources
 from backend.campaign.project.model import Campaign
 from backend.ground.ids import AnnotatorId, BatchId, MomentId, QueryId
 from backend.store.engine import Database
@@ -12,6 +13,12 @@ from backend.store.engine import Database
 FIRST_ROUND_SEATS = (1, 2)
 PROBE_PAIRS = "(SELECT t.pair_id FROM batch AS o JOIN pair AS t USING (batch_id) WHERE o.number IS NULL)"
 """The pairs that are judged for a probe alone, for use in a condition."""
+
+STILL_LISTED = (
+    "((SELECT count(*) FROM candidate k WHERE k.query_id = {query}) - (SELECT count(*) FROM batch n "
+    "JOIN pair t USING (batch_id) WHERE n.query_id = {query} AND n.number IS NOT NULL))"
+)
+"""How many candidates of a query no batch has handed out. Pairs of an earlier campaign came from no list: below 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,11 +31,25 @@ class CandidateRow:
     similarity: float
 
 
-def add_candidates(db: Database, rows: Iterable[CandidateRow], encoder: str) -> None:
-    """Store candidate lists under the identity of the encoder that made them."""
+class _New(NamedTuple):
+    """A pair to be made."""
+
+    moment_id: MomentId
+    rank: int
+    similarity: float | None
+    encoder: str | None
+
+
+def add_candidates(db: Database, rows: Iterable[CandidateRow], encoder: str, *, at: float) -> None:
+    """Store candidate lists that captions alone gave, under the identity of the encoder that made them."""
+    add_listed(db, ((row.query_id, row.rank, row.moment_id, row.similarity, encoder) for row in rows))
+    sources.note_similar(db, encoder, at=at)
+
+
+def add_listed(db: Database, rows: Iterable[tuple[QueryId, int, MomentId, float | None, str | None]]) -> None:
+    """Store candidates: query, rank, moment, and similarity with its encoder where there is one."""
     db.conn.executemany(
-        "INSERT INTO candidate (query_id, rank, moment_id, similarity, encoder) VALUES (?, ?, ?, ?, ?)",
-        ((row.query_id, row.rank, row.moment_id, row.similarity, encoder) for row in rows),
+        "INSERT INTO candidate (query_id, rank, moment_id, similarity, encoder) VALUES (?, ?, ?, ?, ?)", rows
     )
 
 
@@ -52,38 +73,68 @@ def longest_training_list(db: Database) -> int:
     return found
 
 
+def any_list(db: Database) -> bool:
+    """Whether candidates were chosen, from whatever source."""
+    return db.conn.execute("SELECT 1 FROM candidate LIMIT 1").fetchone() is not None
+
+
 def encoder_of_candidates(db: Database) -> str | None:
-    """Identity of the encoder behind the stored candidate lists; None before there are any."""
-    row = db.conn.execute("SELECT encoder FROM candidate LIMIT 1").fetchone()
+    """Identity of the encoder behind the similarities of the stored lists; None where there are none."""
+    row = db.conn.execute("SELECT encoder FROM candidate WHERE encoder IS NOT NULL LIMIT 1").fetchone()
     return row[0] if row else None
 
 
 def open_batch(
     db: Database, campaign: Campaign, query_id: QueryId, number: int, *, at: float, by: AnnotatorId | None
 ) -> int:
-    """Hand out candidates of ranks (number-1)*size+1 .. number*size: their pairs, with the first free seats each.
-
-    Those that the query's probe handed out already come over from there, with their seats and grades.
+    """Hand out the next candidates of a query by rank, as many as a batch has.
 
     Returns:
         The number of pairs in the batch (0 if the candidate list ends before).
     """
-    size = campaign.batch_size
-    chosen = [
-        CandidateRow(query_id, *row)
-        for row in db.conn.execute(
-            "SELECT rank, moment_id, similarity FROM candidate "
-            "WHERE query_id = ? AND rank > ? AND rank <= ? ORDER BY rank",
-            [query_id, (number - 1) * size, number * size],
-        )
-    ]
+    chosen = db.conn.execute(
+        """
+        SELECT k.moment_id FROM candidate k WHERE k.query_id = ? AND NOT EXISTS (
+          SELECT 1 FROM pair p JOIN batch b USING (batch_id)
+          WHERE p.query_id = k.query_id AND p.moment_id = k.moment_id AND b.number IS NOT NULL)
+        ORDER BY k.rank LIMIT ?
+        """,
+        [query_id, campaign.batch_size],
+    )
+    moments = [MomentId(row[0]) for row in chosen]
+    open_batch_of(db, campaign, query_id, number, moments, at=at, by=by)
+    return len(moments)
+
+
+def open_batch_of(
+    db: Database,
+    campaign: Campaign,
+    query_id: QueryId,
+    number: int,
+    moments: Collection[MomentId],
+    *,
+    part: int = 1,
+    at: float,
+    by: AnnotatorId | None,
+) -> None:
+    """Hand out these candidates of a query, which no batch holds: their pairs, with the first free seats each.
+
+    Those that the query's probe handed out already come over from there, with their seats and grades.
+    """
     probe = db.conn.execute("SELECT batch_id FROM batch WHERE query_id = ? AND number IS NULL", [query_id]).fetchone()
     there: set[int] = set()
     if probe:
         rows = db.conn.execute("SELECT moment_id FROM pair WHERE batch_id = ?", [probe[0]])
-        there = {row[0] for row in rows} & {row.moment_id for row in chosen}
-    new = [row for row in chosen if row.moment_id not in there]
-    batch_id = _hand_out(db, campaign, query_id, number, new, at=at, by=by)
+        there = {row[0] for row in rows}.intersection(moments)
+    wanted = set(moments) - there
+    new = [
+        _New(MomentId(row[0]), row[1], row[2], row[3])
+        for row in db.conn.execute(
+            "SELECT moment_id, rank, similarity, encoder FROM candidate WHERE query_id = ? ORDER BY rank", [query_id]
+        )
+        if row[0] in wanted
+    ]
+    batch_id = _hand_out(db, campaign, query_id, number, new, part=part, at=at, by=by)
     if probe:
         db.conn.executemany(
             "UPDATE pair SET batch_id = ? WHERE query_id = ? AND moment_id = ?",
@@ -91,14 +142,14 @@ def open_batch(
         )
         agenda.refresh(db, BatchId(probe[0]))
     agenda.refresh(db, batch_id)
-    return len(chosen)
 
 
 def open_probe(db: Database, campaign: Campaign, query_id: QueryId, rows: Iterable[CandidateRow], *, at: float) -> int:
     """Hand out the probe of a query: those of its pairs that no batch holds; how many that are."""
     held = {row[0] for row in db.conn.execute("SELECT moment_id FROM pair WHERE query_id = ?", [query_id])}
-    new = [row for row in rows if row.moment_id not in held]
-    agenda.refresh(db, _hand_out(db, campaign, query_id, None, new, at=at, by=None))
+    made_by = encoder_of_candidates(db)
+    new = [_New(row.moment_id, row.rank, row.similarity, made_by) for row in rows if row.moment_id not in held]
+    agenda.refresh(db, _hand_out(db, campaign, query_id, None, new, part=1, at=at, by=None))
     return len(new)
 
 
@@ -107,24 +158,24 @@ def _hand_out(
     campaign: Campaign,
     query_id: QueryId,
     number: int | None,
-    rows: Sequence[CandidateRow],
+    rows: Sequence[_New],
     *,
+    part: int,
     at: float,
     by: AnnotatorId | None,
 ) -> BatchId:
     """A new batch with these pairs, the first seats at each of them free."""
     cursor = db.conn.execute(
-        "INSERT INTO batch (query_id, number, opened_at, opened_by) VALUES (?, ?, ?, ?)",
-        [query_id, number, at, by],
+        "INSERT INTO batch (query_id, number, part, opened_at, opened_by) VALUES (?, ?, ?, ?, ?)",
+        [query_id, number, part, at, by],
     )
     batch_id = BatchId(int(cursor.lastrowid or 0))
-    made_by = encoder_of_candidates(db)
     db.conn.executemany(
         "INSERT INTO pair (pair_key, batch_id, query_id, moment_id, rank, similarity, encoder) "
         "VALUES (?, ?, ?, ?, ?, ?, ?)",
         (
             # The key is opaque on purpose.
-            (secrets.token_urlsafe(12), batch_id, query_id, row.moment_id, row.rank, row.similarity, made_by)
+            (secrets.token_urlsafe(12), batch_id, query_id, row.moment_id, row.rank, row.similarity, row.encoder)
             for row in rows
         ),
     )

@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+from backend.campaign.candidates.rows.lists import STILL_LISTED
 from backend.campaign.review.model import QueryFilter, QueryPlace, QueryReview, QueryShow
 from backend.campaign.review.rows import reviews
 from backend.ground.errors import ProjectError
@@ -10,11 +11,7 @@ from backend.ground.ids import QueryId
 from backend.store.engine import Database, containing
 
 _BATCHES = "(SELECT count(b.number) FROM batch b WHERE b.query_id = q.query_id)"
-_LAST_RANK = "(SELECT coalesce(max(k.rank), 0) FROM candidate k WHERE k.query_id = q.query_id)"
-_DECLINED = (
-    "EXISTS (SELECT 1 FROM declined_batch d WHERE d.query_id = q.query_id "
-    f"AND d.number = {_BATCHES} + 1 AND d.ended_at IS NULL)"
-)
+_DECLINED = "EXISTS (SELECT 1 FROM declined_batch d WHERE d.query_id = q.query_id AND d.ended_at IS NULL)"
 _SORTED_BY = {
     "query": "q.text COLLATE NOCASE",
     "split": "q.split",
@@ -29,7 +26,7 @@ _SHOWN = {
     QueryShow.IN_WORK: "t.settled < t.pairs",
     # As `QueryReview.more_candidates` says it; what a lead declined waits for nobody.
     QueryShow.NEXT_BATCH: "t.settled + t.blocked = t.pairs "
-    f"AND {_LAST_RANK} > {_BATCHES} * (SELECT batch_size FROM campaign) AND NOT {_DECLINED}",
+    f"AND {STILL_LISTED.format(query='q.query_id')} > 0 AND NOT {_DECLINED}",
     QueryShow.DECLINED: _DECLINED,
 }
 # From the batches on: what a probe alone holds is in no list.

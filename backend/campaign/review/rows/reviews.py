@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from backend.campaign.batches.rows import deciding
-from backend.campaign.candidates.rows.lists import PROBE_PAIRS
+from backend.campaign.candidates.rows.lists import PROBE_PAIRS, STILL_LISTED
 from backend.campaign.judging.model import ActKind, SkipKind
 from backend.campaign.nouns import Split, Verdict
 from backend.campaign.quality.rules.pace import too_fast
@@ -94,7 +94,8 @@ def _query_reviews(db: Database, only: str, values: Mapping[str, str]) -> list[Q
     relevances: dict[int, list[int | None]] = defaultdict(list)
     for row in db.conn.execute(
         "SELECT p.query_id, c.relevance FROM pair p JOIN batch b USING (batch_id) "
-        f"LEFT JOIN consensus c USING (pair_id) WHERE b.number IS NOT NULL {only} ORDER BY p.query_id, p.rank",
+        "LEFT JOIN consensus c USING (pair_id) "
+        f"WHERE b.number IS NOT NULL AND b.part = 1 {only} ORDER BY p.query_id, p.rank",
         values,
     ):
         relevances[row[0]].append(row[1])
@@ -102,9 +103,8 @@ def _query_reviews(db: Database, only: str, values: Mapping[str, str]) -> list[Q
         f"""
         SELECT q.query_id, q.text, q.split, count(*) AS pairs, sum(p.settled) AS settled, sum(p.escalated) AS escalated,
           sum(p.discarded) AS discarded, sum(p.blocked) AS blocked, sum(p.grades) AS grades,
-          (SELECT batch_size FROM campaign) AS batch_size,
           (SELECT count(b.number) FROM batch b WHERE b.query_id = q.query_id) AS batches,
-          (SELECT max(rank) FROM candidate k WHERE k.query_id = q.query_id) AS last_rank
+          {STILL_LISTED.format(query="q.query_id")} AS still_listed
         FROM query q JOIN (
           SELECT p.query_id, coalesce(c.verdict IN ('consensus', 'discarded', 'adjudicated'), 0) AS settled,
             c.verdict IS 'escalated' AS escalated, c.verdict IS 'discarded' AS discarded,
@@ -131,9 +131,7 @@ def _query_reviews(db: Database, only: str, values: Mapping[str, str]) -> list[Q
             grades=r["grades"],
             relevances=tuple(relevances[r["query_id"]]),
             batches_open=r["batches"],
-            # An imported campaign has pairs, but no list from which more could be handed out.
-            more_candidates=(r["last_rank"] or 0) > r["batches"] * r["batch_size"]
-            and r["settled"] + r["blocked"] == r["pairs"],
+            more_candidates=r["still_listed"] > 0 and r["settled"] + r["blocked"] == r["pairs"],
             speak=speak,
         )
         for r in rows

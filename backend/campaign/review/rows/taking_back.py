@@ -13,7 +13,7 @@ _WORK = {
 }
 """Tables in which a row is somebody's work on a pair or a query, by what people call the rows."""
 
-_GOES = ("agenda", "seat", "pair", "batch", "candidate", "query")
+_GOES = ("agenda", "seat", "pair", "batch", "candidate_source", "source", "candidate", "query")
 """Those that refer to others first."""
 
 

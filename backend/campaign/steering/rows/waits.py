@@ -1,5 +1,6 @@
 """What waits for a lead, counted: reads only, each a range of an index or a walk over few rows."""
 
+from backend.campaign.candidates.rows.lists import STILL_LISTED
 from backend.ground.ids import AnnotatorId
 from backend.store.engine import Database
 
@@ -45,8 +46,7 @@ def batches(db: Database) -> int:
         "  LEFT JOIN consensus c USING (pair_id) WHERE p.query_id = b.query_id AND o.number IS NOT NULL "
         f"  AND {_OPEN} AND p.moment_id NOT IN (SELECT moment_id FROM clip_fault)) "
         "AND NOT EXISTS (SELECT 1 FROM declined_batch d WHERE d.query_id = b.query_id AND d.ended_at IS NULL) "
-        "AND (SELECT max(k.rank) FROM candidate k WHERE k.query_id = b.query_id) "
-        "  > count(*) * (SELECT batch_size FROM campaign))",
+        f"AND {STILL_LISTED.format(query='b.query_id')} > 0)",
     )
 
 
