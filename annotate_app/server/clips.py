@@ -12,6 +12,9 @@ from backend import api
 FOR_AN_HOUR = "private, max-age=3600"
 """For an address whose clip never changes; another person on the same computer has to ask again."""
 
+# Addresses end in .mp4 whatever the project's clips are: browsers go by what the answer says.
+_KINDS = {".mp4": "video/mp4", ".webm": "video/webm", ".webp": "image/webp", ".gif": "image/gif"}
+
 
 async def cut_clip(
     clips: ClipWorker[api.ClipJob], find: Callable[[], api.ClipJob], *, urgent: bool = True
@@ -37,8 +40,7 @@ def clip_response(job: api.ClipJob, kept: str = FOR_AN_HOUR, headers: Mapping[st
     """The answer with a clip, or a storyboard, that is there."""
     # The name is a digest of the content; the default ETag is of the file's time, which using it changes.
     told = {"Cache-Control": kept, "ETag": f'"{job.path.stem}"', **(headers or {})}
-    kind = "image/webp" if job.path.suffix == ".webp" else "video/mp4"
-    return FileResponse(job.path, media_type=kind, headers=told)
+    return FileResponse(job.path, media_type=_KINDS[job.path.suffix], headers=told)
 
 
 def refused(status: int, message: str) -> Response:

@@ -311,8 +311,8 @@ if TYPE_CHECKING:
     from backend.campaign.statistics.model import Statistics
     from backend.language.endpoint import Endpoint
     from backend.media.clips import ensure as cut_clip
-    from backend.media.cut import CutReport
     from backend.media.jobs import ClipJob, is_cut
+    from backend.media.report import CutReport
     from backend.scoring.analysis.cases import Case
     from backend.scoring.asked import split as split_measures
     from backend.scoring.benchmarks import BENCHMARKS, benchmark_named

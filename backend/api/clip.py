@@ -5,20 +5,33 @@ from pathlib import Path
 from backend.ground.arriving import require_room
 from backend.ground.errors import InputError
 from backend.media import cut as scissors
-from backend.media.cut import CutReport
+from backend.media.gif import cut_gif
+from backend.media.jobs import ClipForm, Profile
+from backend.media.report import CutReport
+
+GIF = "gif"
+KINDS = (*(str(form) for form in ClipForm), GIF)
+_LISTED = ", ".join(f".{kind}" for kind in KINDS[:-1]) + f" or .{KINDS[-1]}"
 
 
 def cut(source: Path, start_s: float, end_s: float, out: Path) -> CutReport:
-    """Write the moment `[start_s, end_s)` to a file that a person names; see `backend.media.cut.cut`.
+    """Write the moment `[start_s, end_s)` to a file that a person names; its extension says of what kind.
+
+    See `backend.media.cut.cut` for `.mp4` and `.webm`, `backend.media.gif.cut_gif` for `.gif`.
 
     Raises:
-        InputError: the span is none, or `out` is a folder, or the video itself.
+        InputError: the span is none, or `out` is a folder, or the video itself, or has another extension.
         ProjectError: nothing can be written there.
         VideoUnreadable: nothing can be shown.
     """
     if out.is_dir():
         raise InputError.single(out, "is a folder: name a file")
+    kind = out.suffix.lower().removeprefix(".")
+    if kind not in KINDS:
+        raise InputError.single(out, f"has no extension of a clip: name it {_LISTED}")
     if out.exists() and source.exists() and out.samefile(source):
         raise InputError.single(out, "is the video itself: name another file")
     require_room(out)
-    return scissors.cut(source, start_s, end_s, out)
+    if kind == GIF:
+        return cut_gif(source, start_s, end_s, out)
+    return scissors.cut(source, start_s, end_s, out, Profile(ClipForm(kind)))

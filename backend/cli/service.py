@@ -78,9 +78,14 @@ def clip(
     ],
     start: Annotated[float, typer.Argument(metavar="START", help="In seconds.", show_default=False)],
     end: Annotated[float, typer.Argument(metavar="END", help="In seconds, exclusive.", show_default=False)],
-    out: Annotated[Path, typer.Argument(metavar="OUT.mp4", help="The clip to write.", show_default=False)],
+    out: Annotated[
+        Path, typer.Argument(metavar="OUT", help="The clip to write: .mp4, .webm or .gif.", show_default=False)
+    ],
 ) -> None:
-    """Cut one exact moment: the frames with START <= time < END, as H.264 that every browser plays.
+    """Cut one exact moment: the frames with START <= time < END.
+
+    What OUT ends in says of what kind the clip is: .mp4 (H.264 and AAC, which every browser plays), .webm (VP9 and
+    Opus, free of patents), .gif (for slides and papers: silent, at most 360 lines and 12.5 frames a second).
 
     Example: reelrank clip episode.mkv 63.47 77.42 moment.mp4
     """

@@ -2,17 +2,25 @@
 
 import fcntl
 import os
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from backend.media.cut import cut
-from backend.media.jobs import SAFE_AGE_S, STORYBOARD_FRAMES, STORYBOARD_WIDTH_PX, ClipJob, is_cut
+from backend.media.gif import cut_gif
+from backend.media.jobs import (
+    FINISHED,
+    SAFE_AGE_S,
+    STORYBOARD_FRAMES,
+    STORYBOARD_WIDTH_PX,
+    THUMBNAIL_WIDTH_PX,
+    ClipJob,
+    ClipKind,
+    is_cut,
+)
+from backend.media.report import part_of
 from backend.media.strip import film_strip
-
-PICTURE = ".webp"
 
 
 def ensure(job: ClipJob, now: Callable[[], float] = time.time) -> Path:
@@ -31,21 +39,30 @@ def ensure(job: ClipJob, now: Callable[[], float] = time.time) -> Path:
             if not is_cut(job, now()):
                 _make(job)
                 is_cut(job, now())
-                _evict(job.path, job.max_cache_bytes, now())
+                _evict(job.path, job.cache.max_bytes, now())
     return job.path
 
 
 def _make(job: ClipJob) -> None:
-    if job.path.suffix != PICTURE:
-        cut(job.source, job.start_s, job.end_s, job.path)
-        return
-    shown = film_strip(job.source, job.start_s, job.end_s, frames=STORYBOARD_FRAMES, width_px=STORYBOARD_WIDTH_PX)
-    part = job.path.with_name(f"{job.path.name}.{os.getpid()}.{threading.get_ident()}.part")
-    try:
-        part.write_bytes(shown)
-        part.replace(job.path)
-    finally:
-        part.unlink(missing_ok=True)
+    if job.kind is ClipKind.CLIP:
+        cut(job.source, job.start_s, job.end_s, job.path, job.cache.profile)
+    elif job.kind is ClipKind.GIF:
+        cut_gif(job.source, job.start_s, job.end_s, job.path)
+    else:
+        part = part_of(job.path)
+        try:
+            part.write_bytes(_picture(job))
+            part.replace(job.path)
+        finally:
+            part.unlink(missing_ok=True)
+
+
+def _picture(job: ClipJob) -> bytes:
+    if job.kind is ClipKind.STORYBOARD:
+        size = {"frames": STORYBOARD_FRAMES, "width_px": STORYBOARD_WIDTH_PX}
+        return film_strip(job.source, job.start_s, job.end_s, **size)
+    middle_s = (job.start_s + job.end_s) / 2
+    return film_strip(job.source, middle_s, middle_s, frames=1, width_px=THUMBNAIL_WIDTH_PX)
 
 
 @contextmanager
@@ -83,7 +100,7 @@ def _evict(newest: Path, max_bytes: int, now: float) -> None:
             stat = entry.stat()
         except FileNotFoundError:  # removed by another process
             continue
-        if entry.name.endswith((".mp4", PICTURE)):
+        if entry.name.endswith(FINISHED):
             clips.append((stat.st_mtime, stat.st_size, Path(entry.path)))
         elif entry.name.endswith(".part") and stat.st_mtime < now - SAFE_AGE_S:
             Path(entry.path).unlink(missing_ok=True)

@@ -1,186 +1,200 @@
-"""Cut moment clips: exactly the frames of the moment, in a form that every browser plays."""
+"""Cut moment clips: exactly the frames of the moment, in a form that browsers play.
 
-from __future__ import annotations  # PyAV's Packet takes a type argument in its stubs only
+Several moments of one video may be cut from one decoding of it; the clips are the same, frame by frame.
+"""
 
-import os
-import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from fractions import Fraction
-from math import isfinite
 from pathlib import Path
 
-import av
 from av.audio.frame import AudioFrame
-from av.audio.stream import AudioStream
-from av.container import InputContainer, OutputContainer
-from av.packet import Packet
+from av.container import InputContainer
+from av.video.frame import VideoFrame
 from av.video.stream import VideoStream
 
-from backend.ground.errors import InputError, VideoUnreadable
+from backend.ground.errors import VideoUnreadable
 from backend.media.decode import (
     FrameSpan,
     PictureStream,
     TimedFrame,
-    frame_interval_s,
     opened,
+    packets_from,
     picture_stream,
     sound_stream,
+    time_of,
 )
+from backend.media.encode import ClipWriter
+from backend.media.jobs import Profile
 from backend.media.picture import PictureConverter
-from backend.media.sound import SAMPLE_RATE, sound_between
+from backend.media.report import CutReport, part_of, require_span, warnings, why_empty
+from backend.media.sound import sound_between
 from backend.media.sources import Source
-
-# Whoever changes how clips are made changes `backend.media.jobs.PROFILE` too.
-_PICTURE_OPTIONS = {
-    "preset": "veryfast",
-    "crf": "26",
-    # A browser that goes back one frame decodes at most this many.
-    "g": "25",
-    # Without frames that wait for later ones, decoding order is presentation order: a clip starts at 0 in every
-    # player, with no edit list to honour.
-    "bf": "0",
-    "threads": "1",
-}
-_SOUND_BITS_PER_S = 96_000
 
 
 @dataclass(frozen=True, slots=True)
-class CutReport:
-    """What is in a clip: `duration_s` from the first frame to where the last stops being shown.
+class CutSpan:
+    """A clip to be cut: the moment `[start_s, end_s)`, and the file to write."""
 
-    `warnings` are findings about the source for the person in charge; empty where all is well.
-    """
-
-    frames: int
-    duration_s: float
-    warnings: tuple[str, ...]
+    start_s: float
+    end_s: float
+    out: Path
 
 
-def cut(source: Source, start_s: float, end_s: float, out: Path) -> CutReport:
-    """Write the moment `[start_s, end_s)` of `source` to `out` as an MP4 file (H.264 and AAC).
+def cut(source: Source, start_s: float, end_s: float, out: Path, profile: Profile | None = None) -> CutReport:
+    """Write the moment `[start_s, end_s)` of `source` to `out`, as an MP4 file unless the profile says otherwise.
 
     The clip holds exactly the frames with `start_s <= time < end_s` (see `FrameSpan`), shifted so that the first
-    is at 0, their spacing unchanged; sound, where there is any, is cut to the sample and encoded within an AAC
-    frame (21 ms). A moment shorter than a frame interval becomes the one frame visible at its start.
+    is at 0, their spacing unchanged (in WebM to the millisecond); sound, where there is any, is cut to the sample and
+    encoded within a packet (21 ms). A moment shorter than a frame interval becomes the one frame visible at its start.
 
     Raises:
         InputError: the span is empty, negative or not finite.
         VideoUnreadable: nothing can be shown. After any error `out` is as it was before.
     """
-    if not (isfinite(start_s) and isfinite(end_s) and 0 <= start_s < end_s):
-        raise InputError.single(source.name, f"a moment from {start_s} to {end_s} s is not a span of time")
-    start_s, end_s = float(start_s), float(end_s)
-    out.parent.mkdir(parents=True, exist_ok=True)
-    partial = out.with_name(f"{out.name}.{os.getpid()}.{threading.get_ident()}.part")
-    try:
-        report = _cut(source, start_s, end_s, partial)
-        partial.replace(out)
-    finally:
-        partial.unlink(missing_ok=True)
-    return report
+    require_span(source, start_s, end_s)
+    wanted = CutSpan(float(start_s), float(end_s), out)
+    with ExitStack() as parts:
+        return _alone(source, _Clip(source, wanted, profile or Profile(), parts))
 
 
-def _cut(source: Source, start_s: float, end_s: float, out: Path) -> CutReport:
-    # Opened twice: pictures and sound each seek to their own place, wherever the file interleaves them.
-    with opened(source) as container, opened(source) as sound_container:
-        stream = picture_stream(container, source)
-        span = FrameSpan(container, stream, start_s, end_s)
-        frames = iter(span)
-        first = next(frames, None)
-        if first is None:
-            raise VideoUnreadable(_why_empty(span, source.name, start_s, end_s))
-        sound: Iterator[AudioFrame] = iter(())
-        sounding = sound_stream(sound_container)
-        if sounding is not None and isinstance(sound_container, InputContainer):
-            sound = sound_between(sound_container, sounding, first.time_s, max(Fraction(end_s), first.time_s))
-        with av.open(str(out), "w", format="mp4", options={"movflags": "+faststart"}) as clip:
-            writer = _Writer(clip, stream, first, sound)
-            writer.add(first)
-            for frame in frames:
-                writer.add(frame)
-            writer.finish()
-        if writer.written == 0:
-            raise VideoUnreadable(f"{source.name}: the moment {start_s}-{end_s} s could not be encoded")
-        return CutReport(writer.written, float(writer.ends_s), tuple(_warnings(span, stream, end_s)))
+def cut_together(source: Source, wanted: Sequence[CutSpan], profile: Profile) -> list[CutReport | VideoUnreadable]:
+    """Cut several moments of one video from one decoding, from the first of them to the end of the last.
 
+    Each clip is the one that `cut` makes: where that is in doubt (damage, a picture that changes its form midway, a
+    moment without a frame of its own) the moments are cut one by one after all.
 
-def _why_empty(span: FrameSpan, name: str, start_s: float, end_s: float) -> str:
-    if span.expected:
-        return f"{name} is damaged: none of the {span.expected} frames of the moment {start_s}-{end_s} s can be shown"
-    return f"{name} ends at {float(span.ends_s):.1f} s; the moment {start_s}-{end_s} s lies after it"
+    Returns:
+        What became of each, in the order given; all that can be made is there.
 
-
-def _warnings(span: FrameSpan, stream: PictureStream, end_s: float) -> Iterator[str]:
-    if span.damage is not None:
-        yield span.damage
-    # Annotations round: less than a whole missing frame is not worth a word.
-    if Fraction(end_s) - span.ends_s >= frame_interval_s(stream):
-        yield f"the video ends at {float(span.ends_s):.1f} s, before the moment does at {end_s} s"
-
-
-class _Writer:
-    """Encodes frames and sound side by side into an open MP4 file.
-
-    Attributes:
-        written: pictures that really went into the file.
-        ends_s: where the last of them stops being shown, on the clip's time line.
+    Raises:
+        OSError: the disk is full, or does not do what it is told. No clip is there then that was not before.
     """
+    with ExitStack() as parts:
+        clips = [_Clip(source, one, profile, parts) for one in wanted]
+        if len(clips) > 1 and (reports := _shared(source, clips)) is not None:
+            return list(reports)
+    return [_tried(source, one, profile) for one in wanted]
 
-    def __init__(
-        self, clip: OutputContainer, source: PictureStream, first: TimedFrame, sound: Iterator[AudioFrame]
-    ) -> None:
-        self.written = 0
-        self.ends_s = Fraction(0)
-        self._lasts: dict[int, int] = {}
-        self._clip = clip
-        self._sound = sound
-        self._next_sound = next(sound, None)
-        self._zero_s = first.time_s
-        self._base_s = source.time_base or Fraction(1, 90_000)
-        self._converted = PictureConverter(source, first.picture)
-        model = self._converted(first.picture)
-        self._video = clip.add_stream("libx264", rate=1 / frame_interval_s(source), options=_PICTURE_OPTIONS)
-        self._video.width, self._video.height, self._video.pix_fmt = model.width, model.height, "yuv420p"
-        context = self._video.codec_context
-        context.time_base = self._base_s
-        context.color_range, context.colorspace = model.color_range, model.colorspace
-        context.color_primaries, context.color_trc = model.color_primaries, model.color_trc
-        self._audio: AudioStream | None = None
-        if self._next_sound is not None:
-            self._audio = clip.add_stream("aac", rate=SAMPLE_RATE)
-            self._audio.layout = "stereo"
-            self._audio.bit_rate = _SOUND_BITS_PER_S
 
-    def add(self, frame: TimedFrame) -> None:
-        """Write a frame, and the sound up to it."""
-        picture = self._converted(frame.picture)
-        picture.time_base = self._base_s
-        picture.pts = round((frame.time_s - self._zero_s) / self._base_s)
-        lasts = max(1, round(frame.lasts_s / self._base_s))
-        self._lasts[picture.pts] = lasts
-        picture.pict_type = 0  # or the encoder would repeat the source's choice of key frames
-        self.ends_s = (picture.pts + lasts) * self._base_s
-        self._mux(self._video.encode(picture))
-        self._add_sound(frame.time_s - self._zero_s)
+def decoding_starts_s(source: Source, wanted: Sequence[CutSpan]) -> list[Fraction]:
+    """Where the decoding of each moment would begin by itself: at a key frame before it, in seconds.
+
+    Raises:
+        VideoUnreadable: see `opened` and `picture_stream`.
+    """
+    with opened(source) as container:
+        stream = picture_stream(container, source)
+        if not isinstance(container, InputContainer) or not isinstance(stream, VideoStream):
+            return [Fraction(one.start_s) for one in wanted]
+        found = (next(packets_from(container, stream, Fraction(one.start_s)), None) for one in wanted)
+        return [(time_of(packet, stream) if packet is not None else None) or Fraction(0) for packet in found]
+
+
+class _Clip:
+    """A clip being cut, under a name of its own until it is whole."""
+
+    def __init__(self, source: Source, wanted: CutSpan, profile: Profile, parts: ExitStack) -> None:
+        """Whatever is open or half-made goes when `parts` is left."""
+        self.wanted = wanted
+        self.end = Fraction(wanted.end_s)
+        self._source = source
+        self._profile = profile
+        self._part = part_of(wanted.out)
+        self._open = parts.enter_context(ExitStack())
+        parts.callback(self._part.unlink, missing_ok=True)
+        self.writer: ClipWriter | None = None
+        self.done = False
+
+    def holds(self, frame: TimedFrame) -> bool:
+        """Whether the frame is one of the moment's."""
+        return self.wanted.start_s <= float(frame.time_s) < self.wanted.end_s
+
+    def converter(self, stream: PictureStream, first: VideoFrame) -> PictureConverter:
+        """What turns pictures into those of this clip."""
+        return PictureConverter(stream, first, self._profile.height_px)
+
+    def add(self, stream: PictureStream, frame: TimedFrame, picture: VideoFrame) -> None:
+        """Write a frame, converted to `picture`; the first opens the file, and the sound beside it."""
+        if self.writer is None:
+            self.wanted.out.parent.mkdir(parents=True, exist_ok=True)
+            sound = self._sound(frame)
+            self.writer = ClipWriter(self._part, self._profile.form, stream, frame, picture, sound)
+            self._open.callback(self.writer.close)
+        self.writer.add(frame, picture)
 
     def finish(self) -> None:
-        """Write the rest of the sound and what the encoders still hold."""
-        self._add_sound(None)
-        self._mux(self._video.encode(None))
-        if self._audio is not None:
-            self._clip.mux(self._audio.encode(None))
+        """Write the rest and close all files; the clip still waits to be put in its place."""
+        if self.writer is not None and not self.done:
+            self.writer.finish()
+            self._open.close()
+        self.done = True
 
-    def _mux(self, packets: list[Packet[VideoStream]]) -> None:
-        for packet in packets:
-            # The encoder gives every frame the usual length, and so the last one, which the moment may cut short.
-            packet.duration = self._lasts.pop(packet.pts or 0)
-            self._clip.mux(packet)
-            self.written += 1
+    def report(self, span: FrameSpan, stream: PictureStream) -> CutReport:
+        """Put the finished clip in its place, and tell what is in it."""
+        if self.writer is None or self.writer.written == 0:
+            moment = f"the moment {self.wanted.start_s}-{self.wanted.end_s} s"
+            raise VideoUnreadable(f"{self._source.name}: {moment} could not be encoded")
+        self._part.replace(self.wanted.out)
+        return CutReport(self.writer.written, float(self.writer.ends_s), warnings(span, stream, self.wanted.end_s))
 
-    def _add_sound(self, until_s: Fraction | None) -> None:
-        while self._audio is not None and self._next_sound is not None:
-            if until_s is not None and Fraction(self._next_sound.pts or 0, SAMPLE_RATE) > until_s:
-                return
-            self._clip.mux(self._audio.encode(self._next_sound))
-            self._next_sound = next(self._sound, None)
+    def _sound(self, first: TimedFrame) -> Iterator[AudioFrame]:
+        # Opened again for sound: it seeks to its own place, wherever the file interleaves it.
+        container = self._open.enter_context(opened(self._source))
+        sounding = sound_stream(container)
+        if sounding is None or not isinstance(container, InputContainer):
+            return iter(())
+        return sound_between(container, sounding, first.time_s, max(self.end, first.time_s))
+
+
+def _alone(source: Source, clip: _Clip) -> CutReport:
+    start_s, end_s = clip.wanted.start_s, clip.wanted.end_s
+    with opened(source) as container:
+        stream = picture_stream(container, source)
+        span = FrameSpan(container, stream, start_s, end_s)
+        convert: PictureConverter | None = None
+        for frame in span:
+            convert = convert or clip.converter(stream, frame.picture)
+            clip.add(stream, frame, convert(frame.picture))
+        if convert is None:
+            raise VideoUnreadable(why_empty(span, source.name, start_s, end_s))
+        clip.finish()
+        return clip.report(span, stream)
+
+
+def _tried(source: Source, wanted: CutSpan, profile: Profile) -> CutReport | VideoUnreadable:
+    try:
+        return cut(source, wanted.start_s, wanted.end_s, wanted.out, profile)
+    except VideoUnreadable as error:
+        return error
+
+
+def _shared(source: Source, clips: Sequence[_Clip]) -> list[CutReport] | None:
+    """All clips from one decoding; None, and no clip, where one of them might be another by itself."""
+    start_s, end_s = min(clip.wanted.start_s for clip in clips), max(clip.wanted.end_s for clip in clips)
+    try:
+        with opened(source) as container:
+            stream = picture_stream(container, source)
+            if not isinstance(container, InputContainer):
+                return None  # frames that are files of their own are read where they are wanted
+            span = FrameSpan(container, stream, start_s, end_s)
+            convert: PictureConverter | None = None
+            for frame in span:
+                convert = convert or clips[0].converter(stream, frame.picture)
+                picture: VideoFrame | None = None
+                for clip in clips:
+                    if clip.holds(frame):
+                        picture = picture or convert(frame.picture)
+                        lasts_s = min(frame.lasts_s, clip.end - frame.time_s)
+                        clip.add(stream, TimedFrame(frame.picture, frame.time_s, lasts_s), picture)
+                    elif clip.wanted.end_s <= float(frame.time_s):
+                        clip.finish()
+            for clip in clips:
+                clip.finish()
+            doubtful = convert is None or convert.changed or span.damaged_s is not None
+            if doubtful or not all(clip.writer is not None and clip.writer.written for clip in clips):
+                return None
+            return [clip.report(span, stream) for clip in clips]
+    except VideoUnreadable:
+        return None

@@ -1,33 +1,87 @@
 """What a clip is called and where it lies: of a moment, of a moment with context, of what a run predicted.
 
-A storyboard lies beside its clip, and is made, kept and dropped like one.
+Pictures of a moment (storyboard, thumbnail, GIF) lie beside its clip, and are made, kept and dropped like one.
 """
 
 import hashlib
 import os
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from pathlib import Path
 
 from backend.media.sources import Source
 
-PROFILE = "1: h264 veryfast crf 26, key frame every 25, at most 720 lines, aac 96k"
-"""Names how `backend.media.cut` makes clips: change it with anything there, so that cached clips are cut anew."""
+
+class ClipForm(StrEnum):
+    """What kind of file a clip is; its value is the extension too."""
+
+    MP4 = "mp4"
+    """H.264 and AAC: played everywhere, and quickest to cut."""
+    WEBM = "webm"
+    """VP9 and Opus: free of patents."""
+
+
+_MADE = {
+    ClipForm.MP4: "1: h264 veryfast crf 26, key frame every 25, at most {} lines, aac 96k",
+    ClipForm.WEBM: "1: vp9 realtime 7 crf 30, key frame every 25, at most {} lines, opus 96k",
+}
+"""Names how `backend.media.encode` makes clips: change it with anything there, so that cached clips are cut anew."""
+
+DEFAULT_HEIGHT_PX = 720
+DEFAULT_CACHE_BYTES = 20 * 1024**3
+"""About 40,000 clips of 8 s."""
+DEFAULT_CONTEXT_S = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """How clips are made: their form, and how many lines they have at most."""
+
+    form: ClipForm = ClipForm.MP4
+    height_px: int = DEFAULT_HEIGHT_PX
+
+    @property
+    def name(self) -> str:
+        """Everything about making a clip that decides its content."""
+        return _MADE[self.form].format(self.height_px)
+
+
+@dataclass(frozen=True, slots=True)
+class ClipCache:
+    """A folder that holds clips and nothing else, and how its clips are made.
+
+    `context_s` seconds are shown before and after a moment to whoever asks for its context; the folder holds about
+    `max_bytes` at most.
+    """
+
+    folder: Path
+    profile: Profile = field(default_factory=Profile)
+    context_s: float = DEFAULT_CONTEXT_S
+    max_bytes: int = DEFAULT_CACHE_BYTES
+
+
+class ClipKind(StrEnum):
+    """What is made of a moment; its value is how the names of such files begin, with how they are made."""
+
+    CLIP = ""
+    STORYBOARD = "storyboard-1-"
+    THUMBNAIL = "thumbnail-1-"
+    """One frame, from the middle of the moment."""
+    GIF = "gif-1-"
+
 
 PREDICTED = "predicted-"
-"""How the names of clips begin that show no moment of the project; the doctor knows them by it."""
+"""How names begin of what shows no moment of the project; the doctor knows them by it."""
 
-STORYBOARD = "storyboard-1-"
-"""How the names of storyboards begin; the number changes with how they are made."""
 STORYBOARD_FRAMES = 8
 """The player has a button for each."""
 STORYBOARD_WIDTH_PX = 240
 """Of a frame; twice what the desk shows, for dense screens."""
+THUMBNAIL_WIDTH_PX = 192
+"""Twice what lists show, for dense screens."""
 
-DEFAULT_CACHE_BYTES = 20 * 1024**3
-"""About 40,000 clips of 8 s."""
-
-CONTEXT_S = 2.0
-"""Seconds shown before and after a moment to whoever asks for its context."""
+FINISHED = (*(f".{form}" for form in ClipForm), ".webp", ".gif")
+"""How the names of all that is finished end."""
 
 SAFE_AGE_S = 600.0
 """A clip used within so many seconds may be on somebody's screen and is never removed."""
@@ -46,51 +100,59 @@ class ClipJob:
     start_s: float
     end_s: float
     path: Path
-    max_cache_bytes: int
+    cache: ClipCache
+    kind: ClipKind = ClipKind.CLIP
     before_s: float = 0.0
     after_s: float = 0.0
 
 
-def clip_job(
-    cache: Path,
-    source: Source,
-    start_s: float,
-    end_s: float,
-    identity: str,
-    max_cache_bytes: int = DEFAULT_CACHE_BYTES,
-) -> ClipJob:
-    """The job for the moment `[start_s, end_s)` in the folder `cache`, which holds clips and nothing else.
+def clip_job(cache: ClipCache, source: Source, start_s: float, end_s: float, identity: str) -> ClipJob:
+    """The job for the moment `[start_s, end_s)`.
 
     The file name is a digest of everything that decides the content, so equal names are equal clips, and a video
     that was replaced is cut anew. `source` itself is not part of it: files may move.
     """
     start_s, end_s = float(start_s), float(end_s)
-    key = "\n".join([PROFILE, identity, repr(start_s), repr(end_s)])
-    name = hashlib.sha256(key.encode()).hexdigest()[:40] + ".mp4"
-    return ClipJob(source, identity, start_s, end_s, cache / name, max_cache_bytes)
+    key = "\n".join([cache.profile.name, identity, repr(start_s), repr(end_s)])
+    name = f"{hashlib.sha256(key.encode()).hexdigest()[:40]}.{cache.profile.form}"
+    return ClipJob(source, identity, start_s, end_s, cache.folder / name, cache)
 
 
 def predicted(job: ClipJob) -> ClipJob:
-    """The job of a clip that shows no moment of the project, in the same folder and under the same size limit."""
+    """The job of what shows no moment of the project, in the same folder and under the same size limit."""
     return replace(job, path=job.path.with_name(PREDICTED + job.path.name))
 
 
 def storyboard(job: ClipJob) -> ClipJob:
     """The job of a storyboard: frames of the clip's span side by side, in the same folder and under its size limit."""
-    return replace(job, path=job.path.with_name(f"{STORYBOARD}{job.path.stem}.webp"))
+    return _beside(job, ClipKind.STORYBOARD, "webp")
+
+
+def thumbnail(job: ClipJob) -> ClipJob:
+    """The job of a thumbnail: the frame in the middle of the clip's span, small."""
+    return _beside(job, ClipKind.THUMBNAIL, "webp")
+
+
+def gif(job: ClipJob) -> ClipJob:
+    """The job of the clip's span as a GIF, for slides and papers."""
+    return _beside(job, ClipKind.GIF, "gif")
+
+
+def _beside(job: ClipJob, kind: ClipKind, suffix: str) -> ClipJob:
+    return replace(job, kind=kind, path=job.path.with_name(f"{kind}{job.path.stem}.{suffix}"))
 
 
 def with_context(job: ClipJob, video_s: float) -> ClipJob:
-    """The job for a moment's clip and up to `CONTEXT_S` on either side, within a video of `video_s` seconds.
+    """The job for a moment's clip and the seconds on either side that the cache says, within a video of `video_s`.
 
     A clip of its own: the moment's is neither cut anew nor replaced. Where a video's measured length ends before the
     moment does, the moment keeps its end.
     """
-    before_s = min(CONTEXT_S, job.start_s)
-    after_s = min(CONTEXT_S, max(0.0, video_s - job.end_s))
+    before_s = min(job.cache.context_s, job.start_s)
+    after_s = min(job.cache.context_s, max(0.0, video_s - job.end_s))
     # Annotations are decimal: 2.2 - 2.0 is a little more than 0.2 in floats, which would leave out the frame at 0.2.
     start_s, end_s = round(job.start_s - before_s, 6), round(job.end_s + after_s, 6)
-    wide = clip_job(job.path.parent, job.source, start_s, end_s, job.identity, job.max_cache_bytes)
+    wide = clip_job(job.cache, job.source, start_s, end_s, job.identity)
     return replace(wide, before_s=before_s, after_s=after_s)
 
 

@@ -223,7 +223,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Callable[.
             clips.mkdir(exist_ok=True)
         shutil.copytree(built, to)
         # A clip is named by what it shows: what one copy cut, every copy has.
-        api.open_project(to).clips.symlink_to(clips)
+        api.open_project(to).clips.folder.symlink_to(clips)
         return to
 
     return copy

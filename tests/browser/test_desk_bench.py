@@ -194,7 +194,7 @@ def row(setting: str, took: list[dict[str, Any]], aim: str, load: float) -> list
 def test_key_to_the_next_clip(browser: Browser, project: api.Project, tmp_path: Path) -> None:
     rows, facts = [], []
     server = AppServer(project.folder, tmp_path / "server.log")
-    cache = project.clips
+    cache = project.clips.folder
     try:
         # Nothing cut yet: the worker cuts while somebody grades.
         shutil.rmtree(cache, ignore_errors=True)

@@ -11,6 +11,7 @@ import typer
 from typer.main import get_command
 
 from backend import api, cli
+from scored import write_video
 from support import Judging
 
 Run = Callable[..., tuple[int, str, str]]
@@ -196,6 +197,16 @@ def test_an_encoder_that_is_not_there_leaves_the_settings_alone(reelrank: Run, t
     assert code == 1
     assert "there is no such folder; --encoder minilm works offline" in err
     assert (folder / "reelrank.toml").read_text() == before
+
+
+def test_what_a_clip_is_written_as_its_extension_says(reelrank: Run, tmp_path: Path) -> None:
+    video = write_video(tmp_path / "video.mp4", 6)
+    for name, begins in (("a.mp4", b"\0\0\0"), ("A.WEBM", b"\x1a\x45\xdf\xa3"), ("a.gif", b"GIF89a")):
+        code, out, _ = reelrank("clip", video, "1", "4", tmp_path / name)
+        assert (code, out.endswith(f"{name}: 3 frames, 3.000 s\n")) == (0, True), out
+        assert (tmp_path / name).read_bytes().startswith(begins)
+    code, _, err = reelrank("clip", video, "1", "4", tmp_path / "a.avi")
+    assert (code, "a.avi: has no extension of a clip: name it .mp4, .webm or .gif" in err) == (1, True)
 
 
 def test_a_clip_is_not_cut_over_its_own_video_nor_into_a_folder(reelrank: Run, shared: Path, tmp_path: Path) -> None:

@@ -13,8 +13,19 @@ import pytest
 from backend.ground.errors import VideoUnreadable
 from backend.media import clips, jobs
 from backend.media.clips import ensure
-from backend.media.cut import CutReport
-from backend.media.jobs import ClipJob, clip_job, predicted, storyboard, with_context
+from backend.media.jobs import (
+    ClipCache,
+    ClipForm,
+    ClipJob,
+    Profile,
+    clip_job,
+    gif,
+    predicted,
+    storyboard,
+    thumbnail,
+    with_context,
+)
+from backend.media.report import CutReport
 from scored import write_video
 
 NOW = 1_000_000_000.0
@@ -27,7 +38,9 @@ class Scissors:
     def __init__(self, log: Path, size: int = 100, seconds: float = 0.0) -> None:
         self.log, self.size, self.seconds = log, size, seconds
 
-    def __call__(self, source: Path, start_s: float, end_s: float, out: Path) -> CutReport:
+    def __call__(
+        self, source: Path, start_s: float, end_s: float, out: Path, profile: Profile | None = None
+    ) -> CutReport:
         with self.log.open("a") as log:
             log.write(f"{os.getpid()} {start_s}\n")
         threading.Event().wait(self.seconds)
@@ -38,19 +51,33 @@ class Scissors:
         return len(self.log.read_text().splitlines()) if self.log.exists() else 0
 
 
-def test_equal_requests_have_one_file_and_different_ones_their_own(tmp_path: Path) -> None:
-    def name(**changes: object) -> str:
-        return clip_job(tmp_path, **{**JOB, **changes}).path.name  # type: ignore[arg-type]
+def asked_for(cache: ClipCache, *starts: float) -> list[ClipJob]:
+    return [clip_job(cache, Path("a.mp4"), start, 9.0, "abc") for start in starts]
 
-    assert name() == name(source=Path("moved/a.mp4")) == name(start_s=1) == name(max_cache_bytes=5)
-    different = {name(), name(start_s=1.0000001), name(end_s=2.5), name(start_s=1.0, end_s=12.0), name(identity="abd")}
-    assert len(different) == 5
-    with patch.object(jobs, "PROFILE", "another"):
-        assert name() not in different
+
+def test_equal_requests_have_one_file_and_different_ones_their_own(tmp_path: Path) -> None:
+    def name(cache: ClipCache = ClipCache(tmp_path), **changes: object) -> str:  # noqa: B008 - never changed
+        return clip_job(cache, **{**JOB, **changes}).path.name  # type: ignore[arg-type]
+
+    roomy = ClipCache(tmp_path, context_s=5.0, max_bytes=5)
+    assert name() == name(source=Path("moved/a.mp4")) == name(start_s=1) == name(roomy)
+    others = [ClipCache(tmp_path, Profile(ClipForm.WEBM)), ClipCache(tmp_path, Profile(height_px=360))]
+    different = {
+        *(name(), name(start_s=1.0000001), name(end_s=2.5), name(start_s=1.0, end_s=12.0), name(identity="abd")),
+        *(name(cache) for cache in others),
+    }
+    assert len(different) == 7
+    assert name(others[0]).endswith(".webm")
+
+
+def test_clips_that_older_versions_cut_are_found_again(tmp_path: Path) -> None:
+    # The digest by `sha256sum` of what version 1.0 wrote: profile, identity, start and end, a line each.
+    name = "6e563a866007113817981b0e6fd310f3fee66d49.mp4"
+    assert clip_job(ClipCache(tmp_path), **JOB).path.name == name  # type: ignore[arg-type]
 
 
 def test_a_job_can_be_sent_to_another_process(tmp_path: Path) -> None:
-    job = clip_job(tmp_path, Path("a.mp4"), 1.0, 2.0, "abc")
+    job = clip_job(ClipCache(tmp_path), Path("a.mp4"), 1.0, 2.0, "abc")
     assert pickle.loads(pickle.dumps(job)) == job
     with pytest.raises(AttributeError):
         job.start_s = 3.0  # type: ignore[misc]
@@ -69,17 +96,17 @@ def test_a_job_can_be_sent_to_another_process(tmp_path: Path) -> None:
 def test_context_is_two_seconds_on_either_side_within_the_video(
     moment: tuple[float, float], video_s: float, span: tuple[float, float], around: tuple[float, float], tmp_path: Path
 ) -> None:
-    job = clip_job(tmp_path, Path("a.mp4"), *moment, "abc", 5)
+    job = clip_job(ClipCache(tmp_path, context_s=2.0), Path("a.mp4"), *moment, "abc")
     wide = with_context(job, video_s)
     assert (wide.start_s, wide.end_s) == span
     assert (wide.before_s, wide.after_s) == around
-    assert (wide.source, wide.identity, wide.max_cache_bytes, wide.path.parent) == (Path("a.mp4"), "abc", 5, tmp_path)
+    assert (wide.source, wide.identity, wide.cache, wide.path.parent) == (Path("a.mp4"), "abc", job.cache, tmp_path)
     assert (wide.path == job.path) == (span == moment)
     assert (job.before_s, job.after_s) == (0.0, 0.0)
 
 
 def test_a_clip_is_cut_once_and_then_only_marked_as_used(tmp_path: Path) -> None:
-    job = clip_job(tmp_path / "clips", **JOB)  # type: ignore[arg-type]
+    job = clip_job(ClipCache(tmp_path / "clips"), **JOB)  # type: ignore[arg-type]
     scissors = Scissors(tmp_path / "log")
     with patch.object(clips, "cut", scissors):
         for at in (NOW, NOW + 50):
@@ -96,7 +123,7 @@ def _ask(job: ClipJob, scissors: Scissors, gate: "multiprocessing.synchronize.Ba
 
 
 def test_four_processes_asking_at_once_cut_once(tmp_path: Path) -> None:
-    jobs = [clip_job(tmp_path / "clips", Path("a.mp4"), float(start), 9.0, "abc") for start in (0, 0, 0, 0, 5)]
+    jobs = asked_for(ClipCache(tmp_path / "clips"), 0, 0, 0, 0, 5)
     context = multiprocessing.get_context("fork")
     gate, scissors = context.Barrier(len(jobs)), Scissors(tmp_path / "log", seconds=0.3)
     processes = [context.Process(target=_ask, args=(job, scissors, gate)) for job in jobs]
@@ -111,7 +138,7 @@ def test_four_processes_asking_at_once_cut_once(tmp_path: Path) -> None:
 
 
 def test_threads_asking_at_once_cut_once(tmp_path: Path) -> None:
-    job = clip_job(tmp_path / "clips", **JOB)  # type: ignore[arg-type]
+    job = clip_job(ClipCache(tmp_path / "clips"), **JOB)  # type: ignore[arg-type]
     scissors = Scissors(tmp_path / "log", seconds=0.05)
     with patch.object(clips, "cut", scissors):
         threads = [threading.Thread(target=ensure, args=(job,)) for _ in range(8)]
@@ -125,7 +152,7 @@ def test_threads_asking_at_once_cut_once(tmp_path: Path) -> None:
 def test_a_failed_cut_leaves_nothing_and_may_be_tried_again(tmp_path: Path) -> None:
     source = tmp_path / "a.mp4"
     source.write_text("not a video")
-    job = clip_job(tmp_path / "clips", source, 1.0, 2.0, "abc")
+    job = clip_job(ClipCache(tmp_path / "clips"), source, 1.0, 2.0, "abc")
     for _ in range(2):
         with pytest.raises(VideoUnreadable, match="is not a video file"):
             ensure(job)
@@ -134,7 +161,7 @@ def test_a_failed_cut_leaves_nothing_and_may_be_tried_again(tmp_path: Path) -> N
 
 def test_the_least_recently_used_go_first_and_only_as_many_as_needed(tmp_path: Path) -> None:
     with patch.object(clips, "cut", Scissors(tmp_path / "log", size=100)):
-        jobs = [clip_job(tmp_path / "clips", Path("a.mp4"), float(start), 9.0, "abc", 300) for start in range(4)]
+        jobs = asked_for(ClipCache(tmp_path / "clips", max_bytes=300), *range(4))
         for age, job in zip((4000, 3000, 2000), jobs, strict=False):
             ensure(job, lambda age=age: NOW - age)
         ensure(jobs[0], lambda: NOW - 1000)  # used again: now the second is the oldest
@@ -144,7 +171,7 @@ def test_the_least_recently_used_go_first_and_only_as_many_as_needed(tmp_path: P
 
 def test_clips_of_predictions_count_and_go_like_the_others(tmp_path: Path) -> None:
     with patch.object(clips, "cut", Scissors(tmp_path / "log", size=100)):
-        made = [clip_job(tmp_path / "clips", Path("a.mp4"), float(start), 9.0, "abc", 200) for start in range(3)]
+        made = asked_for(ClipCache(tmp_path / "clips", max_bytes=200), *range(3))
         asked = [predicted(made[0]), made[1], predicted(made[2])]
         for age, job in zip((3000, 2000, 1000), asked, strict=True):
             ensure(job, lambda age=age: NOW - age)
@@ -154,7 +181,7 @@ def test_clips_of_predictions_count_and_go_like_the_others(tmp_path: Path) -> No
 
 def test_what_may_be_on_a_screen_stays_whatever_the_size(tmp_path: Path) -> None:
     with patch.object(clips, "cut", Scissors(tmp_path / "log", size=100)):
-        jobs = [clip_job(tmp_path / "clips", Path("a.mp4"), float(start), 9.0, "abc", 50) for start in range(3)]
+        jobs = asked_for(ClipCache(tmp_path / "clips", max_bytes=50), *range(3))
         ensure(jobs[0], lambda: NOW - 700)
         ensure(jobs[1], lambda: NOW - 500)
         ensure(jobs[2], lambda: NOW)
@@ -167,12 +194,12 @@ def test_what_a_killed_process_left_is_swept_when_it_is_old(tmp_path: Path) -> N
         path.touch()
         os.utime(path, (NOW - age, NOW - age))
     with patch.object(clips, "cut", Scissors(tmp_path.parent / "log")):
-        ensure(clip_job(tmp_path, **JOB), lambda: NOW)  # type: ignore[arg-type]
+        ensure(clip_job(ClipCache(tmp_path), **JOB), lambda: NOW)  # type: ignore[arg-type]
     assert (old.exists(), young.exists()) == (False, True)
 
 
 def test_a_lock_of_a_killed_process_holds_nobody_up(tmp_path: Path) -> None:
-    job = clip_job(tmp_path, **JOB)  # type: ignore[arg-type]
+    job = clip_job(ClipCache(tmp_path), **JOB)  # type: ignore[arg-type]
     job.path.with_suffix(".lock").touch()
     with patch.object(clips, "cut", Scissors(tmp_path.parent / "log")):
         assert ensure(job).exists()
@@ -180,12 +207,12 @@ def test_a_lock_of_a_killed_process_holds_nobody_up(tmp_path: Path) -> None:
 
 def test_a_real_clip_comes_out(shared: Path, tmp_path: Path) -> None:
     source = shared / "data" / "videos" / "bottles.mp4"
-    assert ensure(clip_job(tmp_path, source, 3.0, 3.5, "sha")).stat().st_size > 1000
+    assert ensure(clip_job(ClipCache(tmp_path), source, 3.0, 3.5, "sha")).stat().st_size > 1000
 
 
 def test_a_storyboard_lies_beside_its_clip_and_is_made_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source = write_video(tmp_path / "a.mp4", 16)
-    job = clip_job(tmp_path / "clips", source, 0.0, 16.0, "abc")
+    job = clip_job(ClipCache(tmp_path / "clips"), source, 0.0, 16.0, "abc")
     board = storyboard(job)
     assert board.path.parent == job.path.parent
     assert ensure(board) == board.path
@@ -197,8 +224,22 @@ def test_a_storyboard_lies_beside_its_clip_and_is_made_once(tmp_path: Path, monk
     assert ensure(board) == board.path
 
 
+def test_a_thumbnail_is_the_frame_in_the_middle_and_a_gif_moves(tmp_path: Path) -> None:
+    source = write_video(tmp_path / "a.mp4", 16)
+    job = clip_job(ClipCache(tmp_path / "clips"), source, 2.0, 5.0, "abc")
+    picture = cv2.imread(str(ensure(thumbnail(job))))
+    assert picture is not None
+    assert picture.shape == (jobs.THUMBNAIL_WIDTH_PX * 9 // 16, jobs.THUMBNAIL_WIDTH_PX, 3)
+    capture = cv2.VideoCapture(str(source))
+    capture.set(cv2.CAP_PROP_POS_MSEC, 3500)
+    wanted = cv2.resize(capture.read()[1], picture.shape[1::-1], interpolation=cv2.INTER_AREA)
+    assert abs(picture.astype(int) - wanted).mean() < 6
+    assert ensure(gif(job)).read_bytes().startswith(b"GIF89a")
+    assert sorted(path.suffix for path in job.path.parent.iterdir()) == [".gif", ".webp"]
+
+
 def test_a_storyboard_that_cannot_be_made_leaves_nothing(tmp_path: Path) -> None:
-    board = storyboard(clip_job(tmp_path / "clips", tmp_path / "lost.mp4", 0.0, 9.0, "abc"))
+    board = storyboard(clip_job(ClipCache(tmp_path / "clips"), tmp_path / "lost.mp4", 0.0, 9.0, "abc"))
     with pytest.raises(VideoUnreadable):
         ensure(board)
     assert list(board.path.parent.iterdir()) == []
@@ -207,6 +248,8 @@ def test_a_storyboard_that_cannot_be_made_leaves_nothing(tmp_path: Path) -> None
 def test_storyboards_count_for_the_size_of_the_cache_and_go_like_clips(tmp_path: Path) -> None:
     source = write_video(tmp_path / "a.mp4", 16)
     folder = tmp_path / "clips"
-    old = ensure(storyboard(clip_job(folder, source, 0.0, 16.0, "abc")), now=lambda: NOW)
-    new = ensure(storyboard(clip_job(folder, source, 1.0, 16.0, "abc", max_cache_bytes=1)), now=lambda: NOW + 9_999)
+    old = ensure(storyboard(clip_job(ClipCache(folder), source, 0.0, 16.0, "abc")), now=lambda: NOW)
+    new = ensure(
+        storyboard(clip_job(ClipCache(folder, max_bytes=1), source, 1.0, 16.0, "abc")), now=lambda: NOW + 9_999
+    )
     assert (old.exists(), new.exists()) == (False, True)

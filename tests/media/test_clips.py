@@ -4,7 +4,6 @@ Every picture of the sources made here carries its own number in black and white
 holds is read off its pixels; for real videos the reference is a decoding of the whole file.
 """
 
-from collections.abc import Callable, Iterable
 from fractions import Fraction
 from pathlib import Path
 
@@ -12,92 +11,12 @@ import av
 import cv2
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from backend.ground.errors import InputError, VideoUnreadable
 from backend.media.cut import cut
-from backend.media.jobs import clip_job, with_context
+from backend.media.jobs import ClipCache, ClipForm, Profile, clip_job, with_context
+from numbered_videos import IRREGULAR, Picture, contents, number_of, numbered, tones, write_source
 
-BITS, BLOCK = 8, 16
-Picture = NDArray[np.uint8]
-
-
-def numbered(number: int, width: int = BITS * BLOCK, height: int = 48) -> Picture:
-    picture = np.full((height, width, 3), 90, dtype=np.uint8)
-    for bit in range(BITS):
-        picture[:BLOCK, bit * BLOCK : (bit + 1) * BLOCK] = 255 * (number >> bit & 1)
-    return picture
-
-
-def number_of(picture: Picture, scale: float = 1.0) -> int:
-    block = BLOCK * scale
-    at = [int((bit + 0.5) * block) for bit in range(BITS)]
-    return sum(int(picture[int(block / 2), x] > 127) << bit for bit, x in enumerate(at))
-
-
-def tones(times: NDArray[np.float64]) -> NDArray[np.float64]:
-    """A sound that never repeats itself, defined at any time."""
-    random = np.random.default_rng(7)
-    frequency, phase = random.uniform(80, 1800, 24), random.uniform(0, 6, 24)
-    return np.sin(2 * np.pi * np.outer(times, frequency) + phase).sum(axis=1) / 30
-
-
-def write_source(
-    path: Path,
-    ticks: Iterable[int],
-    base: Fraction,
-    draw: Callable[[int], Picture] = numbered,
-    codec: str = "libx264",
-    options: dict[str, str] | None = None,
-    sound: tuple[str, int, float] | None = None,
-) -> Path:
-    """A video whose frame i is shown at `ticks[i] * base`; `sound` is codec, rate and seconds."""
-    ticks = list(ticks)
-    with av.open(str(path), "w") as out:
-        stream = out.add_stream(codec, rate=25, options=options or {"crf": "12", "bf": "3", "g": "250"})
-        first = draw(0)
-        stream.width, stream.height = first.shape[1], first.shape[0]
-        stream.pix_fmt = "yuv444p" if first.shape[1] % 2 else "yuv420p"
-        stream.codec_context.time_base = base
-        if sound:
-            kind, rate, seconds = sound
-            audio = out.add_stream(kind, rate=rate, layout="mono")
-            wave = tones(np.arange(int(rate * seconds)) / rate)
-            if kind == "aac":
-                frame = av.AudioFrame.from_ndarray(wave[None].astype(np.float32), format="fltp", layout="mono")
-            else:
-                samples = (wave[None] * 32767).astype(np.int16)
-                frame = av.AudioFrame.from_ndarray(samples, format="s16", layout="mono")
-            frame.sample_rate, frame.pts, frame.time_base = rate, 0, Fraction(1, rate)
-        for number, tick in enumerate(ticks):
-            picture = av.VideoFrame.from_ndarray(draw(number), format="rgb24")
-            picture.pts, picture.time_base = tick, base
-            out.mux(stream.encode(picture))
-        out.mux(stream.encode(None))
-        if sound:
-            out.mux(audio.encode(frame))
-            out.mux(audio.encode(None))
-    return path
-
-
-def contents(path: Path) -> tuple[list[Fraction], list[Picture]]:
-    """Times and pictures, upright and grey, of all frames that can be decoded, from the beginning."""
-    times, pictures = [], []
-    with av.open(str(path)) as container:
-        stream = max(container.streams.video, key=lambda stream: stream.width * stream.height)
-        for packet in container.demux(stream):
-            try:
-                frames = stream.codec_context.decode(packet)
-            except av.FFmpegError:
-                continue
-            for frame in frames:
-                assert frame.pts is not None
-                times.append(frame.pts * stream.time_base)
-                pictures.append(np.rot90(frame.to_ndarray(format="gray"), frame.rotation // 90))
-    return times, pictures
-
-
-IRREGULAR = [0, 40, 41, 160, 400, 433, 467, 500, 533, 700, 1201, 1234, 1267, 1300, 1900, 1933, 1967, 2000, 2033, 2500]
 SPANS = [(0.0, 0.5), (0.4, 1.3), (0.5, 0.533), (0.467, 1.967), (1.2, 1.201), (1.9, 2.4), (1.901, 2.6), (0.0, 2.5)]
 
 
@@ -119,6 +38,38 @@ def test_variable_rate_is_cut_and_spaced_exactly(tmp_path: Path, suffix: str, op
         assert [number_of(picture) for picture in pictures] == wanted
         assert times == [Fraction(IRREGULAR[n] - IRREGULAR[wanted[0]], 1000) for n in wanted]
         assert report.frames == len(wanted)
+
+
+WEBM = Profile(ClipForm.WEBM)
+
+
+@pytest.mark.parametrize(
+    ("ticks", "base"),
+    [(IRREGULAR, Fraction(1, 1000)), (range(75), Fraction(1001, 30000))],
+    ids=["variable", "30000/1001"],
+)
+def test_webm_clips_hold_the_same_frames_at_the_nearest_milliseconds(
+    tmp_path: Path, ticks: list[int], base: Fraction
+) -> None:
+    source = write_source(tmp_path / "a.mkv", ticks, base, sound=("pcm_s16le", 44_100, 3.0))
+    with av.open(str(source)) as container:
+        shown = sorted(packet.pts * packet.time_base for packet in container.demux(video=0) if packet.pts is not None)
+    for start_s, end_s in SPANS:
+        wanted = [n for n, time in enumerate(shown) if start_s <= float(time) < end_s]
+        wanted = wanted or [max(n for n, time in enumerate(shown) if time <= start_s)]
+        report = cut(source, start_s, end_s, tmp_path / "clip.webm", WEBM)
+        times, pictures = contents(tmp_path / "clip.webm")
+        assert [number_of(picture) for picture in pictures] == wanted
+        assert report.frames == len(wanted)
+        for n, time in zip(wanted, times, strict=True):
+            assert abs(time - (shown[n] - shown[wanted[0]])) <= Fraction(1, 1000)
+        with av.open(str(tmp_path / "clip.webm")) as clip:
+            assert (clip.streams.video[0].codec_context.name, clip.format.name) == ("vp9", "matroska,webm")
+            assert clip.streams.audio[0].codec_context.name == "opus"
+            keys = [n for n, packet in enumerate(clip.demux(video=0)) if packet.is_keyframe and packet.size]
+        assert max(np.diff([*keys, len(wanted)])) <= 25
+        data = (tmp_path / "clip.webm").read_bytes()
+        assert data.index(b"\x1c\x53\xbb\x6b") < data.index(b"\x1f\x43\xb6\x75")  # cues before the first cluster
 
 
 @pytest.mark.parametrize("fps", [Fraction(25), Fraction(30000, 1001), Fraction(24000, 1001), Fraction(3)])
@@ -238,6 +189,13 @@ def test_large_pictures_shrink_to_720_lines(tmp_path: Path) -> None:
     assert [number_of(picture, 720 / 1080) for picture in pictures] == [0, 1, 2]
 
 
+def test_pictures_have_at_most_the_lines_that_the_profile_says(tmp_path: Path) -> None:
+    source = write_source(tmp_path / "a.mp4", range(3), Fraction(1, 25), lambda n: numbered(n, 256, 144))
+    for height_px, shape in ((96, (96, 170)), (144, (144, 256)), (720, (144, 256))):
+        cut(source, 0.0, 0.12, tmp_path / "clip.mp4", Profile(height_px=height_px))
+        assert contents(tmp_path / "clip.mp4")[1][0].shape == shape
+
+
 def test_past_the_end_is_shown_to_the_end_with_a_warning_and_after_it_refused(tmp_path: Path) -> None:
     source = write_source(tmp_path / "a.mp4", range(50), Fraction(1, 25))
     assert cut(source, 1.0, 2.03, tmp_path / "clip.mp4").warnings == ()
@@ -325,7 +283,7 @@ def test_clips_are_what_browsers_play(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("start_s", "end_s"), [(2.2, 2.4), (0.53, 1.0), (2.51, 4.57), (4.0, 5.9)])
 def test_the_moment_lies_in_its_context_where_the_job_says(start_s: float, end_s: float, tmp_path: Path) -> None:
     source = write_source(tmp_path / "source.mp4", range(150), Fraction(1, 25))
-    wide = with_context(clip_job(tmp_path, source, start_s, end_s, "abc"), 6.0)
+    wide = with_context(clip_job(ClipCache(tmp_path), source, start_s, end_s, "abc"), 6.0)
     cut(source, start_s, end_s, tmp_path / "narrow.mp4")
     cut(source, wide.start_s, wide.end_s, tmp_path / "wide.mp4")
     times, pictures = contents(tmp_path / "wide.mp4")

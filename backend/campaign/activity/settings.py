@@ -17,6 +17,7 @@ from backend.campaign.project import rows as facts
 from backend.campaign.project.folder import Project
 from backend.campaign.project.model import Campaign, GuidelineVersion
 from backend.campaign.release import rows as releases
+from backend.media.jobs import ClipForm
 from backend.store.connection import Database, reading
 
 SCALE, PEOPLE, TRAINING, WORK, RESULTS = (
@@ -130,6 +131,7 @@ def _work(project: Project, campaign: Campaign, rule: BatchRuleVersion, db: Data
             "",
             _FILE,
         ),
+        *_clips(project),
         CampaignSetting(
             WORK,
             "Next batch",
@@ -140,6 +142,26 @@ def _work(project: Project, campaign: Campaign, rule: BatchRuleVersion, db: Data
             "queries",
         ),
     ]
+
+
+def _clips(project: Project) -> list[CampaignSetting]:
+    own = project.settings.clips
+    form = "WebM (VP9 and Opus)" if own.format is ClipForm.WEBM else "MP4 (H.264 and AAC)"
+    fixed = f"{_FILE}; start the server again afterwards."
+    told = (
+        (
+            "Clips",
+            f"{form}, at most {own.height} lines",
+            "What annotators are shown. Clips made otherwise are cut anew when somebody asks for them.",
+        ),
+        ("Context", f"{own.context_s:g} seconds", "What is shown before and after a moment to whoever asks (key X)."),
+        (
+            "Room for clips",
+            f"{own.cache_gb:g} GB",
+            "How many clips cache/clips keeps at most; those used longest ago go first.",
+        ),
+    )
+    return [CampaignSetting(WORK, name, value, what, None, None, "", fixed) for name, value, what in told]
 
 
 def _people(project: Project, db: Database) -> list[CampaignSetting]:

@@ -21,7 +21,7 @@ from backend.campaign.nouns import Verdict
 from backend.campaign.project.folder import Project
 from backend.campaign.release import keeping
 from backend.ground import arriving
-from backend.media.jobs import PREDICTED, SAFE_AGE_S, clip_job, storyboard, with_context
+from backend.media.jobs import FINISHED, PREDICTED, SAFE_AGE_S, clip_job, gif, storyboard, thumbnail, with_context
 from backend.store.connection import Database, reading, writing
 
 EXAMPLES = 5
@@ -151,10 +151,10 @@ def _orphaned_clips(project: Project, db: Database, now: float) -> Iterable[str]
         return
     for start_s, end_s, sha256, video_s in invariants.clips(db):
         job = clip_job(project.clips, Path(), start_s, end_s, sha256)
-        known |= {job.path.name, with_context(job, video_s).path.name, storyboard(job).path.name}
+        known |= {one.path.name for one in (job, with_context(job, video_s), storyboard(job), thumbnail(job), gif(job))}
     for name in sorted(files.keys() - known):
         try:
-            unfinished = not name.endswith((".mp4", ".webp")) and files[name].stat().st_mtime > now - SAFE_AGE_S
+            unfinished = not name.endswith(FINISHED) and files[name].stat().st_mtime > now - SAFE_AGE_S
         except FileNotFoundError:  # the server finished or removed it just now
             continue
         if not unfinished:
@@ -162,12 +162,12 @@ def _orphaned_clips(project: Project, db: Database, now: float) -> Iterable[str]
 
 
 def _clip_files(project: Project) -> dict[str, os.DirEntry[str]]:
-    return {entry.name: entry for entry in os.scandir(project.clips)} if project.clips.is_dir() else {}
+    return {entry.name: entry for entry in os.scandir(project.clips.folder)} if project.clips.folder.is_dir() else {}
 
 
 def _predicted(files: Iterable[str]) -> list[str]:
     """The finished clips of what runs predicted: no moment has them, and they go when the cache is full."""
-    return [name for name in files if name.startswith(PREDICTED) and name.endswith(".mp4")]
+    return [name for name in files if name.startswith(PREDICTED) and name.endswith(FINISHED)]
 
 
 def _missing_videos(project: Project, db: Database, now: float) -> Iterable[str]:
@@ -206,7 +206,7 @@ def _remove_clips(project: Project, now: float) -> None:
     with reading(project.store) as db:
         orphans = list(_orphaned_clips(project, db, now))
     for name in orphans:
-        (project.clips / name).unlink(missing_ok=True)
+        (project.clips.folder / name).unlink(missing_ok=True)
 
 
 RESTORE = "Stop the server and put a backup in its place: `reelrank restore DIR BACKUP`."

@@ -17,6 +17,14 @@ import msgspec
 from backend.campaign.project import rows
 from backend.campaign.project.model import Campaign, Grading, People
 from backend.ground.errors import InputError, ProjectError
+from backend.media.jobs import (
+    DEFAULT_CACHE_BYTES,
+    DEFAULT_CONTEXT_S,
+    DEFAULT_HEIGHT_PX,
+    ClipCache,
+    ClipForm,
+    Profile,
+)
 from backend.store import connection
 from backend.store.connection import Store, reading, writing
 from backend.store.files import arriving
@@ -24,6 +32,7 @@ from backend.store.files import arriving
 SETTINGS_FILE = "reelrank.toml"
 DATABASE_FILE = "reelrank.db"
 CACHE_FOLDER = "cache"
+GIB = 1024**3
 ADDRESS_FILE = "served-at.txt"
 """The address that the project was served on last, written when a server starts."""
 USUAL_ADDRESS = "http://127.0.0.1:8501"
@@ -45,6 +54,18 @@ encoder_dtype = {encoder_dtype}
 
 # For how long a pair is kept for the person who has it on the desk.
 lease_minutes = 15
+
+# How the clips of moments are made, and kept in cache/clips (may be deleted at any time). Whoever serves the project
+# starts the server again after a change; clips made otherwise are cut anew when somebody asks for them.
+[clips]
+# "mp4" (H.264 and AAC: played everywhere, quickest to cut) or "webm" (VP9 and Opus, free of patents).
+format = "mp4"
+# Lines of a picture at most; smaller videos stay as they are.
+height = 720
+# Seconds shown before and after a moment to whoever asks for its context.
+context_s = 2
+# How many GB of clips are kept at most; those used longest ago go first.
+cache_gb = 20
 
 # What an hour of work is paid, for the page Hours (no line: no pay is computed), and in which currency. A line
 # under [pay.rates], such as "Ana" = 12.5, is a rate of one person's own.
@@ -92,6 +113,15 @@ class PaySettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     rates: dict[str, Rate] = {}
 
 
+class ClipSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How clips are made and kept."""
+
+    format: ClipForm = ClipForm.MP4
+    height: Annotated[int, msgspec.Meta(ge=144, le=2160)] = DEFAULT_HEIGHT_PX
+    context_s: Annotated[float, msgspec.Meta(ge=0, le=60)] = DEFAULT_CONTEXT_S
+    cache_gb: Annotated[float, msgspec.Meta(gt=0)] = DEFAULT_CACHE_BYTES / GIB
+
+
 class ProjectSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What `reelrank.toml` may say."""
 
@@ -100,6 +130,7 @@ class ProjectSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     encoder_kind: Literal["sup", "unsup", "minilm"]
     encoder_dtype: Literal["fp32", "bf16"] = "fp32"
     lease_minutes: Annotated[float, msgspec.Meta(gt=0)] = 15
+    clips: ClipSettings = ClipSettings()
     pay: PaySettings = PaySettings()
     rewrite: RewriteSettings = RewriteSettings()
     cast: dict[str, str] = {}
@@ -130,9 +161,11 @@ class Project:
         return self.folder / CACHE_FOLDER / "embeddings"
 
     @property
-    def clips(self) -> Path:
-        """Where clips are cached."""
-        return self.folder / CACHE_FOLDER / "clips"
+    def clips(self) -> ClipCache:
+        """Where clips are cached, and how they are made."""
+        own = self.settings.clips
+        folder, profile = self.folder / CACHE_FOLDER / "clips", Profile(own.format, own.height)
+        return ClipCache(folder, profile, own.context_s, int(own.cache_gb * GIB))
 
     @property
     def work(self) -> Path:

@@ -4,7 +4,7 @@ import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -15,7 +15,7 @@ from backend.campaign.doctor import examining as doctor
 from backend.campaign.judging.model import SkipEvent, SkipKind
 from backend.campaign.nouns import Verdict
 from backend.ground.ids import PairKey
-from backend.media.jobs import SAFE_AGE_S, clip_job, storyboard, with_context
+from backend.media.jobs import SAFE_AGE_S, ClipForm, Profile, clip_job, gif, storyboard, thumbnail, with_context
 from backend.store import connection
 from support import NOW, PARTLY, Judging
 
@@ -262,27 +262,31 @@ def put(path: Path, age_s: float) -> Path:
 
 
 def test_clips_of_no_moment_and_what_was_never_finished_are_found_and_removed(worked: Worked) -> None:
-    clips = worked.project.clips
+    clips, folder = worked.project.clips, worked.project.clips.folder
     moment = worked.project.store.db.conn.execute("SELECT start_s, end_s FROM moment WHERE video_id = 1").fetchone()
     job = clip_job(clips, worked.video, moment[0], moment[1], "ab")
     wanted = [
         put(job.path, 10 * SAFE_AGE_S),
         put(with_context(job, 60.0).path, 10 * SAFE_AGE_S),
         put(storyboard(job).path, 10 * SAFE_AGE_S),
-        put(clips / "being-cut.mp4.7.7.part", 1),
+        put(thumbnail(job).path, 10 * SAFE_AGE_S),
+        put(gif(job).path, 10 * SAFE_AGE_S),
+        put(folder / "being-cut.mp4.7.7.part", 1),
     ]
     orphans = [
-        put(clips / f"{'0' * 40}.mp4", 10 * SAFE_AGE_S),
+        put(folder / f"{'0' * 40}.mp4", 10 * SAFE_AGE_S),
         put(storyboard(clip_job(clips, worked.video, 0.0, 1.5, "gone")).path, 10 * SAFE_AGE_S),
-        put(clips / "left.mp4.7.7.part", 2 * SAFE_AGE_S),
+        put(folder / "left.mp4.7.7.part", 2 * SAFE_AGE_S),
         put(clip_job(clips, worked.video, moment[0], moment[1] + 1, "ab").path, 1),
         put(clip_job(clips, worked.video, moment[0], moment[1], "the video before").path, 1),
     ]
     finding = worked.found()["clips"]
     assert set(finding.examples) == {path.name for path in orphans}
     assert worked.found(repair=True)["clips"].repaired
-    assert sorted(clips.iterdir()) == sorted(wanted)
+    assert sorted(folder.iterdir()) == sorted(wanted)
     assert worked.found() == {}
+    otherwise = put(clip_job(replace(clips, profile=Profile(ClipForm.WEBM)), worked.video, *moment, "ab").path, 1)
+    assert worked.found()["clips"].examples == (otherwise.name,), "made by settings that were changed since"
 
 
 def test_what_a_killed_export_left_is_named_and_removed_and_nothing_that_is_being_made(worked: Worked) -> None:
@@ -317,7 +321,7 @@ def test_clips_that_a_lead_looks_at_on_the_leaderboard_are_no_orphans(worked: Wo
     report = api.doctor(worked.project, now=LATER, repair=True)
     assert report.well
     assert report.predicted_clips == 1
-    assert sorted(worked.project.clips.iterdir()) == sorted(held)
+    assert sorted(worked.project.clips.folder.iterdir()) == sorted(held)
     # The moment of a pair has one clip, whoever looks at it.
     assert truth.path == clip_job(worked.project.clips, worked.video, start_s, end_s, "ab").path
 

@@ -6,7 +6,7 @@ import demo_pools
 from backend import api
 from backend.campaign.judging.model import GradeEvent
 from backend.campaign.nouns import Role
-from backend.media.jobs import STORYBOARD
+from backend.media.jobs import ClipKind
 from support import NOW, Judging, have_read
 
 
@@ -28,7 +28,7 @@ def test_whole_videos_are_told_wherever_they_are_shown(tmp_path: Path) -> None:
     assert all(item.whole for item in desk.items)
     board = api.storyboard_for(project, ana, desk.items[0].pair)
     clip = api.clip_for(project, ana, desk.items[0].pair)
-    assert board.path.name == f"{STORYBOARD}{clip.path.stem}.webp"
+    assert board.path.name == f"{ClipKind.STORYBOARD}{clip.path.stem}.webp"
     assert (board.start_s, board.end_s) == (0.0, desk.items[0].duration_s)
     for person in (ana, ben):
         while items := api.desk(project, person, now=NOW).items:

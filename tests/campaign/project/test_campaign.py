@@ -1,5 +1,6 @@
 """What a campaign is stands in one row, which every act reads anew; what may change any day stands in a file."""
 
+import re
 import sqlite3
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from backend.campaign.nouns import Role
 from backend.campaign.people import accounts as people
 from backend.campaign.project import folder as projects
 from backend.ground.errors import InputError, ProjectError, StoreUnavailable
+from backend.media.jobs import ClipCache, ClipForm, Profile
 from support import NOW, PEOPLE, Judging
 
 
@@ -134,3 +136,24 @@ def test_settings_that_cannot_be_written_to_the_end_stay_as_they_were(
     assert settings.read_text() == before
     assert not [*corpus_project.folder.glob("*.part*"), *corpus_project.folder.glob(".reelrank-*")]
     assert projects.set_encoder(corpus_project, "my/model", "sup", "fp32").settings.encoder == "my/model"
+
+
+def test_settings_of_clips_are_what_clips_are_made_by(corpus_project: api.Project) -> None:
+    path = corpus_project.folder / "reelrank.toml"
+    before, there = re.subn(r"(?s)\[clips\].*?\n\n", "", path.read_text())
+    assert there == 1
+    usual = corpus_project.clips
+    assert usual == ClipCache(corpus_project.folder / "cache" / "clips")
+    path.write_text(f'{before}\n[clips]\nformat = "webm"\nheight = 480\ncontext_s = 3.5\ncache_gb = 0.5\n')
+    changed = api.open_project(corpus_project.folder)
+    assert changed.clips.profile == Profile(ClipForm.WEBM, 480)
+    assert (changed.clips.context_s, changed.clips.max_bytes) == (3.5, 2**29)
+    told = {one.name: one.value for one in api.campaign_settings(changed, api.OPERATOR)}
+    assert told["Clips"] == "WebM (VP9 and Opus), at most 480 lines"
+    assert (told["Context"], told["Room for clips"]) == ("3.5 seconds", "0.5 GB")
+    for wrong in ('format = "gif"', "height = 12", "context_s = -1", "cache_gb = 0", "lines = 7"):
+        path.write_text(f"{before}\n[clips]\n{wrong}\n")
+        with pytest.raises(InputError, match=r"reelrank\.toml: .*clips"):
+            api.open_project(corpus_project.folder)
+    path.write_text(before)  # a project of an earlier version has no such lines
+    assert api.open_project(corpus_project.folder).clips == usual

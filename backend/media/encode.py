@@ -1,0 +1,137 @@
+"""Write frames and sound into a clip: H.264 and AAC in MP4, or VP9 and Opus in WebM.
+
+Whoever changes how clips are made changes what `backend.media.jobs` says of them too.
+"""
+
+from __future__ import annotations  # PyAV's Packet takes a type argument in its stubs only
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import cast
+
+import av
+from av.audio.frame import AudioFrame
+from av.audio.stream import AudioStream
+from av.packet import Packet
+from av.video.frame import VideoFrame
+from av.video.stream import VideoStream
+
+from backend.media.decode import PictureStream, TimedFrame, frame_interval_s
+from backend.media.jobs import ClipForm
+from backend.media.sound import SAMPLE_RATE
+
+_SOUND_BITS_PER_S = 96_000
+_GROUP = "25"
+"""Frames from one key frame to the next: a browser that goes back one frame decodes at most so many."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Encoding:
+    """How one form is written. No encoder may hold frames back for later ones.
+
+    Decoding order is presentation order then: a clip starts at 0 in every player, with no edit list to honour.
+    """
+
+    picture: str
+    picture_options: dict[str, str]
+    sound: str
+    file_options: dict[str, str]
+
+
+_ENCODINGS = {
+    ClipForm.MP4: _Encoding(
+        "libx264",
+        {"preset": "veryfast", "crf": "26", "g": _GROUP, "bf": "0", "threads": "1"},
+        "aac",
+        {"movflags": "+faststart"},
+    ),
+    ClipForm.WEBM: _Encoding(
+        "libvpx-vp9",
+        {
+            **{"deadline": "realtime", "cpu-used": "7", "crf": "30", "b": "0", "g": _GROUP},
+            **{"lag-in-frames": "0", "auto-alt-ref": "0", "threads": "1"},
+        },
+        "libopus",
+        {"cues_to_front": "1"},
+    ),
+}
+
+
+class ClipWriter:
+    """Encodes frames and sound side by side into a new file.
+
+    Attributes:
+        written: pictures that really went into the file.
+        ends_s: where the last of them stops being shown, on the clip's time line.
+    """
+
+    def __init__(
+        self,
+        out: Path,
+        form: ClipForm,
+        source: PictureStream,
+        first: TimedFrame,
+        model: VideoFrame,
+        sound: Iterator[AudioFrame],
+    ) -> None:
+        """Opens the file for what comes from the stream `source`; `model` is the first frame, converted."""
+        how = _ENCODINGS[form]
+        self.written = 0
+        self.ends_s = Fraction(0)
+        self._lasts: dict[int, int] = {}
+        self._sound = sound
+        self._next_sound = next(sound, None)
+        self._zero_s = first.time_s
+        self._base_s = source.time_base or Fraction(1, 90_000)
+        self._clip = av.open(str(out), "w", format=str(form), options=how.file_options)
+        rate = 1 / frame_interval_s(source)
+        self._video = cast("VideoStream", self._clip.add_stream(how.picture, rate=rate, options=how.picture_options))
+        self._video.width, self._video.height, self._video.pix_fmt = model.width, model.height, "yuv420p"
+        context = self._video.codec_context
+        context.time_base = self._base_s
+        context.color_range, context.colorspace = model.color_range, model.colorspace
+        context.color_primaries, context.color_trc = model.color_primaries, model.color_trc
+        self._audio: AudioStream | None = None
+        if self._next_sound is not None:
+            self._audio = cast("AudioStream", self._clip.add_stream(how.sound, rate=SAMPLE_RATE))
+            self._audio.layout = "stereo"
+            self._audio.bit_rate = _SOUND_BITS_PER_S
+
+    def add(self, frame: TimedFrame, picture: VideoFrame) -> None:
+        """Write a frame, converted to `picture`, and the sound up to it."""
+        picture.time_base = self._base_s
+        picture.pts = round((frame.time_s - self._zero_s) / self._base_s)
+        lasts = max(1, round(frame.lasts_s / self._base_s))
+        self._lasts[picture.pts] = lasts
+        picture.pict_type = 0  # or the encoder would repeat the source's choice of key frames
+        self.ends_s = (picture.pts + lasts) * self._base_s
+        self._mux(self._video.encode(picture))
+        self._add_sound(frame.time_s - self._zero_s)
+
+    def finish(self) -> None:
+        """Write the rest of the sound and what the encoders still hold, and close the file."""
+        self._add_sound(None)
+        self._mux(self._video.encode(None))
+        if self._audio is not None:
+            self._clip.mux(self._audio.encode(None))
+        self.close()
+
+    def close(self) -> None:
+        """Give the file up as it is; after `finish` nothing is left to do."""
+        self._clip.close()
+
+    def _mux(self, packets: list[Packet[VideoStream]]) -> None:
+        for packet in packets:
+            # The encoder gives every frame the usual length, and so the last one, which the moment may cut short.
+            packet.duration = self._lasts.pop(packet.pts or 0)
+            self._clip.mux(packet)
+            self.written += 1
+
+    def _add_sound(self, until_s: Fraction | None) -> None:
+        while self._audio is not None and self._next_sound is not None:
+            if until_s is not None and Fraction(self._next_sound.pts or 0, SAMPLE_RATE) > until_s:
+                return
+            self._clip.mux(self._audio.encode(self._next_sound))
+            self._next_sound = next(self._sound, None)

@@ -1,0 +1,57 @@
+"""What is told of a clip that was cut, or of a moment that cannot be; and the name of a file until it is whole."""
+
+import os
+import threading
+from dataclasses import dataclass
+from fractions import Fraction
+from math import isfinite
+from pathlib import Path
+
+from backend.ground.errors import InputError
+from backend.media.decode import FrameSpan, PictureStream, frame_interval_s
+from backend.media.sources import Source
+
+
+@dataclass(frozen=True, slots=True)
+class CutReport:
+    """What is in a clip: `duration_s` from the first frame to where the last stops being shown.
+
+    `warnings` are findings about the source for the person in charge; empty where all is well.
+    """
+
+    frames: int
+    duration_s: float
+    warnings: tuple[str, ...]
+
+
+def require_span(source: Source, start_s: float, end_s: float) -> None:
+    """Refuse what is no moment: an empty, negative or infinite span of `source`.
+
+    Raises:
+        InputError: it is one of these.
+    """
+    if not (isfinite(start_s) and isfinite(end_s) and 0 <= start_s < end_s):
+        raise InputError.single(source.name, f"a moment from {start_s} to {end_s} s is not a span of time")
+
+
+def part_of(out: Path) -> Path:
+    """The name that a file has until it is whole; no other process or thread has it."""
+    return out.with_name(f"{out.name}.{os.getpid()}.{threading.get_ident()}.part")
+
+
+def why_empty(span: FrameSpan, name: str, start_s: float, end_s: float) -> str:
+    """Why no frame of the moment can be shown; `span` was read to its end."""
+    if span.expected:
+        return f"{name} is damaged: none of the {span.expected} frames of the moment {start_s}-{end_s} s can be shown"
+    return f"{name} ends at {float(span.ends_s):.1f} s; the moment {start_s}-{end_s} s lies after it"
+
+
+def warnings(span: FrameSpan, stream: PictureStream, end_s: float) -> tuple[str, ...]:
+    """What the person in charge should know of a moment that ends at `end_s`; `span` was read to its end."""
+    found = []
+    if span.damage is not None:
+        found.append(span.damage)
+    # Annotations round: less than a whole missing frame is not worth a word.
+    if Fraction(end_s) - span.ends_s >= frame_interval_s(stream):
+        found.append(f"the video ends at {float(span.ends_s):.1f} s, before the moment does at {end_s} s")
+    return tuple(found)
