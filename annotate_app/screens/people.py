@@ -2,13 +2,12 @@
 
 import time
 from html import escape
-from urllib.parse import urlsplit
 
 import streamlit as st
 
 from annotate_app.plain import plain
 from annotate_app.screens import person_flags
-from annotate_app.widgets import assigning, exam_results, look, wording
+from annotate_app.widgets import assigning, exam_results, inviting, look, wording
 from annotate_app.widgets.searched import searched
 from backend import api
 from backend.campaign.exam.model import ExamPhase
@@ -27,7 +26,7 @@ def page() -> None:
     if person_flags.asked() is not None:
         person_flags.show(project, lead)
         return
-    _invitation()
+    inviting.outcome()
     reviews = api.list_people(project, lead, now=time.time())
     reviews.sort(key=lambda review: review.pause is None or review.person.suspended)  # who waits for a lead comes first
     listed = searched(reviews, lambda review: review.person.name, "person")
@@ -44,23 +43,9 @@ def page() -> None:
         who = review.person.annotator_id
         _row(review, flags.get(who), lead, phases.get(who))
     listed.end()
-    _add_form()
+    st.subheader("Add a person", anchor=False)
+    inviting.form()
     assigning.assignments(project, lead, reviews)
-
-
-def add() -> None:
-    """Callback of the form: adds the person; the link waits for the run that follows, and is shown once."""
-    name = st.session_state["new_name"].strip()
-    if not name:
-        st.session_state["people_problem"] = "Please give a name: people sign in with it."
-        return
-
-    def act(project: api.Project, lead: Person) -> None:
-        invitation = api.add_person(project, lead, name, Role(st.session_state["new_role"]), now=time.time())
-        st.session_state["new_name"] = ""
-        st.session_state["invitation"] = (name, invitation_url(st.context.url or "", invitation))
-
-    st.session_state["people_problem"] = look.as_lead(act)
 
 
 def renew(annotator_id: AnnotatorId) -> None:
@@ -68,16 +53,9 @@ def renew(annotator_id: AnnotatorId) -> None:
 
     def act(project: api.Project, lead: Person) -> None:
         person, invitation = api.new_invitation(project, lead, annotator_id, now=time.time())
-        st.session_state["invitation"] = (person.name, invitation_url(st.context.url or "", invitation))
+        inviting.show_once(person.name, invitation)
 
     st.session_state["people_problem"] = look.as_lead(act)
-
-
-def invitation_url(page_url: str, invitation: str) -> str:
-    """The link for a newcomer, on the address under which the lead reaches this server."""
-    parts = urlsplit(page_url)
-    origin = f"{parts.scheme}://{parts.netloc}" if parts.netloc else ""
-    return f"{origin}/session/invitation/{invitation}"
 
 
 def suspend(annotator_id: AnnotatorId, suspended: bool) -> None:
@@ -109,20 +87,6 @@ def go_on(annotator_id: AnnotatorId) -> None:
 def _flags(_project: api.Project, _lead: Person, folder: str, version: str) -> list[PersonFlags]:
     """What was found for anybody since the last grade or event: it takes a look at every grade."""
     return api.flags(_project, _lead)
-
-
-def _invitation() -> None:
-    look.refusal("people_problem")
-    # Taken out of the session: the next run no longer knows the link, as the text says.
-    name, url = st.session_state.pop("invitation", ("", ""))
-    if url:
-        with st.container(border=True):
-            st.markdown(f"**Send this link to {plain(name)}**")
-            st.code(url, language=None, wrap_lines=True)
-            st.caption(
-                "It works once, within two weeks, and lets them choose a password; no older link of theirs works any "
-                "more. It is shown only now: copy it before you go on."
-            )
 
 
 def _row(review: PersonReview, flags: PersonFlags | None, me: Person, exam: ExamPhase | None) -> None:
@@ -217,12 +181,3 @@ def facts(review: PersonReview, flags: PersonFlags | None, timezone: str | None)
         wording.when(review.last_at, timezone),
     )
     return dict(zip(_FACTS, values, strict=True))
-
-
-def _add_form() -> None:
-    st.subheader("Add a person", anchor=False)
-    with st.form("add_person"):
-        name, role, button = st.columns([4, 2, 2], vertical_alignment="bottom")
-        name.text_input("Name", key="new_name", placeholder="They sign in with it")
-        role.selectbox("Role", [role.value for role in Role], key="new_role")
-        button.form_submit_button("Add and invite", type="primary", on_click=add, width="stretch")

@@ -739,7 +739,7 @@ def test_who_paused_somebody_and_why() -> None:
 
 
 def test_an_invitation_leads_to_the_address_the_lead_uses() -> None:
-    from annotate_app.screens.people import invitation_url
+    from annotate_app.widgets.inviting import invitation_url
 
     url = invitation_url("https://grade.example.org:8443/people?x=1", "abc")
     assert url == "https://grade.example.org:8443/session/invitation/abc"
