@@ -9,16 +9,19 @@ from collections.abc import Sequence
 import streamlit as st
 
 from annotate_app.plain import plain
-from annotate_app.screens.steps import videos
+from annotate_app.screens.steps import candidates, people, queries, videos
 from annotate_app.screens.steps.step import SetUpStep
 from annotate_app.server import long_work
 from annotate_app.server.long_work import LongWork, WorkState
 from annotate_app.session import auth
-from annotate_app.widgets import look, wording
+from annotate_app.widgets import inviting, look, wording
 from backend import api
 from backend.campaign.nouns import Person
 
-STEPS: Sequence[SetUpStep] = (videos.STEP,)
+STEPS: Sequence[SetUpStep] = (
+    *(videos.STEP, queries.STEP, candidates.STEP),
+    *(people.TRAIN, people.INVITE, people.OPEN),
+)
 _EVERY_S = 1.0
 _DONE, _TO_DO, _LATER = ":material/check_circle:", ":material/radio_button_unchecked:", ":material/more_horiz:"
 
@@ -27,6 +30,7 @@ def page() -> None:
     """What is being done, what came of it, and the steps."""
     project, lead, counts = look.lead_page("Set up")
     look.refusal("set_up_problem")
+    inviting.outcome()  # here, because the step of who was invited may be folded by then
     work = long_work.look(project)
     if work is not None:
         _work(project, work)

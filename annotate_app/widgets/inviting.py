@@ -57,6 +57,10 @@ def outcome() -> None:
 
 def invitation_url(page_url: str, invitation: str) -> str:
     """The link for a newcomer, on the address under which the lead reaches this server."""
+    return f"{origin(page_url)}/session/invitation/{invitation}"
+
+
+def origin(page_url: str) -> str:
+    """The address of the server, as the one who looks at a page reaches it."""
     parts = urlsplit(page_url)
-    origin = f"{parts.scheme}://{parts.netloc}" if parts.netloc else ""
-    return f"{origin}/session/invitation/{invitation}"
+    return f"{parts.scheme}://{parts.netloc}" if parts.netloc else ""

@@ -1,0 +1,126 @@
+"""Step of Set up: the candidates of the queries, with what they come to in work before they are chosen."""
+
+import time
+from typing import Any
+
+import streamlit as st
+
+from annotate_app.screens.steps.step import SetUpStep, StepStanding
+from annotate_app.server import candidates_work, long_work
+from annotate_app.widgets import look, wording
+from annotate_app.widgets.waiting import WayThere
+from backend import api
+from backend.campaign.nouns import Person
+
+KEY = "candidates"
+_OFFLINE = "minilm"
+_KINDS = {None: "as its name tells", "sup": "with supervision", "unsup": "without supervision"}
+_DTYPES = {None: "as the project has it", "fp32": "fp32", "bf16": "bf16"}
+
+
+def choose() -> None:
+    """Callback of the button: the worker begins."""
+    state = st.session_state
+
+    def act(project: api.Project, lead: Person) -> None:
+        asked = candidates_work.CandidatesAsked(
+            batch_size=state["candidates_batch"],
+            probe=state["candidates_probe"],
+            seed=state["candidates_seed"],
+            encoder=state["candidates_encoder"],
+            kind=state["candidates_kind"],
+            dtype=state["candidates_dtype"],
+        )
+        long_work.begin(project, lead, KEY, "Choosing candidates", candidates_work.choose, asked, now=time.time())
+
+    state["set_up_problem"] = look.as_lead(act)
+
+
+def _standing(project: api.Project, lead: Person, counts: dict[str, Any]) -> StepStanding:
+    pairs = sum(counts["pairs"].values())
+    if pairs:
+        return StepStanding(True, f"{wording.count_of(pairs, 'pair')} handed out")
+    if not counts["queries"]["val"] + counts["queries"]["test"]:
+        return StepStanding(False, "none yet", "Candidates are found for queries: these come first.")
+    return StepStanding(False, "none yet")
+
+
+def _show(project: api.Project, lead: Person, counts: dict[str, Any]) -> None:
+    if any(counts["batches"].values()):
+        way = WayThere("Queries", "", "Queries")
+        st.html(
+            "The candidate lists are stored, and the first batches are open; further ones open on the page "
+            f"{way.link}. To choose others, take the queries back first, in their step."
+        )
+        st.caption(f"Encoder: {counts['encoder']}")
+        return
+    st.markdown(
+        "For every query the most similar moments are stored as its list, by the similarity of query and caption; the "
+        "first batch of each list is handed out for grading at once."
+    )
+    _options(project, project.settings.encoder)
+    _expected(project, lead)
+    st.button("Choose candidates", key="choose_candidates", type="primary", on_click=choose)
+
+
+def _options(project: api.Project, encoder: str) -> None:
+    size, name = st.columns([1, 3])
+    size.number_input(
+        "Candidates a batch",
+        1,
+        40,
+        project.campaign.batch_size,
+        key="candidates_batch",
+        help="20 in TVR-Ranking. Lists have 40: what is further down is handed out later, batch by batch.",
+    )
+    name.selectbox(
+        "Encoder",
+        list(dict.fromkeys([encoder, _OFFLINE])),
+        key="candidates_encoder",
+        accept_new_options=True,
+        format_func=lambda one: f"{one} (works offline)" if one == _OFFLINE else one,
+        help="Sentence encoder: a name on the model hub, or a folder on the server.",
+    )
+    with st.popover("More options"):
+        st.number_input(
+            "Queries to probe",
+            0,
+            key="candidates_probe",
+            value=0,
+            help="Of these, 60 of the top and 60 other moments are judged too, to see how deep judging has to go.",
+        )
+        st.number_input("Seed of that draw", 0, value=0, key="candidates_seed")
+        st.selectbox("Kind of the encoder", list(_KINDS), format_func=_KINDS.__getitem__, key="candidates_kind")
+        st.selectbox(
+            "It computes in",
+            list(_DTYPES),
+            format_func=_DTYPES.__getitem__,
+            key="candidates_dtype",
+            help="bf16 is faster on many processors, and recorded as another encoder.",
+        )
+
+
+def _expected(project: api.Project, lead: Person) -> None:
+    """What it comes to, before it is done."""
+    state = st.session_state
+    found = api.expected_work(
+        project, lead, batch_size=state["candidates_batch"], probe=state.get("candidates_probe") or 0
+    )
+    about = "about" if found.measured else "at least"
+    look.metrics(
+        {
+            "Queries": f"{found.queries:,}",
+            "Pairs": f"{found.pairs:,}",
+            "Grades": f"{found.grades:,}",
+            "Hours of work": f"{about} {found.hours:,.1f}",
+        }
+    )
+    per_grade = (
+        f"{found.seconds:.1f} s a grade, as here so far"
+        if found.measured
+        else f"every moment played once ({found.seconds:.1f} s on the average); nobody has graded here yet"
+    )
+    st.caption(f"Two people grade every pair: {per_grade}. Where they disagree, two more do.")
+
+
+STEP = SetUpStep(KEY, "Candidates", _standing, _show)

@@ -1,0 +1,160 @@
+"""The later steps of the page Set up over a real project: queries, candidates, people, and whether people can begin."""
+
+from collections.abc import Callable
+from concurrent.futures import Future
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from annotate_app.session import auth
+from backend import api
+from backend.campaign.nouns import Person, Role, Split
+from backend.campaign.people import accounts as people
+from backend.campaign.queries.model import OwnFile
+from backend.ground import processes
+from reading import read
+from support import MOMENTS, NOW, Judging
+
+Open = Callable[[], AppTest]
+
+
+@pytest.fixture
+def project(corpus_project: api.Project) -> api.Project:
+    return corpus_project
+
+
+@pytest.fixture
+def lead(project: api.Project) -> Person:
+    there = [row.person for row in api.list_people(project, api.OPERATOR) if row.person.name == "Lea"]
+    return there[0] if there else people.add(project.store, api.OPERATOR, "Lea", Role.LEAD, now=NOW)
+
+
+@pytest.fixture
+def open_page(open_screen: Callable[..., AppTest], lead: Person, monkeypatch: pytest.MonkeyPatch) -> Open:
+    """Opens the page as the lead; what would run in a process of its own is done before the page goes on."""
+
+    def alone(work: Callable[..., None], *arguments: object) -> Future[None]:
+        future: Future[None] = Future()
+        work(*arguments)
+        future.set_result(None)
+        return future
+
+    monkeypatch.setattr(auth, "current", lambda: lead)
+    monkeypatch.setattr(processes, "alone", alone)
+    monkeypatch.setattr("os.nice", lambda by: 0)
+    return lambda: open_screen("set_up")
+
+
+def steps(app: AppTest) -> dict[str, str]:
+    """What each step says of itself, by its title; those that are open are marked."""
+    titles = [read(one.label.replace("**", "")).partition(" — ") for one in app.expander]
+    marks = ["> " if one.proto.expanded else "" for one in app.expander]
+    return {title.split(". ", 1)[1]: mark + told for (title, _, told), mark in zip(titles, marks, strict=True)}
+
+
+def words(app: AppTest) -> str:
+    kinds = ("markdown", "caption", "info", "warning", "error", "success", "html", "text")
+    return read("\n".join(element.value for kind in kinds for element in app.get(kind))).replace("**", "")
+
+
+def typed(app: AppTest, text: str, **fields: object) -> AppTest:
+    app.text_area(key="queries_typed").set_value(text)
+    for name, value in fields.items():
+        next(one for one in (*app.number_input, *app.selectbox) if one.key == f"queries_{name}").set_value(value)
+    return app.button(key="look_at_queries").click().run()
+
+
+def of(project: api.Project) -> list[tuple[str, Split]]:
+    return [(query.text, query.split) for query in api.drawn_queries(project, api.OPERATOR, most=99)]
+
+
+def test_queries_are_looked_at_and_then_exactly_those_are_taken(open_page: Open, project: api.Project) -> None:
+    app = open_page()
+    assert steps(app)["Queries"] == "> none yet"
+    assert steps(app)["Candidates"] == "none yet"
+    assert "Candidates are found for queries: these come first." in words(app)
+    typed(app, f"Somebody sings\n{MOMENTS[3].caption}\n", val=2, seed=5, split=Split.TEST)
+    assert of(project) == []
+    assert "4 queries: 2 test, 2 validation (2 of your own)" in words(app)
+    assert "1 captions have the text of a query to be judged, and may not train." in words(app)
+    app.button(key="take_queries").click().run()
+    assert not app.exception
+    assert steps(app)["Queries"] == "4 queries: 2 test, 2 validation"
+    assert of(project)[:2] == [("Somebody sings", Split.TEST), (MOMENTS[3].caption, Split.TEST)]
+    assert len(of(project)) == 4
+    assert app.text_area(key="queries_typed").value == ""
+    actors = project.store.db.conn.execute("SELECT DISTINCT actor FROM event WHERE kind LIKE 'queries_%'").fetchall()
+    assert [row[0] for row in actors] == [api.list_people(project, api.OPERATOR)[0].person.annotator_id]
+
+
+def test_every_problem_of_typed_queries_is_told_and_nothing_is_taken(open_page: Open, project: api.Project) -> None:
+    app = typed(open_page(), "Somebody sings\n\nSomebody sings\n")
+    assert "typed on the page Set up, row 2: the text is empty" in words(app)
+    assert "row 3: this text stands in row 1 already" in words(app)
+    assert not [one for one in app.button if one.key == "take_queries"]
+    assert "write your queries, one a line, choose a file of them, or say how many" in words(typed(app, " "))
+    assert of(project) == []
+
+
+def test_a_query_is_edited_and_removed_on_the_page(open_page: Open, project: api.Project, lead: Person) -> None:
+    own = OwnFile(b"A cat sits\nIt rains\n", "q.txt", Split.TEST)
+    api.draw_queries(project, lead, own=own, now=NOW)
+    cat, rain = api.drawn_queries(project, lead, most=9)
+    app = open_page()
+    app.text_input(key=f"query-text-{cat.query_id}").set_value("It rains")
+    app.button(key=f"query-save-{cat.query_id}").click().run()
+    assert "this text is a test query of the project already" in words(app)
+    app.text_input(key=f"query-text-{cat.query_id}").set_value("A cat sleeps")
+    app.selectbox(key=f"query-split-{cat.query_id}").set_value(Split.VAL)
+    app.button(key=f"query-save-{cat.query_id}").click().run()
+    app.button(key=f"query-remove-{rain.query_id}").click().run()
+    assert of(project) == [("A cat sleeps", Split.VAL)]
+    app.button(key="take_back_queries").click().run()
+    assert steps(app)["Queries"] == "> none yet"
+
+
+def test_candidates_are_chosen_after_what_they_come_to_was_told(
+    open_page: Open, project: api.Project, lead: Person
+) -> None:
+    api.draw_queries(project, api.OPERATOR, val=2, test=1, seed=5, now=NOW)
+    app = open_page()
+    assert steps(app)["Candidates"] == "> none yet"
+    app.number_input(key="candidates_batch").set_value(5).run()
+    assert {one.label: one.value for one in app.metric} == {
+        **{"Queries": "3", "Pairs": "15", "Grades": "30"},
+        "Hours of work": "at least 0.0",
+    }
+    assert "every moment played once (2.5 s on the average); nobody has graded here yet" in words(app)
+    app.button(key="choose_candidates").click().run()
+    assert not app.exception
+    assert "Queries: 3. Candidates: 120. Pairs open for grading: 15." in words(app)
+    assert steps(app)["Candidates"] == "15 pairs handed out"
+    row = project.store.db.conn.execute("SELECT actor FROM event WHERE kind = 'candidates_chosen'").fetchone()
+    assert row[0] == lead.annotator_id
+    assert not [one for one in app.button if one.key == f"query-remove-{1}"]
+
+
+def test_people_can_begin_once_there_are_pairs_and_two_annotators(open_page: Open, project: api.Project) -> None:
+    api.draw_queries(project, api.OPERATOR, val=2, test=1, seed=5, now=NOW)
+    api.choose_candidates(project, api.OPERATOR, batch_size=5, now=NOW)
+    app = open_page()
+    assert steps(app)["People"] == "> nobody yet"
+    assert steps(app)["Open"] == "2 annotators more are needed"
+    assert "Two people grade every pair, and two more where these disagree: four annotators or more" in words(app)
+    for name in ("Ana", "Ben"):
+        app.text_input(key="new_name").set_value(name)
+        app.selectbox(key="new_role").set_value("annotator")
+        app.button(key="FormSubmitter:add_person-Add and invite").click().run()
+        assert f"Send this link to {name}" in words(app)
+    assert steps(app)["People"] == "2 annotators"
+    assert steps(app)["Open"] == "people can grade"
+    assert "Annotators: Ana, Ben" in words(app)
+
+
+def test_once_pairs_are_graded_nothing_can_be_changed_here(judging: Judging, open_page: Open) -> None:
+    judging.grade(0, judging.pairs()[0].pair, 3)
+    app = open_page()
+    assert steps(app)["Guideline and exam"] == "guideline version 1, no exam"
+    assert not [one for one in app.button if str(one.key).startswith(("query-", "look_at", "choose_"))]
+    app.button(key="take_back_queries").click().run()
+    assert "people have worked on them: 1 grades" in words(app)
