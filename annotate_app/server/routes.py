@@ -20,6 +20,7 @@ from starlette.routing import BaseRoute, Route
 
 from annotate_app.server.clip_worker import ClipWorker
 from annotate_app.server.clips import clip_response, cut_clip, look, refused
+from annotate_app.server.describe_routes import DescribeRoutes
 from annotate_app.server.example_routes import Examples
 from annotate_app.server.menu_route import Waiting, menu_route
 from annotate_app.server.moment_routes import Moments
@@ -241,6 +242,7 @@ def own_routes(project: Callable[[], api.Project], clips: ClipWorker[api.ClipJob
     return [
         *Sessions(project).routes(),
         *Desks(project, clips).routes(),
+        *DescribeRoutes(project, clips).routes(),
         *Examples(project, clips).routes(),
         *Moments(project, clips).routes(),
         *PracticeRoutes(project, clips).routes(),

@@ -66,6 +66,17 @@ if TYPE_CHECKING:
     from backend.api.clip import cut
     from backend.api.corpus import import_corpus, project_statistics
     from backend.api.demo import build_demo, demo_people
+    from backend.api.describing import (
+        choose_describing,
+        close_describing,
+        describe_clip,
+        describe_exchange,
+        describe_work,
+        describing_choice,
+        may_describe,
+        note_describing_seen,
+    )
+    from backend.api.describing_frames import describe_frames
     from backend.api.differing import diff_csv, diff_releases
     from backend.api.exam import (
         close_exam_round,
@@ -500,11 +511,13 @@ __all__ = [
     "change_password",
     "change_query",
     "choose_candidates",
+    "choose_describing",
     "choose_encoder",
     "choose_example",
     "choose_practice",
     "choose_practice_pair",
     "clip_for",
+    "close_describing",
     "close_exam_round",
     "confirm_discard",
     "count_activity",
@@ -517,6 +530,11 @@ __all__ = [
     "decide_rewrite",
     "decline_batch",
     "demo_people",
+    "describe_clip",
+    "describe_exchange",
+    "describe_frames",
+    "describe_work",
+    "describing_choice",
     "desk",
     "diff_csv",
     "diff_releases",
@@ -585,6 +603,7 @@ __all__ = [
     "load_truth",
     "make_pool_check",
     "match_run",
+    "may_describe",
     "migrate",
     "model_selection_study",
     "moment_clip",
@@ -598,6 +617,7 @@ __all__ = [
     "noise_study",
     "notable_queries",
     "note_address",
+    "note_describing_seen",
     "note_guideline_seen",
     "notes_csv",
     "offer_again",

@@ -12,6 +12,7 @@ import pytest
 from backend import api
 from backend.campaign.activity.model import ActivityFilter
 from backend.campaign.batches.model import BatchRule
+from backend.campaign.describing.model import DescribingChoice
 from backend.campaign.explore.model import Along, PairPart
 from backend.campaign.judging.model import Assignment
 from backend.campaign.nouns import OPERATOR, Operator, Person, Role, Split
@@ -84,6 +85,9 @@ IN_CHARGE: dict[str, Call] = {
     "batch_suggestions": api.batch_suggestions,
     "next_batch": lambda p, who: api.next_batch(p, who, QUERY),
     "set_batch_rule": lambda p, who: api.set_batch_rule(p, who, BatchRule(1, 1.0, None, 1), "", now=NOW),
+    "choose_describing": lambda p, who: api.choose_describing(p, who, DescribingChoice(), now=NOW),
+    "close_describing": lambda p, who: api.close_describing(p, who, now=NOW),
+    "describing_choice": api.describing_choice,
     "behind_flag": lambda p, who: api.behind_flag(p, who, NOBODY, FlagKind.BIAS),
     "case": lambda p, who: api.case(p, who, PAIR),
     "case_counts": api.case_counts,
@@ -189,6 +193,11 @@ IN_CHARGE: dict[str, Call] = {
 }
 ANNOTATORS: dict[str, Call] = {
     "annotator_of": api.annotator_of,
+    "describe_clip": lambda p, who: api.describe_clip(p, who, "no such video"),
+    "describe_exchange": lambda p, who: api.describe_exchange(describable(p), who, [], now=NOW),
+    "describe_frames": lambda p, who: api.describe_frames(p, who, "no such video"),
+    "describe_work": lambda p, who: api.describe_work(describable(p), who),
+    "note_describing_seen": lambda p, who: api.note_describing_seen(p, who, 1, now=NOW),
     "desk": lambda p, who: api.desk(p, who, now=NOW),
     "exam_act": lambda p, who: api.exam_act(p, who, api.ExamAct.START, now=NOW),
     "exchange": lambda p, who: api.exchange(p, who, [], [], now=NOW),
@@ -212,6 +221,7 @@ SIGNED_IN: dict[str, Call] = {
     "example_clip": lambda p, who: api.example_clip(p, who, 3),
     "examples": api.examples,
     "guideline_version": api.guideline_version,
+    "may_describe": api.may_describe,
     "practice_clip": lambda p, who: api.practice_clip(p, who, practice_key(p)),
     "storyboard_for": lambda p, who: api.storyboard_for(p, who, first_pair(p)),
     "report_clip": lambda p, who: api.report_clip(p, who, first_pair(p), "why", now=NOW),
@@ -330,6 +340,12 @@ WALKED = {**LEADS, **IN_CHARGE, **ANNOTATORS, **SIGNED_IN}
 
 def first_pair(project: api.Project) -> PairKey:
     return PairKey(project.store.db.execute("SELECT pair_key FROM pair").fetchone()[0])
+
+
+def describable(project: api.Project) -> api.Project:
+    """The project with describing open for every annotator."""
+    api.choose_describing(project, OPERATOR, DescribingChoice(open=True), now=NOW)
+    return project
 
 
 def practice_key(project: api.Project) -> str:

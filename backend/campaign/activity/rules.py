@@ -95,7 +95,7 @@ def _replaced(payload: Payload) -> str:
 
 
 _G = ActivityGroup
-_OWN_REASON = frozenset({"captions_rewritten", "grade_refused"})
+_OWN_REASON = frozenset({"captions_rewritten", "grade_refused", "description_refused"})
 WORDS: Mapping[str, tuple[ActivityGroup, str | Callable[[Payload], str]]] = {
     "corpus_imported": (_G.MATERIAL, "imported {file}: {videos} videos, {moments} moments, {captions} captions"),
     "videos_registered": (_G.MATERIAL, "took videos from the folder {folder}: {videos} new"),
@@ -110,6 +110,12 @@ WORDS: Mapping[str, tuple[ActivityGroup, str | Callable[[Payload], str]]] = {
     "candidates_chosen": (_G.MATERIAL, _chosen),
     "pool_check_made": (_G.MATERIAL, "began a check of pools: {queries} queries, {pairs} pairs"),
     "judgements_imported": (_G.MATERIAL, "imported {rows} judgements of {pairs} pairs from {file}"),
+    "describing_opened": (_G.MATERIAL, "opened describing: people {people}, videos {videos} (– for all)"),
+    "describing_closed": (_G.MATERIAL, "closed describing"),
+    "describing_reworded": (_G.TRAINING, "wrote version {version} of the guideline for describers"),
+    "description_accepted": (_G.MATERIAL, "accepted “{sentence}” for {video}, {start_s}–{end_s} s"),
+    "description_returned": (_G.MATERIAL, "sent a description back: “{words}”"),
+    "description_taken_back": (_G.MATERIAL, "took back what was {what}"),
     "batch_opened": (_G.DECISIONS, "opened batch {number}: {pairs} pairs"),
     "batch_undone": (_G.DECISIONS, "took batch {number} back: {pairs} pairs"),
     "batch_declined": (_G.DECISIONS, "declined batch {number}"),
@@ -164,6 +170,7 @@ WORDS: Mapping[str, tuple[ActivityGroup, str | Callable[[Payload], str]]] = {
     "escalated": (_G.DESK, "escalated: {grades} do not agree"),
     "de_escalated": (_G.DESK, "no longer escalated: {grades} agree"),
     "grade_refused": (_G.DESK, "gave {grade}, which was not taken: {why}"),
+    "description_refused": (_G.DESK, "described “{sentence}”, which was not taken: {why}"),
     "skipped": (_G.DESK, "skipped ({kind})"),
     "clip_reported": (_G.DESK, "reported a clip that cannot be shown"),
     "seats_claimed": (_G.DESK, lambda payload: f"took pairs in hand: {len(payload.get('pairs') or ())}"),

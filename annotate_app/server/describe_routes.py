@@ -1,0 +1,141 @@
+"""The routes of the page Describe: what there is to describe, whole videos with their frames, and what was written.
+
+`GET /describe/work` answers with everything that the page begins with; `POST /describe/exchange` takes events and tells
+what became of each. An event is named by a key that the browser made, so that sending one again changes nothing.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import msgspec
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from annotate_app.server.clip_worker import ClipWorker
+from annotate_app.server.clips import FOR_AN_HOUR, clip_response, cut_clip, look, refused
+from annotate_app.server.sending import Sent, sent_by
+from annotate_app.session.guard import person_of
+from backend import api
+from backend.campaign.describing.model import DescribeEvent
+from backend.ground.errors import ProjectError, StoreUnavailable, VideoUnreadable
+
+
+class _Exchange(Sent):
+    """Body of POST /describe/exchange."""
+
+    events: list[DescribeEvent] = msgspec.field(default_factory=list)
+
+
+class _Read(Sent, kw_only=True):
+    """Body of POST /describe/guideline."""
+
+    version: int
+
+
+class DescribeRoutes:
+    """The routes that a describer's page talks to; the gate lets only those through for whom describing is open."""
+
+    def __init__(
+        self,
+        project: Callable[[], api.Project],
+        clips: ClipWorker[api.ClipJob],
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._project = project
+        self._clips = clips
+        self._clock = clock
+        self._failed: dict[Path, str] = {}
+        """Why a clip that was asked for ahead could not be made, until that is told."""
+
+    def routes(self) -> list[BaseRoute]:
+        """To be put into the app."""
+        return [
+            Route("/describe/work", self.work),
+            Route("/describe/exchange", self.exchange, methods=["POST"]),
+            Route("/describe/guideline", self.guideline, methods=["POST"]),
+            Route("/describe/videos/{video}.mp4", self.clip),
+            Route("/describe/videos/{video}.json", self.frames),
+            Route("/describe/videos/{video}/ready", self.ready),
+        ]
+
+    async def work(self, request: Request) -> Response:
+        """What the person may describe."""
+        return _answer(await run_in_threadpool(api.describe_work, self._project(), person_of(request)))
+
+    async def exchange(self, request: Request) -> Response:
+        """Takes what the browser has not seen acknowledged; tells what is saved, what cannot count, what came back."""
+        sent = await sent_by(request, _Exchange)
+        if isinstance(sent, Response):
+            return sent
+        person = person_of(request)
+        return _answer(
+            await run_in_threadpool(api.describe_exchange, self._project(), person, sent.events, now=self._clock())
+        )
+
+    async def guideline(self, request: Request) -> Response:
+        """The person was shown a version of the guideline. The answer is empty."""
+        sent = await sent_by(request, _Read)
+        if isinstance(sent, Response):
+            return sent
+        person = person_of(request)
+        try:
+            await run_in_threadpool(api.note_describing_seen, self._project(), person, sent.version, now=self._clock())
+        except StoreUnavailable:
+            raise  # the guard answers
+        except ProjectError as refusal:
+            return refused(404, str(refusal))
+        return Response(status_code=204)
+
+    async def clip(self, request: Request) -> Response:
+        """The whole video, its first frame at 0, whole or by Range; made now if it is not there yet."""
+        try:
+            # Whoever grades waits for seconds, whoever describes a video for its length over ten.
+            return clip_response(await cut_clip(self._clips, self._find(request), urgent=False))
+        except StoreUnavailable:
+            raise
+        except (ProjectError, VideoUnreadable) as error:
+            return refused(404, str(error))
+
+    async def ready(self, request: Request) -> Response:
+        """Whether the video's clip is there; if not, it is being made from now on."""
+        try:
+            job, is_there = await run_in_threadpool(look, self._find(request))
+        except StoreUnavailable:
+            raise
+        except (ProjectError, VideoUnreadable) as error:
+            return refused(404, str(error))
+        if not is_there:
+            if (why := self._failed.pop(job.path, None)) is not None:
+                return refused(404, why)
+            self._clips.ask(job, urgent=False).add_done_callback(partial(self._made, job.path))
+        return _answer({"ready": is_there})
+
+    async def frames(self, request: Request) -> Response:
+        """The times of all frames of the video, in seconds on its own time line."""
+        person, video = person_of(request), request.path_params["video"]
+        try:
+            times = await run_in_threadpool(api.describe_frames, self._project(), person, video)
+        except StoreUnavailable:
+            raise
+        except (ProjectError, VideoUnreadable) as error:
+            return refused(404, str(error))
+        return Response(
+            msgspec.json.encode(times), headers={"Cache-Control": FOR_AN_HOUR}, media_type="application/json"
+        )
+
+    def _made(self, path: Path, future: asyncio.Future[Path]) -> None:
+        if not future.cancelled() and (error := future.exception()) is not None:
+            self._failed[path] = str(error)
+
+    def _find(self, request: Request) -> Callable[[], api.ClipJob]:
+        person, video = person_of(request), request.path_params["video"]
+        return lambda: api.describe_clip(self._project(), person, video)
+
+
+def _answer(content: object) -> Response:
+    return Response(msgspec.json.encode(content), headers={"Cache-Control": "no-store"}, media_type="application/json")

@@ -1,0 +1,39 @@
+"""When the frames of a whole video are shown."""
+
+from fractions import Fraction
+
+from backend.ground.errors import VideoUnreadable
+from backend.media.decode import FrameSpan, Opened, opened, packets, picture_stream, time_of, video_stream
+from backend.media.frame_folder import OpenFolder
+from backend.media.sources import Source
+
+_NO_END_S = 1e9
+
+
+def frame_times(source: Source) -> list[float]:
+    """The times of all frames that the video announces, from the first one that can be shown; seconds, rising.
+
+    Reads the video once and decodes one picture. Times are those of the file's own time line, each rounded once to a
+    double, so they mean the very frames that a clip from one of them to another is cut to.
+
+    Raises:
+        VideoUnreadable: it is no video, or none of its frames can be shown.
+    """
+    with opened(source) as container:
+        first = next(iter(FrameSpan(container, picture_stream(container, source), 0.0, _NO_END_S)), None)
+    if first is None:
+        raise VideoUnreadable(f"{source.name} is damaged: none of its frames can be shown")
+    with opened(source) as container:
+        return [float(time_s) for time_s in sorted(_announced(container, source)) if time_s >= first.time_s]
+
+
+def _announced(container: Opened, source: Source) -> set[Fraction]:
+    if isinstance(container, OpenFolder):
+        return {place * container.time_base for place, file in enumerate(container.files) if file is not None}
+    found: set[Fraction] = set()
+    stream = video_stream(container, source)
+    for packet in packets(container, stream):
+        time_s = time_of(packet, stream)
+        if time_s is not None and not (packet.is_corrupt or packet.is_discard):
+            found.add(time_s)
+    return found

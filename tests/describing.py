@@ -1,0 +1,37 @@
+"""People who describe videos: a project where they may, and what their browsers send."""
+
+import sqlite3
+from contextlib import closing
+from itertools import count
+
+from backend import api
+from backend.campaign.describing.model import DescribeAnswer, DescribeEvent, DescribeKind, DescribingChoice
+from support import NOW, Judging
+
+_number = count()
+
+
+def opened(judging: Judging) -> Judging:
+    """The project with describing open for everybody in all six videos of 60 s, which have files by name."""
+    with closing(sqlite3.connect(judging.project.folder / "reelrank.db")) as db, db:
+        db.execute("UPDATE video SET path = name, fps_num = 25, fps_den = 1, has_audio = 0, sha256 = name")
+    api.choose_describing(judging.project, judging.lead, DescribingChoice(open=True), now=NOW)
+    return judging
+
+
+def event(
+    description: str,
+    kind: DescribeKind = DescribeKind.DESCRIBE,
+    *,
+    video: str = "1",
+    span: tuple[float, float] = (2.0, 5.0),
+    sentence: str = "A woman pours tea.",
+    key: str = "",
+) -> DescribeEvent:
+    """An event with a key of its own."""
+    return DescribeEvent(key or f"event {next(_number)}", kind, video, description, *span, sentence, 4000, 3000)
+
+
+def send(judging: Judging, who: int, *events: DescribeEvent, at: float = NOW) -> DescribeAnswer:
+    """The browser of annotator number `who` sends events."""
+    return api.describe_exchange(judging.project, judging.annotators[who], events, now=at)
