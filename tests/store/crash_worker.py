@@ -53,7 +53,7 @@ from backend import api  # noqa: E402
 from backend.campaign.judging import assignments, consensus  # noqa: E402
 from backend.campaign.judging.model import GradeEvent, SkipEvent, SkipKind  # noqa: E402
 from backend.campaign.nouns import Role  # noqa: E402
-from backend.campaign.review.model import CaseList, PairReview  # noqa: E402
+from backend.campaign.review.model import CaseList  # noqa: E402
 from backend.ground.ids import PairKey  # noqa: E402
 
 for name in api.__all__:
@@ -113,15 +113,12 @@ class Life:
         if items:
             self.submit(kind="skip", who=who, pair=items[0].pair, value=0)
 
-    def disputed(self) -> list[PairReview]:
-        """Pairs that are escalated, discarded or decided."""
-        lists = (CaseList.ESCALATED, CaseList.DISCARDED, CaseList.DECIDED)
-        pages = [api.case_page(self.project, api.OPERATOR, one, size=1000).rows for one in lists]
-        found = [api.case(self.project, api.OPERATOR, row.pair) for rows in pages for row in rows]
-        return [pair for pair in found if pair is not None]
-
     def decide(self, who: str) -> None:
-        for pair in self.chance.sample(found := self.disputed(), min(3, len(found))):
+        lists = (CaseList.ESCALATED, CaseList.DISCARDED, CaseList.DECIDED)
+        rows = [row for one in lists for row in api.case_page(self.project, api.OPERATOR, one, size=1000).rows]
+        for row in self.chance.sample(rows, min(3, len(rows))):
+            if (pair := api.case(self.project, api.OPERATOR, row.pair)) is None:
+                continue
             key = self.note_attempt(kind="decision", who=self.lead.name, pair=pair.pair, value=2)
             api.adjudicate(self.project, self.lead, pair.pair, 2, key, seen=len(pair.acts), now=self.now)
             self.note_receipt(key, "saved")
