@@ -1,6 +1,7 @@
 """One Chromium and one demo for all browser tests; a context for each person, a copy of the demo for each server."""
 
 import fcntl
+import os
 import shutil
 import sqlite3
 import subprocess
@@ -15,7 +16,7 @@ import pytest
 from argon2 import PasswordHasher
 from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, expect, sync_playwright
 
-from app_server import AppServer, sign_in_unseen
+from app_server import AppServer, Nursery, sign_in_unseen
 from backend import api
 from support import is_free
 
@@ -95,15 +96,26 @@ def served(ports: list[int]) -> Iterator[list[AppServer]]:
         ports.append(server.port)
 
 
+@pytest.fixture(scope="package")
+def nursery(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Iterator[Nursery | None]:
+    """Where servers of tests come from; what is measured is measured with servers as people start them."""
+    if request.config.getoption("markexpr") == "bench" or not hasattr(os, "pidfd_open"):
+        yield None
+        return
+    nursery = Nursery(tmp_path_factory.mktemp("nursery"))
+    yield nursery
+    nursery.stop()
+
+
 @pytest.fixture(scope="module")
 def serve(
-    served: list[AppServer], ports: list[int], tmp_path_factory: pytest.TempPathFactory
+    served: list[AppServer], ports: list[int], nursery: Nursery | None, tmp_path_factory: pytest.TempPathFactory
 ) -> Callable[[Path], AppServer]:
     """Serves a project until the last test of the file is done."""
 
     def started(project: Path) -> AppServer:
         port = ports.pop() if ports and is_free(ports[-1]) else None
-        server = AppServer(project, tmp_path_factory.mktemp("serve") / "server.log", port=port)
+        server = AppServer(project, tmp_path_factory.mktemp("serve") / "server.log", port=port, nursery=nursery)
         served.append(server)
         server.start()
         return server
