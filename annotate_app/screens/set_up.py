@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from annotate_app.plain import plain
-from annotate_app.screens.steps import candidates, people, queries, videos
+from annotate_app.screens.steps import annotations, candidates, people, queries, videos
 from annotate_app.screens.steps.step import SetUpStep
 from annotate_app.server import long_work
 from annotate_app.server.long_work import LongWork, WorkState
@@ -19,10 +19,12 @@ from backend import api
 from backend.campaign.nouns import Person
 
 STEPS: Sequence[SetUpStep] = (
-    *(videos.STEP, queries.STEP, candidates.STEP),
+    *(videos.STEP, annotations.STEP, queries.STEP, candidates.STEP),
     *(people.TRAIN, people.INVITE, people.OPEN),
 )
 _EVERY_S = 1.0
+_ROWS, _TALLEST_PX = 12, 420
+"""A table of more rows is scrolled in."""
 _DONE, _TO_DO, _LATER = ":material/check_circle:", ":material/radio_button_unchecked:", ":material/more_horiz:"
 
 
@@ -41,7 +43,8 @@ def page() -> None:
     for number, (step, standing) in enumerate(zip(STEPS, standings, strict=True)):
         icon = _DONE if standing.done else _LATER if standing.waits else _TO_DO
         title = f"**{number + 1}. {plain(step.title)}** — {plain(standing.told)}"
-        with st.expander(title, expanded=number == following, icon=icon, key=f"step-{step.key}"):
+        # Another key once it is done: Streamlit then forgets that it was open.
+        with st.expander(title, expanded=number == following, icon=icon, key=f"step-{step.key}-{standing.done}"):
             if standing.waits:
                 st.markdown(plain(standing.waits))
             else:
@@ -94,10 +97,9 @@ def _outcome(work: LongWork) -> None:
     for sentence in work.outcome.sentences:
         st.markdown(plain(sentence))
     for table in work.outcome.tables:
-        st.table(
-            {head: [plain(row[n]) for row in table.rows] for n, head in enumerate(table.head)},
-            hide_index=True,
-        )
+        with st.container(height=_TALLEST_PX if len(table.rows) > _ROWS else "content", border=False):
+            columns = {head: [plain(row[n]) for row in table.rows] for n, head in enumerate(table.head)}
+            st.table(columns, hide_index=True)
 
 
 def is_first(project: api.Project, lead: Person) -> bool:

@@ -27,6 +27,7 @@ from annotate_app.server.moment_routes import Moments
 from annotate_app.server.practice_routes import PracticeRoutes
 from annotate_app.server.rewriting_routes import Rewriting
 from annotate_app.server.sending import Sent, sent_by
+from annotate_app.server.uploads import Uploads
 from annotate_app.session.guard import person_of
 from annotate_app.session.routes import Sessions
 from backend import api
@@ -247,5 +248,6 @@ def own_routes(project: Callable[[], api.Project], clips: ClipWorker[api.ClipJob
         *Moments(project, clips).routes(),
         *PracticeRoutes(project, clips).routes(),
         *Rewriting(project).routes(),
+        *Uploads(project).routes(),
         menu_route(project, waiting),
     ]

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from annotate_app.server.long_work import OutcomeTable, WorkOutcome
@@ -19,7 +20,8 @@ def take_videos(project: api.Project, lead: Person, folder: Path, *, progress: P
     again = len(found.videos) - found.new
     there = f" {again:,} were there before." if again else ""
     new = "1 new video" if found.new == 1 else f"{found.new:,} new videos"
-    sentences = [f"{new} from {folder.name}.{there}"]
+    minutes = sum(video.facts.duration_s for video in found.videos) / 60
+    sentences = [f"{new} from {folder.name}.{there} All of them last {minutes:,.1f} minutes."]
     rows = [
         [
             video.name,
@@ -39,33 +41,35 @@ def take_videos(project: api.Project, lead: Person, folder: Path, *, progress: P
     return WorkOutcome(sentences, tables)
 
 
+@dataclass(frozen=True, slots=True)
+class FileToTake:
+    """An annotation file and how it is to be read, as `api.import_corpus` takes it."""
+
+    file: Path
+    format: str | None
+    types: frozenset[str] | None
+    columns: dict[str, str]
+    videos: Path | None
+
+
 def take_file(
-    project: api.Project,
-    lead: Person,
-    file: Path,
-    format_: str | None,
-    types: frozenset[str] | None,
-    columns: dict[str, str],
-    videos: Path | None,
-    dry_run: bool,
-    *,
-    progress: Progress,
+    project: api.Project, lead: Person, asked: FileToTake, dry_run: bool, *, progress: Progress
 ) -> WorkOutcome:
     """Take an annotation file, or only look what would be taken."""
     report = api.import_corpus(
         project,
         lead,
-        file,
-        format_,
-        videos=videos,
-        types=types,
-        columns=columns,
+        asked.file,
+        asked.format,
+        videos=asked.videos,
+        types=asked.types,
+        columns=asked.columns,
         dry_run=dry_run,
         now=time.time(),
         progress=progress,
     )
-    told = "" if format_ else ", told from its content"
-    sentences = [f"{file.name}: format {report.format}{told}.", *report.notes]
+    told = "" if asked.format else ", told from its content"
+    sentences = [f"{asked.file.name}: format {report.format}{told}.", *report.notes]
     new = (report.videos, report.moments, report.captions)
     rows = [
         [what, f"{taken:,}", f"{added:,}"]

@@ -323,6 +323,7 @@ if TYPE_CHECKING:
     from backend.language.endpoint import Endpoint
     from backend.media.clips import ensure as cut_clip
     from backend.media.jobs import ClipJob, is_cut
+    from backend.media.probe import EXTENSIONS as VIDEO_EXTENSIONS
     from backend.media.report import CutReport
     from backend.scoring.analysis.cases import Case
     from backend.scoring.asked import split as split_measures
@@ -383,6 +384,7 @@ __all__ = [
     "PASSWORD_LENGTH",
     "SCORE_FORMATS",
     "SESSION_S",
+    "VIDEO_EXTENSIONS",
     "AggregatorReport",
     "AgreementBoard",
     "Backup",

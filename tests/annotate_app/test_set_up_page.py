@@ -1,5 +1,6 @@
 """The lead's page Set up over real projects: what is done says the project itself, what takes long runs elsewhere."""
 
+import re
 from collections.abc import Callable
 from concurrent.futures import Future
 from functools import partial
@@ -12,6 +13,7 @@ from annotate_app.server import long_work
 from annotate_app.server.long_work import LongWork, OutcomeTable, WorkOutcome, WorkState
 from annotate_app.session import auth
 from backend import api
+from backend.campaign.activity.model import ActivityFilter, ActivityGroup
 from backend.campaign.demo import clips
 from backend.campaign.nouns import Person, Role
 from backend.campaign.people import accounts as people
@@ -82,7 +84,7 @@ def test_videos_of_a_folder_are_taken_and_what_cannot_be_read_is_named(
     app.text_input(key="set_up_folder").set_value(str(folder))
     app.button(key="take_videos").click().run()
     assert "1. Videos — 2 videos" in steps(app)
-    assert "2 new videos from videos." in words(app)
+    assert re.search(r"2 new videos from videos\. All of them last \d+\.\d minutes\.", words(app))
     assert "1 files were not taken" not in words(app)
     assert "1 file was not taken; everything else was." in words(app)
     wrong, taken = (table.value for table in app.table)
@@ -105,6 +107,45 @@ def test_a_folder_that_is_none_is_refused_in_words(open_page: Open, at_once: Non
     app.button(key="take_videos").click().run()
     assert "is not a folder: name the folder that the video files lie in" in words(app)
     assert "Nothing was changed." in words(app)
+
+
+def test_a_file_is_looked_at_and_then_imported_as_it_was_looked_at(
+    open_page: Open, at_once: None, project: api.Project, tmp_path: Path
+) -> None:
+    lines = "film,start,end,caption,duration\na,1,3,A dog runs.,9\na,4,2,A cat sits.,9\n"
+    file = tmp_path / "moments.csv"
+    file.write_text(lines)
+    app = open_page()
+    app.text_input(key="set_up_file").set_value(str(file))
+    app.text_input(key="set_up_columns").set_value("video=film")
+    app.button(key="look_at_file").click().run()
+    assert "moments.csv, row 3: end 2.0 is not after start 4.0" in words(app)
+    assert not api.status_counts(project, api.OPERATOR)["videos"]
+
+    file.write_text(lines.replace(",4,2,", ",4,6,"))
+    app.button(key="look_at_file").click().run()
+    assert "moments.csv: format csv, told from its content." in words(app)
+    assert app.table[0].value["Would be new"].tolist() == ["1", "2", "2"]
+    assert not api.status_counts(project, api.OPERATOR)["captions"]
+    app.button(key="import_file").click().run()
+    assert app.table[0].value["New"].tolist() == ["1", "2", "2"]
+    assert "2. Annotation files — 2 captions" in steps(app)
+    (entry, *_) = api.find_activity(project, api.OPERATOR, ActivityFilter(ActivityGroup.MATERIAL), first=0, most=1)
+    assert (entry.kind, entry.by) == ("corpus_imported", "Lea")
+
+
+def test_what_the_form_lacks_is_said_before_any_work(open_page: Open, project: api.Project) -> None:
+    app = open_page()
+    for file, columns, told in (
+        ("", "", "choose an annotation file first"),
+        ("/etc/passwd", "", "/etc/passwd is no annotation file: its name ends in none of .json, .jsonl, .csv, .txt"),
+        ("moments.csv", "video", "the columns at 'video' are not of the form start=begin,end=finish"),
+    ):
+        app.text_input(key="set_up_file").set_value(file)
+        app.text_input(key="set_up_columns").set_value(columns)
+        app.button(key="look_at_file").click().run()
+        assert told in words(app)
+        assert long_work.look(project) is None
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,9 @@ from typing import Any
 import streamlit as st
 
 from annotate_app.screens.steps.step import SetUpStep, StepStanding
-from annotate_app.server import long_work, set_up_work
+from annotate_app.server import long_work, set_up_work, uploads
 from annotate_app.widgets import look, wording
+from annotate_app.widgets.upload import upload
 from backend import api
 from backend.campaign.nouns import Person
 
@@ -16,12 +17,24 @@ KEY = "videos"
 
 
 def take() -> None:
-    """Callback of the button."""
+    """Callback of the button: take the videos of the folder that is named."""
+    named = st.session_state["set_up_folder"].strip()
+    if not named:
+        st.session_state["set_up_problem"] = "Name the folder of the videos first."
+        return
+    _take(Path(named).expanduser())
 
+
+def take_sent(names: list[str]) -> None:
+    """Callback of the uploader: take what has arrived."""
+    _take(None)
+
+
+def _take(folder: Path | None) -> None:
     def act(project: api.Project, lead: Person) -> None:
-        folder = Path(st.session_state["set_up_folder"].strip()).expanduser()
-        title = f"Measuring the videos in {folder.name}"
-        long_work.begin(project, lead, KEY, title, set_up_work.take_videos, folder, now=time.time())
+        where = folder or project.folder / uploads.KINDS["videos"].folder
+        title = f"Taking the videos of {folder}" if folder else "Taking the videos that were sent"
+        long_work.begin(project, lead, KEY, title, set_up_work.take_videos, where, now=time.time())
 
     st.session_state["set_up_problem"] = look.as_lead(act)
 
@@ -33,11 +46,13 @@ def _standing(project: api.Project, lead: Person, counts: dict[str, Any]) -> Ste
 
 def _show(project: api.Project, lead: Person, counts: dict[str, Any]) -> None:
     st.markdown(
-        "Name a folder on the server. Every video file in it, and in the folders below it, is measured; what cannot be "
-        "read is listed with its reason. The files stay where they are."
+        "Name a folder on the server, or send files to it. Every video in the folder, and in those below it, is "
+        "measured; what cannot be read is listed with its reason. Files on the server stay where they are."
     )
-    st.text_input("Folder of the videos", key="set_up_folder", placeholder="/data/videos")
-    st.button("Take these videos", key="take_videos", on_click=take, type="primary")
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.text_input("Folder on the server", key="set_up_folder", placeholder="/data/videos")
+        st.button("Take its videos", key="take_videos", on_click=take, type="primary")
+    upload("videos", "Videos from your computer", uploads.KINDS["videos"].extensions, on_sent=take_sent)
 
 
 STEP = SetUpStep(KEY, "Videos", _standing, _show)

@@ -1,0 +1,168 @@
+"""Files that leads send from their browsers: streamed onto the disk of the project, whole or not at all.
+
+Videos go to `videos/` of the project's folder, annotation files to `files/`. A file may be larger than the memory; it
+arrives under its name once all of it is there, and takes nobody else's name.
+"""
+
+import errno
+import shutil
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import IO
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from annotate_app.server.clips import refused
+from annotate_app.session.guard import is_own_page, person_of
+from backend import api
+from backend.ground.arriving import own_folder
+
+GIB = 2**30
+KEPT_FREE_BYTES = GIB
+"""An upload leaves so much room on the disk: people go on grading, and the database needs some."""
+_AT_ONCE_BYTES = 2**20
+_LONGEST_NAME = 200
+
+
+@dataclass(frozen=True, slots=True)
+class UploadKind:
+    """What may be sent: into which folder of the project, with which extensions, how large at most, in bytes."""
+
+    folder: str
+    what: str
+    extensions: tuple[str, ...]
+    most_bytes: int
+
+
+KINDS = {
+    "videos": UploadKind("videos", "a video", api.VIDEO_EXTENSIONS, 50 * GIB),
+    "files": UploadKind("files", "an annotation file", (".json", ".jsonl", ".csv", ".txt"), 2 * GIB),
+}
+
+
+def sent_files(project: api.Project, kind: str) -> list[Path]:
+    """The files of a kind that were sent so far, by name."""
+    folder = project.folder / KINDS[kind].folder
+    if not folder.is_dir():
+        return []
+    files = (path for path in folder.iterdir() if path.suffix.lower() in KINDS[kind].extensions and path.is_file())
+    return sorted(path for path in files if not path.name.startswith("."))
+
+
+class Uploads:
+    """The route that takes files; only leads pass."""
+
+    def __init__(self, project: Callable[[], api.Project]) -> None:
+        self._project = project
+
+    def routes(self) -> list[BaseRoute]:
+        """To be put into the app."""
+        address = "/lead/uploads/{kind}/{name}"
+        return [Route(address, self.ask, methods=["GET"]), Route(address, self.take, methods=["PUT"])]
+
+    async def ask(self, request: Request) -> Response:
+        """Whether a file of `?size=BYTES` would be taken: what is refused in the middle of a body few browsers tell."""
+        return await self._prepared(request, request.query_params.get("size", "")) or Response(status_code=204)
+
+    async def take(self, request: Request) -> Response:
+        """The body as a file of this name; 409 where there is one already, 413 too large, 507 no room."""
+        name = request.path_params["name"]
+        refusal = await self._prepared(request, request.headers.get("content-length", ""))
+        if refusal is not None:
+            return refusal
+        try:
+            return await self._receive(request, KINDS[request.path_params["kind"]], name)
+        except ClientDisconnect:
+            return refused(400, f"{name} did not arrive whole: send it again.")
+        except OSError as error:
+            if error.errno in (errno.ENOSPC, errno.EDQUOT):
+                return refused(507, _no_room(name))
+            return refused(500, f"{name} cannot be written ({error.strerror}). Nothing of it was kept.")
+
+    async def _prepared(self, request: Request, announced: str) -> Response | None:
+        """Who asks is let through, and there is a place for a file of this size; otherwise the refusal."""
+        if request.headers.get("x-reelrank") != "1" or not is_own_page(request.headers):
+            return refused(403, "This request did not come from a page of this server.")
+        project = self._project()
+        await run_in_threadpool(api.lead_of, project, person_of(request))
+        kind, name = KINDS.get(request.path_params["kind"]), request.path_params["name"]
+        if kind is None:
+            return refused(404, "Nothing of this kind is taken.")
+        if message := wrong_name(kind, name):
+            return refused(400, message)
+        size = int(announced) if announced.isascii() and announced.isdecimal() else 0
+        if size > kind.most_bytes:
+            return refused(413, _too_large(kind, name))
+        target = project.folder / kind.folder / name
+        try:
+            target.parent.mkdir(exist_ok=True)
+        except OSError as error:
+            return refused(500, f"{name} cannot be written ({error.strerror}).")
+        if target.exists():
+            return refused(409, _there(name))
+        if shutil.disk_usage(target.parent).free < size + KEPT_FREE_BYTES:
+            return refused(507, _no_room(name))
+        return None
+
+    async def _receive(self, request: Request, kind: UploadKind, name: str) -> Response:
+        target = self._project().folder / kind.folder / name
+        with ExitStack() as stack:
+            part = await run_in_threadpool(_part, target, stack)
+            received, chunks = 0, bytearray()
+            async for chunk in request.stream():
+                received += len(chunk)
+                chunks += chunk
+                if received > kind.most_bytes:
+                    return refused(413, _too_large(kind, name))
+                if len(chunks) >= _AT_ONCE_BYTES:
+                    await run_in_threadpool(_write, part, bytes(chunks), target)
+                    chunks.clear()
+            await run_in_threadpool(_write, part, bytes(chunks), target)
+            if not received:
+                return refused(400, f"{name} is empty.")
+            await run_in_threadpool(part.close)
+            if target.exists():  # somebody else sent one meanwhile
+                return refused(409, _there(name))
+            Path(part.name).replace(target)
+        return Response(status_code=201)
+
+
+def wrong_name(kind: UploadKind, name: str) -> str:
+    """What is wrong with the name of a file; an empty text if nothing is."""
+    if name != PurePosixPath(name).name or "\\" in name or name.startswith(".") or not name.isprintable():
+        return f"{name!r} is no name of a file."
+    if len(name.encode()) > _LONGEST_NAME:
+        return f"The name {name[:40]}… is too long: shorten it."
+    if PurePosixPath(name).suffix.lower() not in kind.extensions:
+        return f"{name} is not {kind.what}: its name ends in none of {', '.join(kind.extensions)}."
+    return ""
+
+
+def _part(target: Path, stack: ExitStack) -> IO[bytes]:
+    """A file to write into, gone with the stack unless it went to its place."""
+    own = stack.enter_context(own_folder(target))
+    return stack.enter_context((own / "part").open("wb"))  # no extension: nobody takes it for a video
+
+
+def _write(part: IO[bytes], data: bytes, target: Path) -> None:
+    if shutil.disk_usage(target.parent).free < len(data) + KEPT_FREE_BYTES:
+        raise OSError(errno.ENOSPC, "no room")
+    part.write(data)
+    part.flush()
+
+
+def _there(name: str) -> str:
+    return f"{name} is there already: give the file another name, if it is another one."
+
+
+def _too_large(kind: UploadKind, name: str) -> str:
+    return f"{name} is larger than {kind.most_bytes // GIB} GiB, the most that is taken here: copy it to the server."
+
+
+def _no_room(name: str) -> str:
+    return f"There is no room for {name} on the server's disk. Nothing of it was kept: make room, then send it again."
