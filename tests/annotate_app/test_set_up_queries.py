@@ -124,7 +124,7 @@ def test_candidates_are_chosen_after_what_they_come_to_was_told(
         **{"Queries": "3", "Pairs": "15", "Grades": "30"},
         "Hours of work": "at least 0.0",
     }
-    assert "every moment played once (2.5 s on the average); nobody has graded here yet" in words(app)
+    assert "Nobody has graded here yet: this is every moment played once (2.5 s on the average)" in words(app)
     app.button(key="choose_candidates").click().run()
     assert not app.exception
     assert "Queries: 3. Candidates: 120. Pairs open for grading: 15." in words(app)
@@ -155,6 +155,8 @@ def test_once_pairs_are_graded_nothing_can_be_changed_here(judging: Judging, ope
     judging.grade(0, judging.pairs()[0].pair, 3)
     app = open_page()
     assert steps(app)["Guideline and exam"] == "guideline version 1, no exam"
-    assert not [one for one in app.button if str(one.key).startswith(("query-", "look_at", "choose_"))]
+    assert not [
+        one for one in app.button if str(one.key).startswith(("query-", "look_at_queries", "choose_candidates"))
+    ]
     app.button(key="take_back_queries").click().run()
     assert "people have worked on them: 1 grades" in words(app)

@@ -14,8 +14,8 @@ from backend.campaign.nouns import Person
 
 KEY = "candidates"
 _OFFLINE = "minilm"
-_KINDS = {None: "as its name tells", "sup": "with supervision", "unsup": "without supervision"}
-_DTYPES = {None: "as the project has it", "fp32": "fp32", "bf16": "bf16"}
+_KINDS = {"": "as its name tells", "sup": "with supervision", "unsup": "without supervision"}
+_DTYPES = {"": "as the project has it", "fp32": "fp32", "bf16": "bf16"}
 
 
 def choose() -> None:
@@ -28,8 +28,8 @@ def choose() -> None:
             probe=state["candidates_probe"],
             seed=state["candidates_seed"],
             encoder=state["candidates_encoder"],
-            kind=state["candidates_kind"],
-            dtype=state["candidates_dtype"],
+            kind=state["candidates_kind"] or None,
+            dtype=state["candidates_dtype"] or None,
         )
         long_work.begin(project, lead, KEY, "Choosing candidates", candidates_work.choose, asked, now=time.time())
 
@@ -115,12 +115,13 @@ def _expected(project: api.Project, lead: Person) -> None:
             "Hours of work": f"{about} {found.hours:,.1f}",
         }
     )
-    per_grade = (
-        f"{found.seconds:.1f} s a grade, as here so far"
-        if found.measured
-        else f"every moment played once ({found.seconds:.1f} s on the average); nobody has graded here yet"
-    )
-    st.caption(f"Two people grade every pair: {per_grade}. Where they disagree, two more do.")
+    if found.measured:
+        st.caption(f"A grade takes {found.seconds:.1f} s here so far. Where people disagree, there are more.")
+    else:
+        st.caption(
+            f"Nobody has graded here yet: this is every moment played once ({found.seconds:.1f} s on the average) by "
+            "those who grade it. Grading takes longer, and where they disagree, more people grade."
+        )
 
 
 STEP = SetUpStep(KEY, "Candidates", _standing, _show)

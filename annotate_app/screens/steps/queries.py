@@ -21,7 +21,7 @@ _PER_PAGE = 20
 _SEEN, _FILES = "queries_seen", "queries_files"
 _SOURCE = "typed on the page Set up"
 _SPLITS = {Split.TEST: "test", Split.VAL: "validation", Split.TRAIN: "training"}
-_SPREAD = {None: "all texts", Stratum.VIDEO: "the videos", Stratum.SHOW: "the shows"}
+_SPREAD = {"": "all texts", Stratum.VIDEO.value: "the videos", Stratum.SHOW.value: "the shows"}
 
 
 def look_at() -> None:
@@ -139,12 +139,13 @@ def _asked() -> dict[str, Any]:
         own = OwnFile(file.getvalue(), file.name, state["queries_split"])
     elif typed.strip():
         own = OwnFile(typed.encode(), _SOURCE, state["queries_split"])
+    spread = state.get("queries_spread")
     val, test = int(state.get("queries_val") or 0), int(state.get("queries_test") or 0)
     if own is None and not (val or test):
         raise ProjectError("write your queries, one a line, choose a file of them, or say how many to draw")
     return {
         **{"val": val, "test": test, "own": own, "seed": int(state.get("queries_seed") or 0)},
-        "stratum": state.get("queries_spread"),
+        "stratum": Stratum(spread) if spread else None,
         "show_of": str(state.get("queries_show_of") or "").strip() or None,
         "repeats": Repeats.MERGE if state.get("queries_merge") else Repeats.KEEP,
     }

@@ -22,6 +22,11 @@ def drawing(folder: Path) -> str:
     return f"reelrank queries {_quoted(folder)} --val N --test N"
 
 
+def bringing(folder: Path) -> str:
+    """Bring queries of one's own, where there are no captions to draw from."""
+    return f"reelrank queries {_quoted(folder)} --from FILE"
+
+
 def taking_back(folder: Path) -> str:
     """Take the queries back, with all that hangs on them."""
     return f"reelrank queries {_quoted(folder)} --undo"

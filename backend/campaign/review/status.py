@@ -53,14 +53,14 @@ def next_step(project: Project) -> str:
     """The command that comes next on the way to the first grade; an empty text once somebody can give it.
 
     Captions are rewritten before queries are drawn: once they are drawn, it is too late. Who wants the published words
-    draws without.
+    draws without. Where moments have no captions, queries are people's own.
     """
     found = counts(project)
     if not any(found["pairs"].values()):
         if any(found["queries"].values()):
             return steps.choosing(project.folder)
         if not found["captions"]:
-            return steps.importing(project.folder)
+            return (steps.bringing if found["moments"] else steps.importing)(project.folder)
         with reading(project.store) as db:
             rewritten = decisions.counts(db).rewritten
         return steps.drawing(project.folder) if rewritten else steps.rewriting(project.folder)

@@ -54,6 +54,7 @@ def test_without_captions_there_are_own_queries_alone(tmp_path: Path) -> None:
     report = api.draw_queries(project, api.OPERATOR, own=typed("A cat sits.\nIt rains.\n", Split.VAL), now=NOW)
     assert (report.val, report.test, report.train, report.own) == (2, 0, 0, 2)
     assert [kind for _, kind, _ in told(project)] == ["queries_added"]
+    assert api.next_step(project, api.OPERATOR).startswith("reelrank candidates")
     assert api.draw_queries(project, api.OPERATOR, own=typed("Snow."), now=NOW).test == 1
 
 
@@ -133,3 +134,9 @@ def test_queries_with_candidates_stay_as_they_are(judging: Judging) -> None:
         api.remove_queries(judging.project, judging.lead, [first.query_id], now=NOW)
     with writing(judging.project.store) as db:
         assert db.conn.execute("SELECT count(*) FROM query WHERE split <> 'train'").fetchone()[0] == 3
+
+
+def test_where_moments_have_no_captions_own_queries_come_next(corpus_project: api.Project) -> None:
+    with writing(corpus_project.store) as db:
+        db.conn.execute("DELETE FROM caption")
+    assert api.next_step(corpus_project, api.OPERATOR).endswith("--from FILE")
