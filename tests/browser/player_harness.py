@@ -287,7 +287,14 @@ def make_clip(path: Path, seed: int, *, seconds: float = 2.0, width: int = 640, 
 @contextmanager
 def serving(desk: FakeDesk) -> Iterator[str]:
     """Serve the desk on a free port; gives the address."""
-    config = uvicorn.Config(desk.app(), host="127.0.0.1", port=0, log_level="warning", lifespan="off")
+    with serving_app(desk.app()) as url:
+        yield url
+
+
+@contextmanager
+def serving_app(app: Starlette) -> Iterator[str]:
+    """Serve an app on a free port; gives the address."""
+    config = uvicorn.Config(app, host="127.0.0.1", port=0, log_level="warning", lifespan="off")
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()

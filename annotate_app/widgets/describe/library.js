@@ -1,0 +1,78 @@
+// What there is to describe, and the videos themselves: the server makes a copy of each that browsers can play exactly,
+// which takes a while for a long one.
+
+const ASK_AGAIN_MS = 1000;
+const SHARE_OF_LENGTH = 0.15; // making a copy takes about so much of the video's own length
+
+/** Where nothing can be shown, in words for a person. */
+class Trouble extends Error {
+  constructor(message, signedOut = false) {
+    super(message);
+    this.signedOut = signedOut;
+  }
+}
+
+/** GET an address until the server answers; rejects with what it says against it. */
+async function insist(address, options, signal, onWait = () => {}) {
+  for (;;) {
+    try {
+      const response = await fetch(address, { credentials: "same-origin", signal, ...options });
+      if (response.ok) return response;
+      if (response.status < 500) {
+        const { message = `the server answered ${response.status}` } = await response.json().catch(() => ({}));
+        throw new Trouble(message, response.status === 401);
+      }
+    } catch (error) {
+      if (error instanceof Trouble || signal.aborted) throw error;
+    }
+    onWait();
+    await pause(signal);
+  }
+}
+
+async function pause(signal) {
+  await new Promise((resolve) => setTimeout(resolve, ASK_AGAIN_MS));
+  if (signal.aborted) throw new Trouble("nobody waits for it any more");
+}
+
+/** What this person may describe. */
+async function fetchWork(signal, onWait) {
+  const response = await insist("/describe/work", { cache: "no-store" }, signal, onWait);
+  return response.json();
+}
+
+/** Have the copy of a video made, where it is not there yet; resolves when it is. */
+async function haveCopy(video, signal) {
+  while (!video.ready) {
+    const response = await insist(`${video.clip.slice(0, video.clip.lastIndexOf("."))}/ready`, {}, signal);
+    video.ready = (await response.json()).ready;
+    if (!video.ready) await pause(signal);
+  }
+}
+
+/** A video's frames, once it can be played. */
+async function framesOf(video, signal) {
+  const [times] = await Promise.all([
+    insist(video.frames, {}, signal).then((response) => response.json()),
+    haveCopy(video, signal),
+  ]);
+  if (times.length === 0) throw new Trouble("no frame of it can be shown");
+  return new Frames(times, video.duration_s, video.shots);
+}
+
+/** How long a person still waits, in words. */
+function waitingWords({ duration_s }, waitedMs) {
+  const about = Math.max(1, Math.round(duration_s * SHARE_OF_LENGTH));
+  const waited = Math.round(waitedMs / 1000);
+  const usual = `A video of ${length(duration_s)} takes about ${length(about)}, once`;
+  return `${usual}. ${waited > 0 ? `${length(waited)} so far.` : ""}`;
+}
+
+/** The videos there are now, those known before in their order, so that "next" means one thing all day; `here` stays. */
+function inOneOrder(before, now, here) {
+  const news = new Map(now.map((video) => [video.key, video]));
+  if (here && !news.has(here.key)) news.set(here.key, here);
+  const kept = before.filter(({ key }) => news.has(key)).map(({ key }) => news.get(key));
+  for (const { key } of before) news.delete(key);
+  return [...kept, ...news.values()];
+}

@@ -1,0 +1,163 @@
+// One video, frame by frame: which frame is on screen, going to one, playing a span in a loop.
+//
+// The video is a copy whose frames are those of the source, the first at 0; `Frames` has their times in the source. The
+// browser says by `requestVideoFrameCallback` which of them it has just painted.
+
+class Screen {
+  /** @param on {frame(frame), playing(boolean), ready(), broken(what)} */
+  constructor(video, on) {
+    this.video = video;
+    this.on = on;
+    this.speed = 1;
+    this.sound = true;
+    this.ended = new AbortController();
+    const { signal } = this.ended;
+    for (const name of ["play", "pause"]) video.addEventListener(name, () => this.on.playing(!video.paused), { signal });
+    video.addEventListener("error", () => this.fell(), { signal });
+    video.addEventListener("seeked", () => this.settled(), { signal });
+    video.addEventListener("ended", () => this.cameToEnd(), { signal });
+    this.clear();
+  }
+
+  clear() {
+    this.frames = null;
+    this.shown = 0;
+    this.aim = null; // the frame that a jump under way leads to
+    this.loop = null;
+    this.watch = null;
+    this.video.pause();
+    if (this.video.hasAttribute("src")) {
+      this.video.removeAttribute("src");
+      this.video.load();
+    }
+  }
+
+  /** Show a video from its first frame, standing. */
+  open(url, frames) {
+    this.clear();
+    this.frames = frames;
+    const { video } = this;
+    video.muted = !this.sound;
+    video.addEventListener("loadeddata", () => this.frames === frames && this.on.ready(), { once: true, signal: this.ended.signal });
+    video.src = url;
+    this.follow();
+  }
+
+  fell() {
+    if (this.frames) this.on.broken(this.video.error?.message || "the browser cannot play it");
+  }
+
+  get playing() {
+    return !this.video.paused;
+  }
+
+  /** The frame that a mark set now means: the one on screen, or the one that is asked for already. */
+  get frame() {
+    return this.aim ?? this.shown;
+  }
+
+  follow() {
+    const watch = (this.watch = Symbol("watch"));
+    const { video } = this;
+    const seen = (_, { mediaTime }) => {
+      if (this.watch !== watch) return;
+      this.painted(frameNear(this.frames.times, this.frames.times[0] + mediaTime));
+      next();
+    };
+    const next = () => {
+      if (video.requestVideoFrameCallback) video.requestVideoFrameCallback(seen);
+      else {
+        const options = { once: true, signal: this.ended.signal };
+        video.addEventListener("timeupdate", () => seen(0, { mediaTime: video.currentTime - 0.001 }), options);
+      }
+    };
+    next();
+  }
+
+  painted(frame) {
+    this.shown = frame;
+    if (this.aim === frame) this.aim = null;
+    this.on.frame(this.frame);
+    const { loop } = this;
+    // The last frame of the loop stays on screen while the browser goes back: none beyond it is seen.
+    if (loop && this.aim === null && this.playing && frame >= loop.end - 1) this.jump(loop.start);
+  }
+
+  /** A jump has arrived. Where it led to the frame on screen, nothing is painted anew. */
+  settled() {
+    if (this.aim === null || this.video.seeking) return;
+    this.shown = this.aim;
+    this.aim = null;
+    this.on.frame(this.shown);
+  }
+
+  cameToEnd() {
+    if (!this.loop) return;
+    this.jump(this.loop.start);
+    this.play();
+  }
+
+  jump(frame) {
+    const { frames } = this;
+    this.aim = Math.min(Math.max(frame, 0), frames.count - 1);
+    // The middle of the frame: its edge may round to the neighbour.
+    this.video.currentTime = frames.played(this.aim) + frames.lasts(this.aim) / 2;
+    this.on.frame(this.aim);
+  }
+
+  /** Go to a frame, and leave a loop that it is not in. */
+  go(frame) {
+    if (this.loop && !(frame >= this.loop.start && frame < this.loop.end)) this.setLoop(null);
+    this.jump(frame);
+  }
+
+  /** So many frames on, or back, and stand there. */
+  step(frames) {
+    this.video.pause();
+    this.go(this.frame + frames);
+  }
+
+  /** Play this span {start, end} over and over, from its start; null: play on. */
+  setLoop(span) {
+    this.loop = span;
+    if (!span) return;
+    this.jump(span.start);
+    this.play();
+  }
+
+  play() {
+    const { video } = this;
+    video.playbackRate = this.speed;
+    video.muted = !this.sound;
+    video.play().catch((error) => {
+      // Sound before the first click or key is refused by browsers: silence is better than a still picture.
+      if (error.name !== "NotAllowedError" || video.muted) return;
+      video.muted = true;
+      video.play().catch(() => {});
+    });
+  }
+
+  pause() {
+    this.video.pause();
+  }
+
+  toggle() {
+    if (this.playing) this.pause();
+    else this.play();
+  }
+
+  setSpeed(speed) {
+    this.speed = speed;
+    this.video.playbackRate = speed;
+  }
+
+  setSound(sound) {
+    this.sound = sound;
+    this.video.muted = !sound;
+  }
+
+  stop() {
+    this.clear();
+    this.ended.abort();
+  }
+}
