@@ -4,6 +4,7 @@
 event. Everything is checked first and taken in one transaction: nothing is ever half-imported.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,13 +12,14 @@ from backend.campaign.corpus import formats
 from backend.campaign.corpus import rows as corpus
 from backend.campaign.corpus.model import END_SLACK_S, CaptionedMoment, ImportOptions, LeftOut, Parsed
 from backend.campaign.corpus.rules.checks import Fault, leaving_out, outside
+from backend.campaign.corpus.rules.naming import called_otherwise
 from backend.campaign.nouns import Lead, Operator
 from backend.campaign.project.folder import Project
 from backend.ground.errors import InputError, Problem, VideoUnreadable
 from backend.ground.progress import Steps
 from backend.ground.reading import bytes_of
 from backend.media.facts import VideoFacts
-from backend.media.probe import VideoFolder, probe
+from backend.media.probe import EXTENSIONS, VideoFolder, probe
 from backend.store import events
 from backend.store.connection import reading, writing
 from backend.store.events import EventKind
@@ -77,7 +79,8 @@ def import_file(
     missing: list[Problem] = []
     if videos is not None:
         facts, missing = _measure(project, parsed.moments, videos, file.name, progress)
-    durations = _durations(project, parsed, facts, file.name)
+    anew = _named_anew(project, parsed.moments)
+    durations = _durations(project, parsed, facts, anew, file.name)
     problems = [*_taken_ids(project, parsed.moments, file.name), *missing, *durations.problems]
     moments: list[CaptionedMoment] = []
     faulty: list[tuple[CaptionedMoment, Fault]] = []
@@ -96,6 +99,14 @@ def import_file(
     if problems:
         raise InputError(sorted(dict.fromkeys(problems), key=lambda problem: problem.row or 0))
     notes = [*parsed.notes, *durations.notes]
+    if anew:
+        here, there = next(iter(anew.items()))
+        count = (
+            f"{len(anew):,} videos are called otherwise here, and take their names"
+            if len(anew) > 1
+            else "1 video is called otherwise here, and takes its name"
+        )
+        notes.append(f"{count}: {here} is {there} from now on{', ...' * (len(anew) > 1)}")
     if late:
         end = f"up to {parsed.end_slack_s:g} s after their measured video"
         notes.append(f"moments that end {end}, shown to its end: {late:,}")
@@ -106,9 +117,9 @@ def import_file(
     left_out = (*parsed.left_out, *leaving_out(faulty))
     if dry_run:
         with reading(project.store) as db:
-            new = corpus.lacking(db, moments)
+            new = corpus.lacking(db, moments, anew)
     else:
-        new = _add(project, by, moments, durations.seconds, facts, file.name, parsed.format, now)
+        new = _add(project, by, moments, durations.seconds, facts, anew, file.name, parsed.format, now)
     named = len({m.video for m in moments}), len({(m.video, m.start_s, m.end_s) for m in moments}), len(moments)
     return ImportReport(parsed.format, named, *new, len(facts), parsed.merged, left_out, tuple(notes), dry_run)
 
@@ -119,12 +130,14 @@ def _add(
     moments: list[CaptionedMoment],
     durations: dict[str, float],
     facts: dict[str, VideoFacts],
+    anew: Mapping[str, str],
     file: str,
     format_name: str,
     now: float,
 ) -> tuple[int, int, int]:
     """Write checked moments; how many videos, moments and captions are new."""
     with writing(project.store) as db:
+        corpus.rename_videos(db, anew)
         new = corpus.add_moments(db, moments, {m.video: durations[m.video] for m in moments}, facts)
         events.record(
             db,
@@ -150,10 +163,22 @@ class _Durations:
     notes: list[str]
 
 
-def _durations(project: Project, parsed: Parsed, facts: dict[str, VideoFacts], file: str) -> _Durations:
+def _named_anew(project: Project, moments: list[CaptionedMoment]) -> dict[str, str]:
+    """What a file calls videos that were taken without one, by the project's names: a corpus keeps its own names."""
+    with reading(project.store) as db:
+        known, free = corpus.video_durations(db), corpus.videos_of_no_file(db)
+    named = dict.fromkeys(moment.video for moment in moments)
+    free = [name for name in free if name not in named]
+    return called_otherwise((name for name in named if name not in known), free, EXTENSIONS)
+
+
+def _durations(
+    project: Project, parsed: Parsed, facts: dict[str, VideoFacts], anew: Mapping[str, str], file: str
+) -> _Durations:
     """How long the videos are: what was measured counts, now or before, then what the project says, then the file."""
     with reading(project.store) as db:
-        known, unmeasured = corpus.video_durations(db), set(corpus.videos_without_file(db))
+        known = {anew.get(name, name): duration_s for name, duration_s in corpus.video_durations(db).items()}
+        unmeasured = set(corpus.videos_without_file(db))
     said: dict[str, CaptionedMoment] = {}
     first: dict[str, CaptionedMoment] = {}
     for moment in parsed.moments:

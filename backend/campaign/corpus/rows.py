@@ -3,7 +3,7 @@
 *Written by* `importing`; *read by* every feature after it.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -40,13 +40,17 @@ def external_ids(db: Database) -> dict[str, tuple[str, float, float, str]]:
     return {row[0]: (row[1], row[2], row[3], row[4]) for row in rows}
 
 
-def lacking(db: Database, moments: Iterable[CaptionedMoment]) -> tuple[int, int, int]:
-    """How many videos, moments and captions are not there yet."""
+def lacking(
+    db: Database, moments: Iterable[CaptionedMoment], anew: Mapping[str, str] | None = None
+) -> tuple[int, int, int]:
+    """How many videos, moments and captions are not there yet, once videos are named `anew`."""
+    anew = anew or {}
     spans = {
-        tuple(row) for row in db.conn.execute("SELECT name, start_s, end_s FROM moment JOIN video USING (video_id)")
+        (anew.get(row[0], row[0]), row[1], row[2])
+        for row in db.conn.execute("SELECT name, start_s, end_s FROM moment JOIN video USING (video_id)")
     }
     texts = {
-        tuple(row)
+        (anew.get(row[0], row[0]), *row[1:])
         for row in db.conn.execute(
             "SELECT name, start_s, end_s, text FROM caption JOIN moment USING (moment_id) JOIN video USING (video_id) "
             "WHERE kind = 'published'"
@@ -54,7 +58,7 @@ def lacking(db: Database, moments: Iterable[CaptionedMoment]) -> tuple[int, int,
     }
     moments = list(moments)
     return (
-        len({m.video for m in moments} - video_durations(db).keys()),
+        len({m.video for m in moments} - {anew.get(name, name) for name in video_durations(db)}),
         len({(m.video, m.start_s, m.end_s) for m in moments} - spans),
         len({(m.video, m.start_s, m.end_s, m.caption) for m in moments} - texts),
     )
@@ -100,6 +104,20 @@ def add_moments(
 def known_videos(db: Database) -> dict[str, str | None]:
     """Every video, with the sha256 of its file; None while that is unknown."""
     return dict(db.conn.execute("SELECT name, sha256 FROM video").fetchall())
+
+
+def videos_of_no_file(db: Database) -> list[str]:
+    """The videos that no annotation file has named, in order of their names."""
+    rows = db.conn.execute(
+        "SELECT name FROM video v WHERE path IS NOT NULL AND NOT EXISTS "
+        "(SELECT 1 FROM moment m WHERE m.video_id = v.video_id AND m.origin = 'imported') ORDER BY name"
+    )
+    return [row[0] for row in rows]
+
+
+def rename_videos(db: Database, anew: Mapping[str, str]) -> None:
+    """Give videos the names by which a file calls them, by the names that they have."""
+    db.conn.executemany("UPDATE video SET name = ? WHERE name = ?", [(new, old) for old, new in anew.items()])
 
 
 def add_videos(db: Database, facts: dict[str, VideoFacts]) -> None:

@@ -125,3 +125,30 @@ def test_the_real_videos_are_measured_as_their_manifest_says(project: api.Projec
         assert found[name].duration_s == pytest.approx(float(line["duration_s"]), abs=0.06), name
         assert found[name].sha256 == line["sha256"]
         assert found[name].has_audio == (line["audio"] not in ("", "none", "-"))
+
+
+def test_a_file_that_comes_later_names_the_videos(project: api.Project, folder: Path, tmp_path: Path) -> None:
+    """People take their videos first; a corpus keeps its names, with extensions or without folders."""
+    register(project, folder)
+    before = videos(project)
+    file = tmp_path / "moments.jsonl"
+    moments = [("dog.mp4", "A dog eats."), ("park", "Somebody reads.")]
+    lines = [json.dumps({"video": video, "start": 0.5, "end": 1, "caption": text}) for video, text in moments]
+    file.write_text("\n".join(lines))
+    for dry_run in (True, False):
+        report = api.import_corpus(project, api.OPERATOR, file, dry_run=dry_run, now=NOW)
+        assert (report.taken, report.videos, report.moments, report.captions) == ((2, 2, 2), 0, 2, 2)
+        told = "2 videos are called otherwise here, and take their names: dog is dog.mp4 from now on, ..."
+        assert told in report.notes
+    assert videos(project) == {"dog.mp4": before["dog"], "park": before["deep/park"]}
+    assert api.import_corpus(project, api.OPERATOR, file, now=NOW).notes == ()
+    # What a file has named once stays as that file has it.
+    file.write_text(lines[0].replace("dog.mp4", "dog").replace("}", ', "duration": 4}'))
+    assert api.import_corpus(project, api.OPERATOR, file, now=NOW).videos == 1
+
+
+def test_the_real_videos_and_their_file_are_one_corpus(project: api.Project, shared: Path) -> None:
+    register(project, shared / "data" / "videos")
+    count = len(videos(project))
+    report = api.import_corpus(project, api.OPERATOR, shared / "data" / "videos" / "moments.jsonl", now=NOW)
+    assert (report.taken[0], report.videos, len(videos(project))) == (9, 0, count)
