@@ -167,7 +167,9 @@ if TYPE_CHECKING:
     from backend.api.opening import address, is_project, next_step, note_address, open_project, status_counts
     from backend.api.pace import (
         backup_now,
+        cut_queued_clips,
         list_backups,
+        little_room,
         progress,
         query_stuck,
         stuck,
@@ -320,6 +322,7 @@ if TYPE_CHECKING:
     from backend.campaign.review.probing import ProbeReport
     from backend.campaign.review.taking_back import TakenBack
     from backend.campaign.statistics.model import Statistics
+    from backend.campaign.steering.cutting import ClipsReport
     from backend.language.endpoint import Endpoint
     from backend.media.clips import ensure as cut_clip
     from backend.media.jobs import ClipJob, is_cut
@@ -394,6 +397,7 @@ __all__ = [
     "CaseView",
     "CastReport",
     "ClipJob",
+    "ClipsReport",
     "CutReport",
     "DoctorReport",
     "Endpoint",
@@ -529,6 +533,7 @@ __all__ = [
     "coverage_by_show",
     "cut",
     "cut_clip",
+    "cut_queued_clips",
     "decide_rewrite",
     "decline_batch",
     "demo_people",
@@ -601,6 +606,7 @@ __all__ = [
     "list_releases",
     "list_runs",
     "list_truths",
+    "little_room",
     "load_run",
     "load_truth",
     "make_pool_check",

@@ -6,11 +6,13 @@ from pathlib import Path
 from backend.campaign.nouns import Operator, Person
 from backend.campaign.people import gate
 from backend.campaign.project.folder import Project
+from backend.campaign.steering import cutting, watching
 from backend.campaign.steering import progress as stage
-from backend.campaign.steering import watching
+from backend.campaign.steering.cutting import ClipsReport
 from backend.campaign.steering.model import QueryStuck, Stuck, Wait, WorkProgress
 from backend.ground.errors import ProjectError
 from backend.ground.ids import QueryId
+from backend.ground.progress import Steps
 from backend.store import upkeep
 from backend.store.upkeep import Backup
 
@@ -75,3 +77,37 @@ def list_backups(project: Project, by: Person | Operator) -> list[Backup]:
     """The copies of the database that lie under `backups/` of the project, the newest first."""
     gate.in_charge(project.store, by)
     return upkeep.backups(project.folder / BACKUPS)
+
+
+def cut_queued_clips(
+    project: Project,
+    by: Person | Operator,
+    *,
+    next_batches: bool = False,
+    everything: bool = False,
+    workers: int = 1,
+    progress: Steps | None = None,
+) -> ClipsReport:
+    """Cut the clips of what is queued before anybody waits for them; may be stopped and begun again at any time.
+
+    Args:
+        project: the project.
+        by: a lead, or whoever runs commands.
+        next_batches: also those of each query's next batch, which a lead may open.
+        everything: also those of all candidates.
+        workers: processes that cut.
+        progress: called with (clips done, all that are to be cut).
+
+    Raises:
+        NoRoom: the disk is full. What was cut until then stays.
+    """
+    gate.in_charge(project.store, by)
+    return cutting.cut_queued(
+        project, next_batches=next_batches, everything=everything, workers=workers, progress=progress
+    )
+
+
+def little_room(project: Project, by: Person | Operator) -> str | None:
+    """What a lead should know of the disk that clips are cut to; None while there is room."""
+    gate.in_charge(project.store, by)
+    return cutting.little_room(project)

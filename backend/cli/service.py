@@ -1,4 +1,4 @@
-"""Commands that serve: demo, serve; and clip, which cuts one moment."""
+"""Commands that serve: demo, serve."""
 
 import importlib.util
 import os
@@ -20,7 +20,6 @@ def register(app: typer.Typer) -> None:
     """Add these commands to the command line."""
     app.command("demo")(demo)
     app.command("serve")(serve)
-    app.command("clip")(clip)
 
 
 def demo(
@@ -69,30 +68,6 @@ def serve(folder: Dir, host: HostOption = "127.0.0.1", port: PortOption = 8501) 
     if step := api.next_step(project, api.OPERATOR):
         say(f"Nobody can grade yet. Next: {step}")
     _serve(project, host, port)
-
-
-def clip(
-    video: Annotated[
-        Path,
-        typer.Argument(metavar="VIDEO", help="A video file, or a folder of 3 frames a second.", show_default=False),
-    ],
-    start: Annotated[float, typer.Argument(metavar="START", help="In seconds.", show_default=False)],
-    end: Annotated[float, typer.Argument(metavar="END", help="In seconds, exclusive.", show_default=False)],
-    out: Annotated[
-        Path, typer.Argument(metavar="OUT", help="The clip to write: .mp4, .webm or .gif.", show_default=False)
-    ],
-) -> None:
-    """Cut one exact moment: the frames with START <= time < END.
-
-    What OUT ends in says of what kind the clip is: .mp4 (H.264 and AAC, which every browser plays), .webm (VP9 and
-    Opus, free of patents), .gif (for slides and papers: silent, at most 360 lines and 12.5 frames a second).
-
-    Example: reelrank clip episode.mkv 63.47 77.42 moment.mp4
-    """
-    report = api.cut(video, start, end, out)
-    for warning in report.warnings:
-        say(f"Warning: {warning}")
-    say(f"{out}: {report.frames} frames, {report.duration_s:.3f} s")
 
 
 def _require_port(host: str, port: int) -> None:

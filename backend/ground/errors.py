@@ -60,6 +60,10 @@ class VideoUnreadable(ReelRankError, OSError):
     """A video file is missing, is not a video, or holds no picture where one is needed."""
 
 
+class NoRoom(ReelRankError, OSError):
+    """The disk is full. What was to be made is not there, and nothing is wrong with what it is made of."""
+
+
 class EncoderUnavailable(ReelRankError, OSError):
     """A sentence encoder could not be loaded; the text names one that works offline."""
 

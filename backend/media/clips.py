@@ -1,12 +1,15 @@
 """Keep clips and storyboards in a folder: each made once, when first asked for; the least recently used go first."""
 
+import errno
 import fcntl
 import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeVar
 
+from backend.ground.errors import NoRoom
 from backend.media.cut import cut
 from backend.media.gif import cut_gif
 from backend.media.jobs import (
@@ -15,12 +18,21 @@ from backend.media.jobs import (
     STORYBOARD_FRAMES,
     STORYBOARD_WIDTH_PX,
     THUMBNAIL_WIDTH_PX,
+    ClipCache,
     ClipJob,
     ClipKind,
+    cached,
+    held_bytes,
     is_cut,
 )
 from backend.media.report import part_of
 from backend.media.strip import film_strip
+
+Made = TypeVar("Made")
+
+_FULL = (errno.ENOSPC, errno.EDQUOT)
+_DROPPED_BYTES = 200 * 1024**2
+"""How much is dropped at once when the disk is full: some hundred clips, so that it need not be done for each."""
 
 
 def ensure(job: ClipJob, now: Callable[[], float] = time.time) -> Path:
@@ -32,15 +44,43 @@ def ensure(job: ClipJob, now: Callable[[], float] = time.time) -> Path:
 
     Raises:
         VideoUnreadable: the moment cannot be shown; nothing is left behind, so asking again tries again.
+        NoRoom: the disk is full, whatever clips were dropped; nothing is left behind either.
     """
     if not is_cut(job, now()):
-        job.path.parent.mkdir(parents=True, exist_ok=True)
-        with _locked(job.path.with_suffix(".lock")):
-            if not is_cut(job, now()):
-                _make(job)
-                is_cut(job, now())
-                _evict(job.path, job.cache.max_bytes, now())
+        with_room(job.cache, lambda: _ensure(job, now), now)
     return job.path
+
+
+def with_room(cache: ClipCache, make: Callable[[], Made], now: Callable[[], float] = time.time) -> Made:
+    """What `make` gives; if the disk is full, once more after the clips that were used longest ago are gone.
+
+    Raises:
+        NoRoom: the disk is full all the same.
+    """
+    try:
+        return make()
+    except OSError as error:
+        if error.errno not in _FULL:
+            raise
+    if _evict(cache, held_bytes(cache) - _DROPPED_BYTES, now()):
+        try:
+            return make()
+        except OSError as error:
+            if error.errno not in _FULL:
+                raise
+    raise NoRoom(
+        f"The disk of {cache.folder} is full, so no clip can be cut: make room there. Nothing is lost; clips are cut "
+        "again as soon as there is room."
+    )
+
+
+def _ensure(job: ClipJob, now: Callable[[], float]) -> None:
+    job.path.parent.mkdir(parents=True, exist_ok=True)
+    with _locked(job.path.with_suffix(".lock")):
+        if not is_cut(job, now()):
+            _make(job)
+            is_cut(job, now())
+            _evict(job.cache, job.cache.max_bytes, now(), newest=job.path)
 
 
 def _make(job: ClipJob) -> None:
@@ -88,26 +128,26 @@ def _locked(path: Path) -> Iterator[None]:
             os.close(handle)
 
 
-def _evict(newest: Path, max_bytes: int, now: float) -> None:
-    """Remove clips, least recently used first, until the folder holds at most `max_bytes`.
+def _evict(cache: ClipCache, max_bytes: int, now: float, newest: Path | None = None) -> int:
+    """Remove clips, least recently used first, until the folder holds at most `max_bytes`; how many bytes went.
 
     Never removed: `newest`, and what was used within `SAFE_AGE_S`. Unfinished files that a killed process left
     go once they are that old.
     """
     clips: list[tuple[float, int, Path]] = []
-    for entry in os.scandir(newest.parent):
-        try:
-            stat = entry.stat()
-        except FileNotFoundError:  # removed by another process
-            continue
-        if entry.name.endswith(FINISHED):
-            clips.append((stat.st_mtime, stat.st_size, Path(entry.path)))
-        elif entry.name.endswith(".part") and stat.st_mtime < now - SAFE_AGE_S:
-            Path(entry.path).unlink(missing_ok=True)
+    freed = 0
+    for path, stat in cached(cache):
+        if path.name.endswith(FINISHED):
+            clips.append((stat.st_mtime, stat.st_size, path))
+        elif path.suffix == ".part" and stat.st_mtime < now - SAFE_AGE_S:
+            path.unlink(missing_ok=True)
+            freed += stat.st_size
     held = sum(size for _, size, _ in clips)
     for used, size, path in sorted(clips):
         if held <= max_bytes or used > now - SAFE_AGE_S:
-            return
+            break
         if path != newest:
             path.unlink(missing_ok=True)
             held -= size
+            freed += size
+    return freed

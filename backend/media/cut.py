@@ -71,10 +71,10 @@ def cut_together(source: Source, wanted: Sequence[CutSpan], profile: Profile) ->
     Raises:
         OSError: the disk is full, or does not do what it is told. No clip is there then that was not before.
     """
-    with ExitStack() as parts:
-        clips = [_Clip(source, one, profile, parts) for one in wanted]
-        if len(clips) > 1 and (reports := _shared(source, clips)) is not None:
-            return list(reports)
+    if len(wanted) > 1:
+        with ExitStack() as parts:
+            if reports := _shared(source, [_Clip(source, one, profile, parts) for one in wanted]):
+                return list(reports)
     return [_tried(source, one, profile) for one in wanted]
 
 

@@ -5,6 +5,9 @@ Pictures of a moment (storyboard, thumbnail, GIF) lie beside its clip, and are m
 
 import hashlib
 import os
+import shutil
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
@@ -156,6 +159,20 @@ def with_context(job: ClipJob, video_s: float) -> ClipJob:
     return replace(wide, before_s=before_s, after_s=after_s)
 
 
+@dataclass(frozen=True, slots=True)
+class CutAhead:
+    """What came of cutting ahead: clips that were there, clips that were cut, what failed or is worth a word.
+
+    `left` were not begun, because the clips would not have room in the cache.
+    """
+
+    there: int = 0
+    cut: int = 0
+    left: int = 0
+    failed: tuple[tuple[ClipJob, str], ...] = ()
+    warned: tuple[tuple[ClipJob, str], ...] = ()
+
+
 def is_cut(job: ClipJob, at: float | None = None) -> bool:
     """Whether a clip is there; marks it as used (at `at`, or now), because the cache drops the least recently used."""
     try:
@@ -163,3 +180,21 @@ def is_cut(job: ClipJob, at: float | None = None) -> bool:
     except FileNotFoundError:
         return False
     return True
+
+
+def cached(cache: ClipCache) -> Iterator[tuple[Path, os.stat_result]]:
+    """The files in the folder, finished or not; others may come and go meanwhile."""
+    if cache.folder.is_dir():
+        for entry in os.scandir(cache.folder):
+            with suppress(FileNotFoundError):
+                yield Path(entry.path), entry.stat()
+
+
+def held_bytes(cache: ClipCache) -> int:
+    """How much the finished clips take."""
+    return sum(stat.st_size for path, stat in cached(cache) if path.name.endswith(FINISHED))
+
+
+def free_bytes(cache: ClipCache) -> int:
+    """Room on the disk of the folder, which need not be there yet."""
+    return shutil.disk_usage(next(path for path in (cache.folder, *cache.folder.parents) if path.exists())).free

@@ -89,6 +89,8 @@ IN_CHARGE: dict[str, Call] = {
     "close_describing": lambda p, who: api.close_describing(p, who, now=NOW),
     "describing_choice": api.describing_choice,
     "behind_flag": lambda p, who: api.behind_flag(p, who, NOBODY, FlagKind.BIAS),
+    "cut_queued_clips": api.cut_queued_clips,
+    "little_room": api.little_room,
     "case": lambda p, who: api.case(p, who, PAIR),
     "case_counts": api.case_counts,
     "case_page": lambda p, who: api.case_page(p, who, CaseList.TO_DECIDE),

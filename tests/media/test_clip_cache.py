@@ -1,5 +1,6 @@
 """The folder of clips: one cut for each clip whoever asks, nothing half-made, the least recently used go first."""
 
+import errno
 import multiprocessing
 import os
 import pickle
@@ -10,7 +11,7 @@ from unittest.mock import patch
 import cv2
 import pytest
 
-from backend.ground.errors import VideoUnreadable
+from backend.ground.errors import NoRoom, VideoUnreadable
 from backend.media import clips, jobs
 from backend.media.clips import ensure
 from backend.media.jobs import (
@@ -25,7 +26,7 @@ from backend.media.jobs import (
     thumbnail,
     with_context,
 )
-from backend.media.report import CutReport
+from backend.media.report import CutReport, part_of
 from scored import write_video
 
 NOW = 1_000_000_000.0
@@ -253,3 +254,50 @@ def test_storyboards_count_for_the_size_of_the_cache_and_go_like_clips(tmp_path:
         storyboard(clip_job(ClipCache(folder, max_bytes=1), source, 1.0, 16.0, "abc")), now=lambda: NOW + 9_999
     )
     assert (old.exists(), new.exists()) == (False, True)
+
+
+class FullDisk(Scissors):
+    """Stands in for `cut` on a disk that is full while the folder holds more than so many bytes."""
+
+    def __call__(
+        self, source: Path, start_s: float, end_s: float, out: Path, profile: Profile | None = None
+    ) -> CutReport:
+        if sum(path.stat().st_size for path in out.parent.glob("*.mp4")) > self.size:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return super().__call__(source, start_s, end_s, out, profile)
+
+
+def test_a_full_disk_takes_old_clips_first(tmp_path: Path) -> None:
+    old, used, new = asked_for(ClipCache(tmp_path / "clips"), 0, 1, 2)
+    with patch.object(clips, "cut", Scissors(tmp_path / "log", size=60)):
+        ensure(old, lambda: NOW - 7000)
+        ensure(used, lambda: NOW - 60)
+    with patch.object(clips, "cut", FullDisk(tmp_path / "log", size=100)):
+        assert ensure(new, lambda: NOW) == new.path
+    assert [job.path.exists() for job in (old, used, new)] == [False, True, True]
+
+
+def test_a_disk_that_stays_full_is_told_and_leaves_nothing(tmp_path: Path) -> None:
+    used, new = asked_for(ClipCache(tmp_path / "clips"), 1, 2)
+    with patch.object(clips, "cut", Scissors(tmp_path / "log", size=60)):
+        ensure(used, lambda: NOW - 60)
+    with (
+        patch.object(clips, "cut", FullDisk(tmp_path / "log", size=10)),
+        pytest.raises(NoRoom, match="make room there"),
+    ):
+        ensure(new, lambda: NOW)
+    assert [path.name for path in new.path.parent.iterdir()] == [used.path.name]
+
+
+@pytest.mark.parametrize("made", ["clip", "webm", "gif", "storyboard"])
+def test_every_encoder_tells_of_a_full_disk(tmp_path: Path, made: str) -> None:
+    source = write_video(tmp_path / "a.mp4", 16)
+    cache = ClipCache(tmp_path / "clips", Profile(ClipForm.WEBM) if made == "webm" else Profile())
+    job = clip_job(cache, source, 2.0, 5.0, "abc")
+    job = {"gif": gif, "storyboard": storyboard}.get(made, lambda job: job)(job)
+    cache.folder.mkdir()
+    part_of(job.path).symlink_to("/dev/full")  # which says what a full disk says
+    with pytest.raises(NoRoom):
+        ensure(job)
+    assert list(cache.folder.iterdir()) == []
+    assert ensure(job).stat().st_size > 100
