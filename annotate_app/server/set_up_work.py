@@ -91,3 +91,47 @@ def _table(head: list[str], rows: Sequence[list[str]], sentences: list[str], wha
     if len(rows) > _SHOWN:
         sentences.append(f"The first {_SHOWN} of {len(rows):,} {what} are shown.")
     return OutcomeTable(head, list(rows[:_SHOWN]))
+
+
+def look_for_names(project: api.Project, lead: Person, *, progress: Progress) -> WorkOutcome:
+    """Propose what the names of the captions become."""
+    found = api.propose_cast(project, lead, progress=progress)
+    return WorkOutcome(
+        [
+            f"{found.names:,} names, {len(found.new):,} of them new: {found.women:,} women, {found.men:,} men, "
+            f"{found.persons:,} persons, {found.others:,} others, {found.undecided:,} undecided.",
+            "Look through what they become, in the step Names; then rewrite the captions.",
+        ]
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class RewritingAsked:
+    """What captions are rewritten with; without a `model` by the rules, `place` empty is OpenAI's own."""
+
+    encoder: str
+    model: str
+    place: str
+
+
+def rewrite(project: api.Project, lead: Person, asked: RewritingAsked, *, progress: Progress) -> WorkOutcome:
+    """Make captions imprecise."""
+    endpoint = None
+    if asked.model:
+        endpoint = api.Endpoint(asked.model, asked.place) if asked.place else api.Endpoint(asked.model)
+    if asked.encoder != api.encoder_name(project, lead):
+        project = api.choose_encoder(project, lead, asked.encoder)
+    found = api.rewrite_captions(project, lead, endpoint=endpoint, now=time.time(), progress=progress)
+    retried = f"{found.after_retry:,} after another attempt, " if endpoint else ""
+    sentences = [
+        f"{found.captions:,} captions: {found.at_once:,} accepted at once, {retried}{found.waiting:,} wait for a "
+        f"person, {found.decided:,} had been decided by people; {found.changed:,} changed."
+    ]
+    if endpoint:
+        used = found.usage
+        sentences.append(f"{used.requests:,} requests, {used.tokens_in:,} tokens asked, {used.tokens_out:,} answered.")
+    if found.unknown and endpoint is None:
+        names = ", ".join(f"{name} ({count})" for name, count in found.unknown[:12])
+        more = " ..." if len(found.unknown) > 12 else ""
+        sentences.append(f"Names that the cast lacks: {names}{more}. Say what they become, and rewrite again.")
+    return WorkOutcome(sentences)

@@ -62,7 +62,7 @@ if TYPE_CHECKING:
     )
     from backend.api.building import build_pools, build_pools_from_file, calibrate_thresholds
     from backend.api.campaigns import import_judgements
-    from backend.api.cast import propose_cast
+    from backend.api.cast import cast_lines, correct_cast, propose_cast
     from backend.api.clip import cut
     from backend.api.corpus import import_corpus, project_statistics
     from backend.api.demo import build_demo, demo_people
@@ -205,6 +205,7 @@ if TYPE_CHECKING:
         accept_rewrites,
         choose_candidates,
         choose_encoder,
+        encoder_name,
         init_project,
         rewrite_captions,
         waiting_rewrites,
@@ -514,6 +515,7 @@ __all__ = [
     "case_counts",
     "case_page",
     "case_title",
+    "cast_lines",
     "change_password",
     "change_query",
     "choose_candidates",
@@ -526,6 +528,7 @@ __all__ = [
     "close_describing",
     "close_exam_round",
     "confirm_discard",
+    "correct_cast",
     "count_activity",
     "count_drawn_queries",
     "count_queries",
@@ -549,6 +552,7 @@ __all__ = [
     "draw_queries",
     "drawn_queries",
     "durations",
+    "encoder_name",
     "end_exam",
     "end_gold",
     "end_trial",

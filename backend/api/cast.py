@@ -1,7 +1,10 @@
 """The cast: who is in the captions, and what takes the place of each name."""
 
+from collections.abc import Mapping
+
 from backend.campaign.captions import cast
 from backend.campaign.captions.cast import CastReport
+from backend.campaign.captions.model import CastLine
 from backend.campaign.nouns import Operator, Person
 from backend.campaign.people import gate
 from backend.campaign.project.folder import Project
@@ -12,3 +15,19 @@ def propose_cast(project: Project, by: Person | Operator, *, progress: Progress 
     """Write the names of the captions that the cast lacks, with a guess what they become, into `cast.csv`."""
     gate.in_charge(project.store, by)
     return cast.propose_cast(project, progress=progress)
+
+
+def cast_lines(project: Project, by: Person | Operator) -> tuple[CastLine, ...]:
+    """The lines of `cast.csv`, in its order."""
+    gate.in_charge(project.store, by)
+    return cast.lines_of(project)
+
+
+def correct_cast(project: Project, by: Person | Operator, becomes: Mapping[str, str]) -> None:
+    """Write what some names become into `cast.csv`, or nothing of it; all other lines stay.
+
+    Raises:
+        InputError: with these words the cast cannot be used.
+    """
+    gate.in_charge(project.store, by)
+    cast.correct(project, becomes)

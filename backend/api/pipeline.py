@@ -63,6 +63,12 @@ def choose_encoder(
     return projects.set_encoder(project, spec.name, spec.kind, spec.dtype)
 
 
+def encoder_name(project: Project, by: Person | Operator) -> str:
+    """The project's encoder as its settings say at this moment."""
+    gate.in_charge(project.store, by)
+    return projects.read_settings(project.folder).encoder
+
+
 def rewrite_captions(
     project: Project,
     by: Person | Operator,

@@ -5,6 +5,7 @@ from typing import Any
 
 import streamlit as st
 
+from annotate_app.screens.steps.encoder import encoder_box
 from annotate_app.screens.steps.step import SetUpStep, StepStanding
 from annotate_app.server import candidates_work, long_work
 from annotate_app.widgets import look, wording
@@ -13,7 +14,6 @@ from backend import api
 from backend.campaign.nouns import Person
 
 KEY = "candidates"
-_OFFLINE = "minilm"
 _KINDS = {"": "as its name tells", "sup": "with supervision", "unsup": "without supervision"}
 _DTYPES = {"": "as the project has it", "fp32": "fp32", "bf16": "bf16"}
 
@@ -58,12 +58,12 @@ def _show(project: api.Project, lead: Person, counts: dict[str, Any]) -> None:
         "For every query the most similar moments are stored as its list, by the similarity of query and caption; the "
         "first batch of each list is handed out for grading at once."
     )
-    _options(project, project.settings.encoder)
+    _options(project, lead)
     _expected(project, lead)
     st.button("Choose candidates", key="choose_candidates", type="primary", on_click=choose)
 
 
-def _options(project: api.Project, encoder: str) -> None:
+def _options(project: api.Project, lead: Person) -> None:
     size, name = st.columns([1, 3])
     size.number_input(
         "Candidates a batch",
@@ -73,14 +73,8 @@ def _options(project: api.Project, encoder: str) -> None:
         key="candidates_batch",
         help="20 in TVR-Ranking. Lists have 40: what is further down is handed out later, batch by batch.",
     )
-    name.selectbox(
-        "Encoder",
-        list(dict.fromkeys([encoder, _OFFLINE])),
-        key="candidates_encoder",
-        accept_new_options=True,
-        format_func=lambda one: f"{one} (works offline)" if one == _OFFLINE else one,
-        help="Sentence encoder: a name on the model hub, or a folder on the server.",
-    )
+    with name:
+        encoder_box(project, lead, "candidates_encoder")
     with st.popover("More options"):
         st.number_input(
             "Queries to probe",

@@ -6,11 +6,12 @@ name itself stays as it is. What `[cast]` says goes over the file.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from backend.campaign.captions.first_names import known_words
+from backend.campaign.captions.model import CastLine
 from backend.campaign.captions.rules.cast import contradictions, is_said
 from backend.campaign.captions.rules.proposing import MAN, PERSON, WOMAN, Proposed, propose
 from backend.campaign.captions.rules.text import tidy
@@ -64,13 +65,17 @@ def cast_of(project: Project) -> dict[str, str]:
         InputError: every line that cannot be used, and every name whose words another name would change again.
     """
     lines = _lines(project)
-    written = {tidy(name): tidy(becomes) for name, becomes in project.settings.cast.items()}
-    cast = {line.name: line.becomes for line in lines if line.becomes} | written
-    rows = {line.name: line.row for line in lines}
+    return _cast(project, {line.name: line.becomes for line in lines}, {line.name: line.row for line in lines})
+
+
+def _cast(project: Project, becomes: Mapping[str, str], rows: Mapping[str, int]) -> dict[str, str]:
+    """The cast of lines that stand in these rows; see `cast_of`."""
+    written = {tidy(name): tidy(words) for name, words in project.settings.cast.items()}
+    cast = {name: words for name, words in becomes.items() if words} | written
     problems = [
         Problem(SETTINGS_FILE, None, f"[cast]: {message}")
         if name in written
-        else Problem(CAST_FILE, rows[name], message)
+        else Problem(CAST_FILE, rows.get(name), message)
         for name, message in contradictions(cast)
     ]
     if problems:
@@ -99,9 +104,37 @@ def propose_cast(project: Project, *, progress: Progress | None = None) -> CastR
     cells = [*(line.cells for line in lines), *((p.name, p.becomes, str(p.count), p.example) for p in new)]
     path = project.folder / CAST_FILE
     if new or not path.exists():
-        with arriving(path) as part:
-            part.write_text(csv_text(_COLUMNS, cells), encoding="utf-8")
+        _write(path, cells)
     return _report(path, cells, new)
+
+
+def lines_of(project: Project) -> tuple[CastLine, ...]:
+    """What stands in `cast.csv`, in its order; nothing where there is none.
+
+    Raises:
+        InputError: it cannot be used as it is.
+    """
+    return tuple(CastLine(line.name, line.becomes, *line.cells[2:]) for line in _lines(project))
+
+
+def correct(project: Project, becomes: Mapping[str, str]) -> None:
+    """Write what names become into `cast.csv`; a name that has no line gets one, and all other lines stay.
+
+    Raises:
+        InputError: with these words the cast cannot be used; the file stays as it was.
+    """
+    said = {tidy(name): tidy(words) for name, words in becomes.items()}
+    lines = _lines(project)
+    cells = [(a, said.pop(line.name, b), c, d) for line in lines for a, b, c, d in [line.cells]]
+    rows = {line.name: line.row for line in lines}
+    cells += [(name, words, "", "") for name, words in said.items()]
+    _cast(project, {tidy(cell[0]): tidy(cell[1]) for cell in cells}, rows)
+    _write(project.folder / CAST_FILE, cells)
+
+
+def _write(path: Path, cells: Sequence[tuple[str, str, str, str]]) -> None:
+    with arriving(path) as part:
+        part.write_text(csv_text(_COLUMNS, cells), encoding="utf-8")
 
 
 def _report(path: Path, cells: Sequence[tuple[str, str, str, str]], new: Sequence[Proposed]) -> CastReport:

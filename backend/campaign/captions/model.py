@@ -87,6 +87,19 @@ class Tagger(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class CastLine:
+    """A line of `cast.csv`: a name and what it becomes; empty while nobody has said, the name itself where it stays.
+
+    `captions` is how many hold it, as text: people may have written the line.
+    """
+
+    name: str
+    becomes: str
+    captions: str
+    example: str
+
+
+@dataclass(frozen=True, slots=True)
 class RewriteCounts:
     """Imprecise captions by what became of them; `accepted`, `waiting` and `rejected` add up to all of them.
 

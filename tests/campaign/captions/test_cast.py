@@ -154,3 +154,25 @@ def test_without_captions_there_is_nobody(tmp_path: Path) -> None:
     with pytest.raises(ProjectError, match="reelrank import"):
         api.propose_cast(project, api.OPERATOR)
     assert not (project.folder / FILE).exists()
+
+
+def test_what_names_become_is_corrected_line_by_line(corpus_project: api.Project) -> None:
+    api.propose_cast(corpus_project, api.OPERATOR)
+    before = rows(corpus_project)
+    api.correct_cast(corpus_project, api.OPERATOR, {"Dev": " an  old man ", "Boris": "", "Rex": "a dog"})
+    after = rows(corpus_project)
+    changed = {line[0]: line[1] for line in after if line not in before}
+    assert changed == {"Dev": "an old man", "Boris": "", "Rex": "a dog"}
+    assert [line[0] for line in after] == [*(line[0] for line in before), "Rex"]
+    assert [line[2:] for line in after[:-1]] == [line[2:] for line in before]
+    assert [(one.name, one.becomes) for one in api.cast_lines(corpus_project, api.OPERATOR)] == [
+        (name, becomes) for name, becomes, _, _ in after[1:]
+    ]
+
+
+def test_words_that_another_name_would_change_again_correct_nothing(corpus_project: api.Project) -> None:
+    api.propose_cast(corpus_project, api.OPERATOR)
+    before = rows(corpus_project)
+    with pytest.raises(InputError, match=r"cast\.csv, row \d: .*Anna"):
+        api.correct_cast(corpus_project, api.OPERATOR, {"Dev": "a friend of Anna", "Boris": "a boy"})
+    assert rows(corpus_project) == before

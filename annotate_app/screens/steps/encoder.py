@@ -1,0 +1,21 @@
+"""The choice of the sentence encoder, which several steps of Set up need."""
+
+import streamlit as st
+
+from backend import api
+from backend.campaign.nouns import Person
+
+_OFFLINE = "minilm"
+
+
+def encoder_box(project: api.Project, lead: Person, key: str) -> None:
+    """A box with the project's encoder and what else there is; any other may be typed."""
+    now = api.encoder_name(project, lead)
+    st.selectbox(
+        "Encoder",
+        list(dict.fromkeys([now, _OFFLINE])),
+        key=key,
+        accept_new_options=True,
+        format_func=lambda one: f"{one} (works offline)" if one == _OFFLINE else one,
+        help="Sentence encoder: a name on the model hub, or a folder on the server.",
+    )
