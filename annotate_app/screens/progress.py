@@ -34,6 +34,8 @@ _AT_LEAST_S = 300.0
 def page() -> None:
     """Verdicts as one bar, what waits and what is stuck, the pace, the days, the people; the backup."""
     project, lead, _ = look.lead_page("Progress")
+    if trouble := api.little_room(project, lead):
+        st.error(plain(trouble), icon=":material/hard_drive:")
     _live(project, lead)
     backups(project, lead)
 

@@ -34,7 +34,7 @@ from backend import api
 from backend.campaign.exam.model import ExamDesk
 from backend.campaign.judging.model import Desk, GradeEvent, Receipt, SkipEvent
 from backend.campaign.nouns import Person
-from backend.ground.errors import NotAllowed, ProjectError, StoreUnavailable, VideoUnreadable
+from backend.ground.errors import NoRoom, NotAllowed, ProjectError, StoreUnavailable, VideoUnreadable
 from backend.ground.ids import PairKey
 
 _LOG = logging.getLogger(__name__)
@@ -229,6 +229,9 @@ class Desks:
             except VideoUnreadable as error:
                 with suppress(StoreUnavailable):
                     await self._report(person, pair, error)
+            except NoRoom as error:
+                _LOG.error("%s", error)
+                return  # nothing is wrong with the clips: whoever asks for one is told, and Progress tells the lead
             except Exception:
                 _LOG.exception("Cutting the clip of %s failed", pair)
 

@@ -2,7 +2,7 @@
 
 Wraps the whole ASGI app. Who passes is written into the request's scope, where the routes find it. Also adds
 the security headers to every answer, and answers what the api refuses: with 403 what this person may not do, with
-503 and the reason when the database cannot be used.
+503 and the reason when the database cannot be used, with 507 when there is no room for a clip.
 """
 
 import secrets
@@ -22,7 +22,7 @@ from annotate_app.session.auth import CSRF_COOKIE, SESSION_COOKIE
 from annotate_app.session.notice import not_found_page, unavailable_page
 from backend import api
 from backend.campaign.nouns import Person
-from backend.ground.errors import NotAllowed, StoreUnavailable
+from backend.ground.errors import NoRoom, NotAllowed, StoreUnavailable
 
 # Streamlit's own scripts, fonts and signs of life: the same bytes for everybody.
 _OPEN_PREFIXES = ("/session/", "/static/")
@@ -40,6 +40,10 @@ _MACHINE_PREFIXES = (
     *("/_stcore/", "/media/", "/component/", "/app/"),
 )
 
+_NO_ROOM = (
+    "The server's disk is full, so this clip cannot be made just now. Your lead is told, nothing is lost, and it goes "
+    "on by itself once there is room."
+)
 _SCOPE_KEY = "reelrank.person"
 _HEADERS = {
     "X-Frame-Options": "DENY",
@@ -114,8 +118,10 @@ class Guard:
             await self._app(scope, receive, send)
         except NotAllowed as refusal:
             await JSONResponse({"message": str(refusal)}, 403)(scope, receive, send)
+        except NoRoom:
+            await JSONResponse({"message": _NO_ROOM}, 507)(scope, receive, send)
         except StoreUnavailable as error:
-            # Both are raised before any answer has begun: the store is asked first, files are sent afterwards.
+            # All are raised before any answer has begun: the store is asked first, files are sent afterwards.
             await _unavailable(path, str(error))(scope, receive, send)
 
     async def _websocket(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -74,7 +74,15 @@ from backend.campaign.steering.model import (
     Wait,
     WorkProgress,
 )
-from backend.ground.errors import NotAllowed, Overtaken, ProjectError, SignInRefused, StoreUnavailable, VideoUnreadable
+from backend.ground.errors import (
+    NoRoom,
+    NotAllowed,
+    Overtaken,
+    ProjectError,
+    SignInRefused,
+    StoreUnavailable,
+    VideoUnreadable,
+)
 from backend.ground.ids import AnnotatorId, PairId, PairKey, QueryId
 from backend.store import upkeep
 from backend.store.upkeep import Backup
@@ -82,7 +90,7 @@ from support import new_campaign
 
 NOON = 1_760_000_000.0
 PASSWORD = "correct horse"
-BROKEN, CRASHING = PairKey("broken"), PairKey("crashing")
+BROKEN, CRASHING, FULL = PairKey("broken"), PairKey("crashing"), PairKey("full")
 
 
 WORK = MyWork(
@@ -182,6 +190,7 @@ class Project:
     hours_asked: list[tuple[str | None, str | None]] = field(default_factory=list)
     progress: WorkProgress = field(default_factory=lambda: WorkProgress(NOTHING_AHEAD, 0, (), (), 0, 0.0))
     waits: tuple[Wait, ...] = ()
+    little_room: str | None = None
     query_stuck: QueryStuck = field(default_factory=QueryStuck)
     status: dict[str, Any] = field(default_factory=dict)
 
@@ -375,6 +384,10 @@ def progress(project: Project, by: Person | Operator, *, now: float) -> WorkProg
     return project.progress
 
 
+def little_room(project: Project, by: Person | Operator) -> str | None:
+    return project.little_room
+
+
 def waits(project: Project, by: Person | Operator) -> tuple[Wait, ...]:
     return project.waits
 
@@ -431,6 +444,8 @@ def storyboard_for(project: Project, person: Person, pair: PairKey) -> ClipJob:
 def cut_clip(job: ClipJob) -> Path:
     if job.pair == BROKEN:
         raise VideoUnreadable("friends_s01.mp4 is not a video file")
+    if job.pair == FULL:
+        raise NoRoom("The disk of /srv/campaign/cache/clips is full, so no clip can be cut: make room there.")
     if job.pair == CRASHING:
         import os
 

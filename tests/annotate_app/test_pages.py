@@ -252,6 +252,13 @@ def test_progress_shows_the_counts_of_status_and_what_is_left(open_page: Open) -
     assert "Without 227,808 imported from earlier campaigns." in sentences(app)
 
 
+def test_progress_tells_of_a_disk_that_is_nearly_full(open_page: Open, project: fake_api.Project) -> None:
+    assert not open_page("progress").error
+    project.little_room = "The disk of cache/clips has 12 MB left."
+    (told,) = open_page("progress").error
+    assert told.value.replace("\\", "") == project.little_room
+
+
 def test_progress_shows_who_judged_how_much(open_page: Open) -> None:
     app = open_page("progress")
     assert "<td>Ana</td><td>30</td><td><span class='rr-pace' style='--share:1.000'>420</span>" in html(app)

@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -461,6 +462,18 @@ def test_a_clip_broken_in_the_browser_is_reported(client: TestClient, project: f
 
 
 # Clips
+
+
+def test_a_full_disk_is_no_fault_of_a_clip(client: TestClient, project: fake_api.Project) -> None:
+    """The pair stays on the desk and is not blocked; people are not told where the project lies."""
+    project.desk = replace(project.desk, items=(replace(project.desk.items[0], pair=fake_api.FULL),))
+    signed_in(client, ANNOTATOR).post("/desk/exchange", content=b"{}", headers=JSON)
+    for path in ("/clips/full.mp4", "/clips/full.mp4?context=1"):
+        answer = client.get(path)
+        assert answer.status_code == 507
+        assert answer.json()["message"].startswith("The server's disk is full, so this clip cannot be made just now.")
+        assert "/srv" not in answer.text
+    assert project.reported == []
 
 
 def test_a_clip_is_served_by_range(client: TestClient) -> None:

@@ -73,6 +73,7 @@ class FakeDesk:
     exchanges: list[dict[str, Any]] = field(default_factory=list)
     garbage: set[str] = field(default_factory=set)
     missing: set[str] = field(default_factory=set)
+    no_room: set[str] = field(default_factory=set)  # pairs whose clip the full disk has no place for
     whole: set[str] = field(default_factory=set)  # pairs whose clip is a whole video
     boards: dict[str, bytes] = field(default_factory=dict)  # their storyboards; without one, there is none
     context_clip: Path | None = None
@@ -205,8 +206,11 @@ class FakeDesk:
             return JSONResponse({"message": "s01e02: no video file in videos"}, 404)
         if pair in self.garbage:
             return Response(b"not a video", media_type="video/mp4")
+        if pair in self.no_room:
+            return JSONResponse({"message": "The server's disk is full."}, 507)
         path = self.clips[int(pair[1:]) % len(self.clips)]
-        return FileResponse(path, media_type="video/mp4", headers={"Cache-Control": "private, max-age=600"})
+        kind = f"video/{path.suffix[1:]}"
+        return FileResponse(path, media_type=kind, headers={"Cache-Control": "private, max-age=600"})
 
     async def board(self, request: Request) -> Response:
         """A storyboard, where the test gave one."""

@@ -28,6 +28,7 @@ class Lesson {
         time: (seconds, duration) => this.view.time(seconds, duration),
         playing: (playing) => this.view.playing(playing),
         broken: (pair) => this.without(pair),
+        later: (what) => this.view.notice(what),
         serverWell: async () => navigator.onLine,
       },
       "/practice/",

@@ -40,6 +40,7 @@ class Player {
       },
       playing: (playing) => this.view.playing(playing),
       broken: (pair, what) => this.report(pair, what),
+      later: (what) => this.view.notice(what),
       serverWell: () => this.sync.send(),
     });
     this.context = new Context(this.stage, around, {

@@ -2,13 +2,16 @@
 
 const AHEAD = 4; // clips kept in memory beyond the two videos; cutting one may take the server half a second
 const RETRIES = 2;
+const NO_ROOM = 507; // the server's disk is full: nothing is wrong with the clip, and it comes once there is room
+const CLIP_WAIT_MS = 8000;
 const FRAME_S = 1 / 25; // until the clip's own frame duration was measured
 
 class Stage {
   /**
    * @param videos the two video elements
    * @param third a video that may be lent the stage for a while, such as the context
-   * @param on {firstFrame(now), time(seconds, duration), playing(boolean), broken(pair, what), serverWell()}
+   * @param on {firstFrame(now), time(seconds, duration), playing(boolean), broken(pair, what), later(what), serverWell()}
+   *   later tells why a clip has to wait, and with an empty text that it waits no more;
    *   serverWell resolves to whether the server answers, so that an outage is never blamed on a clip
    * @param where the address that clips lie under
    */
@@ -21,6 +24,7 @@ class Stage {
     this.blobs = new Map();
     this.failures = new Map();
     this.stranded = new Set(); // pairs whose clip failed while the server did not answer
+    this.waits = new Map(); // pairs whose clip the server cannot cut just now, with how long they waited last
     this.timers = new Set();
     this.speed = 1;
     this.sound = false;
@@ -118,7 +122,7 @@ class Stage {
     video.src = this.blobs.get(pair) ?? this.url(pair);
   }
 
-  /** Fetch a clip into memory: {blob: url} or {what: why not, inWords}. */
+  /** Fetch a clip into memory: {blob: url} or {what: why not, inWords, later: whether it is worth asking again}. */
   async download(pair) {
     try {
       const response = await fetch(this.url(pair), { credentials: "same-origin", signal: this.ended.signal });
@@ -128,7 +132,7 @@ class Stage {
         return { blob: url };
       }
       const { message } = await response.json().catch(() => ({}));
-      return { what: message ?? `the server answered ${response.status}` };
+      return { what: message ?? `the server answered ${response.status}`, later: response.status === NO_ROOM };
     } catch {
       return { what: "the clip did not arrive" };
     }
@@ -151,17 +155,32 @@ class Stage {
       this.on.broken(pair, what);
       return;
     }
+    this.reloadIn(200 * failures, pair);
+  }
+
+  reloadIn(ms, pair) {
     const timer = setTimeout(() => {
       this.timers.delete(timer);
       this.reload(pair);
-    }, 200 * failures);
+    }, ms);
     this.timers.add(timer);
   }
 
   async reload(pair) {
-    const { blob, what } = await this.download(pair);
+    const { blob, what, later } = await this.download(pair);
+    if (this.waits.has(pair) && !later && this.waits.delete(pair) && this.waits.size === 0) this.on.later("");
     const video = this.videos.find((candidate) => this.pairs.get(candidate) === pair);
-    if (!video) return;
+    if (!video) {
+      this.waits.delete(pair);
+      return;
+    }
+    if (later) {
+      const wait = Math.min(CLIP_WAIT_MS, 2 * (this.waits.get(pair) ?? 250));
+      this.waits.set(pair, wait);
+      if (video === this.active) this.on.later(what);
+      this.reloadIn(wait, pair);
+      return;
+    }
     if (!blob) {
       this.retry(pair, what);
       return;

@@ -118,7 +118,7 @@ class ClipSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     format: ClipForm = ClipForm.MP4
     height: Annotated[int, msgspec.Meta(ge=144, le=2160)] = DEFAULT_HEIGHT_PX
-    context_s: Annotated[float, msgspec.Meta(ge=0, le=60)] = DEFAULT_CONTEXT_S
+    context_s: Annotated[float, msgspec.Meta(gt=0, le=60)] = DEFAULT_CONTEXT_S
     cache_gb: Annotated[float, msgspec.Meta(gt=0)] = DEFAULT_CACHE_BYTES / GIB
 
 

@@ -8,6 +8,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from axe import passes_axe
+from backend.media.cut import cut
+from backend.media.jobs import ClipForm, Profile
 from hands import pair_on_show, player, press, saved
 from player_harness import FakeDesk, make_clip
 
@@ -37,6 +39,34 @@ class TestClips:
         desk.answer_with = 200
         pair_on_show(page)
         expect(player(page)).to_have_attribute("data-pair", "p001")
+        assert desk.reports == []
+
+    def test_webm_clips_play_and_a_full_disk_is_waited_for(
+        self, desk: FakeDesk, clips: list[Path], open_page: Open, tmp_path: Path
+    ) -> None:
+        """Nothing is wrong with a clip that the disk has no room for: its pair stays, and is not reported."""
+        desk.clips = [tmp_path / f"{path.stem}.webm" for path in clips]
+        for source, path in zip(clips, desk.clips, strict=True):
+            cut(source, 0.0, 1.0, path, Profile(ClipForm.WEBM))
+        desk.no_room = {"p002"}
+        page = open_page()
+        video = page.locator("video[data-active='true']")
+        pair_on_show(page)
+        assert video.evaluate("video => fetch(video.src).then((answer) => answer.headers.get('content-type'))") == (
+            "video/webm"
+        )
+        expect(video).to_have_js_property("duration", 1)
+        press(page, "4")
+        expect(player(page)).to_have_attribute("data-pair", "p002")
+        expect(page.get_by_role("alert")).to_contain_text("The server's disk is full.")
+        with page.expect_response(lambda answer: "p002" in answer.url and answer.status == 507):
+            pass  # it asks again by itself
+        desk.no_room = set()
+        expect(page.get_by_role("alert")).to_be_hidden()
+        pair_on_show(page)
+        press(page, "3")
+        saved(page)
+        assert desk.grades() == {"p001": 4, "p002": 3}
         assert desk.reports == []
 
     def test_pause_frames_speed_and_sound(self, open_page: Open) -> None:

@@ -151,7 +151,7 @@ def test_settings_of_clips_are_what_clips_are_made_by(corpus_project: api.Projec
     told = {one.name: one.value for one in api.campaign_settings(changed, api.OPERATOR)}
     assert told["Clips"] == "WebM (VP9 and Opus), at most 480 lines"
     assert (told["Context"], told["Room for clips"]) == ("3.5 seconds", "0.5 GB")
-    for wrong in ('format = "gif"', "height = 12", "context_s = -1", "cache_gb = 0", "lines = 7"):
+    for wrong in ('format = "gif"', "height = 12", "context_s = 0", "cache_gb = 0", "lines = 7"):
         path.write_text(f"{before}\n[clips]\n{wrong}\n")
         with pytest.raises(InputError, match=r"reelrank\.toml: .*clips"):
             api.open_project(corpus_project.folder)
