@@ -215,7 +215,17 @@ if TYPE_CHECKING:
     from backend.api.pool_figures import write_pool_figures
     from backend.api.pools import pool_statistics
     from backend.api.probes import write_probe_figures
-    from backend.api.proposing import register_videos
+    from backend.api.proposing import (
+        change_moments,
+        join_moments,
+        moments_csv,
+        moments_of_video,
+        propose_moments,
+        register_videos,
+        split_moment,
+        take_moments,
+        videos_and_moments,
+    )
     from backend.api.queries import (
         change_query,
         count_drawn_queries,
@@ -303,7 +313,7 @@ if TYPE_CHECKING:
     from backend.campaign.gold.setting import GoldOptions, GoldReport
     from backend.campaign.guideline.reading import News as GuidelineNews
     from backend.campaign.guideline.rows import Example
-    from backend.campaign.moments.model import RegisterReport
+    from backend.campaign.moments.model import ProposeReport, RegisterReport, TakenMoments
     from backend.campaign.nouns import OPERATOR, Operator
     from backend.campaign.people.accounts import PASSWORD_LENGTH, SESSION_S
     from backend.campaign.pool_check.model import CheckReport as PoolCheckReport
@@ -444,6 +454,7 @@ __all__ = [
     "Pooling",
     "ProbeReport",
     "Project",
+    "ProposeReport",
     "QueryChange",
     "QueryReport",
     "RegisterReport",
@@ -466,6 +477,7 @@ __all__ = [
     "StudyInputs",
     "Sureness",
     "TakenBack",
+    "TakenMoments",
     "Terms",
     "UsedReport",
     "ValidationReport",
@@ -516,6 +528,7 @@ __all__ = [
     "case_page",
     "case_title",
     "cast_lines",
+    "change_moments",
     "change_password",
     "change_query",
     "choose_candidates",
@@ -601,6 +614,7 @@ __all__ = [
     "invited",
     "is_cut",
     "is_project",
+    "join_moments",
     "joined_scores",
     "lead_of",
     "leaderboard_version",
@@ -619,6 +633,8 @@ __all__ = [
     "migrate",
     "model_selection_study",
     "moment_clip",
+    "moments_csv",
+    "moments_of_video",
     "my_exam",
     "my_replies",
     "my_work",
@@ -656,6 +672,7 @@ __all__ = [
     "progress",
     "project_statistics",
     "propose_cast",
+    "propose_moments",
     "query_pairs",
     "query_place",
     "query_review",
@@ -721,6 +738,7 @@ __all__ = [
     "sign_out",
     "sign_out_everywhere",
     "split_measures",
+    "split_moment",
     "stability_study",
     "start_trial",
     "status_counts",
@@ -734,6 +752,7 @@ __all__ = [
     "take_back_decline",
     "take_back_queries",
     "take_back_rewrite",
+    "take_moments",
     "theory_study",
     "ties_study",
     "trial_csv",
@@ -745,6 +764,7 @@ __all__ = [
     "unpause_person",
     "use_exam",
     "validate_release",
+    "videos_and_moments",
     "videos_with_file",
     "waiting_rewrites",
     "waits",

@@ -1,26 +1,100 @@
 """Videos and moments of a project that no annotation file brought."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
-from backend.campaign.moments import registering
-from backend.campaign.moments.model import RegisterReport
+from backend.campaign.moments import editing, proposing, registering, rows
+from backend.campaign.moments.model import (
+    ByShots,
+    ByWindows,
+    MomentRow,
+    ProposeReport,
+    RegisterReport,
+    TakenMoments,
+    VideoMoments,
+)
 from backend.campaign.nouns import Lead, Operator, Person
 from backend.campaign.people import gate
 from backend.campaign.project.folder import Project
-from backend.ground.ids import AnnotatorId
+from backend.ground.ids import AnnotatorId, MomentId
 from backend.ground.progress import Progress, named
+from backend.store.connection import reading
 
 
 def register_videos(
     project: Project, by: Person | Operator, videos: Path, *, now: float, progress: Progress | None = None
 ) -> RegisterReport:
     """Take the videos of a folder into the project; see `backend.campaign.moments.registering`."""
-    who = gate.in_charge(project.store, by)
-    return registering.register(
-        project, videos, by=_name_of(who), now=now, progress=named(progress, "measuring videos")
-    )
+    who = _in_charge(project, by)
+    return registering.register(project, videos, by=who, now=now, progress=named(progress, "measuring videos"))
 
 
-def _name_of(who: Lead | Operator) -> AnnotatorId | None:
+def propose_moments(
+    project: Project,
+    by: Person | Operator,
+    how: ByShots | ByWindows,
+    *,
+    videos: Sequence[str] | None = None,
+    now: float,
+    progress: Progress | None = None,
+) -> ProposeReport:
+    """Propose shots or windows as moments; see `backend.campaign.moments.proposing`."""
+    who = _in_charge(project, by)
+    told = named(progress, "looking for shots (seconds of video)")
+    return proposing.propose(project, how, videos=videos, by=who, now=now, progress=told)
+
+
+def videos_and_moments(project: Project, by: Person | Operator) -> list[VideoMoments]:
+    """Every video with the number of its moments, by name."""
+    _in_charge(project, by)
+    with reading(project.store) as db:
+        return rows.videos(db)
+
+
+def moments_of_video(project: Project, by: Person | Operator, video: str) -> list[MomentRow]:
+    """The moments of a video, by time."""
+    _in_charge(project, by)
+    with reading(project.store) as db:
+        return rows.of_video(db, video)
+
+
+def change_moments(
+    project: Project,
+    by: Person | Operator,
+    video: str,
+    gone: Sequence[MomentId],
+    come: Sequence[tuple[float, float]],
+    *,
+    now: float,
+) -> None:
+    """Remove, add or change moments of a video that nothing uses; see `backend.campaign.moments.editing`."""
+    editing.change(project, video, gone, come, by=_in_charge(project, by), now=now)
+
+
+def split_moment(project: Project, by: Person | Operator, moment: MomentId, at_s: float, *, now: float) -> None:
+    """Make two moments of one."""
+    editing.split(project, moment, at_s, by=_in_charge(project, by), now=now)
+
+
+def join_moments(project: Project, by: Person | Operator, moments: Sequence[MomentId], *, now: float) -> None:
+    """Make one moment of several."""
+    editing.join(project, moments, by=_in_charge(project, by), now=now)
+
+
+def take_moments(
+    project: Project, by: Person | Operator, file: Path, *, only: bool = False, now: float
+) -> TakenMoments:
+    """Take the moments of a CSV file, all or none; with `only`, instead of those that nothing uses."""
+    return editing.take_file(project, file, only=only, by=_in_charge(project, by), now=now)
+
+
+def moments_csv(project: Project, by: Person | Operator) -> str:
+    """All moments as a file that `take_moments` takes."""
+    _in_charge(project, by)
+    return editing.as_csv(project)
+
+
+def _in_charge(project: Project, by: Person | Operator) -> AnnotatorId | None:
     """Whose name goes on record; nobody's, of what the command line does."""
+    who = gate.in_charge(project.store, by)
     return who.annotator_id if isinstance(who, Lead) else None

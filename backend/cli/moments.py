@@ -1,12 +1,23 @@
 """Videos and moments without annotation files: `reelrank moments`."""
 
+import json
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from backend import api
-from backend.cli.output import Dir, now, progress_bar, say, seconds
+from backend.campaign.moments.model import ByShots, ByWindows, Origin
+from backend.cli.output import Dir, Json, fail, now, numbers, progress_bar, save, say, seconds, table
+from backend.ground.errors import Problem
+
+
+class ProposeBy(StrEnum):
+    """What becomes moments."""
+
+    SHOTS = "shots"
+    WINDOWS = "windows"
 
 
 def register(app: typer.Typer) -> None:
@@ -20,20 +31,120 @@ def moments(
         Path | None,
         typer.Option("--videos", metavar="FOLDER", help="Take the videos of this folder.", show_default=False),
     ] = None,
+    how: Annotated[
+        ProposeBy | None,
+        typer.Option("--by", help="Propose the shots of every video as moments, or windows.", show_default=False),
+    ] = None,
+    lengths: Annotated[
+        str, typer.Option("--lengths", metavar="S,S", help="Windows: their lengths in seconds.")
+    ] = "5,10,20",
+    stride: Annotated[
+        float, typer.Option("--stride", metavar="X", help="Windows: the next begins this share of the length later.")
+    ] = 0.5,
+    shortest: Annotated[
+        float, typer.Option("--shortest", metavar="S", help="Shots shorter than this are joined.")
+    ] = 2.0,
+    longest: Annotated[
+        float, typer.Option("--longest", metavar="S", help="Shots longer than this are split evenly.")
+    ] = 20.0,
+    own: Annotated[
+        Path | None,
+        typer.Option(
+            "--from",
+            metavar="FILE",
+            help="Take moments from CSV with the columns video, start, end.",
+            show_default=False,
+        ),
+    ] = None,
+    only: Annotated[
+        bool, typer.Option("--only", help="With --from: its videos keep no other moments than used ones.")
+    ] = False,
+    export: Annotated[
+        Path | None,
+        typer.Option("--export", metavar="FILE", help="Write all moments as such a file.", show_default=False),
+    ] = None,
+    as_json: Json = False,
 ) -> None:
-    """Take the videos of a folder into a project that has no annotation file.
+    """Take videos without any annotation file, propose moments of them, and list what there is.
 
-    What cannot be read is listed with its reason, and everything else is taken.
+    What cannot be read is listed with its reason, and everything else is taken. What captions or pairs use is never
+    changed; the page Moments changes the rest.
 
-    Example: reelrank moments my-project --videos my-videos
+    Example: reelrank moments my-project --videos my-videos --by shots
     """
     start = now()
+    if only and own is None:
+        raise typer.BadParameter("is about a file: name it with --from", param_hint="--only")
+    windows = ByWindows(tuple(numbers(lengths, float, "--lengths")), stride)
     project = api.open_project(folder)
-    if videos is None:
-        raise typer.BadParameter("name the folder of the videos", param_hint="--videos")
-    with progress_bar() as progress:
-        found = api.register_videos(project, api.OPERATOR, videos, now=start, progress=progress)
-    again = f", {len(found.videos) - found.new:,} were there before" if len(found.videos) > found.new else ""
-    say(f"{found.new:,} new videos from {videos.name}{again} ({seconds(start)}).")
-    for problem in found.problems:
-        say(f"Not taken: {problem}")
+    problems: list[Problem] = []
+    told: list[str] = []
+    if videos is not None:
+        with progress_bar() as progress:
+            found = api.register_videos(project, api.OPERATOR, videos, now=start, progress=progress)
+        again = f", {len(found.videos) - found.new:,} were there before" if len(found.videos) > found.new else ""
+        told.append(f"{found.new:,} new videos from {videos.name}{again}.")
+        problems += found.problems
+    if own is not None:
+        taken = api.take_moments(project, api.OPERATOR, own, only=only, now=start)
+        told.append(
+            f"{own.name}: {taken.moments:,} moments, {taken.new:,} of them new.{_gone(taken.gone, taken.stayed)}"
+        )
+    if how is not None:
+        options = ByShots(shortest, longest) if how is ProposeBy.SHOTS else windows
+        with progress_bar() as progress:
+            report = api.propose_moments(project, api.OPERATOR, options, now=start, progress=progress)
+        shots = f" from {report.shots:,} shots" if how is ProposeBy.SHOTS else ""
+        told.append(
+            f"{report.moments:,} moments by {how}{shots} of {report.videos:,} videos, {report.new:,} of them new."
+            f"{_gone(report.gone, report.stayed)}"
+        )
+        problems += report.problems
+    if export is not None:
+        save(export, api.moments_csv(project, api.OPERATOR))
+        told.append(f"All moments are in {export}.")
+    if as_json:
+        rows = api.videos_and_moments(project, api.OPERATOR)
+        listed = [
+            {
+                **{"video": v.name, "duration_s": v.duration_s, "shots": v.shots, "used": v.used},
+                "moments": {origin.value: count for origin, count in v.moments.items()},
+            }
+            for v in rows
+        ]
+        say(json.dumps({"videos": listed, "problems": [str(problem) for problem in problems]}, indent=2))
+    elif told:
+        say(f"{' '.join(told)} ({seconds(start)})")
+    else:
+        _list(project)
+    if problems:
+        fail(
+            "\n".join(
+                [f"{len(problems):,} videos could not be taken as they are; the rest is done:", *map(str, problems)]
+            )
+        )
+
+
+def _gone(gone: int, stayed: int) -> str:
+    parts = [f"{gone:,} went" if gone else "", f"{stayed:,} stay, because something uses them" if stayed else ""]
+    said = ", ".join(filter(None, parts))
+    return f" Of those before, {said}." if said else ""
+
+
+def _list(project: "api.Project") -> None:
+    found = api.videos_and_moments(project, api.OPERATOR)
+    if not found:
+        say("The project has no videos yet: name their folder with --videos.")
+        return
+    origins = [origin for origin in Origin if any(origin in video.moments for video in found)]
+    rows = [
+        (
+            *(v.name, f"{v.duration_s:.1f}", "–" if v.shots is None else f"{v.shots:,}"),
+            *(f"{v.moments.get(origin, 0):,}" for origin in origins),
+            f"{v.used:,}",
+        )
+        for v in found
+    ]
+    table(("video", "seconds", "shots", *origins, "used"), rows)
+    total = sum(video.total for video in found)
+    say(f"\n{total:,} moments of {len(found):,} videos.")

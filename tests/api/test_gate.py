@@ -15,6 +15,7 @@ from backend.campaign.batches.model import BatchRule
 from backend.campaign.describing.model import DescribingChoice
 from backend.campaign.explore.model import Along, PairPart
 from backend.campaign.judging.model import Assignment
+from backend.campaign.moments.model import ByWindows
 from backend.campaign.nouns import OPERATOR, Operator, Person, Role, Split
 from backend.campaign.people import gate
 from backend.campaign.pools.model import PoolOptions
@@ -171,6 +172,14 @@ IN_CHARGE: dict[str, Call] = {
     "query_place": lambda p, who: api.query_place(p, who, QueryFilter(), QUERY),
     "query_review": lambda p, who: api.query_review(p, who, QUERY),
     "query_pairs": lambda p, who: api.query_pairs(p, who, QUERY),
+    "change_moments": lambda p, who: api.change_moments(p, who, "no such video", [], [], now=NOW),
+    "join_moments": lambda p, who: api.join_moments(p, who, [], now=NOW),
+    "moments_csv": api.moments_csv,
+    "moments_of_video": lambda p, who: api.moments_of_video(p, who, "no such video"),
+    "propose_moments": lambda p, who: api.propose_moments(p, who, ByWindows(()), now=NOW),
+    "split_moment": lambda p, who: api.split_moment(p, who, MomentId(999), 1.0, now=NOW),
+    "take_moments": lambda p, who: api.take_moments(p, who, Path("no such file"), now=NOW),
+    "videos_and_moments": api.videos_and_moments,
     "register_videos": lambda p, who: api.register_videos(p, who, Path("no such folder"), now=NOW),
     "release_changes": lambda p, who: api.release_changes(p, who, "no such release", "nor this"),
     "release_file": lambda p, who: api.release_file(p, who, "no such release"),

@@ -73,6 +73,15 @@ def _rewritten(payload: Payload) -> str:
     return f"decided that “{_text(payload.get('published'))}” reads “{_text(payload['text'])}”"
 
 
+def _moments(payload: Payload) -> str:
+    def spans(name: str) -> str:
+        return ", ".join(f"{start:.2f}–{end:.2f} s" for start, end in payload.get(name) or ())
+
+    went, came = spans("before"), spans("after")
+    what = f"made {came} of {went}" if went and came else f"added {came}" if came else f"removed {went}"
+    return f"{what} among the moments of {_text(payload.get('video'))}"
+
+
 def _chosen(payload: Payload) -> str:
     # The encoder with its hashes is in the candidates' record; its name says which it is.
     values, encoder = _Values(payload), str(payload.get("encoder") or "–").partition(" ")[0]
@@ -99,6 +108,9 @@ _OWN_REASON = frozenset({"captions_rewritten", "grade_refused", "description_ref
 WORDS: Mapping[str, tuple[ActivityGroup, str | Callable[[Payload], str]]] = {
     "corpus_imported": (_G.MATERIAL, "imported {file}: {videos} videos, {moments} moments, {captions} captions"),
     "videos_registered": (_G.MATERIAL, "took videos from the folder {folder}: {videos} new"),
+    "moments_proposed": (_G.MATERIAL, "proposed moments of {videos} videos by {by}: {moments} new, {gone} went"),
+    "moments_changed": (_G.MATERIAL, _moments),
+    "moments_taken": (_G.MATERIAL, "took moments of {videos} videos from {file}: {moments} new, {gone} went"),
     "captions_rewritten": (_G.MATERIAL, "rewrote captions: {accepted} accepted, {waiting} wait for a person"),
     "rewrite_decided": (_G.MATERIAL, _rewritten),
     "rewrite_taken_back": (_G.MATERIAL, "took a decision on “{published}” back"),

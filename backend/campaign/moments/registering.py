@@ -56,6 +56,9 @@ def register(
         except VideoUnreadable as error:
             problems.append(_problem(videos, path, str(error)))
         else:
+            moved = called.get(facts.sha256)
+            if moved is not None and moved in known and moved not in names.values():
+                name = moved  # the project's video under another name or in another folder
             if why := _not_taken(name, facts.sha256, known, called):
                 problems.append(_problem(videos, path, why))
             else:

@@ -8,7 +8,7 @@ from backend.store.engine import Database
 from backend.store.events import EventKind
 
 CHANGES = (
-    *(EventKind.VIDEOS_REGISTERED,),
+    *(EventKind.VIDEOS_REGISTERED, EventKind.MOMENTS_PROPOSED, EventKind.MOMENTS_CHANGED, EventKind.MOMENTS_TAKEN),
     *(EventKind.CORPUS_IMPORTED, EventKind.CAPTIONS_REWRITTEN, EventKind.REWRITE_DECIDED, EventKind.REWRITE_TAKEN_BACK),
     *(EventKind.QUERIES_DRAWN, EventKind.QUERIES_ADDED, EventKind.QUERIES_TAKEN_BACK, EventKind.CANDIDATES_CHOSEN),
     *(EventKind.QUERY_CHANGED, EventKind.QUERIES_REMOVED),

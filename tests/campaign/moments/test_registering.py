@@ -101,6 +101,15 @@ def test_a_file_is_the_video_that_annotations_named_before(project: api.Project,
     assert project.store.db.conn.execute("SELECT duration_s < 90 FROM video WHERE name = 'dog.avi'").fetchone()[0]
 
 
+def test_a_file_with_another_name_is_known_by_its_content(project: api.Project, folder: Path) -> None:
+    register(project, folder)
+    (folder / "dog.mp4").rename(folder / "deep" / "hound.mp4")
+    report = register(project, folder)
+    assert [(video.name, video.new) for video in report.videos] == [("deep/park", False), ("dog", False)]
+    assert videos(project).keys() == {"deep/park", "dog"}
+    assert project.file(videos(project)["dog"]).resolve() == folder / "deep" / "hound.mp4"
+
+
 def test_another_content_under_an_old_name_is_not_taken_for_it(project: api.Project, folder: Path) -> None:
     register(project, folder)
     before = project.store.db.conn.execute("SELECT sha256 FROM video WHERE name = 'dog'").fetchone()[0]

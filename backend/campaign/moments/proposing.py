@@ -1,0 +1,127 @@
+"""Propose moments of a project's videos: their shots, or windows of several lengths.
+
+*Reads* the video files (for shots). *Writes* shot, moment, one event. Shots are kept video by video as they are found,
+so that a command that was stopped looks at the rest only; the moments are written in one transaction. What was proposed
+in the same way before goes, unless something uses it: a lead changes what is there, and what they changed is theirs.
+"""
+
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from threading import Lock
+
+from backend.campaign.corpus import rows as corpus
+from backend.campaign.moments import rows, rules
+from backend.campaign.moments.model import ByShots, ByWindows, Origin, ProposeReport
+from backend.campaign.project.folder import Project
+from backend.ground.errors import Problem, ProjectError, VideoUnreadable
+from backend.ground.ids import AnnotatorId
+from backend.ground.progress import Steps
+from backend.media.facts import VideoFacts
+from backend.media.shots import DETECTOR, find_shots
+from backend.media.sources import source_at
+from backend.store import events
+from backend.store.connection import reading, writing
+from backend.store.events import EventKind
+
+
+def propose(
+    project: Project,
+    how: ByShots | ByWindows,
+    *,
+    videos: Sequence[str] | None = None,
+    by: AnnotatorId | None = None,
+    now: float,
+    progress: Steps | None = None,
+) -> ProposeReport:
+    """Propose moments for videos of the project.
+
+    Args:
+        project: the project.
+        how: by shots or by windows, with their options.
+        videos: names; None means all.
+        by: who does; None is the command line.
+        now: seconds since 1970.
+        progress: called with (seconds of video looked at, all), for shots.
+
+    Raises:
+        ProjectError: options that mean nothing, no such video, no videos, or too many windows; nothing was written.
+    """
+    if why := rules.trouble(how):
+        raise ProjectError(why)
+    with reading(project.store) as db:
+        durations = corpus.video_durations(db)
+    asked = sorted(durations if videos is None else set(videos))
+    if unknown := [name for name in asked if name not in durations]:
+        raise ProjectError(f"the project has no video {unknown[0]}")
+    if not asked:
+        raise ProjectError("the project has no videos yet: name their folder with --videos")
+    problems: list[Problem] = []
+    if isinstance(how, ByShots):
+        shots, problems = _shots(project, asked, durations, progress)
+        spans = {name: rules.from_shots(found, how) for name, found in shots.items()}
+        origin, seen = Origin.SHOTS, sum(map(len, shots.values()))
+    else:
+        if (many := sum(rules.window_count(durations[name], how) for name in asked)) > rules.MOST:
+            raise ProjectError(f"these would be about {many:,} moments: take longer --lengths, or a larger --stride")
+        spans = {name: rules.windows(durations[name], how) for name in asked}
+        origin, seen = Origin.WINDOWS, 0
+    if not spans:
+        raise ProjectError("\n".join(["none of the videos can be looked at:", *map(str, problems)]))
+    with writing(project.store) as db:
+        new, gone, stayed = rows.propose(db, origin, spans)
+        events.record(
+            db,
+            EventKind.MOMENTS_PROPOSED,
+            at=now,
+            actor=by,
+            subject=f"moments:{origin}",
+            payload={"by": origin.value, "videos": len(spans), "moments": new, "gone": gone},
+        )
+    total = sum(map(len, spans.values()))
+    return ProposeReport(len(spans), total, new, gone, stayed, seen, tuple(problems))
+
+
+def _shots(
+    project: Project, videos: Sequence[str], durations: dict[str, float], progress: Steps | None
+) -> tuple[dict[str, list[rules.Span]], list[Problem]]:
+    """The shots of videos, looked for where they are not known; several videos side by side."""
+    with reading(project.store) as db:
+        facts = {name: corpus.video_facts(db, name) for name in videos}
+        known = rows.detectors(db)
+        found = {n: rows.shots(db, n) for n, f in facts.items() if f is not None and known.get(n) == _detector(f)}
+    problems = [
+        Problem(name, None, "its file is not known: name the folder with --videos")
+        for name in videos
+        if not facts[name]
+    ]
+    wanted = {name: f for name, f in facts.items() if f is not None and name not in found}
+    looked = dict.fromkeys(wanted, 0.0)
+    total, lock = sum(int(durations[name]) for name in wanted), Lock()
+
+    def look(name: str, facts: VideoFacts) -> list[rules.Span]:
+        def told(seconds: float) -> None:
+            with lock:
+                looked[name] = seconds
+                if progress:
+                    progress(min(total, int(sum(looked.values()))), total)
+
+        return find_shots(source_at(project.file(facts.path), facts.fps), durations[name], told)
+
+    with ThreadPoolExecutor(max_workers=os.cpu_count()) as threads:  # decoding leaves Python to others
+        looking = {threads.submit(look, name, facts): name for name, facts in wanted.items()}
+        for one in as_completed(looking):
+            name = looking[one]
+            try:
+                found[name] = one.result()
+            except VideoUnreadable as error:
+                problems.append(Problem(name, None, str(error)))
+                continue
+            with writing(project.store) as db:
+                rows.set_shots(db, name, found[name], _detector(wanted[name]))
+    return found, sorted(problems, key=lambda problem: problem.file)
+
+
+def _detector(facts: VideoFacts) -> str:
+    """Names how shots were found, and in which content: of another file they are to be found anew."""
+    return f"{DETECTOR} of {facts.sha256[:16]}"

@@ -1,0 +1,190 @@
+"""Find the shots of a video: between two cuts, dissolves or fades, what one camera recorded without a break.
+
+Every frame is looked at as 48 x 27 pixels. A *cut* is a frame that differs much from the one before, several times more
+than its neighbours do, and after which the picture stays different (a flash does not). A *dissolve* is a stretch whose
+middle looks like the mean of its ends, which are different pictures: moving things and cameras do not look so, and a
+lamp that goes on leaves the picture alike. A *fade* goes through a picture without any content.
+
+Measured against PySceneDetect in docs/decisions/080-moments.md.
+"""
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from av.video.reformatter import Interpolation
+from numpy.typing import NDArray
+
+from backend.ground.errors import VideoUnreadable
+from backend.media.decode import FrameSpan, opened, picture_stream
+from backend.media.sources import Source
+
+DETECTOR = "reelrank-shots-1"
+"""Names how shots are found: it changes with anything below."""
+
+CUT = 10.0
+"""Mean difference of two frames, of 255, from which on they may be a cut apart."""
+CUT_RATIO = 3.0
+"""How many times the mean difference of the frames around it a cut has at least."""
+AROUND = 5
+"""Frames before and after, which tell whether a difference stands out."""
+STAYS = 0.5
+"""Share of a cut's difference that is still there between two frames before and one after."""
+
+SPAN_S = 1.0
+"""What a dissolve is looked for in; longer ones are seen as far as they change the picture in this time."""
+DISSOLVE = 9.0
+"""Mean difference of the two ends of such a stretch, of 255."""
+BLEND = 0.25
+"""By which share of that the picture in the middle may differ from the mean of the ends."""
+ALIKE = 0.5
+"""Correlation of the brightness of both ends, up to which they are different pictures."""
+FLAT = 4.0
+"""Standard deviation of brightness, of 255, below which a picture has no content."""
+
+_WIDTH, _HEIGHT = 48, 27
+_AT_ONCE = 2_000
+_NO_END_S = 1e9
+
+_Pictures = NDArray[np.uint8]
+_Numbers = NDArray[np.float64]
+
+
+def find_shots(
+    source: Source, duration_s: float, progress: Callable[[float], None] | None = None
+) -> list[tuple[float, float]]:
+    """The shots of a video, one after another without gaps, from 0 to its end.
+
+    A shot begins at the exact time of its first frame; after a dissolve or a fade, in its middle.
+
+    Args:
+        source: a video file, or a folder of frames.
+        duration_s: how long it is, as measured.
+        progress: called with the seconds looked at.
+
+    Raises:
+        VideoUnreadable: it is no video, or none of its pictures can be shown.
+    """
+    measured = _Measured()
+    seen = False
+    for times, pictures, final in _blocks(source):
+        measured.add(times, pictures, final=final)
+        seen = seen or len(times) > 0
+        if progress and len(times):
+            progress(float(times[-1]))
+    if not seen:
+        raise VideoUnreadable(f"{source.name} is damaged: none of its frames can be shown")
+    begins = [0.0, *(time for time in measured.changes() if 0 < time < duration_s)]
+    return list(zip(begins, [*begins[1:], duration_s], strict=True))
+
+
+def _blocks(source: Source) -> Iterator[tuple[_Numbers, _Pictures, bool]]:
+    """Times and small pictures (n, 3, 27, 48) of all frames, some at a time; the last block may be empty."""
+    with opened(source) as container:
+        stream = picture_stream(container, source)
+        times: list[float] = []
+        pictures: list[_Pictures] = []
+        for frame in FrameSpan(container, stream, 0.0, _NO_END_S):
+            small = frame.picture.reformat(_WIDTH, _HEIGHT, "yuv444p", interpolation=Interpolation.AREA)
+            times.append(float(frame.time_s))
+            pictures.append(small.to_ndarray().astype(np.uint8, copy=False))
+            if len(times) == _AT_ONCE:
+                yield np.array(times), np.stack(pictures), False
+                times, pictures = [], []
+        empty = np.zeros((0, 3, _HEIGHT, _WIDTH), np.uint8)
+        yield np.array(times), np.stack(pictures) if pictures else empty, True
+
+
+class _Measured:
+    """A few numbers for every frame; of the pictures only those are held that the next block needs."""
+
+    def __init__(self) -> None:
+        self._times: list[_Numbers] = []
+        self._steps: list[_Numbers] = []
+        self._stays: list[_Numbers] = []
+        self._flat: list[NDArray[np.bool_]] = []
+        self._ends: list[_Numbers] = []
+        self._blends: list[_Numbers] = []
+        self._held = np.zeros(0), np.zeros((0, 3, _HEIGHT, _WIDTH), np.uint8)
+        self._done = 0  # of those held, how many are measured
+
+    def add(self, times: _Numbers, pictures: _Pictures, *, final: bool) -> None:
+        """Measure the frames whose neighbours are there."""
+        times = np.concatenate([self._held[0], times])
+        pictures = np.concatenate([self._held[1], pictures])
+        if not len(times):
+            return
+        until = len(times) if final else int(np.searchsorted(times, times[-1] - SPAN_S))
+        new = slice(self._done, max(until, self._done))
+        if new.stop > new.start:
+            self._measure(times, pictures, new)
+        keep = max(0, min(int(np.searchsorted(times, times[new.stop - 1] - SPAN_S)), new.stop - 3)) if new.stop else 0
+        self._held, self._done = (times[keep:], pictures[keep:]), new.stop - keep
+
+    def _measure(self, times: _Numbers, pictures: _Pictures, new: slice) -> None:
+        number = np.arange(new.start, new.stop)
+        last = len(times) - 1
+        step = _apart(pictures[new], pictures[np.maximum(number - 1, 0)])
+        stays = _apart(pictures[np.minimum(number + 1, last)], pictures[np.maximum(number - 2, 0)])
+        bright = pictures[:, 0].reshape(len(times), -1).astype(np.float32)
+        deviation = bright.std(axis=1)
+        centred = bright - bright.mean(axis=1, keepdims=True)
+        first = np.searchsorted(times, times[new] - SPAN_S / 2 - 1e-6)
+        end = np.minimum(np.searchsorted(times, times[new] + SPAN_S / 2 - 1e-6), last)
+        ends = _apart(pictures[end], pictures[first])
+        mean = ((pictures[first].astype(np.uint16) + pictures[end]) // 2).astype(np.uint8)
+        off = _apart(pictures[new], mean)
+        norm = np.maximum(deviation[first] * deviation[end] * bright.shape[1], 1e-6)
+        alike = (centred[first] * centred[end]).sum(axis=1) / norm
+        flat = deviation < FLAT
+        dissolves = (ends >= DISSOLVE) & (off <= BLEND * ends) & (alike <= ALIKE) & ~flat[first] & ~flat[end]
+        self._times.append(times[new])
+        self._steps.append(step)
+        self._stays.append(stays)
+        self._flat.append(flat[new])
+        self._ends.append(ends)
+        self._blends.append(np.where(dissolves, ends - 2 * off, 0.0))
+
+    def changes(self) -> list[float]:
+        """The times at which a shot ends and another begins, in order; a cut goes before what is seen beside it."""
+        times, flat = np.concatenate(self._times), np.concatenate(self._flat)
+        found = [float(times[n]) for n in _cuts(np.concatenate(self._steps), np.concatenate(self._stays))]
+        ends, blends = np.concatenate(self._ends), np.concatenate(self._blends)
+        for first, end in _runs(flat):
+            middle = (first + end) // 2
+            if first == 0 or end == len(times):
+                continue
+            if ends[middle] >= DISSOLVE or times[end] - times[first] >= SPAN_S / 2:  # after a flash all is as before
+                _unless_near(found, float(times[middle]))
+        while blends.max(initial=0.0) > 0:
+            best = int(blends.argmax())
+            _unless_near(found, float(times[best]))
+            blends[np.abs(times - times[best]) < SPAN_S] = 0
+        return sorted(found)
+
+
+def _apart(one: _Pictures, other: _Pictures) -> _Numbers:
+    """Mean absolute difference of pictures, 0 to 255."""
+    return np.asarray(np.abs(one.astype(np.int16) - other).mean(axis=(1, 2, 3)), dtype=np.float64)
+
+
+def _cuts(steps: _Numbers, stays: _Numbers) -> list[int]:
+    """The frames that begin a shot by a cut."""
+    found = []
+    for n in np.flatnonzero(steps >= CUT).tolist():
+        around = np.concatenate([steps[max(1, n - AROUND) : n], steps[n + 1 : n + 1 + AROUND]])
+        stands_out = not len(around) or (steps[n] >= CUT_RATIO * around.mean() and steps[n] >= around.max())
+        if n and stands_out and stays[n] >= STAYS * steps[n]:
+            found.append(n)
+    return found
+
+
+def _runs(flags: NDArray[np.bool_]) -> list[tuple[int, int]]:
+    """Where flags are set: first and one after the last of each run."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], flags, [False]]).astype(np.int8)))
+    return [(int(first), int(end)) for first, end in edges.reshape(-1, 2)]
+
+
+def _unless_near(found: list[float], time_s: float) -> None:
+    """Take a change, unless one was found beside it already."""
+    if all(abs(time_s - other) >= SPAN_S / 2 for other in found):
+        found.append(time_s)
