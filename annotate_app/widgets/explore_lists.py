@@ -29,7 +29,8 @@ def pair_row(pair: FoundPair) -> ListRow:
     """A pair, which opens its query."""
     relevance = f"<small>{pair.verdict.value}</small>" if pair.relevance is None else tables.grade(pair.relevance)
     where = f"{escape(pair.video)}, {pair.start_s:.1f} to {pair.end_s:.1f} s"
-    return ListRow(pair.query_id, (escape(pair.query), where, str(pair.rank), f"{pair.similarity:.3f}", relevance))
+    similarity = "–" if pair.similarity is None else f"{pair.similarity:.3f}"
+    return ListRow(pair.query_id, (escape(pair.query), where, str(pair.rank), similarity, relevance))
 
 
 VIDEO_COLUMNS = (

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from backend.campaign.candidates.model import SourceKind
 from backend.campaign.exam.model import ExamPhase, ExamResult
 from backend.campaign.judging.model import SkipKind
 from backend.campaign.nouns import Rounding, Scale, Verdict
@@ -87,6 +88,15 @@ def ranks(found: Sequence[int]) -> str:
 def moment(pair: PairReview | CaseRow) -> str:
     """`friends_s01e02, 63.47 to 77.42 s`."""
     return f"{pair.video}, {pair.start_s:.2f} to {pair.end_s:.2f} s"
+
+
+def found_by(pair: PairReview) -> str:
+    """What found a candidate, with its rank there; its similarity alone where captions did and nothing else."""
+    similar = [] if pair.similarity is None else [f"similarity {pair.similarity:.3f}"]
+    if all(one.kind is SourceKind.CAPTIONS for one in pair.found_by):
+        return " ".join(similar) or "no similarity"
+    names = (f"{one.label} (rank {one.rank})" for one in pair.found_by)
+    return " · ".join([*similar, f"found by {', '.join(names)}"])
 
 
 def when(at: float | None, timezone: str | None) -> str:

@@ -207,6 +207,7 @@ if TYPE_CHECKING:
         choose_encoder,
         encoder_name,
         init_project,
+        pool_candidates,
         rewrite_captions,
         waiting_rewrites,
         write_pseudo_train,
@@ -284,6 +285,8 @@ if TYPE_CHECKING:
     from backend.campaign.board.leaderboard import Leaderboard
     from backend.campaign.board.rows import Kept
     from backend.campaign.candidates.choosing import CandidateReport
+    from backend.campaign.candidates.model import PoolingReport
+    from backend.campaign.candidates.submitted import PoolingOptions
     from backend.campaign.captions.cast import CastReport
     from backend.campaign.captions.rewriting import RewriteReport
     from backend.campaign.captions.rules.differences import RewriteSummary
@@ -452,6 +455,8 @@ __all__ = [
     "PoolFile",
     "PoolStatistics",
     "Pooling",
+    "PoolingOptions",
+    "PoolingReport",
     "ProbeReport",
     "Project",
     "ProposeReport",
@@ -659,6 +664,7 @@ __all__ = [
     "payroll_csv",
     "per_query_csv",
     "person_for",
+    "pool_candidates",
     "pool_check_report",
     "pool_statistics",
     "practice_clip",

@@ -4,9 +4,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from backend.campaign.candidates import choosing as candidates
-from backend.campaign.candidates import pseudo_train
+from backend.campaign.candidates import pooling, pseudo_train
 from backend.campaign.candidates.choosing import CandidateReport
+from backend.campaign.candidates.model import PoolingReport
 from backend.campaign.candidates.record import require_no_lists
+from backend.campaign.candidates.submitted import PoolingOptions
 from backend.campaign.captions import deciding
 from backend.campaign.captions import rewriting as captions
 from backend.campaign.captions.by_model import ByModel
@@ -25,6 +27,7 @@ from backend.ground.reading import bytes_of
 from backend.language import endpoint as language
 from backend.language.endpoint import Endpoint
 from backend.language.names import FlairTagger
+from backend.scoring.run_files import RunFile
 
 
 def init_project(
@@ -120,12 +123,49 @@ def choose_candidates(
 ) -> CandidateReport:
     """Embed, search, store the candidate lists, open batch 1 of every query; `batch_size` is 1 to 40.
 
-    Of `probe` queries, drawn by `seed`, pairs further down are judged too, to see how deep judging has to go.
+    Of `probe` queries, drawn by `seed`, pairs further down are judged too, to see how deep judging has to go. For
+    candidates that runs found see `pool_candidates`.
     """
     by = gate.in_charge(project.store, by)
     require_no_lists(project)
     return candidates.choose(
         project, by, _encoder(project), batch_size=batch_size, probe=probe, seed=seed, now=now, progress=progress
+    )
+
+
+def pool_candidates(
+    project: Project,
+    by: Person | Operator,
+    runs: Sequence[str | Path | RunFile],
+    options: PoolingOptions | None = None,
+    *,
+    captions: bool = True,
+    again: bool = False,
+    batch_size: int | None = None,
+    dry_run: bool = False,
+    now: float,
+    progress: Progress | None = None,
+) -> PoolingReport:
+    """Make candidates of what runs found, beside what captions find (`captions`), and open batch 1 of every query.
+
+    Once there are lists, `again` adds to them what further runs found, and hands that out; captions and the size of a
+    batch then stay as they are. `dry_run` tells what would be, and writes nothing.
+    """
+    by = gate.in_charge(project.store, by)
+    options = options or PoolingOptions()
+    if again:
+        return pooling.pool_again(project, by, runs, options, dry_run=dry_run, now=now, progress=progress)
+    require_no_lists(project)
+    return pooling.pool_first(
+        project,
+        by,
+        runs,
+        options,
+        _encoder(project) if captions else None,
+        batch_size=batch_size,
+        dry_run=dry_run,
+        now=now,
+        progress=progress,
     )
 
 

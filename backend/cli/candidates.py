@@ -1,17 +1,27 @@
 """Which moments are judged for a query, and how deep judging has to go."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from backend import api
-from backend.cli.output import Dir, EncoderOption, KindOption, now, progress_bar, say, seconds, table
+from backend.cli.output import Dir, EncoderOption, KindOption, fail, now, progress_bar, say, seconds, table
+from backend.cli.several_runs import spread
+
+
+class PooledRuns(TyperCommand):
+    """A command whose option --pool takes every file up to the next option."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Give each file its own --pool."""
+        return super().parse_args(ctx, spread(args, "--pool"))
 
 
 def register(app: typer.Typer) -> None:
     """Add these commands to the command line."""
-    app.command("candidates")(candidates)
+    app.command("candidates", cls=PooledRuns)(candidates)
     app.command("probe-figures")(probe_figures)
 
 
@@ -38,6 +48,34 @@ def candidates(
         ),
     ] = 0,
     seed: Annotated[int, typer.Option("--seed", metavar="S", help="Of the draw of these queries and moments.")] = 0,
+    pool: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--pool",
+            metavar="[NAME=]FILE ...",
+            help="Runs whose best predictions become candidates too; of the forms that `evaluate` reads.",
+            show_default=False,
+        ),
+    ] = None,
+    depth: Annotated[
+        int, typer.Option("--depth", metavar="N", min=1, help="Predictions of each query that are taken of each run.")
+    ] = 20,
+    iou: Annotated[
+        float, typer.Option("--iou", metavar="X", help="Overlap from which two spans are one candidate.")
+    ] = 0.7,
+    videos: Annotated[
+        Path | None,
+        typer.Option("--videos", metavar="FILE", help="name -> [duration, index], for runs that give videos by index."),
+    ] = None,
+    captions: Annotated[
+        bool, typer.Option("--captions/--no-captions", help="Whether captions are searched beside pooled runs.")
+    ] = True,
+    again: Annotated[
+        bool, typer.Option("--again", help="Add what these runs found to the lists, and hand out what is not judged.")
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only say what pooling would make; nothing is written.")
+    ] = False,
     encoder: EncoderOption = None,
     kind: KindOption = None,
     dtype: Annotated[
@@ -50,14 +88,39 @@ def candidates(
         ),
     ] = None,
 ) -> None:
-    """Choose the most similar moments of each query and open batch 1 for judging.
+    """Choose the most similar moments of each query, or those that runs found, and open batch 1 for judging.
 
     Example: reelrank candidates my-project --batch-size 20 --encoder minilm
+
+    Example: reelrank candidates my-project --pool ours.json theirs.json --depth 20
     """
     start = now()
     project = api.open_project(folder)
-    if encoder or dtype:
+    if pool is None and (again or dry_run or not captions):
+        fail("--again, --dry-run and --no-captions go with --pool: name the runs")
+    if pool is not None and probe:
+        fail("a probe tells how deep to judge by similarity: leave --probe out where runs are pooled")
+    if again and batch_size is not None:
+        fail("the batch size stays as it is once there are lists: leave --batch-size out")
+    if (encoder or dtype) and not (again or dry_run):
         project = api.choose_encoder(project, api.OPERATOR, encoder, kind, dtype=dtype)
+    if pool is not None:
+        options = api.PoolingOptions(depth, iou, videos)
+        with progress_bar() as progress:
+            pooled = api.pool_candidates(
+                project,
+                api.OPERATOR,
+                pool,
+                options,
+                captions=captions,
+                again=again,
+                batch_size=batch_size,
+                dry_run=dry_run,
+                now=start,
+                progress=progress,
+            )
+        _say_pooled(pooled, again=again, dry_run=dry_run, took=seconds(start))
+        return
     with progress_bar() as progress:
         report = api.choose_candidates(
             project, api.OPERATOR, batch_size=batch_size, probe=probe, seed=seed, now=start, progress=progress
@@ -72,10 +135,33 @@ def candidates(
             f"Once they are judged: reelrank probe-figures {folder} OUT"
         )
     say(f"Encoder: {report.encoder}")
-    if report.without_file:
-        say(f"Note: {report.without_file:,} videos have no file yet; import again with --videos before judging.")
-    if report.split_ties:
-        say(f"Note: in {report.split_ties} queries the cut leaves out moments with the same text as a chosen one.")
+    _say_notes(report.without_file, report.split_ties)
+
+
+def _say_pooled(report: api.PoolingReport, *, again: bool, dry_run: bool, took: str) -> None:
+    table(
+        ("run", "predictions", "candidates", "found by it alone", "not handed out before"),
+        [(run.name, run.spans, run.candidates, run.alone, run.new) for run in report.runs],
+    )
+    what = "new candidates" if again else "candidates"
+    say(
+        f"{report.queries} queries, {report.candidates} {what}, of which {report.moments} are moments that the project "
+        f"did not have; {report.pairs} pairs {'would be ' if dry_run else ''}open for judging ({took})."
+    )
+    if report.encoder:
+        say(f"Encoder: {report.encoder}")
+    if report.without and not again:
+        say(f"Note: nothing was found for {report.without} queries, which are not judged so.")
+    _say_notes(report.without_file, report.split_ties)
+    if dry_run:
+        say("Nothing was written.")
+
+
+def _say_notes(without_file: int, split_ties: int) -> None:
+    if without_file:
+        say(f"Note: {without_file:,} videos have no file yet; import again with --videos before judging.")
+    if split_ties:
+        say(f"Note: in {split_ties} queries the cut leaves out moments with the same text as a chosen one.")
 
 
 def probe_figures(

@@ -33,8 +33,8 @@ class SeveralRuns(TyperCommand):
         return super().parse_args(ctx, spread(args))
 
 
-def spread(args: Sequence[str]) -> list[str]:
-    """Each file after --run with an option of its own.
+def spread(args: Sequence[str], option: str = "--run") -> list[str]:
+    """Each file after an option with an option of its own.
 
     >>> spread(["--run", "a.json", "b=c.json", "--k", "5"])
     ['--run', 'a.json', '--run', 'b=c.json', '--k', '5']
@@ -43,11 +43,11 @@ def spread(args: Sequence[str]) -> list[str]:
     wanted = within = False
     for arg in args:
         if within and not wanted and not arg.startswith("-"):
-            found += ["--run", arg]
+            found += [option, arg]
             continue
         if not wanted:
-            within = arg == "--run" or arg.startswith("--run=")
-        wanted = arg == "--run"
+            within = arg == option or arg.startswith(f"{option}=")
+        wanted = arg == option
         found.append(arg)
     return found
 

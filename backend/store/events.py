@@ -39,7 +39,10 @@ class EventKind(StrEnum):
     QUERIES_REMOVED = "queries_removed"
     """queries: how many, texts: of queries without candidates"""
     CANDIDATES_CHOSEN = "candidates_chosen"
-    """encoder, queries, candidates; with probes also probed, probe_pairs, seed"""
+    """encoder (null without captions), queries, candidates; with probes also probed, probe_pairs, seed; with runs also
+    pooled (name, sha256 and depth of each), iou, moments: how many are new"""
+    CANDIDATES_ADDED = "candidates_added"
+    """pooled, iou, moments, queries, candidates, pairs: what later runs found beside the lists"""
     POOL_CHECK_MADE = "pool_check_made"
     """sha256 of the file of pools, seed, queries, pairs"""
     BATCH_OPENED = "batch_opened"

@@ -104,6 +104,7 @@ IN_CHARGE: dict[str, Call] = {
     "trial_csv": api.trial_csv,
     "end_exam": lambda p, who: api.end_exam(p, who, now=NOW),
     "end_gold": lambda p, who: api.end_gold(p, who, now=NOW),
+    "pool_candidates": lambda p, who: api.pool_candidates(p, who, [], now=NOW),
     "choose_candidates": lambda p, who: api.choose_candidates(p, who, now=NOW),
     "choose_encoder": lambda p, who: api.choose_encoder(p, who, "no such encoder"),
     "draw_queries": lambda p, who: api.draw_queries(p, who, val=1, now=NOW),

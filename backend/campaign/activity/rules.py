@@ -84,8 +84,20 @@ def _moments(payload: Payload) -> str:
 
 def _chosen(payload: Payload) -> str:
     # The encoder with its hashes is in the candidates' record; its name says which it is.
-    values, encoder = _Values(payload), str(payload.get("encoder") or "–").partition(" ")[0]
-    return f"chose {values['candidates']} candidates for {values['queries']} queries by {encoder}"
+    values, encoder = _Values(payload), str(payload.get("encoder") or "").partition(" ")[0]
+    by = " and ".join(filter(None, [encoder, _runs(payload)])) or "–"
+    return f"chose {values['candidates']} candidates for {values['queries']} queries by {by}"
+
+
+def _added(payload: Payload) -> str:
+    values = _Values(payload)
+    return f"added {values['candidates']} candidates by {_runs(payload)}; {values['pairs']} pairs were handed out"
+
+
+def _runs(payload: Payload) -> str:
+    """The runs that were pooled, if any, in words."""
+    names = [_text(run.get("name")) for run in payload.get("pooled") or [] if isinstance(run, dict)]
+    return f"pooling {', '.join(names)}" if names else ""
 
 
 def _assigned(payload: Payload) -> str:
@@ -120,6 +132,7 @@ WORDS: Mapping[str, tuple[ActivityGroup, str | Callable[[Payload], str]]] = {
     "query_changed": (_G.MATERIAL, "changed the query “{before}” to “{text}” ({split})"),
     "queries_removed": (_G.MATERIAL, "removed {queries} queries: {texts}"),
     "candidates_chosen": (_G.MATERIAL, _chosen),
+    "candidates_added": (_G.MATERIAL, _added),
     "pool_check_made": (_G.MATERIAL, "began a check of pools: {queries} queries, {pairs} pairs"),
     "judgements_imported": (_G.MATERIAL, "imported {rows} judgements of {pairs} pairs from {file}"),
     "describing_opened": (_G.MATERIAL, "opened describing: people {people}, videos {videos} (– for all)"),

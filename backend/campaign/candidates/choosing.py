@@ -12,10 +12,10 @@ release holds what is a probe's alone.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from backend.campaign.candidates import rules
 from backend.campaign.candidates.record import require_no_lists
 from backend.campaign.candidates.rows import lists
 from backend.campaign.candidates.rows.lists import CandidateRow
+from backend.campaign.candidates.rules import probes as rules
 from backend.campaign.captions.rows import rewrites as caption_rows
 from backend.campaign.corpus import rows as corpus
 from backend.campaign.nouns import Lead, Operator, Split
@@ -84,13 +84,7 @@ def choose(
         ProjectError: no queries yet, candidate lists exist already, or no such batch size.
     """
     store = project.store
-    if batch_size is not None and not 1 <= batch_size <= MAX_CANDIDATES:
-        raise ProjectError(f"a batch has 1 to {MAX_CANDIDATES} candidates, not {batch_size}")
-    asked = queries.query_rows(store.db, (Split.VAL, Split.TEST))
-    if not asked:
-        _, _, captions = corpus.counts(store.db)
-        step = steps.drawing if captions else steps.importing
-        raise ProjectError(f"there are no queries yet: run `{step(project.folder)}` first")
+    asked = to_judge(project, batch_size)
     if not 0 <= probe <= len(asked):
         raise ProjectError(f"{probe} queries cannot be probed: there are {len(asked)} to judge")
     found, split_ties = search(project, encoder, asked, MAX_CANDIDATES, progress=progress)
@@ -100,7 +94,7 @@ def choose(
         if batch_size is not None:
             facts.set_batch_size(db, batch_size)
         campaign = facts.campaign(db)
-        lists.add_candidates(db, found, encoder.identity, at=now)
+        lists.add_candidates(db, found, encoder.identity, at=now, by=by.annotator_id)
         pairs = sum(lists.open_batch(db, campaign, query.query_id, 1, at=now, by=None) for query in asked)
         probe_pairs = sum(lists.open_probe(db, campaign, query_id, rows, at=now) for query_id, rows in probes.items())
         events.record(
@@ -118,6 +112,22 @@ def choose(
     return CandidateReport(
         len(asked), len(found), pairs, encoder.identity, split_ties, without_file, len(probes), probe_pairs
     )
+
+
+def to_judge(project: Project, batch_size: int | None) -> list[QueryRow]:
+    """The queries that candidates are chosen for, in judging order.
+
+    Raises:
+        ProjectError: there are none yet, or no batch has this size.
+    """
+    if batch_size is not None and not 1 <= batch_size <= MAX_CANDIDATES:
+        raise ProjectError(f"a batch has 1 to {MAX_CANDIDATES} candidates, not {batch_size}")
+    asked = queries.query_rows(project.store.db, (Split.VAL, Split.TEST))
+    if not asked:
+        _, _, captions = corpus.counts(project.store.db)
+        step = steps.drawing if captions else steps.importing
+        raise ProjectError(f"there are no queries yet: run `{step(project.folder)}` first")
+    return asked
 
 
 def _probes(

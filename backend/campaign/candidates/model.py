@@ -46,3 +46,57 @@ class FoundSpan:
     score: float
     start_s: float
     end_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class FoundBy:
+    """A source that found a candidate, and its rank and score there; of several near spans the best."""
+
+    kind: SourceKind
+    name: str
+    part: int
+    rank: int
+    score: float
+
+    @property
+    def label(self) -> str:
+        """What people call it: a run's name, or the kind of similarity."""
+        return self.name if self.kind is SourceKind.RUN else self.kind.value
+
+
+@dataclass(frozen=True, slots=True)
+class PooledRun:
+    """What came of one run.
+
+    Of its `spans` that were taken, `candidates` is how many candidates they are, `alone` how many of those nothing else
+    found, `new` how many were handed out to nobody before.
+    """
+
+    name: str
+    sha256: str
+    spans: int
+    candidates: int
+    alone: int
+    new: int
+
+
+@dataclass(frozen=True, slots=True)
+class PoolingReport:
+    """What came of pooling runs.
+
+    `queries` have something that a run or a caption found, `without` other queries that are judged have nothing of it.
+    `candidates` are new on the lists, `moments` of them new in the project, `pairs` handed out at once. `encoder` is
+    that of the captions beside the runs, None without them; `split_ties` as `CandidateReport` has it; the files of
+    `without_file` videos are not known yet.
+    """
+
+    part: int
+    runs: tuple[PooledRun, ...]
+    queries: int
+    without: int
+    candidates: int
+    moments: int
+    pairs: int
+    encoder: str | None
+    split_ties: int
+    without_file: int

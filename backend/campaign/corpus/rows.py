@@ -101,6 +101,26 @@ def add_moments(
     return new
 
 
+def add_spans(
+    db: Database, spans: Iterable[tuple[str, float, float]], origin: str
+) -> dict[tuple[str, float, float], MomentId]:
+    """Insert moments that no caption describes, where they are not there yet; the numbers of all that were given.
+
+    Args:
+        db: the connection, inside `writing`.
+        spans: (video, start_s, end_s) of videos of the project.
+        origin: where they come from, as the table knows it.
+    """
+    spans = list(spans)
+    video_ids = dict(db.conn.execute("SELECT name, video_id FROM video").fetchall())
+    db.conn.executemany(
+        "INSERT OR IGNORE INTO moment (video_id, start_s, end_s, origin) VALUES (?, ?, ?, ?)",
+        ((video_ids[video], start_s, end_s, origin) for video, start_s, end_s in spans),
+    )
+    find = "SELECT moment_id FROM moment WHERE video_id = ? AND start_s = ? AND end_s = ?"
+    return {span: MomentId(db.conn.execute(find, [video_ids[span[0]], *span[1:]]).fetchone()[0]) for span in spans}
+
+
 def known_videos(db: Database) -> dict[str, str | None]:
     """Every video, with the sha256 of its file; None while that is unknown."""
     return dict(db.conn.execute("SELECT name, sha256 FROM video").fetchall())

@@ -137,7 +137,7 @@ def _judge_query(project: Project, query_id: QueryId, crowd: list[Annotator], rn
     """Two simulated grades a pair, four where the first two disagree."""
     grades, highest = 0, project.campaign.scale.highest
     for pair in reviews.pairs_of_query(project.store.db, query_id):
-        latent = (highest + highest / 10) * max(0.0, pair.similarity) ** 1.3
+        latent = (highest + highest / 10) * max(0.0, pair.similarity or 0.0) ** 1.3
         order = rng.sample(crowd, len(crowd))
         for nth, person in enumerate(order):
             if nth == 2 and judgements.verdict(project.store.db, pair.pair_id) is not Verdict.ESCALATED:

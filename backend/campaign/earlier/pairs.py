@@ -140,7 +140,7 @@ def _add_queries(
     for text in lacking:
         if text not in numbers:
             numbers[text] = next(following)
-        nearest = sorted(by_query[text], key=lambda pair: -pair.similarity)
+        nearest = sorted(by_query[text], key=lambda pair: pair.rank)
         offered = [caption for pair in nearest for caption in captions[moments[pair.span]]]
         own = next((caption_id for caption_id, words in offered if words == text), offered[0][0])
         rows.append((numbers[text], text, own, nearest[0].split or Split.TEST))

@@ -139,7 +139,7 @@ def add_pairs(db: Database, pairs: Iterable[NewPair]) -> None:
     db.conn.executemany(
         "INSERT INTO pair (pair_key, pair_id, batch_id, query_id, moment_id, rank, similarity, encoder) "
         "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-        ((secrets.token_urlsafe(12), *pair, None if pair.moment_id is None else ENCODER) for pair in pairs),
+        ((secrets.token_urlsafe(12), *pair, None if pair.similarity is None else ENCODER) for pair in pairs),
     )
 
 

@@ -105,7 +105,8 @@ class FoundPair:
     start_s: float
     end_s: float
     rank: int
-    similarity: float
+    similarity: float | None
+    """None where only runs found the moment."""
     verdict: Verdict
     relevance: int | None
 

@@ -54,13 +54,14 @@ def fates(db: Database) -> list[tuple[str, int, int]]:
 
 
 def relevances(db: Database, along: Along) -> list[tuple[int, int | None, int]]:
-    """(bin, relevance or None, pairs) of all pairs in batches."""
+    """(bin, relevance or None, pairs) of all pairs in batches; along similarity, of those that have one."""
     moment = "JOIN moment m USING (moment_id)" if along is Along.DURATION else ""
+    known = "AND p.similarity IS NOT NULL" if along is Along.SIMILARITY else ""
     return [
         tuple(row)
         for row in db.conn.execute(
             f"SELECT {_PLACES[along]} AS place, c.relevance, count(*) FROM pair p {moment} "
-            f"LEFT JOIN consensus c USING (pair_id) WHERE {_IN_BATCHES} GROUP BY 1, 2"
+            f"LEFT JOIN consensus c USING (pair_id) WHERE {_IN_BATCHES} {known} GROUP BY 1, 2"
         )
     ]
 

@@ -3,7 +3,7 @@
 *Reads* queries, moments, judgements with their times. *Writes* nothing.
 """
 
-from backend.campaign.candidates.rules import PROBE_OTHERS, PROBE_TOP
+from backend.campaign.candidates.rules.probes import PROBE_OTHERS, PROBE_TOP
 from backend.campaign.corpus import rows as corpus
 from backend.campaign.hours import rows, rules
 from backend.campaign.hours.model import Expected

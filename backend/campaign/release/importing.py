@@ -11,8 +11,7 @@ from pathlib import Path
 
 import msgspec
 
-from backend.campaign.candidates.rows import agenda, lists
-from backend.campaign.candidates.rows.lists import CandidateRow
+from backend.campaign.candidates.rows import agenda, lists, sources
 from backend.campaign.captions.rows import decisions, rewrites
 from backend.campaign.captions.rows.rewrites import Rewrite
 from backend.campaign.corpus import rows as corpus
@@ -253,7 +252,7 @@ def _add_lists(db: Database, release: _Release, asked: list[QueryRow], now: floa
     number_of = {query.text: query.query_id for query in asked if query.split is not Split.TRAIN}
     judged = returning.ranked(release.campaign).items()
     rows = [
-        CandidateRow(number_of[text], pair.rank, MomentId(numbers[pair.span]), pair.similarity)
+        (number_of[text], pair.rank, MomentId(numbers[pair.span]), pair.similarity)
         for text, pairs in judged
         for pair in pairs
     ]
@@ -263,10 +262,11 @@ def _add_lists(db: Database, release: _Release, asked: list[QueryRow], now: floa
     training = [query.query_id for query in asked if query.split is Split.TRAIN]
     for query_id, found in zip(training, returning.weighted(release.training), strict=True):
         rows += [
-            CandidateRow(QueryId(query_id), rank, MomentId(numbers[one.span]), one.similarity)
+            (QueryId(query_id), rank, MomentId(numbers[one.span]), one.similarity)
             for rank, one in enumerate(found, start=1)
         ]
-    lists.add_candidates(db, rows, release.encoder, at=now)
+    lists.add_listed(db, ((*row, None if row[-1] is None else release.encoder) for row in rows))
+    sources.note_similar(db, release.encoder, at=now, by=None)
     return len(training)
 
 

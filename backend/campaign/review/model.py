@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+from backend.campaign.candidates.model import FoundBy
 from backend.campaign.judging.model import ActKind, SkipKind
 from backend.campaign.nouns import Split, Verdict
 from backend.ground.ids import PairId, PairKey, QueryId
@@ -81,7 +82,8 @@ class PairReview:
     end_s: float
     caption: str
     rank: int
-    similarity: float
+    similarity: float | None
+    """None where no caption was found by it, but a run found the moment."""
     verdict: Verdict
     relevance: int | None
     mean: float | None
@@ -93,6 +95,12 @@ class PairReview:
     skips: tuple[GivenSkip, ...] = ()
     probe: bool = False
     """Whether it is judged for the probe of its query alone."""
+    batch: int = 1
+    """The number of its batch; 0 of a probe's."""
+    part: int = 1
+    """1 unless its batch is of a later pooling."""
+    found_by: tuple[FoundBy, ...] = ()
+    """What found it, the best rank first; nothing for pairs of an earlier campaign."""
 
     @property
     def counts(self) -> GivenAct | None:

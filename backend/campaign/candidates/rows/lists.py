@@ -1,6 +1,7 @@
 """Candidate lists, and the batches of pairs that are handed out from them: reads and writes."""
 
 import secrets
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -40,10 +41,12 @@ class _New(NamedTuple):
     encoder: str | None
 
 
-def add_candidates(db: Database, rows: Iterable[CandidateRow], encoder: str, *, at: float) -> None:
+def add_candidates(
+    db: Database, rows: Iterable[CandidateRow], encoder: str, *, at: float, by: AnnotatorId | None = None
+) -> None:
     """Store candidate lists that captions alone gave, under the identity of the encoder that made them."""
     add_listed(db, ((row.query_id, row.rank, row.moment_id, row.similarity, encoder) for row in rows))
-    sources.note_similar(db, encoder, at=at)
+    sources.note_similar(db, encoder, at=at, by=by)
 
 
 def add_listed(db: Database, rows: Iterable[tuple[QueryId, int, MomentId, float | None, str | None]]) -> None:
@@ -51,6 +54,51 @@ def add_listed(db: Database, rows: Iterable[tuple[QueryId, int, MomentId, float 
     db.conn.executemany(
         "INSERT INTO candidate (query_id, rank, moment_id, similarity, encoder) VALUES (?, ?, ?, ?, ?)", rows
     )
+
+
+def list_pairs(db: Database) -> None:
+    """Let the pairs of an earlier campaign, which come from no list, be the lists of their queries."""
+    db.conn.execute(
+        "INSERT INTO candidate (query_id, rank, moment_id, similarity, encoder) "
+        "SELECT p.query_id, row_number() OVER (PARTITION BY p.query_id ORDER BY p.rank, p.pair_id), p.moment_id, "
+        "p.similarity, p.encoder FROM pair p JOIN batch b USING (batch_id) WHERE b.number IS NOT NULL "
+        "AND NOT EXISTS (SELECT 1 FROM candidate k WHERE k.query_id = p.query_id)"
+    )
+
+
+def listed(db: Database) -> dict[QueryId, list[MomentId]]:
+    """The moments of the stored lists of all queries to be judged, by rank."""
+    found: dict[QueryId, list[MomentId]] = defaultdict(list)
+    for row in db.conn.execute(
+        "SELECT k.query_id, k.moment_id FROM candidate k JOIN query q USING (query_id) WHERE q.split <> 'train' "
+        "ORDER BY k.query_id, k.rank"
+    ):
+        found[QueryId(row[0])].append(MomentId(row[1]))
+    return found
+
+
+def last_rank(db: Database, query_id: QueryId) -> int:
+    """The rank of the last candidate of a query's list; 0 without any."""
+    found: int = db.conn.execute(
+        "SELECT coalesce(max(rank), 0) FROM candidate WHERE query_id = ?", [query_id]
+    ).fetchone()[0]
+    return found
+
+
+def handed_out(db: Database) -> dict[QueryId, set[MomentId]]:
+    """The moments that the batches of each query hold, those of probes left out."""
+    found: dict[QueryId, set[MomentId]] = defaultdict(set)
+    for row in db.conn.execute(
+        "SELECT p.query_id, p.moment_id FROM pair p JOIN batch b USING (batch_id) WHERE b.number IS NOT NULL"
+    ):
+        found[QueryId(row[0])].add(MomentId(row[1]))
+    return found
+
+
+def open_batches(db: Database) -> dict[QueryId, int]:
+    """How many batches each query has, a probe left out."""
+    rows = db.conn.execute("SELECT query_id, count(*) FROM batch WHERE number IS NOT NULL GROUP BY query_id")
+    return {QueryId(row[0]): row[1] for row in rows}
 
 
 def training_lists(db: Database, query_ids: Sequence[QueryId]) -> dict[QueryId, list[CandidateRow]]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from backend.campaign.candidates.model import CandidateSource, FoundSpan, SourceKind
-from backend.ground.ids import AnnotatorId, MomentId, QueryId
+from backend.ground.ids import AnnotatorId
 from backend.store.engine import Database
 
 
@@ -19,17 +19,17 @@ def add(
     )
 
 
-def note_similar(db: Database, encoder: str, *, at: float) -> None:
-    """Note captions as the source of all candidates of the judged queries; lists that nothing else found."""
-    judged = "candidate k JOIN query q USING (query_id) WHERE q.split <> 'train'"
-    depth = db.conn.execute(f"SELECT max(k.rank) FROM {judged}").fetchone()[0]
+def note_similar(db: Database, encoder: str, *, at: float, by: AnnotatorId | None) -> None:
+    """Note captions as the source of the judged queries' candidates, of all that have a similarity, at their ranks."""
+    judged = "WHERE q.split <> 'train' AND k.similarity IS NOT NULL"
+    depth = db.conn.execute(f"SELECT max(k.rank) FROM candidate k JOIN query q USING (query_id) {judged}").fetchone()[0]
     if not depth:
         return
-    source_id = _add(db, CandidateSource(SourceKind.CAPTIONS, encoder, None, depth), at=at, by=None)
+    source_id = _add(db, CandidateSource(SourceKind.CAPTIONS, encoder, None, depth), at=at, by=by)
     db.conn.execute(
         "INSERT INTO candidate_source (query_id, moment_id, source_id, rank, score, start_s, end_s) "
         "SELECT k.query_id, k.moment_id, ?, k.rank, k.similarity, m.start_s, m.end_s "
-        "FROM candidate k JOIN query q USING (query_id) JOIN moment m USING (moment_id) WHERE q.split <> 'train'",
+        f"FROM candidate k JOIN query q USING (query_id) JOIN moment m USING (moment_id) {judged}",
         [source_id],
     )
 
@@ -40,19 +40,13 @@ def all_sources(db: Database) -> list[CandidateSource]:
     return [CandidateSource(SourceKind(row[0]), *row[1:]) for row in rows]
 
 
-def of_query(db: Database, query_id: QueryId) -> dict[MomentId, list[tuple[CandidateSource, FoundSpan]]]:
-    """What found each candidate of a query, the best rank first."""
-    found: dict[MomentId, list[tuple[CandidateSource, FoundSpan]]] = {}
-    for row in db.conn.execute(
-        "SELECT s.kind, s.name, s.sha256, s.depth, s.part, f.moment_id, f.rank, f.score, f.start_s, f.end_s "
-        "FROM candidate_source f JOIN source s USING (source_id) WHERE f.query_id = ? "
-        "ORDER BY f.rank, s.part, s.source_id",
-        [query_id],
-    ):
-        moment = MomentId(row[5])
-        source = CandidateSource(SourceKind(row[0]), *row[1:5])
-        found.setdefault(moment, []).append((source, FoundSpan(query_id, moment, *row[6:])))
-    return found
+def state(db: Database) -> tuple[int, ...]:
+    """What changes with everything that a pooling rests on."""
+    row = db.conn.execute(
+        "SELECT (SELECT count(*) FROM candidate), (SELECT count(*) FROM pair), (SELECT count(*) FROM moment), "
+        "(SELECT coalesce(max(moment_id), 0) FROM moment), (SELECT count(*) FROM query), (SELECT count(*) FROM source)"
+    ).fetchone()
+    return tuple(row)
 
 
 def last_part(db: Database) -> int:

@@ -62,7 +62,7 @@ class EarlierPair(NamedTuple):
     split: Split | None
     span: Span
     rank: int
-    similarity: float
+    similarity: float | None
     caption: str | None
     verdict: str | None
     relevance: str | None
@@ -268,7 +268,7 @@ class _Reading:
             self._column("video_name", not_blank, "a name", needed=True),
             spans,
             self._column("rank", _place, "a whole number from 1 on", needed=ranked),
-            self._column("similarity", number, "a number", needed=True),
+            self._column("similarity", number, "a number", needed=not ranked),
             self._column("caption", not_blank, "a text"),
             self._column("verdict", stripped, "a text"),
             self._column("relevance", str.strip, "a text"),
@@ -277,9 +277,9 @@ class _Reading:
         agree = _Agreement()
         for row, duration_s, values in zip(self.table.rows, durations, cells, strict=True):
             pair_id, query, query_id, split, video, (start_s, end_s), rank, similarity, *rest = values
-            if pair_id is None or query is None or video is None or similarity is None:
+            if pair_id is None or query is None or video is None or start_s is None or end_s is None:
                 continue
-            if start_s is None or end_s is None or (ranked and rank is None):
+            if (rank if ranked else similarity) is None:
                 continue
             caption, verdict, relevance = rest
             pair = EarlierPair(
@@ -296,10 +296,14 @@ class _Reading:
         if "rank" in self.table.columns:
             return pairs
         by_query: defaultdict[str, list[EarlierPair]] = defaultdict(list)
-        for pair in sorted(pairs, key=lambda pair: -pair.similarity):  # stable: equal ones in file order
+        for pair in sorted(pairs, key=_least_similar_last):  # stable: equal ones in file order
             by_query[pair.query].append(pair)
         ranks = {pair.row: rank for group in by_query.values() for rank, pair in enumerate(group, start=1)}
         return [pair._replace(rank=ranks[pair.row]) for pair in pairs]
+
+
+def _least_similar_last(pair: EarlierPair) -> float:
+    return -(pair.similarity or 0.0)
 
 
 class _Agreement:

@@ -66,7 +66,7 @@ def truth(
                     {
                         "pair_id": pair.pair_id,
                         **moments[pair.video, pair.start_s, pair.end_s],
-                        "similarity": round(pair.similarity, 6),
+                        "similarity": _six_digits(pair.similarity),
                         "relevance": pair.relevance,
                         "adjudicated": pair.verdict is Verdict.ADJUDICATED,
                     }
@@ -75,6 +75,10 @@ def truth(
             }
         )
     return found
+
+
+def _six_digits(similarity: float | None) -> float | None:
+    return None if similarity is None else round(similarity, 6)
 
 
 def videos(durations: Mapping[str, float]) -> dict[str, tuple[float, int]]:
@@ -102,7 +106,7 @@ def pair_rows(
         rows.append(
             (
                 *(p.pair_id, p.query_id, splits[p.query_id].value, p.query, p.video, p.start_s, p.end_s),
-                *(moment["duration"], moment["caption"], p.rank, round(p.similarity, 6)),
+                *(moment["duration"], moment["caption"], p.rank, _six_digits(p.similarity)),
                 *(p.verdict.value, p.relevance, p.mean),
                 *(int(p.verdict is Verdict.ADJUDICATED), int(in_truth(p, held, options))),
                 *((moment["published_caption"],) if options.with_published else ()),

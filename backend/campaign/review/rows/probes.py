@@ -26,7 +26,9 @@ def probe_pairs(db: Database, *, top: int) -> list[ProbePair]:
         "SELECT p.pair_id, p.query_id, q.text, v.name, m.start_s, m.end_s, p.rank, p.similarity, c.relevance "
         "FROM batch o JOIN query q USING (query_id) JOIN pair p ON p.query_id = q.query_id "
         "JOIN moment m USING (moment_id) JOIN video v USING (video_id) LEFT JOIN consensus c USING (pair_id) "
-        "WHERE o.number IS NULL AND (p.batch_id = o.batch_id OR p.rank <= ?) ORDER BY q.position, p.rank",
+        # What a later pooling found says nothing about how deep judging by similarity has to go.
+        "WHERE o.number IS NULL AND p.similarity IS NOT NULL AND (p.batch_id = o.batch_id OR p.rank <= ?) "
+        "ORDER BY q.position, p.rank",
         [top],
     )
     return [ProbePair(*row) for row in rows]

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from backend.campaign.batches.rows import deciding
+from backend.campaign.candidates.model import FoundBy, SourceKind
 from backend.campaign.candidates.rows.lists import PROBE_PAIRS, STILL_LISTED
 from backend.campaign.judging.model import ActKind, SkipKind
 from backend.campaign.nouns import Split, Verdict
@@ -199,17 +200,17 @@ def _pair_reviews(db: Database, where: str, values: dict[str, Any] | Sequence[An
     rows = db.conn.execute(
         "SELECT p.pair_id, p.pair_key, p.query_id, q.text AS query, v.name AS video, m.start_s, m.end_s, p.rank, "
         "p.similarity, coalesce(c.verdict, 'open') AS verdict, c.relevance, c.mean, "
-        f"coalesce(f.reason, '') AS fault, p.pair_id IN {PROBE_PAIRS} AS probe, "
+        "coalesce(f.reason, '') AS fault, coalesce(b.number, 0) AS batch, b.part, "
         "(SELECT k.text FROM caption k WHERE k.moment_id = p.moment_id AND k.kind = 'published' "
         "  ORDER BY k.caption_id LIMIT 1) AS caption "
         "FROM pair p JOIN query q USING (query_id) JOIN moment m USING (moment_id) JOIN video v USING (video_id) "
-        "LEFT JOIN consensus c USING (pair_id) LEFT JOIN clip_fault f USING (moment_id) "
+        "JOIN batch b USING (batch_id) LEFT JOIN consensus c USING (pair_id) LEFT JOIN clip_fault f USING (moment_id) "
         f"WHERE {where}",
         values,
     ).fetchall()
     grades = _grades(db, {row["pair_id"]: row["end_s"] - row["start_s"] for row in rows})
     ids = [row["pair_id"] for row in rows]
-    acts, skips = _acts(db, ids), _skips(db, ids)
+    acts, skips, found_by = _acts(db, ids), _skips(db, ids), _found_by(db, ids)
     return [
         PairReview(
             pair=PairKey(r["pair_key"]),
@@ -229,7 +230,10 @@ def _pair_reviews(db: Database, where: str, values: dict[str, Any] | Sequence[An
             acts=tuple(acts.get(r["pair_id"], ())),
             fault=r["fault"],
             skips=tuple(skips.get(r["pair_id"], ())),
-            probe=bool(r["probe"]),
+            probe=r["batch"] == 0,
+            batch=r["batch"],
+            part=r["part"],
+            found_by=tuple(found_by.get(r["pair_id"], {}).values()),
         )
         for r in rows
     ]
@@ -252,6 +256,20 @@ def _grades(db: Database, duration_s: Mapping[int, float]) -> dict[int, list[Giv
             hasty = r[6] is not None and too_fast(min(r[5], r[6]), duration_s[r[0]])
             note = notes.get((r[0], r[7]))
             found[r[0]].append(GivenGrade(r[1], r[2], (r[3] + 1) // 2, r[4], r[5], hasty, note))
+    return found
+
+
+def _found_by(db: Database, ids: Sequence[int]) -> dict[int, dict[int, FoundBy]]:
+    """What found pairs, by its number; of several spans of one source the first of its list."""
+    condition, values = _of(ids, "p.pair_id")
+    found: dict[int, dict[int, FoundBy]] = defaultdict(dict)
+    for r in db.conn.execute(
+        "SELECT p.pair_id, s.source_id, s.kind, s.name, s.part, f.rank, f.score FROM pair p "
+        "JOIN candidate_source f USING (query_id, moment_id) JOIN source s USING (source_id) "
+        f"WHERE {condition} ORDER BY p.pair_id, f.rank, s.part, s.name",
+        values,
+    ):
+        found[r[0]].setdefault(r[1], FoundBy(SourceKind(r[2]), *r[3:]))
     return found
 
 

@@ -36,4 +36,9 @@ def holding(db: Database, *, now: float) -> list[tuple[str, float]]:
 def remove(db: Database) -> tuple[int, int]:
     """Remove all queries with what hangs on them; how many candidates and pairs that were."""
     removed = {table: db.conn.execute(f"DELETE FROM {table}").rowcount for table in _GOES}
+    # What only runs found for these queries is no moment of anything else, unless somebody practises on it by now.
+    db.conn.execute(
+        "DELETE FROM moment WHERE origin = 'pooled' AND moment_id NOT IN (SELECT moment_id FROM caption "
+        "UNION SELECT moment_id FROM practice UNION SELECT moment_id FROM clip_fault)"
+    )
     return removed["candidate"], removed["pair"]

@@ -1,0 +1,1 @@
+"""Pure: what a probe holds, what becomes of runs that are pooled."""
