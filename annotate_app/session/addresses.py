@@ -13,6 +13,7 @@ TITLES = (
     "Release",
     "Leaderboard",
     "Rewrites",
+    "Descriptions",
     "Guideline",
     "Exam",
     "Gold",

@@ -73,6 +73,11 @@ _WAITS: dict[WaitKind, tuple[str, str, WayThere]] = {
         "captions wait for a decision on their rewrites",
         WayThere("Rewrites", "", "Decide"),
     ),
+    WaitKind.DESCRIPTIONS: (
+        "description waits to be accepted or sent back",
+        "descriptions wait to be accepted or sent back",
+        WayThere("Descriptions", "", "Review"),
+    ),
     WaitKind.PAUSED: ("annotator is paused", "annotators are paused", WayThere("People", "", "Look at why")),
     WaitKind.GOLD: (
         "annotator was warned by gold",
@@ -89,6 +94,7 @@ _SHORT = {
     WaitKind.EXAM_FAILED: "failed the exam",
     WaitKind.EXAM_ROUND: "finished the exam",
     WaitKind.REWRITES: "undecided rewrites",
+    WaitKind.DESCRIPTIONS: "descriptions to review",
     WaitKind.PAUSED: "paused",
     WaitKind.GOLD: "warned by gold",
 }

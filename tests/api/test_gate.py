@@ -12,7 +12,7 @@ import pytest
 from backend import api
 from backend.campaign.activity.model import ActivityFilter
 from backend.campaign.batches.model import BatchRule
-from backend.campaign.describing.model import DescribingChoice
+from backend.campaign.describing.model import DescribingChoice, DescriptionFilter
 from backend.campaign.explore.model import Along, PairPart
 from backend.campaign.judging.model import Assignment
 from backend.campaign.moments.model import ByWindows
@@ -42,6 +42,9 @@ LEADS: dict[str, Call] = {
     "re_open": lambda p, who: api.re_open(p, who, PAIR, "why", now=NOW),
     "take_back": lambda p, who: api.take_back(p, who, PAIR, "why", seen=0, now=NOW),
     "choose_example": lambda p, who: api.choose_example(p, who, PAIR, 3, "why", now=NOW),
+    "accept_description": lambda p, who: api.accept_description(p, who, "no such", seen=1, now=NOW),
+    "return_description": lambda p, who: api.return_description(p, who, "no such", "why", seen=1, now=NOW),
+    "take_back_description": lambda p, who: api.take_back_description(p, who, "no such", now=NOW),
     "choose_practice": lambda p, who: api.choose_practice(p, who, "a text", MomentId(1), 3, "why", now=NOW),
     "choose_practice_pair": lambda p, who: api.choose_practice_pair(p, who, PAIR, 3, "why", now=NOW),
     "practice_offers": lambda p, who: api.practice_offers(p, who, "a text"),
@@ -89,6 +92,14 @@ IN_CHARGE: dict[str, Call] = {
     "choose_describing": lambda p, who: api.choose_describing(p, who, DescribingChoice(), now=NOW),
     "close_describing": lambda p, who: api.close_describing(p, who, now=NOW),
     "describing_choice": api.describing_choice,
+    "describing_figures": api.describing_figures,
+    "description": lambda p, who: api.description(p, who, "no such"),
+    "description_counts": api.description_counts,
+    "description_keys": lambda p, who: api.description_keys(p, who, DescriptionFilter()),
+    "count_descriptions": lambda p, who: api.count_descriptions(p, who, DescriptionFilter()),
+    "find_descriptions": lambda p, who: api.find_descriptions(p, who, DescriptionFilter()),
+    "descriptions_csv": api.descriptions_csv,
+    "reword_describing": lambda p, who: api.reword_describing(p, who, "text", "why", now=NOW),
     "behind_flag": lambda p, who: api.behind_flag(p, who, NOBODY, FlagKind.BIAS),
     "cut_queued_clips": api.cut_queued_clips,
     "little_room": api.little_room,
@@ -235,6 +246,7 @@ SIGNED_IN: dict[str, Call] = {
     "clip_for": lambda p, who: api.clip_for(p, who, first_pair(p)),
     "example_clip": lambda p, who: api.example_clip(p, who, 3),
     "examples": api.examples,
+    "describing_guideline": api.describing_guideline,
     "guideline_version": api.guideline_version,
     "may_describe": api.may_describe,
     "practice_clip": lambda p, who: api.practice_clip(p, who, practice_key(p)),

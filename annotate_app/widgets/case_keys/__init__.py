@@ -1,5 +1,6 @@
 """Keys for the case that a lead looks at, beside the shortcuts of its buttons; and the next clip, loaded ahead."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import streamlit as st
@@ -23,36 +24,65 @@ _mount = st.components.v2.component(
 def case_keys(pair: PairKey, following: PairKey | None) -> None:
     """Obeys keys for the form of a pair: digits choose the relevance, W goes to the reason.
 
-    Keys that do something about a pair do nothing while the page is being drawn: they would reach the pair before.
-
     Args:
         pair: the pair on show.
         following: the pair whose clip is loaded ahead.
     """
+    keys_of(
+        "case-keys",
+        reason=f".st-key-reason-{pair}",
+        relevance=f".st-key-relevance-{pair}",
+        acts=_ACTS,
+        following=f"/clips/{following}.mp4" if following else None,
+    )
+
+
+def keys_of(
+    name: str, *, reason: str, acts: Sequence[str], relevance: str = "", edit: str = "", following: str | None
+) -> None:
+    """Obeys keys for the form on show: digits choose the relevance, W goes to the reason, E to the text to edit.
+
+    Keys that do something do nothing while the page is being drawn: they would reach what was on show before.
+
+    Args:
+        name: Streamlit's key of this element.
+        reason: a selector of the field to write in.
+        acts: keys of buttons that do something.
+        relevance: a selector of the grades to choose from, if there are any.
+        edit: a selector of the text to edit, if there is one.
+        following: the address of the clip that is loaded ahead.
+    """
     _mount(
-        key="case-keys",
+        key=name,
         data={
-            "relevance": f".st-key-relevance-{pair}",
-            "reason": f".st-key-reason-{pair}",
+            "relevance": relevance,
+            "reason": reason,
+            "edit": edit,
             "legend": f".st-key-{LEGEND}",
-            "acts": _ACTS,
-            "next": f"/clips/{following}.mp4" if following else None,
+            "acts": acts,
+            "next": following,
         },
     )
 
 
 def legend(scale: Scale) -> None:
     """The list of keys, behind a button."""
-    keys = (
-        (f"`0`–`{scale.highest}`", "choose a relevance, and go on to the reason"),
-        ("`W`", "write the reason; `Esc` leaves it"),
-        ("`Enter`", "in the reason: decide"),
-        ("`D`", "confirm the discard"),
-        ("`O`", "re-open for two more people, with the reason"),
-        ("`T`", "take back what was done last about the pair, with the reason"),
-        ("`U`", "undo what you did just now"),
-        ("`N` `P`", "next, previous"),
-        ("`?`", "these keys"),
+    legend_of(
+        (
+            (f"`0`–`{scale.highest}`", "choose a relevance, and go on to the reason"),
+            ("`W`", "write the reason; `Esc` leaves it"),
+            ("`Enter`", "in the reason: decide"),
+            ("`D`", "confirm the discard"),
+            ("`O`", "re-open for two more people, with the reason"),
+            ("`T`", "take back what was done last about the pair, with the reason"),
+            ("`U`", "undo what you did just now"),
+            ("`N` `P`", "next, previous"),
+            ("`?`", "these keys"),
+        )
     )
+
+
+def legend_of(keys: Sequence[tuple[str, str]]) -> None:
+    """A list of keys and what they do, behind a button."""
     with st.container(key=LEGEND, width="content"), st.popover("Keys", icon=":material/keyboard:"):
         st.markdown("  \n".join(f"{key} {meaning}" for key, meaning in keys))

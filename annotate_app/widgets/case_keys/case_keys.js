@@ -1,5 +1,5 @@
-// Keys for the case on show: a digit chooses a relevance and goes on to the reason, W goes there by itself, Esc leaves it,
-// ? opens the list of keys. What buttons do, their own shortcuts do.
+// Keys for what is on show: a digit chooses a relevance and goes on to the reason, W goes there by itself, E to the text
+// that may be edited, Esc leaves both, ? opens the list of keys. What buttons do, their own shortcuts do.
 const mounted = new WeakMap();
 
 export default function ({ parentElement, data }) {
@@ -8,6 +8,7 @@ export default function ({ parentElement, data }) {
   const ended = new AbortController();
   mounted.set(host, ended);
   const reason = () => document.querySelector(`${data.reason} input`);
+  const edited = () => (data.edit ? document.querySelector(`${data.edit} textarea`) : null);
 
   // While a case is being drawn, the buttons below it are still those of the case before: their keys do nothing.
   window.addEventListener("keydown", (event) => {
@@ -16,9 +17,9 @@ export default function ({ parentElement, data }) {
   }, { capture: true, signal: ended.signal });
 
   document.addEventListener("keydown", (event) => {
-    if (event.key === "Escape" && event.target === reason()) return event.target.blur();
+    if (event.key === "Escape" && [reason(), edited()].includes(event.target)) return event.target.blur();
     if (isForeign(event) || foreignDialogOpen() || event.repeat) return;
-    const digit = /^[0-9]$/.test(event.key) ? document.querySelectorAll(`${data.relevance} [role="radio"]`)[Number(event.key)] : undefined;
+    const digit = data.relevance && /^[0-9]$/.test(event.key) ? document.querySelectorAll(`${data.relevance} [role="radio"]`)[Number(event.key)] : undefined;
     if (digit) {
       event.preventDefault();
       if (digit.getAttribute("aria-checked") !== "true") digit.click(); // a second click would take the choice away
@@ -26,6 +27,9 @@ export default function ({ parentElement, data }) {
     } else if (letterOf(event)?.toLowerCase() === "w") {
       event.preventDefault();
       reason()?.focus();
+    } else if (data.edit && letterOf(event)?.toLowerCase() === "e") {
+      event.preventDefault();
+      edited()?.focus();
     } else if (event.key === "?") {
       event.preventDefault();
       document.querySelector(`${data.legend} button`)?.click();

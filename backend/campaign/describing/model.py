@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from backend.ground.ids import AnnotatorId
+from backend.ground.ids import AnnotatorId, MomentId
 
 LONGEST_SENTENCE = 500
 """Signs of a sentence; far more than one needs."""
@@ -175,3 +175,104 @@ class DescribingChoice:
     per_minute: float | None = None
     at: float | None = None
     by: str = ""
+
+
+class DescriptionSort(StrEnum):
+    """By what a lead's list is sorted."""
+
+    AGE = ""
+    """As descriptions came in, the oldest first."""
+    SENTENCE = "sentence"
+    VIDEO = "video"
+    AUTHOR = "author"
+
+
+@dataclass(frozen=True, slots=True)
+class DescriptionFilter:
+    """Which descriptions a lead looks for. `status` None is all but withdrawn ones.
+
+    `text` is looked for in sentence, video and author, in any case.
+    """
+
+    status: DescriptionStatus | None = DescriptionStatus.WAITING
+    text: str = ""
+    sort: DescriptionSort = DescriptionSort.AGE
+    down: bool = False
+    """From the last to the first."""
+
+
+@dataclass(frozen=True, slots=True)
+class DescriptionLine:
+    """A row of a lead's list. `sentence` is the caption of one that is accepted."""
+
+    description: str
+    video: str
+    start_s: float
+    end_s: float
+    sentence: str
+    author: str
+    status: DescriptionStatus
+
+
+@dataclass(frozen=True, slots=True)
+class BesideIt:
+    """What shows the same seconds: another description, or a moment of the project with its captions.
+
+    `moment_id` is None for a description that is no moment (yet), `description` empty for a moment.
+    """
+
+    start_s: float
+    end_s: float
+    sentence: str
+    author: str = ""
+    description: str = ""
+    status: DescriptionStatus | None = None
+    moment_id: MomentId | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DescriptionReview:
+    """A description as a lead sees it.
+
+    `sentence` is its author's, `caption` what a lead accepted. `words` went with it to its author. `notes` say what to
+    look at; `beside` what shows the same seconds (an IoU of .7 or more). `last` is what was done last, by whom, when.
+    """
+
+    description: str
+    video: str
+    start_s: float
+    end_s: float
+    sentence: str
+    author: str
+    status: DescriptionStatus
+    revision: int
+    written_at: float
+    caption: str
+    words: str
+    notes: Sequence[str]
+    beside: Sequence[BesideIt]
+    last: tuple[DescriptionAct, str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class DescriberFigures:
+    """What one person described: how many stand, by how they stand, and the time it took."""
+
+    name: str
+    waiting: int
+    returned: int
+    accepted: int
+    active_h: float
+
+
+@dataclass(frozen=True, slots=True)
+class DescribingFigures:
+    """How far describing is.
+
+    `enough` of the `videos` that were chosen have as many descriptions as are wanted; None where nobody said how many.
+    """
+
+    videos: int
+    described: int
+    enough: int | None
+    people: Sequence[DescriberFigures]

@@ -12,7 +12,6 @@ from backend.campaign.describing.model import (
     DescribeEvent,
     DescribeKind,
     DescriptionAct,
-    DescriptionStatus,
     RefusedEvent,
 )
 from backend.campaign.describing.rows import choices, descriptions
@@ -71,7 +70,7 @@ def _take(store: Store, person: Annotator, event: DescribeEvent, *, now: float) 
         if why is None and video_id is not None:
             if event.kind is not DescribeKind.WITHDRAW:
                 descriptions.write(db, event, tidy(event.sentence), video_id, me, at=now)
-            elif there is not None and there.status is not DescriptionStatus.WITHDRAWN:
+            elif there is not None:  # also once more: an event that left no trace would count when it is sent again
                 descriptions.withdraw(db, there.description_id, me, event.key, at=now)
             return None
         events.record(

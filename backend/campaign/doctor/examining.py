@@ -304,6 +304,12 @@ CHECKS = (
         _sql(invariants.GOLD_ANSWERS),
     ),
     Check(
+        "descriptions",
+        "Descriptions do not stand as what was done about them says, or their caption belongs to another moment. "
+        f"{RESTORE}",
+        _sql(invariants.DESCRIPTIONS),
+    ),
+    Check(
         "escalations",
         f"The event log says that these pairs were given two further seats, and they are not there. {RESTORE}",
         _sql(invariants.ESCALATED_WITHOUT_SEATS),

@@ -96,6 +96,22 @@ RULINGS = """
   WHERE t.kind = 'taken_back' AND NOT EXISTS (SELECT 1 FROM lead_act a
     WHERE a.pair_id = t.pair_id AND a.revision = t.takes_back AND a.kind <> 'taken_back')
 """
+DESCRIPTIONS = """
+  SELECT 'description ' || d.description_id AS name FROM description d
+  WHERE d.status <> (
+    SELECT CASE x.kind WHEN 'written' THEN 'waiting' WHEN 'taken_back' THEN 'waiting' ELSE x.kind END
+    FROM description_act x WHERE x.description_id = d.description_id ORDER BY x.act_id DESC LIMIT 1)
+    OR d.revision <> (
+    SELECT count(*) FROM description_act x WHERE x.description_id = d.description_id AND x.kind = 'written')
+    OR NOT EXISTS (
+    SELECT 1 FROM description_act x WHERE x.person_id = d.annotator_id AND x.start_s = d.start_s
+      AND x.end_s = d.end_s AND x.sentence = d.sentence AND x.act_id = (SELECT max(act_id) FROM description_act w
+        WHERE w.description_id = d.description_id AND w.kind = 'written'))
+  UNION
+  SELECT 'description ' || d.description_id FROM description d JOIN caption c USING (caption_id)
+    JOIN moment m ON m.moment_id = d.moment_id
+  WHERE c.moment_id <> d.moment_id OR m.video_id <> d.video_id OR c.kind <> 'published'
+"""
 LONG_LEASES = """
   SELECT 'pair ' || pair_id || ', seat ' || seat_no FROM seat WHERE lease_until > :latest
   UNION

@@ -182,6 +182,8 @@ class WaitKind(StrEnum):
     """People who finished an exam that has no key yet."""
     REWRITES = "rewrites"
     """Captions whose rewrite waits for a decision."""
+    DESCRIPTIONS = "descriptions"
+    """Descriptions that nobody has accepted or sent back."""
     PAUSED = "paused"
     """People who are paused."""
     GOLD = "gold"

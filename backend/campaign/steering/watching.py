@@ -115,6 +115,7 @@ def waiting(store: Store) -> tuple[Wait, ...]:
             **_exam(db),
             # Once queries are drawn, nobody can decide about a rewrite any more.
             WaitKind.REWRITES: 0 if caption_rows.any_query(db) else decisions.counts(db).waiting,
+            WaitKind.DESCRIPTIONS: waits.descriptions(db),
             WaitKind.PAUSED: waits.paused(db),
             WaitKind.GOLD: _warned(db),
         }

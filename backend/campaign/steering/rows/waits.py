@@ -50,6 +50,11 @@ def batches(db: Database) -> int:
     )
 
 
+def descriptions(db: Database) -> int:
+    """Descriptions that nobody has accepted or sent back."""
+    return _count(db, "SELECT count(*) FROM description WHERE status = 'waiting'")
+
+
 def paused(db: Database) -> int:
     """Annotators who are paused, and not suspended as well."""
     return _count(

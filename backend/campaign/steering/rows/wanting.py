@@ -97,10 +97,10 @@ def kept_back(db: Database) -> tuple[int, int]:
 
 
 def version(db: Database) -> tuple[int, ...]:
-    """What every act moves on that could change anything here: the last event, judgement and answer to gold."""
+    """What every act moves on that could change anything here: the last event, judgement, answer, description."""
     row = db.conn.execute(
         "SELECT (SELECT max(event_id) FROM event), (SELECT max(judgement_id) FROM judgement), "
-        "(SELECT max(gold_answer_id) FROM gold_answer)"
+        "(SELECT max(gold_answer_id) FROM gold_answer), (SELECT max(act_id) FROM description_act)"
     ).fetchone()
     return tuple(number or 0 for number in row)
 

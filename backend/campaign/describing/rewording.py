@@ -1,0 +1,63 @@
+"""A lead gives describers another guideline; every version stays in the record.
+
+*Reads* and *writes* describing_guideline; *writes* events.
+"""
+
+from backend.campaign.describing.rows import choices
+from backend.campaign.nouns import Lead, Operator
+from backend.ground.errors import Overtaken, ProjectError
+from backend.store import events
+from backend.store.connection import Store, writing
+from backend.store.events import EventKind
+
+LONGEST_TEXT = 4000
+LONGEST_REASON = 200
+
+
+def reword(
+    store: Store, by: Lead | Operator, text: str, reason: str, *, based_on: int | None = None, now: float
+) -> int:
+    """Let the guideline for describers say this from now on; everybody is shown it once more.
+
+    Args:
+        store: the project's store.
+        by: who rewords it.
+        text: all of it, a line a rule.
+        reason: why, in a sentence that describers read too.
+        based_on: the version that the lead looked at; None takes any.
+        now: seconds since 1970.
+
+    Returns:
+        The number of the new version.
+
+    Raises:
+        Overtaken: another version came meanwhile.
+        ProjectError: no words, too many, no reason, or nothing changed.
+    """
+    text = "\n".join(line for one in text.splitlines() if (line := " ".join(one.split())))
+    reason = " ".join(reason.split())
+    if not text:
+        raise ProjectError("the guideline is empty: say what to mark and how to describe it")
+    if len(text) > LONGEST_TEXT:
+        raise ProjectError(f"the guideline has {len(text)} signs: say it in {LONGEST_TEXT}")
+    if not reason:
+        raise ProjectError("a change needs a reason: say in one sentence why; describers read it")
+    if len(reason) > LONGEST_REASON:
+        raise ProjectError(f"the reason has {len(reason)} characters: say it in {LONGEST_REASON}")
+    with writing(store) as db:
+        old = choices.guideline(db)
+        if based_on is not None and based_on != old.version:
+            who = old.by or "the command line"
+            raise Overtaken(f"{who} changed it meanwhile (version {old.version}): look at it, then change yours")
+        if text == old.text:
+            raise ProjectError("nothing changed: the guideline says this already")
+        version = choices.add_guideline(db, text, reason, at=now, by=by.annotator_id)
+        events.record(
+            db,
+            EventKind.DESCRIBING_REWORDED,
+            at=now,
+            actor=by.annotator_id,
+            subject="describing",
+            payload={"version": version, "reason": reason},
+        )
+    return version
