@@ -14,12 +14,13 @@ from pathlib import Path
 import streamlit as st
 from starlette.middleware import Middleware
 
+from annotate_app.server import long_work
 from annotate_app.server.clip_worker import ClipWorker
 from annotate_app.server.routes import own_routes
 from annotate_app.server.sockets import answer_at_once
 from annotate_app.session import auth, oidc
 from annotate_app.session.guard import Guard
-from annotate_app.widgets.menu_counts import told
+from annotate_app.widgets.menu_counts import MORE, told
 from backend import api
 from backend.ground.errors import ReelRankError
 
@@ -30,6 +31,7 @@ except ReelRankError as refusal:
 
 for name in api.__all__:  # at the start, not while the first person waits for a page
     getattr(api, name)
+MORE.append(long_work.in_menu)
 clips: ClipWorker[api.ClipJob] = ClipWorker(api.cut_clip)
 
 

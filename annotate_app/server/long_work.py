@@ -23,6 +23,7 @@ from backend.ground.errors import ProjectError, ReelRankError
 from backend.ground.progress import Progress
 
 _LOG = logging.getLogger(__name__)
+_PAGE = "Set up"
 _EVERY_S = 0.25
 """How often the worker tells how far it has come."""
 _NICE = 10
@@ -137,6 +138,16 @@ def look(project: api.Project) -> LongWork | None:
     if work.state is WorkState.UNDER_WAY and file not in _running:
         return msgspec.structs.replace(work, state=WorkState.CUT_SHORT)
     return work
+
+
+def in_menu(project: api.Project) -> dict[str, str]:
+    """What the menu says behind the page that begins such acts, by title; nothing where all is well and done."""
+    work = look(project)
+    if work is None or work.state is WorkState.DONE:
+        return {}
+    if work.state is WorkState.UNDER_WAY:
+        return {_PAGE: f"{100 * work.done // work.total} %" if work.total else "working"}
+    return {_PAGE: str(work.state)}
 
 
 def put_away(project: api.Project) -> None:

@@ -54,6 +54,8 @@ def three_steps(project: api.Project, lead: Person, told: list[LongWork], *, pro
     for done in range(4):
         progress("counting", done, 3)
         told.append(found(project))
+        if done in (0, 3):  # what comes in between may be told a moment later
+            assert long_work.in_menu(project) == {"Set up": "100 %" if done else "0 %"}
     return WorkOutcome(["Three were counted."])
 
 
@@ -71,11 +73,13 @@ def test_everybody_sees_how_far_it_is_and_what_came_of_it(
     long_work.put_away(project)
     with pytest.raises(ProjectError, match="Counting is under way, begun by Lea: wait until it is done"):
         long_work.begin(project, lead, "another", "More", refuses, now=NOW)
+    assert long_work.in_menu(project) == {"Set up": "working"}
     ((future, do),) = futures
     do()
     assert {(one.state, one.what, one.total) for one in told} == {(WorkState.UNDER_WAY, "counting", 3)}
     assert (told[0].done, told[-1].done) == (0, 3)
     future.set_result(None)
+    assert long_work.in_menu(project) == {}
     ended = found(project)
     assert (ended.state, ended.outcome.sentences, ended.asked) == (
         WorkState.DONE,
@@ -93,6 +97,7 @@ def test_a_refusal_is_told_and_the_next_act_may_begin(
     futures[0][1]()
     futures[0][0].set_result(None)
     assert (found(project).state, found(project).refusal) == (WorkState.REFUSED, "this cannot be done: do that first")
+    assert long_work.in_menu(project) == {"Set up": "refused"}
     long_work.begin(project, lead, "a step", "Counting", refuses, now=NOW + 1)
     assert found(project).state is WorkState.UNDER_WAY
 

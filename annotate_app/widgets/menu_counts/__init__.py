@@ -4,6 +4,7 @@ The browser asks the route `/lead/waiting` now and then, and at once when the ta
 drawn beside the titles by a style sheet, never by a run of the page: no dialog closes, and nothing typed is lost.
 """
 
+from collections.abc import Callable
 from pathlib import Path
 
 import streamlit as st
@@ -13,6 +14,8 @@ from annotate_app.widgets import waiting
 from backend import api
 from backend.campaign.nouns import Person
 
+MORE: list[Callable[[api.Project], dict[str, str]]] = []
+"""What else is told behind a title, by who knows: the server adds itself."""
 _HERE = Path(__file__).parent
 _mount = st.components.v2.component(
     "reelrank_menu_counts",
@@ -31,4 +34,6 @@ def told(project: api.Project, lead: Person) -> dict[str, object]:
     """What the route answers: the counts by the path of their page, and when they were made, in seconds since 1970."""
     kept = waiting.now_waiting(project, lead)
     counts = waiting.counts(kept.waits, kept.stuck)
+    for more in MORE:
+        counts |= more(project)
     return {"at": kept.at, "counts": {f"/{address(title)}": count for title, count in counts.items()}}

@@ -1,0 +1,79 @@
+"""The page Set up in a real browser: an empty project, videos and a file sent, work that goes on without the page."""
+
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from app_server import AppServer
+from axe import no_serious_finding
+from backend import api
+from backend.campaign.demo import clips
+from backend.campaign.nouns import Role
+
+pytestmark = pytest.mark.browser
+LEAD, _, PASSWORD = api.demo_people()
+FIRST, *MORE = sorted(clips.folder().glob("*.mp4"))[:3]
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory, serve: Callable[[Path], AppServer]) -> AppServer:
+    """The app over a project with nothing in it but a lead."""
+    project = api.init_project(tmp_path_factory.mktemp("set-up") / "project", encoder="minilm")
+    api.add_person_with_password(project, api.OPERATOR, LEAD, Role.LEAD, PASSWORD, now=time.time())
+    return serve(project.folder)
+
+
+def step(page: Page, title: str) -> None:
+    """Open a step."""
+    page.locator("summary").filter(has_text=title).click()
+
+
+def test_an_empty_project_is_filled_from_the_browser(
+    enter: Callable[..., Page], server: AppServer, tmp_path: Path
+) -> None:
+    page = enter(LEAD)
+    expect(page.get_by_role("heading", name="Set up")).to_be_visible()
+    no_serious_finding(page)
+
+    # Files from this computer: what is no video stays away, the other one is taken at once.
+    letter = tmp_path / "letter.mp4"
+    letter.write_text("")
+    page.get_by_label("Videos from your computer").set_input_files([FIRST, letter])
+    expect(page.get_by_text("letter.mp4 is empty.")).to_be_visible()
+    expect(page.get_by_text("1 new video from videos.")).to_be_visible()
+    assert (server.project / "videos" / FIRST.name).read_bytes() == FIRST.read_bytes()
+
+    # A folder of the server, while this lead looks at another page.
+    folder = tmp_path / "more"
+    folder.mkdir()
+    for clip in MORE:
+        (folder / clip.name).symlink_to(clip)
+    step(page, "Videos")
+    page.get_by_label("Folder on the server").fill(str(folder))
+    page.get_by_role("button", name="Take its videos").click()
+    expect(page.get_by_text("It goes on when you close this page.")).to_be_visible()
+    page.get_by_role("link", name="Progress").click()
+    expect(page.get_by_role("heading", name="Progress")).to_be_visible()
+    page.get_by_role("link", name="Set up").click()
+    expect(page.get_by_text("2 new videos from more.")).to_be_visible()
+    expect(page.locator("summary").filter(has_text="3 videos")).to_be_visible()
+    page.get_by_role("button", name="Put this away").click()
+    expect(page.get_by_text("2 new videos from more.")).to_be_hidden()
+
+    # An annotation file: sent, looked at, and imported as it was looked at.
+    file = tmp_path / "moments.jsonl"
+    file.write_text(json.dumps({"video": FIRST.name, "start": 0, "end": 1, "caption": "Somebody is there."}))
+    step(page, "Annotation files")
+    page.get_by_label("Annotation files from your computer").set_input_files(file)
+    expect(page.get_by_role("textbox", name="Annotation file")).to_have_value(file.name)
+    page.get_by_role("button", name="Look at it").click()
+    page.get_by_role("button", name="Import it").click()
+    expect(page.locator("summary").filter(has_text="1 caption")).to_be_visible()
+    expect(page.get_by_text(f"{FIRST.stem} is {FIRST.name} from now on")).to_be_visible()
+    no_serious_finding(page)
+    counts = api.status_counts(api.open_project(server.project), api.OPERATOR)
+    assert (counts["videos"], counts["moments"], counts["captions"]) == (3, 1, 1)
