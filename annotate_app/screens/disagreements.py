@@ -10,7 +10,7 @@ from html import escape
 import streamlit as st
 
 from annotate_app.session import auth
-from annotate_app.widgets import address_state, deciding, look, pair_view, tables, wording
+from annotate_app.widgets import address_state, deciding, look, pair_view, tables, thumbnails, wording
 from annotate_app.widgets.case_keys import case_keys, legend
 from annotate_app.widgets.deciding import CASE, ON_SHOW
 from annotate_app.widgets.long_list import ListColumn, ListRow, long_list
@@ -211,7 +211,10 @@ def _case(project: api.Project, lead: Person, pair: PairReview, *, hidden: bool,
 
 def _list(found: CasePage, pair: PairReview) -> None:
     def fetch(first: int, most: int) -> Sequence[ListRow]:
-        return [ListRow(row.pair, (_told(row),)) for row in found.rows]
+        return [
+            ListRow(row.pair, (_told(row),), thumbnails.address(row.video, row.start_s, row.end_s))
+            for row in found.rows
+        ]
 
     long_list(
         "Cases",

@@ -1,7 +1,8 @@
-"""Clips of any moment of any video of the project, for leads: what a run predicted need not be a pair."""
+"""Clips and thumbnails of any moment of any video, for leads: what a run predicted need not be a pair."""
 
 import math
 from collections.abc import Callable
+from functools import partial
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -11,11 +12,14 @@ from annotate_app.server.clip_worker import ClipWorker
 from annotate_app.server.clips import clip_response, cut_clip, refused
 from annotate_app.session.guard import person_of
 from backend import api
+from backend.campaign.nouns import Person
 from backend.ground.errors import VideoUnreadable
+
+Find = Callable[[api.Project, Person, str, float, float], api.ClipJob]
 
 
 class Moments:
-    """The route that the case view asks for clips."""
+    """The routes that the case view asks for clips, and lists for thumbnails."""
 
     def __init__(self, project: Callable[[], api.Project], clips: ClipWorker[api.ClipJob]) -> None:
         self._project = project
@@ -23,10 +27,23 @@ class Moments:
 
     def routes(self) -> list[BaseRoute]:
         """To be put into the app."""
-        return [Route("/moments.mp4", self.clip)]
+        return [Route("/moments.mp4", self.clip), Route("/moments.webp", self.thumbnail)]
 
     async def clip(self, request: Request) -> Response:
         """`?video=NAME&start=S&end=S`: the clip of that moment, whole or by Range; cut now if it is not there yet."""
+        try:
+            return await self._answer(request, api.moment_clip)
+        except VideoUnreadable as error:
+            return refused(404, str(error))
+
+    async def thumbnail(self, request: Request) -> Response:
+        """The same: a small picture of it. Where there is none, nothing: a list does without."""
+        try:
+            return await self._answer(request, api.moment_thumbnail)
+        except VideoUnreadable:
+            return Response(status_code=204)
+
+    async def _answer(self, request: Request, find: Find) -> Response:
         asked = request.query_params
         try:
             start_s, end_s = float(asked.get("start", "")), float(asked.get("end", ""))
@@ -35,11 +52,5 @@ class Moments:
         if not (math.isfinite(start_s) and math.isfinite(end_s) and 0 <= start_s < end_s):
             return refused(400, f"[{start_s}, {end_s}) is no moment of a video.")
         person, video = person_of(request), asked.get("video", "")
-
-        def find() -> api.ClipJob:
-            return api.moment_clip(self._project(), person, video, start_s, end_s)
-
-        try:
-            return clip_response(await cut_clip(self._clips, find, urgent=False))  # people at the desk go first
-        except VideoUnreadable as error:
-            return refused(404, str(error))
+        found = partial(find, self._project(), person, video, start_s, end_s)
+        return clip_response(await cut_clip(self._clips, found, urgent=False))  # people at the desk go first

@@ -97,6 +97,7 @@ class Desks:
             Route("/desk/guideline", self.guideline, methods=["POST"]),
             Route("/clips/{pair}.mp4", self.clip),
             Route("/clips/{pair}.webp", self.storyboard),
+            Route("/clips/{pair}.gif", self.gif),
         ]
 
     async def exchange(self, request: Request) -> Response:
@@ -191,6 +192,18 @@ class Desks:
 
         try:
             return clip_response(await cut_clip(self._clips, find, urgent=urgent))
+        except VideoUnreadable as error:
+            return refused(404, str(error))
+
+    async def gif(self, request: Request) -> Response:
+        """The moment as a GIF, for leads to show to others; made after what people at the desk wait for."""
+        person, pair = person_of(request), PairKey(request.path_params["pair"])
+
+        def find() -> api.ClipJob:
+            return api.gif_for(self._project(), person, pair)
+
+        try:
+            return clip_response(await cut_clip(self._clips, find, urgent=False))
         except VideoUnreadable as error:
             return refused(404, str(error))
 

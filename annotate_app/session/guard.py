@@ -36,7 +36,17 @@ _OPEN_PATHS = frozenset(
 # Asked by scripts and by <video>, never typed into an address bar: these get an answer, not a redirect.
 _UPLOADS = "/_stcore/upload_file/"
 _MACHINE_PREFIXES = (
-    *("/desk/", "/lead/", "/rewriting/", "/clips/", "/examples/", "/practice/", "/describe/", "/moments.mp4"),
+    *(
+        "/desk/",
+        "/lead/",
+        "/rewriting/",
+        "/clips/",
+        "/examples/",
+        "/practice/",
+        "/describe/",
+        "/moments.mp4",
+        "/moments.webp",
+    ),
     *("/_stcore/", "/media/", "/component/", "/app/"),
 )
 

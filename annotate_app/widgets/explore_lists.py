@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from html import escape
 from typing import Any, TypeVar
 
-from annotate_app.widgets import tables, wording
+from annotate_app.widgets import tables, thumbnails, wording
 from annotate_app.widgets.long_list import ListColumn, ListRow
 from backend.campaign.explore.model import AgreedQuery, FoundPair, ShowCoverage, VideoCoverage
 
@@ -30,7 +30,11 @@ def pair_row(pair: FoundPair) -> ListRow:
     relevance = f"<small>{pair.verdict.value}</small>" if pair.relevance is None else tables.grade(pair.relevance)
     where = f"{escape(pair.video)}, {pair.start_s:.1f} to {pair.end_s:.1f} s"
     similarity = "–" if pair.similarity is None else f"{pair.similarity:.3f}"
-    return ListRow(pair.query_id, (escape(pair.query), where, str(pair.rank), similarity, relevance))
+    return ListRow(
+        pair.query_id,
+        (escape(pair.query), where, str(pair.rank), similarity, relevance),
+        thumbnails.address(pair.video, pair.start_s, pair.end_s),
+    )
 
 
 VIDEO_COLUMNS = (
@@ -68,7 +72,7 @@ def video_row(one: VideoCoverage) -> ListRow:
         f"{one.pairs:,}",
         _number(one.mean),
     )
-    return ListRow(one.video_id, cells)
+    return ListRow(one.video_id, cells, thumbnails.address(one.video, 0, one.duration_s))
 
 
 SHOW_HEADS = ("Show", "Videos", "Moments handed out", "Pairs", "Relevance 1 or more", "Mean relevance")

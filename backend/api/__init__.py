@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         desk,
         exam_act,
         exchange,
+        gif_for,
         my_replies,
         my_work,
         read_guideline,
@@ -176,7 +177,7 @@ if TYPE_CHECKING:
         truth_names,
         videos_with_file,
     )
-    from backend.api.moments import moment_clip
+    from backend.api.moments import moment_clip, moment_thumbnail
     from backend.api.negatives import write_negatives
     from backend.api.opening import address, is_project, next_step, note_address, open_project, status_counts
     from backend.api.pace import (
@@ -626,6 +627,7 @@ __all__ = [
     "found_pair_count",
     "found_pairs",
     "funnel",
+    "gif_for",
     "gold_results",
     "grant_retake",
     "guideline_changes",
@@ -661,6 +663,7 @@ __all__ = [
     "migrate",
     "model_selection_study",
     "moment_clip",
+    "moment_thumbnail",
     "moments_csv",
     "moments_of_video",
     "my_exam",

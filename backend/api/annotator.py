@@ -23,7 +23,7 @@ from backend.campaign.quality import replies
 from backend.campaign.quality.model import MyReply, MyWork
 from backend.ground.errors import NotAllowed, VideoUnreadable
 from backend.ground.ids import PairKey
-from backend.media.jobs import ClipJob, clip_job, storyboard, with_context
+from backend.media.jobs import ClipJob, clip_job, gif, storyboard, with_context
 from backend.store.connection import writing
 
 
@@ -118,6 +118,16 @@ def storyboard_for(project: Project, person: Person, pair: PairKey) -> ClipJob:
         VideoUnreadable: the project does not know the video's file.
     """
     return storyboard(clip_for(project, person, pair))
+
+
+def gif_for(project: Project, lead: Person, pair: PairKey) -> ClipJob:
+    """The moment of a pair as a GIF, for leads, who show it to others.
+
+    Raises:
+        NotAllowed: not a lead.
+        VideoUnreadable: the project does not know the video's file.
+    """
+    return gif(clip_for(project, gate.lead_of(project.store, lead), pair))
 
 
 def report_clip(project: Project, person: Person, pair: PairKey, reason: str, *, now: float) -> None:

@@ -1,11 +1,11 @@
-"""Clips of moments that are no pairs: what the runs of a leaderboard predicted."""
+"""Clips and thumbnails of moments that need be no pairs: what runs predicted, what lists show."""
 
 from backend.campaign.corpus import rows as corpus_rows
 from backend.campaign.nouns import Person
 from backend.campaign.people import gate
 from backend.campaign.project.folder import Project
 from backend.ground.errors import VideoUnreadable
-from backend.media.jobs import ClipJob, clip_job, predicted
+from backend.media.jobs import ClipJob, clip_job, predicted, thumbnail
 
 
 def moment_clip(project: Project, lead: Person, video: str, start_s: float, end_s: float) -> ClipJob:
@@ -19,14 +19,32 @@ def moment_clip(project: Project, lead: Person, video: str, start_s: float, end_
         VideoUnreadable: the project has no file of that video, or the moment begins after its end.
     """
     gate.lead_of(project.store, lead)
+    job, own = _moment(project, video, start_s, end_s)
+    return job if own else predicted(job)
+
+
+def moment_thumbnail(project: Project, lead: Person, video: str, start_s: float, end_s: float) -> ClipJob:
+    """The thumbnail of any span of a video, such as a moment or all of it, for leads.
+
+    Raises:
+        NotAllowed: not a lead.
+        VideoUnreadable: the project has no file of that video, or the span begins after its end.
+    """
+    gate.lead_of(project.store, lead)
+    job, own = _moment(project, video, start_s, end_s)
+    return thumbnail(job) if own else predicted(thumbnail(job))
+
+
+def _moment(project: Project, video: str, start_s: float, end_s: float) -> tuple[ClipJob, bool]:
+    """The clip of a span, and whether the project has it as a moment."""
     facts = corpus_rows.video_facts(project.store.db, video)
     if facts is None:
         raise VideoUnreadable(f"the project has no file of the video {video}")
     source = project.file(facts.path)
     if corpus_rows.is_moment(project.store.db, video, start_s, end_s):
-        return clip_job(project.clips, source, start_s, end_s, facts.sha256)
+        return clip_job(project.clips, source, start_s, end_s, facts.sha256), True
     if start_s >= facts.duration_s:
         raise VideoUnreadable(
             f"the moment begins at {start_s:.2f} s, after the video's end at {facts.duration_s:.2f} s"
         )
-    return predicted(clip_job(project.clips, source, start_s, min(end_s, facts.duration_s), facts.sha256))
+    return clip_job(project.clips, source, start_s, min(end_s, facts.duration_s), facts.sha256), False

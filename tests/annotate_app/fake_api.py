@@ -441,6 +441,16 @@ def storyboard_for(project: Project, person: Person, pair: PairKey) -> ClipJob:
     return ClipJob(pair, clip_for(project, person, pair).path.with_suffix(".webp"))
 
 
+def gif_for(project: Project, person: Person, pair: PairKey) -> ClipJob:
+    lead_of(project, person)
+    return ClipJob(pair, clip_for(project, person, pair).path.with_suffix(".gif"))
+
+
+def moment_thumbnail(project: Project, person: Person, video: str, start_s: float, end_s: float) -> ClipJob:
+    found = moment_clip(project, person, video, start_s, end_s)
+    return replace(found, path=found.path.with_suffix(".webp"))
+
+
 def cut_clip(job: ClipJob) -> Path:
     if job.pair == BROKEN:
         raise VideoUnreadable("friends_s01.mp4 is not a video file")

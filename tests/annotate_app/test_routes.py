@@ -526,6 +526,24 @@ def test_a_storyboard_is_made_when_asked_for_and_shown_to_whom_the_clip_is(clien
     assert answer.headers["cache-control"].startswith("private")
 
 
+def test_a_moment_is_saved_as_a_gif_by_leads_alone(client: TestClient) -> None:
+    assert client.get("/clips/pair7.gif").status_code == 401
+    assert signed_in(client, ANNOTATOR).get("/clips/pair7.gif").status_code == 403
+    answer = signed_in(client, LEAD).get("/clips/pair7.gif")
+    assert (answer.status_code, answer.headers["content-type"]) == (200, "image/gif")
+    assert client.get("/clips/broken.gif").json() == {"message": "friends_s01.mp4 is not a video file"}
+
+
+def test_thumbnails_are_for_leads_and_missing_ones_are_no_error(client: TestClient) -> None:
+    path = "/moments.webp?video=friends_s01&start=1.5&end=4"
+    assert client.get(path).status_code == 401
+    assert signed_in(client, ANNOTATOR).get(path).status_code == 403
+    answer = signed_in(client, LEAD).get(path)
+    assert (answer.status_code, answer.headers["content-type"]) == (200, "image/webp")
+    assert client.get("/moments.webp?video=lost&start=1.5&end=4").status_code == 204
+    assert client.get("/moments.webp?video=friends_s01&start=4&end=x").status_code == 400
+
+
 def test_storyboards_for_later_wait_for_what_people_at_the_desk_want(
     client: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:

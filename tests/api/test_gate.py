@@ -52,6 +52,8 @@ LEADS: dict[str, Call] = {
     "withdraw_practice": lambda p, who: api.withdraw_practice(p, who, 999, now=NOW),
     "decide_rewrite": lambda p, who: api.decide_rewrite(p, who, 999, None, now=NOW),
     "explain_exam_item": lambda p, who: api.explain_exam_item(p, who, 999, "why", now=NOW),
+    "gif_for": lambda p, who: api.gif_for(p, who, PAIR),
+    "moment_thumbnail": lambda p, who: api.moment_thumbnail(p, who, "no such video", 0.0, 1.0),
     "moment_clip": lambda p, who: api.moment_clip(p, who, "no such video", 0.0, 1.0),
     "new_invitation": lambda p, who: api.new_invitation(p, who, NOBODY, now=NOW),
     "offer_again": lambda p, who: api.offer_again(p, who, PAIR, now=NOW),

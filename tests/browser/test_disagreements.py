@@ -12,6 +12,7 @@ from playwright.sync_api import Page, expect
 from app_server import AppServer
 from axe import no_serious_finding
 from backend import api
+from backend.media.jobs import THUMBNAIL_WIDTH_PX
 from hands import page_is_done
 
 pytestmark = pytest.mark.browser
@@ -57,6 +58,12 @@ def test_a_lead_goes_through_the_cases_by_keyboard(enter: Callable[..., Page], s
     first, second = (str(listed.nth(nth).get_attribute("data-opens")) for nth in range(2))
     shows(page, first)
     no_serious_finding(page)
+
+    expect(listed.first.locator("img")).to_have_js_property("naturalWidth", THUMBNAIL_WIDTH_PX)
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="Save as GIF").click()
+    assert re.search(r"_\d+\.\d\d-\d+\.\d\d\.gif$", saved.value.suggested_filename)
+    assert saved.value.path().read_bytes().startswith(b"GIF89a")
 
     page.keyboard.press("?")
     expect(page.get_by_text("confirm the discard", exact=False).first).to_be_visible()

@@ -10,6 +10,7 @@ from playwright.sync_api import Page, expect
 from app_server import AppServer
 from axe import no_serious_finding
 from backend import api
+from backend.media.jobs import THUMBNAIL_WIDTH_PX
 
 pytestmark = pytest.mark.browser
 LEAD, _, PASSWORD = api.demo_people()
@@ -32,6 +33,8 @@ def test_a_bar_leads_to_its_pairs_and_they_to_their_query(enter: Callable[..., P
         expect(page.locator(".rr-list tbody tr").first).to_be_visible()
         main = page.get_by_test_id("stMain")
         assert main.evaluate("(main) => main.scrollWidth <= main.clientWidth"), part
+        if part == "Coverage":  # a frame of each video beside its name
+            expect(page.locator(".rr-pictured img").first).to_have_js_property("naturalWidth", THUMBNAIL_WIDTH_PX)
     no_serious_finding(page)
 
     page.set_viewport_size({"width": 1280, "height": 900})

@@ -47,11 +47,12 @@ class ListColumn:
 class ListRow:
     """A row: what stands in the address once it is open, and a cell for each column, as HTML; the first names it.
 
-    A row whose `opens` is empty leads nowhere.
+    A row whose `opens` is empty leads nowhere. `picture` is the address of a thumbnail, before the name.
     """
 
     opens: str | int
     cells: Sequence[str]
+    picture: str = ""
 
 
 def sorted_by(columns: Sequence[ListColumn]) -> str:
@@ -149,6 +150,8 @@ def _row(row: ListRow, classes: Sequence[str], opens: str, page: str, open_now: 
     address = here | {opens: [value]}
     chosen = " aria-current='true'" if not page and open_now == value else ""
     link = f"<a href='{page}?{escape(urlencode(address, doseq=True))}' target='_self'>{row.cells[0]}</a>"
+    if row.picture:
+        link = f"<div class='rr-pictured'><img loading='lazy' src='{escape(row.picture)}' alt=''/>{link}</div>"
     cells = "".join(f"<td{named}>{cell}</td>" for named, cell in zip(classes, (link, *row.cells[1:]), strict=True))
     return f"<tr data-opens='{escape(value)}'{chosen}>{cells}</tr>"
 

@@ -35,6 +35,12 @@ export default function ({ parentElement, data, setTriggerValue }) {
     if (row && event.button === 1 && !event.target.closest("a")) window.open(row.querySelector("a").href, "_blank", "noopener");
   }, { signal });
 
+  // A video that is not there, or cannot be read, has no picture: the row does without.
+  host.addEventListener("error", (event) => event.target.matches?.(".rr-pictured img") && event.target.remove(), {
+    capture: true,
+    signal,
+  });
+
   // N and P go from row to row from anywhere on the page, the arrows once a row has the focus; Enter is the link's own.
   const step = (by) => {
     const all = links();

@@ -11,7 +11,8 @@ from backend.campaign.review.model import PairReview
 _HERE = Path(__file__).parent
 _mount = st.components.v2.component(
     "reelrank_review_clip",
-    html='<figure><video muted loop playsinline controls preload="none"></video><p role="status"></p></figure>',
+    html='<figure><video muted loop playsinline controls preload="none"></video><p role="status"></p>'
+    '<button type="button" hidden></button></figure>',
     css=(_HERE / "review_clip.css").read_text(encoding="utf-8"),
     js=(_HERE / "review_clip.js").read_text(encoding="utf-8"),
 )
@@ -20,9 +21,17 @@ _mount = st.components.v2.component(
 def review_clip(pair: PairReview | TrialPair, place: str = "") -> None:
     """Shows the clip of one pair; it plays while it is in view. At most once a pair in one `place` of a page."""
     label = f"Clip of {pair.video}, {pair.start_s:.2f} to {pair.end_s:.2f} s"
-    clip_at(f"/clips/{pair.pair}.mp4", label, f"clip-{place}{pair.pair}")
+    gif = {"src": f"/clips/{pair.pair}.gif", "name": f"{pair.video}_{pair.start_s:.2f}-{pair.end_s:.2f}.gif"}
+    clip_at(f"/clips/{pair.pair}.mp4", label, f"clip-{place}{pair.pair}", gif)
 
 
-def clip_at(src: str, label: str, key: str) -> None:
-    """Shows the clip at an address of this server; `label` is what it is called, `key` Streamlit's name of it."""
-    _mount(key=component_key(key), data={"src": src, "label": label})
+def clip_at(src: str, label: str, key: str, gif: dict[str, str] | None = None) -> None:
+    """Shows the clip at an address of this server.
+
+    Args:
+        src: the address.
+        label: what the clip is called.
+        key: Streamlit's name of it.
+        gif: `src` and file `name` of the same as a GIF, where it may be saved as one.
+    """
+    _mount(key=component_key(key), data={"src": src, "label": label, "gif": gif})

@@ -29,6 +29,11 @@ export default function ({ parentElement, data }) {
     else if (video.preload === "none") video.preload = "metadata";
   }, { threshold: 0.25 });
 
+  const save = parentElement.querySelector("button");
+  save.hidden = !data.gif;
+  save.textContent = "Save as GIF";
+  save.onclick = () => saveGif(save, status, data.gif);
+
   video.addEventListener("error", failed);
   seen.observe(video);
   const stop = () => {
@@ -39,4 +44,25 @@ export default function ({ parentElement, data }) {
   };
   running.set(video, { src: data.src, stop });
   return stop;
+}
+
+/** Have the GIF made, which takes a second or two, and save it under its name. */
+async function saveGif(button, status, { src, name }) {
+  button.disabled = true;
+  button.textContent = "Making the GIF…";
+  status.textContent = "";
+  try {
+    const answer = await fetch(src);
+    if (answer.ok) {
+      const link = document.createElement("a");
+      link.href = URL.createObjectURL(await answer.blob());
+      link.download = name;
+      link.click();
+      setTimeout(() => URL.revokeObjectURL(link.href), 60000);
+    } else status.textContent = (await answer.json()).message || "No GIF could be made just now.";
+  } catch {
+    status.textContent = "No GIF could be made just now: the server does not answer.";
+  }
+  button.textContent = "Save as GIF";
+  button.disabled = false;
 }
