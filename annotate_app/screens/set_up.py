@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from annotate_app.plain import plain
-from annotate_app.screens.steps import annotations, candidates, names, people, queries, videos
+from annotate_app.screens.steps import annotations, candidates, moments, names, people, queries, videos
 from annotate_app.screens.steps.step import SetUpStep
 from annotate_app.server import long_work
 from annotate_app.server.long_work import LongWork, WorkState
@@ -19,7 +19,7 @@ from backend import api
 from backend.campaign.nouns import Person
 
 STEPS: Sequence[SetUpStep] = (
-    *(videos.STEP, annotations.STEP, names.STEP, queries.STEP, candidates.STEP),
+    *(videos.STEP, annotations.STEP, moments.STEP, names.STEP, queries.STEP, candidates.STEP),
     *(people.TRAIN, people.INVITE, people.OPEN),
 )
 _EVERY_S = 1.0

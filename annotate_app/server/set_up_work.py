@@ -7,6 +7,7 @@ from pathlib import Path
 
 from annotate_app.server.long_work import OutcomeTable, WorkOutcome
 from backend import api
+from backend.campaign.moments.model import ByShots, ByWindows
 from backend.campaign.nouns import Person
 from backend.ground.progress import Progress
 
@@ -135,3 +136,16 @@ def rewrite(project: api.Project, lead: Person, asked: RewritingAsked, *, progre
         more = " ..." if len(found.unknown) > 12 else ""
         sentences.append(f"Names that the cast lacks: {names}{more}. Say what they become, and rewrite again.")
     return WorkOutcome(sentences)
+
+
+def propose_moments(project: api.Project, lead: Person, how: ByShots | ByWindows, *, progress: Progress) -> WorkOutcome:
+    """Propose moments of all videos."""
+    found = api.propose_moments(project, lead, how, now=time.time(), progress=progress)
+    shots = f" from {found.shots:,} shots" if isinstance(how, ByShots) else ""
+    sentences = [f"{found.moments:,} moments{shots} of {found.videos:,} videos, {found.new:,} of them new."]
+    if found.gone:
+        sentences.append(f"Of those proposed before, {found.gone:,} went.")
+    if found.stayed:
+        sentences.append(f"{found.stayed:,} that are not proposed any more stay, because something uses them.")
+    wrong = [[problem.file, problem.message] for problem in found.problems]
+    return WorkOutcome(sentences, [_table(["Not looked at", "Why"], wrong, sentences, "videos")] if wrong else [])

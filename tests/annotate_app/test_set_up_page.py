@@ -1,5 +1,6 @@
 """The lead's page Set up over real projects: what is done says the project itself, what takes long runs elsewhere."""
 
+import math
 import re
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -15,6 +16,7 @@ from annotate_app.session import auth
 from backend import api
 from backend.campaign.activity.model import ActivityFilter, ActivityGroup
 from backend.campaign.demo import clips
+from backend.campaign.moments.model import Origin
 from backend.campaign.nouns import Person, Role
 from backend.campaign.people import accounts as people
 from backend.ground import processes
@@ -142,7 +144,7 @@ def test_names_are_found_corrected_and_taken_out_of_the_captions(
     open_page: Open, at_once: None, corpus_project: api.Project
 ) -> None:
     app = open_page()
-    assert "3. Names — captions are as published" in steps(app)
+    assert "4. Names — captions are as published" in steps(app)
     app.button(key="look_for_names").click().run()
     assert "4 names, 4 of them new: 2 women, 2 men, 0 persons, 0 others, 0 undecided." in words(app)
     app.text_input(key="cast-Dev-a man").set_value("a friend of Anna")
@@ -162,7 +164,35 @@ def test_names_are_found_corrected_and_taken_out_of_the_captions(
     app.button(key="rewrite_captions").click().run()
     # Every fourth of the 48 captions is of Boris, of whom nobody has said what he becomes.
     assert "48 captions: 36 accepted at once, 12 wait for a person" in words(app)
-    assert "3. Names — 48 captions rewritten, 12 of them wait for you" in steps(app)
+    assert "4. Names — 48 captions rewritten, 12 of them wait for you" in steps(app)
+
+
+def test_moments_are_proposed_from_the_videos_alone(
+    open_page: Open, at_once: None, project: api.Project, folder: Path
+) -> None:
+    app = open_page()
+    assert "3. Moments — none yet" in steps(app)
+    assert "Moments are of videos: these come first." in words(app)
+    found = api.register_videos(project, api.OPERATOR, folder, now=NOW)
+    app = open_page()
+    assert steps(app)["3. Moments — none yet"]
+    app.button(key="propose_moments").click().run()
+    (shots,) = {line.split(" — ")[1] for line in steps(app) if line.startswith("3. ")}
+    assert shots == "3 moments: 3 shots"  # a clip is one shot, and that of 25.6 s is split
+    app.segmented_control(key="moments_how").set_value("Windows").run()
+    app.text_input(key="moments_lengths").set_value("two")
+    app.button(key="propose_moments").click().run()
+    assert "'two' are no lengths: write seconds, such as 5, 10, 20" in words(app)
+    app.text_input(key="moments_lengths").set_value("1")
+    app.number_input(key="moments_stride").set_value(1.0)
+    app.button(key="propose_moments").click().run()
+    for video in found.videos:
+        moments = api.moments_of_video(project, api.OPERATOR, video.name)
+        windows = [m for m in moments if m.origin is Origin.WINDOWS]
+        assert len(windows) == math.ceil(video.facts.duration_s)
+        assert {round(m.end_s - m.start_s, 6) for m in windows} == {1.0}
+        assert (windows[0].start_s, windows[-1].end_s) == (0, video.facts.duration_s)
+    assert "Describing is closed" in "".join(one.proto.body for one in app.get("html"))
 
 
 def test_what_the_form_lacks_is_said_before_any_work(open_page: Open, project: api.Project) -> None:
