@@ -296,6 +296,7 @@ if TYPE_CHECKING:
     )
     from backend.api.upkeep import backup, doctor, migrate, restore
     from backend.api.validating import validate_release
+    from backend.api.videos import look_at_videos, video_states
     from backend.api.work_flags import behind_flag, flags, pairs_behind
     from backend.campaign.board.leaderboard import Leaderboard
     from backend.campaign.board.rows import Kept
@@ -352,6 +353,7 @@ if TYPE_CHECKING:
     from backend.campaign.review.taking_back import TakenBack
     from backend.campaign.statistics.model import Statistics
     from backend.campaign.steering.cutting import ClipsReport
+    from backend.campaign.videos.model import LookReport, VideoState
     from backend.language.endpoint import Endpoint
     from backend.media.clips import ensure as cut_clip
     from backend.media.jobs import ClipJob, is_cut
@@ -460,6 +462,7 @@ __all__ = [
     "Kept",
     "KeptRelease",
     "Leaderboard",
+    "LookReport",
     "MatchedRun",
     "Missed",
     "Operator",
@@ -501,6 +504,7 @@ __all__ = [
     "Terms",
     "UsedReport",
     "ValidationReport",
+    "VideoState",
     "accept_description",
     "accept_invitation",
     "accept_invitation_as",
@@ -657,6 +661,7 @@ __all__ = [
     "little_room",
     "load_run",
     "load_truth",
+    "look_at_videos",
     "make_pool_check",
     "match_run",
     "may_describe",
@@ -799,6 +804,7 @@ __all__ = [
     "unpause_person",
     "use_exam",
     "validate_release",
+    "video_states",
     "videos_and_moments",
     "videos_with_file",
     "waiting_rewrites",

@@ -106,7 +106,7 @@ def clip_for(project: Project, person: Person, pair: PairKey, *, context: bool =
     facts = corpus_rows.video_facts(project.store.db, row.video)
     if facts is None:
         raise VideoUnreadable(f"{row.video}: no video file known; import the corpus again with --videos FOLDER")
-    job = clip_job(project.clips, project.file(facts.path), row.start_s, row.end_s, facts.sha256)
+    job = clip_job(project.clips, project.source(facts), row.start_s, row.end_s, facts.sha256)
     return with_context(job, facts.duration_s) if context else job
 
 
@@ -137,7 +137,8 @@ def report_clip(project: Project, person: Person, pair: PairKey, reason: str, *,
         NotAllowed: not this person's pair.
     """
     reporter = gate.signed_in(project.store, person)
-    blocking.block_clip(project.store, reporter, _shown(project, reporter, pair).pair_key, reason, now=now)
+    key = _shown(project, reporter, pair).pair_key
+    blocking.block_clip(project.store, reporter, key, reason, found_by=judgement_rows.BY_FILE, now=now)
 
 
 def restore_clip(project: Project, lead: Person, pair: PairKey, *, now: float) -> None:

@@ -20,6 +20,7 @@ from backend.encoders.sentence import Encoder
 from backend.ground.arriving import require_new_folder
 from backend.ground.errors import InputError, ProjectError
 from backend.ground.progress import Progress
+from backend.media.sources import Source
 
 
 def build_pools(
@@ -166,7 +167,7 @@ class _Ready:
 
 
 def _look(
-    corpus: Captioned, files: Mapping[str, Path], looks: Looks | None, embeddings: Path, progress: Progress | None
+    corpus: Captioned, files: Mapping[str, Source], looks: Looks | None, embeddings: Path, progress: Progress | None
 ) -> Looking | None:
     if looks is None:
         return None

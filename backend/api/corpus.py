@@ -1,8 +1,10 @@
 """What a project is made of: videos, moments and captions."""
 
 from collections.abc import Mapping
+from fractions import Fraction
 from pathlib import Path
 
+from backend.api.videos import settle_videos
 from backend.campaign.corpus import importing as corpus
 from backend.campaign.corpus.importing import ImportReport
 from backend.campaign.corpus.model import ImportOptions
@@ -12,6 +14,7 @@ from backend.campaign.project.folder import Project
 from backend.campaign.statistics import from_project, lexicon, rules
 from backend.campaign.statistics.model import Statistics
 from backend.ground.progress import Progress, named
+from backend.media.sources import USUAL_FPS
 
 
 def import_corpus(
@@ -23,22 +26,29 @@ def import_corpus(
     videos: Path | None = None,
     types: frozenset[str] | None = None,
     columns: Mapping[str, str] | None = None,
+    fps: Fraction = USUAL_FPS,
+    decode: bool | None = None,
     dry_run: bool = False,
     now: float,
     progress: Progress | None = None,
 ) -> ImportReport:
     """Take an annotation file into the project, or nothing of it; see `backend.campaign.corpus.importing`."""
-    return corpus.import_file(
+    report = corpus.import_file(
         project,
         gate.in_charge(project.store, by),
         file,
         format,
         videos=videos,
         options=ImportOptions(types, columns or {}),
+        fps=fps,
+        decode=decode,
         dry_run=dry_run,
         now=now,
         progress=named(progress, "measuring videos"),
     )
+    if videos is not None and not dry_run:
+        settle_videos(project, now=now)
+    return report
 
 
 def project_statistics(project: Project, by: Person | Operator, *, progress: Progress | None = None) -> Statistics:

@@ -117,4 +117,4 @@ def _clip(project: Project, key: PairKey) -> ClipJob:
     facts = corpus_rows.video_facts(project.store.db, row.video) if row else None
     if row is None or facts is None:
         raise VideoUnreadable("the video of this example is not in the project")
-    return clip_job(project.clips, project.file(facts.path), row.start_s, row.end_s, facts.sha256)
+    return clip_job(project.clips, project.source(facts), row.start_s, row.end_s, facts.sha256)

@@ -40,7 +40,7 @@ def _moment(project: Project, video: str, start_s: float, end_s: float) -> tuple
     facts = corpus_rows.video_facts(project.store.db, video)
     if facts is None:
         raise VideoUnreadable(f"the project has no file of the video {video}")
-    source = project.file(facts.path)
+    source = project.source(facts)
     if corpus_rows.is_moment(project.store.db, video, start_s, end_s):
         return clip_job(project.clips, source, start_s, end_s, facts.sha256), True
     if start_s >= facts.duration_s:

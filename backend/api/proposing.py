@@ -1,8 +1,10 @@
 """Videos and moments of a project that no annotation file brought."""
 
 from collections.abc import Sequence
+from fractions import Fraction
 from pathlib import Path
 
+from backend.api.videos import settle_videos
 from backend.campaign.moments import editing, proposing, registering, rows
 from backend.campaign.moments.model import (
     ByShots,
@@ -18,15 +20,32 @@ from backend.campaign.people import gate
 from backend.campaign.project.folder import Project
 from backend.ground.ids import AnnotatorId, MomentId
 from backend.ground.progress import Progress, named
+from backend.media.sources import USUAL_FPS
 from backend.store.connection import reading
 
 
 def register_videos(
-    project: Project, by: Person | Operator, videos: Path, *, now: float, progress: Progress | None = None
+    project: Project,
+    by: Person | Operator,
+    videos: Path,
+    *,
+    fps: Fraction = USUAL_FPS,
+    decode: bool | None = None,
+    now: float,
+    progress: Progress | None = None,
 ) -> RegisterReport:
     """Take the videos of a folder into the project; see `backend.campaign.moments.registering`."""
-    who = _in_charge(project, by)
-    return registering.register(project, videos, by=who, now=now, progress=named(progress, "measuring videos"))
+    report = registering.register(
+        project,
+        videos,
+        fps=fps,
+        decode=decode,
+        by=_in_charge(project, by),
+        now=now,
+        progress=named(progress, "measuring videos"),
+    )
+    settle_videos(project, now=now)
+    return report
 
 
 def propose_moments(

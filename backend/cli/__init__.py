@@ -1,7 +1,7 @@
 """The command line: one command a stage. Parses, calls `backend.api`, prints.
 
-Exit codes: 0 fine, 1 refused with a message, 2 wrong usage. Progress goes to standard error and only to a
-terminal; results go to standard output.
+Exit codes: 0 fine, 1 refused with a message, 2 wrong usage, 3 done but not all of it: what was left is listed.
+Progress goes to standard error and only to a terminal; results go to standard output.
 """
 
 import sys
@@ -39,6 +39,7 @@ from backend.cli import (
     trial,
     tutorial,
     upkeep,
+    videos,
 )
 from backend.cli.output import fail
 from backend.ground.errors import ReelRankError
@@ -55,6 +56,7 @@ for part in (
     activity,
     corpus,
     moments,
+    videos,
     stats,
     cast,
     rewrite,

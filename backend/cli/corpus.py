@@ -8,6 +8,7 @@ import typer
 
 from backend import api
 from backend.cli.output import Dir, now, progress_bar, say, seconds, table
+from backend.cli.videos import NOT_ALL, DecodeOption, FpsOption, frame_rate, tell
 
 FormatOption = Annotated[
     str | None,
@@ -53,9 +54,13 @@ def import_(
     ] = None,
     types: TypeOption = None,
     columns: ColumnsOption = None,
+    frames_per_s: FpsOption = "3",
+    decode: DecodeOption = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check and count everything, and write nothing.")] = False,
 ) -> None:
     """Take videos, moments and captions from an annotation file: all of it, or nothing.
+
+    A video that is missing or cannot be read hinders nothing else: it is listed, and the code is 3.
 
     Example: reelrank import my-project tvr_val_release.jsonl --videos my-videos
     """
@@ -72,6 +77,8 @@ def import_(
             videos=videos,
             types=frozenset(types.split(",")) if types else None,
             columns=called,
+            fps=frame_rate(frames_per_s),
+            decode=decode,
             dry_run=dry_run,
             now=start,
             progress=progress,
@@ -95,8 +102,13 @@ def import_(
         say(f"Note: lines {kept} were taken (--type). The paper takes v, purely visual; --type all takes every line.")
     if videos is None:
         say("No videos were looked at; name their folder with --videos before judging begins.")
+    elif not report.decoded:
+        say("Pictures were not looked at one by one: --decode does, and finds damage inside.")
+    tell(report.troubles)
     if dry_run:
         say("Nothing was written: this was a dry run.")
+    if report.troubles:
+        raise typer.Exit(NOT_ALL)
 
 
 def known_format(name: str | None) -> None:

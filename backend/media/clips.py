@@ -25,6 +25,7 @@ from backend.media.jobs import (
     held_bytes,
     is_cut,
 )
+from backend.media.probe import require_unchanged
 from backend.media.report import part_of
 from backend.media.strip import film_strip
 
@@ -43,7 +44,8 @@ def ensure(job: ClipJob, now: Callable[[], float] = time.time) -> Path:
         now: seconds since 1970-01-01 UTC; decides which clips were used least recently.
 
     Raises:
-        VideoUnreadable: the moment cannot be shown; nothing is left behind, so asking again tries again.
+        VideoUnreadable: the moment cannot be shown, or the video is not the one that the project knows (any more);
+            nothing is left behind, so asking again tries again.
         NoRoom: the disk is full, whatever clips were dropped; nothing is left behind either.
     """
     if not is_cut(job, now()):
@@ -78,6 +80,7 @@ def _ensure(job: ClipJob, now: Callable[[], float]) -> None:
     job.path.parent.mkdir(parents=True, exist_ok=True)
     with _locked(job.path.with_suffix(".lock")):
         if not is_cut(job, now()):
+            require_unchanged(job.source, job.identity)
             _make(job)
             is_cut(job, now())
             _evict(job.cache, job.cache.max_bytes, now(), newest=job.path)

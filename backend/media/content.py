@@ -6,8 +6,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from backend.ground.errors import VideoUnreadable
-from backend.media.frame_folder import frame_files
-from backend.media.sources import FrameFolder, Source, as_source
+from backend.media.sources import FrameFolder, Source, as_source, frame_files
 
 _KEPT = 4096
 """So many videos' names are kept in a process."""
@@ -31,17 +30,9 @@ def size_of(source: Source) -> int:
     return sum(size for size, _ in _stamp(_files(as_source(source))))
 
 
-def require_unchanged(source: Source, sha256: str) -> None:
-    """Refuse a video whose content is another one now; it is read anew only where its size or date changed.
-
-    Raises:
-        VideoUnreadable: it is another one, or is not there any more.
-    """
-    if sha256_of(source) != sha256:
-        raise VideoUnreadable(
-            f"{source.name} has changed since it was taken into the project: put the former file back, or look at the "
-            "videos anew with reelrank probe"
-        )
+def changed_words(path: str) -> str:
+    """What a person is told of a video that has another content now."""
+    return f"{Path(path).name} has changed since it was taken into the project"
 
 
 def _files(source: Source) -> list[Path | None]:

@@ -1,59 +1,20 @@
 """Read a folder of frames by exact time: which file is which frame, and which of them cannot be shown."""
 
-import os
-import re
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import cached_property
 from math import floor
-from pathlib import Path
 from typing import Literal
 
 import av
 from av.video.frame import VideoFrame
 
 from backend.ground.errors import VideoUnreadable
-from backend.media.sources import PICTURES, FrameFolder, is_picture
-
-_MOST_MISSING = 0.2
-"""Numbers with larger holes than this share are no count of frames: of every eighth one, say."""
+from backend.media.sources import PICTURES, FrameFolder, frame_files
 
 _Kind = Literal["mjpeg", "png", "webp"]
 _KINDS: tuple[tuple[bytes, _Kind], ...] = ((b"\xff\xd8", "mjpeg"), (b"\x89PNG", "png"), (b"RIFF", "webp"))
 """How the files of each decoder begin; what a file is called does not matter."""
-
-
-def frame_files(folder: Path) -> list[Path | None]:
-    """The file of every frame, in order; None where the numbers of the others say that one is missing.
-
-    The order is that of the numbers in their names: `frame_9.jpg` comes before `frame_10.jpg`. The numbers count as
-    places where they run by ones with few holes; else the files follow one another.
-
-    >>> from tempfile import TemporaryDirectory
-    >>> with TemporaryDirectory() as folder:
-    ...     for number in (8, 9, 10, 12, 13, 14):
-    ...         (Path(folder) / f"f{number}.jpg").touch()
-    ...     [file and file.stem for file in frame_files(Path(folder))]
-    ['f8', 'f9', 'f10', None, 'f12', 'f13', 'f14']
-    """
-    with os.scandir(folder) as entries:
-        names = [entry.name for entry in entries if is_picture(entry.name)]
-    names.sort(key=_in_order)
-    files = [folder / name for name in names]
-    numbers = [int(found[-1]) if (found := re.findall(r"\d+", Path(name).stem)) else None for name in names]
-    first, last = (numbers[0], numbers[-1]) if numbers else (None, None)
-    if first is None or last is None or len(set(numbers)) < len(numbers):
-        return list(files)
-    places = last - first + 1
-    if not len(files) < places <= len(files) * (1 + _MOST_MISSING):
-        return list(files)
-    by_number = dict(zip(numbers, files, strict=True))
-    return [by_number.get(number) for number in range(first, last + 1)]
-
-
-def _in_order(name: str) -> tuple[list[tuple[int, str]], str]:
-    parts = re.split(r"(\d+)", name)
-    return [(int(part), "") if part.isdigit() else (0, part) for part in parts], name
 
 
 def place_at(time_s: float, fps: Fraction) -> int:

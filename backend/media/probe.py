@@ -12,7 +12,7 @@ from av.container import InputContainer
 from av.video.frame import VideoFrame
 
 from backend.ground.errors import VideoUnreadable
-from backend.media.content import sha256_of, size_of
+from backend.media.content import changed_words, sha256_of, size_of
 from backend.media.decode import (
     FrameSpan,
     opened,
@@ -39,8 +39,8 @@ _SHORT_FRAMES = 2
 """A file may end so many frames before its index says, and is whole all the same."""
 
 
-def probe(source: Source, *, decode: bool = False) -> VideoFacts:
-    """Measure one video: reads all of it once, decodes one picture, or with `decode` every one.
+def probe(source: Source) -> VideoFacts:
+    """Measure one video: reads all of it once, decodes one picture.
 
     The duration is where the last picture that is really in the file stops being shown, so that a file cut
     off in copying tells the truth whatever its header promises. The size is the one on screen: rotated, in
@@ -52,12 +52,20 @@ def probe(source: Source, *, decode: bool = False) -> VideoFacts:
     source = as_source(source)
     with opened(source) as container:
         facts = _of_folder(container) if isinstance(container, OpenFolder) else _of_file(container, source)
-    damage = facts.damage
-    if decode and (found := damage_inside(source)):
-        damage = f"{found}; {damage}" if damage else found
     path = source if isinstance(source, Path) else source.path
-    sha256, size = sha256_of(source), size_of(source)
-    return replace(facts, path=str(path), sha256=sha256, size_bytes=size, decoded=decode, damage=damage)
+    return replace(facts, path=str(path), sha256=sha256_of(source), size_bytes=size_of(source))
+
+
+def require_unchanged(source: Source, sha256: str) -> None:
+    """Refuse a video whose content is another one now; it is read anew only where its size or date changed.
+
+    Raises:
+        VideoUnreadable: it is another one, or cannot be read any more; the text says which.
+    """
+    if sha256_of(source) != sha256:
+        with opened(source) as container:
+            picture_stream(container, source)
+        raise VideoUnreadable(changed_words(source.name))
 
 
 def damage_inside(source: Source) -> str | None:

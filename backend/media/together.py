@@ -18,6 +18,7 @@ from backend.ground.progress import Steps
 from backend.media.clips import with_room
 from backend.media.cut import CutSpan, cut_together, decoding_starts_s
 from backend.media.jobs import ClipJob, CutAhead, held_bytes, is_cut
+from backend.media.probe import require_unchanged
 from backend.media.report import CutReport
 
 Told = tuple[ClipJob, CutReport | VideoUnreadable]
@@ -49,8 +50,9 @@ def cut_ahead(jobs: Sequence[ClipJob], *, workers: int, progress: Steps | None =
     Raises:
         NoRoom: the disk is full. What was cut until then stays.
     """
-    missing = [job for job in dict.fromkeys(jobs) if not is_cut(job)]
-    done = CutAhead(there=len(set(jobs)) - len(missing))
+    wanted = {job.path: job for job in jobs}  # two videos of one content share their clips
+    missing = [job for job in wanted.values() if not is_cut(job)]
+    done = CutAhead(there=len(wanted) - len(missing))
     if not missing:
         return done
     report = progress or (lambda done, total: None)
@@ -141,6 +143,7 @@ def _cut(jobs: list[ClipJob]) -> list[Told]:
     spans = [CutSpan(job.start_s, job.end_s, job.path) for job in jobs]
     source, cache = jobs[0].source, jobs[0].cache
     try:
+        require_unchanged(source, jobs[0].identity)
         starts_s = [float(start_s) for start_s in decoding_starts_s(source, spans)]
     except VideoUnreadable as error:
         return [(job, error) for job in jobs]

@@ -22,6 +22,8 @@ class EventKind(StrEnum):
     """video, before, after: starts and ends (s) of the moments that went and came"""
     MOMENTS_TAKEN = "moments_taken"
     """file, videos, moments: how many are new, gone"""
+    VIDEOS_LOOKED_AT = "videos_looked_at"
+    """videos, wrong: how many have something wrong, moved: how many, accepted: names of those with a new content"""
     CAPTIONS_REWRITTEN = "captions_rewritten"
     """rule_version, accepted, waiting, after_retry, by_hand, requests, tokens_in, tokens_out, encoder, tagger"""
     REWRITE_DECIDED = "rewrite_decided"

@@ -121,6 +121,8 @@ IN_CHARGE: dict[str, Call] = {
     "choose_candidates": lambda p, who: api.choose_candidates(p, who, now=NOW),
     "choose_encoder": lambda p, who: api.choose_encoder(p, who, "no such encoder"),
     "draw_queries": lambda p, who: api.draw_queries(p, who, val=1, now=NOW),
+    "look_at_videos": lambda p, who: api.look_at_videos(p, who, now=NOW),
+    "video_states": api.video_states,
     "import_corpus": lambda p, who: api.import_corpus(p, who, Path("no such file"), now=NOW),
     "propose_cast": api.propose_cast,
     "encoder_name": api.encoder_name,

@@ -9,13 +9,15 @@ import numpy as np
 import pytest
 
 from backend.ground.errors import VideoUnreadable
-from backend.media.content import require_unchanged, sha256_of
+from backend.media.content import sha256_of
 from backend.media.cut import cut
+from backend.media.facts import VideoFacts
 from backend.media.frames import frames_at
-from backend.media.probe import VideoFolder, probe
+from backend.media.probe import VideoFolder, probe, require_unchanged
 from backend.media.sources import FrameFolder, source_at
 from backend.media.strip import film_strip
-from tests.media.test_clips import contents, number_of, numbered
+from backend.media.survey import survey
+from numbered_videos import contents, number_of, numbered
 
 
 def frames(folder: Path, numbers: Sequence[int], suffix: str = ".jpg") -> Path:
@@ -24,6 +26,10 @@ def frames(folder: Path, numbers: Sequence[int], suffix: str = ".jpg") -> Path:
     for number in numbers:
         assert cv2.imwrite(str(folder / f"{number:05}{suffix}"), numbered(number))
     return folder
+
+
+def measured(source: Path) -> VideoFacts:
+    return survey({"it": source}, decode=True).facts["it"]
 
 
 def clip(source: Path | FrameFolder, start_s: float, end_s: float, out: Path) -> tuple[list[int], list[Fraction]]:
@@ -60,7 +66,7 @@ def test_the_rate_is_a_matter_of_the_folder(tmp_path: Path) -> None:
 
 
 def test_a_folder_is_measured_by_its_frames(tmp_path: Path) -> None:
-    facts = probe(frames(tmp_path / "dog", range(1, 32)), decode=True)
+    facts = measured(frames(tmp_path / "dog", range(1, 32)))
     assert (facts.fps, facts.frames, facts.duration_s) == (3, 31, pytest.approx(31 / 3))
     assert (facts.width_px, facts.height_px, facts.has_audio, facts.codec) == (128, 48, False, "mjpeg")
     assert (facts.damage, facts.decoded) == ("", True)
@@ -91,7 +97,7 @@ def test_missing_and_damaged_frames_are_told_and_the_others_keep_their_time(tmp_
     assert report.warnings == ("damaged near 2.3 s: 3 of 6 frames",)
     assert [number_of(picture) for picture in contents(tmp_path / "clip.mp4")[1]] == [7, 9, 12]
     assert contents(tmp_path / "clip.mp4")[0] == [0, Fraction(2, 3), Fraction(5, 3)]
-    facts = probe(broken, decode=True)
+    facts = measured(broken)
     assert facts.duration_s == probe(whole).duration_s
     missing = "frames are missing, from 2.3 s on: 29 of 30 are there"
     assert probe(broken).damage == missing

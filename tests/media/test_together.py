@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from backend.ground.errors import NoRoom, VideoUnreadable
 from backend.media import together
+from backend.media.content import sha256_of
 from backend.media.cut import CutSpan, cut, cut_together, decoding_starts_s
 from backend.media.jobs import ClipCache, ClipForm, ClipJob, Profile, clip_job, is_cut
 from backend.media.report import part_of
@@ -104,11 +105,12 @@ def test_decoding_begins_at_the_key_frame_before_a_moment(source: Path, tmp_path
 
 
 def queue(cache: ClipCache, videos: list[Path], *spans: tuple[float, float]) -> list[ClipJob]:
-    return [clip_job(cache, video, *span, video.stem) for span in spans for video in videos]
+    contents = {video: sha256_of(video) for video in videos}
+    return [clip_job(cache, video, *span, contents[video]) for span in spans for video in videos]
 
 
 def test_what_is_there_is_left_alone_and_the_rest_is_cut(tmp_path: Path) -> None:
-    videos = [write_video(tmp_path / f"{name}.mp4", 20) for name in "ab"]
+    videos = [write_video(tmp_path / f"{name}.mp4", length) for name, length in (("a", 20), ("b", 21))]
     (tmp_path / "c.mp4").write_text("no video")
     jobs = queue(ClipCache(tmp_path / "clips"), [*videos, tmp_path / "c.mp4"], (0, 4), (2, 6), (15, 18))
     steps: list[tuple[int, int]] = []
@@ -126,6 +128,14 @@ def test_what_is_there_is_left_alone_and_the_rest_is_cut(tmp_path: Path) -> None
         alone = cut(job.source if isinstance(job.source, Path) else job.source.path, 0, 4, tmp_path / "alone.mp4")
         assert alone.frames == 8
         assert job.path.read_bytes() == (tmp_path / "alone.mp4").read_bytes()
+
+
+def test_videos_of_the_same_content_have_the_same_clips(tmp_path: Path) -> None:
+    video = write_video(tmp_path / "a.mp4", 20)
+    twin = tmp_path / "twin.mp4"
+    twin.write_bytes(video.read_bytes())
+    told = cut_ahead(queue(ClipCache(tmp_path / "clips"), [video, twin], (0, 4), (2, 6)), workers=1)
+    assert (told.there, told.cut, told.left, told.failed) == (0, 2, 0, ())
 
 
 def test_a_full_cache_drops_nothing_for_what_comes_later(tmp_path: Path) -> None:
@@ -149,6 +159,8 @@ def test_a_full_disk_stops_with_a_message_and_keeps_what_is_whole(tmp_path: Path
 
 def test_units_are_of_one_video_and_led_by_what_is_wanted_first(tmp_path: Path) -> None:
     videos = [tmp_path / "a.mp4", tmp_path / "b.mp4"]
+    for video in videos:
+        video.write_text(video.name)
     jobs = queue(ClipCache(tmp_path), videos, (100, 104), (0, 4), (2, 6), (60, 64), (99, 101))
     units = list(together._units(jobs))
     assert sorted(job.path.name for unit in units for job in unit) == sorted(job.path.name for job in jobs)

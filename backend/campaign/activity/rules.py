@@ -123,6 +123,7 @@ WORDS: Mapping[str, tuple[ActivityGroup, str | Callable[[Payload], str]]] = {
     "moments_proposed": (_G.MATERIAL, "proposed moments of {videos} videos by {by}: {moments} new, {gone} went"),
     "moments_changed": (_G.MATERIAL, _moments),
     "moments_taken": (_G.MATERIAL, "took moments of {videos} videos from {file}: {moments} new, {gone} went"),
+    "videos_looked_at": (_G.MATERIAL, "looked at {videos} videos anew: {wrong} with something wrong"),
     "captions_rewritten": (_G.MATERIAL, "rewrote captions: {accepted} accepted, {waiting} wait for a person"),
     "rewrite_decided": (_G.MATERIAL, _rewritten),
     "rewrite_taken_back": (_G.MATERIAL, "took a decision on “{published}” back"),

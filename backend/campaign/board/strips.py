@@ -27,7 +27,7 @@ def film_of(project: Project) -> Film:
         if facts is None or start_s >= facts.duration_s:
             return None
         try:
-            return film_strip(project.file(facts.path), max(start_s, 0.0), min(end_s, facts.duration_s))
+            return film_strip(project.source(facts), max(start_s, 0.0), min(end_s, facts.duration_s))
         except (InputError, VideoUnreadable):
             return None
 

@@ -6,20 +6,32 @@ event. Everything is checked first and taken in one transaction: nothing is ever
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 
 from backend.campaign.corpus import formats
 from backend.campaign.corpus import rows as corpus
-from backend.campaign.corpus.model import END_SLACK_S, CaptionedMoment, ImportOptions, LeftOut, Parsed
+from backend.campaign.corpus.measuring import measure_named
+from backend.campaign.corpus.model import (
+    END_SLACK_S,
+    CaptionedMoment,
+    ImportOptions,
+    LeftOut,
+    Parsed,
+    Trouble,
+    VideoTrouble,
+)
 from backend.campaign.corpus.rules.checks import Fault, leaving_out, outside
 from backend.campaign.corpus.rules.naming import called_otherwise
 from backend.campaign.nouns import Lead, Operator
 from backend.campaign.project.folder import Project
-from backend.ground.errors import InputError, Problem, VideoUnreadable
+from backend.ground.errors import InputError, Problem
 from backend.ground.progress import Steps
 from backend.ground.reading import bytes_of
 from backend.media.facts import VideoFacts
-from backend.media.probe import EXTENSIONS, VideoFolder, probe
+from backend.media.probe import EXTENSIONS
+from backend.media.sources import USUAL_FPS
+from backend.media.survey import Survey
 from backend.store import events
 from backend.store.connection import reading, writing
 from backend.store.events import EventKind
@@ -32,6 +44,8 @@ class ImportReport:
     `taken` are the numbers of videos, moments and captions that the file holds and that were taken; `videos`,
     `moments` and `captions` are those of them that are new in the project. `merged` counts entries that repeat another,
     `left_out` tells of those that were not taken. `dry_run`: all of it would be so, and nothing was written.
+    `troubles` says what is wrong with videos; all but the missing durations of theirs was taken. `decoded`: every
+    picture of the measured ones was looked at.
     """
 
     format: str
@@ -44,6 +58,8 @@ class ImportReport:
     left_out: tuple[LeftOut, ...]
     notes: tuple[str, ...]
     dry_run: bool
+    troubles: tuple[VideoTrouble, ...] = ()
+    decoded: bool = False
 
 
 def import_file(
@@ -54,6 +70,8 @@ def import_file(
     *,
     videos: Path | None = None,
     options: ImportOptions | None = None,
+    fps: Fraction = USUAL_FPS,
+    decode: bool | None = None,
     dry_run: bool = False,
     now: float,
     progress: Steps | None = None,
@@ -67,27 +85,32 @@ def import_file(
         format: one of `formats.FORMATS`; told from the content if None.
         videos: folder in which the video files lie; without it the moments wait for a later import with it.
         options: how to read the file.
+        fps: frames a second of videos that are folders of frames.
+        decode: look at every picture for damage inside; None does where that is cheap.
         dry_run: check everything and write nothing.
         now: seconds since 1970.
         progress: called with (videos measured, all videos).
 
     Raises:
-        InputError: every problem found, with its row; nothing was taken.
+        InputError: every problem found, with its row; or none of the videos can be shown. Nothing was taken.
     """
     parsed = formats.parse(format, bytes_of(file), file.name, options)
-    facts: dict[str, VideoFacts] = {}
-    missing: list[Problem] = []
-    if videos is not None:
-        facts, missing = _measure(project, parsed.moments, videos, file.name, progress)
+    measured = Survey({}, {}, False)
+    troubles: list[VideoTrouble] = []
     anew = _named_anew(project, parsed.moments)
-    durations = _durations(project, parsed, facts, anew, file.name)
-    problems = [*_taken_ids(project, parsed.moments, file.name), *missing, *durations.problems]
+    if videos is not None:
+        measured, troubles = measure_named(project, parsed.moments, anew, videos, file.name, fps, decode, progress)
+    facts = measured.facts
+    durations = _durations(project, parsed, facts, anew, {one.video for one in troubles}, file.name)
+    problems = [*_taken_ids(project, parsed.moments, file.name), *durations.problems]
     moments: list[CaptionedMoment] = []
     faulty: list[tuple[CaptionedMoment, Fault]] = []
+    unmeasured: list[CaptionedMoment] = []
     late = 0
     for moment in parsed.moments:
         duration_s = durations.seconds.get(moment.video)
         if duration_s is None:
+            unmeasured.append(moment)
             continue
         if fault := outside(moment, duration_s, parsed.end_slack_s):
             faulty.append((moment, fault))
@@ -96,6 +119,8 @@ def import_file(
         moments.append(moment)
     if faulty and not (parsed.published and moments):
         problems += [moment.problem(file.name, fault.message) for moment, fault in faulty]
+    if unmeasured and not (moments or problems):
+        problems += [moment.problem(file.name, f"video {moment.video} cannot be measured") for moment in unmeasured]
     if problems:
         raise InputError(sorted(dict.fromkeys(problems), key=lambda problem: problem.row or 0))
     notes = [*parsed.notes, *durations.notes]
@@ -114,14 +139,20 @@ def import_file(
         stay = sum(corpus.is_moment(db, m.video, m.start_s, m.end_s) for m, _ in faulty)
     if stay:
         notes.append(f"moments left out now that the project has already, without a clip to show: {stay:,}")
-    left_out = (*parsed.left_out, *leaving_out(faulty))
+    lengthless = Fault("nobody knows how long the video is: it cannot be measured, and the file does not say it", "")
+    left_out = (*parsed.left_out, *leaving_out(faulty), *leaving_out((moment, lengthless) for moment in unmeasured))
     if dry_run:
         with reading(project.store) as db:
             new = corpus.lacking(db, moments, anew)
     else:
-        new = _add(project, by, moments, durations.seconds, facts, anew, file.name, parsed.format, now)
+        new = _add(project, by, moments, durations.seconds, facts, troubles, anew, file.name, parsed.format, now)
     named = len({m.video for m in moments}), len({(m.video, m.start_s, m.end_s) for m in moments}), len(moments)
-    return ImportReport(parsed.format, named, *new, len(facts), parsed.merged, left_out, tuple(notes), dry_run)
+    troubles += [VideoTrouble(name, Trouble.DAMAGED, one.damage) for name, one in facts.items() if one.damage]
+    return ImportReport(
+        *(parsed.format, named, *new, len(facts), parsed.merged, left_out, tuple(notes), dry_run),
+        troubles=tuple(troubles),
+        decoded=measured.decoded,
+    )
 
 
 def _add(
@@ -130,6 +161,7 @@ def _add(
     moments: list[CaptionedMoment],
     durations: dict[str, float],
     facts: dict[str, VideoFacts],
+    troubles: list[VideoTrouble],
     anew: Mapping[str, str],
     file: str,
     format_name: str,
@@ -139,6 +171,7 @@ def _add(
     with writing(project.store) as db:
         corpus.rename_videos(db, anew)
         new = corpus.add_moments(db, moments, {m.video: durations[m.video] for m in moments}, facts)
+        corpus.set_troubles(db, troubles)
         events.record(
             db,
             EventKind.CORPUS_IMPORTED,
@@ -173,9 +206,17 @@ def _named_anew(project: Project, moments: list[CaptionedMoment]) -> dict[str, s
 
 
 def _durations(
-    project: Project, parsed: Parsed, facts: dict[str, VideoFacts], anew: Mapping[str, str], file: str
+    project: Project,
+    parsed: Parsed,
+    facts: dict[str, VideoFacts],
+    anew: Mapping[str, str],
+    unseen: set[str],
+    file: str,
 ) -> _Durations:
-    """How long the videos are: what was measured counts, now or before, then what the project says, then the file."""
+    """How long the videos are: what was measured counts, now or before, then what the project says, then the file.
+
+    One of the `unseen` videos, which were to be measured and could not be, may have none.
+    """
     with reading(project.store) as db:
         known = {anew.get(name, name): duration_s for name, duration_s in corpus.video_durations(db).items()}
         unmeasured = set(corpus.videos_without_file(db))
@@ -203,7 +244,7 @@ def _durations(
                 other.append(f"{video} {contradiction}")
         elif here is not None:
             seconds[video] = here
-        else:
+        elif video not in unseen:
             problems.append(
                 moment.problem(
                     file,
@@ -229,41 +270,3 @@ def _taken_ids(project: Project, moments: list[CaptionedMoment], file: str) -> l
             message = f"id {moment.external_id} is in the project already, for another moment"
             problems.append(moment.problem(file, message))
     return problems
-
-
-def _measure(
-    project: Project,
-    moments: list[CaptionedMoment],
-    videos: Path,
-    file: str,
-    progress: Steps | None,
-) -> tuple[dict[str, VideoFacts], list[Problem]]:
-    """Find and measure the file of every video; a missing one is a problem of the row that names it first."""
-    first: dict[str, CaptionedMoment] = {}
-    for moment in moments:
-        first.setdefault(moment.video, moment)
-    facts: dict[str, VideoFacts] = {}
-    problems: list[Problem] = []
-    try:
-        folder = VideoFolder(videos)
-    except VideoUnreadable as error:
-        return {}, [Problem(file, None, str(error))]
-    for done, (name, moment) in enumerate(first.items(), start=1):
-        try:
-            path = folder.find(name)
-            measured = probe(path)
-        except VideoUnreadable as error:
-            problems.append(moment.problem(file, str(error)))
-        else:
-            facts[name] = VideoFacts(
-                path=project.stored_path(path),
-                fps=measured.fps,
-                duration_s=measured.duration_s,
-                width_px=measured.width_px,
-                height_px=measured.height_px,
-                has_audio=measured.has_audio,
-                sha256=measured.sha256,
-            )
-        if progress:
-            progress(done, len(first))
-    return facts, problems

@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 
 from backend.ground.captioned import CaptionedMoment
 
-__all__ = ["END_SLACK_S", "CaptionedMoment", "ImportOptions", "LeftOut", "Parsed"]
+__all__ = ["END_SLACK_S", "CaptionedMoment", "ImportOptions", "LeftOut", "Parsed", "Trouble", "VideoTrouble"]
 
 END_SLACK_S = 1.0
 """How far a moment may end after its video and still be kept: published durations are often rounded."""
@@ -49,3 +50,22 @@ class ImportOptions:
 
     types: frozenset[str] | None = None
     columns: Mapping[str, str] = field(default_factory=dict)
+
+
+class Trouble(StrEnum):
+    """What is wrong with a video; all but damage keep its clips from being shown."""
+
+    MISSING = "missing"
+    UNREADABLE = "unreadable"
+    CHANGED = "changed"
+    """It has another content than the one that was taken in."""
+    DAMAGED = "damaged"
+
+
+@dataclass(frozen=True, slots=True)
+class VideoTrouble:
+    """What is wrong with one video, in words."""
+
+    video: str
+    trouble: Trouble
+    message: str

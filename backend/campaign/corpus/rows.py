@@ -6,8 +6,9 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from sqlite3 import Row
 
-from backend.campaign.corpus.model import CaptionedMoment
+from backend.campaign.corpus.model import CaptionedMoment, Trouble, VideoTrouble
 from backend.ground.ids import MomentId
 from backend.media.facts import VideoFacts
 from backend.store.engine import Database
@@ -23,6 +24,15 @@ class CaptionRow:
     caption_id: int
     moment_id: MomentId
     text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What a video is, wherever it lies; `size_bytes` is 0 where nobody knows it."""
+
+    sha256: str
+    size_bytes: int
+    fps: Fraction
 
 
 def video_durations(db: Database) -> dict[str, float]:
@@ -162,6 +172,46 @@ def set_video_facts(db: Database, facts: dict[str, VideoFacts]) -> None:
             for name, f in facts.items()
         ),
     )
+    db.conn.executemany(
+        "INSERT INTO video_check (video_id, codec, frames, size_bytes, decoded, trouble, message) "
+        "SELECT video_id, ?, ?, ?, ?, ?, ? FROM video WHERE name = ? ON CONFLICT (video_id) DO UPDATE SET "
+        "codec = excluded.codec, frames = excluded.frames, size_bytes = excluded.size_bytes, "
+        "decoded = excluded.decoded, trouble = excluded.trouble, message = excluded.message",
+        (
+            (
+                *(f.codec, f.frames, f.size_bytes, int(f.decoded)),
+                *(Trouble.DAMAGED.value if f.damage else None, f.damage, name),
+            )
+            for name, f in facts.items()
+        ),
+    )
+
+
+def set_troubles(db: Database, troubles: Iterable[VideoTrouble]) -> None:
+    """Record what is wrong with videos; what was measured of them before stays."""
+    db.conn.executemany(
+        "INSERT INTO video_check (video_id, trouble, message) SELECT video_id, ?, ? FROM video WHERE name = ? "
+        "ON CONFLICT (video_id) DO UPDATE SET trouble = excluded.trouble, message = excluded.message",
+        ((one.trouble.value, one.message, one.video) for one in troubles),
+    )
+
+
+def contents(db: Database) -> dict[str, Content]:
+    """The content of every video that was ever measured, by name."""
+    rows = db.conn.execute(
+        "SELECT name, sha256, coalesce(size_bytes, 0), coalesce(fps_num, 1), coalesce(fps_den, 1) "
+        "FROM video LEFT JOIN video_check USING (video_id) WHERE sha256 IS NOT NULL"
+    )
+    return {row[0]: Content(row[1], row[2], Fraction(row[3], row[4])) for row in rows}
+
+
+def decoded_contents(db: Database) -> dict[str, str]:
+    """What is wrong inside the contents that were decoded, by sha256; empty where nothing is."""
+    rows = db.conn.execute(
+        "SELECT v.sha256, iif(k.trouble = 'damaged', k.message, '') FROM video v JOIN video_check k USING (video_id) "
+        "WHERE k.decoded = 1 AND v.sha256 IS NOT NULL AND coalesce(k.trouble, 'damaged') = 'damaged'"
+    )
+    return {row[0]: row[1] for row in rows}
 
 
 def is_moment(db: Database, video: str, start_s: float, end_s: float) -> bool:
@@ -175,9 +225,19 @@ def is_moment(db: Database, video: str, start_s: float, end_s: float) -> bool:
 
 def video_facts(db: Database, name: str) -> VideoFacts | None:
     """What was measured of a video, None while its file is unknown."""
-    row = db.conn.execute("SELECT * FROM video WHERE name = ? AND path IS NOT NULL", [name]).fetchone()
-    if row is None:
-        return None
+    row = db.conn.execute(f"{_FACTS} AND name = ?", [name]).fetchone()
+    return None if row is None else _facts(row)
+
+
+def all_facts(db: Database) -> dict[str, VideoFacts]:
+    """What was measured of every video whose file is known, by name."""
+    return {row["name"]: _facts(row) for row in db.conn.execute(_FACTS)}
+
+
+_FACTS = "SELECT * FROM video LEFT JOIN video_check USING (video_id) WHERE path IS NOT NULL"
+
+
+def _facts(row: Row) -> VideoFacts:
     return VideoFacts(
         path=row["path"],
         fps=Fraction(row["fps_num"], row["fps_den"]),
@@ -186,6 +246,11 @@ def video_facts(db: Database, name: str) -> VideoFacts | None:
         height_px=row["height_px"],
         has_audio=bool(row["has_audio"]),
         sha256=row["sha256"],
+        codec=row["codec"] or "",
+        frames=row["frames"] or 0,
+        size_bytes=row["size_bytes"] or 0,
+        decoded=bool(row["decoded"]),
+        damage=row["message"] if row["trouble"] == Trouble.DAMAGED else "",
     )
 
 

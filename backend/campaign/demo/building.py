@@ -66,6 +66,7 @@ def build(folder: Path, *, now: float, progress: Progress) -> Project:
         kept / clips.MOMENTS,
         "jsonl",
         videos=videos,
+        decode=False,  # they are our own
         now=now,
         progress=named(progress, "measuring videos"),
     )

@@ -1,8 +1,8 @@
 """Look for whatever cannot be: the invariants of a project, checked one by one.
 
 *Reads* everything. *Writes*, only where it is asked to repair, what is derived or disposable: consensus, agenda,
-the clip cache, folders that a killed process left. Judgements, seats and events are never touched; a backup is the
-answer to damage there.
+where moved videos lie, the clip cache, folders that a killed process left. Judgements, seats and events are never
+touched; a backup is the answer to damage there.
 """
 
 import os
@@ -13,6 +13,7 @@ from pathlib import Path
 
 from backend.campaign.candidates.rows import agenda
 from backend.campaign.candidates.rows.lists import FIRST_ROUND_SEATS
+from backend.campaign.corpus import rows as corpus
 from backend.campaign.doctor import rows as invariants
 from backend.campaign.judging import consensus
 from backend.campaign.judging.rows import judgements, rulings
@@ -21,6 +22,7 @@ from backend.campaign.nouns import Verdict
 from backend.campaign.project.folder import Project
 from backend.campaign.release import keeping
 from backend.ground import arriving
+from backend.media.content import size_of
 from backend.media.jobs import FINISHED, PREDICTED, SAFE_AGE_S, clip_job, gif, storyboard, thumbnail, with_context
 from backend.store.connection import Database, reading, writing
 
@@ -78,7 +80,7 @@ def examine(project: Project, *, now: float, repair: bool = False) -> DoctorRepo
     Args:
         project: the project; its server may be running.
         now: seconds since 1970.
-        repair: make consensus and agenda anew, and remove orphaned clips and what was left
+        repair: make consensus and agenda anew, find moved videos again, and remove orphaned clips and what was left
             behind, where something was found there.
     """
     found = _look(project, CHECKS, now)
@@ -171,9 +173,23 @@ def _predicted(files: Iterable[str]) -> list[str]:
 
 
 def _missing_videos(project: Project, db: Database, now: float) -> Iterable[str]:
+    """Videos that somebody may still have to see and that are not where they were, or are not of their size."""
+    facts = corpus.all_facts(db)
     for name, path in invariants.videos_wanted(db):
-        if not project.file(path).is_file():
+        source = project.source(facts[name])
+        try:
+            size = size_of(source)
+        except OSError:
             yield f"{name} ({path})"
+        else:
+            if size != facts[name].size_bytes > 0:
+                yield f"{name} ({path}, of another size)"
+
+
+def _find_moved(project: Project, now: float) -> None:
+    from backend.campaign.videos import looking  # it loads PyAV, which nothing else here needs
+
+    looking.find_moved(project)
 
 
 def _left_behind(project: Project, db: Database, now: float) -> Iterable[str]:
@@ -349,9 +365,10 @@ CHECKS = (
     ),
     Check(
         "videos",
-        "Pairs wait to be judged, or are asked in the exam, whose video is not where it was. Put it back, or import "
-        "again with --videos FOLDER.",
+        "Pairs wait to be judged, or are asked in the exam, whose video is not where it was, or is another one. "
+        "--repair looks for it by its content where the others lie; `reelrank probe DIR --videos FOLDER` elsewhere.",
         _missing_videos,
+        _find_moved,
     ),
     Check(
         "releases",

@@ -12,13 +12,24 @@ from backend.store.connection import Store, writing
 from backend.store.events import EventKind
 
 
-def block_clip(store: Store, person: Lead | Annotator, key: PairKey, reason: str, *, now: float) -> None:
-    """This pair's clip cannot be shown: it is never handed out again, the seats at it go back, the lead sees why."""
+def block_clip(
+    store: Store,
+    person: Lead | Annotator,
+    key: PairKey,
+    reason: str,
+    *,
+    found_by: str = judgements.BY_PERSON,
+    now: float,
+) -> None:
+    """This pair's clip cannot be shown: it is not handed out again, the seats at it go back, the lead sees why.
+
+    What its file showed (`found_by`) goes once the file is well; what a person said stays until a lead lifts it.
+    """
     with writing(store) as db:
         pair = judgements.pair_by_key(db, key)
         if pair is None:
             return
-        judgements.add_fault(db, pair.moment_id, reason, at=now)
+        judgements.add_fault(db, pair.moment_id, reason, at=now, found_by=found_by)
         seats.release_broken(db, pair.moment_id)
         agenda.refresh_moment(db, pair.moment_id)
         events.record(

@@ -4,26 +4,34 @@
 one transaction; what cannot be read is told with its reason and hinders nothing else.
 """
 
-from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 
 from backend.campaign.corpus import rows as corpus
+from backend.campaign.corpus.measuring import measure
 from backend.campaign.moments.model import FoundVideo, RegisterReport
 from backend.campaign.project.folder import Project
 from backend.ground.errors import InputError, Problem, VideoUnreadable
 from backend.ground.ids import AnnotatorId
 from backend.ground.progress import Steps
-from backend.media.facts import VideoFacts
-from backend.media.probe import VideoFolder, probe
+from backend.media.probe import VideoFolder
+from backend.media.sources import USUAL_FPS, source_at
 from backend.store import events
 from backend.store.connection import reading, writing
 from backend.store.events import EventKind
 
 
 def register(
-    project: Project, videos: Path, *, by: AnnotatorId | None = None, now: float, progress: Steps | None = None
+    project: Project,
+    videos: Path,
+    *,
+    fps: Fraction = USUAL_FPS,
+    decode: bool | None = None,
+    by: AnnotatorId | None = None,
+    now: float,
+    progress: Steps | None = None,
 ) -> RegisterReport:
-    """Measure every video file of a folder and of those below it, and take those that can be read.
+    """Measure every video file (or folder of frames) of a folder and of those below it; take those that can be read.
 
     A file that a video of the project is found by (with or without its extension) is that video's; any other is called
     by its place in the folder, without extension.
@@ -31,6 +39,8 @@ def register(
     Args:
         project: where to.
         videos: the folder.
+        fps: frames a second of videos that are folders of frames.
+        decode: look at every picture for damage inside; None does where that is cheap.
         by: who does; None is the command line.
         now: seconds since 1970.
         progress: called with (videos measured, all videos).
@@ -47,25 +57,26 @@ def register(
     with reading(project.store) as db:
         known = corpus.known_videos(db)
     names = _names(folder, files, known)
+    paths = {name: path for path, name in names.items()}
+    measured = measure(
+        project, {name: source_at(path, fps) for name, path in paths.items()}, decode=decode, progress=progress
+    )
     found: list[FoundVideo] = []
-    problems: list[Problem] = []
+    problems = [_problem(videos, paths[name], why) for name, why in measured.unreadable.items()]
+    taken: set[str] = set()
     called = {sha256: name for name, sha256 in known.items() if sha256 is not None}
-    for done, (path, name) in enumerate(names.items(), start=1):
-        try:
-            facts = _measured(project, path)
-        except VideoUnreadable as error:
-            problems.append(_problem(videos, path, str(error)))
+    for file_name in sorted(measured.facts):
+        facts = measured.facts[file_name]
+        name, moved = file_name, called.get(facts.sha256)
+        if moved in known and moved not in names.values() and moved not in taken:
+            name = moved  # the project's video under another name or in another folder
+        if why := _not_taken(name, facts.sha256, known, called):
+            problems.append(_problem(videos, paths[file_name], why))
         else:
-            moved = called.get(facts.sha256)
-            if moved is not None and moved in known and moved not in names.values():
-                name = moved  # the project's video under another name or in another folder
-            if why := _not_taken(name, facts.sha256, known, called):
-                problems.append(_problem(videos, path, why))
-            else:
-                called[facts.sha256] = name
-                found.append(FoundVideo(name, facts, name not in known))
-        if progress:
-            progress(done, len(names))
+            called[facts.sha256] = name
+            taken.add(name)
+            found.append(FoundVideo(name, facts, name not in known))
+    problems.sort(key=lambda problem: problem.file)
     if not found:
         raise InputError(problems)
     with writing(project.store) as db:
@@ -98,13 +109,6 @@ def _names(folder: VideoFolder, files: dict[str, Path], known: dict[str, str | N
         if path in names and names[path] not in known:
             names[path] = name
     return names
-
-
-def _measured(project: Project, path: Path) -> VideoFacts:
-    facts = probe(path)
-    if facts.duration_s <= 0:
-        raise VideoUnreadable(f"{path.name} holds a picture that is shown for no time")
-    return replace(facts, path=project.stored_path(path))
 
 
 def _not_taken(name: str, sha256: str, known: dict[str, str | None], called: dict[str, str]) -> str | None:

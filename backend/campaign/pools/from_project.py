@@ -3,8 +3,6 @@
 *Reads* captions, moments and videos. *Writes* nothing.
 """
 
-from pathlib import Path
-
 from backend.campaign.captions.rows import rewrites
 from backend.campaign.corpus import rows as corpus
 from backend.campaign.pools.from_file import PUBLISHED
@@ -12,6 +10,7 @@ from backend.campaign.pools.model import Captioned
 from backend.campaign.project import steps
 from backend.campaign.project.folder import Project
 from backend.ground.errors import ProjectError
+from backend.media.sources import Source
 from backend.scoring.pools.checking import PAST_END_S
 from backend.scoring.pools.model import PoolMoment
 from backend.store.connection import reading
@@ -42,7 +41,7 @@ def read(project: Project) -> Captioned:
     return Captioned(project.name, which, moments, {name: durations[name] for name in moments})
 
 
-def video_files(project: Project, names: list[str]) -> dict[str, Path]:
+def video_files(project: Project, names: list[str]) -> dict[str, Source]:
     """Where the files of videos lie.
 
     Raises:
@@ -55,4 +54,4 @@ def video_files(project: Project, names: list[str]) -> dict[str, Path]:
             f"the files of {len(missing):,} videos are not known, such as {missing[0]}: import again with --videos, "
             "or build by text alone (--visual none)"
         )
-    return {name: project.file(found.path) for name, found in facts.items() if found is not None}
+    return {name: project.source(found) for name, found in facts.items() if found is not None}

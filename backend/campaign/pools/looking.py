@@ -16,6 +16,7 @@ from backend.ground.progress import Progress, named
 from backend.media.content import sha256_of
 from backend.media.frames import frames_at
 from backend.media.probe import VideoFolder
+from backend.media.sources import Source
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,7 @@ class Looking:
 
 def look(
     corpus: Captioned,
-    files: Mapping[str, Path],
+    files: Mapping[str, Source],
     clip: Clip,
     embeddings: Path,
     *,

@@ -17,6 +17,7 @@ import msgspec
 from backend.campaign.project import rows
 from backend.campaign.project.model import Campaign, Grading, People
 from backend.ground.errors import InputError, ProjectError
+from backend.media.facts import VideoFacts
 from backend.media.jobs import (
     DEFAULT_CACHE_BYTES,
     DEFAULT_CONTEXT_S,
@@ -25,6 +26,7 @@ from backend.media.jobs import (
     ClipForm,
     Profile,
 )
+from backend.media.sources import Source, source_at
 from backend.store import connection
 from backend.store.connection import Store, reading, writing
 from backend.store.files import arriving
@@ -181,6 +183,10 @@ class Project:
     def file(self, stored: str) -> Path:
         """The file behind a stored path."""
         return self.folder / stored
+
+    def source(self, facts: VideoFacts) -> Source:
+        """Where a measured video lies: a file, or a folder of frames."""
+        return source_at(self.file(facts.path), facts.fps)
 
 
 def create(

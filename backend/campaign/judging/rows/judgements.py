@@ -185,11 +185,15 @@ def set_verdict(
         )
 
 
-def add_fault(db: Database, moment_id: MomentId, reason: str, *, at: float) -> None:
+BY_PERSON, BY_FILE = "person", "file"
+"""Who found that a clip cannot be shown: somebody who looked at it, or whoever read the file."""
+
+
+def add_fault(db: Database, moment_id: MomentId, reason: str, *, at: float, found_by: str = BY_PERSON) -> None:
     """This moment's clip cannot be shown; the first reason stays."""
     db.conn.execute(
-        "INSERT OR IGNORE INTO clip_fault (moment_id, reason, reported_at) VALUES (?, ?, ?)",
-        [moment_id, reason, at],
+        "INSERT OR IGNORE INTO clip_fault (moment_id, reason, reported_at, found_by) VALUES (?, ?, ?, ?)",
+        [moment_id, reason, at, found_by],
     )
 
 

@@ -1,0 +1,54 @@
+"""The project's videos as they lie there now."""
+
+from collections.abc import Collection, Sequence
+from fractions import Fraction
+from pathlib import Path
+
+from backend.campaign.nouns import Operator, Person
+from backend.campaign.people import gate
+from backend.campaign.project.folder import Project
+from backend.campaign.videos import looking
+from backend.campaign.videos.model import LookReport, VideoState
+from backend.ground.progress import Progress, named
+from backend.media.sources import USUAL_FPS
+from backend.store.connection import writing
+
+
+def look_at_videos(
+    project: Project,
+    by: Person | Operator,
+    *,
+    videos: Path | None = None,
+    fps: Fraction = USUAL_FPS,
+    decode: bool | None = None,
+    accept: Collection[str] = (),
+    now: float,
+    progress: Progress | None = None,
+) -> LookReport:
+    """Measure every video anew, and find those that were moved; see `backend.campaign.videos.looking`.
+
+    Raises:
+        InputError: a video to accept is not one of the project, or has not changed.
+    """
+    return looking.look(
+        project,
+        gate.in_charge(project.store, by),
+        folder=videos,
+        fps=fps,
+        decode=decode,
+        accept=accept,
+        now=now,
+        progress=named(progress, "looking at videos"),
+    )
+
+
+def video_states(project: Project, by: Person | Operator) -> Sequence[VideoState]:
+    """Every video with what was found the last time that somebody looked."""
+    gate.in_charge(project.store, by)
+    return looking.states(project.store)
+
+
+def settle_videos(project: Project, *, now: float) -> None:
+    """Keep back or offer again the pairs of the videos that somebody took in a moment ago."""
+    with writing(project.store) as db:
+        looking.settle(db, now=now)

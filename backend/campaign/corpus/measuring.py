@@ -1,0 +1,128 @@
+"""Measure the videos that a project takes, and find them again where they lie now.
+
+*Reads* video files, folders of frames, what was measured before. Writes nothing.
+"""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+from backend.campaign.corpus import rows as corpus
+from backend.campaign.corpus.model import CaptionedMoment, Trouble, VideoTrouble
+from backend.campaign.project.folder import Project
+from backend.ground.errors import InputError, VideoUnreadable
+from backend.ground.progress import Steps
+from backend.media.content import changed_words, sha256_of, size_of
+from backend.media.probe import VideoFolder
+from backend.media.sources import Source, source_at
+from backend.media.survey import Survey, survey
+from backend.store.connection import reading
+
+
+def measure(
+    project: Project, videos: Mapping[str, Source], *, decode: bool | None = None, progress: Steps | None = None
+) -> Survey:
+    """Measure videos, by name; contents that the project decoded before are not decoded again.
+
+    Args:
+        project: the project; paths are written down as it keeps them.
+        videos: where each lies.
+        decode: look at every picture for damage inside; None does where that is cheap.
+        progress: called with (videos measured, all).
+    """
+    with reading(project.store) as db:
+        known = corpus.decoded_contents(db)
+    found = survey(videos, decode=decode, known=known, progress=progress)
+    facts = {name: replace(one, path=project.stored_path(Path(one.path))) for name, one in found.facts.items()}
+    return replace(found, facts=facts)
+
+
+def measure_named(
+    project: Project,
+    moments: Iterable[CaptionedMoment],
+    anew: Mapping[str, str],
+    videos: Path,
+    file: str,
+    fps: Fraction,
+    decode: bool | None,
+    progress: Steps | None,
+) -> tuple[Survey, list[VideoTrouble]]:
+    """Find and measure the file of every video that a file names; what is wrong with some of them.
+
+    Args:
+        project: the project.
+        moments: which name the videos.
+        anew: videos that the project has under other names: its names -> the file's.
+        videos: the folder to find them in.
+        file: for messages.
+        fps: frames a second of folders of frames.
+        decode: see `measure`.
+        progress: see `measure`.
+
+    Raises:
+        InputError: none can be shown: each is a problem of the row that names it first.
+    """
+    first: dict[str, CaptionedMoment] = {}
+    for moment in moments:
+        first.setdefault(moment.video, moment)
+    with reading(project.store) as db:
+        known = {anew.get(name, name): content for name, content in corpus.contents(db).items()}
+    folder = VideoFolder(videos)
+    sources: dict[str, Source] = {}
+    missing: dict[str, str] = {}
+    for name in first:
+        try:
+            sources[name] = source_at(folder.find(name), fps)
+        except VideoUnreadable as error:
+            missing[name] = str(error)
+    lost = {name: known[name] for name in missing if name in known}
+    taken = {one if isinstance(one, Path) else one.path for one in sources.values()}
+    for name, source in found_again(lost, sorted(folder.videos), taken).items():
+        sources[name] = source
+        del missing[name]
+    measured = measure(project, sources, decode=decode, progress=progress)
+    if not measured.facts:
+        told = {**missing, **measured.unreadable}
+        raise InputError([moment.problem(file, told[name]) for name, moment in first.items()])
+    changed = {name for name, one in measured.facts.items() if name in known and known[name].sha256 != one.sha256}
+    kept = {name: one for name, one in measured.facts.items() if name not in changed}
+    troubles = [
+        *(VideoTrouble(name, Trouble.MISSING, message) for name, message in missing.items()),
+        *(VideoTrouble(name, Trouble.UNREADABLE, message) for name, message in measured.unreadable.items()),
+        *(VideoTrouble(name, Trouble.CHANGED, changed_words(measured.facts[name].path)) for name in sorted(changed)),
+    ]
+    return replace(measured, facts=kept), troubles
+
+
+def found_again(
+    wanted: Mapping[str, corpus.Content], candidates: Iterable[Path], taken: Collection[Path] = ()
+) -> dict[str, Source]:
+    """Where videos lie now, told by their content, whatever they are called.
+
+    Args:
+        wanted: the content of each, by name.
+        candidates: files and folders of frames to look at, in order; only those of a fitting size are read.
+        taken: those that are other videos.
+    """
+    found: dict[str, Source] = {}
+    left = dict(wanted)
+    used = set(taken)
+    for path in candidates:
+        if path in used or not left:
+            continue
+        for name, content in left.items():
+            if _is(source_at(path, content.fps), content):
+                found[name] = source_at(path, content.fps)
+                used.add(path)
+                del left[name]
+                break
+    return found
+
+
+def _is(source: Source, content: corpus.Content) -> bool:
+    try:
+        # Nobody knows the size of a video that was taken in before sizes were kept.
+        return content.size_bytes in (0, size_of(source)) and sha256_of(source) == content.sha256
+    except (OSError, VideoUnreadable):
+        return False

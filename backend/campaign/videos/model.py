@@ -1,0 +1,79 @@
+"""What is known of the videos, and what looking at them anew gave."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from backend.campaign.corpus.model import Trouble
+
+
+@dataclass(frozen=True, slots=True)
+class VideoState:
+    """One video of the project; `path` is None while nobody has shown its file.
+
+    `waiting` are pairs that still want grades, `judged` those that somebody graded. `message` says in words what the
+    trouble is.
+    """
+
+    video: str
+    path: str | None
+    duration_s: float
+    fps: Fraction | None
+    width_px: int
+    height_px: int
+    codec: str
+    has_audio: bool
+    frames: int
+    decoded: bool
+    trouble: Trouble | None
+    message: str
+    waiting: int = 0
+    judged: int = 0
+
+    @property
+    def shown(self) -> bool:
+        """Whether its clips can be shown."""
+        return self.path is not None and self.trouble in (None, Trouble.DAMAGED)
+
+    @property
+    def advice(self) -> str:
+        """What its trouble means for the pairs, and what to do next; empty where all is well."""
+        told = []
+        if self.waiting and not self.shown:
+            told.append(f"{_pairs(self.waiting)} wait{'s' * (self.waiting == 1)} for it.")
+        match self.trouble:
+            case Trouble.CHANGED:
+                if self.judged:
+                    were = "was" if self.judged == 1 else "were"
+                    told.append(f"{_pairs(self.judged)} {were} graded by the former content, and the grades stay.")
+                told.append(f"Put the former file back, or take the new one with --accept {self.video}.")
+            case Trouble.MISSING:
+                told.append("Put the file back, or say where it lies with --videos FOLDER.")
+            case Trouble.UNREADABLE:
+                told.append("Put a whole copy in its place, then look again.")
+            case Trouble.DAMAGED:
+                told.append("Its clips are shown; put a whole copy in its place if there is one.")
+        return " ".join(told)
+
+
+@dataclass(frozen=True, slots=True)
+class LookReport:
+    """All videos in order of their names, and what became of them.
+
+    `moved` are those that were found again elsewhere, with where they lie now; `accepted` those whose new content was
+    taken in; `freed` clips are offered again. `decoded`: every picture was looked at.
+    """
+
+    videos: tuple[VideoState, ...]
+    moved: tuple[tuple[str, str], ...]
+    accepted: tuple[str, ...]
+    freed: int
+    decoded: bool
+
+    @property
+    def wrong(self) -> tuple[VideoState, ...]:
+        """Those with something wrong."""
+        return tuple(one for one in self.videos if one.trouble is not None)
+
+
+def _pairs(count: int) -> str:
+    return "1 pair" if count == 1 else f"{count:,} pairs"

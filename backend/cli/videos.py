@@ -1,0 +1,146 @@
+"""The videos of a project, looked at anew: `reelrank probe`."""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+import typer
+
+from backend import api
+from backend.campaign.corpus.model import VideoTrouble
+from backend.campaign.videos.model import VideoState
+from backend.cli.output import Dir, Json, now, progress_bar, say, seconds, table
+
+NOT_ALL = 3
+"""The exit code of what was done, but not for everything it was asked for."""
+
+DecodeOption = Annotated[
+    bool | None,
+    typer.Option(
+        "--decode/--no-decode",
+        help="Look at every picture for damage inside; where that is quick (100 MB), it is done by itself.",
+        show_default=False,
+    ),
+]
+FpsOption = Annotated[
+    str,
+    typer.Option("--frames-per-s", metavar="N", help="Of videos that are folders of frames; TVR has 3."),
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the command line."""
+    app.command("probe")(probe)
+
+
+def probe(
+    folder: Dir,
+    videos: Annotated[
+        Path | None,
+        typer.Option(
+            "--videos",
+            metavar="FOLDER",
+            help="Where to look for videos that are not in their place; else where the others lie.",
+            show_default=False,
+        ),
+    ] = None,
+    frames_per_s: FpsOption = "3",
+    decode: DecodeOption = None,
+    accept: Annotated[
+        list[str] | None,
+        typer.Option("--accept", metavar="VIDEO", help="Take in the new content of a video that has changed."),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Look at every video anew: what it is, where it lies now, and what is wrong with it; code 3 if anything is.
+
+    A video is its content: one that was moved or renamed is found again. Pairs whose video cannot be shown are handed
+    out to nobody, until it can.
+
+    Example: reelrank probe my-project --decode
+    """
+    start = now()
+    fps = frame_rate(frames_per_s)
+    project = api.open_project(folder)
+    with progress_bar() as progress:
+        report = api.look_at_videos(
+            project,
+            api.OPERATOR,
+            videos=videos,
+            fps=fps,
+            decode=decode,
+            accept=accept or (),
+            now=start,
+            progress=progress,
+        )
+    if json:
+        say(msgspec.json.encode([_plain(one) for one in report.videos]).decode())
+        raise typer.Exit(NOT_ALL if report.wrong else 0)
+    table(
+        ("video", "file", "length", "frames/s", "size", "codec", "sound", "what is wrong"),
+        [_row(one) for one in report.videos],
+        left=(True, True, False, False, False, True, True, True),
+    )
+    say("")
+    for video, path in report.moved:
+        say(f"Found again: {video} lies at {path}.")
+    for video in report.accepted:
+        say(f"The new content of {video} was taken in; what was graded by the former one stays.")
+    if report.freed:
+        say(f"{report.freed:,} clips are offered again.")
+    for one in report.wrong:
+        say(f"{one.video}: {one.advice}")
+    undecoded(report.videos)
+    wrong = f"{len(report.wrong):,} with something wrong" if report.wrong else "nothing wrong"
+    say(f"{len(report.videos):,} videos, {wrong} ({seconds(start)}).")
+    raise typer.Exit(NOT_ALL if report.wrong else 0)
+
+
+def frame_rate(text: str) -> Fraction:
+    """Frames a second, `3`, `2.5` or `24000/1001`; anything else is wrong usage."""
+    try:
+        rate = Fraction(text)
+    except (ValueError, ZeroDivisionError):
+        rate = Fraction(0)
+    if rate <= 0:
+        raise typer.BadParameter(f"{text!r} is not a number above 0 such as 3", param_hint="--frames-per-s")
+    return rate
+
+
+def tell(troubles: Sequence[VideoTrouble]) -> None:
+    """Say what is wrong with videos that were taken in, all at once."""
+    if not troubles:
+        return
+    said = "1 video has" if len(troubles) == 1 else f"{len(troubles):,} videos have"
+    say(f"\n{said} something wrong; the rest was taken:")
+    table(("video", "what is wrong"), [(one.video, one.message) for one in troubles], left=(True, True))
+
+
+def undecoded(videos: Sequence[VideoState]) -> None:
+    """Say that damage inside is not known of everything."""
+    count = sum(one.shown and not one.decoded for one in videos)
+    if count:
+        which = "1 video was" if count == 1 else f"{count:,} videos were"
+        say(f"The pictures of {which} not looked at, one by one: --decode does, and finds damage inside.")
+
+
+def _row(one: VideoState) -> tuple[str, ...]:
+    if one.fps is None:
+        return (one.video, one.path or "", f"{one.duration_s:.2f} s", "", "", "", "", one.message)
+    return (
+        one.video,
+        one.path or "",
+        f"{one.duration_s:.2f} s",
+        f"{float(one.fps):.3f}".rstrip("0").rstrip("."),
+        f"{one.width_px}x{one.height_px}",
+        one.codec,
+        "yes" if one.has_audio else "no",
+        one.message,
+    )
+
+
+def _plain(one: VideoState) -> dict[str, object]:
+    named = {name: getattr(one, name) for name in VideoState.__slots__}
+    return {**named, "fps": None if one.fps is None else str(one.fps), "advice": one.advice}

@@ -1,0 +1,43 @@
+"""`reelrank probe`, and what `reelrank import` says of videos with something wrong."""
+
+import json
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+
+from backend import api
+from numbered_videos import write_source
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+def test_the_commands_tell_it_and_say_so_by_their_code(reelrank: Run, tmp_path: Path) -> None:
+    project = api.init_project(tmp_path / "project", encoder="minilm")
+    project.store.close()
+    folder = tmp_path / "videos"
+    folder.mkdir()
+    write_source(folder / "good.mp4", range(50), Fraction(1, 25))
+    line = {"start": 0.5, "end": 1.5, "caption": "A dog.", "duration": 2.0}
+    file = tmp_path / "moments.jsonl"
+    file.write_text("".join(json.dumps({"video": video, **line}) + "\n" for video in ("gone", "good")))
+    code, out, err = reelrank("import", project.folder, file, "--videos", folder)
+    assert (code, err) == (3, "")
+    assert "1 video has something wrong; the rest was taken:" in out
+    assert f"gone: no video file in {folder}" in " ".join(out.split())
+    code, out, _ = reelrank("probe", project.folder)
+    assert code == 3
+    words = " ".join(out.split())
+    assert "good " in words
+    assert "2.00 s 25 128x48 h264 no" in words
+    assert "gone: Put the file back, or say where it lies with --videos FOLDER." in words
+    assert "2 videos, 1 with something wrong" in words
+    write_source(folder / "gone.mp4", range(40), Fraction(1, 25))
+    code, out, _ = reelrank("probe", project.folder, "--json", "--no-decode")
+    told = {one["video"]: one for one in json.loads(out)}
+    assert code == 0
+    assert (told["gone"]["trouble"], told["gone"]["fps"], told["gone"]["frames"]) == (None, "25", 40)
+    assert (told["gone"]["decoded"], told["good"]["decoded"]) == (False, True)
+    assert "--decode" in reelrank("probe", project.folder, "--no-decode")[1]
+    code, _, err = reelrank("probe", project.folder, "--accept", "good")
+    assert (code, err) == (1, "reelrank: good: is no video of the project that has changed\n")
+    assert reelrank("probe", project.folder, "--frames-per-s", "many")[0] == 2
