@@ -28,7 +28,7 @@ REPLY_LENGTH = 600
 def clip(pair: PairReview) -> None:
     """The clip, and what it was cut from. At most once a pair on a page."""
     review_clip(pair)
-    st.caption(f"{plain(wording.moment(pair))} · rank {pair.rank}  \n“{plain(pair.caption)}”")
+    st.caption(f"{plain(wording.moment(pair))} · rank {pair.rank}  \n{plain(wording.caption(pair.caption))}")
 
 
 def heading(pair: PairReview) -> None:

@@ -146,7 +146,7 @@ def _offer(text: str, offer: Offer, scale: Scale) -> None:
         clip_at(
             f"/moments.mp4?{address}", _label(offer.video, offer.start_s, offer.end_s), f"offered-{offer.moment_id}"
         )
-        st.caption(f"“{plain(offer.caption)}” · similarity {offer.similarity:.2f}")
+        st.caption(f"{plain(wording.caption(offer.caption))} · similarity {offer.similarity:.2f}")
         with st.popover("Use for practice", width="stretch"), st.form(f"practise-{offer.moment_id}", border=False):
             st.selectbox(
                 "Right grade",

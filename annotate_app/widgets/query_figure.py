@@ -41,7 +41,7 @@ def columns(pairs: Sequence[PairReview], last: int, scale: Scale) -> list[dict[s
             "Relevance": wording.grade(pair.relevance, scale) if pair.relevance is not None else _why_none(pair),
             "sign": str(pair.relevance) if pair.relevance is not None else _sign(pair),
             "Similarity": pair.similarity,
-            "Caption": pair.caption,
+            "Caption": pair.caption or wording.NO_CAPTION,
             "colour": LAST if place >= before else EARLIER,
             "from": pair.rank - 0.42,
             "to": pair.rank + 0.42,

@@ -34,8 +34,18 @@ EXAM_WORDS = {
     ExamPhase.PASSED: "passed",
     ExamPhase.EXEMPT: "exempt",
 }
+NO_CAPTION = "no caption"
 _SEVERAL = {"batch": "batches", "person": "people", "entry": "entries", "query": "queries", "reply": "replies"}
 _NUMBERS = ("None", "One", "Two", "Three", "Four", "Five")
+
+
+def caption(text: str | None) -> str:
+    """What stands where a moment's caption is shown.
+
+    >>> caption("A dog runs."), caption(None)
+    ('“A dog runs.”', 'no caption')
+    """
+    return NO_CAPTION if text is None else f"“{text}”"
 
 
 def number(count: int) -> str:

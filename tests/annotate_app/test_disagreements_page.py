@@ -86,6 +86,15 @@ def test_a_case_tells_the_grades_and_the_rule(open_page: Open, project: fake_api
     assert "Dee" in html(app)
 
 
+def test_a_moment_without_a_caption_says_so(open_page: Open, project: fake_api.Project) -> None:
+    pairs, key = project.pairs[QueryId(3)], one(project, Verdict.ESCALATED)
+    at = next(nth for nth, pair in enumerate(pairs) if pair.pair == key)
+    pairs[at] = replace(pairs[at], caption=None)
+    shown = " ".join(sentences(open_page(case=key)))
+    assert "no caption" in shown
+    assert "None" not in shown
+
+
 def test_six_grades_and_a_re_opening_are_told(open_page: Open, project: fake_api.Project) -> None:
     pairs, key = project.pairs[QueryId(3)], one(project, Verdict.DISCARDED)
     at = next(nth for nth, pair in enumerate(pairs) if pair.pair == key)

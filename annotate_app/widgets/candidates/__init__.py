@@ -63,7 +63,7 @@ def _candidate(pair: PairReview, grading: Grading, opens: str) -> str:
         f"<article data-opens='{pair.rank}' aria-label='Rank {pair.rank}'>"
         f"<header><h4>{link}</h4>{_relevance(pair)}<span>{pair.verdict.value}</span>"
         f"<span>{escape(wording.found_by(pair))}</span><span>{escape(wording.moment(pair))}</span></header>"
-        f"<p class='rr-caption'>“{escape(pair.caption)}”</p>{_board(pair)}"
+        f"<p class='rr-caption'>{escape(wording.caption(pair.caption))}</p>{_board(pair)}"
         f"<div class='rr-steps'><div><p>{escape(wording.why(pair, grading))}</p>{notes}{skips}</div>"
         f"<div>{pair_view.grades_table(pair)}</div></div></article>"
     )

@@ -128,7 +128,8 @@ def moment_documents(project: Project, *, with_published: bool = False) -> dict[
     """Every moment in the form of the release.
 
     Its caption is an imprecise one, empty where there is none: published words may hold names. Where no caption of the
-    project was rewritten, it is the published one. `with_published` adds that in any case, in a field of its own.
+    project was rewritten, it is the published one. `with_published` adds that in any case, in a field of its own. A
+    moment that nobody ever described has None in their place.
     """
     db = project.store.db
     imprecise = rewrites.released_captions(db)
@@ -137,7 +138,7 @@ def moment_documents(project: Project, *, with_published: bool = False) -> dict[
             "video_name": moment.video,
             "timestamp": [moment.start_s, moment.end_s],
             "duration": moment.duration_s,
-            "caption": moment.caption if imprecise is None else imprecise.get(moment_id, ""),
+            "caption": moment.caption if imprecise is None or moment.caption is None else imprecise.get(moment_id, ""),
             **({"published_caption": moment.caption} if with_published else {}),
         }
         for moment_id, moment in corpus.moment_details(db).items()

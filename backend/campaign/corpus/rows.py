@@ -281,20 +281,20 @@ def captions_where(db: Database, where: str) -> list[CaptionRow]:
 
 @dataclass(frozen=True, slots=True)
 class MomentDetails:
-    """A moment as a release describes it."""
+    """A moment as a release describes it; `caption` is None where it has none."""
 
     video: str
     start_s: float
     end_s: float
     duration_s: float
-    caption: str
+    caption: str | None
 
 
 def moment_details(db: Database) -> dict[MomentId, MomentDetails]:
-    """Every moment, with its first published caption and the duration of its video."""
+    """Every moment, with its first published caption, if it has one, and the duration of its video."""
     rows = db.conn.execute(
         "SELECT m.moment_id, v.name, m.start_s, m.end_s, v.duration_s, min(c.caption_id), c.text "
-        "FROM moment m JOIN video v USING (video_id) JOIN caption c USING (moment_id) "
-        "WHERE c.kind = 'published' GROUP BY m.moment_id"
+        "FROM moment m JOIN video v USING (video_id) "
+        "LEFT JOIN caption c ON c.moment_id = m.moment_id AND c.kind = 'published' GROUP BY m.moment_id"
     )
     return {MomentId(r[0]): MomentDetails(r[1], r[2], r[3], r[4], r[6]) for r in rows}

@@ -90,7 +90,7 @@ def add(
     new = [pair for pair in campaign.pairs if pair.pair_id not in known]
     videos, added_moments = _add_moments(db, new, campaign.durations)
     moments = earlier.moment_ids(db)
-    asked, added_queries, renumbered = _add_queries(db, campaign.pairs, moments)
+    asked, added_queries, renumbered = _add_queries(db, campaign.pairs, moments, campaign.pairs_file)
     batch = [(asked[pair.query], (pair.rank - 1) // batch_size + 1) for pair in new]
     lacking = sorted(set(batch) - earlier.batch_ids(db).keys())
     earlier.add_batches(db, lacking, at=now)
@@ -116,9 +116,9 @@ def _add_moments(db: Database, pairs: list[EarlierPair], durations: dict[str, fl
 
 
 def _add_queries(
-    db: Database, pairs: Sequence[EarlierPair], moments: dict[Span, int]
+    db: Database, pairs: Sequence[EarlierPair], moments: dict[Span, int], source: str
 ) -> tuple[dict[str, int], int, int]:
-    """Add the queries that are lacking, in the order of the file.
+    """Add the queries that are lacking, in the order of the file, whose name is `source`.
 
     Returns:
         The number of every query, how many are new, and how many of the file have another number here.
@@ -142,9 +142,10 @@ def _add_queries(
             numbers[text] = next(following)
         nearest = sorted(by_query[text], key=lambda pair: pair.rank)
         offered = [caption for pair in nearest for caption in captions[moments[pair.span]]]
-        own = next((caption_id for caption_id, words in offered if words == text), offered[0][0])
+        first = offered[0][0] if offered else None
+        own = next((caption_id for caption_id, words in offered if words == text), first)
         rows.append((numbers[text], text, own, nearest[0].split or Split.TEST))
-    earlier.add_queries(db, rows)
+    earlier.add_queries(db, rows, source)
     renumbered = sum(number is not None and number != numbers[text] for text, number in wanted.items())
     return numbers, len(lacking), renumbered
 

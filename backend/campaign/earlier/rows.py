@@ -114,13 +114,16 @@ def add_people(db: Database, people: Iterable[tuple[Person, bool]], *, at: float
     )
 
 
-def add_queries(db: Database, queries: Iterable[tuple[int, str, int, Split]]) -> None:
-    """Add queries as (number, text, caption, split), to be judged after all others."""
+def add_queries(db: Database, queries: Iterable[tuple[int, str, int | None, Split]], source: str) -> None:
+    """Add queries as (number, text, caption, split), to be judged after all others.
+
+    Those whose moments have no caption are of the source, the file that brought them.
+    """
     last: int = db.conn.execute("SELECT coalesce(max(position), 0) FROM query").fetchone()[0]
     db.conn.executemany(
-        "INSERT INTO query (query_id, text, caption_id, split, position) VALUES (?, ?, ?, ?, ?)",
+        "INSERT INTO query (query_id, text, caption_id, split, position, source) VALUES (?, ?, ?, ?, ?, ?)",
         (
-            (query_id, text, caption_id, split.value, position)
+            (query_id, text, caption_id, split.value, position, source if caption_id is None else "")
             for position, (query_id, text, caption_id, split) in enumerate(queries, start=last + 1)
         ),
     )

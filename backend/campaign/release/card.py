@@ -3,7 +3,6 @@
 from collections import Counter
 
 from backend import __version__
-from backend.campaign.captions.rules.differences import RewriteSummary
 from backend.campaign.judging.rules import RE_OPENED_RULE, RULE_VERSION
 from backend.campaign.nouns import Split, Verdict
 from backend.campaign.release.model import Contents, Terms
@@ -55,7 +54,7 @@ Made with ReelRank {__version__}. Candidates chosen by `{counts["encoder"]}`; co
 `video_corpus.json` every video with its duration in seconds and an index; `raw_annotation.csv` every grade that
 counts, `raw_query_moment_pair.csv` every pair that was judged. `manifest.json` has the SHA-256 of each file.
 Two grades that {agree} are a consensus on their mean, rounded {half}.
-{_left_out(contents)}{_terms(contents.terms)}{counted}{_captions(contents.rewriting, contents.without_caption)}"""
+{_left_out(contents)}{_terms(contents.terms)}{counted}{_captions(contents)}"""
 
 
 def _re_opened(contents: Contents) -> str:
@@ -89,18 +88,21 @@ def _terms(terms: Terms) -> str:
     return f"\n## Licence and citation\n\n{licence}\n" + (f"\nPlease cite:\n\n{quoted}" if quoted else "")
 
 
-def _captions(changes: RewriteSummary | None, without_caption: int) -> str:
+def _captions(contents: Contents) -> str:
     """What kind of captions these are, and what rewriting did to them: the paper's Table 3."""
+    changes, undescribed = contents.rewriting, contents.undescribed
+    bare = f"\nMoments that nobody described: {undescribed:,}; their captions are null.\n" if undescribed else ""
     if changes is None:
-        return """
+        return f"""
 ## Captions
 
 Captions are as published: none was rewritten in this project, so they and the queries may name people.
-"""
+{bare}"""
+    kept_back = contents.without_caption - undescribed
     none = (
-        f" Moments without an imprecise caption, because it was rejected or not decided: {without_caption:,}; "
+        f" Moments without an imprecise caption, because it was rejected or not decided: {kept_back:,}; "
         "their captions are empty."
-        if without_caption
+        if kept_back
         else ""
     )
     shown = changes.replacements[:_SHOWN]
@@ -113,7 +115,7 @@ Captions are as published: none was rewritten in this project, so they and the q
 ## Captions
 
 Captions are imprecise, as the queries are: names and other specifics of the published captions were replaced.{none}
-
+{bare}
 | | |
 | --- | ---: |
 | imprecise captions | {changes.captions:,} |

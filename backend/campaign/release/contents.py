@@ -56,6 +56,7 @@ def read(project: Project, options: ReleaseOptions) -> Contents:
         rewriting=changes,
         published_captions=options.with_published or not rewritten,
         without_caption=sum(not moment["caption"] for moment in moments.values()),
+        undescribed=sum(moment["caption"] is None for moment in moments.values()),
         changed_at=changed_at,
         options=options,
         selection=selection,

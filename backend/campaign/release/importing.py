@@ -20,6 +20,8 @@ from backend.campaign.earlier.judgements import JudgementsReport
 from backend.campaign.earlier.rows import ENCODER, moment_ids
 from backend.campaign.earlier.rules.campaign_files import EarlierCampaign, read_campaign
 from backend.campaign.judging.rows import judgements, rulings
+from backend.campaign.moments import rows as proposed
+from backend.campaign.moments.model import Origin
 from backend.campaign.nouns import OPERATOR, GradeMeaning, Role, Rounding, Scale, Split, Verdict
 from backend.campaign.people import accounts, gate
 from backend.campaign.project import folder as projects
@@ -212,8 +214,10 @@ def _add_moments(db: Database, release: _Release, now: float) -> int:
     pairs = release.campaign.pairs
     table = read_csv(release.pairs, PAIRS, ["pair_id"], ["published_caption"])
     published = dict(zip(table.rows, table.columns.get("published_caption", ()), strict=False))
+    imprecise = release.manifest.captions == "imprecise"
     found = returning.moments(
-        release.truth.values(), release.training, pairs, published, dict(release.campaign.durations)
+        *(release.truth.values(), release.training, pairs, published, dict(release.campaign.durations)),
+        imprecise=imprecise,
     )
     durations = release.durations or {
         **{one.span[0]: one.duration_s for one in found if one.duration_s is not None},
@@ -222,8 +226,11 @@ def _add_moments(db: Database, release: _Release, now: float) -> int:
     lacking = sorted({one.span[0] for one in found} - durations.keys())
     if lacking:
         raise InputError.single(PAIRS, f"the release does not say how long the video {lacking[0]!r} lasts")
-    videos, moments, captions = corpus.add_moments(db, [one.stored() for one in found], durations, {})
-    if release.manifest.captions == "imprecise":
+    described = [stored for one in found if (stored := one.stored())]
+    videos, moments, captions = corpus.add_moments(db, described, durations, {})
+    bare = [one.span for one in found if one.stored() is None]
+    moments += sum(proposed.add(db, video, [(start, end)], Origin.IMPORTED) for video, start, end in bare)
+    if imprecise:
         _add_imprecise(db, found, now)
     what = {"file": release.name, "format": "release", "videos": videos, "moments": moments, "captions": captions}
     events.record(db, EventKind.CORPUS_IMPORTED, at=now, actor=None, subject="corpus", payload=what)

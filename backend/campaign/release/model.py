@@ -183,7 +183,9 @@ class Contents:
     published_captions: bool
     """Whether published captions are in it, in whichever field."""
     without_caption: int
-    """Moments that have no imprecise caption."""
+    """Moments that have no caption in the release."""
+    undescribed: int
+    """Those of them that nobody described."""
     changed_at: float
     """When something last happened that a release tells of: two releases of one state are the same."""
     options: ReleaseOptions

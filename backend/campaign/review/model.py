@@ -80,7 +80,8 @@ class PairReview:
     video: str
     start_s: float
     end_s: float
-    caption: str
+    caption: str | None
+    """The first published one; None where the moment has none."""
     rank: int
     similarity: float | None
     """None where no caption was found by it, but a run found the moment."""

@@ -52,5 +52,5 @@ class Offer:
     video: str
     start_s: float
     end_s: float
-    caption: str
+    caption: str | None
     similarity: float

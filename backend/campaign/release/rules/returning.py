@@ -23,15 +23,21 @@ _ENCODER = re.compile(r"(?P<name>.+) kind=(?P<kind>sup|unsup|minilm) .*?(?:dtype
 
 @dataclass(frozen=True, slots=True)
 class ReturnedMoment:
-    """A moment with the captions that the release has of it; `published` is None where it keeps that back."""
+    """A moment with the captions that the release has of it.
+
+    `caption` is empty where the release keeps it back, None where the moment has none; `published` is None where the
+    release keeps that back, or there is none.
+    """
 
     span: Span
-    caption: str
+    caption: str | None
     published: str | None
     duration_s: float | None
 
-    def stored(self) -> CaptionedMoment:
-        """The moment under its published caption, or what stands in its place."""
+    def stored(self) -> CaptionedMoment | None:
+        """The moment under its published caption, or what stands in its place; None where nobody described it."""
+        if self.caption is None and not self.published:
+            return None
         return CaptionedMoment(*self.span, self.published or self.caption or NO_CAPTION, 1, self.duration_s)
 
 
@@ -49,6 +55,8 @@ def moments(
     pairs: Sequence[EarlierPair],
     published: Mapping[int, str],
     durations: Mapping[str, float],
+    *,
+    imprecise: bool,
 ) -> list[ReturnedMoment]:
     """Every moment of the release once, in the order of its files.
 
@@ -58,18 +66,21 @@ def moments(
         pairs: of `raw_query_moment_pair.csv`, in file order.
         published: the published captions there, by row.
         durations: seconds of videos, of that file.
+        imprecise: whether an empty caption of that file may be one kept back; the JSON files tell, where they have
+            the moment.
     """
     found: dict[Span, ReturnedMoment] = {}
     for pair in pairs:
-        one = ReturnedMoment(pair.span, pair.caption or "", published.get(pair.row), durations.get(pair.span[0]))
+        caption = pair.caption or ("" if imprecise else None)
+        one = ReturnedMoment(pair.span, caption, published.get(pair.row), durations.get(pair.span[0]))
         found.setdefault(pair.span, one)
     files: list[Queries[GradedMoment] | Queries[Moment]] = [*truth, *([training] if training else [])]
     for file in files:
         for entry in file.entries:
             for _, m in entry.moments:
                 span = (m.video_name, *m.timestamp)
-                if span not in found:
-                    found[span] = ReturnedMoment(span, m.caption or "", m.published_caption, m.duration)
+                if span not in found or (m.caption is None and not found[span].caption):
+                    found[span] = ReturnedMoment(span, m.caption, m.published_caption, m.duration)
     return list(found.values())
 
 
