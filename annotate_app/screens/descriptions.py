@@ -14,7 +14,7 @@ from annotate_app.plain import plain
 from annotate_app.widgets import address_state, describing_choice, look, tables
 from annotate_app.widgets import description_acts as acts
 from annotate_app.widgets.case_keys import keys_of, legend_of
-from annotate_app.widgets.long_list import ListRow, long_list
+from annotate_app.widgets.long_list import ListColumn, ListRow, long_list
 from annotate_app.widgets.review_clip import clip_at
 from backend import api
 from backend.campaign.describing.model import (
@@ -79,8 +79,10 @@ def _review(project: api.Project, lead: Person) -> None:
             clears=clears,
             placeholder="Words, video or author",
             label_visibility="collapsed",
-            width=220,
+            width=210,
         )
+        orders = {value: told for value, (told, _, _) in acts.ORDERS.items()}
+        address_state.choice("Order", "order", orders, clears=clears, box=True, label_visibility="collapsed", width=180)
     keys = api.description_keys(project, lead, acts.wanted())
     found = _on_show(project, lead, keys)
     if found is None:
@@ -158,9 +160,9 @@ def _case(found: DescriptionReview) -> None:
         with words:
             badge = f":{_COLOURS[found.status]}-badge[{acts.LABELS.get(found.status.value, 'Withdrawn').lower()}]"
             st.markdown(f"**{plain(found.author)}** {badge}")
-            _words_of(found)
-            for note in found.notes:
+            for note in found.notes if found.status is DescriptionStatus.WAITING else ():
                 st.caption(f":material/info: {plain(note)}")
+            _words_of(found)
         look.refusal(acts.PROBLEM)
         _beside(found)
 
@@ -219,11 +221,11 @@ def _beside(found: DescriptionReview) -> None:
 def _list(project: api.Project, lead: Person, count: int, key: str) -> None:
     def fetch(first: int, most: int) -> Sequence[ListRow]:
         found = api.find_descriptions(project, lead, acts.wanted(), first=first, most=most)
-        return [ListRow(one.description, (_told(one), escape(one.video))) for one in found]
+        return [ListRow(one.description, (_told(one),)) for one in found]
 
     long_list(
         "Descriptions",
-        acts.COLUMNS,
+        (ListColumn("Descriptions"),),
         count,
         fetch,
         opens=acts.ON_SHOW,
@@ -234,8 +236,8 @@ def _list(project: api.Project, lead: Person, count: int, key: str) -> None:
 
 
 def _told(line: DescriptionLine) -> str:
-    state = acts.LABELS[line.status.value].lower()
-    return f"{escape(line.sentence)}<small class='rr-of-case'>{escape(line.author)} · {escape(state)}</small>"
+    more = f"{line.author} · {line.video} · {acts.LABELS[line.status.value].lower()}"
+    return f"{escape(line.sentence)}<small class='rr-of-case'>{escape(more)}</small>"
 
 
 def _moments(beside: Sequence[BesideIt]) -> dict[MomentId, str]:

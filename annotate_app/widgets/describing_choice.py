@@ -124,6 +124,10 @@ def reword(version: int) -> None:
     state["describing_words_problem"] = look.as_lead(act)
 
 
+def _time(hours: float) -> str:
+    return f"{hours:.1f} h" if hours >= 1 else f"{60 * hours:.0f} min"
+
+
 def _figures(project: api.Project, lead: Person, figures: DescribingFigures) -> None:
     if not figures.people:
         return
@@ -143,7 +147,7 @@ def _figures(project: api.Project, lead: Person, figures: DescribingFigures) -> 
         (
             escape(one.name),
             *(f"{count:,}" for count in (one.waiting, one.returned, one.accepted)),
-            f"{one.active_h:.1f} h",
+            _time(one.active_h),
         )
         for one in figures.people
     ]

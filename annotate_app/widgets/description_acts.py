@@ -7,7 +7,6 @@ from functools import partial
 import streamlit as st
 
 from annotate_app.widgets import address_state, look
-from annotate_app.widgets.long_list import ListColumn, sorted_by
 from backend import api
 from backend.campaign.describing.model import DescriptionFilter, DescriptionSort, DescriptionStatus
 from backend.campaign.nouns import Person
@@ -26,7 +25,14 @@ LABELS = {
     DescriptionStatus.ACCEPTED.value: "Accepted",
     ALL: "All",
 }
-COLUMNS = (ListColumn("Description", sort="sentence"), ListColumn("Video", sort="video", phone=False))
+ORDERS = {
+    "": ("Oldest first", DescriptionSort.AGE, False),
+    "newest": ("Newest first", DescriptionSort.AGE, True),
+    "video": ("By video and time", DescriptionSort.VIDEO, False),
+    "author": ("By author", DescriptionSort.AUTHOR, False),
+    "sentence": ("By sentence", DescriptionSort.SENTENCE, False),
+}
+"""By what stands in the address: the words for it, and what it means."""
 KEYS = ("a", "t", "u")
 """Of buttons that do something about a description."""
 _UNDO = "descriptions_undo"
@@ -90,12 +96,12 @@ def step(by: int) -> None:
 def wanted() -> DescriptionFilter:
     """What the address asks for."""
     shown = address_state.read("show", DescriptionStatus.WAITING.value)
-    by = sorted_by(COLUMNS)
+    _, sort, down = ORDERS.get(address_state.read("order"), ORDERS[""])
     return DescriptionFilter(
         None if shown == ALL else DescriptionStatus(shown if shown in LABELS else DescriptionStatus.WAITING.value),
         address_state.read("q"),
-        DescriptionSort(by.removeprefix("-")),
-        by.startswith("-"),
+        sort,
+        down,
     )
 
 

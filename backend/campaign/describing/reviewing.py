@@ -100,7 +100,7 @@ def accept(
             raise ProjectError(f"the caption has {len(text)} signs: say it in {LONGEST_SENTENCE}")
         span = row.span
         if into is None:
-            moment = captioning.moment_at(db, row.video_id, *span)
+            moment = captioning.moment_at(db, row.video, span)
         else:
             there = captioning.moment_of(db, into)
             if there is None or there[0] != row.video_id or not same_span(there[1:], row.span):
@@ -227,7 +227,7 @@ def _beside(db: Database, row: DescriptionRow) -> list[BesideIt]:
     """What shows the same seconds: moments that may take the sentence as another caption, and other descriptions."""
     moments = [
         BesideIt(start_s, end_s, text, moment_id=moment_id)
-        for moment_id, start_s, end_s, text in reviewed.moments_of(db, row.video_id)
+        for moment_id, start_s, end_s, text in reviewed.moments_within(db, row.video_id, row.span)
         if moment_id != row.moment_id and same_span((start_s, end_s), row.span)
     ]
     others = descriptions.where(

@@ -14,6 +14,7 @@ from backend.campaign.describing.model import DescriberSelf, DescribeWork, Descr
 from backend.campaign.describing.rows import choices, descriptions
 from backend.campaign.describing.rows.descriptions import DescriptionRow
 from backend.campaign.describing.rules import ALSO_TAKEN, looked_at, order, same_span, wanted
+from backend.campaign.moments import rows as moments
 from backend.campaign.nouns import Annotator
 from backend.campaign.project.folder import Project
 from backend.ground.errors import InputError, ProjectError, VideoUnreadable
@@ -62,7 +63,7 @@ def work(project: Project, person: Annotator) -> DescribeWork:
                     fps=videos[key].fps,
                     clip=f"/describe/videos/{key}.mp4",
                     frames=f"/describe/videos/{key}.json",
-                    shots=descriptions.shots(db, videos[key].video_id),
+                    shots=moments.shots(db, videos[key].name),
                     mine=mine.get(key, ()),
                     taken=taken[videos[key].video_id],
                     wanted=asked[key],
@@ -134,7 +135,7 @@ def _whole(project: Project, db: Database, video: str) -> ClipJob:
     if facts is None:
         raise VideoUnreadable(f"{video}: no video file known; import the corpus again with --videos FOLDER")
     # No moment of the project, so that the doctor knows it from one.
-    return predicted(clip_job(project.clips, project.file(facts.path), 0.0, facts.duration_s, facts.sha256))
+    return predicted(clip_job(project.clips, project.source(facts), 0.0, facts.duration_s, facts.sha256))
 
 
 def note_seen(store: Store, person: Annotator, version: int, *, now: float) -> None:

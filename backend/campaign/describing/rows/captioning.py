@@ -2,20 +2,20 @@
 
 import sqlite3
 
+from backend.campaign.moments import rows as moments
+from backend.campaign.moments.model import Origin
 from backend.ground.ids import AnnotatorId, MomentId, VideoId
 from backend.store.engine import Database
 
 
-def moment_at(db: Database, video_id: VideoId, start_s: float, end_s: float) -> tuple[MomentId, bool]:
-    """The moment of these very seconds, and whether it is new by this."""
-    cursor = db.conn.execute(
-        "INSERT OR IGNORE INTO moment (video_id, start_s, end_s, origin) VALUES (?, ?, ?, 'described')",
-        [video_id, start_s, end_s],
-    )
+def moment_at(db: Database, video: str, span: tuple[float, float]) -> tuple[MomentId, bool]:
+    """The moment of these very seconds of a video, and whether it is new by this."""
+    new = moments.add(db, video, [span], Origin.DESCRIBED)
     row = db.conn.execute(
-        "SELECT moment_id FROM moment WHERE video_id = ? AND start_s = ? AND end_s = ?", [video_id, start_s, end_s]
+        "SELECT moment_id FROM moment JOIN video USING (video_id) WHERE name = ? AND start_s = ? AND end_s = ?",
+        [video, *span],
     ).fetchone()
-    return MomentId(row[0]), cursor.rowcount == 1
+    return MomentId(row[0]), new == 1
 
 
 def moment_of(db: Database, moment_id: MomentId) -> tuple[VideoId, float, float] | None:

@@ -133,12 +133,6 @@ def video(db: Database, video_id: VideoId) -> tuple[str, float] | None:
     return (row[0], row[1]) if row else None
 
 
-def shots(db: Database, video_id: VideoId) -> list[tuple[float, float]]:
-    """The shots of a video in order, in seconds; none while nobody looked for them."""
-    rows = db.conn.execute("SELECT start_s, end_s FROM shot WHERE video_id = ? ORDER BY start_s", [video_id])
-    return [(row[0], row[1]) for row in rows]
-
-
 def event_known(db: Database, key: str) -> tuple[str, AnnotatorId] | None:
     """The description and the person of an event that was stored before."""
     row = db.conn.execute(

@@ -77,13 +77,15 @@ def caption_text(db: Database, caption_id: int) -> str:
     return str(db.conn.execute("SELECT text FROM caption WHERE caption_id = ?", [caption_id]).fetchone()[0])
 
 
-def moments_of(db: Database, video_id: VideoId) -> list[tuple[MomentId, float, float, str]]:
-    """The moments of a video with their captions as published, in one text; empty where there is none."""
+def moments_within(
+    db: Database, video_id: VideoId, span: tuple[float, float]
+) -> list[tuple[MomentId, float, float, str]]:
+    """The moments that share seconds with a span of a video, with their captions in one text, empty without any."""
     rows = db.conn.execute(
         "SELECT m.moment_id, m.start_s, m.end_s, coalesce(group_concat(c.text, ' / '), '') FROM moment m "
         "LEFT JOIN caption c ON c.moment_id = m.moment_id AND c.kind = 'published' "
-        "WHERE m.video_id = ? GROUP BY m.moment_id ORDER BY m.start_s, m.end_s",
-        [video_id],
+        "WHERE m.video_id = ? AND m.start_s < ? AND m.end_s > ? GROUP BY m.moment_id ORDER BY m.start_s, m.end_s",
+        [video_id, span[1], span[0]],
     )
     return [(MomentId(row[0]), row[1], row[2], row[3]) for row in rows]
 
