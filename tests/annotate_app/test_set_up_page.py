@@ -186,6 +186,8 @@ def test_moments_are_proposed_from_the_videos_alone(
     app.text_input(key="moments_lengths").set_value("1")
     app.number_input(key="moments_stride").set_value(1.0)
     app.button(key="propose_moments").click().run()
+    told = [line for line in steps(app) if line.startswith("3. ")]
+    assert told == ["3. Moments — 47 moments: 3 shots, 44 windows"]  # of 17.84 s and of 25.6 s
     for video in found.videos:
         moments = api.moments_of_video(project, api.OPERATOR, video.name)
         windows = [m for m in moments if m.origin is Origin.WINDOWS]

@@ -53,9 +53,7 @@ def _standing(project: api.Project, lead: Person, counts: dict[str, Any]) -> Ste
         return StepStanding(False, "none yet", "Moments are of videos: these come first.")
     if not counts["moments"]:
         return StepStanding(False, "none yet")
-    videos = api.videos_and_moments(project, lead)
-    by = {origin: sum(video.moments.get(origin, 0) for video in videos) for origin in Origin}
-    parts = [f"{count:,} {_WORDS[origin]}" for origin, count in by.items() if count]
+    parts = [f"{count:,} {_WORDS[Origin(origin)]}" for origin, count in counts["moments_from"].items()]
     return StepStanding(True, f"{wording.count_of(counts['moments'], 'moment')}: {', '.join(parts)}")
 
 

@@ -268,6 +268,11 @@ def counts(db: Database) -> tuple[int, int, int]:
     return row[0], row[1], row[2]
 
 
+def origin_counts(db: Database) -> dict[str, int]:
+    """How many moments come from where; only what there is."""
+    return dict(db.conn.execute("SELECT origin, count(*) FROM moment GROUP BY origin ORDER BY origin").fetchall())
+
+
 def published_captions(db: Database) -> list[CaptionRow]:
     """Every caption as published, by id."""
     return captions_where(db, "kind = 'published'")

@@ -24,7 +24,8 @@ def counts(project: Project, *, probes: bool = True) -> dict[str, Any]:
     Without `probes`, pairs and judgements are those of a release. How many pairs are judged for a probe alone says
     `probes` in either case.
 
-    `batches` are queries with a first, a second batch open; `queries_by_batches` those with exactly one, two, by split.
+    `moments_from` are the moments by where they come from, `batches` are queries with a first, a second batch open;
+    `queries_by_batches` those with exactly one, two, by split.
     `judgements` are the grades that count (a corrected grade counts once), `simulated` those of them that the
     demo made up, `skipped` the pairs at which somebody's skip stands.
     """
@@ -34,6 +35,7 @@ def counts(project: Project, *, probes: bool = True) -> dict[str, Any]:
         return {
             "videos": videos,
             "moments": moments,
+            "moments_from": corpus.origin_counts(db),
             "captions": captions,
             "queries": queries.split_counts(db),
             "batches": lists.batch_counts(db),
