@@ -39,6 +39,8 @@ def take_videos(project: api.Project, lead: Person, folder: Path, *, progress: P
         sentences.append(f"{count} not taken; everything else was.")
         wrong = [[problem.file, problem.message] for problem in found.problems]
         tables.insert(0, _table(["Not taken", "Why"], wrong, sentences, "files"))
+    if damaged := [[video.name, video.facts.damage] for video in found.videos if video.facts.damage]:
+        tables.insert(0, _table(["Damaged", "Where"], damaged, sentences, "damaged videos"))
     return WorkOutcome(sentences, tables)
 
 
@@ -82,6 +84,9 @@ def take_file(
         left_out.append([f"{report.merged:,}", "it repeats an earlier one's video, span and caption: merged", ""])
     if left_out:
         tables.append(OutcomeTable(["Left out", "Why", "Where (the first)"], left_out))
+    if troubles := [[one.video, one.message] for one in report.troubles]:
+        sentences.append("Some videos have something wrong; everything else is as it should be.")
+        tables.insert(0, _table(["Video", "What is wrong"], troubles, sentences, "videos with something wrong"))
     if dry_run:
         sentences.append("Nothing is written yet.")
     return WorkOutcome(sentences, tables)

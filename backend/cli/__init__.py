@@ -1,6 +1,6 @@
 """The command line: one command a stage. Parses, calls `backend.api`, prints.
 
-Exit codes: 0 fine, 1 refused with a message, 2 wrong usage, 3 done but not all of it: what was left is listed.
+Exit codes: 0 fine, 1 refused, or something wrong was found or left out, with a message, 2 wrong usage.
 Progress goes to standard error and only to a terminal; results go to standard output.
 """
 

@@ -8,7 +8,7 @@ import typer
 
 from backend import api
 from backend.cli.output import Dir, now, progress_bar, say, seconds, table
-from backend.cli.videos import NOT_ALL, DecodeOption, FpsOption, frame_rate, tell
+from backend.cli.videos import DecodeOption, FpsOption, frame_rate, tell
 
 FormatOption = Annotated[
     str | None,
@@ -60,7 +60,7 @@ def import_(
 ) -> None:
     """Take videos, moments and captions from an annotation file: all of it, or nothing.
 
-    A video that is missing or cannot be read hinders nothing else: it is listed, and the code is 3.
+    A video that is missing or cannot be read hinders nothing else: it is listed, and the code is 1.
 
     Example: reelrank import my-project tvr_val_release.jsonl --videos my-videos
     """
@@ -104,11 +104,9 @@ def import_(
         say("No videos were looked at; name their folder with --videos before judging begins.")
     elif not report.decoded:
         say("Pictures were not looked at one by one: --decode does, and finds damage inside.")
-    tell(report.troubles)
     if dry_run:
         say("Nothing was written: this was a dry run.")
-    if report.troubles:
-        raise typer.Exit(NOT_ALL)
+    tell(report.troubles)
 
 
 def known_format(name: str | None) -> None:

@@ -10,6 +10,7 @@ import typer
 from backend import api
 from backend.campaign.moments.model import ByShots, ByWindows, Origin
 from backend.cli.output import Dir, Json, fail, now, numbers, progress_bar, save, say, seconds, table
+from backend.cli.videos import DecodeOption, FpsOption, frame_rate
 from backend.ground.errors import Problem
 
 
@@ -31,6 +32,8 @@ def moments(
         Path | None,
         typer.Option("--videos", metavar="FOLDER", help="Take the videos of this folder.", show_default=False),
     ] = None,
+    frames_per_s: FpsOption = "3",
+    decode: DecodeOption = None,
     how: Annotated[
         ProposeBy | None,
         typer.Option("--by", help="Propose the shots of every video as moments, or windows.", show_default=False),
@@ -81,9 +84,18 @@ def moments(
     told: list[str] = []
     if videos is not None:
         with progress_bar() as progress:
-            found = api.register_videos(project, api.OPERATOR, videos, now=start, progress=progress)
+            found = api.register_videos(
+                project,
+                api.OPERATOR,
+                videos,
+                fps=frame_rate(frames_per_s),
+                decode=decode,
+                now=start,
+                progress=progress,
+            )
         again = f", {len(found.videos) - found.new:,} were there before" if len(found.videos) > found.new else ""
         told.append(f"{found.new:,} new videos from {videos.name}{again}.")
+        told += [f"Damaged: {video.name}: {video.facts.damage}." for video in found.videos if video.facts.damage]
         problems += found.problems
     if own is not None:
         taken = api.take_moments(project, api.OPERATOR, own, only=only, now=start)

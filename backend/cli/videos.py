@@ -9,12 +9,9 @@ import msgspec
 import typer
 
 from backend import api
-from backend.campaign.corpus.model import VideoTrouble
+from backend.campaign.corpus.model import Trouble, VideoTrouble
 from backend.campaign.videos.model import VideoState
-from backend.cli.output import Dir, Json, now, progress_bar, say, seconds, table
-
-NOT_ALL = 3
-"""The exit code of what was done, but not for everything it was asked for."""
+from backend.cli.output import Dir, Json, fail, now, progress_bar, say, seconds, table
 
 DecodeOption = Annotated[
     bool | None,
@@ -54,7 +51,7 @@ def probe(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Look at every video anew: what it is, where it lies now, and what is wrong with it; code 3 if anything is.
+    """Look at every video anew: what it is, where it lies now, and what is wrong with it; code 1 if anything is.
 
     A video is its content: one that was moved or renamed is found again. Pairs whose video cannot be shown are handed
     out to nobody, until it can.
@@ -77,7 +74,7 @@ def probe(
         )
     if json:
         say(msgspec.json.encode([_plain(one) for one in report.videos]).decode())
-        raise typer.Exit(NOT_ALL if report.wrong else 0)
+        raise typer.Exit(1 if report.wrong else 0)
     table(
         ("video", "file", "length", "frames/s", "size", "codec", "sound", "what is wrong"),
         [_row(one) for one in report.videos],
@@ -95,7 +92,7 @@ def probe(
     undecoded(report.videos)
     wrong = f"{len(report.wrong):,} with something wrong" if report.wrong else "nothing wrong"
     say(f"{len(report.videos):,} videos, {wrong} ({seconds(start)}).")
-    raise typer.Exit(NOT_ALL if report.wrong else 0)
+    raise typer.Exit(1 if report.wrong else 0)
 
 
 def frame_rate(text: str) -> Fraction:
@@ -110,12 +107,14 @@ def frame_rate(text: str) -> Fraction:
 
 
 def tell(troubles: Sequence[VideoTrouble]) -> None:
-    """Say what is wrong with videos that were taken in, all at once."""
-    if not troubles:
-        return
-    said = "1 video has" if len(troubles) == 1 else f"{len(troubles):,} videos have"
-    say(f"\n{said} something wrong; the rest was taken:")
-    table(("video", "what is wrong"), [(one.video, one.message) for one in troubles], left=(True, True))
+    """Say what is wrong with videos that were to be taken, all at once; where one cannot be shown the code is 1."""
+    for one in troubles:
+        if one.trouble is Trouble.DAMAGED:
+            say(f"Damaged: {one.video}: {one.message}")
+    lost = [f"{one.video}: {one.message}" for one in troubles if one.trouble is not Trouble.DAMAGED]
+    if lost:
+        which = "1 video cannot" if len(lost) == 1 else f"{len(lost):,} videos cannot"
+        fail("\n".join([f"{which} be shown; the rest was taken:", *lost]))
 
 
 def undecoded(videos: Sequence[VideoState]) -> None:

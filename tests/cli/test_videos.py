@@ -21,11 +21,11 @@ def test_the_commands_tell_it_and_say_so_by_their_code(reelrank: Run, tmp_path: 
     file = tmp_path / "moments.jsonl"
     file.write_text("".join(json.dumps({"video": video, **line}) + "\n" for video in ("gone", "good")))
     code, out, err = reelrank("import", project.folder, file, "--videos", folder)
-    assert (code, err) == (3, "")
-    assert "1 video has something wrong; the rest was taken:" in out
-    assert f"gone: no video file in {folder}" in " ".join(out.split())
+    assert code == 1
+    assert "videos 2 2" in " ".join(out.split())
+    assert err == f"reelrank: 1 video cannot be shown; the rest was taken:\ngone: gone: no video file in {folder}\n"
     code, out, _ = reelrank("probe", project.folder)
-    assert code == 3
+    assert code == 1
     words = " ".join(out.split())
     assert "good " in words
     assert "2.00 s 25 128x48 h264 no" in words

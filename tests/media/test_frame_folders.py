@@ -7,11 +7,14 @@ from pathlib import Path
 import cv2
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from backend.ground.errors import VideoUnreadable
 from backend.media.content import sha256_of
 from backend.media.cut import cut
 from backend.media.facts import VideoFacts
+from backend.media.frame_folder import place_at
 from backend.media.frames import frames_at
 from backend.media.probe import VideoFolder, probe, require_unchanged
 from backend.media.sources import FrameFolder, source_at
@@ -54,6 +57,17 @@ def test_a_clip_begins_with_the_frame_on_screen_at_its_start(tmp_path: Path, suf
         shown, times = clip(folder, start_s, end_s, tmp_path / "clip.mp4")
         assert shown == [place + 1 for place in places]
         assert times == [n * third for n in range(len(places))]
+
+
+@given(
+    fps=st.sampled_from([Fraction(3), Fraction(1), Fraction(5, 2), Fraction(24000, 1001), Fraction(25)]),
+    place=st.integers(0, 5000),
+    off=st.sampled_from([0.0, 1e-3, 0.2, -1e-3]),
+)
+def test_the_frame_on_screen_is_the_last_that_began(fps: Fraction, place: int, off: float) -> None:
+    time_s = max(0.0, float(place / fps) + off / float(fps))
+    began = [n for n in range(max(0, place - 2), place + 3) if float(n / fps) <= time_s]
+    assert place_at(time_s, fps) == began[-1]
 
 
 def test_the_rate_is_a_matter_of_the_folder(tmp_path: Path) -> None:

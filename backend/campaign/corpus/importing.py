@@ -105,6 +105,7 @@ def import_file(
     problems = [*_taken_ids(project, parsed.moments, file.name), *durations.problems]
     moments: list[CaptionedMoment] = []
     faulty: list[tuple[CaptionedMoment, Fault]] = []
+    cut_off: list[tuple[CaptionedMoment, Fault]] = []
     unmeasured: list[CaptionedMoment] = []
     late = 0
     for moment in parsed.moments:
@@ -113,12 +114,15 @@ def import_file(
             unmeasured.append(moment)
             continue
         if fault := outside(moment, duration_s, parsed.end_slack_s):
-            faulty.append((moment, fault))
+            # Of a damaged or broken-off video nobody knows how long it was: the moment may be right.
+            (cut_off if moment.video in facts and facts[moment.video].damage else faulty).append((moment, fault))
             continue
         late += moment.end_s > duration_s and moment.video in facts
         moments.append(moment)
     if faulty and not (parsed.published and moments):
         problems += [moment.problem(file.name, fault.message) for moment, fault in faulty]
+    if cut_off and not (moments or problems):
+        problems += [moment.problem(file.name, fault.message) for moment, fault in cut_off]
     if unmeasured and not (moments or problems):
         problems += [moment.problem(file.name, f"video {moment.video} cannot be measured") for moment in unmeasured]
     if problems:
@@ -140,7 +144,11 @@ def import_file(
     if stay:
         notes.append(f"moments left out now that the project has already, without a clip to show: {stay:,}")
     lengthless = Fault("nobody knows how long the video is: it cannot be measured, and the file does not say it", "")
-    left_out = (*parsed.left_out, *leaving_out(faulty), *leaving_out((moment, lengthless) for moment in unmeasured))
+    left_out = (
+        *parsed.left_out,
+        *leaving_out([*faulty, *cut_off]),
+        *leaving_out((moment, lengthless) for moment in unmeasured),
+    )
     if dry_run:
         with reading(project.store) as db:
             new = corpus.lacking(db, moments, anew)

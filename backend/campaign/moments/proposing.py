@@ -19,7 +19,6 @@ from backend.ground.ids import AnnotatorId
 from backend.ground.progress import Steps
 from backend.media.facts import VideoFacts
 from backend.media.shots import DETECTOR, find_shots
-from backend.media.sources import source_at
 from backend.store import events
 from backend.store.connection import reading, writing
 from backend.store.events import EventKind
@@ -106,7 +105,7 @@ def _shots(
                 if progress:
                     progress(min(total, int(sum(looked.values()))), total)
 
-        return find_shots(source_at(project.file(facts.path), facts.fps), durations[name], told)
+        return find_shots(project.source(facts), durations[name], told)
 
     with ThreadPoolExecutor(max_workers=os.cpu_count()) as threads:  # decoding leaves Python to others
         looking = {threads.submit(look, name, facts): name for name, facts in wanted.items()}
