@@ -1,8 +1,10 @@
 """A query's figure (TVR-Ranking's Figure 6): the relevances of its candidates by rank, their similarity over them."""
 
+import json
 from collections import Counter
 from collections.abc import Sequence
 from html import escape
+from itertools import pairwise
 from typing import Any
 
 import streamlit as st
@@ -16,24 +18,24 @@ _STUB = -0.03
 """Of the highest grade. A bar of relevance 0 has a height too: nobody shall take it for nothing."""
 
 
-def query_figure(pairs: Sequence[PairReview], last: int, batch_size: int, scale: Scale) -> None:
+def query_figure(pairs: Sequence[PairReview], last: int, scale: Scale) -> None:
     """Bars and line with what they mean, and how often each relevance occurs.
 
     Args:
-        pairs: the open candidates in rank order.
-        last: how many of them, at the end, speak for or against a further batch.
-        batch_size: after how many a further batch begins.
+        pairs: the open candidates.
+        last: how many of the first list's, at its end, speak for or against a further batch.
         scale: the campaign's.
     """
+    pairs = sorted(pairs, key=lambda pair: (pair.batch, pair.rank))
     told = f"Bars: relevance {scale.words} by rank; line: similarity"
     # A line of numbers below says the same; the picture alone is what Streamlit's theme colours.
-    st.vega_lite_chart(_chart(pairs, last, batch_size, scale), height=280, alt=told)
+    st.vega_lite_chart(_chart(pairs, last, scale), height=280, alt=told)
     st.html(_legend(pairs, last, scale))
 
 
 def columns(pairs: Sequence[PairReview], last: int, scale: Scale) -> list[dict[str, Any]]:
-    """What is drawn of each candidate; `relevance` is None where there is none, and `sign` says why."""
-    before = len(pairs) - last
+    """What is drawn of each candidate, side by side; `relevance` is None where there is none, and `sign` says why."""
+    speaking = {pair.pair_id for pair in _speaking(pairs, last)}
     return [
         {
             "Rank": pair.rank,
@@ -42,23 +44,29 @@ def columns(pairs: Sequence[PairReview], last: int, scale: Scale) -> list[dict[s
             "sign": str(pair.relevance) if pair.relevance is not None else _sign(pair),
             "Similarity": pair.similarity,
             "Caption": pair.caption or wording.NO_CAPTION,
-            "colour": LAST if place >= before else EARLIER,
-            "from": pair.rank - 0.42,
-            "to": pair.rank + 0.42,
+            "colour": LAST if pair.pair_id in speaking else EARLIER,
+            "place": place,
+            "from": place - 0.42,
+            "to": place + 0.42,
         }
-        for place, pair in enumerate(pairs)
+        for place, pair in enumerate(pairs, start=1)
     ]
 
 
-def _chart(pairs: Sequence[PairReview], last: int, batch_size: int, scale: Scale) -> dict[str, Any]:
+def _speaking(pairs: Sequence[PairReview], last: int) -> Sequence[PairReview]:
+    """Those that speak for or against a further batch; what a later pooling found says nothing about it."""
+    return [pair for pair in pairs if pair.part == 1][-last:] if last else []
+
+
+def _chart(pairs: Sequence[PairReview], last: int, scale: Scale) -> dict[str, Any]:
     """As Vega-Lite has it: to check a chart against its whole schema, as Altair does, took most of the page's time."""
     values = columns(pairs, last, scale)
-    foot, top = (
-        scale.highest * _STUB,
-        1.2 if len(pairs) > batch_size else 1.09,
-    )  # above the bars stands which batch it is
+    begins = [place for place, (one, other) in enumerate(pairwise(pairs), start=2) if one.batch != other.batch]
+    foot, top = scale.highest * _STUB, 1.2 if begins else 1.09  # above the bars stands which batch it is
     ink = "#f4f4f5" if st.context.theme.type == "dark" else "#18181b"  # to be seen on bars and between them
-    ranks = {"values": [pair.rank for pair in pairs], "grid": False, "format": "d", "labelOverlap": True}
+    # Batches stand side by side, and those of a later pooling leave ranks out.
+    rank = f"{json.dumps([pair.rank for pair in pairs])}[datum.value - 1]"
+    ranks = {"values": [*range(1, len(pairs) + 1)], "grid": False, "labelExpr": rank, "labelOverlap": True}
     across: dict[str, Any] = {
         "type": "quantitative",
         "title": "rank",
@@ -97,26 +105,30 @@ def _chart(pairs: Sequence[PairReview], last: int, batch_size: int, scale: Scale
         "mark": {"type": "bar", "fill": NONE, "fillOpacity": 0.05, "strokeDash": [3, 3], "strokeWidth": 1},
         "encoding": {**column, "y": {**height, "datum": scale.highest}, "stroke": colour},
     }
-    at: dict[str, Any] = {"x": {**across, "field": "Rank"}, "tooltip": tooltip}
+    at: dict[str, Any] = {"x": {**across, "field": "place"}, "tooltip": tooltip}
     signs = {
         "data": {"values": [one | {"relevance": one["relevance"] or 0} for one in values]},
         "mark": {"type": "text", "dy": -7, "fontSize": 11, "color": ink, "opacity": 0.8},
         "encoding": {**at, "y": {**height, "field": "relevance"}, "text": {"field": "sign", "type": "nominal"}},
     }
     borders: list[dict[str, Any]] = []
-    for number, end in enumerate(range(batch_size, len(pairs), batch_size), 2):
-        where: dict[str, Any] = {"x": {**across, "datum": end + 0.5}}
+    for place in begins:
+        begun = pairs[place - 1]
+        text = f"batch {begun.batch}{', pooled' if begun.part > 1 else ''}"
+        where: dict[str, Any] = {"x": {**across, "datum": place - 0.5}}
         rule = {"type": "rule", "strokeDash": [2, 3], "color": NONE}
-        name = {"type": "text", "text": f"batch {number}", "align": "left", "dx": 4, "fontSize": 11, "color": NONE}
+        name = {"type": "text", "text": text, "align": "left", "dx": 4, "fontSize": 11, "color": NONE}
         borders += [{"mark": rule, "encoding": where}, {"mark": name, "encoding": {**where, "y": {"value": 5}}}]
+    similar = [one for one in values if one["Similarity"] is not None]
     line = {
-        "data": {"values": values},
+        "data": {"values": similar},
         "mark": {"type": "line", "color": ink, "strokeWidth": 1.5, "point": {"color": ink, "size": 22}},
         "encoding": {**at, "y": similarity},
     }
     # What has nothing to draw is left out: an empty layer is a picture without a word to screen readers.
     drawn = [one for one in (boxes, bars) if one["data"]["values"]]
-    layers = [{"layer": [*drawn, signs]}, *([{"data": {"values": [{}]}, "layer": borders}] if borders else []), line]
+    layers = [{"layer": [*drawn, signs]}, *([{"data": {"values": [{}]}, "layer": borders}] if borders else [])]
+    layers += [line] if similar else []
     return {"layer": layers, "resolve": {"scale": {"y": "independent"}}}
 
 
@@ -127,14 +139,14 @@ def _legend(pairs: Sequence[PairReview], last: int, scale: Scale) -> str:
         for grade in reversed(scale.grades)
     )
     none = f"<span><i class='rr-none'></i>no relevance (yet): <b>{counts[None]}</b></span>"
-    first = pairs[-last].rank
-    ranks = f"rank {first}" if last == 1 else f"ranks {first}–{pairs[-1].rank}"
-    signs = (
-        f"<span><i style='background:{EARLIER}'></i>relevance</span>"
-        f"<span><i style='background:{LAST}'></i>{wording.the_last(last)}, {ranks}</span>"
-        "<span><i class='rr-none'></i>no relevance: – not settled, × discarded</span>"
-        "<span><i class='rr-line' style='background:currentColor'></i>similarity</span>"
-    )
+    signs = f"<span><i style='background:{EARLIER}'></i>relevance</span>"
+    if speaking := _speaking(pairs, last):
+        first = speaking[0].rank
+        ranks = f"rank {first}" if last == 1 else f"ranks {first}–{speaking[-1].rank}"
+        signs += f"<span><i style='background:{LAST}'></i>{wording.the_last(last)}, {ranks}</span>"
+    signs += "<span><i class='rr-none'></i>no relevance: – not settled, × discarded</span>"
+    if any(pair.similarity is not None for pair in pairs):
+        signs += "<span><i class='rr-line' style='background:currentColor'></i>similarity</span>"
     return f"<div class='rr-legend'>{signs}</div><div class='rr-legend rr-numbers'>{numbers}{none}</div>"
 
 

@@ -103,9 +103,9 @@ def moment(pair: PairReview | CaseRow) -> str:
 def found_by(pair: PairReview) -> str:
     """What found a candidate, with its rank there; its similarity alone where captions did and nothing else."""
     similar = [] if pair.similarity is None else [f"similarity {pair.similarity:.3f}"]
-    if all(one.kind is SourceKind.CAPTIONS for one in pair.found_by):
+    if all(one.source.kind is SourceKind.CAPTIONS for one in pair.found_by):
         return " ".join(similar) or "no similarity"
-    names = (f"{one.label} (rank {one.rank})" for one in pair.found_by)
+    names = (f"{one.source.label} (rank {one.rank})" for one in pair.found_by)
     return " · ".join([*similar, f"found by {', '.join(names)}"])
 
 

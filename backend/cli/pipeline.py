@@ -61,7 +61,7 @@ def status(folder: Dir, json: Json = False) -> None:
         say(msgspec.json.encode(counts).decode())
         return
     table(("stage", "what", "count"), [row for row in _rows(counts)])
-    say(f"\nencoder {counts['encoder'] or '(no candidates yet)'}\nschema {counts['schema']}")
+    say(f"\ncandidates from {', '.join(counts['sources']) or '(none yet)'}\nschema {counts['schema']}")
     if counts["simulated"]:
         say(f"{counts['simulated']} of the judgements are SIMULATED.")
 

@@ -1039,6 +1039,7 @@ def made_up(folder: Path) -> Project:
         "judgements": 1204,
         "annotators": 3,
         "encoder": "all-MiniLM-L6-v2",
+        "sources": ["all-MiniLM-L6-v2"],
         "schema": 1,
         "simulated": 0,
     }

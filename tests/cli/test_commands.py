@@ -73,7 +73,7 @@ def test_status_json_is_json_alone_and_says_what_the_contract_names(reelrank: Ru
     assert (code, err) == (0, "")
     assert set(counts) >= {
         *("videos", "moments", "captions", "queries", "batches", "pairs", "judgements", "annotators"),
-        *("encoder", "schema"),
+        *("encoder", "sources", "schema"),
     }
     assert set(counts["queries"]) == {"val", "test", "train"}
     assert counts["queries_by_batches"] == {"val": {"1": 2}, "test": {"1": 1}}

@@ -5,6 +5,7 @@ from typing import Any
 
 import streamlit as st
 
+from annotate_app.plain import plain
 from annotate_app.screens.steps.encoder import encoder_box
 from annotate_app.screens.steps.step import SetUpStep, StepStanding
 from annotate_app.server import candidates_work, long_work
@@ -52,7 +53,7 @@ def _show(project: api.Project, lead: Person, counts: dict[str, Any]) -> None:
             "The candidate lists are stored, and the first batches are open; further ones open on the page "
             f"{way.link}. To choose others, take the queries back first, in their step."
         )
-        st.caption(f"Encoder: {counts['encoder']}")
+        st.caption(f"Candidates come from: {plain(', '.join(counts['sources']) or 'an earlier campaign')}")
         return
     st.markdown(
         "For every query the most similar moments are stored as its list, by the similarity of query and caption; the "

@@ -32,18 +32,24 @@ class CandidateSource:
     depth: int
     part: int = 1
 
+    @property
+    def label(self) -> str:
+        """What people call it: a run's name, or the kind of similarity."""
+        return self.name if self.kind is SourceKind.RUN else self.kind.value
+
 
 @dataclass(frozen=True, slots=True)
 class FoundSpan:
     """A span that a source found for a query, and the candidate that it is.
 
-    `rank` and `score` are those of the source's own list. The span is the source's; that of the moment is near it.
+    `rank` and `score` are those of the source's own list, the score None where a release told of it. The span is the
+    source's; that of the moment is near it.
     """
 
     query_id: QueryId
     moment_id: MomentId
     rank: int
-    score: float
+    score: float | None
     start_s: float
     end_s: float
 
@@ -52,16 +58,9 @@ class FoundSpan:
 class FoundBy:
     """A source that found a candidate, and its rank and score there; of several near spans the best."""
 
-    kind: SourceKind
-    name: str
-    part: int
+    source: CandidateSource
     rank: int
-    score: float
-
-    @property
-    def label(self) -> str:
-        """What people call it: a run's name, or the kind of similarity."""
-        return self.name if self.kind is SourceKind.RUN else self.kind.value
+    score: float | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,8 +33,9 @@ TOPS = (1, 20, 40)
 
 
 def needs_encoder(project: Project) -> bool:
-    """Whether the lists have to be computed: only a project that came from a release has them."""
-    return not lists.longest_training_list(project.store.db)
+    """Whether lists have to be computed: there are training queries, and theirs did not come with a release."""
+    db = project.store.db
+    return queries.split_counts(db)[Split.TRAIN.value] > 0 and not lists.longest_training_list(db)
 
 
 def write(

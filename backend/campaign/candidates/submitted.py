@@ -123,8 +123,8 @@ def _not_again(
     """Why a run cannot be pooled beside the others, or again."""
     if sha256 in named:
         return f"is the same file as {named[sha256]}: give each run once"
-    if not name.isprintable() or len(name) > LONGEST_NAME:
-        return f"a run's name has at most {LONGEST_NAME} characters that can be read: give one as NAME=FILE"
+    if not name.isprintable() or len(name) > LONGEST_NAME or ";" in name:
+        return f"a run's name has at most {LONGEST_NAME} characters that can be read, and no ;: give one as NAME=FILE"
     runs = [source for source in pooled if source.kind is SourceKind.RUN]
     before = [source for source in runs if source.sha256 == sha256 and source.depth >= depth]
     if before:

@@ -137,6 +137,14 @@ def add_batches(db: Database, batches: Iterable[tuple[int, int]], *, at: float) 
     )
 
 
+def close_gaps(db: Database) -> None:
+    """Number the batches of each query 1, 2, 3, ...: what a later pooling found has ranks far behind."""
+    db.conn.execute(
+        "UPDATE batch SET number = (SELECT count(*) FROM batch o WHERE o.query_id = batch.query_id "
+        "AND o.number <= batch.number) WHERE number IS NOT NULL"
+    )
+
+
 def add_pairs(db: Database, pairs: Iterable[NewPair]) -> None:
     """Add pairs, without seats."""
     db.conn.executemany(

@@ -34,7 +34,7 @@ def card(contents: Contents, statistics: ReleaseStatistics) -> str:
     counted = rules.markdown(statistics) + figures.markdown()
     return f"""# {contents.name}: graded ground truth for ranked video moment retrieval
 {simulated}
-Made with ReelRank {__version__}. Candidates chosen by `{counts["encoder"]}`; consensus rule `{RULE_VERSION}`.
+Made with ReelRank {__version__}. Candidates chosen by {contents.chosen_by}; consensus rule `{RULE_VERSION}`.
 
 | | |
 | --- | ---: |

@@ -4,6 +4,8 @@
 """
 
 from backend.campaign.candidates import pseudo_train
+from backend.campaign.candidates.model import SourceKind
+from backend.campaign.candidates.rows import sources
 from backend.campaign.captions.rows import rewrites
 from backend.campaign.captions.rules.differences import summary
 from backend.campaign.corpus import rows as corpus
@@ -41,6 +43,8 @@ def read(project: Project, options: ReleaseOptions) -> Contents:
         guideline = releases.grades_by_guideline(db)
         changed_at = releases.last_change(db)
         terms = releases.terms(db)
+        found_by = tuple(sources.all_sources(db))
+        pooled = any(source.kind is not SourceKind.CAPTIONS for source in found_by)
     spans = documents.by_span(moments)
     return Contents(
         name=project.name,
@@ -49,8 +53,8 @@ def read(project: Project, options: ReleaseOptions) -> Contents:
         truth=documents.truth(selection, all_pairs, spans, options),
         videos=documents.videos(durations),
         raw=raw,
-        pair_columns=documents.pair_columns(options.with_published),
-        pairs=documents.pair_rows(all_pairs, splits, selection, spans, options),
+        pair_columns=documents.pair_columns(options.with_published, pooled),
+        pairs=documents.pair_rows(all_pairs, splits, selection, spans, options, pooled=pooled),
         counts=counts,
         guideline=guideline,
         rewriting=changes,
@@ -61,6 +65,7 @@ def read(project: Project, options: ReleaseOptions) -> Contents:
         options=options,
         selection=selection,
         terms=terms,
+        sources=found_by,
     )
 
 

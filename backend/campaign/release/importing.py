@@ -5,17 +5,21 @@ with their splits, moments, captions, pairs, every grade, the decisions of leads
 new project says the same as the one it came from. Pairs and grades are taken in as those of any earlier campaign.
 """
 
+from collections import defaultdict
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
 
+from backend.campaign.candidates.model import CandidateSource, FoundSpan
 from backend.campaign.candidates.rows import agenda, lists, sources
 from backend.campaign.captions.rows import decisions, rewrites
 from backend.campaign.captions.rows.rewrites import Rewrite
 from backend.campaign.corpus import rows as corpus
 from backend.campaign.earlier import judgements as earlier
+from backend.campaign.earlier import rows as earlier_rows
 from backend.campaign.earlier.judgements import JudgementsReport
 from backend.campaign.earlier.rows import ENCODER, moment_ids
 from backend.campaign.earlier.rules.campaign_files import EarlierCampaign, read_campaign
@@ -70,6 +74,8 @@ class _Manifest(msgspec.Struct):
     tolerance: int = 1
     rounding: Rounding = Rounding.HALF_UP
     batch_size: int | None = None
+    sources: list[CandidateSource] = []
+    """What candidates come from, where runs were pooled."""
     unfinished_queries: list[int] | None = None
     """Queries of the truth that were not finished; None in releases that do not say it."""
 
@@ -200,6 +206,8 @@ def _fill(project: Project, release: _Release, now: float, progress: Progress | 
         events.record(db, EventKind.QUERIES_ADDED, at=now, actor=None, subject="queries", payload=what)
     raw, pairs = (release.raw, RAW), (release.pairs, PAIRS)
     report = earlier.take(project, raw, pairs, now=now, progress=progress, may_be_ungraded=True)
+    with writing(project.store) as db:
+        earlier_rows.close_gaps(db)
     decided = _decide(project, release, now)
     blocked = _block(project, release, now)
     said = release.manifest
@@ -273,8 +281,28 @@ def _add_lists(db: Database, release: _Release, asked: list[QueryRow], now: floa
             for rank, one in enumerate(found, start=1)
         ]
     lists.add_listed(db, ((*row, None if row[-1] is None else release.encoder) for row in rows))
-    sources.note_similar(db, release.encoder, at=now, by=None)
+    if release.manifest.sources:
+        _add_sources(db, release, rows, now)
+    else:
+        sources.note_similar(db, release.encoder, at=now, by=None)
     return len(training)
+
+
+def _add_sources(
+    db: Database, release: _Release, listed: Iterable[tuple[QueryId, int, MomentId, float | None]], now: float
+) -> None:
+    """What found the pairs, at the ranks that the release says; their scores and exact spans are not in it."""
+    table = read_csv(release.pairs, PAIRS, ["pair_id"], ["sources"])
+    cells = dict(zip(table.rows, table.columns.get("sources", ()), strict=False))
+    found: dict[str, list[FoundSpan]] = defaultdict(list)
+    judged = (pair for pairs in returning.ranked(release.campaign).values() for pair in pairs)
+    for pair, (query_id, _, moment_id, _) in zip(judged, listed, strict=False):
+        for cell in filter(None, cells.get(pair.row, "").split("; ")):
+            label, _, rank = cell.rpartition(" ")
+            if rank.isdecimal():
+                found[label].append(FoundSpan(query_id, moment_id, int(rank), None, *pair.span[1:]))
+    for source in release.manifest.sources:
+        sources.add(db, source, found.pop(source.label, ()), at=now, by=None)
 
 
 def _decide(project: Project, release: _Release, now: float) -> int:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from backend.campaign.candidates.model import CandidateSource
 from backend.campaign.captions.rules.differences import RewriteSummary
 from backend.campaign.nouns import Split
 from backend.campaign.project.model import Grading
@@ -171,7 +172,7 @@ class Contents:
     raw: list[tuple[object, ...]]
     """Every grade that counts, with `RAW_COLUMNS`."""
     pair_columns: tuple[str, ...]
-    """`PAIR_COLUMNS`, and `published_caption` where published captions go along."""
+    """`PAIR_COLUMNS`, `published_caption` where published captions go along, `sources` where runs were pooled."""
     pairs: list[tuple[object, ...]]
     """Every pair that was handed out."""
     counts: dict[str, Any]
@@ -191,6 +192,18 @@ class Contents:
     options: ReleaseOptions
     selection: ReleaseSelection
     terms: Terms
+    sources: tuple[CandidateSource, ...] = ()
+    """What candidates come from."""
+
+    @property
+    def pooled(self) -> bool:
+        """Whether anything but captions found candidates."""
+        return "sources" in self.pair_columns
+
+    @property
+    def chosen_by(self) -> str:
+        """What candidates come from, for people."""
+        return ", ".join(f"`{source.name}`" for source in self.sources) or f"`{self.counts['encoder']}`"
 
     @property
     def re_opened(self) -> int:

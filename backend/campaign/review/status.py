@@ -6,7 +6,7 @@
 from typing import Any
 
 from backend.campaign.batches.rows import open_queries
-from backend.campaign.candidates.rows import lists
+from backend.campaign.candidates.rows import lists, sources
 from backend.campaign.captions.rows import decisions
 from backend.campaign.corpus import rows as corpus
 from backend.campaign.judging.rows import skips
@@ -47,6 +47,7 @@ def counts(project: Project, *, probes: bool = True) -> dict[str, Any]:
             "skipped": skips.pair_count(db),
             "annotators": reviews.annotator_count(db),
             "encoder": lists.encoder_of_candidates(db),
+            "sources": list(dict.fromkeys(source.name for source in sources.all_sources(db))),
             "schema": connection.schema_level(project.store),
         }
 

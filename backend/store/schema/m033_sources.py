@@ -59,13 +59,13 @@ CREATE TABLE source (
 ) STRICT;
 
 -- Which source found a candidate: at which rank of its own list, at which score, and as which span; several near spans
--- of one source may be the same candidate. Training queries, which nobody judges, have none.
+-- of one source may be the same candidate. Training queries, which nobody judges, have none. Releases tell no scores.
 CREATE TABLE candidate_source (
   query_id    INTEGER NOT NULL,
   moment_id   INTEGER NOT NULL,
   source_id   INTEGER NOT NULL REFERENCES source,
   rank        INTEGER NOT NULL CHECK (rank >= 1),
-  score       REAL NOT NULL,
+  score       REAL,
   start_s     REAL NOT NULL,
   end_s       REAL NOT NULL CHECK (start_s < end_s),
   PRIMARY KEY (query_id, source_id, rank),

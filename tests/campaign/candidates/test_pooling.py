@@ -8,6 +8,7 @@ import pytest
 
 from backend import api
 from backend.ground.errors import InputError, ProjectError
+from backend.scoring.evaluate import evaluate
 from support import MOMENTS, NOW, Judging, WordEncoder
 
 Predictions = dict[int, list[tuple[str, float, float]]]
@@ -128,7 +129,7 @@ def test_later_runs_add_what_nobody_was_asked_about(judging: Judging, tmp_path: 
     assert (report.part, report.candidates, report.moments, report.pairs, report.queries) == (2, 1, 1, 2, 1)
     assert (report.runs[0].candidates, report.runs[0].new) == (3, 2)
     pairs = [pair for pair in judging.pairs() if pair.query_id == query and pair.batch == 2]
-    assert [(pair.rank, pair.part, [one.name for one in pair.found_by]) for pair in pairs] == [
+    assert [(pair.rank, pair.part, [one.source.name for one in pair.found_by]) for pair in pairs] == [
         (30, 2, ["new", "words-64"]),
         (41, 2, ["new"]),
     ]
@@ -251,3 +252,35 @@ def test_queries_taken_back_leave_no_moment_that_only_runs_found(
     api.take_back_queries(project, api.OPERATOR, now=NOW + 1)
     assert rows(project, "SELECT moment_id FROM moment") == before
     assert rows(project, "SELECT * FROM source") == []
+
+
+def test_a_new_system_is_judged_to_its_depth_once_its_pool_is_graded(judging: Judging, tmp_path: Path) -> None:
+    """Before, half of what it found is unknown and counts as wrong; after, all of it is judged."""
+    project = judging.project
+    for pair in judging.pairs():
+        for who in (0, 1):
+            judging.grade(who, pair.pair, 1)
+    run: Predictions = {}
+    for query in api.list_queries(project, api.OPERATOR):
+        known = [pair for pair in judging.pairs() if pair.query_id == query.query_id]
+        run[query.query_id] = [("v0", 40.0, 50.0), ("v1", 40.0, 50.0), ("v0", 41.0, 50.0)]
+        run[query.query_id] += [(pair.video, pair.start_s + 0.1, pair.end_s) for pair in known[:3]]
+    file = write(tmp_path, "new", run)
+
+    def scores() -> dict[str, float]:
+        truth = api.truth_of_project(project, api.OPERATOR, "val")
+        mine = {query: found for query, found in json.loads(file.read_text()).items() if int(query) in truth.queries}
+        return evaluate(truth, mine, measures=["judged", "bpref"], k=[6], mu=[0.7])["mean"]
+
+    before = scores()
+    assert before["judged@6,0.7"] == 0.5
+    report = api.pool_candidates(project, judging.lead, [file], api.PoolingOptions(depth=6), again=True, now=NOW + 1)
+    assert (report.pairs, report.moments) == (6, 2)  # two of each query, the same two moments
+    assert api.query_review(project, judging.lead, next(iter(run))).settled == 20  # type: ignore[union-attr, arg-type]
+    for pair in judging.pairs():
+        if pair.batch == 2:
+            for who in (0, 1):
+                judging.grade(who, pair.pair, 4, at=NOW + 2)
+    after = scores()
+    assert after["judged@6,0.7"] == 1.0
+    assert after["bpref@0.7"] > before["bpref@0.7"]

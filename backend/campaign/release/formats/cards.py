@@ -42,7 +42,7 @@ def card(contents: Contents, form: str, said: str, tables: Sequence[MadeTable]) 
     citation = f"\n## Citation\n\n```\n{terms.citation}\n```\n" if terms.citation else ""
     text = f"""# {contents.name}: graded ground truth for ranked video moment retrieval, as {form}
 {simulated}
-Made with ReelRank {__version__}. Candidates chosen by `{counts["encoder"]}`; consensus rule `{RULE_VERSION}`.
+Made with ReelRank {__version__}. Candidates chosen by {contents.chosen_by}; consensus rule `{RULE_VERSION}`.
 {licence}
 | | |
 | --- | ---: |

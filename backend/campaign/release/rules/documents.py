@@ -86,9 +86,9 @@ def videos(durations: Mapping[str, float]) -> dict[str, tuple[float, int]]:
     return {name: (duration_s, index) for index, (name, duration_s) in enumerate(sorted(durations.items()))}
 
 
-def pair_columns(with_published: bool) -> tuple[str, ...]:
-    """The columns of `pair_rows`."""
-    return (*PAIR_COLUMNS, *(("published_caption",) if with_published else ()))
+def pair_columns(with_published: bool, pooled: bool) -> tuple[str, ...]:
+    """The columns of `pair_rows`; `pooled` says whether anything but captions found candidates."""
+    return (*PAIR_COLUMNS, *(("published_caption",) if with_published else ()), *(("sources",) if pooled else ()))
 
 
 def pair_rows(
@@ -97,6 +97,8 @@ def pair_rows(
     selection: ReleaseSelection,
     moments: Moments,
     options: ReleaseOptions,
+    *,
+    pooled: bool,
 ) -> list[tuple[object, ...]]:
     """The rows of `raw_query_moment_pair.csv`, with `pair_columns`: every pair, in the truth or not."""
     held = {query.query_id for query in selection.queries}
@@ -110,9 +112,19 @@ def pair_rows(
                 *(p.verdict.value, p.relevance, p.mean),
                 *(int(p.verdict is Verdict.ADJUDICATED), int(in_truth(p, held, options))),
                 *((moment["published_caption"],) if options.with_published else ()),
+                *((_sources(p),) if pooled else ()),
             )
         )
     return rows
+
+
+def _sources(pair: PairReview) -> str:
+    """What found a pair, and at which rank; of a run that was pooled twice the best.
+
+    Names may hold anything but what stands between them: the rank is the last word of each.
+    """
+    ranks = {one.source.label: one.rank for one in reversed(pair.found_by)}
+    return "; ".join(f"{label} {rank}" for label, rank in reversed(ranks.items()))
 
 
 def to_count(contents: Contents) -> Documents:
@@ -145,7 +157,9 @@ def manifest(contents: Contents, statistics: ReleaseStatistics, files: Mapping[s
     """
     grading, rewriting = contents.grading, contents.rewriting
     # Who was invited, and what somebody skipped, changes nothing of a release.
-    counts = {what: found for what, found in contents.counts.items() if what not in ("annotators", "skipped")}
+    counts = {
+        what: found for what, found in contents.counts.items() if what not in ("annotators", "skipped", "sources")
+    }
     selection = contents.selection
     changes = rewriting and {**asdict(rewriting), "replacements": dict(rewriting.replacements[:REPLACEMENTS])}
     return {
@@ -164,6 +178,7 @@ def manifest(contents: Contents, statistics: ReleaseStatistics, files: Mapping[s
         "batch_size": contents.batch_size,
         "guideline": {"version": max(contents.guideline), "grades_by_version": contents.guideline},
         "encoder": counts["encoder"],
+        **({"sources": [asdict(source) for source in contents.sources]} if contents.pooled else {}),
         "counts": counts,
         "captions": "imprecise" if rewriting else "published",
         "published_captions": contents.published_captions,

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from backend.campaign.batches.rows import deciding
-from backend.campaign.candidates.model import FoundBy, SourceKind
+from backend.campaign.candidates.model import CandidateSource, FoundBy, SourceKind
 from backend.campaign.candidates.rows.lists import PROBE_PAIRS, STILL_LISTED
 from backend.campaign.judging.model import ActKind, SkipKind
 from backend.campaign.nouns import Split, Verdict
@@ -264,12 +264,13 @@ def _found_by(db: Database, ids: Sequence[int]) -> dict[int, dict[int, FoundBy]]
     condition, values = _of(ids, "p.pair_id")
     found: dict[int, dict[int, FoundBy]] = defaultdict(dict)
     for r in db.conn.execute(
-        "SELECT p.pair_id, s.source_id, s.kind, s.name, s.part, f.rank, f.score FROM pair p "
+        "SELECT p.pair_id, s.source_id, f.rank, f.score, s.kind, s.name, s.sha256, s.depth, s.part FROM pair p "
         "JOIN candidate_source f USING (query_id, moment_id) JOIN source s USING (source_id) "
         f"WHERE {condition} ORDER BY p.pair_id, f.rank, s.part, s.name",
         values,
     ):
-        found[r[0]].setdefault(r[1], FoundBy(SourceKind(r[2]), *r[3:]))
+        source = CandidateSource(SourceKind(r[4]), *r[5:])
+        found[r[0]].setdefault(r[1], FoundBy(source, r[2], r[3]))
     return found
 
 

@@ -1,0 +1,70 @@
+"""A release of pooled candidates: it names what found each pair, is valid, and comes back the same."""
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from backend import api
+from backend.encoders import sentence
+from support import NOW, PARTLY, Judging, WordEncoder
+
+SAME = ("val.json", "test.json", "raw_annotation.csv", "raw_query_moment_pair.csv")
+
+
+@pytest.fixture
+def pooled(judging: Judging, tmp_path: Path) -> Judging:
+    """A run found, of the first query, ranks 2 and 30 of the list; all pairs are settled."""
+    project = judging.project
+    query = judging.pairs()[0].query_id
+    places = project.store.db.conn.execute(
+        "SELECT v.name, m.start_s, m.end_s FROM candidate JOIN moment m USING (moment_id) "
+        "JOIN video v USING (video_id) WHERE query_id = ? AND rank IN (2, 30) ORDER BY rank",
+        [query],
+    ).fetchall()
+    (tmp_path / "ours.json").write_text(json.dumps({query: [[*place, 0.5] for place in places]}))
+    api.pool_candidates(project, judging.lead, [tmp_path / "ours.json"], again=True, now=NOW)
+    for pair in judging.pairs():
+        for who in (0, 1):
+            judging.grade(who, pair.pair, pair.rank % 5)
+    return judging
+
+
+def test_it_names_what_found_each_pair_and_comes_back(
+    pooled: Judging, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sentence, "load", lambda spec: WordEncoder())
+    first, second = tmp_path / "first", tmp_path / "second"
+    api.export_release(pooled.project, api.OPERATOR, first, now=NOW)
+    with (first / "raw_query_moment_pair.csv").open() as file:
+        rows = [row for row in csv.DictReader(file) if "ours" in row["sources"]]
+    assert [(row["rank"], row["sources"]) for row in rows] == [
+        ("2", "ours 1; captions 2"),
+        ("30", "ours 2; captions 30"),
+    ]
+    manifest = json.loads((first / "manifest.json").read_text())
+    assert [(one["kind"], one["name"], one["part"]) for one in manifest["sources"]] == [
+        ("captions", "words-64", 1),
+        ("run", "ours", 2),
+    ]
+    assert "Candidates chosen by `words-64`, `ours`" in (first / "README.md").read_text()
+    assert api.validate_release(first).problems == []
+    api.import_release(first, tmp_path / "again", encoder="minilm", now=NOW + 1)
+    again = api.open_project(tmp_path / "again")
+    api.export_release(again, api.OPERATOR, second, now=NOW + 2)
+    for name in SAME:
+        assert (second / name).read_bytes() == (first / name).read_bytes(), name
+    assert json.loads((second / "manifest.json").read_text())["sources"] == manifest["sources"]
+    assert api.doctor(again, now=NOW + 3).findings == ()
+
+
+def test_a_release_of_captions_alone_says_nothing_of_sources(
+    judging: Judging, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sentence, "load", lambda spec: WordEncoder())
+    api.adjudicate(judging.project, judging.lead, judging.pairs()[0].pair, 3, "seen it", seen=0, now=NOW)
+    api.export_release(judging.project, api.OPERATOR, tmp_path / "out", PARTLY, now=NOW)
+    with (tmp_path / "out" / "raw_query_moment_pair.csv").open() as file:
+        assert "sources" not in next(csv.reader(file))
+    assert "sources" not in json.loads((tmp_path / "out" / "manifest.json").read_text())
