@@ -13,6 +13,7 @@ from annotate_app.screens import (
     activity,
     agreement,
     annotate,
+    describe,
     descriptions,
     disagreements,
     exam,
@@ -32,10 +33,15 @@ from annotate_app.screens import (
 )
 from annotate_app.session import auth
 from annotate_app.session.addresses import address
+from backend import api
 from backend.campaign.nouns import Person, Role
+
+_DESCRIBE = "Describe"
+"""The page that an annotator has only while a lead lets them describe."""
 
 _PAGES: tuple[tuple[Role, Callable[[], None], str, str], ...] = (
     (Role.ANNOTATOR, annotate.page, "Grade", ":material/play_circle:"),
+    (Role.ANNOTATOR, describe.page, _DESCRIBE, ":material/edit_square:"),
     (Role.ANNOTATOR, my_work.page, "My work", ":material/insights:"),
     (Role.LEAD, set_up.page, "Set up", ":material/checklist:"),
     (Role.LEAD, queries.page, "Queries", ":material/format_list_numbered:"),
@@ -69,13 +75,14 @@ def page_for(person: Person | None) -> StreamlitPage:
     to where that is changed.
     """
     role = None if person is None else person.role
+    describes = person is not None and role is Role.ANNOTATOR and api.may_describe(auth.project(), person)
     pages = {
         title: st.Page(
             page if owner is role else partial(_not_yours, owner),
             title=title,
             icon=icon,
             url_path=address(title),
-            visibility="visible" if owner is role else "hidden",
+            visibility="visible" if owner is role and (describes or title != _DESCRIBE) else "hidden",
         )
         for owner, page, title, icon in _PAGES
     }

@@ -3,6 +3,7 @@
 SIGN_IN_PATH = "/session/sign-in"
 TITLES = (
     "Grade",
+    "Describe",
     "My work",
     "Set up",
     "Queries",

@@ -9,6 +9,7 @@ import streamlit as st
 
 from annotate_app.plain import plain
 from annotate_app.session import auth
+from annotate_app.session.addresses import address
 from annotate_app.widgets.menu_counts import menu_counts
 from backend import api
 from backend.campaign.nouns import Person, Role
@@ -32,8 +33,11 @@ def header(project: api.Project, person: Person) -> None:
     """
     style()
     csrf = st.context.cookies.get(auth.CSRF_COOKIE, "")
-    # On a narrow screen Streamlit folds its menu into a drawer; annotators get this link instead, see look.css.
-    narrow = '<a class="rr-menu" href="/my-work" target="_self">My work</a>' if person.role is Role.ANNOTATOR else ""
+    # On a narrow screen Streamlit folds its menu into a drawer; annotators get these links instead, see look.css.
+    titles = ["My work"] if person.role is Role.ANNOTATOR else []
+    if titles and api.may_describe(project, person):
+        titles = ["Describe", *titles]
+    narrow = "".join(f'<a class="rr-menu" href="/{address(title)}" target="_self">{title}</a>' for title in titles)
     with st.container(key="rr-account"):
         st.html(
             f'<div class="rr-account">{narrow}<span class="rr-project" title="Project">{escape(project.name)}</span>'

@@ -145,6 +145,26 @@ class TestMarks:
         tells(page, start=40, end=FRAMES)
         expect(page.get_by_test_id("span")).to_contain_text(f"{fake.times[40]:.2f}–{fake.ends_s:.2f} s")
 
+    def test_a_frame_painted_before_a_jump_is_not_marked_after_it(self, context: BrowserContext, address: str) -> None:
+        """A busy browser tells of a frame when the next one is on screen already."""
+        page = context.new_page()
+        page.add_init_script("""(() => {
+            const request = HTMLVideoElement.prototype.requestVideoFrameCallback;
+            window.told = 0;
+            HTMLVideoElement.prototype.requestVideoFrameCallback = function (seen) {
+                const later = (now, frame) => setTimeout(() => { seen(now, frame); window.told += 1; }, 250);
+                return request.call(this, later);
+            };
+        })()""")
+        page.goto(address)
+        tells(page, state="ready")
+        page.keyboard.press("Shift+.")
+        page.wait_for_function(
+            """() => !document.getElementById("host").shadowRoot.querySelector("video").seeking && window.told === 1"""
+        )
+        page.keyboard.press("i")
+        tells(page, start=10)
+
     def test_ends_are_moved_by_arrow_keys_and_dragged_onto_cuts(self, open_page: Open) -> None:
         page = open_page()
         mark(page, 20, 60)

@@ -25,7 +25,7 @@ pytestmark = [pytest.mark.bench, pytest.mark.browser]
 
 LEAD, _, PASSWORD = api.demo_people()
 OPENINGS = 5
-ANNOTATORS_PAGES = {"Grade", "My work"}
+ANNOTATORS_PAGES = {"Grade", "Describe", "My work"}
 LIGHT, OTHER = "Guideline", "Gold"
 """Where somebody is before they open a page: one that costs little, and another one for that page itself."""
 HERE = """([title, part]) =>

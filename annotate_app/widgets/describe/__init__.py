@@ -49,7 +49,7 @@ def style() -> str:
 _mount = st.components.v2.component("reelrank_describe", html=markup(), css=style(), js=script())
 
 
-def describe(person: Person, key: str = "describe") -> None:
+def desk(person: Person, key: str = "describe") -> None:
     """Put the desk on the page. It asks for its work by itself.
 
     Args:

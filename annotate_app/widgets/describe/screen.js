@@ -59,36 +59,35 @@ class Screen {
   follow() {
     const watch = (this.watch = Symbol("watch"));
     const { video } = this;
-    const seen = (_, { mediaTime }) => {
+    const seen = (_, { mediaTime, presentationTime }) => {
       if (this.watch !== watch) return;
-      this.painted(frameNear(this.frames.times, this.frames.times[0] + mediaTime));
+      this.painted(frameNear(this.frames.times, this.frames.times[0] + mediaTime), presentationTime);
       next();
     };
     const next = () => {
       if (video.requestVideoFrameCallback) video.requestVideoFrameCallback(seen);
       else {
         const options = { once: true, signal: this.ended.signal };
-        video.addEventListener("timeupdate", () => seen(0, { mediaTime: video.currentTime - 0.001 }), options);
+        video.addEventListener("timeupdate", () => seen(0, { mediaTime: video.currentTime - 0.001, presentationTime: performance.now() }), options);
       }
     };
     next();
   }
 
-  painted(frame) {
+  /** A frame was painted, at this time. The browser may tell of frames before a jump while it arrives: they count no more. */
+  painted(frame, at) {
+    if (this.aim !== null && frame !== this.aim && !(at >= this.arrivedAt)) return;
     this.shown = frame;
-    if (this.aim === frame) this.aim = null;
-    this.on.frame(this.frame);
+    this.aim = null;
+    this.on.frame(frame);
     const { loop } = this;
     // The last frame of the loop stays on screen while the browser goes back: none beyond it is seen.
-    if (loop && this.aim === null && this.playing && frame >= loop.end - 1) this.jump(loop.start);
+    if (loop && this.playing && frame >= loop.end - 1) this.jump(loop.start);
   }
 
   /** A jump has arrived. Where it led to the frame on screen, nothing is painted anew. */
   settled() {
-    if (this.aim === null || this.video.seeking) return;
-    this.shown = this.aim;
-    this.aim = null;
-    this.on.frame(this.shown);
+    if (this.aim !== null && !this.video.seeking) this.arrivedAt = performance.now();
   }
 
   cameToEnd() {
@@ -100,6 +99,7 @@ class Screen {
   jump(frame) {
     const { frames } = this;
     this.aim = Math.min(Math.max(frame, 0), frames.count - 1);
+    this.arrivedAt = Infinity;
     // The middle of the frame: its edge may round to the neighbour.
     this.video.currentTime = frames.played(this.aim) + frames.lasts(this.aim) / 2;
     this.on.frame(this.aim);

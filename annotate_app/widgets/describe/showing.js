@@ -66,6 +66,7 @@ class Showing {
     const { sentence } = this.view;
     sentence.addEventListener("input", () => this.wrote(), { signal });
     sentence.addEventListener("keydown", (event) => this.keyInField(event), { signal });
+    for (const panel of this.root.querySelectorAll("dialog")) panel.addEventListener("close", () => this.takeFocus(), { signal });
     this.view.panel("guideline").addEventListener("close", () => this.readGuideline(), { signal });
     signal.addEventListener("abort", watchOutageDialog(() => this.outbox.send()));
     this.fit();
@@ -177,6 +178,7 @@ class Showing {
 
   ready() {
     this.enter("ready");
+    this.takeFocus();
     this.fit();
     this.begin();
     this.draw();
@@ -185,6 +187,11 @@ class Showing {
     const next = this.videos[this.videos.indexOf(this.video) + 1];
     // By the time somebody comes to it, it is there; what goes wrong shows then.
     if (next?.ready === false && next.duration_s <= AHEAD_S) haveCopy(next, this.ended.signal).catch(() => {});
+  }
+
+  /** Away from the menu's link that led here: Enter would follow it again, and it is a command of this desk. */
+  takeFocus() {
+    if (!this.view.openPanel && !this.root.contains(this.root.getRootNode().activeElement)) this.root.focus({ preventScroll: true });
   }
 
   broke(what) {

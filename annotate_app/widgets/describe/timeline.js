@@ -26,6 +26,7 @@ class Timeline {
     for (const part of [...Object.values(this.lanes), this.chosen, this.stands]) part.setAttribute("aria-hidden", "true");
     const sliders = inViewS === Infinity ? [] : Object.values(this.edges);
     this.track.append(...Object.values(this.lanes), this.chosen, this.stands, ...sliders);
+    for (const part of [this.chosen, this.stands, ...sliders]) part.hidden = true; // until there is a video
     strip.replaceChildren(this.track);
     strip.onpointerdown = (event) => this.pressed(event);
   }
@@ -112,6 +113,7 @@ class Timeline {
 
   /** Where the video stands. */
   stand(frame) {
+    this.stands.hidden = false;
     const at = this.frames.played(frame);
     this.stands.style.left = `${(100 * at) / this.lengthS}%`;
     if (this.viewS === this.lengthS || this.dragging) return;
