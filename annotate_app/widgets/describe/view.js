@@ -57,7 +57,7 @@ class View extends Frame {
   place(video, nth, total, mine) {
     const said = [`${nth} of ${total} ${total === 1 ? "video" : "videos"}`];
     const others = Math.max(video.written ?? 0, mine);
-    if (video.wanted) said.push(others >= video.wanted ? "enough described here, more is welcome" : `${others} of ${video.wanted} wanted`);
+    if (video.wanted) said.push(others >= video.wanted ? "enough described here; more is welcome" : `${others} of ${counted(video.wanted, "description")}`);
     put(this.parts.counts, said.join(" \u00b7 "));
   }
 
