@@ -23,6 +23,7 @@ class Screen {
     this.frames = null;
     this.shown = 0;
     this.aim = null; // the frame that a jump under way leads to
+    this.missed = null; // a jump that led to another frame than it should: {frame, aim}
     this.loop = null;
     this.watch = null;
     this.video.pause();
@@ -77,11 +78,12 @@ class Screen {
   /** A frame was painted, at this time. The browser may tell of frames before a jump while it arrives: they count no more. */
   painted(frame, at) {
     if (this.aim !== null && frame !== this.aim && !(at >= this.arrivedAt)) return;
+    this.missed = this.aim === null || this.aim === frame ? null : { frame, aim: this.aim };
     this.shown = frame;
     this.aim = null;
     this.on.frame(frame);
     const { loop } = this;
-    // The last frame of the loop stays on screen while the browser goes back: none beyond it is seen.
+    // The last frame of the loop stays on screen while the browser goes back: none beyond it is meant to be seen.
     if (loop && this.playing && frame >= loop.end - 1) this.jump(loop.start);
   }
 
@@ -114,7 +116,8 @@ class Screen {
   /** So many frames on, or back, and stand there. */
   step(frames) {
     this.video.pause();
-    this.go(this.frame + frames);
+    // Where a damaged video lacks the frame that was asked for, the one before stays on screen: step on from the gap.
+    this.go((this.missed?.frame === this.frame ? this.missed.aim : this.frame) + frames);
   }
 
   /** Play this span {start, end} over and over, from its start; null: play on. */
