@@ -1,29 +1,36 @@
 """Choosing candidates, as it runs in the worker: the verbs of the api, and what came out in words."""
 
 import time
+from pathlib import Path
 from typing import NamedTuple
 
-from annotate_app.server.long_work import WorkOutcome
+from annotate_app.server.long_work import OutcomeTable, WorkOutcome
 from backend import api
 from backend.campaign.nouns import Person
 from backend.ground.progress import Progress
 
 
 class CandidatesAsked(NamedTuple):
-    """What candidates are asked for; names of an encoder that are None stay as the project has them."""
+    """What candidates are asked for; what is None stays as the project has it."""
 
-    batch_size: int
-    probe: int
-    seed: int
-    encoder: str | None
-    kind: str | None
-    dtype: str | None
+    batch_size: int | None = None
+    captions: bool = True
+    runs: tuple[str, ...] = ()
+    """Files on the server."""
+    depth: int = api.PoolingOptions().depth
+    iou: float = api.PoolingOptions().iou
+    videos: str | None = None
+    """A file that names the videos which runs give by number."""
+    probe: int = 0
+    seed: int = 0
+    encoder: str | None = None
+    kind: str | None = None
+    dtype: str | None = None
 
 
 def choose(project: api.Project, lead: Person, asked: CandidatesAsked, *, progress: Progress) -> WorkOutcome:
-    """Choose the candidates of every query, and open their first batches."""
-    if asked.encoder or asked.kind or asked.dtype:
-        project = api.choose_encoder(project, lead, asked.encoder, asked.kind, dtype=asked.dtype)
+    """Choose the candidates of every query by captions, and open their first batches."""
+    project = _with_encoder(project, lead, asked)
     report = api.choose_candidates(
         project,
         lead,
@@ -41,12 +48,57 @@ def choose(project: api.Project, lead: Person, asked: CandidatesAsked, *, progre
         sentences.append(
             f"{report.probed:,} of the queries are probed: {report.probe_pairs:,} further pairs, not for releases."
         )
-    if report.without_file:
-        sentences.append(
-            f"{report.without_file:,} videos have no file yet: name the folder with their files in the step Videos."
-        )
-    if report.split_ties:
-        sentences.append(
-            f"In {report.split_ties:,} queries the cut leaves out moments with the same text as a chosen one."
-        )
-    return WorkOutcome(sentences)
+    return WorkOutcome([*sentences, *_notes(report.without_file, report.split_ties)])
+
+
+def pool(
+    project: api.Project, lead: Person, asked: CandidatesAsked, again: bool, dry_run: bool, *, progress: Progress
+) -> WorkOutcome:
+    """Make candidates of what runs found, beside what captions find; or `again`, of what further runs found."""
+    if not again and not dry_run and asked.captions:
+        project = _with_encoder(project, lead, asked)
+    report = api.pool_candidates(
+        project,
+        lead,
+        [Path(run) for run in asked.runs],
+        api.PoolingOptions(asked.depth, asked.iou, Path(asked.videos) if asked.videos else None),
+        captions=asked.captions,
+        again=again,
+        batch_size=None if again else asked.batch_size,
+        dry_run=dry_run,
+        now=time.time(),
+        progress=progress,
+    )
+    handed_out = "Pairs that would be handed out" if dry_run else "Pairs handed out"
+    sentences = [
+        f"Queries: {report.queries:,}. New candidates: {report.candidates:,}. {handed_out}: {report.pairs:,}.",
+        *([f"New moments, which are near none of the project: {report.moments:,}."] if report.moments else []),
+        *([f"Queries without anything that was found: {report.without:,}."] if report.without else []),
+        *([f"Encoder of the captions: {report.encoder}"] if report.encoder else []),
+        *_notes(report.without_file, report.split_ties),
+        *(["Nothing is written yet."] if dry_run else []),
+    ]
+    rows = [[run.name, *(f"{n:,}" for n in (run.spans, run.candidates, run.alone, run.new))] for run in report.runs]
+    head = ["Run", "Spans taken", "Candidates of them", "Found by it alone", "Not handed out before"]
+    return WorkOutcome(sentences, [OutcomeTable(head, rows)])
+
+
+def _with_encoder(project: api.Project, lead: Person, asked: CandidatesAsked) -> api.Project:
+    if asked.encoder or asked.kind or asked.dtype:
+        return api.choose_encoder(project, lead, asked.encoder, asked.kind, dtype=asked.dtype)
+    return project
+
+
+def _notes(without_file: int, split_ties: int) -> list[str]:
+    return [
+        *(
+            [f"{without_file:,} videos have no file yet: name the folder with their files in the step Videos."]
+            if without_file
+            else []
+        ),
+        *(
+            [f"In {split_ties:,} queries the cut leaves out moments with the same text as a chosen one."]
+            if split_ties
+            else []
+        ),
+    ]

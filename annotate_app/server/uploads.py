@@ -42,6 +42,7 @@ class UploadKind:
 KINDS = {
     "videos": UploadKind("videos", "a video", api.VIDEO_EXTENSIONS, 50 * GIB),
     "files": UploadKind("files", "an annotation file", (".json", ".jsonl", ".csv", ".txt"), 2 * GIB),
+    "pooled": UploadKind("pooled", "a run", (".json", ".jsonl", ".csv", ".txt", ".trec", ".gz"), 2 * GIB),
 }
 
 

@@ -30,10 +30,12 @@ def hours(
     return reporting.report(project, first=first, last=last, rate=rate, currency=currency)
 
 
-def expected_work(project: Project, by: Person | Operator, *, batch_size: int, probe: int = 0) -> Expected:
+def expected_work(
+    project: Project, by: Person | Operator, *, batch_size: int, probe: int = 0, pooled: bool = False
+) -> Expected:
     """How many pairs and grades candidates would make, and how long those take; see `backend.campaign.hours`."""
     gate.in_charge(project.store, by)
-    return expecting.expect(project, batch_size=batch_size, probe=probe)
+    return expecting.expect(project, batch_size=batch_size, probe=probe, pooled=pooled)
 
 
 def payroll_csv(days: Sequence[WorkDay], currency: str) -> str:

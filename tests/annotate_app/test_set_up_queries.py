@@ -160,3 +160,57 @@ def test_once_pairs_are_graded_nothing_can_be_changed_here(judging: Judging, ope
     ]
     app.button(key="take_back_queries").click().run()
     assert "people have worked on them: 1 grades" in words(app)
+
+
+def send_run(project: api.Project, name: str, spans: list[tuple[int, str, float, float]]) -> None:
+    """A run as if it had been sent: for each query its spans, the best first."""
+    folder = project.folder / "pooled"
+    folder.mkdir(exist_ok=True)
+    lines = [f"{query},{video},{start},{end},{1 / n}" for n, (query, video, start, end) in enumerate(spans, start=1)]
+    (folder / name).write_text("\n".join(["query_id,video,start,end,score", *lines]) + "\n")
+
+
+def test_runs_are_pooled_beside_captions_after_a_look_and_later_runs_add_to_them(
+    open_page: Open, project: api.Project
+) -> None:
+    api.draw_queries(project, api.OPERATOR, own=OwnFile(b"Somebody reads\n", "q.txt", Split.TEST), now=NOW)
+    (query,) = api.drawn_queries(project, api.OPERATOR, most=9)
+    send_run(project, "first.csv", [(query.query_id, "v1", 1.0, 3.5), (query.query_id, "v2", 40.0, 50.0)])
+    app = open_page()
+    app.checkbox(key="candidates_captions").uncheck()
+    app.button(key="choose_candidates").click().run()
+    assert "say what finds candidates: captions, or runs to pool" in words(app)
+    app.multiselect(key="candidates_runs").set_value(["first.csv"]).run()
+    assert {one.label: one.value for one in app.metric}["Pairs"] == "at most 20"
+    app.button(key="look_at_runs").click().run()
+    assert not app.exception
+    assert "Queries: 1. New candidates: 2. Pairs that would be handed out: 2." in words(app)
+    assert "Nothing is written yet." in words(app)
+    assert steps(app)["Candidates"].endswith("none yet")
+    app.button(key="pool_runs").click().run()
+    assert "New moments, which are near none of the project: 1." in words(app)
+    assert steps(app)["Candidates"] == "2 pairs handed out"
+
+    send_run(project, "later.csv", [(query.query_id, "v2", 40.5, 50.0), (query.query_id, "v3", 20.0, 30.0)])
+    app = open_page()
+    app.button(key="look_at_runs").click().run()
+    assert "choose a run first" in words(app)
+    app.multiselect(key="candidates_runs").set_value(["later.csv"]).run()
+    app.button(key="look_at_runs").click().run()
+    assert app.table[0].value["Not handed out before"].tolist() == ["1"]
+    app.button(key="pool_runs").click().run()
+    assert "Pairs handed out: 1." in words(app)
+    assert steps(app)["Candidates"] == "3 pairs handed out"
+
+
+def test_a_run_that_cannot_be_pooled_is_told_by_file_and_row(open_page: Open, project: api.Project) -> None:
+    api.draw_queries(project, api.OPERATOR, own=OwnFile(b"Somebody reads\n", "q.txt", Split.TEST), now=NOW)
+    (query,) = api.drawn_queries(project, api.OPERATOR, most=9)
+    send_run(project, "wrong.csv", [(query.query_id, "nowhere", 1.0, 3.5), (99, "v1", 1.0, 2.0)])
+    app = open_page()
+    app.multiselect(key="candidates_runs").set_value(["wrong.csv"]).run()
+    app.button(key="choose_candidates").click().run()
+    assert "nowhere" in words(app)
+    assert "wrong.csv" in words(app)
+    assert "Nothing was changed." in words(app)
+    assert steps(app)["Candidates"].endswith("none yet")

@@ -3,38 +3,72 @@
 import time
 from typing import Any
 
+import msgspec
 import streamlit as st
 
 from annotate_app.plain import plain
 from annotate_app.screens.steps.encoder import encoder_box
 from annotate_app.screens.steps.step import SetUpStep, StepStanding
-from annotate_app.server import candidates_work, long_work
+from annotate_app.server import candidates_work, long_work, uploads
+from annotate_app.server.candidates_work import CandidatesAsked
+from annotate_app.server.long_work import LongWork
 from annotate_app.widgets import look, wording
+from annotate_app.widgets.upload import upload
 from annotate_app.widgets.waiting import WayThere
 from backend import api
 from backend.campaign.nouns import Person
+from backend.ground.errors import ProjectError
 
 KEY = "candidates"
 _KINDS = {"": "as its name tells", "sup": "with supervision", "unsup": "without supervision"}
 _DTYPES = {"": "as the project has it", "fp32": "fp32", "bf16": "bf16"}
+_LOOKED, _AGAIN = "looked at", "again"
+_RUNS = "pooled"
+"""The kind of upload."""
 
 
 def choose() -> None:
     """Callback of the button: the worker begins."""
-    state = st.session_state
 
     def act(project: api.Project, lead: Person) -> None:
-        asked = candidates_work.CandidatesAsked(
-            batch_size=state["candidates_batch"],
-            probe=state["candidates_probe"],
-            seed=state["candidates_seed"],
-            encoder=state["candidates_encoder"],
-            kind=state["candidates_kind"] or None,
-            dtype=state["candidates_dtype"] or None,
-        )
-        long_work.begin(project, lead, KEY, "Choosing candidates", candidates_work.choose, asked, now=time.time())
+        asked = _asked(project)
+        if asked.runs:
+            _pool(project, lead, asked, again=False, dry_run=False)
+        else:
+            long_work.begin(project, lead, KEY, "Choosing candidates", candidates_work.choose, asked, now=time.time())
 
-    state["set_up_problem"] = look.as_lead(act)
+    st.session_state["set_up_problem"] = look.as_lead(act)
+
+
+def look_at(again: bool) -> None:
+    """Callback of the button: what pooling these runs would come to; nothing is written."""
+
+    def act(project: api.Project, lead: Person) -> None:
+        asked = CandidatesAsked(**_runs(project)) if again else _asked(project)
+        if not asked.runs:
+            raise ProjectError("choose a run first: send it, then name it among the runs to pool")
+        _pool(project, lead, asked, again=again, dry_run=True)
+
+    st.session_state["set_up_problem"] = look.as_lead(act)
+
+
+def take() -> None:
+    """Callback of the button beside what was looked at: those very runs, pooled in the same way."""
+
+    def act(project: api.Project, lead: Person) -> None:
+        work = long_work.look(project)
+        if work is None or work.step != KEY or _LOOKED not in work.asked:
+            raise ProjectError("what was looked at was put away by somebody: look at the runs again")
+        asked = msgspec.json.decode(work.asked[_LOOKED], type=CandidatesAsked)
+        _pool(project, lead, asked, again=_AGAIN in work.asked, dry_run=False)
+
+    st.session_state["set_up_problem"] = look.as_lead(act)
+
+
+def choose_sent(names: list[str]) -> None:
+    """Callback of the uploader: what was just sent is pooled."""
+    chosen = st.session_state.get("candidates_runs") or []
+    st.session_state["candidates_runs"] = list(dict.fromkeys([*chosen, *names]))
 
 
 def _standing(project: api.Project, lead: Person, counts: dict[str, Any]) -> StepStanding:
@@ -54,14 +88,62 @@ def _show(project: api.Project, lead: Person, counts: dict[str, Any]) -> None:
             f"{way.link}. To choose others, take the queries back first, in their step."
         )
         st.caption(f"Candidates come from: {plain(', '.join(counts['sources']) or 'an earlier campaign')}")
+        st.markdown("**What later runs found** and nobody was asked about yet can be handed out as a further batch.")
+        _choose_runs(project)
+        st.button("Look at what is new", key="look_at_runs", on_click=look_at, args=(True,))
         return
     st.markdown(
-        "For every query the most similar moments are stored as its list, by the similarity of query and caption; the "
-        "first batch of each list is handed out for grading at once."
+        "The candidates of every query are stored as its list; the first batch of each list is handed out for grading "
+        "at once. Annotators see nothing of what found a candidate."
     )
+    st.checkbox(
+        "By the similarity of query and caption",
+        counts["captions"] > 0,
+        key="candidates_captions",
+        disabled=not counts["captions"],
+        help=None if counts["captions"] else "There are no captions: candidates come from runs.",
+    )
+    _choose_runs(project)
     _options(project, lead)
     _expected(project, lead)
-    st.button("Choose candidates", key="choose_candidates", type="primary", on_click=choose)
+    with st.container(horizontal=True):
+        st.button("Choose candidates", key="choose_candidates", type="primary", on_click=choose)
+        if st.session_state.get("candidates_runs"):
+            st.button("Only look at what they come to", key="look_at_runs", on_click=look_at, args=(False,))
+
+
+def _choose_runs(project: api.Project) -> None:
+    with st.container(key="set-up-runs"):
+        upload(
+            _RUNS,
+            "Runs from your computer: what systems found for these queries",
+            uploads.KINDS[_RUNS].extensions,
+            choose_sent,
+        )
+        sent = [file.name for file in uploads.sent_files(project, _RUNS)]
+        if not sent:
+            return
+        runs, depth, iou, videos = st.columns([3, 1.1, 1.1, 1.8], vertical_alignment="bottom")
+        runs.multiselect("Runs to pool", sent, key="candidates_runs", placeholder="None of those that were sent")
+        depth.number_input(
+            "Depth", 1, value=CandidatesAsked().depth, key="candidates_depth", help="Predictions of each query and run."
+        )
+        iou.number_input(
+            "Same from IoU",
+            0.05,
+            1.0,
+            CandidatesAsked().iou,
+            0.05,
+            key="candidates_iou",
+            help="Spans with such an overlap, or more, are one candidate, which remembers all that found it.",
+        )
+        videos.selectbox(
+            "Videos by number",
+            ["", *sent],
+            key="candidates_videos",
+            format_func=lambda one: one or "they are named",
+            help="For runs that give numbers: a file that was sent, from name to [duration, number].",
+        )
 
 
 def _options(project: api.Project, lead: Person) -> None:
@@ -72,7 +154,7 @@ def _options(project: api.Project, lead: Person) -> None:
         40,
         project.campaign.batch_size,
         key="candidates_batch",
-        help="20 in TVR-Ranking. Lists have 40: what is further down is handed out later, batch by batch.",
+        help="20 in TVR-Ranking. What is further down a list is handed out later, batch by batch.",
     )
     with name:
         encoder_box(project, lead, "candidates_encoder")
@@ -82,7 +164,8 @@ def _options(project: api.Project, lead: Person) -> None:
             0,
             key="candidates_probe",
             value=0,
-            help="Of these, 60 of the top and 60 other moments are judged too, to see how deep judging has to go.",
+            help="Of these, 60 of the top and 60 other moments are judged too, to see how deep judging has to go. "
+            "Only without runs.",
         )
         st.number_input("Seed of that draw", 0, value=0, key="candidates_seed")
         st.selectbox("Kind of the encoder", list(_KINDS), format_func=_KINDS.__getitem__, key="candidates_kind")
@@ -98,15 +181,16 @@ def _options(project: api.Project, lead: Person) -> None:
 def _expected(project: api.Project, lead: Person) -> None:
     """What it comes to, before it is done."""
     state = st.session_state
+    pooled = bool(state.get("candidates_runs"))
     found = api.expected_work(
-        project, lead, batch_size=state["candidates_batch"], probe=state.get("candidates_probe") or 0
+        project, lead, batch_size=state["candidates_batch"], probe=state.get("candidates_probe") or 0, pooled=pooled
     )
-    about = "about" if found.measured else "at least"
+    about, most = "about" if found.measured else "at least", "at most " if pooled else ""
     look.metrics(
         {
             "Queries": f"{found.queries:,}",
-            "Pairs": f"{found.pairs:,}",
-            "Grades": f"{found.grades:,}",
+            "Pairs": f"{most}{found.pairs:,}",
+            "Grades": f"{most}{found.grades:,}",
             "Hours of work": f"{about} {found.hours:,.1f}",
         }
     )
@@ -119,4 +203,49 @@ def _expected(project: api.Project, lead: Person) -> None:
         )
 
 
-STEP = SetUpStep(KEY, "Candidates", _standing, _show)
+def _runs(project: api.Project) -> dict[str, Any]:
+    """The chosen runs, by their paths, and how they are pooled."""
+    state = st.session_state
+    folder = project.folder / uploads.KINDS[_RUNS].folder
+    videos = state.get("candidates_videos")
+    return {
+        "runs": tuple(str(folder / name) for name in state.get("candidates_runs") or ()),
+        "videos": str(folder / videos) if videos else None,
+        "depth": int(state.get("candidates_depth") or CandidatesAsked().depth),
+        "iou": float(state.get("candidates_iou") or CandidatesAsked().iou),
+    }
+
+
+def _asked(project: api.Project) -> CandidatesAsked:
+    state = st.session_state
+    asked = CandidatesAsked(
+        batch_size=state["candidates_batch"],
+        captions=state["candidates_captions"],
+        probe=state["candidates_probe"],
+        seed=state["candidates_seed"],
+        encoder=state["candidates_encoder"],
+        kind=state["candidates_kind"] or None,
+        dtype=state["candidates_dtype"] or None,
+        **_runs(project),
+    )
+    if not asked.captions and not asked.runs:
+        raise ProjectError("say what finds candidates: captions, or runs to pool")
+    if asked.probe and asked.runs:
+        raise ProjectError("probes go by captions alone: leave the runs out, or probe no query")
+    return asked
+
+
+def _pool(project: api.Project, lead: Person, asked: CandidatesAsked, *, again: bool, dry_run: bool) -> None:
+    title = f"{'Looking at' if dry_run else 'Pooling'} {wording.count_of(len(asked.runs), 'run')}"
+    kept = {_LOOKED: msgspec.json.encode(asked).decode(), **({_AGAIN: "yes"} if again else {})} if dry_run else {}
+    act = candidates_work.pool
+    long_work.begin(project, lead, KEY, title, act, asked, again, dry_run, asked=kept, now=time.time())
+
+
+def _then(work: LongWork) -> None:
+    if _LOOKED in work.asked:
+        what = "Hand these out" if _AGAIN in work.asked else "Choose these candidates"
+        st.button(what, key="pool_runs", on_click=take, type="primary")
+
+
+STEP = SetUpStep(KEY, "Candidates", _standing, _show, then=_then)

@@ -74,12 +74,15 @@ def take_back() -> None:
 
 def _standing(project: api.Project, lead: Person, counts: dict[str, Any]) -> StepStanding:
     there = counts["queries"]
-    judged = there["val"] + there["test"]
-    if judged:
-        parts = [f"{there[name]:,} {of}" for name, of in (("test", "test"), ("val", "validation")) if there[name]]
-        return StepStanding(True, f"{wording.count_of(judged, 'query')}: {', '.join(parts)}")
-    waits = "" if counts["moments"] else "Queries are about moments: these come first."
+    if there["val"] + there["test"]:
+        return StepStanding(True, _counted(there["test"], there["val"]))
+    waits = "" if counts["videos"] else "Queries are searched for in videos: these come first."
     return StepStanding(False, "none yet", waits)
+
+
+def _counted(test: int, val: int) -> str:
+    parts = [f"{count:,} {of}" for count, of in ((test, "test"), (val, "validation")) if count]
+    return f"{wording.count_of(test + val, 'query')}: {', '.join(parts)}"
 
 
 def _show(project: api.Project, lead: Person, counts: dict[str, Any]) -> None:
@@ -158,10 +161,8 @@ def _seen() -> None:
     asked, report = st.session_state[_SEEN]
     judged = report.val + report.test
     with st.container(border=True, key="queries-seen"):
-        told = f"{wording.count_of(judged, 'query')}: {report.test:,} test, {report.val:,} validation"
-        st.markdown(
-            f"**{told}**{f' ({report.own:,} of your own)' if report.own and asked['val'] + asked['test'] else ''}"
-        )
+        own = f" ({report.own:,} of your own)" if report.own and asked["val"] + asked["test"] else ""
+        st.markdown(f"**{_counted(report.test, report.val)}**{own}")
         st.html(tables.table(("Query", "Split"), [(escape(text), split.value) for text, split in report.first]))
         notes = [f"The first {len(report.first)} are shown."] if len(report.first) < judged else []
         if report.train:

@@ -14,19 +14,20 @@ from backend.campaign.queries import rows as queries
 from backend.store.connection import reading
 
 
-def expect(project: Project, *, batch_size: int, probe: int = 0) -> Expected:
+def expect(project: Project, *, batch_size: int, probe: int = 0, pooled: bool = False) -> Expected:
     """The pairs of the first batches, their grades, and how long those take.
 
     Args:
         project: with queries.
         batch_size: candidates a batch.
         probe: queries that are probed.
+        pooled: whether runs find candidates too, which may be moments that the project does not have yet.
     """
     with reading(project.store) as db:
         counts = queries.split_counts(db)
         asked = counts[Split.VAL.value] + counts[Split.TEST.value]
         _, moments, _ = corpus.counts(db)
-        batch = min(batch_size, moments)
+        batch = batch_size if pooled else min(batch_size, moments)
         pairs = asked * batch + min(probe, asked) * max(min(PROBE_TOP + PROBE_OTHERS, moments) - batch, 0)
         grades = pairs * facts.campaign(db).seats
         measured = rules.outlook(rows.days(db), grades).seconds

@@ -1,9 +1,13 @@
 """How much work candidates would make: the same as they then do."""
 
+from pathlib import Path
+
 import pytest
 
 from backend import api
 from backend.campaign.judging.model import GradeEvent
+from backend.campaign.nouns import Split
+from backend.campaign.queries.model import OwnFile
 from support import MOMENTS, NOW, Judging
 
 
@@ -31,3 +35,11 @@ def test_without_queries_there_is_no_work(judging: Judging) -> None:
     api.take_back_queries(judging.project, judging.lead, now=NOW)
     found = api.expected_work(judging.project, judging.lead, batch_size=10)
     assert (found.queries, found.pairs, found.grades, found.hours) == (0, 0, 0, 0)
+
+
+def test_what_runs_find_may_be_no_moment_of_the_project_yet(tmp_path: Path) -> None:
+    project = api.init_project(tmp_path / "empty", encoder="minilm")
+    own = OwnFile(b"A cat sits\nIt rains\n", "q.txt", Split.TEST)
+    api.draw_queries(project, api.OPERATOR, own=own, now=NOW)
+    assert api.expected_work(project, api.OPERATOR, batch_size=7).pairs == 0
+    assert api.expected_work(project, api.OPERATOR, batch_size=7, pooled=True).pairs == 14
