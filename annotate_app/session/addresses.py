@@ -14,6 +14,7 @@ TITLES = (
     "Release",
     "Leaderboard",
     "Rewrites",
+    "Moments",
     "Descriptions",
     "Guideline",
     "Exam",

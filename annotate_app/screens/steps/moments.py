@@ -81,6 +81,8 @@ def _show(project: api.Project, lead: Person, counts: dict[str, Any]) -> None:
             st.number_input("Join shots shorter than (s)", 0.0, value=shots.shortest_s, key="moments_shortest")
             st.number_input("Split shots longer than (s)", 0.5, value=shots.longest_s, key="moments_longest")
         st.button("Propose moments", key="propose_moments", type="primary", on_click=propose)
+    if counts["moments"]:
+        st.html(WayThere("Moments", "", "Look through the moments, and change them").link)
     chosen = api.describing_choice(project, lead)
     way = WayThere("Descriptions", "?tab=Who describes", "Choose who may describe what")
     now = "is open" if chosen.open else "is closed"
