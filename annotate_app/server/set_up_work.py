@@ -3,6 +3,7 @@
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 
 from annotate_app.server.long_work import OutcomeTable, WorkOutcome
@@ -53,6 +54,8 @@ class FileToTake:
     types: frozenset[str] | None
     columns: dict[str, str]
     videos: Path | None
+    fps: Fraction
+    decode: bool | None
 
 
 def take_file(
@@ -67,6 +70,8 @@ def take_file(
         videos=asked.videos,
         types=asked.types,
         columns=asked.columns,
+        fps=asked.fps,
+        decode=asked.decode,
         dry_run=dry_run,
         now=time.time(),
         progress=progress,

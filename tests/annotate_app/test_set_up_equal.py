@@ -11,10 +11,12 @@ from streamlit.testing.v1 import AppTest
 
 from annotate_app.session import auth
 from backend import api, cli
+from backend.campaign.demo import clips
 from backend.campaign.nouns import Role
 from backend.campaign.people import accounts as people
+from backend.encoders import sentence
 from backend.ground import processes
-from support import NOW
+from support import NOW, WordEncoder
 
 OWN = "text\tsplit\nSomebody sings in a kitchen\tval\nA dog sleeps\ttest\n"
 TYPED = "typed on the page Set up"
@@ -31,8 +33,12 @@ def by_commands(corpus_project: api.Project, tmp_path: Path) -> api.Project:
 
 
 @pytest.fixture
-def project(corpus_project: api.Project) -> api.Project:
-    return corpus_project
+def project(request: pytest.FixtureRequest, tmp_path: Path) -> api.Project:
+    """What the page works on: the corpus that the commands work on too, or nothing yet."""
+    if "by_commands" in request.fixturenames:
+        corpus: api.Project = request.getfixturevalue("corpus_project")
+        return corpus
+    return api.init_project(tmp_path / "page" / "project", encoder="minilm")
 
 
 @pytest.fixture
@@ -61,25 +67,32 @@ def rows(project: api.Project) -> dict[str, list[dict[str, object]]]:
     }
 
 
-def test_the_page_and_the_commands_make_the_same_project(
-    by_commands: api.Project,
-    project: api.Project,
-    open_screen: Callable[..., AppTest],
-    type_in: Callable[..., None],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+@pytest.fixture
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What would run in a process of its own is done before the page goes on; and it is always the same instant."""
+
     def alone(work: Callable[..., None], *arguments: object) -> Future[None]:
         future: Future[None] = Future()
         work(*arguments)
         future.set_result(None)
         return future
 
-    lead = api.list_people(project, api.OPERATOR)[0].person
-    monkeypatch.setattr(auth, "current", lambda: lead)
     monkeypatch.setattr(processes, "alone", alone)
     monkeypatch.setattr("os.nice", lambda by: 0)
     monkeypatch.setattr("time.time", lambda: NOW)
+
+
+def test_the_page_and_the_commands_make_the_same_project(
+    by_commands: api.Project,
+    project: api.Project,
+    at_once: None,
+    open_screen: Callable[..., AppTest],
+    type_in: Callable[..., None],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    lead = api.list_people(project, api.OPERATOR)[0].person
+    monkeypatch.setattr(auth, "current", lambda: lead)
     (tmp_path / TYPED).write_text(OWN)
     folder = by_commands.folder
     type_in("queries", folder, "--from", tmp_path / TYPED, "--val", 2, "--test", 1, "--seed", 7, "--stratify", "video")
@@ -105,3 +118,57 @@ def test_the_page_and_the_commands_make_the_same_project(
     ours, theirs = rows(project), rows(by_commands)
     assert ours == theirs
     assert {name for name, found in ours.items() if found} >= {"query", "candidate", "batch", "pair", "seat", "event"}
+
+
+def test_so_they_do_from_videos_and_a_file_to_captions_without_names(
+    project: api.Project,
+    at_once: None,
+    open_screen: Callable[..., AppTest],
+    type_in: Callable[..., None],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sentence, "load", lambda spec: WordEncoder())
+    videos, file = tmp_path / "videos", tmp_path / "moments.csv"
+    videos.mkdir()
+    for clip in (one := sorted(clips.folder().glob("*.mp4")))[:2]:
+        (videos / clip.name).symlink_to(clip)
+    texts = ("Anna waves.", "Boris and Anna sit.", "Then Dev goes.")
+    lines = [f"{one[0].name},{n},{n + 1},{text}\n" for n, text in enumerate(texts)]
+    file.write_text("film,start,end,caption\n" + "".join(lines))
+    theirs = api.init_project(tmp_path / "commands" / "project", encoder="minilm")
+    for made in (project, theirs):
+        people.add(made.store, api.OPERATOR, "Lea", Role.LEAD, now=NOW)
+
+    type_in("moments", theirs.folder, "--videos", videos)
+    type_in("moments", theirs.folder, "--by", "windows", "--lengths", "5", "--stride", "1")
+    type_in("import", theirs.folder, file, "--columns", "video=film")
+    type_in("cast", theirs.folder)
+    cast = theirs.folder / "cast.csv"
+    cast.write_text(cast.read_text().replace("Dev,a man", "Dev,an old man"))
+    type_in("rewrite", theirs.folder)
+
+    lead = api.list_people(project, api.OPERATOR)[0].person
+    monkeypatch.setattr(auth, "current", lambda: lead)
+    app = open_screen("set_up")
+    app.text_input(key="set_up_folder").set_value(str(videos))
+    app.button(key="take_videos").click().run()
+    app.segmented_control(key="moments_how").set_value("Windows").run()
+    app.text_input(key="moments_lengths").set_value("5")
+    app.number_input(key="moments_stride").set_value(1.0)
+    app.button(key="propose_moments").click().run()
+    app.text_input(key="set_up_file").set_value(str(file))
+    app.text_input(key="set_up_columns").set_value("video=film")
+    app.button(key="look_at_file").click().run()
+    app.button(key="import_file").click().run()
+    app.button(key="look_for_names").click().run()
+    app.text_input(key="cast-Dev-a man").set_value("an old man")
+    app.button(key="save_cast").click().run()
+    app.button(key="rewrite_captions").click().run()
+    assert not app.exception
+    assert not app.error
+
+    found = rows(project)
+    assert found == rows(theirs)
+    assert {name for name, there in found.items() if there} >= {"video", "moment", "caption", "event"}
+    assert (project.folder / "cast.csv").read_bytes() == cast.read_bytes()

@@ -209,6 +209,10 @@ def test_what_the_form_lacks_is_said_before_any_work(open_page: Open, project: a
         app.button(key="look_at_file").click().run()
         assert told in words(app)
         assert long_work.look(project) is None
+    app.text_input(key="set_up_columns").set_value("")
+    app.text_input(key="set_up_file_fps").set_value("0")
+    app.button(key="look_at_file").click().run()
+    assert "'0' frames a second are not a number above 0, such as 3 or 24000/1001" in words(app)
 
 
 @pytest.mark.parametrize(

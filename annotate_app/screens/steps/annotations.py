@@ -7,6 +7,7 @@ from typing import Any
 import streamlit as st
 
 from annotate_app.plain import plain
+from annotate_app.screens.steps.measuring import measuring, measuring_asked, measuring_options
 from annotate_app.screens.steps.step import SetUpStep, StepStanding
 from annotate_app.server import long_work, set_up_work, uploads
 from annotate_app.server.long_work import LongWork
@@ -17,6 +18,7 @@ from backend.campaign.nouns import Person
 from backend.ground.errors import ProjectError
 
 KEY = "annotations"
+_MEASURING = "set_up_file"
 _TOLD = "told from its content"
 _LOOKED = "looked at"
 
@@ -73,15 +75,17 @@ def _show(project: api.Project, lead: Person, counts: dict[str, Any]) -> None:
             placeholder="as taken above",
             help="Only where the videos are not in the project yet, or the file calls them otherwise.",
         )
-        st.text_input(
-            "Types", key="set_up_types", placeholder="v", help="Of TVR's lines: v (purely visual), t, vt, or all."
-        )
-        st.text_input(
-            "Columns",
-            key="set_up_columns",
-            placeholder="start=begin,end=finish",
-            help="What a csv or jsonl file calls video, start, end, caption, duration, id.",
-        )
+        with st.popover("More options"):
+            st.text_input(
+                "Types", key="set_up_types", placeholder="v", help="Of TVR's lines: v (purely visual), t, vt, or all."
+            )
+            st.text_input(
+                "Columns",
+                key="set_up_columns",
+                placeholder="start=begin,end=finish",
+                help="What a csv or jsonl file calls video, start, end, caption, duration, id.",
+            )
+            measuring_options(_MEASURING)
     st.button("Look at it", key="look_at_file", on_click=look_at, type="primary")
     st.caption("Nothing is written before you have seen what was understood.")
 
@@ -101,12 +105,15 @@ def _asked(project: api.Project) -> dict[str, str]:
     if file.suffix.lower() not in uploads.KINDS["files"].extensions:
         known = ", ".join(uploads.KINDS["files"].extensions)
         raise ProjectError(f"{name} is no annotation file: its name ends in none of {known}")
+    fps, decode = measuring_asked(_MEASURING)
     return {
         "file": str(file if file.is_absolute() else project.folder / uploads.KINDS["files"].folder / file.name),
         "format": "" if state["set_up_format"] == _TOLD else state["set_up_format"],
         "types": state["set_up_types"].strip(),
         "columns": state["set_up_columns"].strip(),
         "videos": state["set_up_file_videos"].strip(),
+        "fps": fps,
+        "decode": decode,
     }
 
 
@@ -122,6 +129,7 @@ def _begin(
         frozenset(asked["types"].split(",")) if asked["types"] else None,
         {name.strip(): column.strip() for name, _, column in columns},
         Path(asked["videos"]).expanduser() if asked["videos"] else None,
+        *measuring((asked["fps"], asked["decode"])),
     )
     act = set_up_work.take_file
     long_work.begin(project, lead, KEY, title, act, reading, dry_run, asked=kept, now=time.time())

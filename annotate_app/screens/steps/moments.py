@@ -86,7 +86,9 @@ def _show(project: api.Project, lead: Person, counts: dict[str, Any]) -> None:
     chosen = api.describing_choice(project, lead)
     way = WayThere("Descriptions", "?tab=Who describes", "Choose who may describe what")
     now = "is open" if chosen.open else "is closed"
-    st.html(f"Describing {now}: people mark moments and write a sentence about each. {way.link}")
+    st.html(
+        f"<p class='rr-waiting'>Describing {now}: people mark moments and write a sentence about each. {way.link}</p>"
+    )
 
 
 STEP = SetUpStep(KEY, "Moments", _standing, _show)

@@ -95,7 +95,8 @@ def _show(project: api.Project, lead: Person, counts: dict[str, Any]) -> None:
     _rewriting(project, lead)
     if queue.counts.waiting:
         way = WayThere("Rewrites", "", "Decide on the page Rewrites")
-        st.html(f"{wording.count_of(queue.counts.waiting, 'caption')} wait for a decision. {way.link}")
+        waiting = wording.count_of(queue.counts.waiting, "caption")
+        st.html(f"<p class='rr-waiting'>{waiting} wait for a decision. {way.link}</p>")
 
 
 def _cast(project: api.Project, lead: Person) -> None:
