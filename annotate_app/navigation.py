@@ -74,7 +74,7 @@ def page_for(person: Person | None) -> StreamlitPage:
     """The page this run shows.
 
     `/` leads on to the page that the person's role works with most; a lead of a project in which nobody can grade yet
-    to where that is changed.
+    to where that is changed, and somebody who may describe there to that.
     """
     role = None if person is None else person.role
     describes = person is not None and role is Role.ANNOTATOR and api.may_describe(auth.project(), person)
@@ -90,8 +90,12 @@ def page_for(person: Person | None) -> StreamlitPage:
     }
 
     def lead_on() -> None:
-        begins = person is not None and role is Role.LEAD and set_up.is_first(auth.project(), person)
-        st.switch_page(pages["Set up" if begins else _FRONT[role or Role.ANNOTATOR]])
+        first = _FRONT[role or Role.ANNOTATOR]
+        if person is not None and role is Role.LEAD and set_up.is_first(auth.project(), person):
+            first = "Set up"
+        elif person is not None and describes and api.describing_comes_first(auth.project(), person):
+            first = _DESCRIBE
+        st.switch_page(pages[first])
 
     # Streamlit serves its default page at `/` only. With this one in between, every page keeps its own address.
     front = st.Page(lead_on, title="ReelRank", default=True, visibility="hidden")

@@ -74,6 +74,7 @@ if TYPE_CHECKING:
         describe_exchange,
         describe_work,
         describing_choice,
+        describing_comes_first,
         may_describe,
         note_describing_seen,
     )
@@ -584,6 +585,7 @@ __all__ = [
     "describe_frames",
     "describe_work",
     "describing_choice",
+    "describing_comes_first",
     "describing_figures",
     "describing_guideline",
     "description",

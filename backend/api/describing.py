@@ -17,6 +17,11 @@ def may_describe(project: Project, person: Person) -> bool:
     return isinstance(found, Annotator) and choices.is_open_for(project.store.db, found.annotator_id)
 
 
+def describing_comes_first(project: Project, person: Person) -> bool:
+    """Whether this person may describe and has nothing to grade, because no pair was handed out yet."""
+    return may_describe(project, person) and choices.is_all_there_is(project.store.db)
+
+
 def describe_work(project: Project, person: Person) -> DescribeWork:
     """What this annotator may describe now: videos with their shots, own descriptions, spans that others described.
 

@@ -250,6 +250,7 @@ SIGNED_IN: dict[str, Call] = {
     "clip_for": lambda p, who: api.clip_for(p, who, first_pair(p)),
     "example_clip": lambda p, who: api.example_clip(p, who, 3),
     "examples": api.examples,
+    "describing_comes_first": api.describing_comes_first,
     "describing_guideline": api.describing_guideline,
     "guideline_version": api.guideline_version,
     "may_describe": api.may_describe,

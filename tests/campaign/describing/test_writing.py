@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -19,6 +20,8 @@ from backend.campaign.describing.model import (
 )
 from backend.campaign.describing.rows import descriptions
 from backend.campaign.describing.rules import ALSO_TAKEN, status_of
+from backend.campaign.nouns import Role
+from backend.campaign.people import accounts as people
 from backend.ground.errors import NotAllowed, ProjectError
 from backend.ground.ids import AnnotatorId
 from describing import event, send
@@ -203,3 +206,12 @@ def replayed(events: list[DescribeEvent]) -> dict[str, tuple[DescriptionStatus, 
         elif 0 <= one.start_s < one.end_s <= 60:
             found[one.description] = (DescriptionStatus.WAITING, (one.start_s, one.end_s))
     return found
+
+
+def test_it_comes_first_where_nobody_can_grade_yet(describing: Judging, tmp_path: Path) -> None:
+    assert not api.describing_comes_first(describing.project, describing.annotators[0])
+    empty = api.init_project(tmp_path / "empty", encoder="minilm")
+    anna = people.add(empty.store, api.OPERATOR, "Anna", Role.ANNOTATOR, now=NOW)
+    assert not api.describing_comes_first(empty, anna)  # nor is it open
+    api.choose_describing(empty, api.OPERATOR, DescribingChoice(open=True), now=NOW)
+    assert api.describing_comes_first(empty, anna)

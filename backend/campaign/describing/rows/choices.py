@@ -76,6 +76,11 @@ def is_open_for(db: Database, me: AnnotatorId) -> bool:
     return bool(row[0])
 
 
+def is_all_there_is(db: Database) -> bool:
+    """Whether no pair was handed out yet, so that there is nothing to grade."""
+    return not db.conn.execute("SELECT EXISTS (SELECT 1 FROM pair)").fetchone()[0]
+
+
 def was_open_for(db: Database, me: AnnotatorId) -> bool:
     """Whether this person may describe, or ever might: what they wrote then may still be under way."""
     row = db.conn.execute(
