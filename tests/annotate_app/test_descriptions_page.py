@@ -134,5 +134,5 @@ def test_a_lead_rewords_the_guideline_for_describers(open_page: Open, describing
     app.text_area(key="describing-words-1").set_value("Mark one thing.\nNo names.")
     app.text_input(key="describing-words-1-reason").set_value("shorter")
     next(one for one in app.button if one.label == "Save as version 2").click().run()
-    assert api.describing_guideline(describing.project, describing.annotators[0]).text == "Mark one thing.\nNo names."
+    assert api.describing_guideline(describing.project, describing.lead).text == "Mark one thing.\nNo names."
     assert "Version 2 stands now" in told(app)

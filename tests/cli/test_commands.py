@@ -38,7 +38,7 @@ def test_the_public_commands_are_there() -> None:
     wanted = "demo init import cast rewrite queries candidates probe-figures pseudo-train serve status export "
     wanted += (
         "stats consensus agreement evaluate backup migrate clip clips import-judgements restore doctor flags hours log "
-        "settings validate releases terms diff match-run import-release"
+        "settings validate releases terms diff match-run import-release moments probe"
     )
     studies = ["agreement", "stability", "noise", "ties", "model-selection", "theory", "axioms", "benchmarks"]
     measures = {f"measures {name}" for name in studies}
@@ -53,7 +53,8 @@ def test_the_public_commands_are_there() -> None:
     kept = {f"{shelf} {act}" for shelf in ("truths", "runs") for act in ("add", "list", "remove")}
     found = {" ".join(command) for command in commands()}
     mvmr = {command for command in found if command.startswith("mvmr ")}  # tests/cli/test_mvmr.py
-    assert found - mvmr == {*wanted.split(), "users add"} | measures | exams | rounds | kept | guidelines
+    described = {f"describe {name}" for name in ["show", "open", "close", "list", "export", "guideline"]}
+    assert found - mvmr == {*wanted.split(), "users add"} | measures | exams | rounds | kept | guidelines | described
 
 
 def test_what_few_commands_need_is_not_loaded_for_all() -> None:

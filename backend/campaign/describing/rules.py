@@ -67,7 +67,7 @@ def tidy(text: str) -> str:
     >>> tidy("  A dog\truns.\x07 ")
     'A dog runs.'
     """
-    return "".join(sign for sign in " ".join(text.split()) if category(sign) != "Cc").strip()
+    return " ".join("".join(sign for sign in text if sign.isspace() or category(sign) != "Cc").split())
 
 
 def wrong(start_s: float, end_s: float, sentence: str, duration_s: float) -> str | None:

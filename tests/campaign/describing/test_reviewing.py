@@ -227,12 +227,12 @@ def test_figures_and_the_export_say_who_did_what(describing: Judging) -> None:
 def test_the_guideline_has_versions_and_is_shown_anew(describing: Judging) -> None:
     project, lead, anna = describing.project, describing.lead, describing.annotators[0]
     api.note_describing_seen(project, anna, 1, now=NOW)
-    assert api.describing_guideline(project, anna).seen
+    assert api.describe_work(project, anna).guideline.seen
     for text, reason, why in [(" \n ", "x", "is empty"), ("A.", "", "needs a reason"), ("a" * 5000, "x", "signs")]:
         with pytest.raises(ProjectError, match=why):
             api.reword_describing(project, lead, text, reason, now=NOW)
     assert api.reword_describing(project, lead, " Mark  one thing. \n\n No names. ", "shorter", now=NOW) == 2
-    found = api.describing_guideline(project, anna)
+    found = api.describe_work(project, anna).guideline
     assert (found.version, found.text, found.reason, found.by, found.seen) == (
         *(2, "Mark one thing.\nNo names.", "shorter", "Lea"),
         False,

@@ -1,0 +1,183 @@
+"""Commands about describing: `reelrank describe DIR`, `... open|close|list|export|guideline`."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+import typer
+
+from backend import api
+from backend.campaign.describing.model import DescribingChoice, DescriptionFilter, DescriptionStatus
+from backend.cli.output import Dir, Json, ShowUnlessTold, fail, now, save, say, table
+from backend.ground.ids import AnnotatorId
+
+
+class ShownDescriptions(StrEnum):
+    """Which descriptions are listed."""
+
+    WAITING = "waiting"
+    RETURNED = "returned"
+    ACCEPTED = "accepted"
+    ALL = "all"
+
+
+def register(app: typer.Typer) -> None:
+    """Add these commands to the command line."""
+    describe = typer.Typer(
+        cls=ShowUnlessTold,
+        help="People mark moments and write a sentence for each; a lead makes captions of them.",
+        no_args_is_help=True,
+        rich_markup_mode=None,
+    )
+    commands = (
+        *(("show", show), ("open", open_describing), ("close", close)),
+        *(("list", list_descriptions), ("export", export), ("guideline", guideline)),
+    )
+    for name, command in commands:
+        describe.command(name)(command)
+    app.add_typer(describe, name="describe")
+
+
+def show(folder: Dir, json: Json = False) -> None:
+    """Whether describing is open, for whom and in which videos, and how far it is.
+
+    Example: reelrank describe show my-project, or for short: reelrank describe my-project
+    """
+    project = api.open_project(folder)
+    chosen, figures = api.describing_choice(project, api.OPERATOR), api.describing_figures(project, api.OPERATOR)
+    if json:
+        say(msgspec.json.encode({"choice": chosen, "figures": figures}).decode())
+        return
+    if chosen.open:
+        names = {row.person.annotator_id: row.person.name for row in api.list_people(project, api.OPERATOR)}
+        who = "every annotator" if chosen.people is None else ", ".join(names[one] for one in chosen.people)
+        which = "all videos" if chosen.videos is None else f"{len(chosen.videos):,} of the videos"
+        say(f"Describing is open for {who}, in {which}{_wanted(chosen)}.")
+    else:
+        say("Describing is closed: nobody may describe. Open it with `reelrank describe open`, or on Descriptions.")
+    enough = "" if figures.enough is None else f", {figures.enough:,} have as many descriptions as are wanted"
+    say(f"{figures.described:,} of {figures.videos:,} videos described{enough}.")
+    if figures.people:
+        rows = [
+            (one.name, one.waiting, one.returned, one.accepted, f"{60 * one.active_h:.0f}") for one in figures.people
+        ]
+        table(("person", "to review", "sent back", "accepted", "minutes"), rows)
+
+
+def open_describing(
+    folder: Dir,
+    who: Annotated[
+        list[str] | None, typer.Option("--who", metavar="NAME", help="Only this annotator; may be repeated.")
+    ] = None,
+    videos: Annotated[
+        list[str] | None, typer.Option("--video", metavar="NAME", help="Only this video; may be repeated.")
+    ] = None,
+    per_video: Annotated[
+        int | None, typer.Option("--per-video", metavar="N", min=1, help="So many descriptions a video, of everybody.")
+    ] = None,
+    per_minute: Annotated[
+        float | None, typer.Option("--per-minute", metavar="X", help="So many a minute of video, of everybody.")
+    ] = None,
+) -> None:
+    """Let annotators describe: all of them in all videos, unless told otherwise. It takes the place of what was chosen.
+
+    They have a page for it in their menu from then on; what they write waits on the lead's page Descriptions.
+
+    Example: reelrank describe open my-project --who Ana --who Ben --per-video 5
+    """
+    project = api.open_project(folder)
+    chosen = DescribingChoice(
+        open=True,
+        people=None if not who else _people(project, who),
+        videos=None if not videos else tuple(dict.fromkeys(videos)),
+        per_video=per_video,
+        per_minute=per_minute,
+    )
+    api.choose_describing(project, api.OPERATOR, chosen, now=now())
+    show(folder)
+
+
+def close(folder: Dir) -> None:
+    """Let nobody describe any more. What was written stays, and what people still have in the browser is kept.
+
+    Example: reelrank describe close my-project
+    """
+    closed = api.close_describing(api.open_project(folder), api.OPERATOR, now=now())
+    say("Describing is closed." if closed else "Nothing to do: describing is closed.")
+
+
+def list_descriptions(
+    folder: Dir,
+    which: Annotated[ShownDescriptions, typer.Option("--show", help="Which of them.")] = ShownDescriptions.WAITING,
+    search: Annotated[str, typer.Option("--search", metavar="WORDS", help="In sentence, video and author.")] = "",
+    json: Json = False,
+) -> None:
+    """List descriptions, the oldest first; those that wait for a lead unless told otherwise.
+
+    Example: reelrank describe list my-project --show all
+    """
+    project = api.open_project(folder)
+    status = None if which is ShownDescriptions.ALL else DescriptionStatus(which.value)
+    wanted = DescriptionFilter(status, search)
+    count = api.count_descriptions(project, api.OPERATOR, wanted)
+    found = api.find_descriptions(project, api.OPERATOR, wanted, most=count)
+    if json:
+        say(msgspec.json.encode(found).decode())
+        return
+    if not found:
+        say("There are none.")
+        return
+    rows = [
+        (one.video, f"{one.start_s:.2f}", f"{one.end_s:.2f}", one.author, one.status.value, one.sentence)
+        for one in found
+    ]
+    left = (True, False, False, True, True, True)
+    table(("video", "start", "end", "by", "stands", "sentence"), rows, left)
+
+
+def export(folder: Dir, out: Annotated[Path, typer.Argument(metavar="FILE.csv", help="Where to write them.")]) -> None:
+    """Write all descriptions as CSV: span, sentence, caption, author, how each stands.
+
+    Example: reelrank describe export my-project descriptions.csv
+    """
+    text = api.descriptions_csv(api.open_project(folder), api.OPERATOR)
+    save(out, text)
+    say(f"Wrote {out}.")
+
+
+def guideline(
+    folder: Dir,
+    file: Annotated[
+        Path | None, typer.Argument(metavar="FILE.txt", help="Another one, a line a rule.", show_default=False)
+    ] = None,
+    reason: Annotated[str, typer.Option("--reason", help="Why, in a sentence that describers read.")] = "",
+) -> None:
+    """Print what describers are told to do, or let them be told what a file says; they are shown it once more.
+
+    Example: reelrank describe guideline my-project rules.txt --reason "Shorter sentences"
+    """
+    project = api.open_project(folder)
+    if file is not None:
+        try:
+            text = file.read_text(encoding="utf-8-sig")
+        except (OSError, UnicodeDecodeError) as error:
+            fail(f"{file} cannot be read as text: {error}")
+        api.reword_describing(project, api.OPERATOR, text, reason, now=now())
+    found = api.describing_guideline(project, api.OPERATOR)
+    say(f"Version {found.version}{f': {found.reason}' if found.reason else ''}")
+    say(found.text)
+
+
+def _people(project: "api.Project", names: list[str]) -> tuple[AnnotatorId, ...]:
+    """The people of these names; those that there are not are named, all at once."""
+    known = {row.person.name.casefold(): row.person for row in api.list_people(project, api.OPERATOR)}
+    if missing := [name for name in dict.fromkeys(names) if name.casefold() not in known]:
+        fail(f"nobody here is called {', '.join(missing)}: `reelrank users list` says who there is")
+    return tuple(dict.fromkeys(known[name.casefold()].annotator_id for name in names))
+
+
+def _wanted(chosen: DescribingChoice) -> str:
+    if chosen.per_video is not None:
+        return f"; {chosen.per_video:,} descriptions a video are wanted"
+    return "" if chosen.per_minute is None else f"; {chosen.per_minute:g} descriptions a minute of video are wanted"

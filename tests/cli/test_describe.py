@@ -1,0 +1,66 @@
+"""The commands about describing: what they say, what they refuse, JSON and CSV for scripts."""
+
+import csv
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+from backend import api
+from describing import event, opened, send
+from support import NOW, Judging
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+def test_describing_is_opened_for_people_told_of_and_closed(reelrank: Run, judging: Judging) -> None:
+    folder = opened(judging).project.folder
+    code, out, err = reelrank(
+        "describe", "open", folder, "--who", "anna", "--who", "Boris", "--video", "v2", "--per-minute", 2.5
+    )
+    assert (code, err) == (0, "")
+    assert "open for Anna, Boris, in 1 of the videos; 2.5 descriptions a minute of video are wanted" in out
+    assert [api.may_describe(judging.project, one) for one in judging.annotators] == [True, True, False, False]
+    assert json.loads(reelrank("describe", folder, "--json")[1])["choice"]["videos"] == ["v2"]
+    assert "Describing is closed." in reelrank("describe", "close", folder)[1]
+    assert "Nothing to do" in reelrank("describe", "close", folder)[1]
+    assert "nobody may describe" in reelrank("describe", folder)[1]
+
+
+def test_what_cannot_be_chosen_is_named_all_at_once(reelrank: Run, judging: Judging) -> None:
+    folder = opened(judging).project.folder
+    code, _, err = reelrank("describe", "open", folder, "--who", "Zoe", "--who", "Yan")
+    assert (code, "nobody here is called Zoe, Yan" in err) == (1, True)
+    code, _, err = reelrank("describe", "open", folder, "--who", "Lea", "--video", "v99", "--per-video", 1)
+    assert code == 1
+    assert "Lea is a lead" in err
+    assert "no video v99" in err
+    assert api.describing_choice(judging.project, api.OPERATOR).people is None
+
+
+def test_descriptions_are_listed_and_exported(reelrank: Run, judging: Judging, tmp_path: Path) -> None:
+    folder = opened(judging).project.folder
+    assert reelrank("describe", "list", folder) == (0, "There are none.\n", "")
+    send(judging, 0, event("d1"), event("d2", video="2", sentence="A dog runs."))
+    api.accept_description(judging.project, judging.lead, "d2", seen=1, now=NOW)
+    _, out, _ = reelrank("describe", "list", folder)
+    assert out.splitlines()[1].split() == ["v0", "2.00", "5.00", "Anna", "waiting", *["A", "woman", "pours", "tea."]]
+    found = json.loads(reelrank("describe", "list", folder, "--show", "all", "--search", "dog", "--json")[1])
+    assert [(one["description"], one["status"]) for one in found] == [("d2", "accepted")]
+    code, _, err = reelrank("describe", "export", folder, tmp_path / "out.csv")
+    assert (code, err) == (0, "")
+    with (tmp_path / "out.csv").open(newline="") as file:
+        assert [row["caption"] for row in csv.DictReader(file)] == ["", "A dog runs."]
+    assert "Anna" in reelrank("describe", folder)[1]
+
+
+def test_describers_are_told_what_a_file_says(reelrank: Run, judging: Judging, tmp_path: Path) -> None:
+    folder = judging.project.folder
+    assert "Use no names." in reelrank("describe", "guideline", folder)[1]
+    (tmp_path / "rules.txt").write_text("Mark one thing.\n\nNo names.\n")
+    code, _, err = reelrank("describe", "guideline", folder, tmp_path / "rules.txt")
+    assert (code, "needs a reason" in err) == (1, True)
+    _, out, _ = reelrank("describe", "guideline", folder, tmp_path / "rules.txt", "--reason", "shorter")
+    assert out == "Version 2: shorter\nMark one thing.\nNo names.\n"
+    (tmp_path / "rules.txt").write_bytes(b"\xff\xfe\x00\xd8")
+    code, _, err = reelrank("describe", "guideline", folder, tmp_path / "rules.txt", "--reason", "x")
+    assert (code, "cannot be read as text" in err) == (1, True)
