@@ -83,6 +83,8 @@ def _show(project: api.Project, lead: Person, counts: dict[str, Any]) -> None:
         st.button("Propose moments", key="propose_moments", type="primary", on_click=propose)
     if counts["moments"]:
         st.html(WayThere("Moments", "", "Look through the moments, and change them").link)
+    if counts["moments"]:
+        st.html(f"<p class='rr-waiting'>{WayThere('Moments', '', 'Look through the moments and change them').link}</p>")
     chosen = api.describing_choice(project, lead)
     way = WayThere("Descriptions", "?tab=Who describes", "Choose who may describe what")
     now = "is open" if chosen.open else "is closed"

@@ -136,7 +136,8 @@ def _line(line: CastLine) -> None:
         label_visibility="collapsed",
         placeholder="undecided",
     )
-    example.caption(plain(f"{line.captions} captions, such as: {line.example}") if line.example else "")
+    count = wording.count_of(int(line.captions), "caption") if line.captions.isdecimal() else "captions"
+    example.caption(plain(f"{count}, such as: {line.example}") if line.example else "")
 
 
 def _rewriting(project: api.Project, lead: Person) -> None:
