@@ -18,6 +18,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, exp
 
 from app_server import AppServer, Nursery, sign_in_unseen
 from backend import api
+from contexts import Contexts
 from support import is_free
 
 LEAD, _, PASSWORD = api.demo_people()
@@ -130,40 +131,6 @@ def alive(served: list[AppServer]) -> None:
         server.revive()
 
 
-class Contexts:
-    """Browser contexts that tests hand on to one another: a page costs less in one that knows the app's files.
-
-    Nothing else of a test is left there: no page, no cookie, nothing stored.
-    """
-
-    def __init__(self, browser: Browser) -> None:
-        self._browser = browser
-        self._free: dict[str, list[BrowserContext]] = {}
-        self._origins: set[str] = set()
-
-    def take(self, options: dict[str, Any], origin: str) -> BrowserContext:
-        """A context with these options that nobody has, for pages of this origin."""
-        self._origins.add(origin)
-        if free := self._free.get(str(options)):
-            return free.pop()
-        context = self._browser.new_context(**options)
-        context.set_default_timeout(30_000)
-        return context
-
-    def hand_back(self, options: dict[str, Any], context: BrowserContext) -> None:
-        """Make it as new, but for the files of the app that it has loaded."""
-        others = context.pages
-        page = context.new_page()
-        for other in others:
-            other.close()
-        context.clear_cookies()
-        session = context.new_cdp_session(page)
-        for origin in self._origins:
-            session.send("Storage.clearDataForOrigin", {"origin": origin, "storageTypes": "all"})
-        page.close()
-        self._free.setdefault(str(options), []).append(context)
-
-
 @pytest.fixture(scope="package")
 def contexts(browser: Browser) -> Contexts:
     """The contexts of all tests behind the sign-in page; they end with the browser."""
@@ -174,33 +141,42 @@ def contexts(browser: Browser) -> Contexts:
 def enter(contexts: Contexts, server: AppServer) -> Iterator[Callable[..., Page]]:
     """Open a page as somebody who has signed in, as on a computer of their own; `server` is that of the file of tests.
 
-    `watch` gets the page before anything is on it.
+    `watch` gets the page before anything is on it; such a page, and one that is changed for good (`own`), ends with the
+    test.
     """
-    taken: list[tuple[dict[str, Any], BrowserContext]] = []
+    taken: list[tuple[dict[str, Any], Page, str]] = []
+    ours: list[BrowserContext] = []
 
     def entered(
         name: str,
         password: str = PASSWORD,
         *,
         url: str = "",
-        watch: Callable[[Page], object] = lambda page: None,
+        watch: Callable[[Page], object] | None = None,
+        own: bool = False,
         viewport: ViewportSize = VIEWPORT,
         color_scheme: Literal["light", "dark"] = "light",
         **options: Any,
     ) -> Page:
         url = url or server.url
-        context = contexts.take(options, urljoin(url, "/"))
-        taken.append((options, context))
-        page = context.new_page()
+        if watch or own:
+            page = contexts.new(options)
+            ours.append(page.context)
+        else:
+            page = contexts.take(options)
+            taken.append((options, page, urljoin(url, "/")))
         page.set_viewport_size(viewport)
         page.emulate_media(color_scheme=color_scheme)
-        watch(page)
-        sign_in_unseen(context, server.url, name, password)
+        if watch:
+            watch(page)
+        sign_in_unseen(page.context, server.url, name, password)
         page.goto(url)
         expect(page.get_by_role("button", name="Sign out")).to_be_visible(timeout=30_000)
         return page
 
     yield entered
+    for context in ours:
+        context.close()
     for one in taken:
         contexts.hand_back(*one)
 

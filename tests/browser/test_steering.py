@@ -51,7 +51,7 @@ def suspend_others(server: AppServer, suspended: bool) -> None:
 def test_what_is_stuck_is_told_until_somebody_can_grade_it_and_a_quota_ends_the_day(
     enter: Callable[..., Page], server: AppServer
 ) -> None:
-    lead = enter(LEAD, url=f"{server.url}/people")
+    lead = enter(LEAD, own=True, url=f"{server.url}/people")
     lead.get_by_text("Assign work").click()
     expect(lead.get_by_role("button", name="Assign", exact=True)).to_be_visible()
     expect(lead.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")

@@ -2,11 +2,13 @@
 
 import re
 from collections.abc import Callable, Iterator
+from inspect import signature
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
+from contexts import Contexts
 from hands import player
 from player_harness import FakeDesk, make_clip, serving
 
@@ -35,24 +37,39 @@ def address(desk: FakeDesk) -> Iterator[str]:
 
 @pytest.fixture
 def context(browser: Browser) -> Iterator[BrowserContext]:
-    context = browser.new_context(viewport={"width": 1280, "height": 720})
+    """A browser of its own, for a test that changes more of it than what is shown and stored."""
+    context = browser.new_context()
     context.set_default_timeout(8000)
     yield context
     context.close()
 
 
 @pytest.fixture
-def open_page(context: BrowserContext, address: str) -> Iterator[Open]:
+def open_page(request: pytest.FixtureRequest, contexts: Contexts, address: str) -> Iterator[Open]:
     """Opens the player's page; any error that escapes in the page fails the test."""
     errors: list[str] = []
+    handed_on: list[Page] = []
+    own: BrowserContext | None = None
+    if "context" in signature(request.function).parameters:
+        own = request.getfixturevalue("context")
+
+    def noted(error: object) -> None:
+        errors.append(str(error))
 
     def open_it(query: str = "", width: int = 1280, height: int = 720) -> Page:
-        page = context.new_page()
+        if own is None and not handed_on:
+            page = contexts.take({})
+            handed_on.append(page)
+        else:
+            page = (own or handed_on[0].context).new_page()
         page.set_viewport_size({"width": width, "height": height})
-        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.on("pageerror", noted)
         page.goto(f"{address}/{query}")
         expect(player(page)).to_have_attribute("data-state", re.compile("ready|empty"))
         return page
 
     yield open_it
+    for page in handed_on:
+        page.remove_listener("pageerror", noted)
+        contexts.hand_back({}, page, address)
     assert errors == []
