@@ -27,6 +27,8 @@ $(VENV)/.dev: $(VENV)/.app
 demo: $(VENV)/.app ## set up, build the demo project and serve it on 127.0.0.1:8501
 	$(BIN)/reelrank demo $(DEMO) --port $(PORT)
 
+# What Python compiled is kept, whatever the shell says: each process of the tests would compile it all anew.
+test: export PYTHONDONTWRITEBYTECODE =
 # One process begins with the tests in a browser, which wait a lot, the other with all others; see tests/conftest.py.
 test: $(VENV)/.dev ## set up and pass all tests
 	$(BIN)/pytest --numprocesses 3

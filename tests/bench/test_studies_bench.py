@@ -12,7 +12,6 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from backend.scoring.statistics.resampling import RESAMPLES, compare
 from backend.scoring.studies.stability import TRIALS, default_sizes, stability
@@ -46,6 +45,8 @@ def made_up_values() -> np.ndarray:
 
 
 def test_all_pairs_of_ten_runs() -> None:
+    from scipy import stats
+
     values = made_up_values()
     pairs = list(combinations(range(RUNS), 2))
     one = seconds(lambda: compare(values[:1], pairs))
@@ -72,6 +73,8 @@ def test_all_pairs_of_ten_runs() -> None:
 
 
 def test_a_study_of_stability() -> None:
+    from scipy import stats
+
     values = made_up_values()[:, :9]
     table = SystemValues(tuple(f"m{n}" for n in range(MEASURES)), tuple(f"s{n}" for n in range(9)), values)
     sizes = default_sizes(QUERIES)

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from backend import api
 
@@ -110,6 +109,8 @@ def test_json_is_json_alone_and_holds_the_rows_of_the_file(reelrank: Run, files:
 
 def test_agreement_and_ties_are_those_of_the_scored_queries(reelrank: Run, files: dict[str, Any]) -> None:
     """A run in another order, and one query missing from it, must not mix up the queries."""
+    from scipy import stats
+
     systems = values(files["val"])
     queries = list(files["val"]["truth"])
     means = {key: [sum(s[q][key] for q in queries) / QUERIES for s in systems] for key in ("ndcg@3,0.3", "ndcg@3,0.5")}
@@ -131,6 +132,8 @@ def models(*more: str) -> tuple[str, ...]:
 def test_model_selection_judges_on_test_what_validation_selected(
     reelrank: Run, files: dict[str, Any], over: str
 ) -> None:
+    from scipy import stats
+
     code, out, err = reelrank("measures", "model-selection", *models("--z-over", over), "--json")
     assert (code, err) == (0, "")
 

@@ -7,7 +7,6 @@ import pyarrow as pa
 import pytest
 import torch
 from pyarrow import parquet
-from scipy.stats import chisquare
 
 from backend.campaign.corpus.model import ImportOptions
 from backend.campaign.pools import negatives as writing
@@ -76,6 +75,8 @@ PROBABILITY = torch.tensor([[0.0, 0.1, 0.2, 0.3, 0.4, 0.0]])
 
 @pytest.mark.parametrize(("kind", "expected"), [("strong", [0.1, 0.2, 0.3, 0.4]), ("weak", [0.25, 0.25, 0.25, 0.25])])
 def test_draws_are_as_likely_as_they_should_be(kind: str, expected: list[float]) -> None:
+    from scipy.stats import chisquare
+
     rows = torch.zeros(20_000, dtype=torch.int64)
     draw = getattr(Distribution(PROBABILITY), kind)
     drawn, counts = draw(rows, 1, torch.Generator().manual_seed(5))
@@ -87,6 +88,8 @@ def test_draws_are_as_likely_as_they_should_be(kind: str, expected: list[float])
 
 def test_several_draws_of_one_anchor_differ() -> None:
     """The second of two: by weight among what the first one left."""
+    from scipy.stats import chisquare
+
     rows = torch.zeros(20_000, dtype=torch.int64)
     drawn, counts = Distribution(PROBABILITY).strong(rows, 2, torch.Generator().manual_seed(6))
     assert bool(counts.all())

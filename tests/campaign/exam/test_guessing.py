@@ -6,7 +6,6 @@ from itertools import product
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import binom
 
 from backend.campaign.exam.rules.guessing import guesses, require_telling
 from backend.ground.errors import ProjectError
@@ -38,6 +37,8 @@ def test_every_way_of_answering_counted_out(scale_key: tuple[int, list[int]], to
 
 
 def test_keys_of_one_kind_follow_the_binomial_distribution() -> None:
+    from scipy.stats import binom
+
     found = guesses([2] * 100, range(5), 20, 0)
     assert found.chance_passes == pytest.approx(binom.cdf(20, 100, 0.8), rel=1e-9)
 

@@ -7,8 +7,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import binomtest
-from sklearn.metrics import cohen_kappa_score
 
 from backend.campaign.exam.rules.outcomes import Answer, Outcome, outcome, together
 
@@ -21,6 +19,8 @@ def answered(pairs: list[tuple[int, int]]) -> list[Answer]:
 
 @given(ANSWERS, st.integers(0, 2))
 def test_shares_and_their_intervals_are_those_of_scipy(answers: list[tuple[int, int, int]], tolerance: int) -> None:
+    from scipy.stats import binomtest
+
     found = outcome([Answer(*one) for one in answers], tolerance, resamples=10)
     first = [own for own, _, _ in answers]
     after = [again if abs(own - right) > tolerance else own for own, right, again in answers]
@@ -33,6 +33,8 @@ def test_shares_and_their_intervals_are_those_of_scipy(answers: list[tuple[int, 
 
 @given(ANSWERS)
 def test_kappas_are_those_of_sklearn_and_lie_where_they_are_defined(answers: list[tuple[int, int, int]]) -> None:
+    from sklearn.metrics import cohen_kappa_score
+
     found = outcome([Answer(*one) for one in answers], 1, resamples=50)
     own, right = [one[0] for one in answers], [one[1] for one in answers]
     for weights, kappa in ((None, found.kappa), ("quadratic", found.kappa_quadratic)):

@@ -5,7 +5,6 @@ from itertools import combinations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import binomtest
 
 from backend.campaign.pool_check.rules import sample, wilson
 from backend.scoring.pools.model import PoolMoment, PoolQuery, Pools
@@ -36,6 +35,8 @@ def test_the_interval_is_that_of_the_published_table(hits: int, n: int, low: flo
 
 @given(st.integers(1, 5000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
 def test_the_interval_is_that_of_scipy_and_holds_the_share(counts: tuple[int, int]) -> None:
+    from scipy.stats import binomtest
+
     hits, n = counts
     expected = binomtest(hits, n).proportion_ci(confidence_level=0.95, method="wilson")
     low, high = wilson(hits, n)

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.metrics import cohen_kappa_score
 
 from backend.campaign.judging.rules import decide
 from backend.campaign.nouns import Rounding, Verdict
@@ -82,6 +81,8 @@ def test_alpha_equals_the_package_of_its_name(table: Table) -> None:
 @given(TABLES)
 @settings(max_examples=60)
 def test_kappas_equal_scikit_learn(table: Table) -> None:
+    from sklearn.metrics import cohen_kappa_score
+
     found = graded(table)
     couples = couples_of(found.pair, found.annotator, found.grade)
     named: dict[Weights, str | None] = {"plain": None, "quadratic": "quadratic"}

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
 
 from backend import api
 from backend.campaign.judging.model import GradeEvent
@@ -207,6 +206,8 @@ def test_behind_a_flag_are_the_pairs_that_speak_for_it() -> None:
 
 @given(st.integers(2, 9), st.integers(2, 9), st.integers(0, 1000))
 def test_intervals_are_students_over_runs(new: int, old: int, seed: int) -> None:
+    from scipy import stats
+
     rng = np.random.default_rng(seed)
     one, other = rng.normal(size=20 * new), rng.normal(size=20 * old)
     runs = [values.reshape(-1, 20).mean(axis=1) for values in (one, other)]

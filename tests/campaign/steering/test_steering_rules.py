@@ -7,7 +7,6 @@ import networkx as nx
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.optimize import linprog
 
 from backend.campaign.steering.model import Barred, Forecast, Stuck, Wanting, Worker
 from backend.campaign.steering.rules import forecast, further, share_disputed, stuck
@@ -173,6 +172,8 @@ def test_nobody_is_through_sooner_than_a_linear_programme_says(
     campaign: tuple[dict[Wanting, int], list[Worker]],
 ) -> None:
     """min T: everybody gives what they can give of `moving`, at most pace times T, one grade a pair."""
+    from scipy.optimize import linprog
+
     kinds, people = campaign
     people = [Worker(one.annotator_id, one.name, one.barred, one.a_day, None, one.queries) for one in people]
     found = forecast(kinds, people, None)

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sklearn.metrics import average_precision_score
 
 from backend.scoring.evaluate import evaluate
 from backend.scoring.scored_files import evaluate_files
@@ -48,6 +47,8 @@ def test_files_of_the_benchmark_get_the_published_figures_to_their_digits(tmp_pa
 
 def test_without_interpolation_to_be_seen_it_is_the_average_precision_of_retrieval():
     """Where precision never rises after a hit, and every moment is found, scikit-learn's sum is the same."""
+    from sklearn.metrics import average_precision_score
+
     right = [1, 1, 0, 1, 0, 0, 1]  # precisions 1, 1, 3/4, 4/7 at the hits
     moments = [{"video": "v", "start": 20 * n, "end": 20 * n + 10, "relevance": 1} for n in range(sum(right))]
     starts = [20 * (sum(right[: n + 1]) - 1) if hit else 500 for n, hit in enumerate(right)]

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from backend import api
 from backend.scoring.statistics.resampling import (
@@ -23,6 +22,8 @@ RNG = np.random.default_rng(11)
 
 
 def test_the_bootstrap_interval_is_about_that_of_scipy() -> None:
+    from scipy import stats
+
     values = RNG.beta(2, 3, 400)
     ours = percentile_interval(bootstrap_means(values, seed=3))
     theirs = stats.bootstrap((values,), np.mean, n_resamples=10_000, method="percentile", rng=5).confidence_interval
@@ -64,6 +65,8 @@ def test_one_query_can_show_nothing() -> None:
 
 
 def test_paired_t_is_that_of_scipy() -> None:
+    from scipy import stats
+
     a, b = RNG.random((2, 5, 40))
     t, p = paired_t(a - b)
     expected = stats.ttest_rel(a, b, axis=1)

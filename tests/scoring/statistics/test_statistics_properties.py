@@ -6,7 +6,6 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from scipy import stats
 
 from backend.scoring.statistics.resampling import bootstrap_means, holm, percentile_interval, sign_flip_p
 from backend.scoring.studies.kendall import tau_b
@@ -56,6 +55,8 @@ def test_holm_never_lowers_a_p_nor_turns_their_order(p: np.ndarray) -> None:
 
 @given(st.integers(2, 9).flatmap(lambda n: st.tuples(*[arrays(np.float64, n, elements=GRADES)] * 2)))
 def test_tau_b_is_that_of_scipy_and_symmetric(both: tuple[np.ndarray, np.ndarray]) -> None:
+    from scipy import stats
+
     x, y = both
     ours, expected = tau_b(x, y), stats.kendalltau(x, y).statistic
     assert np.isnan(ours) == np.isnan(expected)
@@ -73,6 +74,8 @@ def test_queries_are_all_tied_where_every_system_has_the_value_of_the_first(valu
 
 @given(arrays(np.float64, st.integers(2, 9), elements=EIGHTHS))
 def test_z_scores_are_those_of_scipy_and_0_without_variance(scores: np.ndarray) -> None:
+    from scipy import stats
+
     z = z_scores(scores)
     if len(set(scores.tolist())) == 1:
         assert (z == 0).all()

@@ -5,7 +5,6 @@ import statistics
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from backend.scoring.files.entries import parse_run_mapping, parse_truth_mapping
 from backend.scoring.presets import settle
@@ -29,6 +28,8 @@ TABLE = SystemValues(
 
 
 def test_agreement_is_the_matrix_of_kendalls_tau_with_reasons() -> None:
+    from scipy import stats
+
     rows = kendall.agreement(TABLE)
     assert [(row["first"], row["second"]) for row in rows] == list(itertools.product("xyz", repeat=2))
     for row in rows:
@@ -55,6 +56,8 @@ def subsets(size: int, disjoint: bool) -> list[tuple[tuple[int, ...], tuple[int,
 )
 def test_stability_is_the_mean_over_all_pairs_of_subsets(size: int, subset_pairs: stability.SubsetPairs) -> None:
     """Of five queries all pairs of sets can be listed; two disjoint sets of four there are none, so any two."""
+    from scipy import stats
+
     small = SystemValues(TABLE.measures, TABLE.systems, TABLE.values[:, :, :5])
     rows = stability.stability(small, [size], trials=20_000, subset_pairs=subset_pairs, seed=3)
     disjoint = subset_pairs == "disjoint" and size < 3
@@ -244,6 +247,8 @@ def test_model_selection_over_the_candidates_gives_the_z_of_what_was_selected() 
 
 def test_z_over_the_selected_models_counts_one_for_each_measure_that_selects_it() -> None:
     """x and y select a, z ties b and c: on test 1, 1 and (4 + 6) / 2 under w; candidate d plays no part."""
+    from scipy import stats
+
     validation = SystemValues(
         tuple("xyz"), tuple("abcd"), np.array([[0.9, 0.1, 0.1, 0], [0.8, 0.1, 0.1, 0], [0, 0.5, 0.5, 0]])[:, :, None]
     )

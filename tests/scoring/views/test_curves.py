@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import kendalltau
 
 from backend.scoring.views.curves import by_cutoff, leaders, orders, short_names
 
@@ -78,6 +77,8 @@ def test_runs_stand_in_the_order_of_one_measure_and_each_other_measure_is_there_
 
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=2, max_size=7))
 def test_agreement_and_who_is_ahead_are_as_counted_pair_by_pair(means: list[tuple[int, int]]) -> None:
+    from scipy.stats import kendalltau
+
     values = {f"run {n}": {"axiou@5": a / 4, "dcg@5": b / 4} for n, (a, b) in enumerate(means)}
     _, second = orders(summary(values, "axiou@5"))
     expected = kendalltau([a for a, _ in means], [b for _, b in means]).statistic

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import datasets
 import ir_measures
 import pytest
 import streamlit as st
@@ -211,6 +210,8 @@ def test_the_card_of_parquet_is_one_that_hugging_face_reads(made: tuple[Judging,
 
 
 def test_datasets_loads_every_configuration(made: tuple[Judging, Path], tmp_path: Path) -> None:
+    import datasets
+
     folder = made[1] / "parquet"
     for config in ("truth", "train_top20", "grades", "pairs", "videos"):
         found = datasets.load_dataset(str(folder), config, cache_dir=str(tmp_path))
