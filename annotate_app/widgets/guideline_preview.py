@@ -4,6 +4,7 @@ from typing import Any
 
 import streamlit as st
 
+from annotate_app.widgets.desk import joined
 from annotate_app.widgets.player import player
 
 _PANEL = """<section class="player shown"><dialog class="panel" open aria-label="The guideline as annotators see it">
@@ -31,7 +32,7 @@ _mount = st.components.v2.component(
     "reelrank_guideline_preview",
     html=_PANEL,
     css=player.style() + _STYLE,
-    js="\n".join([*((player.FOLDER / name).read_text(encoding="utf-8") for name in ("view.js", "guide.js")), _MOUNT]),
+    js="\n".join([joined(player.FOLDER, ("../desk/frame.js", "guide.js")), _MOUNT]),
 )
 
 

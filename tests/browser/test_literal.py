@@ -54,7 +54,8 @@ def server(tmp_path_factory: pytest.TempPathFactory, demo: Callable[..., Path]) 
             [hostile("skip"), hostile(ANNOTATORS[0])],
         )
         db.execute(
-            f"INSERT INTO clip_fault SELECT moment_id, ?, 1 FROM ({waiting.format('moment_id')} LIMIT 1 OFFSET 5)",
+            "INSERT INTO clip_fault (moment_id, reason, reported_at) "
+            f"SELECT moment_id, ?, 1 FROM ({waiting.format('moment_id')} LIMIT 1 OFFSET 5)",
             [hostile("fault")],
         )
     _act(api.open_project(folder / "project"), folder)

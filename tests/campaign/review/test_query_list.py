@@ -45,7 +45,10 @@ def project(corpus_project: api.Project) -> api.Project:
             relevance = chance.randrange(5) if verdict == "consensus" else None
             if verdict:
                 db.execute("INSERT INTO consensus VALUES (?, ?, ?, ?, 'test')", [pair, verdict, relevance, relevance])
-        db.execute("INSERT INTO clip_fault SELECT moment_id, 'gone', 1 FROM moment WHERE moment_id % 7 = 0")
+        db.execute(
+            "INSERT INTO clip_fault (moment_id, reason, reported_at) "
+            "SELECT moment_id, 'gone', 1 FROM moment WHERE moment_id % 7 = 0"
+        )
     lead = accounts.add(corpus_project.store, api.OPERATOR, "Lea", Role.LEAD, now=NOW)
     ready = [one for one in api.list_queries(corpus_project, api.OPERATOR) if one.more_candidates]
     api.open_batch(corpus_project, lead, ready[0].query_id, now=NOW)

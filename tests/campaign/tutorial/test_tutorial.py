@@ -207,7 +207,7 @@ def test_what_cannot_be_practised_on_is_refused(judging: Judging, spoil: Callabl
 
 def test_a_clip_that_cannot_be_shown_hides_its_practice_pair(judging: Judging, nova: Person) -> None:
     practise(judging)
-    change(judging, "INSERT INTO clip_fault VALUES (1, 'damaged', 0)")
+    change(judging, "INSERT INTO clip_fault (moment_id, reason, reported_at) VALUES (1, 'damaged', 0)")
     assert api.practice_items(judging.project, nova, now=NOW) == []
     assert api.practice_figures(judging.project, judging.lead, now=NOW)[0].hidden == (
         "its clip cannot be shown: damaged"
