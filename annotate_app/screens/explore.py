@@ -10,13 +10,14 @@ from annotate_app.plain import plain
 from annotate_app.widgets import address_state, explore_charts, explore_lists, look, tables, wording
 from annotate_app.widgets.long_list import long_list, sorted_by
 from backend import api
-from backend.campaign.explore.model import AgreedQuery, Along, PairPart, RelevanceBin, VideoCoverage
+from backend.campaign.explore.model import AgreedQuery, Along, PairPart, RelevanceBin, SourceStanding, VideoCoverage
 from backend.campaign.nouns import Person, Scale
 
 _PARTS = {
     "similarity": "Similarity",
     "rank": "Rank",
     "same": "Similarity 1",
+    "sources": "Sources",
     "coverage": "Coverage",
     "durations": "Durations",
     "agreement": "Agreement",
@@ -38,6 +39,8 @@ def page() -> None:
             _along(project, lead, Along.RANK)
         case "same":
             _same_words(project, lead)
+        case "sources":
+            _sources(project, lead)
         case "coverage":
             _coverage(project, lead)
         case "durations":
@@ -52,6 +55,9 @@ def _along(project: api.Project, lead: Person, along: Along) -> None:
     """Relevance against similarity, rank or duration: shares, means, numbers, and the pairs of a bin."""
     bins = _counted(project, lead, along.value, lambda: api.relevances_along(project, lead, along))
     scale, of = project.campaign.scale, explore_charts.WORDS[along].of
+    if not bins:
+        st.info("No candidate was found by its caption, so none has a similarity: choose another part.")
+        return
     _nothing_counts(bins)
     st.subheader(f"Relevance by {of}", anchor=False)
     explore_charts.shares(bins, along, scale, lambda place: address_state.go(bin=place, page=None))
@@ -110,6 +116,21 @@ def _same_words(project: api.Project, lead: Person) -> None:
     st.subheader(f"Similarity 1, but below {scale.highest}", anchor=False)
     relevance = _relevance(scale, most=scale.highest - 1)
     _pairs(project, lead, PairPart(relevance=relevance, same_words=True), "There is none: all of them are perfect.")
+
+
+def _sources(project: api.Project, lead: Person) -> None:
+    """What became of the candidates of each source: what the truth would lack without it."""
+    found: list[SourceStanding] = _counted(project, lead, "sources", lambda: api.source_standings(project, lead))
+    st.caption(
+        "Candidates are found by captions under an encoder, or by runs that were pooled. What a source alone found "
+        "would not have been judged without it. Annotators see none of this."
+    )
+    if not found:
+        st.info("These pairs came with an earlier campaign, which does not say what found them.")
+        return
+    rows = [explore_lists.source_row(one) for one in found]
+    st.html(tables.table(explore_lists.SOURCE_HEADS, rows, "rr-figures rr-sources"))
+    _take("sources", lambda: api.explored_csv(found))
 
 
 def _coverage(project: api.Project, lead: Person) -> None:

@@ -6,7 +6,8 @@ from typing import Any, TypeVar
 
 from annotate_app.widgets import tables, thumbnails, wording
 from annotate_app.widgets.long_list import ListColumn, ListRow
-from backend.campaign.explore.model import AgreedQuery, FoundPair, ShowCoverage, VideoCoverage
+from backend.campaign.candidates.model import SourceKind
+from backend.campaign.explore.model import AgreedQuery, FoundPair, ShowCoverage, SourceStanding, VideoCoverage
 
 _Row = TypeVar("_Row")
 
@@ -35,6 +36,24 @@ def pair_row(pair: FoundPair) -> ListRow:
         (escape(pair.query), where, str(pair.rank), similarity, relevance),
         thumbnails.address(pair.video, pair.start_s, pair.end_s),
     )
+
+
+SOURCE_HEADS = (
+    *("Source", "Depth", "Candidates", "of it alone", "Handed out", "With a relevance", "Relevant", "of it alone"),
+    "Mean relevance",
+)
+
+
+def source_row(one: SourceStanding) -> tuple[str, ...]:
+    """What became of what a source found."""
+    source = one.source
+    kind = "pooled run" if source.kind is SourceKind.RUN else f"by {source.kind.value}"
+    later = f", added later ({source.part})" if source.part > 1 else ""
+    # The files of an encoder are no concern of a table.
+    name = source.name if source.kind is SourceKind.RUN else source.name.partition(" ")[0]
+    counts = (one.candidates, one.alone, one.pairs, one.decided, one.relevant, one.relevant_alone)
+    mean = "–" if one.mean is None else f"{one.mean:.2f}"
+    return (f"{escape(name)}<br><small>{kind}{later}</small>", f"{source.depth:,}", *(f"{n:,}" for n in counts), mean)
 
 
 VIDEO_COLUMNS = (

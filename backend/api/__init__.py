@@ -126,6 +126,7 @@ if TYPE_CHECKING:
         funnel,
         relevances_along,
         same_words,
+        source_standings,
     )
     from backend.api.forms import export_form
     from backend.api.freezing import (
@@ -778,6 +779,7 @@ __all__ = [
     "sign_in_as",
     "sign_out",
     "sign_out_everywhere",
+    "source_standings",
     "split_measures",
     "split_moment",
     "stability_study",

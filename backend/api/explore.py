@@ -12,6 +12,7 @@ from backend.campaign.explore.model import (
     PairPart,
     RelevanceBin,
     ShowCoverage,
+    SourceStanding,
     VideoCoverage,
 )
 from backend.campaign.nouns import Operator, Person
@@ -44,6 +45,12 @@ def same_words(project: Project, by: Person | Operator) -> tuple[tuple[int, ...]
     """(pairs of each relevance, pairs without any) of those whose similarity is 1."""
     gate.in_charge(project.store, by)
     return exploring.same_words(project.store)
+
+
+def source_standings(project: Project, by: Person | Operator) -> list[SourceStanding]:
+    """What became of the candidates that each source found."""
+    gate.in_charge(project.store, by)
+    return exploring.sources(project.store)
 
 
 def coverage(project: Project, by: Person | Operator) -> list[VideoCoverage]:
@@ -84,7 +91,12 @@ def found_pair_count(project: Project, by: Person | Operator, part: PairPart) ->
 
 
 def explored_csv(
-    found: Sequence[RelevanceBin] | Sequence[FoundPair] | Sequence[VideoCoverage] | Sequence[AgreedQuery] | Lasting,
+    found: Sequence[RelevanceBin]
+    | Sequence[FoundPair]
+    | Sequence[VideoCoverage]
+    | Sequence[AgreedQuery]
+    | Sequence[SourceStanding]
+    | Lasting,
 ) -> str:
     """What is shown, as CSV; what is unknown is an empty cell."""
     table = rules.lasting_table(found) if isinstance(found, Lasting) else rules.table(found)

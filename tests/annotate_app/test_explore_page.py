@@ -86,6 +86,14 @@ def test_every_part_has_its_charts_told_and_its_file(open_part: Open, part: str)
     assert not any("None" in chart.proto.alt or "nan" in chart.proto.alt for chart in charts)
 
 
+def test_the_sources_are_told_with_what_became_of_their_candidates(open_part: Open, folder: Path) -> None:
+    (captions,) = api.source_standings(api.open_project(folder), api.OPERATOR)
+    app = open_part(part="sources")
+    assert len(app.get("download_button")) == 1
+    (told,) = (one.proto.body for one in app.get("html") if "rr-sources" in one.proto.body)
+    assert f"words-64<br><small>by captions</small></td><td>40</td><td>120</td><td>120</td><td>{captions.pairs}" in told
+
+
 def test_pairs_without_a_relevance_are_said_and_count_nowhere(open_part: Open, folder: Path) -> None:
     bins = api.relevances_along(api.open_project(folder), api.OPERATOR, Along.RANK)
     decided, without = sum(one.decided for one in bins), sum(one.without for one in bins)

@@ -158,6 +158,7 @@ IN_CHARGE: dict[str, Call] = {
     "funnel": api.funnel,
     "relevances_along": lambda p, who: api.relevances_along(p, who, Along.RANK),
     "same_words": api.same_words,
+    "source_standings": api.source_standings,
     "gold_results": api.gold_results,
     "grant_retake": lambda p, who: api.grant_retake(p, who, NOBODY, now=NOW),
     "leaderboard_version": lambda p, who: api.leaderboard_version(p, who, "no such truth"),

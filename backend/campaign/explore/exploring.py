@@ -4,7 +4,16 @@
 """
 
 from backend.campaign.explore import rows, rules
-from backend.campaign.explore.model import AgreedQuery, Along, FoundPair, Lasting, PairPart, RelevanceBin, VideoCoverage
+from backend.campaign.explore.model import (
+    AgreedQuery,
+    Along,
+    FoundPair,
+    Lasting,
+    PairPart,
+    RelevanceBin,
+    SourceStanding,
+    VideoCoverage,
+)
 from backend.campaign.project import rows as facts
 from backend.campaign.quality import agreement_board
 from backend.campaign.quality.model import WHOLE
@@ -16,6 +25,12 @@ def relevances(store: Store, along: Along) -> list[RelevanceBin]:
     """How relevance goes with similarity, rank or duration."""
     with reading(store) as db:
         return rules.bins(along, rows.relevances(db, along), facts.campaign(db).scale.highest)
+
+
+def sources(store: Store) -> list[SourceStanding]:
+    """What became of the candidates of each source, those that made the lists first."""
+    with reading(store) as db:
+        return rows.sources(db)
 
 
 def coverage(store: Store) -> list[VideoCoverage]:

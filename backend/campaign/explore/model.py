@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from backend.campaign.candidates.model import CandidateSource
 from backend.campaign.nouns import Verdict
 from backend.campaign.quality.model import GroupAgreement
 from backend.ground.ids import PairId, QueryId
@@ -109,6 +110,30 @@ class FoundPair:
     """None where only runs found the moment."""
     verdict: Verdict
     relevance: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class SourceStanding:
+    """What became of the candidates that a source found, as far as they were handed out."""
+
+    source: CandidateSource
+    candidates: int
+    alone: int
+    """Those of them that nothing else found."""
+    pairs: int
+    """Those of them that a batch handed out."""
+    decided: int
+    """Pairs with a relevance."""
+    relevant: int
+    """Of them, those of relevance 1 or more."""
+    relevant_alone: int
+    """Those of these that nothing else found: what the pool would lack without it."""
+    relevance_sum: int
+
+    @property
+    def mean(self) -> float | None:
+        """Mean relevance; None without any."""
+        return self.relevance_sum / self.decided if self.decided else None
 
 
 @dataclass(frozen=True, slots=True)

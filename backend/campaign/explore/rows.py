@@ -3,8 +3,9 @@
 import json
 from typing import Any
 
+from backend.campaign.candidates.model import CandidateSource, SourceKind
 from backend.campaign.candidates.rows.lists import PROBE_PAIRS
-from backend.campaign.explore.model import Along, FoundPair, PairPart
+from backend.campaign.explore.model import Along, FoundPair, PairPart, SourceStanding
 from backend.campaign.explore.rules import CONFIRMED, SAME_WORDS, SECONDS, SIMILARITY_STEP
 from backend.campaign.nouns import Verdict
 from backend.ground.ids import PairId, QueryId
@@ -95,6 +96,25 @@ def found_pairs(db: Database, part: PairPart, highest: int, first: int, most: in
     return [
         FoundPair(PairId(r[0]), QueryId(r[1]), r[2], r[3], r[4], r[5], r[6], r[7], Verdict(r[8]), r[9]) for r in rows
     ]
+
+
+def sources(db: Database) -> list[SourceStanding]:
+    """What became of what each source found; a run that was pooled twice is one thing that found a candidate."""
+    rows = db.conn.execute(
+        f"""
+        WITH f AS (SELECT DISTINCT source_id, query_id, moment_id FROM candidate_source),
+          n AS (SELECT f.query_id, f.moment_id, count(DISTINCT s.kind || ' ' || s.name) AS sources
+            FROM f JOIN source s USING (source_id) GROUP BY 1, 2)
+        SELECT s.kind, s.name, s.sha256, s.depth, s.part, count(f.query_id), coalesce(sum(n.sources = 1), 0),
+          count(p.pair_id), count(c.relevance), coalesce(sum(c.relevance > 0), 0),
+          coalesce(sum(c.relevance > 0 AND n.sources = 1), 0), coalesce(sum(c.relevance), 0)
+        FROM source s LEFT JOIN f USING (source_id) LEFT JOIN n USING (query_id, moment_id)
+          LEFT JOIN pair p ON p.query_id = f.query_id AND p.moment_id = f.moment_id AND {_IN_BATCHES}
+          LEFT JOIN consensus c USING (pair_id)
+        GROUP BY s.source_id ORDER BY s.part, s.kind, s.name
+        """
+    )
+    return [SourceStanding(CandidateSource(SourceKind(r[0]), *r[1:5]), *r[5:]) for r in rows]
 
 
 def coverage(db: Database) -> list[tuple[Any, ...]]:

@@ -15,6 +15,7 @@ from backend.campaign.explore.model import (
     Lasting,
     RelevanceBin,
     ShowCoverage,
+    SourceStanding,
     VideoCoverage,
 )
 from backend.campaign.nouns import Verdict
@@ -143,7 +144,11 @@ def by_show(videos: Iterable[VideoCoverage]) -> list[ShowCoverage]:
 
 
 def table(
-    found: Sequence[RelevanceBin] | Sequence[FoundPair] | Sequence[VideoCoverage] | Sequence[AgreedQuery],
+    found: Sequence[RelevanceBin]
+    | Sequence[FoundPair]
+    | Sequence[VideoCoverage]
+    | Sequence[AgreedQuery]
+    | Sequence[SourceStanding],
 ) -> list[dict[str, Any]]:
     """What is shown, as rows of one CSV file: values by column."""
     return [_row(one) for one in found]
@@ -154,7 +159,7 @@ def lasting_table(found: Lasting) -> list[dict[str, Any]]:
     return [dict(zip(("from_s", "below_s", "in_corpus", "handed_out"), bar, strict=True)) for bar in found.bars]
 
 
-def _row(one: RelevanceBin | FoundPair | VideoCoverage | AgreedQuery) -> dict[str, Any]:
+def _row(one: RelevanceBin | FoundPair | VideoCoverage | AgreedQuery | SourceStanding) -> dict[str, Any]:
     if isinstance(one, RelevanceBin):
         counts = {f"relevance_{value}": pairs for value, pairs in enumerate(one.counts)}
         beyond = None if one.high == math.inf else one.high
@@ -164,6 +169,9 @@ def _row(one: RelevanceBin | FoundPair | VideoCoverage | AgreedQuery) -> dict[st
         found = asdict(one.agreement)
         settled = found.pop("settled")
         return {"query_id": one.query_id, "query": found.pop("name"), **found, "settled_by_two": settled["by_two"]}
+    if isinstance(one, SourceStanding):
+        standing = asdict(one)
+        return {**standing.pop("source"), **standing, "mean": one.mean}
     if isinstance(one, VideoCoverage):
         return {**asdict(one), "mean": one.mean}
     return asdict(one)

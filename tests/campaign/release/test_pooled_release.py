@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 from backend import api
+from backend.campaign.nouns import Role
 from backend.encoders import sentence
-from support import NOW, PARTLY, Judging, WordEncoder
+from backend.store import connection
+from support import NOW, PARTLY, Judging, WordEncoder, person_of
 
 SAME = ("val.json", "test.json", "raw_annotation.csv", "raw_query_moment_pair.csv")
 
@@ -68,3 +70,36 @@ def test_a_release_of_captions_alone_says_nothing_of_sources(
     with (tmp_path / "out" / "raw_query_moment_pair.csv").open() as file:
         assert "sources" not in next(csv.reader(file))
     assert "sources" not in json.loads((tmp_path / "out" / "manifest.json").read_text())
+
+
+def test_a_project_that_had_nothing_but_videos_and_questions_is_released_and_comes_back(tmp_path: Path) -> None:
+    """No caption, no encoder: what two runs found for a person's own query is graded."""
+    project = api.init_project(tmp_path / "project", encoder="minilm")
+    with connection.writing(project.store) as db:
+        db.conn.executemany("INSERT INTO video (name, duration_s) VALUES (?, 60)", [("a",), ("b",)])
+    (tmp_path / "queries.txt").write_text("Somebody pours coffee.\n")
+    api.draw_queries(project, api.OPERATOR, val=0, test=0, own=tmp_path / "queries.txt", now=NOW)
+    query = project.store.db.conn.execute("SELECT query_id FROM query").fetchone()[0]
+    found = {"x": [["a", 3, 9, 0.9], ["b", 0, 5, 0.8]], "y": [["b", 0, 4.5, 7.5], ["b", 20, 31, 3.5]]}
+    for name, predictions in found.items():
+        (tmp_path / f"{name}.json").write_text(json.dumps({query: predictions}))
+    files = [tmp_path / "x.json", tmp_path / "y.json"]
+    report = api.pool_candidates(project, api.OPERATOR, files, captions=False, now=NOW)
+    assert (report.candidates, report.moments, report.pairs) == (3, 3, 3)
+    api.add_person(project, api.OPERATOR, "Lea", Role.LEAD, now=NOW)
+    for pair in api.query_pairs(project, api.OPERATOR, query):
+        api.adjudicate(project, person_of(project, "Lea"), pair.pair, pair.rank, "seen it", seen=0, now=NOW)
+    first, second = tmp_path / "first", tmp_path / "second"
+    api.export_release(project, api.OPERATOR, first, now=NOW)
+    assert api.validate_release(first).problems == []
+    (truth,) = json.loads((first / "test.json").read_text()) + json.loads((first / "val.json").read_text())
+    fields = ("video_name", "timestamp", "similarity", "relevance")
+    assert [tuple(one[name] for name in fields) for one in truth["relevant_moment"]] == [
+        ("b", [0.0, 4.5], None, 1),  # both runs have it, one of them at its first rank
+        ("a", [3.0, 9.0], None, 2),
+        ("b", [20.0, 31.0], None, 3),
+    ]
+    api.import_release(first, tmp_path / "again", encoder="minilm", now=NOW + 1)
+    api.export_release(api.open_project(tmp_path / "again"), api.OPERATOR, second, now=NOW + 2)
+    for name in SAME:
+        assert (second / name).read_bytes() == (first / name).read_bytes(), name

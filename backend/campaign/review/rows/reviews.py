@@ -29,6 +29,7 @@ _TIMES = "FROM judgement j WHERE j.pair_id = s.pair_id AND j.seat_no = s.seat_no
 _ACTIVE_MS = f"(SELECT sum(j.active_ms) {_TIMES})"
 """Of a grade with all its corrections: whoever corrects a slip has seen the clip before."""
 _ELAPSED_MS = f"(SELECT CASE WHEN count(j.elapsed_ms) = count(*) THEN sum(j.elapsed_ms) END {_TIMES})"
+_SOURCE = "source_id, kind, name, sha256, depth, part"
 _RELEASED = f"p.pair_id NOT IN {PROBE_PAIRS}"
 
 
@@ -260,17 +261,22 @@ def _grades(db: Database, duration_s: Mapping[int, float]) -> dict[int, list[Giv
 
 
 def _found_by(db: Database, ids: Sequence[int]) -> dict[int, dict[int, FoundBy]]:
-    """What found pairs, by its number; of several spans of one source the first of its list."""
+    """What found pairs, by its number; of several spans of one source the first of its list.
+
+    Of more than a page of pairs only where something else than captions found any: there ranks say the same.
+    """
     condition, values = _of(ids, "p.pair_id")
+    known = {r[0]: CandidateSource(SourceKind(r[1]), *r[2:]) for r in db.conn.execute(f"SELECT {_SOURCE} FROM source")}
+    if not values and all(source.kind is SourceKind.CAPTIONS for source in known.values()):
+        return {}
     found: dict[int, dict[int, FoundBy]] = defaultdict(dict)
-    for r in db.conn.execute(
-        "SELECT p.pair_id, s.source_id, f.rank, f.score, s.kind, s.name, s.sha256, s.depth, s.part FROM pair p "
+    for pair_id, source_id, rank, score in db.conn.execute(
+        "SELECT p.pair_id, source_id, f.rank, f.score FROM pair p "
         "JOIN candidate_source f USING (query_id, moment_id) JOIN source s USING (source_id) "
         f"WHERE {condition} ORDER BY p.pair_id, f.rank, s.part, s.name",
         values,
     ):
-        source = CandidateSource(SourceKind(r[4]), *r[5:])
-        found[r[0]].setdefault(r[1], FoundBy(source, r[2], r[3]))
+        found[pair_id].setdefault(source_id, FoundBy(known[source_id], rank, score))
     return found
 
 
