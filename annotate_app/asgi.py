@@ -33,6 +33,7 @@ for name in api.__all__:  # at the start, not while the first person waits for a
     getattr(api, name)
 MORE.append(long_work.in_menu)
 clips: ClipWorker[api.ClipJob] = ClipWorker(api.cut_clip)
+videos: ClipWorker[api.ClipJob] = ClipWorker(api.cut_clip)  # its process starts when the first video is described
 
 
 @asynccontextmanager
@@ -48,11 +49,12 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
         yield
     finally:
         clips.stop()
+        videos.stop()
 
 
 app = st.App(
     Path(__file__).with_name("main.py"),
-    routes=own_routes(auth.project, clips, told),
+    routes=own_routes(auth.project, clips, told, videos),
     middleware=[Middleware(Guard, project=auth.project)],
     lifespan=lifespan,
 )

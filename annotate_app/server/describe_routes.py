@@ -22,7 +22,7 @@ from annotate_app.server.sending import Sent, sent_by
 from annotate_app.session.guard import person_of
 from backend import api
 from backend.campaign.describing.model import DescribeEvent
-from backend.ground.errors import ProjectError, StoreUnavailable, VideoUnreadable
+from backend.ground.errors import NoRoom, ProjectError, StoreUnavailable, VideoUnreadable
 
 
 class _Exchange(Sent):
@@ -49,7 +49,7 @@ class DescribeRoutes:
         self._project = project
         self._clips = clips
         self._clock = clock
-        self._failed: dict[Path, str] = {}
+        self._failed: dict[Path, BaseException] = {}
         """Why a clip that was asked for ahead could not be made, until that is told."""
 
     def routes(self) -> list[BaseRoute]:
@@ -94,7 +94,6 @@ class DescribeRoutes:
     async def clip(self, request: Request) -> Response:
         """The whole video, its first frame at 0, whole or by Range; made now if it is not there yet."""
         try:
-            # Whoever grades waits for seconds, whoever describes a video for its length over ten.
             return clip_response(await cut_clip(self._clips, self._find(request), urgent=False))
         except StoreUnavailable:
             raise
@@ -111,7 +110,9 @@ class DescribeRoutes:
             return refused(404, str(error))
         if not is_there:
             if (why := self._failed.pop(job.path, None)) is not None:
-                return refused(404, why)
+                if isinstance(why, NoRoom):
+                    raise why  # the guard answers, and the page asks again: nothing is wrong with the video
+                return refused(404, str(why))
             self._clips.ask(job, urgent=False).add_done_callback(partial(self._made, job.path))
         return _answer({"ready": is_there})
 
@@ -130,7 +131,7 @@ class DescribeRoutes:
 
     def _made(self, path: Path, future: asyncio.Future[Path]) -> None:
         if not future.cancelled() and (error := future.exception()) is not None:
-            self._failed[path] = str(error)
+            self._failed[path] = error
 
     def _find(self, request: Request) -> Callable[[], api.ClipJob]:
         person, video = person_of(request), request.path_params["video"]

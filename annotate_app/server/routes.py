@@ -254,12 +254,24 @@ class Desks:
             await run_in_threadpool(api.report_clip, self._project(), person, pair, str(error), now=self._clock())
 
 
-def own_routes(project: Callable[[], api.Project], clips: ClipWorker[api.ClipJob], waiting: Waiting) -> list[BaseRoute]:
-    """All routes of the app that are not Streamlit's; `waiting` is what the menu of a lead tells."""
+def own_routes(
+    project: Callable[[], api.Project],
+    clips: ClipWorker[api.ClipJob],
+    waiting: Waiting,
+    videos: ClipWorker[api.ClipJob] | None = None,
+) -> list[BaseRoute]:
+    """All routes of the app that are not Streamlit's.
+
+    Args:
+        project: the one that is served.
+        clips: cuts clips.
+        waiting: what the menu of a lead tells.
+        videos: cuts whole videos, which may take minutes, while somebody waits for a clip; without one, `clips` does.
+    """
     return [
         *Sessions(project).routes(),
         *Desks(project, clips).routes(),
-        *DescribeRoutes(project, clips).routes(),
+        *DescribeRoutes(project, videos or clips).routes(),
         *Examples(project, clips).routes(),
         *Moments(project, clips).routes(),
         *PracticeRoutes(project, clips).routes(),

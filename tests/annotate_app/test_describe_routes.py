@@ -65,15 +65,19 @@ def dana(judging: Judging, monkeypatch: pytest.MonkeyPatch) -> Iterator[Describe
             [facts.duration_s, facts.fps.numerator, facts.fps.denominator, facts.sha256],
         )
     person = api.add_person_with_password(project, api.OPERATOR, "Dana", judging.annotators[0].role, PASSWORD, now=NOW)
-    clips = ClipWorker(api.cut_clip)
+    videos = ClipWorker(api.cut_clip)
     app = Starlette(
-        routes=own_routes(lambda: project, clips, lambda project, lead: {}),
+        routes=own_routes(lambda: project, ClipWorker(somebody_waits), lambda project, lead: {}, videos),
         middleware=[Middleware(Guard, project=lambda: project)],
     )
     with TestClient(app, follow_redirects=False) as client:
         client.cookies.set("reelrank_session", api.sign_in(project, "Dana", PASSWORD, now=NOW))
         yield Describer(judging, person, client, source)
-    clips.stop()
+    videos.stop()
+
+
+def somebody_waits(job: api.ClipJob) -> Path:
+    raise AssertionError(f"{job.path.name} holds up whoever waits for a clip")
 
 
 def frames_of(source: Path) -> list[Fraction]:

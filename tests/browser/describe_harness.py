@@ -81,6 +81,7 @@ class FakeDescribing:
     refuse: str = ""
     answer_with: int = 200
     closed: str = ""
+    full_disk: str = ""
     not_ready: set[str] = field(default_factory=set)
     damaged: set[str] = field(default_factory=set)
     seen: bool = True
@@ -184,6 +185,8 @@ class FakeDescribing:
 
     async def video(self, request: Request) -> Response:
         """The video, by Range."""
+        if request.path_params["key"] == "none":
+            return JSONResponse({}, 502)
         return FileResponse(self.clip, media_type="video/mp4")
 
     async def frames(self, request: Request) -> Response:
@@ -195,6 +198,8 @@ class FakeDescribing:
         key = request.path_params["key"]
         if key in self.damaged:
             return JSONResponse({"message": "kitchen.mp4 is not a video file"}, 404)
+        if self.full_disk:
+            return JSONResponse({"message": self.full_disk}, 507)
         return JSONResponse({"ready": key not in self.not_ready})
 
     async def page(self, request: Request) -> Response:

@@ -315,6 +315,10 @@ class TestVideos:
         tells(page, state="preparing", video="v2")
         expect(page.get_by_text("A video of 8 s takes about 1 s, once.")).to_be_visible()
         page.keyboard.press("i")
+        fake.full_disk = "The disk is full: make room."
+        expect(page.get_by_text(fake.full_disk)).to_be_visible()
+        fake.full_disk = ""
+        expect(page.get_by_text("A video of 8 s takes about 1 s, once.")).to_be_visible()
         fake.not_ready.clear()
         tells(page, state="ready", start="", end="")
         fake.not_ready = {"v3"}
@@ -323,6 +327,28 @@ class TestVideos:
         expect(page.get_by_text("kitchen.mp4 is not a video file. Go on with another one (N)")).to_be_visible()
         page.get_by_role("combobox", name="Video").select_option("v1")
         tells(page, state="ready", start=3, end=9)
+
+    def test_a_picture_that_falls_away_comes_again_where_it_stood(self, fake: FakeDescribing, open_page: Open) -> None:
+        page = open_page()
+        page.keyboard.press("]")
+        stands_at(page, 40)
+        fake.full_disk = "The disk is full: make room."
+        page.evaluate(
+            """() => {
+                const video = document.getElementById("host").shadowRoot.querySelector("video");
+                video.src = "/describe/videos/none.mp4";
+            }"""
+        )
+        page.wait_for_function("() => document.getElementById('host').shadowRoot.querySelector('video').error")
+        page.keyboard.press("i")
+        tells(page, state="ready", start=40)
+        page.keyboard.press("Enter")
+        page.keyboard.type("A man")
+        fake.full_disk = ""
+        page.wait_for_function("() => !document.getElementById('host').shadowRoot.querySelector('video').error")
+        stands_at(page, 40)
+        page.keyboard.type(" walks.")
+        expect(page.get_by_label("What happens in the moment")).to_have_value("A man walks.")
 
     def test_closed(self, fake: FakeDescribing, open_page: Open) -> None:
         fake.closed = "Describing is not open to you."

@@ -12,20 +12,20 @@ class Trouble extends Error {
   }
 }
 
-/** GET an address until the server answers; rejects with what it says against it. */
+/** GET an address until the server answers; rejects with what it says against it. `onWait` learns why it does not yet. */
 async function insist(address, options, signal, onWait = () => {}) {
   for (;;) {
+    let why = "";
     try {
       const response = await fetch(address, { credentials: "same-origin", signal, ...options });
       if (response.ok) return response;
-      if (response.status < 500) {
-        const { message = `the server answered ${response.status}` } = await response.json().catch(() => ({}));
-        throw new Trouble(message, response.status === 401);
-      }
+      const { message = "" } = await response.json().catch(() => ({}));
+      if (response.status < 500) throw new Trouble(message || `the server answered ${response.status}`, response.status === 401);
+      why = message;
     } catch (error) {
       if (error instanceof Trouble || signal.aborted) throw error;
     }
-    onWait();
+    onWait(why);
     await pause(signal);
   }
 }
@@ -42,19 +42,21 @@ async function fetchWork(signal, onWait) {
 }
 
 /** Have the copy of a video made, where it is not there yet; resolves when it is. */
-async function haveCopy(video, signal) {
+async function haveCopy(video, signal, onWait = () => {}) {
   while (!video.ready) {
-    const response = await insist(`${video.clip.slice(0, video.clip.lastIndexOf("."))}/ready`, {}, signal);
+    const response = await insist(`${video.clip.slice(0, video.clip.lastIndexOf("."))}/ready`, {}, signal, onWait);
     video.ready = (await response.json()).ready;
-    if (!video.ready) await pause(signal);
+    if (video.ready) return;
+    onWait("");
+    await pause(signal);
   }
 }
 
 /** A video's frames, once it can be played. */
-async function framesOf(video, signal) {
+async function framesOf(video, signal, onWait = () => {}) {
   const [times] = await Promise.all([
-    insist(video.frames, {}, signal).then((response) => response.json()),
-    haveCopy(video, signal),
+    insist(video.frames, {}, signal, onWait).then((response) => response.json()),
+    haveCopy(video, signal, onWait),
   ]);
   if (times.length === 0) throw new Trouble("no frame of it can be shown");
   return new Frames(times, video.duration_s, video.shots);

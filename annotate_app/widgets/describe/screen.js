@@ -4,7 +4,7 @@
 // browser says by `requestVideoFrameCallback` which of them it has just painted.
 
 class Screen {
-  /** @param on {frame(frame), playing(boolean), ready(), broken(what)} */
+  /** @param on {frame(frame), playing(boolean), ready(), fell(what)} */
   constructor(video, on) {
     this.video = video;
     this.on = on;
@@ -45,7 +45,21 @@ class Screen {
   }
 
   fell() {
-    if (this.frames) this.on.broken(this.video.error?.message || "the browser cannot play it");
+    if (this.frames) this.on.fell(this.video.error?.message || "the browser cannot play it");
+  }
+
+  /** The picture fell away, as when the server is started anew: fetch it again, and stand or play where it was. */
+  reopen(url) {
+    const { video, playing, frame } = this;
+    this.aim = frame; // marks set meanwhile mean what was on screen
+    this.arrivedAt = Infinity;
+    video.src = url;
+    const goOn = () => {
+      this.jump(this.aim ?? frame);
+      if (playing) this.play();
+    };
+    video.addEventListener("loadeddata", goOn, { once: true, signal: this.ended.signal });
+    this.follow();
   }
 
   get playing() {

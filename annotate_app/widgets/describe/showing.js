@@ -2,6 +2,7 @@
 
 const POLL_MS = 60000;
 const AHEAD_S = 600; // the copy of a longer video is made only when somebody opens it
+const MOST_FALLS = 5; // so often the picture of one video may fall away
 const SPEEDS = [0.25, 0.5, 1, 1.5, 2];
 const SOUND = "reelrank.describe.sound";
 const TAKEN = "Somebody else described these seconds too. Both are kept; the lead chooses.";
@@ -30,7 +31,7 @@ class Showing {
       frame: (frame) => this.onFrame(frame),
       playing: (playing) => this.view.playing(playing),
       ready: () => this.ready(),
-      broken: (what) => this.broke(what),
+      fell: (what) => this.mend(what),
     });
     const on = { seek: (frame) => this.screen.go(frame), edge: (edge, frame) => this.move(edge, frame) };
     this.strips = [
@@ -154,15 +155,21 @@ class Showing {
     this.screen.clear();
     this.view.select.blur(); // its keys are commands again
     this.video = video;
+    this.falls = 0;
     this.frames = null;
     this.enter("preparing");
     this.draw();
     const asked = performance.now();
-    const wait = () => this.view.told("preparing", waitingWords(video, performance.now() - asked));
+    let why = ""; // the server, where it cannot just now
+    const wait = () => this.view.told("preparing", why || waitingWords(video, performance.now() - asked));
     wait();
     const ticking = setInterval(wait, 1000);
+    const hindered = (words) => {
+      why = words;
+      wait();
+    };
     try {
-      const frames = await framesOf(video, signal);
+      const frames = await framesOf(video, signal, hindered);
       if (signal.aborted) return;
       this.frames = frames;
       this.moment.open(video, frames);
@@ -192,6 +199,21 @@ class Showing {
   /** Away from the menu's link that led here: Enter would follow it again, and it is a command of this desk. */
   takeFocus() {
     if (!this.view.openPanel && !this.root.contains(this.root.getRootNode().activeElement)) this.root.focus({ preventScroll: true });
+  }
+
+  /** The picture fell away: it comes again as soon as the server gives it; who writes meanwhile is not disturbed. */
+  async mend(what) {
+    const { key } = this.video;
+    this.falls += 1;
+    if (this.falls > MOST_FALLS) return this.broke(what);
+    this.video.ready = false;
+    try {
+      await haveCopy(this.video, this.ended.signal);
+      if (this.video.key === key) this.screen.reopen(this.video.clip);
+    } catch (error) {
+      if (!this.ended.signal.aborted && this.video.key === key) this.broke(error.message);
+    }
+    return undefined;
   }
 
   broke(what) {
