@@ -12,9 +12,9 @@ from backend.media.jobs import ClipJob
 
 
 def may_describe(project: Project, person: Person) -> bool:
-    """Whether describing is open for this person; never for a lead."""
+    """Whether describing is open for this person; never for a lead, nor for whoever is paused."""
     found = gate.signed_in(project.store, person)
-    return isinstance(found, Annotator) and choices.is_open_for(project.store.db, found.annotator_id)
+    return isinstance(found, Annotator) and opening.is_open_for(project.store.db, found)
 
 
 def describing_comes_first(project: Project, person: Person) -> bool:

@@ -9,6 +9,7 @@ from backend.campaign.activity import rows
 from backend.campaign.activity.model import CampaignSetting
 from backend.campaign.batches import ruling
 from backend.campaign.batches.model import BatchRuleVersion
+from backend.campaign.describing.rows import choices
 from backend.campaign.exam.model import ExamPurpose
 from backend.campaign.exam.rows import exams
 from backend.campaign.judging.rows import assigned
@@ -167,7 +168,18 @@ def _clips(project: Project) -> list[CampaignSetting]:
 def _people(project: Project, db: Database) -> list[CampaignSetting]:
     given = len(assigned.all_standing(db))
     since, by = _since(db, "assigned", "unassigned")
+    describing = choices.standing(db)
+    who = "everybody" if describing.people is None else f"{len(describing.people)} of the annotators"
+    what = "all videos" if describing.videos is None else f"{len(describing.videos)} of the videos"
     return [
+        CampaignSetting(
+            PEOPLE,
+            "Describing",
+            f"Open for {who}, in {what}" if describing.open else "Closed",
+            "Who marks moments in which videos, and writes a sentence for each.",
+            *_since(db, "describing_opened", "describing_closed"),
+            "descriptions",
+        ),
         CampaignSetting(
             PEOPLE,
             "Assignments",

@@ -60,12 +60,19 @@ def standing(store: Store) -> DescribingChoice:
         return choices.standing(db)
 
 
+def is_open_for(db: Database, me: Annotator) -> bool:
+    """Whether this person may describe now; nobody who is paused."""
+    return choices.is_open_for(db, me.annotator_id) and people.standing_pause(db, me.annotator_id) is None
+
+
 def require_open(db: Database, me: Annotator) -> None:
     """Refuse whoever may not describe now.
 
     Raises:
-        NotAllowed: describing is closed, or not for this person.
+        NotAllowed: describing is closed, or not for this person, or they are paused.
     """
+    if people.standing_pause(db, me.annotator_id) is not None:
+        raise NotAllowed("you are paused: ask your lead; what you wrote is kept")
     if not choices.is_open_for(db, me.annotator_id):
         raise NotAllowed("describing is not open for you (any more): ask your lead")
 

@@ -9,6 +9,7 @@ from backend.campaign.batches.rows import open_queries
 from backend.campaign.candidates.rows import lists, sources
 from backend.campaign.captions.rows import decisions
 from backend.campaign.corpus import rows as corpus
+from backend.campaign.describing.rows import reviewed as described
 from backend.campaign.judging.rows import skips
 from backend.campaign.project import steps
 from backend.campaign.project.folder import Project
@@ -22,7 +23,7 @@ def counts(project: Project, *, probes: bool = True) -> dict[str, Any]:
     """Counts per stage and status, all of one instant; `pairs` adds up to all pairs.
 
     Without `probes`, pairs and judgements are those of a release. How many pairs are judged for a probe alone says
-    `probes` in either case.
+    `probes` in either case. `descriptions`, by how they stand, are no part of a release: accepted ones are captions.
 
     `moments_from` are the moments by where they come from, `batches` are queries with a first, a second batch open;
     `queries_by_batches` those with exactly one, two, by split.
@@ -37,6 +38,7 @@ def counts(project: Project, *, probes: bool = True) -> dict[str, Any]:
             "moments": moments,
             "moments_from": corpus.origin_counts(db),
             "captions": captions,
+            **({} if not probes else {"descriptions": described.standing_counts(db)}),
             "queries": queries.split_counts(db),
             "batches": lists.batch_counts(db),
             "queries_by_batches": open_queries.shares(db),

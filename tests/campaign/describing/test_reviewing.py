@@ -74,6 +74,36 @@ def test_an_accepted_description_is_a_moment_and_a_caption_like_any_other(descri
     assert "descriptions" not in {one.check for one in api.doctor(describing.project, now=NOW).findings}
 
 
+def test_status_and_settings_tell_of_describing(describing: Judging) -> None:
+    project = describing.project
+    settings = {one.name: one for one in api.campaign_settings(project, api.OPERATOR)}
+    assert (settings["Describing"].value, settings["Describing"].by) == ("Open for everybody, in all videos", "Lea")
+    assert api.status_counts(project, api.OPERATOR)["descriptions"] == {}
+    send(describing, 0, event("d1"), event("d2"), event("d3"), event("d3", DescribeKind.WITHDRAW))
+    accept(describing, "d2")
+    assert api.status_counts(project, api.OPERATOR)["descriptions"] == {"waiting": 1, "accepted": 1}
+
+
+@pytest.mark.parametrize(
+    "break_it",
+    [
+        "UPDATE description SET status = 'returned' WHERE description_key = 'd1'",
+        "UPDATE description SET revision = 2 WHERE description_key = 'd1'",
+        "UPDATE description SET sentence = 'Another one.' WHERE description_key = 'd1'",
+        "UPDATE description SET moment_id = 1 WHERE description_key = 'd2'",
+    ],
+)
+def test_the_doctor_finds_a_description_that_does_not_stand_as_its_acts_say(describing: Judging, break_it: str) -> None:
+    def found() -> set[str]:
+        return {one.check for one in api.doctor(describing.project, now=NOW).findings}
+
+    send(describing, 0, event("d1"), event("d2", span=(40.0, 44.0)))
+    accept(describing, "d2")
+    assert "descriptions" not in found()
+    describing.project.store.db.execute(break_it)
+    assert "descriptions" in found()
+
+
 def test_the_author_reads_why_it_came_back_and_sends_it_again(describing: Judging) -> None:
     send(describing, 0, event("d1"))
     project, lead = describing.project, describing.lead

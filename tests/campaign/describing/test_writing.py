@@ -142,6 +142,17 @@ def test_what_was_written_before_describing_was_closed_is_kept(describing: Judgi
     assert told == ["describing_closed", "describing_opened"]
 
 
+def test_whoever_is_paused_is_handed_no_video_and_loses_nothing(describing: Judging) -> None:
+    project, anna = describing.project, describing.annotators[0]
+    api.pause_person(project, describing.lead, anna.annotator_id, "a talk first", now=NOW)
+    assert not api.may_describe(project, anna)
+    with pytest.raises(NotAllowed, match="you are paused"):
+        work(describing, 0)
+    assert send(describing, 0, event("d1")).refused == []
+    api.unpause_person(project, describing.lead, anna.annotator_id, now=NOW)
+    assert work(describing, 0).me.written == 1
+
+
 def test_a_choice_that_cannot_be_tells_everything_that_is_wrong(describing: Judging) -> None:
     people = (describing.lead.annotator_id, AnnotatorId(99))
     chosen = DescribingChoice(open=True, people=people, videos=("v1", "v77"), per_video=0, per_minute=-1.0)

@@ -29,6 +29,12 @@ def counts(db: Database) -> dict[DescriptionStatus, int]:
     return {status: found.get(status, 0) for status in DescriptionStatus}
 
 
+def standing_counts(db: Database) -> dict[str, int]:
+    """How many descriptions wait, came back to their authors and are accepted; only what there is."""
+    found = counts(db)
+    return {status.value: found[status] for status in DescriptionStatus if found[status] and status != "withdrawn"}
+
+
 def count(db: Database, wanted: DescriptionFilter) -> int:
     """How many descriptions the list holds."""
     where, values = _where(wanted)
