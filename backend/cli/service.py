@@ -10,6 +10,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from backend import api
+from backend.campaign.nouns import Role
 from backend.cli.output import Dir, fail, now, progress_bar, say, seconds
 
 HostOption = Annotated[str, typer.Option("--host", help="Address to listen on.")]
@@ -67,6 +68,10 @@ def serve(folder: Dir, host: HostOption = "127.0.0.1", port: PortOption = 8501) 
     _require_port(host, port)
     if step := api.next_step(project, api.OPERATOR):
         say(f"Nobody can grade yet. Next: {step}")
+        if any(one.person.role is Role.LEAD for one in api.list_people(project, api.OPERATOR, now=now())):
+            say("A lead can do this and all that follows in the browser, on the page Set up.")
+        else:
+            say(f"All of it can be done in the browser; add a lead first: reelrank users add {folder} NAME --role lead")
     _serve(project, host, port)
 
 

@@ -260,3 +260,13 @@ def test_it_comes_first_until_a_pair_was_handed_out(judging: Judging, tmp_path: 
     empty = api.init_project(tmp_path / "empty", encoder="minilm")
     assert set_up.is_first(empty, people.add(empty.store, api.OPERATOR, "Lea", Role.LEAD, now=NOW))
     assert not set_up.is_first(judging.project, judging.lead)
+
+
+def test_annotators_see_nothing_of_it(
+    open_page: Open, project: api.Project, lead: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ana = people.add(project.store, api.OPERATOR, "Ana", Role.ANNOTATOR, now=NOW)
+    monkeypatch.setattr(auth, "current", lambda: ana)
+    app = open_page()
+    assert "This page is for leads." in words(app)
+    assert not app.expander
