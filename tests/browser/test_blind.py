@@ -403,6 +403,7 @@ def test_no_file_of_the_project_lies_at_a_path_that_can_be_guessed(marked: Marke
     paths = [prefix + name for prefix in prefixes for name in names]
     paths += [f"/clips/{number}.mp4", f"/clips/{cached.stem}.mp4", f"/clips/{pair}", f"/clips/{video.stem}.mp4"]
     paths += [f"/clips/{pair}.mp4%00", f"/clips/{pair}.mp4?path=../../reelrank.db", "/_stcore/metrics", "/clips/.mp4"]
+    paths += [f"/clips/{pair}.gif", f"/moments.webp?video={video.stem}&start=0&end=1"]  # for leads
     digests = {hashlib.sha256(data).digest() for data in (clip, cached.read_bytes(), video.read_bytes())}
     for cookie in ("", mine):
         for path in paths:
@@ -411,6 +412,7 @@ def test_no_file_of_the_project_lies_at_a_path_that_can_be_guessed(marked: Marke
             status, body, headers = call(marked.server.url, path, cookie)
             assert b"SQLite format 3" not in body, path
             assert b"ftyp" not in body[:64], path
+            assert not body.startswith((b"GIF8", b"RIFF")), path
             assert b"[cast]" not in body, path
             assert hashlib.sha256(body).digest() not in digests, path
             # A path that is sent back has only what its sender knew.
