@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from annotate_app.plain import plain
-from annotate_app.widgets import address_state, look, wording
+from annotate_app.widgets import address_state, look, thumbnails, wording
 from annotate_app.widgets import moment_acts as acts
 from annotate_app.widgets.long_list import ListColumn, ListRow, long_list
 from annotate_app.widgets.review_clip import clip_at
@@ -64,11 +64,6 @@ def page() -> None:
     _one(project, lead, opened)
 
 
-def picture(video: str, start_s: float, end_s: float) -> str:
-    """The address of a thumbnail."""
-    return f"/moments.webp?{urlencode({'video': video, 'start': start_s, 'end': end_s})}"
-
-
 def _all(videos: Sequence[VideoMoments]) -> None:
     total = sum(video.total for video in videos)
     of = f"{wording.count_of(total, 'moment')} of {wording.count_of(len(videos), 'video')}"
@@ -89,7 +84,7 @@ def _all(videos: Sequence[VideoMoments]) -> None:
                     f"{video.total:,}",
                     f"{video.used:,}",
                 ),
-                picture(video.name, 0.0, min(video.duration_s, 4.0)) if video.has_file else "",
+                thumbnails.address(video.name, 0.0, min(video.duration_s, 4.0)) if video.has_file else "",
             )
             for video in found[first : first + most]
         ]
@@ -143,7 +138,7 @@ def _on_show(rows: Sequence[MomentRow]) -> MomentRow | None:
 def _row(row: MomentRow) -> ListRow:
     used = " ".join(filter(None, [_users(row), "" if row.captions or row.pairs or not row.used else "the project"]))
     cells = (f"{row.start_s:.2f}–{row.end_s:.2f} s", escape(ORIGINS[row.origin]), used)
-    return ListRow(row.moment_id, cells, picture(row.video, row.start_s, row.end_s))
+    return ListRow(row.moment_id, cells, thumbnails.address(row.video, row.start_s, row.end_s))
 
 
 def _users(row: MomentRow) -> str:
