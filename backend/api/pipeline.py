@@ -128,6 +128,7 @@ def choose_candidates(
     """
     by = gate.in_charge(project.store, by)
     require_no_lists(project)
+    candidates.to_search(project, batch_size)  # before the encoder is loaded
     return candidates.choose(
         project, by, _encoder(project), batch_size=batch_size, probe=probe, seed=seed, now=now, progress=progress
     )

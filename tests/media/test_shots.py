@@ -4,6 +4,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import av
+import cv2
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from backend.campaign.demo import clips
 from backend.ground.errors import VideoUnreadable
 from backend.media.shots import find_shots
+from backend.media.sources import FrameFolder
 
 FPS = 25
 Frames = list[NDArray[np.uint8]]
@@ -93,6 +95,12 @@ def test_neither_a_flash_nor_a_lamp_nor_a_moving_camera_is_a_change(tmp_path: Pa
 
 def test_frames_at_three_a_second_have_cuts_too(tmp_path: Path, dog: Frames, park: Frames) -> None:
     assert cuts(tmp_path, [*dog[::8], *park[::8]], fps=3) == [pytest.approx(8 / 3, abs=0.001)]
+
+
+def test_folders_of_frames_have_shots_too(tmp_path: Path, dog: Frames, park: Frames) -> None:
+    for number, frame in enumerate([*dog[::8], *park[::8]]):
+        cv2.imwrite(str(tmp_path / f"{number:05d}.png"), frame[:, :, ::-1])
+    assert find_shots(FrameFolder(tmp_path), 16 / 3) == [(0.0, 8 / 3), (8 / 3, 16 / 3)]
 
 
 def test_long_videos_are_looked_at_in_parts_as_if_they_were_whole(

@@ -81,10 +81,10 @@ def choose(
         progress: called with (what is done, done, all).
 
     Raises:
-        ProjectError: no queries yet, candidate lists exist already, or no such batch size.
+        ProjectError: no queries or no captions yet, candidate lists exist already, or no such batch size.
     """
     store = project.store
-    asked = to_judge(project, batch_size)
+    asked = to_search(project, batch_size)
     if not 0 <= probe <= len(asked):
         raise ProjectError(f"{probe} queries cannot be probed: there are {len(asked)} to judge")
     found, split_ties = search(project, encoder, asked, MAX_CANDIDATES, progress=progress)
@@ -124,9 +124,24 @@ def to_judge(project: Project, batch_size: int | None) -> list[QueryRow]:
         raise ProjectError(f"a batch has 1 to {MAX_CANDIDATES} candidates, not {batch_size}")
     asked = queries.query_rows(project.store.db, (Split.VAL, Split.TEST))
     if not asked:
-        _, _, captions = corpus.counts(project.store.db)
-        step = steps.drawing if captions else steps.importing
+        _, moments, captions = corpus.counts(project.store.db)
+        step = steps.drawing if captions else steps.bringing if moments else steps.importing
         raise ProjectError(f"there are no queries yet: run `{step(project.folder)}` first")
+    return asked
+
+
+def to_search(project: Project, batch_size: int | None) -> list[QueryRow]:
+    """The same, where candidates are found by captions alone.
+
+    Raises:
+        ProjectError: as before, or no moment has a caption.
+    """
+    asked = to_judge(project, batch_size)
+    if not corpus.counts(project.store.db)[2]:
+        raise ProjectError(
+            "no moment has a caption, and candidates are found by captions: let people describe moments first, or take "
+            f"what systems found: `{steps.pooling(project.folder)}`"
+        )
     return asked
 
 

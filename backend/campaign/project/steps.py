@@ -37,6 +37,11 @@ def choosing(folder: Path) -> str:
     return f"reelrank candidates {_quoted(folder)}"
 
 
+def pooling(folder: Path) -> str:
+    """Take what systems found as candidates, where there are no captions to search in."""
+    return f"reelrank candidates {_quoted(folder)} --pool RUN.json"
+
+
 def adding(folder: Path) -> str:
     """Add somebody who grades."""
     return f"reelrank users add {_quoted(folder)} NAME --role annotator"

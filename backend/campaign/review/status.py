@@ -63,7 +63,7 @@ def next_step(project: Project) -> str:
     found = counts(project)
     if not any(found["pairs"].values()):
         if any(found["queries"].values()):
-            return steps.choosing(project.folder)
+            return (steps.choosing if found["captions"] else steps.pooling)(project.folder)
         if not found["captions"]:
             return (steps.bringing if found["moments"] else steps.importing)(project.folder)
         with reading(project.store) as db:

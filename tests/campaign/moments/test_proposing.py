@@ -215,3 +215,22 @@ def test_moments_under_judgement_stay_and_annotators_change_none(judging: Judgin
         api.change_moments(project, judging.lead, pair.video, [found[0].moment_id], [], now=NOW)
     with pytest.raises(NotAllowed):
         api.moments_of_video(project, judging.annotators[0], pair.video)
+
+
+def test_without_a_caption_candidates_come_from_people_or_runs(tmp_path: Path) -> None:
+    project = api.init_project(tmp_path / "project", encoder="minilm")
+    with writing(project.store) as db:
+        facts = VideoFacts("a.mp4", Fraction(25), 10.0, 64, 48, False, "x" * 64)
+        corpus.add_videos(db, {"a": facts})
+    windows(project)
+    step = f"reelrank queries {project.folder} --from FILE"
+    assert api.next_step(project, api.OPERATOR) == step
+    with pytest.raises(ProjectError, match=r"there are no queries yet: run `reelrank queries .* --from FILE` first"):
+        api.choose_candidates(project, api.OPERATOR, now=NOW)
+    own = tmp_path / "own.txt"
+    own.write_text("a dog runs\n")
+    api.draw_queries(project, api.OPERATOR, own=own, now=NOW)
+    assert api.next_step(project, api.OPERATOR) == f"reelrank candidates {project.folder} --pool RUN.json"
+    with pytest.raises(ProjectError, match="no moment has a caption, and candidates are found by captions"):
+        api.choose_candidates(project, api.OPERATOR, now=NOW)
+    assert not project.store.db.execute("SELECT 1 FROM candidate").fetchone()
