@@ -9,7 +9,10 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from axe import passes_axe
-from describe_harness import NUMBER_ON_SCREEN, FakeDescribing, describing_at, numbered_video
+from backend.media.cut import cut
+from backend.media.frame_times import frame_times as told_times
+from backend.media.probe import probe
+from describe_harness import NUMBER_ON_SCREEN, FakeDescribing, describing_at, frame_times, numbered_video
 
 pytestmark = pytest.mark.browser
 Open = Callable[..., Page]
@@ -27,9 +30,13 @@ WATCH = f"""() => {{
 
 @pytest.fixture(scope="module")
 def video(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("describe") / "numbered.mp4"
-    numbered_video(path, FRAMES)
-    return path
+    """The copy that the cutter of clips makes of a video whose first frame is not at 0."""
+    folder = tmp_path_factory.mktemp("describe")
+    source, copy = folder / "numbered.mp4", folder / "copy.mp4"
+    numbered_video(source, FRAMES)
+    assert told_times(source) == pytest.approx(frame_times(FRAMES))
+    assert cut(source, 0.0, probe(source).duration_s, copy).frames == FRAMES
+    return copy
 
 
 @pytest.fixture

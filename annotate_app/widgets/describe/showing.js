@@ -50,11 +50,11 @@ class Showing {
   listen() {
     this.ended = new AbortController();
     const { signal } = this.ended;
-    document.addEventListener("keydown", (event) => this.key(event), { capture: true, signal });
-    this.root.addEventListener("click", (event) => this.click(event), { signal });
     for (const name of ["pointermove", "pointerdown", "keydown"]) {
       document.addEventListener(name, () => this.active.touch(performance.now(), !document.hidden), { capture: true, passive: true, signal });
     }
+    document.addEventListener("keydown", (event) => this.key(event), { capture: true, signal });
+    this.root.addEventListener("click", (event) => this.click(event), { signal });
     document.addEventListener("visibilitychange", () => this.visibility(), { signal });
     window.addEventListener("online", () => this.outbox.send(), { signal });
     window.addEventListener("pagehide", () => this.outbox.lastCall(), { signal });
@@ -218,7 +218,7 @@ class Showing {
 
   broke(what) {
     this.screen.clear();
-    this.view.told("broken", `${what}. Go on with another one (N); your lead sees this one in the list of videos.`);
+    this.view.told("broken", `${what}. Go on with another one (N), and tell your lead annotator.`);
     this.enter("broken");
   }
 
