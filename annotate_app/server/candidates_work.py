@@ -1,12 +1,14 @@
 """Choosing candidates, as it runs in the worker: the verbs of the api, and what came out in words."""
 
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
 from annotate_app.server.long_work import OutcomeTable, WorkOutcome
 from backend import api
 from backend.campaign.nouns import Person
+from backend.ground.errors import InputError
 from backend.ground.progress import Progress
 
 
@@ -57,18 +59,21 @@ def pool(
     """Make candidates of what runs found, beside what captions find; or `again`, of what further runs found."""
     if not again and not dry_run and asked.captions:
         project = _with_encoder(project, lead, asked)
-    report = api.pool_candidates(
-        project,
-        lead,
-        [Path(run) for run in asked.runs],
-        api.PoolingOptions(asked.depth, asked.iou, Path(asked.videos) if asked.videos else None),
-        captions=asked.captions,
-        again=again,
-        batch_size=None if again else asked.batch_size,
-        dry_run=dry_run,
-        now=time.time(),
-        progress=progress,
-    )
+    try:
+        report = api.pool_candidates(
+            project,
+            lead,
+            [Path(run) for run in asked.runs],
+            api.PoolingOptions(asked.depth, asked.iou, Path(asked.videos) if asked.videos else None),
+            captions=asked.captions,
+            again=again,
+            batch_size=None if again else asked.batch_size,
+            dry_run=dry_run,
+            now=time.time(),
+            progress=progress,
+        )
+    except InputError as error:  # whoever sent a file knows it by its name
+        raise InputError([replace(one, file=Path(one.file).name) for one in error.problems]) from error
     handed_out = "Pairs that would be handed out" if dry_run else "Pairs handed out"
     sentences = [
         f"Queries: {report.queries:,}. New candidates: {report.candidates:,}. {handed_out}: {report.pairs:,}.",

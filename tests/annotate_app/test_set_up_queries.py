@@ -122,7 +122,7 @@ def test_candidates_are_chosen_after_what_they_come_to_was_told(
     app.number_input(key="candidates_batch").set_value(5).run()
     assert {one.label: one.value for one in app.metric} == {
         **{"Queries": "3", "Pairs": "15", "Grades": "30"},
-        "Hours of work": "at least 0.0",
+        "Work": "at least 1 min",
     }
     assert "Nobody has graded here yet: this is every moment played once (2.5 s on the average)" in words(app)
     app.button(key="choose_candidates").click().run()
@@ -211,6 +211,7 @@ def test_a_run_that_cannot_be_pooled_is_told_by_file_and_row(open_page: Open, pr
     app.multiselect(key="candidates_runs").set_value(["wrong.csv"]).run()
     app.button(key="choose_candidates").click().run()
     assert "nowhere" in words(app)
-    assert "wrong.csv" in words(app)
+    assert "wrong.csv, row 2: " in words(app)
+    assert "/wrong.csv" not in words(app)
     assert "Nothing was changed." in words(app)
     assert steps(app)["Candidates"].endswith("none yet")

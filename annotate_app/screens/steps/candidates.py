@@ -191,7 +191,7 @@ def _expected(project: api.Project, lead: Person) -> None:
             "Queries": f"{found.queries:,}",
             "Pairs": f"{most}{found.pairs:,}",
             "Grades": f"{most}{found.grades:,}",
-            "Hours of work": f"{about} {found.hours:,.1f}",
+            "Work": f"{about} {_time(found.hours)}",
         }
     )
     if found.measured:
@@ -201,6 +201,10 @@ def _expected(project: api.Project, lead: Person) -> None:
             f"Nobody has graded here yet: this is every moment played once ({found.seconds:.1f} s on the average) by "
             "those who grade it. Grading takes longer, and where they disagree, more people grade."
         )
+
+
+def _time(hours: float) -> str:
+    return f"{hours:,.1f} h" if hours >= 1 else f"{hours * 60:.0f} min"
 
 
 def _runs(project: api.Project) -> dict[str, Any]:
