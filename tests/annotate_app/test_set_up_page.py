@@ -165,6 +165,12 @@ def test_names_are_found_corrected_and_taken_out_of_the_captions(
     # Every fourth of the 48 captions is of Boris, of whom nobody has said what he becomes.
     assert "48 captions: 36 accepted at once, 12 wait for a person" in words(app)
     assert "4. Names — 48 captions rewritten, 12 of them wait for you" in steps(app)
+    app.button(key="rewriting_changed").click().run()
+    assert "36 imprecise captions, 36 of them changed" in words(app)
+    assert dict(zip(*(app.table[0].value[name] for name in ("Replacement words", "Count")), strict=True)) == {
+        "a woman": "24",
+        "an old man": "12",
+    }
 
 
 def test_moments_are_proposed_from_the_videos_alone(
