@@ -18,9 +18,9 @@ from backend.ground.errors import ReelRankError
 PERIODS = ("Last 30 days", "This month", "Last month", "All days")
 _DAYS = 30
 _COUNTED = (
-    "**Counted** is the active time of every grade and every correction, of every answer in an exam, and of every "
-    "answer to gold: the time at a clip from its first frame on, without what passes in a hidden tab or beyond 30 s "
-    "without any input.\n\n"
+    "**Counted** is the active time of every grade and every correction, of every answer in an exam, of every "
+    "answer to gold, and of every description and its changes: the time at a clip from its first frame on, without "
+    "what passes in a hidden tab or beyond 30 s without any input.\n\n"
     "**Not counted** are the time between two clips, the guideline and practice, idle time, and grades without a "
     "measured time. Simulated and imported judgements are left out. A day begins at the server's midnight.\n\n"
     "Pay is rounded for each person and day, and all sums are of those, so the file adds up to what stands here."

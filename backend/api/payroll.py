@@ -9,7 +9,10 @@ from backend.campaign.people import gate
 from backend.campaign.project.folder import Project
 from backend.ground.text_files import csv_text
 
-COLUMNS = ("person", "day", "judgements", "exam_answers", "gold_answers", "unmeasured", "judging_hours", "exam_hours")
+COLUMNS = (
+    *("person", "day", "judgements", "exam_answers", "gold_answers", "descriptions", "unmeasured"),
+    *("judging_hours", "exam_hours", "gold_hours", "describing_hours", "active_hours", "pay", "currency"),
+)
 
 
 def hours(
@@ -40,13 +43,13 @@ def expected_work(
 
 def payroll_csv(days: Sequence[WorkDay], currency: str) -> str:
     """One line for each person and day. Hours have six digits, so that no millisecond is lost; pay is what adds up."""
-    columns = [*COLUMNS, "gold_hours", "active_hours", "pay", "currency"]
     lines = (
         [
-            *(day.name, day.day, day.judgements, day.exam_answers, day.gold_answers, day.unmeasured),
-            *(f"{ms / MS_AN_HOUR:.6f}" for ms in (day.judging_ms, day.exam_ms, day.gold_ms, day.active_ms)),
+            *(day.name, day.day, day.judgements, day.exam_answers, day.gold_answers, day.descriptions, day.unmeasured),
+            *(f"{ms / MS_AN_HOUR:.6f}" for ms in (day.judging_ms, day.exam_ms, day.gold_ms, day.describing_ms)),
+            f"{day.active_ms / MS_AN_HOUR:.6f}",
             *(day.pay, None if day.pay is None else currency),
         ]
         for day in days
     )
-    return csv_text(columns, lines)
+    return csv_text(COLUMNS, lines)

@@ -32,7 +32,7 @@ def hours(
 ) -> None:
     """Active hours of each annotator, what they cost, and how much of both is still to come.
 
-    Counted is active time at clips, exam and gold too; idle time and what nobody measured is not.
+    Counted is active time at clips, of exam, gold and descriptions too; idle time and what nobody measured is not.
 
     Example: reelrank hours my-project --rate 11 --currency USD --csv march.csv --from 2026-03-01 --to 2026-03-31
     """

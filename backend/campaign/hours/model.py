@@ -27,11 +27,15 @@ class WorkDay:
     """Grades and answers without a measured time."""
     pay: Decimal | None = None
     """Of this day, in whole hundredths; None without a rate."""
+    descriptions: int = 0
+    """Written for the first time."""
+    describing_ms: int = 0
+    """Active time of descriptions and their changes."""
 
     @property
     def active_ms(self) -> int:
         """All the working time of the day."""
-        return self.judging_ms + self.exam_ms + self.gold_ms
+        return self.judging_ms + self.exam_ms + self.gold_ms + self.describing_ms
 
     @property
     def hours(self) -> float:

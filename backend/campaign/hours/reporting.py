@@ -1,7 +1,7 @@
 """How long people worked, what that costs, and how much of both is still to come.
 
-*Reads* judgements, answers of exams and to gold, seats, `reelrank.toml`, *writes* nothing. Working time is active time,
-as docs/decisions/058 says.
+*Reads* judgements, answers of exams and to gold, descriptions, seats, `reelrank.toml`, *writes* nothing. Working
+time is active time, as docs/decisions/058 says.
 """
 
 from backend.campaign.hours import rows, rules

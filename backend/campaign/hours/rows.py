@@ -16,6 +16,10 @@ _WORK = """
   FROM exam_answer n JOIN exam_attempt t USING (attempt_id)
   UNION ALL
   SELECT annotator_id, graded_at, 'gold', revision = 1, active_ms FROM gold_answer
+  UNION ALL
+  SELECT x.person_id, x.at, 'describing', x.act_id = (
+    SELECT min(f.act_id) FROM description_act f WHERE f.description_id = x.description_id), x.active_ms
+  FROM description_act x WHERE x.kind = 'written'
 """
 
 
@@ -27,7 +31,8 @@ def days(db: Database) -> list[WorkDay]:
           sum(w.is_first AND w.kind = 'judging'), sum(CASE w.kind WHEN 'judging' THEN w.active_ms ELSE 0 END),
           sum(w.is_first AND w.kind = 'exam'), sum(CASE w.kind WHEN 'exam' THEN w.active_ms ELSE 0 END),
           sum(w.is_first AND w.kind = 'gold'), sum(CASE w.kind WHEN 'gold' THEN w.active_ms ELSE 0 END),
-          sum(w.active_ms = 0)
+          sum(w.active_ms = 0 AND w.kind <> 'describing'), NULL,
+          sum(w.is_first AND w.kind = 'describing'), sum(CASE w.kind WHEN 'describing' THEN w.active_ms ELSE 0 END)
         FROM ({_WORK}) w JOIN annotator a USING (annotator_id)
         WHERE a.role = 'annotator' AND a.simulated = 0
         GROUP BY a.annotator_id, day ORDER BY day, a.name

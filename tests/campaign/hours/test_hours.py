@@ -9,9 +9,11 @@ from decimal import ROUND_HALF_UP, Decimal
 import pytest
 
 from backend import api
+from backend.campaign.describing.model import DescribeKind
 from backend.campaign.judging import consensus
 from backend.campaign.judging.model import GradeEvent
 from backend.ground.errors import InputError
+from describing import event, opened, send
 from support import Judging
 
 DAY_S = 86_400.0
@@ -126,6 +128,20 @@ def test_time_at_gold_is_work_and_none_of_the_judgements(worked: Judging) -> Non
     assert found.outlook.seconds == pytest.approx(time_s / sum(one.judgements for one in timed))
 
 
+def test_time_of_descriptions_is_work_and_none_of_the_judgements(worked: Judging) -> None:
+    opened(worked)
+    before = api.hours(worked.project, api.OPERATOR)
+    again = event("d1", DescribeKind.REDESCRIBE, sentence="A man pours tea.")
+    send(worked, 0, event("d1"), event("d2"), again, event("d2", DescribeKind.WITHDRAW), at=NOW)
+    found = api.hours(worked.project, api.OPERATOR)
+    today = next(one for one in found.days if (one.name, one.day) == ("Anna", "2026-03-12"))
+    # By hand: three sentences of 3 s each, two of them new.
+    assert (today.descriptions, today.describing_ms) == (2, 9000)
+    assert found.hours == pytest.approx(before.hours + 9 / 3600)
+    assert [one.an_hour for one in found.people] == [one.an_hour for one in before.people]
+    assert found.outlook.seconds == before.outlook.seconds
+
+
 def test_imported_judgements_are_left_out_and_said(worked: Judging) -> None:
     db = worked.project.store.db.conn
     db.execute("DROP TRIGGER judgement_no_update")
@@ -168,13 +184,13 @@ def test_the_csv_has_a_line_for_each_person_and_day(worked: Judging) -> None:
     found = api.hours(worked.project, api.OPERATOR, rate=11)
     lines = api.payroll_csv(found.days, found.currency).splitlines()
     assert lines[0] == (
-        "person,day,judgements,exam_answers,gold_answers,unmeasured,judging_hours,exam_hours,gold_hours,active_hours,"
-        "pay,currency"
+        "person,day,judgements,exam_answers,gold_answers,descriptions,unmeasured,judging_hours,exam_hours,gold_hours,"
+        "describing_hours,active_hours,pay,currency"
     )
     assert len(lines) == 1 + len(found.days)
     one = found.days[0]
     assert lines[1] == (
-        f"{one.name},{one.day},{one.judgements},0,0,{one.unmeasured},{one.judging_ms / 3.6e6:.6f},0.000000,0.000000,"
-        f"{one.judging_ms / 3.6e6:.6f},{one.pay},USD"
+        f"{one.name},{one.day},{one.judgements},0,0,0,{one.unmeasured},{one.judging_ms / 3.6e6:.6f},0.000000,"
+        f"0.000000,0.000000,{one.judging_ms / 3.6e6:.6f},{one.pay},USD"
     )
-    assert sum(Decimal(line.split(",")[10]) for line in lines[1:]) == found.pay
+    assert sum(Decimal(line.split(",")[12]) for line in lines[1:]) == found.pay
