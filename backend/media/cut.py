@@ -102,8 +102,8 @@ class _Clip:
         self._source = source
         self._profile = profile
         self._part = part_of(wanted.out)
-        self._open = parts.enter_context(ExitStack())
         parts.callback(self._part.unlink, missing_ok=True)
+        self._open = parts.enter_context(ExitStack())  # left before the file goes, which encoders open again by name
         self.writer: ClipWriter | None = None
         self.done = False
 
@@ -121,7 +121,7 @@ class _Clip:
             self.wanted.out.parent.mkdir(parents=True, exist_ok=True)
             sound = self._sound(frame)
             self.writer = ClipWriter(self._part, self._profile.form, stream, frame, picture, sound)
-            self._open.callback(self.writer.close)
+            self._open.callback(self.writer.give_up)
         self.writer.add(frame, picture)
 
     def finish(self) -> None:

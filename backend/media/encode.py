@@ -6,6 +6,7 @@ Whoever changes how clips are made changes what `backend.media.jobs` says of the
 from __future__ import annotations  # PyAV's Packet takes a type argument in its stubs only
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -116,11 +117,12 @@ class ClipWriter:
         self._mux(self._video.encode(None))
         if self._audio is not None:
             self._clip.mux(self._audio.encode(None))
-        self.close()
-
-    def close(self) -> None:
-        """Give the file up as it is; after `finish` nothing is left to do."""
         self._clip.close()
+
+    def give_up(self) -> None:
+        """Leave the file as it is, whatever was wrong with it; after `finish` nothing is left to do."""
+        with suppress(av.FFmpegError):
+            self._clip.close()
 
     def _mux(self, packets: list[Packet[VideoStream]]) -> None:
         for packet in packets:

@@ -4,6 +4,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import av
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -15,7 +16,7 @@ from backend.media.cut import CutSpan, cut, cut_together, decoding_starts_s
 from backend.media.jobs import ClipCache, ClipForm, ClipJob, Profile, clip_job, is_cut
 from backend.media.report import part_of
 from backend.media.together import cut_ahead, groups
-from numbered_videos import contents, number_of, write_source
+from numbered_videos import Picture, contents, number_of, write_source
 from scored import write_video
 
 SPANS = [(0.2, 1.4), (0.2, 2.0), (1.0, 1.3), (1.4, 2.2), (1.9, 2.01), (2.2, 2.9)]
@@ -155,6 +156,22 @@ def test_a_full_disk_stops_with_a_message_and_keeps_what_is_whole(tmp_path: Path
         cut_ahead(jobs, workers=1)
     assert [path.name for path in (tmp_path / "clips").iterdir()] == [jobs[0].path.name]
     assert cut_ahead(jobs, workers=1).cut == 1
+
+
+@pytest.mark.parametrize("full", [0, 1])
+def test_a_disk_that_fills_up_in_the_middle_of_a_shared_decoding_is_told_as_full(tmp_path: Path, full: int) -> None:
+    """What the other encoders said when they were given up went over it: a file that was gone already."""
+
+    def noise(number: int) -> Picture:
+        return np.random.default_rng(number).integers(0, 255, (96, 128, 3), dtype=np.uint8)
+
+    video = write_source(tmp_path / "a.mp4", range(50), Fraction(1, 25), noise)
+    jobs = queue(ClipCache(tmp_path / "clips"), [video], (0, 1.8), (0.2, 1.9))
+    (tmp_path / "clips").mkdir()
+    part_of(jobs[full].path).symlink_to("/dev/full")
+    with pytest.raises(NoRoom):
+        cut_ahead(jobs, workers=1)
+    assert list((tmp_path / "clips").iterdir()) == []
 
 
 def test_units_are_of_one_video_and_led_by_what_is_wanted_first(tmp_path: Path) -> None:
