@@ -122,8 +122,8 @@ def _sources(project: api.Project, lead: Person) -> None:
     """What became of the candidates of each source: what the truth would lack without it."""
     found: list[SourceStanding] = _counted(project, lead, "sources", lambda: api.source_standings(project, lead))
     st.caption(
-        "Candidates are found by captions under an encoder, or by runs that were pooled. What a source alone found "
-        "would not have been judged without it. Annotators see none of this."
+        "What found the candidates: captions under an encoder, runs that were pooled. What a source alone found would "
+        "not have been judged without it. Annotators see none of this."
     )
     if not found:
         st.info("These pairs came with an earlier campaign, which does not say what found them.")

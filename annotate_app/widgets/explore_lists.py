@@ -38,22 +38,23 @@ def pair_row(pair: FoundPair) -> ListRow:
     )
 
 
-SOURCE_HEADS = (
-    *("Source", "Depth", "Candidates", "of it alone", "Handed out", "With a relevance", "Relevant", "of it alone"),
-    "Mean relevance",
-)
+SOURCE_HEADS = ("Source", "Candidates", "Handed out", "Relevant", "Mean relevance")
 
 
 def source_row(one: SourceStanding) -> tuple[str, ...]:
-    """What became of what a source found."""
+    """What became of what a source found, and of what it alone found."""
     source = one.source
     kind = "pooled run" if source.kind is SourceKind.RUN else f"by {source.kind.value}"
-    later = f", added later ({source.part})" if source.part > 1 else ""
+    later = ", added later" if source.part > 1 else ""
     # The files of an encoder are no concern of a table.
     name = source.name if source.kind is SourceKind.RUN else source.name.partition(" ")[0]
-    counts = (one.candidates, one.alone, one.pairs, one.decided, one.relevant, one.relevant_alone)
-    mean = "–" if one.mean is None else f"{one.mean:.2f}"
-    return (f"{escape(name)}<br><small>{kind}{later}</small>", f"{source.depth:,}", *(f"{n:,}" for n in counts), mean)
+    return (
+        f"{escape(name)}<br><small>{kind}, {source.depth:,} deep{later}</small>",
+        f"{one.candidates:,}<br><small>{one.alone:,} by it alone</small>",
+        f"{one.pairs:,}<br><small>{one.decided:,} decided</small>",
+        f"{one.relevant:,}<br><small>{one.relevant_alone:,} by it alone</small>",
+        "–" if one.mean is None else f"{one.mean:.2f}",
+    )
 
 
 VIDEO_COLUMNS = (

@@ -116,7 +116,7 @@ def _chart(pairs: Sequence[PairReview], last: int, scale: Scale) -> dict[str, An
         begun = pairs[place - 1]
         text = f"batch {begun.batch}{', pooled' if begun.part > 1 else ''}"
         where: dict[str, Any] = {"x": {**across, "datum": place - 0.5}}
-        rule = {"type": "rule", "strokeDash": [2, 3], "color": NONE}
+        rule = {"type": "rule", "strokeDash": [2, 3], "color": NONE, "aria": False}  # the words beside it say it
         name = {"type": "text", "text": text, "align": "left", "dx": 4, "fontSize": 11, "color": NONE}
         borders += [{"mark": rule, "encoding": where}, {"mark": name, "encoding": {**where, "y": {"value": 5}}}]
     similar = [one for one in values if one["Similarity"] is not None]

@@ -91,7 +91,8 @@ def test_the_sources_are_told_with_what_became_of_their_candidates(open_part: Op
     app = open_part(part="sources")
     assert len(app.get("download_button")) == 1
     (told,) = (one.proto.body for one in app.get("html") if "rr-sources" in one.proto.body)
-    assert f"words-64<br><small>by captions</small></td><td>40</td><td>120</td><td>120</td><td>{captions.pairs}" in told
+    assert "words-64<br><small>by captions, 40 deep</small></td><td>120<br><small>120 by it alone</small>" in told
+    assert f"<td>{captions.pairs}<br><small>{captions.decided} decided</small></td>" in told
 
 
 def test_pairs_without_a_relevance_are_said_and_count_nowhere(open_part: Open, folder: Path) -> None:

@@ -46,6 +46,7 @@ WORDS = (
     "qqcaption",
     "qqvideo",
     "qqencoder",
+    "qqrun",
     "qqskip",
     "qqdecision",
     "qqfault",
@@ -170,6 +171,17 @@ def build(folder: Path) -> api.Project:
                 f"UPDATE {table} SET rank = rank + ?, similarity = ? + rank * 1e-9, encoder = 'qqencoder'",
                 [RANK, SIMILARITY],
             )
+        db.execute("UPDATE source SET name = 'qqencoder'")
+        db.execute(
+            "INSERT INTO source (source_id, kind, name, sha256, depth, part) VALUES (9, 'run', 'qqrun', ?, 20, 2)",
+            [hashlib.sha256(b"qqrun").hexdigest()],
+        )
+        db.execute(
+            "INSERT INTO candidate_source (query_id, moment_id, source_id, rank, score, start_s, end_s) "
+            "SELECT query_id, moment_id, 9, rank, similarity, start_s, end_s FROM candidate "
+            "JOIN moment USING (moment_id)"
+        )
+        db.execute("UPDATE batch SET part = 2 WHERE batch_id = (SELECT max(batch_id) FROM batch)")
         db.commit()
     return project
 
@@ -184,7 +196,8 @@ def marked(tmp_path_factory: pytest.TempPathFactory, serve: Callable[[Path], App
     marked = Marked(server, project, [], [])
     columns = ("SELECT rank FROM pair", "SELECT similarity FROM pair", "SELECT start_s FROM moment")
     marked.numbers = sorted({row[0] for column in columns for row in marked.sql(column)} - {0})
-    marked.digests = [row[0] for row in marked.sql("SELECT sha256 FROM video")]
+    digests = "SELECT sha256 FROM video UNION SELECT sha256 FROM source WHERE kind = 'run'"
+    marked.digests = [row[0] for row in marked.sql(digests)]
     return marked
 
 
@@ -486,6 +499,7 @@ def test_what_others_think_changes_nothing_on_a_desk(marked: Marked, tmp_path: P
         db.execute("UPDATE adjudication SET relevance = 0, reason = 'another'")
         db.execute("UPDATE consensus SET relevance = 4 - relevance, mean = 4 - mean")
         db.execute("UPDATE caption SET text = 'something else ' || caption_id")
+        db.execute("UPDATE source SET name = 'another', depth = 1")
         db.execute("UPDATE skip SET reason = 'another', kind = 'skip' WHERE kind = 'cannot_judge'")
         db.execute("UPDATE query SET split = CASE split WHEN 'val' THEN 'test' ELSE 'val' END")
         for table in ("candidate", "pair"):
