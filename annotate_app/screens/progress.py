@@ -13,6 +13,7 @@ from annotate_app.widgets.backups import backups
 from annotate_app.widgets.day_chart import day_chart
 from annotate_app.widgets.funnel import funnel
 from annotate_app.widgets.pool_check import pool_check
+from annotate_app.widgets.video_troubles import video_troubles
 from backend import api
 from backend.campaign.nouns import Person
 from backend.campaign.steering.model import Ahead, PersonPace, Wait, WorkProgress
@@ -37,6 +38,10 @@ def page() -> None:
     if trouble := api.little_room(project, lead):
         st.error(plain(trouble), icon=":material/hard_drive:")
     _live(project, lead)
+    if wrong := api.video_states(project, lead, wrong=True):
+        st.subheader("Videos with something wrong", anchor=False)
+        st.caption("As they were when somebody looked last. The page Set up looks at them again.")
+        video_troubles(wrong)
     backups(project, lead)
 
 

@@ -45,6 +45,21 @@ def take_videos(project: api.Project, lead: Person, folder: Path, *, progress: P
     return WorkOutcome(sentences, tables)
 
 
+def look_at_videos(project: api.Project, lead: Person, accept: tuple[str, ...], *, progress: Progress) -> WorkOutcome:
+    """Look at all videos as they lie there now, and take in the new content of those named."""
+    found = api.look_at_videos(project, lead, accept=accept, now=time.time(), progress=progress)
+    wrong = f"{len(found.wrong):,} of them with something wrong" if found.wrong else "nothing wrong with them"
+    sentences = [f"{len(found.videos):,} videos, {wrong}."]
+    if found.accepted:
+        sentences.append(f"The new content was taken in of {', '.join(found.accepted)}.")
+    if found.freed:
+        sentences.append(f"{found.freed:,} clips are offered again.")
+    if any(one.shown and not one.decoded for one in found.videos):
+        sentences.append("Not every picture was looked at: `reelrank probe --decode` does, and finds damage inside.")
+    moved = [[video, path] for video, path in found.moved]
+    return WorkOutcome(sentences, [_table(["Found again", "Where"], moved, sentences, "videos")] if moved else [])
+
+
 @dataclass(frozen=True, slots=True)
 class FileToTake:
     """An annotation file and how it is to be read, as `api.import_corpus` takes it."""

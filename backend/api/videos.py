@@ -42,10 +42,10 @@ def look_at_videos(
     )
 
 
-def video_states(project: Project, by: Person | Operator) -> Sequence[VideoState]:
-    """Every video with what was found the last time that somebody looked."""
+def video_states(project: Project, by: Person | Operator, *, wrong: bool = False) -> Sequence[VideoState]:
+    """Every video, or those with something wrong, with what was found the last time that somebody looked."""
     gate.in_charge(project.store, by)
-    return looking.states(project.store)
+    return looking.states(project.store, wrong=wrong)
 
 
 def settle_videos(project: Project, *, now: float) -> None:

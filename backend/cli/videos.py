@@ -89,6 +89,10 @@ def probe(
         say(f"{report.freed:,} clips are offered again.")
     for one in report.wrong:
         say(f"{one.video}: {one.advice}")
+    if any(one.trouble is Trouble.MISSING for one in report.wrong):
+        say("--videos FOLDER shows where missing videos lie.")
+    if any(one.trouble is Trouble.CHANGED for one in report.wrong):
+        say("--accept VIDEO takes the new content of one that has changed.")
     undecoded(report.videos)
     wrong = f"{len(report.wrong):,} with something wrong" if report.wrong else "nothing wrong"
     say(f"{len(report.videos):,} videos, {wrong} ({seconds(start)}).")

@@ -74,6 +74,7 @@ from backend.campaign.steering.model import (
     Wait,
     WorkProgress,
 )
+from backend.campaign.videos.model import VideoState
 from backend.ground.errors import (
     NoRoom,
     NotAllowed,
@@ -191,6 +192,7 @@ class Project:
     progress: WorkProgress = field(default_factory=lambda: WorkProgress(NOTHING_AHEAD, 0, (), (), 0, 0.0))
     waits: tuple[Wait, ...] = ()
     little_room: str | None = None
+    wrong_videos: list[VideoState] = field(default_factory=list)
     query_stuck: QueryStuck = field(default_factory=QueryStuck)
     status: dict[str, Any] = field(default_factory=dict)
 
@@ -386,6 +388,10 @@ def progress(project: Project, by: Person | Operator, *, now: float) -> WorkProg
 
 def little_room(project: Project, by: Person | Operator) -> str | None:
     return project.little_room
+
+
+def video_states(project: Project, by: Person | Operator, *, wrong: bool = False) -> list[VideoState]:
+    return project.wrong_videos
 
 
 def waits(project: Project, by: Person | Operator) -> tuple[Wait, ...]:

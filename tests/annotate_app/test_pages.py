@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 import annotate_app
 import fake_api
 from backend.campaign.captions.model import RewriteCounts
+from backend.campaign.corpus.model import Trouble
 from backend.campaign.judging.rules import decide
 from backend.campaign.nouns import Role, Verdict
 from backend.campaign.people.model import Pause
@@ -43,6 +45,7 @@ from backend.campaign.steering.model import (
     Wait,
     WaitKind,
 )
+from backend.campaign.videos.model import VideoState
 from backend.ground.errors import StoreUnavailable
 from backend.ground.ids import AnnotatorId, QueryId
 from reading import read
@@ -257,6 +260,15 @@ def test_progress_tells_of_a_disk_that_is_nearly_full(open_page: Open, project: 
     project.little_room = "The disk of cache/clips has 12 MB left."
     (told,) = open_page("progress").error
     assert told.value.replace("\\", "") == project.little_room
+
+
+def test_progress_lists_the_videos_with_something_wrong(open_page: Open, project: fake_api.Project) -> None:
+    assert "rr-videos" not in html(open_page("progress"))
+    facts = ("<b>dog</b>", "dog.mp4", 10.0, Fraction(25), 64, 48, "h264", False, 250, True)
+    project.wrong_videos = [VideoState(*facts, Trouble.CHANGED, "dog.mp4 has changed", waiting=2, judged=1)]
+    shown = html(open_page("progress"))
+    assert "<b>&lt;b&gt;dog&lt;/b&gt;</b>" in shown
+    assert "2 pairs wait for it. 1 pair was graded by the former content, and the grades stay." in shown
 
 
 def test_progress_shows_who_judged_how_much(open_page: Open) -> None:

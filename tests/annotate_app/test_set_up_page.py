@@ -276,3 +276,29 @@ def test_annotators_see_nothing_of_it(
     app = open_page()
     assert "This page is for leads." in words(app)
     assert not app.expander
+
+
+def test_what_is_wrong_with_videos_is_told_and_they_are_looked_at_again(
+    open_page: Open, at_once: None, project: api.Project, folder: Path, lead: Person
+) -> None:
+    (folder / "letter.mp4").unlink()
+    for link in list(folder.iterdir()):
+        video = link.read_bytes()
+        link.unlink()
+        link.write_bytes(video)
+    api.register_videos(project, api.OPERATOR, folder, now=NOW)
+    one, two = sorted(file.stem for file in folder.iterdir())
+    (folder / f"{two}.mp4").rename(folder / "called otherwise.mp4")
+    (folder / f"{one}.mp4").write_bytes(sorted(clips.folder().glob("*.mp4"))[2].read_bytes())
+    app = open_page()
+    app.button(key="look_at_videos").click().run()
+    assert "2 videos, 1 of them with something wrong." in words(app)
+    [again] = (table.value for table in app.table)
+    assert read(again["Found again"].tolist()[0]) == two
+    assert "1. Videos — 2 videos, 1 with something wrong" in steps(app)
+    told = read("\n".join(element.value for element in app.get("html")))
+    assert f"{one}.mp4 has changed since it was taken into the project" in told
+    app.multiselect(key="accept_videos").set_value([one])
+    app.button(key="look_at_videos").click().run()
+    assert f"The new content was taken in of {one}." in read(words(app))
+    assert "1. Videos — 2 videos" in steps(app)

@@ -284,3 +284,16 @@ def test_moments_of_before_were_imported(old: Path) -> None:
     origins = [row[0] for row in db.execute("SELECT origin FROM moment")]
     assert origins == ["imported"] * len(rows(old / "reelrank.db")["moment"])
     assert db.execute("SELECT count(*) FROM shot").fetchone()[0] == 0
+
+
+def test_clips_that_were_blocked_before_were_reported_by_people_and_no_video_was_looked_at(old: Path) -> None:
+    with closing(sqlite3.connect(old / "reelrank.db")) as db, db:
+        db.execute("INSERT OR IGNORE INTO clip_fault (moment_id, reason, reported_at) VALUES (1, 'too dark', 5)")
+    before = rows(old / "reelrank.db")["clip_fault"]
+    api.migrate(old)
+    db = api.open_project(old).store.db.conn
+    assert [row[0] for row in db.execute("SELECT found_by FROM clip_fault")] == ["person"] * len(before) != []
+    assert db.execute("SELECT count(*) FROM video_check").fetchone()[0] == 0
+    assert [one.trouble for one in api.video_states(api.open_project(old), api.OPERATOR)] == [None] * len(
+        rows(old / "reelrank.db")["video"]
+    )

@@ -4,6 +4,7 @@
 """
 
 from collections.abc import Collection, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -106,23 +107,19 @@ def found_again(
         taken: those that are other videos.
     """
     found: dict[str, Source] = {}
-    left = dict(wanted)
-    used = set(taken)
+    names: dict[int, dict[str, list[str]]] = {}
+    for name, content in wanted.items():
+        names.setdefault(content.size_bytes, {}).setdefault(content.sha256, []).append(name)
+    rates = {content.fps for content in wanted.values()}
     for path in candidates:
-        if path in used or not left:
+        if path in taken or len(found) == len(wanted):
             continue
-        for name, content in left.items():
-            if _is(source_at(path, content.fps), content):
-                found[name] = source_at(path, content.fps)
-                used.add(path)
-                del left[name]
-                break
+        with suppress(OSError, VideoUnreadable):
+            # Nobody knows the size of a video that was taken in before sizes were kept: it stands under 0.
+            fitting = [one for one in (names.get(size_of(path)), names.get(0)) if one]
+            for source in {source_at(path, fps) for fps in rates} if fitting else ():
+                same = next((one[sha] for one in fitting if one.get(sha := sha256_of(source))), None)
+                if same:
+                    found[same.pop(0)] = source
+                    break
     return found
-
-
-def _is(source: Source, content: corpus.Content) -> bool:
-    try:
-        # Nobody knows the size of a video that was taken in before sizes were kept.
-        return content.size_bytes in (0, size_of(source)) and sha256_of(source) == content.sha256
-    except (OSError, VideoUnreadable):
-        return False

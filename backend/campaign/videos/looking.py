@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
 
 from backend.campaign.candidates.rows import agenda
@@ -32,10 +33,10 @@ from backend.store.connection import Database, Store, reading, writing
 from backend.store.events import EventKind
 
 
-def states(store: Store) -> list[VideoState]:
-    """Every video with what was found the last time that somebody looked."""
+def states(store: Store, *, wrong: bool = False) -> list[VideoState]:
+    """Every video, or those with something wrong, with what was found the last time that somebody looked."""
     with reading(store) as db:
-        return rows.states(db)
+        return rows.states(db, wrong=wrong)
 
 
 def look(
@@ -140,17 +141,21 @@ def _find(project: Project, folder: Path | None, fps: Fraction, decode: bool | N
     with reading(project.store) as db:
         facts, contents, names = corpus.all_facts(db), corpus.contents(db), corpus.known_videos(db)
     places = {name: _path(project.source(one)) for name, one in facts.items()}
-    folders = [VideoFolder(one) for one in ([folder] if folder else _roots(places.values()))]
+
+    @cache
+    def folders() -> list[VideoFolder]:
+        return [VideoFolder(one) for one in ([folder] if folder else _roots(places.values()))]
+
     where: dict[str, Source] = {}
     for name in names:
-        path = places[name] if name in places and places[name].exists() else _by_name(name, folders)
+        path = places[name] if name in places and places[name].exists() else _by_name(name, folders())
         if path is not None:
             where[name] = source_at(path, contents[name].fps if name in contents else fps)
     measured = measure(project, where, decode=decode, progress=progress)
     other = {name for name, one in measured.facts.items() if name in contents and contents[name].sha256 != one.sha256}
     well = {name: one for name, one in measured.facts.items() if name not in other}
     lost = {name: content for name, content in contents.items() if name not in well}
-    candidates = sorted({path for one in folders for path in one.videos})
+    candidates = sorted({path for one in folders() for path in one.videos}) if lost else []
     again = found_again(lost, candidates, {_path(where[name]) for name in well})
     well |= measure(project, again, decode=decode).facts
     changed = {name: measured.facts[name] for name in sorted(other - well.keys())}

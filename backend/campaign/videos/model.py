@@ -10,8 +10,8 @@ from backend.campaign.corpus.model import Trouble
 class VideoState:
     """One video of the project; `path` is None while nobody has shown its file.
 
-    `waiting` are pairs that still want grades, `judged` those that somebody graded. `message` says in words what the
-    trouble is.
+    `message` says in words what the trouble is. Of a video with something wrong `waiting` counts the pairs that still
+    want grades, `judged` those that somebody graded.
     """
 
     video: str
@@ -45,9 +45,9 @@ class VideoState:
                 if self.judged:
                     were = "was" if self.judged == 1 else "were"
                     told.append(f"{_pairs(self.judged)} {were} graded by the former content, and the grades stay.")
-                told.append(f"Put the former file back, or take the new one with --accept {self.video}.")
+                told.append("Put the former file back, or take the new content.")
             case Trouble.MISSING:
-                told.append("Put the file back, or say where it lies with --videos FOLDER.")
+                told.append("Put the file back, or show where it lies.")
             case Trouble.UNREADABLE:
                 told.append("Put a whole copy in its place, then look again.")
             case Trouble.DAMAGED:

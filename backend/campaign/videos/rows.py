@@ -10,15 +10,17 @@ from backend.store.engine import Database
 _NOT_SHOWN = "k.trouble IN ('missing', 'unreadable', 'changed')"
 
 
-def states(db: Database) -> list[VideoState]:
-    """Every video, by name."""
+def states(db: Database, *, wrong: bool = False) -> list[VideoState]:
+    """Every video, by name; only those with something wrong if asked."""
     rows = db.conn.execute(
-        "WITH pairs AS (SELECT m.video_id, "
-        "sum(coalesce(c.verdict, 'escalated') = 'escalated') AS waiting, "
+        "WITH pairs AS (SELECT v.video_id, "
+        "sum(p.pair_id IS NOT NULL AND coalesce(c.verdict, 'escalated') = 'escalated') AS waiting, "
         "sum(EXISTS (SELECT 1 FROM judgement j WHERE j.pair_id = p.pair_id)) AS judged "
-        "FROM pair p JOIN moment m USING (moment_id) LEFT JOIN consensus c USING (pair_id) GROUP BY m.video_id) "
+        "FROM video_check v CROSS JOIN moment m USING (video_id) CROSS JOIN pair p USING (moment_id) "
+        "LEFT JOIN consensus c USING (pair_id) WHERE v.trouble IS NOT NULL GROUP BY v.video_id) "
         "SELECT v.*, k.*, coalesce(n.waiting, 0) AS waiting, coalesce(n.judged, 0) AS judged FROM video v "
-        "LEFT JOIN video_check k USING (video_id) LEFT JOIN pairs n USING (video_id) ORDER BY v.name"
+        "LEFT JOIN video_check k USING (video_id) LEFT JOIN pairs n USING (video_id) "
+        f"WHERE {'k.trouble IS NOT NULL' if wrong else 'TRUE'} ORDER BY v.name"
     )
     return [
         VideoState(

@@ -1,10 +1,12 @@
 """Videos looked at anew: found by content, kept back while they cannot be shown, and told from what they were."""
 
+import json
 import shutil
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 
+import cv2
 import pytest
 
 from backend import api
@@ -95,6 +97,27 @@ def test_a_video_that_was_moved_or_renamed_is_found_by_its_content(judging: Judg
         three: str(folder / f"{two}.mp4"),
     }
     assert look(judging).moved == ()
+
+
+def test_two_names_of_one_content_and_a_folder_of_frames_are_found_again(tmp_path: Path, films: Path) -> None:
+    project = api.init_project(tmp_path / "project", encoder="minilm")
+    videos = tmp_path / "videos"
+    (videos / "show").mkdir(parents=True)
+    for number in range(4):
+        assert cv2.imwrite(str(videos / "show" / f"{number}.png"), numbered(number))
+    for name in ("a", "twin"):
+        shutil.copy(films / "v0.mp4", videos / f"{name}.mp4")
+    rows = [{"video": v, "start": 0, "end": 1, "caption": "A dog."} for v in ("a", "twin", "show")]
+    (tmp_path / "m.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    api.import_corpus(project, api.OPERATOR, tmp_path / "m.jsonl", videos=videos, fps=Fraction(2), now=NOW)
+    (videos / "a.mp4").rename(videos / "x.mp4")
+    (videos / "twin.mp4").rename(videos / "y.mp4")
+    (videos / "show").rename(videos / "play")
+    report = api.look_at_videos(project, api.OPERATOR, now=NOW)
+    assert report.wrong == ()
+    places = {one.video: Path(one.path or "").name for one in report.videos}
+    assert places == {"a": "x.mp4", "twin": "y.mp4", "show": "play"}
+    assert {one.video: one.fps for one in report.videos}["show"] == 2
 
 
 def test_all_of_them_elsewhere_are_found_there(judging: Judging, folder: Path) -> None:

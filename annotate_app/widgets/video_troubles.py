@@ -1,0 +1,22 @@
+"""The videos with something wrong: which, what, and what it means for their pairs."""
+
+from collections.abc import Sequence
+from html import escape
+
+import streamlit as st
+
+from annotate_app.widgets import tables, wording
+from backend.campaign.videos.model import VideoState
+
+_SHOWN = 50
+
+
+def video_troubles(wrong: Sequence[VideoState]) -> None:
+    """A table of them."""
+    rows = [
+        (f"<b>{escape(one.video)}</b>", f"{escape(one.message)}<br><small>{escape(one.advice)}</small>")
+        for one in wrong[:_SHOWN]
+    ]
+    st.html(tables.table(("Video", "What is wrong, and what to do"), rows, "rr-videos"))
+    if len(wrong) > _SHOWN:
+        st.caption(f"The first {_SHOWN} of {wording.count_of(len(wrong), 'video')}; `reelrank probe` lists them all.")
