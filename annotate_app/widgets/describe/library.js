@@ -2,7 +2,7 @@
 // which takes a while for a long one.
 
 const ASK_AGAIN_MS = 1000;
-const SHARE_OF_LENGTH = 0.15; // making a copy takes about so much of the video's own length
+const SHARES_OF_LENGTH = [0.05, 0.4]; // making a copy takes so much of the video's own length: a small one, a large one
 
 /** Where nothing can be shown, in words for a person. */
 class Trouble extends Error {
@@ -64,9 +64,9 @@ async function framesOf(video, signal, onWait = () => {}) {
 
 /** How long a person still waits, in words. */
 function waitingWords({ duration_s }, waitedMs) {
-  const about = Math.max(1, Math.round(duration_s * SHARE_OF_LENGTH));
+  const [least, most] = SHARES_OF_LENGTH.map((share) => length(Math.ceil(duration_s * share)));
   const waited = Math.round(waitedMs / 1000);
-  const usual = `A video of ${length(duration_s)} takes about ${length(about)}, once`;
+  const usual = `A video of ${length(duration_s)} usually takes ${least} to ${most}, once`;
   return `${usual}. ${waited > 0 ? `${length(waited)} so far.` : ""}`;
 }
 
