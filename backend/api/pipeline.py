@@ -21,6 +21,7 @@ from backend.campaign.project import scale_file
 from backend.campaign.project.folder import Project
 from backend.campaign.release import export
 from backend.encoders import sentence
+from backend.encoders.clip import FOR_CANDIDATES, load_clip
 from backend.encoders.sentence import DEFAULT_NAME, Encoder
 from backend.ground.progress import Progress
 from backend.ground.reading import bytes_of
@@ -141,6 +142,7 @@ def pool_candidates(
     options: PoolingOptions | None = None,
     *,
     captions: bool = True,
+    visual: str | None = None,
     again: bool = False,
     batch_size: int | None = None,
     dry_run: bool = False,
@@ -149,8 +151,9 @@ def pool_candidates(
 ) -> PoolingReport:
     """Make candidates of what runs found, beside what captions find (`captions`), and open batch 1 of every query.
 
-    Once there are lists, `again` adds to them what further runs found, and hands that out; captions and the size of a
-    batch then stay as they are. `dry_run` tells what would be, and writes nothing.
+    `visual` names a CLIP model, or its folder, that looks at the frames of moments beside them; then there may be no
+    runs. Once there are lists, `again` adds to them what further runs found, and hands that out; captions and the size
+    of a batch then stay as they are. `dry_run` tells what would be, and writes nothing.
     """
     by = gate.in_charge(project.store, by)
     options = options or PoolingOptions()
@@ -163,6 +166,7 @@ def pool_candidates(
         runs,
         options,
         _encoder(project) if captions else None,
+        clip=load_clip(visual, FOR_CANDIDATES) if visual else None,
         batch_size=batch_size,
         dry_run=dry_run,
         now=now,

@@ -70,6 +70,16 @@ def candidates(
     captions: Annotated[
         bool, typer.Option("--captions/--no-captions", help="Whether captions are searched beside pooled runs.")
     ] = True,
+    visual: Annotated[
+        str | None,
+        typer.Option(
+            "--visual",
+            metavar="NAME|FOLDER",
+            help="A CLIP model that looks at the frames of every moment, beside captions and pooled runs: "
+            "sentence-transformers/clip-ViT-B-32, or the folder of one.",
+            show_default=False,
+        ),
+    ] = None,
     again: Annotated[
         bool, typer.Option("--again", help="Add what these runs found to the lists, and hand out what is not judged.")
     ] = False,
@@ -93,26 +103,34 @@ def candidates(
     Example: reelrank candidates my-project --batch-size 20 --encoder minilm
 
     Example: reelrank candidates my-project --pool ours.json theirs.json --depth 20
+
+    Example: reelrank candidates my-project --visual sentence-transformers/clip-ViT-B-32 --no-captions
     """
     start = now()
     project = api.open_project(folder)
-    if pool is None and (again or dry_run or not captions):
-        fail("--again, --dry-run and --no-captions go with --pool: name the runs")
-    if pool is not None and probe:
-        fail("a probe tells how deep to judge by similarity: leave --probe out where runs are pooled")
+    pooling = pool is not None or visual is not None
+    if pool is None and again:
+        fail("--again goes with --pool: name the runs")
+    if not pooling and (dry_run or not captions):
+        fail("--dry-run and --no-captions go with --pool or --visual: name runs, or a CLIP model")
+    if again and visual is not None:
+        fail("frames are looked at when the lists are made: leave --visual out where --again adds to them")
+    if pooling and probe:
+        fail("a probe tells how deep to judge by similarity of captions: leave --probe out beside --pool and --visual")
     if again and batch_size is not None:
         fail("the batch size stays as it is once there are lists: leave --batch-size out")
     if (encoder or dtype) and not (again or dry_run):
         project = api.choose_encoder(project, api.OPERATOR, encoder, kind, dtype=dtype)
-    if pool is not None:
+    if pooling:
         options = api.PoolingOptions(depth, iou, videos)
         with progress_bar() as progress:
             pooled = api.pool_candidates(
                 project,
                 api.OPERATOR,
-                pool,
+                pool or [],
                 options,
                 captions=captions,
+                visual=visual,
                 again=again,
                 batch_size=batch_size,
                 dry_run=dry_run,
@@ -139,10 +157,11 @@ def candidates(
 
 
 def _say_pooled(report: api.PoolingReport, *, again: bool, dry_run: bool, took: str) -> None:
-    table(
-        ("run", "predictions", "candidates", "found by it alone", "not handed out before"),
-        [(run.name, run.spans, run.candidates, run.alone, run.new) for run in report.runs],
-    )
+    if report.runs:
+        table(
+            ("run", "predictions", "candidates", "found by it alone", "not handed out before"),
+            [(run.name, run.spans, run.candidates, run.alone, run.new) for run in report.runs],
+        )
     what = "new candidates" if again else "candidates"
     say(
         f"{report.queries} queries, {report.candidates} {what}, of which {report.moments} are moments that the project "
@@ -150,6 +169,10 @@ def _say_pooled(report: api.PoolingReport, *, again: bool, dry_run: bool, took: 
     )
     if report.encoder:
         say(f"Encoder: {report.encoder}")
+    if report.visual:
+        say(f"Frames: {report.visual}")
+    for video in report.unseen:
+        say(f"Note: not looked at: {video}")
     if report.without and not again:
         say(f"Note: nothing was found for {report.without} queries, which are not judged so.")
     _say_notes(report.without_file, report.split_ties)

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 CLIP_NAME = "sentence-transformers/clip-ViT-B-32"
 """CLIP ViT-B/32, the model of EMScore."""
+FOR_POOLS = "name a folder with --clip, or build by text alone (--visual none)"
+FOR_CANDIDATES = "name the folder of one with --visual, or choose candidates without frames"
 
 Picture = npt.NDArray[np.uint8]
 
@@ -40,6 +42,7 @@ class Clip:
     name: str
     identity: str
     _folder: Path
+    _advice: str = FOR_POOLS
     _built: "ClipModel | None" = None
 
     def sentences(self, texts: Iterable[str], *, progress: Steps | None = None) -> dict[str, SentenceVectors]:
@@ -89,31 +92,37 @@ class Clip:
                 self._built = ClipModel(self._folder)
             except Exception as error:
                 # A damaged or foreign checkpoint surfaces as any of a dozen types of the model libraries.
-                raise _unavailable(self.name, one_line(error)) from error
+                raise _unavailable(self.name, one_line(error), self._advice) from error
         return self._built
 
 
-def load_clip(name: str) -> Clip:
+def load_clip(name: str, advice: str = FOR_POOLS) -> Clip:
     """The CLIP model of a folder or of that name on the model hub, with its files found and hashed.
+
+    Args:
+        name: the folder, or the name.
+        advice: what whoever asked may do where the model cannot be had.
 
     Raises:
         EncoderUnavailable: its files cannot be had; also raised where something is encoded.
     """
-    folder = _folder(name)
+    folder = _folder(name, advice)
     weights = _weights(folder)
     if not weights:
-        raise _unavailable(name, f"{folder.name} holds no weights (.safetensors, or pytorch_model.bin)")
+        raise _unavailable(name, f"{folder.name} holds no weights (.safetensors, or pytorch_model.bin)", advice)
     others = sorted(path for path in folder.rglob("*") if path.suffix in {".json", ".txt"})
     label = folder.resolve().name if Path(name).expanduser().is_dir() else name
-    return Clip(name, f"{label} kind=clip weights={files_sha256(weights)} files={files_sha256(others)[:12]}", folder)
+    return Clip(
+        name, f"{label} kind=clip weights={files_sha256(weights)} files={files_sha256(others)[:12]}", folder, advice
+    )
 
 
-def _folder(name: str) -> Path:
+def _folder(name: str, advice: str) -> Path:
     path = Path(name).expanduser()
     if path.is_dir():
         return path
     if name.startswith((".", "~")) or path.is_absolute() or name.count("/") > 1:
-        raise _unavailable(name, "there is no such folder")
+        raise _unavailable(name, "there is no such folder", advice)
     from huggingface_hub import snapshot_download
 
     try:
@@ -125,7 +134,9 @@ def _folder(name: str) -> Path:
             pass
         return Path(snapshot_download(name, allow_patterns=["*.json", "*.txt", "*.safetensors", "*pytorch_model*.bin"]))
     except (OSError, ValueError) as error:
-        raise _unavailable(name, f"not here, and not to be had from the model hub ({one_line(error)})") from error
+        raise _unavailable(
+            name, f"not here, and not to be had from the model hub ({one_line(error)})", advice
+        ) from error
 
 
 def _weights(folder: Path) -> list[Path]:
@@ -133,10 +144,8 @@ def _weights(folder: Path) -> list[Path]:
     return sorted(folder.rglob("*.safetensors")) or sorted(folder.rglob("pytorch_model*.bin"))
 
 
-def _unavailable(name: str, reason: str) -> EncoderUnavailable:
-    return EncoderUnavailable(
-        f"CLIP model {name!r}: {reason.rstrip('.')}; name a folder with --clip, or build by text alone (--visual none)"
-    )
+def _unavailable(name: str, reason: str, advice: str) -> EncoderUnavailable:
+    return EncoderUnavailable(f"CLIP model {name!r}: {reason.rstrip('.')}; {advice}")
 
 
 def _kept(path: Path) -> FloatArray | None:

@@ -3,14 +3,24 @@
 import json
 import subprocess
 import sys
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 import pytest
 import transformers
+from typer.testing import CliRunner
 
+from backend import api
+from backend.campaign.moments.model import ByWindows
+from backend.campaign.nouns import Split
+from backend.campaign.queries.model import OwnFile
+from backend.cli import app
 from backend.encoders.clip import Clip, load_clip
 from backend.ground.errors import EncoderUnavailable
+from backend.media.frames import frames_at
+from numbered_videos import write_source
+from support import NOW
 
 TEXTS = ["a man sits", "he runs", "a man sits", "x" * 200]
 
@@ -160,3 +170,42 @@ def test_naming_a_model_loads_no_torch(folder: Path) -> None:
     code = f"import sys; {load}; print('torch' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+def test_candidates_are_those_that_sentence_transformers_would_find(folder: Path, tmp_path: Path) -> None:
+    """Frames in the middle of every half second, their mean for each moment of 2 s, cosine with the whole sentence."""
+    from PIL import Image
+    from sentence_transformers import SentenceTransformer
+
+    videos = tmp_path / "videos"
+    videos.mkdir()
+    for seed, name in enumerate("ab"):
+        rng = np.random.default_rng(seed)
+        shown = [np.repeat(rng.integers(0, 255, (3, 4, 3), dtype=np.uint8), 16, 0).repeat(16, 1) for _ in range(40)]
+        write_source(videos / f"{name}.mp4", range(40), Fraction(1, 10), lambda frame, shown=shown: shown[frame])
+    project = api.init_project(tmp_path / "project", encoder="minilm")
+    api.register_videos(project, api.OPERATOR, videos, now=NOW)
+    api.propose_moments(project, api.OPERATOR, ByWindows((2.0,), 0.5), now=NOW)  # three of each video
+    api.draw_queries(project, api.OPERATOR, own=OwnFile(b"he runs\na man sits\n", "own.txt", Split.VAL), now=NOW)
+    done = CliRunner().invoke(app, ["candidates", str(project.folder), "--visual", str(folder), "--no-captions"])
+    assert done.exit_code == 0, done.output
+    assert "Frames: tiny-clip kind=clip" in done.output
+
+    model = SentenceTransformer(str(folder), device="cpu", local_files_only=True)
+    sentence = {text: model.encode([text], normalize_embeddings=True)[0] for text in ("he runs", "a man sits")}
+    vectors = {}
+    for name in "ab":
+        frames = [Image.fromarray(picture) for picture in frames_at(videos / f"{name}.mp4", 2)]
+        vectors[name] = model.encode(frames, normalize_embeddings=True)
+    found = project.store.db.conn.execute(
+        "SELECT q.text, v.name, f.start_s, f.end_s, f.score, f.rank FROM candidate_source f "
+        "JOIN query q USING (query_id) JOIN moment m USING (moment_id) JOIN video v USING (video_id)"
+    ).fetchall()
+    assert len(found) == 2 * 2 * 3
+    for text, name, start_s, end_s, score, _ in found:
+        seen = [one for place, one in enumerate(vectors[name]) if start_s <= 0.25 + 0.5 * place < end_s]
+        mean = np.mean(seen, axis=0)
+        assert score == pytest.approx(float(sentence[text] @ mean / np.linalg.norm(mean)), abs=1e-5)
+    for text in ("he runs", "a man sits"):
+        ours = [score for own, *_, score, _ in sorted(found, key=lambda row: row[5]) if own == text]
+        assert ours == sorted(ours, reverse=True)

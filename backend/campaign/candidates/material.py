@@ -34,14 +34,14 @@ class Material:
     state: tuple[int, ...]
 
 
-def read(project: Project, given: Given, options: PoolingOptions) -> Material:
-    """Read and check everything, the runs last.
+def read(project: Project, given: Given, options: PoolingOptions, *, without_runs: bool = False) -> Material:
+    """Read and check everything, the runs last; there may be none of them where it is said so.
 
     Raises:
         InputError: with everything that is wrong with the runs.
         ProjectError: no run, or no such depth or overlap.
     """
-    if not given:
+    if not given and not without_runs:
         raise ProjectError("no run is named: give files of runs, such as --pool mine.json theirs.json")
     if options.depth < 1:
         raise ProjectError(f"of each run 1 or more predictions of a query are taken, not {options.depth}")

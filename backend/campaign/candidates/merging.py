@@ -16,8 +16,10 @@ from backend.campaign.candidates.submitted import Submitted
 from backend.ground.ids import MomentId, QueryId
 from backend.ground.timespan import to_lattice
 
-CAPTIONS = -1
-"""Number of the captions among the sources; runs are counted from 0."""
+CAPTIONS, VISUAL = -1, -2
+"""Numbers of captions and frames among the sources; runs are counted from 0."""
+Listed = tuple[MomentId, int | None, float, int]
+"""A moment that is a candidate already: its rank and score, and the number of the source that has them, if one has."""
 Place = tuple[str, float, float]
 """A video, and where in it: start and end in seconds."""
 
@@ -65,22 +67,21 @@ class Merging:
             at += 2 * len(top)
         self._rows = [_rows(run, top) for run, top in zip(runs, self._tops, strict=True)]
 
-    def candidates(
-        self, query_id: QueryId, listed: Iterable[tuple[MomentId, int | None, float]] = ()
-    ) -> list[MergedSpan]:
+    def candidates(self, query_id: QueryId, listed: Iterable[Listed] = ()) -> list[MergedSpan]:
         """The candidates of a query that something found, best rank first; each has its moment, perhaps a new one.
 
         Args:
             query_id: the query.
-            listed: its candidates so far, with rank and similarity where captions find them now.
+            listed: its candidates so far, with rank and similarity where captions or frames find them now.
         """
-        there = []
-        for moment_id, rank, score in listed:
+        there: dict[MomentId, MergedSpan] = {}
+        for moment_id, rank, score, source in listed:
             known = self._known[moment_id]
-            seen = [] if rank is None else [SeenSpan(rank, *known[:3], CAPTIONS, score)]
-            there.append(MergedSpan(*known, seen))
+            one = there.setdefault(moment_id, MergedSpan(*known))
+            if rank is not None:
+                one.seen.append(SeenSpan(rank, *known[:3], source, score))
         numbers = (MomentId(-number) for number in count(len(self.new) + 1))
-        found = pool(self._seen(query_id), there, self._moments, self._iou, numbers)
+        found = pool(self._seen(query_id), there.values(), self._moments, self._iou, numbers)
         for one in sorted(found, key=lambda one: -one.moment_id):
             if one.moment_id not in self._known:
                 self.new.append((one.video, self._seconds[one.start], self._seconds[one.end]))

@@ -86,7 +86,8 @@ class PoolingReport:
     `queries` have something that a run or a caption found, `without` other queries that are judged have nothing of it.
     `candidates` are new on the lists, `moments` of them new in the project, `pairs` handed out at once. `encoder` is
     that of the captions beside the runs, None without them; `split_ties` as `CandidateReport` has it; the files of
-    `without_file` videos are not known yet.
+    `without_file` videos are not known yet. `visual` is the identity of what looked at frames, None where nothing did;
+    `unseen` says of every video that it could not look at why.
     """
 
     part: int
@@ -99,3 +100,5 @@ class PoolingReport:
     encoder: str | None
     split_ties: int
     without_file: int
+    visual: str | None = None
+    unseen: tuple[str, ...] = ()

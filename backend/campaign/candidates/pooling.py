@@ -1,4 +1,4 @@
-"""Pool runs: what systems found becomes candidates, at first beside captions or instead of them, and again later.
+"""Pool runs: what systems found becomes candidates, beside captions and frames or instead of them, and again later.
 
 *Reads* run files, queries, videos, moments, candidates, pairs. *Writes* moment, candidate, source, candidate_source,
 batch, pair, seat, events. The union of the runs' best predictions is what is judged, as TREC does; predictions that
@@ -9,10 +9,10 @@ opens their first batches; a later one adds what nobody was asked about yet, and
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from backend.campaign.candidates import choosing
+from backend.campaign.candidates import choosing, visual
 from backend.campaign.candidates.material import Given, Material, require_unchanged
 from backend.campaign.candidates.material import read as material_of
-from backend.campaign.candidates.merging import CAPTIONS, Merging
+from backend.campaign.candidates.merging import CAPTIONS, VISUAL, Listed, Merging
 from backend.campaign.candidates.model import (
     CandidateSource,
     FoundSpan,
@@ -30,6 +30,7 @@ from backend.campaign.nouns import Lead, Operator
 from backend.campaign.project import rows as facts
 from backend.campaign.project.folder import MAX_CANDIDATES, Project
 from backend.campaign.queries.model import QueryRow
+from backend.encoders.clip import Clip
 from backend.encoders.sentence import Encoder
 from backend.ground.errors import ProjectError
 from backend.ground.ids import MomentId, QueryId
@@ -50,19 +51,21 @@ def pool_first(
     options: PoolingOptions,
     encoder: Encoder | None,
     *,
+    clip: Clip | None = None,
     batch_size: int | None = None,
     dry_run: bool = False,
     now: float,
     progress: Progress | None = None,
 ) -> PoolingReport:
-    """Store lists of what runs found, with what captions found where there is an encoder; open the first batches.
+    """Store lists of what runs found, with what captions and frames found where they are asked; open the first batches.
 
     Args:
         project: the project, without lists.
         by: who does.
-        given: the runs.
+        given: the runs; none is needed where frames are looked at.
         options: how deep, and what is the same.
         encoder: of the captions' similarity; None leaves captions out.
+        clip: looks at the frames of moments; None leaves them out.
         batch_size: candidates a batch from now on; None leaves it as it is.
         dry_run: only tell what would be.
         now: seconds since 1970.
@@ -71,17 +74,20 @@ def pool_first(
     Raises:
         InputError: with everything that is wrong with the runs; nothing is written then.
         ProjectError: no queries yet, candidate lists exist already, or no such batch size, depth or overlap.
+        EncoderUnavailable: the CLIP model cannot be built.
     """
     asked = choosing.to_judge(project, batch_size)
     require_no_lists(project)
-    material = material_of(project, given, options)
+    material = material_of(project, given, options, without_runs=clip is not None)
     similar: list[CandidateRow] = []
     split_ties = 0
     if encoder:
         similar, split_ties = choosing.search(project, encoder, asked, MAX_CANDIDATES, progress=progress)
-    beside: dict[QueryId, list[tuple[MomentId, int | None, float]]] = {}
-    for row in similar:
-        beside.setdefault(row.query_id, []).append((row.moment_id, row.rank, row.similarity))
+    seen = visual.search(project, clip, asked, MAX_CANDIDATES, progress=progress) if clip else None
+    beside: dict[QueryId, list[Listed]] = {}
+    for source, rows in ((CAPTIONS, similar), (VISUAL, seen.rows if seen else ())):
+        for row in rows:
+            beside.setdefault(row.query_id, []).append((row.moment_id, row.rank, row.similarity, source))
     merging = _merging(material, options)
     found = _found(merging, asked, beside, progress)
     size = batch_size or project.campaign.batch_size
@@ -90,6 +96,8 @@ def pool_first(
         pairs=sum(min(size, len(candidates)) for candidates in found.values()),
         encoder=encoder.identity if encoder else None,
         split_ties=split_ties,
+        visual=seen.identity if seen else None,
+        unseen=seen.unseen if seen else (),
     )
     if dry_run:
         return report
@@ -108,8 +116,13 @@ def pool_first(
         if report.encoder:
             captions = CandidateSource(SourceKind.CAPTIONS, report.encoder, None, MAX_CANDIDATES)
             sources.add(db, captions, spans.get(CAPTIONS, ()), at=now, by=by.annotator_id)
+        if report.visual:
+            frames = CandidateSource(SourceKind.VISUAL, report.visual, None, MAX_CANDIDATES)
+            sources.add(db, frames, spans.get(VISUAL, ()), at=now, by=by.annotator_id)
         _add_runs(db, by, material, options, spans, part=1, now=now)
         what = {"encoder": report.encoder, "queries": report.queries, "candidates": report.candidates}
+        if report.visual:
+            what["visual"] = report.visual
         _record(db, EventKind.CANDIDATES_CHOSEN, by, report, options, what, now=now)
     return report
 
@@ -145,7 +158,8 @@ def pool_again(
     material = material_of(project, given, options)
     merging = _merging(material, options)
     beside = {
-        query_id: [(moment_id, None, 0.0) for moment_id in moments] for query_id, moments in material.listed.items()
+        query_id: [(moment_id, None, 0.0, CAPTIONS) for moment_id in moments]
+        for query_id, moments in material.listed.items()
     }
     found = _found(merging, asked, beside, progress)
     new = {
@@ -195,7 +209,7 @@ def _merging(material: Material, options: PoolingOptions) -> Merging:
 def _found(
     merging: Merging,
     asked: Sequence[QueryRow],
-    listed: Mapping[QueryId, Sequence[tuple[MomentId, int | None, float]]],
+    listed: Mapping[QueryId, Sequence[Listed]],
     progress: Progress | None,
 ) -> Found:
     """The candidates of every query that has any, in judging order."""
