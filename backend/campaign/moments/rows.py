@@ -44,19 +44,17 @@ def propose(db: Database, origin: Origin, spans: Mapping[str, Sequence[Span]]) -
     Returns:
         How many are new, how many went, how many stay because something uses them.
     """
-    new = gone = stayed = 0
-    for video, wanted in spans.items():
-        video_id = db.conn.execute("SELECT video_id FROM video WHERE name = ?", [video]).fetchone()[0]
-        had = db.conn.execute(
-            f"SELECT m.moment_id, m.start_s, m.end_s, {_used(db)} FROM moment m WHERE m.video_id = ? AND m.origin = ?",
-            [video_id, origin.value],
-        ).fetchall()
-        left = [row for row in had if (row[1], row[2]) not in set(wanted)]
-        delete(db, [MomentId(row[0]) for row in left if not row[3]])
-        gone += sum(not row[3] for row in left)
-        stayed += sum(row[3] for row in left)
-        new += add(db, video, wanted, origin)
-    return new, gone, stayed
+    had = db.conn.execute(
+        f"SELECT v.name, m.moment_id, m.start_s, m.end_s, {_used(db)} FROM moment m JOIN video v USING (video_id) "
+        "WHERE m.origin = ?",
+        [origin.value],
+    ).fetchall()
+    kept = {video: set(wanted) for video, wanted in spans.items()}
+    left = [row for row in had if row[0] in kept and (row[2], row[3]) not in kept[row[0]]]
+    free = [MomentId(row[1]) for row in left if not row[4]]
+    delete(db, free)
+    new = sum(add(db, video, wanted, origin) for video, wanted in spans.items())
+    return new, len(free), len(left) - len(free)
 
 
 def add(db: Database, video: str, spans: Iterable[Span], origin: Origin) -> int:

@@ -20,6 +20,7 @@ from backend.campaign.people import accounts as people
 from backend.ground.errors import InputError, ProjectError
 from backend.ground.ids import AnnotatorId, PairKey
 from backend.store import connection
+from backend.store.connection import writing
 from support import NOW, PARTLY, Judging, have_read, person_of
 
 RAW = "pair_id,worker,relevance\n"
@@ -189,6 +190,15 @@ def test_the_caption_of_a_query_is_its_own_words_else_that_of_the_most_similar_m
         (6, "a man stands", 2.0, "test"),  # no caption in the file: the query stands for it
         (7, "a man sits", 1.0, "test"),
     ]
+
+
+def test_a_query_of_a_moment_that_nobody_described_is_of_the_file(empty: api.Project) -> None:
+    with writing(empty.store) as db:
+        db.execute("INSERT INTO video (video_id, name, duration_s) VALUES (1, 'v', 60)")
+        db.execute("INSERT INTO moment (video_id, start_s, end_s, origin) VALUES (1, 0, 1, 'shots')")
+    take(empty, RAW + "1,1,3\n", described((1, 5, "a man sits", "v", "[0, 1]", 60, "", 0.8)))
+    assert rows(empty, "SELECT text, caption_id, source <> '' FROM query") == [("a man sits", None, 1)]
+    assert rows(empty, "SELECT count(*) FROM caption") == [(0,)]
 
 
 def test_batches_follow_the_ranks_and_the_batch_size(empty: api.Project) -> None:
