@@ -12,6 +12,8 @@ from backend.campaign.describing.model import DescribingChoice, DescribingFigure
 from backend.campaign.nouns import Person, Role
 
 _PROBLEM, _DONE = "describing_problem", "describing_done"
+OFFERED = 300
+"""Of more videos than this a box with all names would be slow to open; their names are typed or pasted."""
 _VIDEO, _MINUTE = "a video", "a minute of video"
 
 
@@ -45,13 +47,22 @@ def who(project: api.Project, lead: Person) -> None:
             key="describing_people",
             placeholder="Every annotator",
         )
-        st.multiselect(
-            "Which videos",
-            sorted(videos),
-            default=[one for one in chosen.videos or () if one in videos],
-            key="describing_videos",
-            placeholder="All videos",
-        )
+        if len(videos) <= OFFERED:
+            st.multiselect(
+                "Which videos",
+                sorted(videos),
+                default=[one for one in chosen.videos or () if one in videos],
+                key="describing_videos",
+                placeholder="All videos",
+            )
+        else:
+            st.text_area(
+                "Which videos, one name a line",
+                "\n".join(chosen.videos or ()),
+                key="describing_videos",
+                placeholder=f"All {len(videos):,} videos",
+                height=120,
+            )
         count, per = st.columns(2)
         count.number_input(
             "How many descriptions, of everybody together",
@@ -77,10 +88,12 @@ def save() -> None:
     if count is not None and per == _VIDEO and count != int(count):
         state[_PROBLEM] = "A video has a whole number of descriptions; a part of one can be wanted a minute of video."
         return
+    named = state["describing_videos"]
+    videos = [line.strip() for line in named.splitlines() if line.strip()] if isinstance(named, str) else named
     chosen = DescribingChoice(
         open=True,
         people=tuple(state["describing_people"]) or None,
-        videos=tuple(state["describing_videos"]) or None,
+        videos=tuple(dict.fromkeys(videos)) or None,
         per_video=int(count) if count is not None and per == _VIDEO else None,
         per_minute=count if per == _MINUTE else None,
     )

@@ -6,6 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from annotate_app.session import auth
+from annotate_app.widgets import describing_choice
 from backend import api
 from backend.campaign.describing.model import DescriptionStatus
 from describing import event, opened, send
@@ -127,6 +128,19 @@ def test_a_lead_opens_describing_for_people_and_closes_it(open_page: Open, descr
     app.button(key="FormSubmitter:describing-choice-Close").click().run()
     assert not api.may_describe(describing.project, anna)
     assert "closed" in told(app)
+
+
+def test_of_very_many_videos_the_names_are_pasted(
+    open_page: Open, describing: Judging, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(describing_choice, "OFFERED", 5)
+    app = open_page()
+    app.text_area(key="describing_videos").set_value(" v3 \n\nv1\nv3\nv77")
+    app.button(key="FormSubmitter:describing-choice-Save").click().run()
+    assert ["the project has no video v77" in read(one.value) for one in app.error] == [True]
+    app.text_area(key="describing_videos").set_value(" v3 \n\nv1\nv3")
+    app.button(key="FormSubmitter:describing-choice-Save").click().run()
+    assert api.describing_choice(describing.project, describing.lead).videos == ("v1", "v3")
 
 
 def test_a_lead_rewords_the_guideline_for_describers(open_page: Open, describing: Judging) -> None:
