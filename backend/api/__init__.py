@@ -249,6 +249,7 @@ if TYPE_CHECKING:
         count_drawn_queries,
         draw_queries,
         drawn_queries,
+        queries_csv,
         remove_queries,
         take_back_queries,
     )
@@ -713,6 +714,7 @@ __all__ = [
     "project_statistics",
     "propose_cast",
     "propose_moments",
+    "queries_csv",
     "query_pairs",
     "query_place",
     "query_review",

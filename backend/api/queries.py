@@ -15,6 +15,7 @@ from backend.campaign.review import taking_back
 from backend.campaign.review.taking_back import TakenBack
 from backend.ground.ids import QueryId
 from backend.ground.reading import bytes_of
+from backend.ground.text_files import csv_text
 from backend.store.connection import reading, writing
 
 
@@ -45,6 +46,13 @@ def draw_queries(
         if file and not asked.draws:
             require_no_lists(project)
         return drawing.draw(project, someone, asked, own=file, dry_run=dry_run, now=now)
+
+
+def queries_csv(project: Project, by: Person | Operator) -> str:
+    """The queries that are judged, for systems that answer them: their numbers, which runs name, splits and texts."""
+    gate.in_charge(project.store, by)
+    rows = queries.query_rows(project.store.db, (Split.VAL, Split.TEST))
+    return csv_text(("query_id", "split", "query"), ((one.query_id, one.split.value, one.text) for one in rows))
 
 
 def take_back_queries(project: Project, by: Person | Operator, *, now: float) -> TakenBack:

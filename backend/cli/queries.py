@@ -8,7 +8,7 @@ import typer
 from backend import api
 from backend.campaign.nouns import Split
 from backend.campaign.queries.model import Repeats, Stratum
-from backend.cli.output import Dir, now, say, seconds
+from backend.cli.output import Dir, now, save, say, seconds
 
 
 def register(app: typer.Typer) -> None:
@@ -66,6 +66,15 @@ def queries(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Check everything, show the first queries, and write nothing.")
     ] = False,
+    write: Annotated[
+        Path | None,
+        typer.Option(
+            "--write",
+            metavar="FILE.csv",
+            help="Only write the queries that are judged, with the numbers by which runs name them.",
+            show_default=False,
+        ),
+    ] = None,
 ) -> None:
     """Draw validation and test queries from the imprecise captions, or bring your own; the rest is for training.
 
@@ -73,6 +82,12 @@ def queries(
     """
     start = now()
     drawing = val is not None or test is not None
+    if write is not None:
+        if drawing or own or dry_run or undo:
+            raise typer.BadParameter("draw the queries first, then write them", param_hint="--write")
+        save(write, api.queries_csv(api.open_project(folder), api.OPERATOR))
+        say(f"Written: {write}. Runs of these queries can be pooled: reelrank candidates {folder} --pool RUN.json")
+        return
     if undo:
         if drawing or own or dry_run:
             raise typer.BadParameter("take the queries back first, then draw anew", param_hint="--undo")

@@ -187,6 +187,7 @@ IN_CHARGE: dict[str, Call] = {
     "remove_queries": lambda p, who: api.remove_queries(p, who, [QUERY], now=NOW),
     "count_queries": lambda p, who: api.count_queries(p, who, QueryFilter()),
     "find_queries": lambda p, who: api.find_queries(p, who, QueryFilter()),
+    "queries_csv": api.queries_csv,
     "query_place": lambda p, who: api.query_place(p, who, QueryFilter(), QUERY),
     "query_review": lambda p, who: api.query_review(p, who, QUERY),
     "query_pairs": lambda p, who: api.query_pairs(p, who, QUERY),

@@ -16,6 +16,14 @@ def test_queries_are_drawn_brought_and_taken_back(reelrank: Run, corpus_project:
     assert (code, err) == (0, "")
     assert "2 validation, 2 test and 45 training queries, 2 of them from q.txt, seed 4" in out
     assert "Removed from training: 1 captions with the text of a validation or test query." in out
+    code, out, _ = reelrank("queries", folder, "--write", tmp_path / "queries.csv")
+    assert (code, out.startswith(f"Written: {tmp_path / 'queries.csv'}.")) == (0, True)
+    head, *lines = (tmp_path / "queries.csv").read_text().splitlines()
+    asked = corpus_project.store.db.conn.execute(
+        "SELECT query_id, split, text FROM query WHERE split <> 'train' ORDER BY position"
+    )
+    assert (head, lines) == ("query_id,split,query", [",".join(map(str, row)) for row in asked])
+    assert reelrank("queries", folder, "--write", tmp_path / "queries.csv", "--undo")[0] == 2
     code, _, err = reelrank("queries", folder, "--val", "1")
     assert code == 1
     assert f"Until the first grade, `reelrank queries {folder} --undo` takes them back" in err

@@ -89,7 +89,7 @@ def _show(project: api.Project, lead: Person, counts: dict[str, Any]) -> None:
         )
         st.caption(f"Candidates come from: {plain(', '.join(counts['sources']) or 'an earlier campaign')}")
         st.markdown("**What later runs found** and nobody was asked about yet can be handed out as a further batch.")
-        _choose_runs(project)
+        _choose_runs(project, lead)
         st.button("Look at what is new", key="look_at_runs", on_click=look_at, args=(True,))
         return
     st.markdown(
@@ -103,7 +103,7 @@ def _show(project: api.Project, lead: Person, counts: dict[str, Any]) -> None:
         disabled=not counts["captions"],
         help=None if counts["captions"] else "There are no captions: candidates come from runs.",
     )
-    _choose_runs(project)
+    _choose_runs(project, lead)
     _options(project, lead)
     _expected(project, lead)
     with st.container(horizontal=True):
@@ -112,7 +112,7 @@ def _show(project: api.Project, lead: Person, counts: dict[str, Any]) -> None:
             st.button("Only look at what they come to", key="look_at_runs", on_click=look_at, args=(False,))
 
 
-def _choose_runs(project: api.Project) -> None:
+def _choose_runs(project: api.Project, lead: Person) -> None:
     with st.container(key="set-up-runs"):
         upload(
             _RUNS,
@@ -122,6 +122,14 @@ def _choose_runs(project: api.Project) -> None:
         )
         sent = [file.name for file in uploads.sent_files(project, _RUNS)]
         if not sent:
+            st.download_button(
+                "The queries for systems, as CSV",
+                data=lambda: api.queries_csv(project, lead),
+                file_name="queries.csv",
+                mime="text/csv",
+                key="take_queries",
+                on_click="ignore",
+            )
             return
         runs, depth, iou, videos = st.columns([3, 1.1, 1.1, 1.8], vertical_alignment="bottom")
         runs.multiselect("Runs to pool", sent, key="candidates_runs", placeholder="None of those that were sent")
