@@ -16,9 +16,21 @@ _SHOWN = 50
 """Rows of a table; the project has all."""
 
 
-def take_videos(project: api.Project, lead: Person, folder: Path, *, progress: Progress) -> WorkOutcome:
+@dataclass(frozen=True, slots=True)
+class HowToMeasure:
+    """Frames a second of folders of frames, and whether to look at every picture; None where that is quick."""
+
+    fps: Fraction
+    decode: bool | None
+
+
+def take_videos(
+    project: api.Project, lead: Person, folder: Path, how: HowToMeasure, *, progress: Progress
+) -> WorkOutcome:
     """Take the videos of a folder."""
-    found = api.register_videos(project, lead, folder, now=time.time(), progress=progress)
+    found = api.register_videos(
+        project, lead, folder, fps=how.fps, decode=how.decode, now=time.time(), progress=progress
+    )
     again = len(found.videos) - found.new
     there = f" {again:,} were there before." if again else ""
     new = "1 new video" if found.new == 1 else f"{found.new:,} new videos"
@@ -45,9 +57,26 @@ def take_videos(project: api.Project, lead: Person, folder: Path, *, progress: P
     return WorkOutcome(sentences, tables)
 
 
-def look_at_videos(project: api.Project, lead: Person, accept: tuple[str, ...], *, progress: Progress) -> WorkOutcome:
+def look_at_videos(
+    project: api.Project,
+    lead: Person,
+    accept: tuple[str, ...],
+    folder: Path | None,
+    how: HowToMeasure,
+    *,
+    progress: Progress,
+) -> WorkOutcome:
     """Look at all videos as they lie there now, and take in the new content of those named."""
-    found = api.look_at_videos(project, lead, accept=accept, now=time.time(), progress=progress)
+    found = api.look_at_videos(
+        project,
+        lead,
+        videos=folder,
+        fps=how.fps,
+        decode=how.decode,
+        accept=accept,
+        now=time.time(),
+        progress=progress,
+    )
     wrong = f"{len(found.wrong):,} of them with something wrong" if found.wrong else "nothing wrong with them"
     sentences = [f"{len(found.videos):,} videos, {wrong}."]
     if found.accepted:
@@ -55,7 +84,7 @@ def look_at_videos(project: api.Project, lead: Person, accept: tuple[str, ...], 
     if found.freed:
         sentences.append(f"{found.freed:,} clips are offered again.")
     if any(one.shown and not one.decoded for one in found.videos):
-        sentences.append("Not every picture was looked at: `reelrank probe --decode` does, and finds damage inside.")
+        sentences.append("Not every picture was looked at, so damage inside may be unknown: More options has it.")
     moved = [[video, path] for video, path in found.moved]
     return WorkOutcome(sentences, [_table(["Found again", "Where"], moved, sentences, "videos")] if moved else [])
 
@@ -69,8 +98,7 @@ class FileToTake:
     types: frozenset[str] | None
     columns: dict[str, str]
     videos: Path | None
-    fps: Fraction
-    decode: bool | None
+    how: HowToMeasure
 
 
 def take_file(
@@ -85,8 +113,8 @@ def take_file(
         videos=asked.videos,
         types=asked.types,
         columns=asked.columns,
-        fps=asked.fps,
-        decode=asked.decode,
+        fps=asked.how.fps,
+        decode=asked.how.decode,
         dry_run=dry_run,
         now=time.time(),
         progress=progress,

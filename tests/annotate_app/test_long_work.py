@@ -3,12 +3,14 @@
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
 from annotate_app.server import long_work, set_up_work
 from annotate_app.server.long_work import LongWork, WorkOutcome, WorkState
+from annotate_app.server.set_up_work import HowToMeasure
 from backend import api
 from backend.campaign.nouns import Person, Role
 from backend.campaign.people import accounts as people
@@ -17,6 +19,8 @@ from backend.ground.errors import NotAllowed, ProjectError
 from backend.ground.ids import AnnotatorId
 from backend.ground.progress import Progress
 from support import NOW
+
+USUAL = HowToMeasure(Fraction(3), None)
 
 
 @pytest.fixture
@@ -136,13 +140,13 @@ def test_what_cannot_be_read_is_nothing(project: api.Project) -> None:
 def test_the_act_asks_the_gate(project: api.Project, tmp_path: Path) -> None:
     nobody = Person(AnnotatorId(99), "Nobody", Role.LEAD)
     with pytest.raises(NotAllowed):
-        set_up_work.take_videos(project, nobody, tmp_path, progress=lambda what, done, total: None)
+        set_up_work.take_videos(project, nobody, tmp_path, USUAL, progress=lambda what, done, total: None)
 
 
 def test_in_a_process_of_its_own_it_goes_on_without_anybody(project: api.Project, lead: Person, tmp_path: Path) -> None:
     folder = tmp_path / "no videos"
     folder.mkdir()
-    long_work.begin(project, lead, "videos", "Measuring", set_up_work.take_videos, folder, now=NOW)
+    long_work.begin(project, lead, "videos", "Measuring", set_up_work.take_videos, folder, USUAL, now=NOW)
     future = long_work._running[project.work]
     future.result(timeout=60)
     while found(project).state is WorkState.UNDER_WAY:  # it tells once its process has ended

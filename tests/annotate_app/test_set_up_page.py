@@ -2,6 +2,7 @@
 
 import math
 import re
+import shutil
 from collections.abc import Callable
 from concurrent.futures import Future
 from functools import partial
@@ -302,3 +303,21 @@ def test_what_is_wrong_with_videos_is_told_and_they_are_looked_at_again(
     app.button(key="look_at_videos").click().run()
     assert f"The new content was taken in of {one}." in read(words(app))
     assert "1. Videos — 2 videos" in steps(app)
+
+
+def test_what_was_sent_and_never_taken_is_told(
+    open_page: Open, at_once: None, project: api.Project, folder: Path
+) -> None:
+    (folder / "letter.mp4").unlink()
+    shutil.copytree(folder, project.folder / "videos")
+    names = sorted(file.name for file in folder.iterdir())
+    app = open_page()
+    assert f"Sent, and not taken: {', '.join(names)}" in words(app)
+    app.text_input(key="videos_fps").set_value("many")
+    app.button(key="take_sent").click().run()
+    assert "'many' frames a second are not a number above 0" in words(app)
+    app.text_input(key="videos_fps").set_value("3")
+    app.button(key="take_sent").click().run()
+    assert "1. Videos — 2 videos" in steps(app)
+    app.button(key="put_away").click().run()
+    assert "Sent, and not taken" not in words(app)

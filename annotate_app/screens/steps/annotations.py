@@ -129,7 +129,7 @@ def _begin(
         frozenset(asked["types"].split(",")) if asked["types"] else None,
         {name.strip(): column.strip() for name, _, column in columns},
         Path(asked["videos"]).expanduser() if asked["videos"] else None,
-        *measuring((asked["fps"], asked["decode"])),
+        measuring((asked["fps"], asked["decode"])),
     )
     act = set_up_work.take_file
     long_work.begin(project, lead, KEY, title, act, reading, dry_run, asked=kept, now=time.time())

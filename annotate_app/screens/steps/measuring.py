@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import streamlit as st
 
+from annotate_app.server.set_up_work import HowToMeasure
 from backend.ground.errors import ProjectError
 
 _DECODE = {"": "where that is quick", "yes": "always", "no": "never"}
@@ -33,8 +34,8 @@ def measuring_asked(key: str) -> tuple[str, str]:
     return st.session_state[f"{key}_fps"].strip(), st.session_state[f"{key}_decode"]
 
 
-def measuring(asked: tuple[str, str]) -> tuple[Fraction, bool | None]:
-    """The same as the api takes it.
+def measuring(asked: tuple[str, str]) -> HowToMeasure:
+    """The same as the worker takes it.
 
     Raises:
         ProjectError: the frames a second are no number above 0.
@@ -46,4 +47,4 @@ def measuring(asked: tuple[str, str]) -> tuple[Fraction, bool | None]:
         rate = Fraction(0)
     if rate <= 0:
         raise ProjectError(f"{fps!r} frames a second are not a number above 0, such as 3 or 24000/1001")
-    return rate, {"yes": True, "no": False}.get(decode)
+    return HowToMeasure(rate, {"yes": True, "no": False}.get(decode))

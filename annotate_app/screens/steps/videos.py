@@ -7,6 +7,8 @@ from typing import Any
 
 import streamlit as st
 
+from annotate_app.plain import plain
+from annotate_app.screens.steps.measuring import measuring, measuring_asked, measuring_options
 from annotate_app.screens.steps.step import SetUpStep, StepStanding
 from annotate_app.server import long_work, set_up_work, uploads
 from annotate_app.widgets import look, wording
@@ -18,6 +20,7 @@ from backend.campaign.nouns import Person
 from backend.campaign.videos.model import VideoState
 
 KEY = "videos"
+_MEASURING = "videos"
 
 
 def take() -> None:
@@ -38,7 +41,8 @@ def _take(folder: Path | None) -> None:
     def act(project: api.Project, lead: Person) -> None:
         where = folder or project.folder / uploads.KINDS["videos"].folder
         title = f"Taking the videos of {folder}" if folder else "Taking the videos that were sent"
-        long_work.begin(project, lead, KEY, title, set_up_work.take_videos, where, now=time.time())
+        how = measuring(measuring_asked(_MEASURING))
+        long_work.begin(project, lead, KEY, title, set_up_work.take_videos, where, how, now=time.time())
 
     st.session_state["set_up_problem"] = look.as_lead(act)
 
@@ -46,10 +50,14 @@ def _take(folder: Path | None) -> None:
 def look_again() -> None:
     """Callback of the button: look at all videos as they lie there now."""
     accept = tuple(st.session_state.get("accept_videos", ()))
+    elsewhere = st.session_state.get("missing_videos", "").strip()
+    folder = Path(elsewhere).expanduser() if elsewhere else None
 
     def act(project: api.Project, lead: Person) -> None:
         title = "Looking at the videos again"
-        long_work.begin(project, lead, KEY, title, set_up_work.look_at_videos, accept, now=time.time())
+        how = measuring(measuring_asked(_MEASURING))
+        again = set_up_work.look_at_videos
+        long_work.begin(project, lead, KEY, title, again, accept, folder, how, now=time.time())
 
     st.session_state["set_up_problem"] = look.as_lead(act)
 
@@ -68,16 +76,32 @@ def _show(project: api.Project, lead: Person, counts: dict[str, Any]) -> None:
     )
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.text_input("Folder on the server", key="set_up_folder", placeholder="/data/videos")
+        with st.popover("More options"):
+            measuring_options(_MEASURING)
         st.button("Take its videos", key="take_videos", on_click=take, type="primary")
     upload("videos", "Videos from your computer", uploads.KINDS["videos"].extensions, on_sent=take_sent)
+    _not_taken(project, lead)
     if counts["videos"]:
         _again(api.video_states(project, lead, wrong=True))
+
+
+def _not_taken(project: api.Project, lead: Person) -> None:
+    """Files that arrived, but whose page was closed before they were taken."""
+    if not (sent := uploads.sent_files(project, "videos")):
+        return
+    taken = {project.file(one.path).resolve() for one in api.video_states(project, lead) if one.path}
+    left = [file.name for file in sent if file.resolve() not in taken]
+    if left and long_work.look(project) is None:
+        st.caption(plain(f"Sent, and not taken: {', '.join(left)}"))
+        st.button("Take what was sent", key="take_sent", on_click=_take, args=(None,))
 
 
 def _again(wrong: Sequence[VideoState]) -> None:
     """What is wrong with videos that were taken, and a look at all of them as they lie there now."""
     if wrong:
         video_troubles(wrong)
+    if any(one.trouble is Trouble.MISSING for one in wrong):
+        st.text_input("Folder in which missing files may lie now", key="missing_videos", placeholder="/data/videos")
     if changed := [one.video for one in wrong if one.trouble is Trouble.CHANGED]:
         st.multiselect(
             "Take the new content of",
