@@ -203,7 +203,7 @@ class FrameSpan:
         self._container = container
         self._stream = stream
         if isinstance(stream, OpenFolder):
-            start_s = float(place_at(start_s, stream.average_rate) * stream.time_base)
+            start_s = float(place_at(start_s, stream.average_rate) * stream.interval_s)
         self._start_s = start_s
         self._end_s = end_s
         self._announced: set[Fraction] = set()
@@ -268,12 +268,12 @@ class FrameSpan:
 
     def _of_folder(self, folder: OpenFolder) -> Iterator[TimedFrame]:
         for place, picture in folder.from_place(place_at(self._start_s, folder.average_rate)):
-            time_s = place * folder.time_base
+            time_s = place * folder.interval_s
             if self._within(time_s):
                 self._announced.add(time_s)
             if picture is not None:
                 self._intact.add(time_s)
-                yield TimedFrame(picture, time_s, folder.time_base)
+                yield TimedFrame(picture, time_s, folder.interval_s)
 
     def _of_file(self, container: InputContainer, stream: VideoStream) -> Iterator[TimedFrame]:
         usual_s = frame_interval_s(stream)

@@ -12,6 +12,9 @@ from av.video.frame import VideoFrame
 from backend.ground.errors import VideoUnreadable
 from backend.media.sources import PICTURES, FrameFolder, frame_files
 
+_TICKS = 1000
+"""Of its own time line from one frame to the next."""
+
 _Kind = Literal["mjpeg", "png", "webp"]
 _KINDS: tuple[tuple[bytes, _Kind], ...] = ((b"\xff\xd8", "mjpeg"), (b"\x89PNG", "png"), (b"RIFF", "webp"))
 """How the files of each decoder begin; what a file is called does not matter."""
@@ -47,7 +50,9 @@ class OpenFolder:
             raise VideoUnreadable(f"{source.name} holds no frames: {', '.join(PICTURES)} files are wanted")
         self.name = source.name
         self.average_rate = self.guessed_rate = source.fps
-        self.time_base = 1 / source.fps
+        self.interval_s = 1 / source.fps
+        # Finer than a frame: the last one of a clip is shown until its moment ends, which is between two frames.
+        self.time_base = self.interval_s / _TICKS
 
     @property
     def width(self) -> int:
@@ -68,7 +73,7 @@ class OpenFolder:
     @property
     def duration_s(self) -> Fraction:
         """Where the last frame stops being shown."""
-        return len(self.files) * self.time_base
+        return len(self.files) * self.interval_s
 
     @cached_property
     def _first(self) -> VideoFrame:
@@ -102,7 +107,7 @@ class OpenFolder:
         if not pictures or pictures[0].is_corrupt:
             return None
         picture = pictures[0]
-        picture.pts, picture.time_base = place, self.time_base
+        picture.pts, picture.time_base = place * _TICKS, self.time_base
         return picture
 
 

@@ -29,7 +29,7 @@ def frame_times(source: Source) -> list[float]:
 
 def _announced(container: Opened, source: Source) -> set[Fraction]:
     if isinstance(container, OpenFolder):
-        return {place * container.time_base for place, file in enumerate(container.files) if file is not None}
+        return {place * container.interval_s for place, file in enumerate(container.files) if file is not None}
     found: set[Fraction] = set()
     stream = video_stream(container, source)
     for packet in packets(container, stream):

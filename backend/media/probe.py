@@ -82,7 +82,7 @@ def _of_folder(folder: OpenFolder) -> VideoFacts:
     announced = len(folder.files)
     damage = ""
     if missing:
-        near_s = float(missing[0] * folder.time_base)
+        near_s = float(missing[0] * folder.interval_s)
         damage = f"frames are missing, from {near_s:.1f} s on: {announced - len(missing)} of {announced} are there"
     return VideoFacts(
         path="",

@@ -2,10 +2,10 @@
 
 import os
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
+from backend.ground import processes
 from backend.ground.errors import VideoUnreadable
 from backend.ground.progress import Steps
 from backend.media.content import size_of
@@ -17,6 +17,10 @@ CHEAP_BYTES = 100 * 1024**2
 """Videos of so many bytes in all are decoded without being asked to: some 25,000 frames, in about 15 s of two cores."""
 
 _MOST_AT_ONCE = 8
+_WORTH_PROCESSES_BYTES = 30 * 1024**2
+"""Less than so much is decoded before other processes have begun."""
+_READ_FASTER = 20
+"""So many times faster than decoding a video is reading it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +39,7 @@ def survey(
     known: Mapping[str, str] | None = None,
     progress: Steps | None = None,
 ) -> Survey:
-    """Measure videos, several at a time; FFmpeg works in threads, beside Python.
+    """Measure videos, in several processes where that is worth their beginning.
 
     Args:
         videos: where each lies, by name.
@@ -43,25 +47,35 @@ def survey(
         known: damage of contents that were decoded before, by sha256; they are not decoded again.
         progress: called with (videos measured, all).
     """
-    decode = _size(videos) <= CHEAP_BYTES if decode is None else decode
-    known = known or {}
+    size = _size(videos)
+    decode = size <= CHEAP_BYTES if decode is None else decode
+    alone = (size if decode else size // _READ_FASTER) < _WORTH_PROCESSES_BYTES
     found = Survey({}, {}, decode)
-    workers = ThreadPoolExecutor(min(_MOST_AT_ONCE, os.cpu_count() or 1))
-    try:
-        names = {workers.submit(_measured, video, decode, known): name for name, video in videos.items()}
-        for done, future in enumerate(as_completed(names), start=1):
-            try:
-                found.facts[names[future]] = future.result()
-            except VideoUnreadable as error:
-                found.unreadable[names[future]] = str(error)
-            if progress:
-                progress(done, len(names))
-    finally:
-        workers.shutdown(cancel_futures=True)  # after Ctrl-C nothing more is begun
+    results = processes.run_units(
+        _measured,
+        (decode, known or {}),
+        list(videos.values()),
+        jobs=1 if alone else min(_MOST_AT_ONCE, os.cpu_count() or 1),
+        progress=progress,
+    )
+    for name, result in zip(videos, results, strict=True):
+        if isinstance(result, VideoFacts):
+            found.facts[name] = result
+        else:
+            found.unreadable[name] = result
     return found
 
 
-def _measured(video: Source, decode: bool, known: Mapping[str, str]) -> VideoFacts:
+def _measured(shared: tuple[bool, Mapping[str, str]], video: Source) -> VideoFacts | str:
+    """What was measured of a video, or why it cannot be shown."""
+    decode, known = shared
+    try:
+        return _facts(video, decode, known)
+    except VideoUnreadable as error:
+        return str(error)
+
+
+def _facts(video: Source, decode: bool, known: Mapping[str, str]) -> VideoFacts:
     facts = probe(video)
     if facts.duration_s <= 0:
         raise VideoUnreadable(f"{video.name} holds a picture that is shown for no time")
@@ -78,6 +92,4 @@ def _size(videos: Mapping[str, Source]) -> int:
     for video in videos.values():
         with suppress(OSError):  # it is told when it is measured
             total += size_of(video)
-        if total > CHEAP_BYTES:
-            break
     return total

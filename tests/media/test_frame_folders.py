@@ -1,5 +1,6 @@
 """Folders of frames as videos; each frame carries its own number, and times are counted by hand at 3 a second."""
 
+import os
 from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -77,6 +78,24 @@ def test_the_rate_is_a_matter_of_the_folder(tmp_path: Path) -> None:
     assert clip(film, 0.25, 0.4, tmp_path / "b.mp4")[0] == [5, 6, 7, 8, 9]  # 0.25 x 23.976 = 5.99
     assert sha256_of(film) != sha256_of(folder)  # other frames at the same seconds
     assert source_at(folder, Fraction(5)) == FrameFolder(folder, Fraction(5))
+
+
+def test_the_last_frame_is_shown_until_the_moment_ends(tmp_path: Path) -> None:
+    folder = frames(tmp_path / "dog", range(1, 31))
+    report = cut(folder, 2.3, 5.1, tmp_path / "clip.mp4")  # from the frame of 2.0 s on
+    assert (report.frames, report.duration_s) == (10, pytest.approx(3.1, abs=1e-3))
+
+
+def test_many_are_measured_in_several_processes_as_in_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    videos = {str(rate): FrameFolder(frames(tmp_path / str(rate), range(4)), Fraction(rate)) for rate in (1, 2)}
+    videos["gone"] = FrameFolder(tmp_path / "gone")
+    steps: list[tuple[int, int]] = []
+    alone = survey(videos)
+    monkeypatch.setattr("backend.media.survey._WORTH_PROCESSES_BYTES", 0)
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    assert survey(videos, progress=lambda done, total: steps.append((done, total))) == alone
+    assert steps == [(1, 3), (2, 3), (3, 3)]
+    assert (alone.facts["2"].duration_s, alone.unreadable.keys()) == (2.0, {"gone"})
 
 
 def test_a_folder_is_measured_by_its_frames(tmp_path: Path) -> None:
