@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from annotate_app.plain import plain
-from annotate_app.widgets import address_state, describing_choice, look, tables
+from annotate_app.widgets import address_state, describing_choice, look, tables, thumbnails
 from annotate_app.widgets import description_acts as acts
 from annotate_app.widgets.case_keys import keys_of, legend_of
 from annotate_app.widgets.long_list import ListColumn, ListRow, long_list
@@ -221,7 +221,10 @@ def _beside(found: DescriptionReview) -> None:
 def _list(project: api.Project, lead: Person, count: int, key: str) -> None:
     def fetch(first: int, most: int) -> Sequence[ListRow]:
         found = api.find_descriptions(project, lead, acts.wanted(), first=first, most=most)
-        return [ListRow(one.description, (_told(one),)) for one in found]
+        return [
+            ListRow(one.description, (_told(one),), thumbnails.address(one.video, one.start_s, one.end_s))
+            for one in found
+        ]
 
     long_list(
         "Descriptions",
