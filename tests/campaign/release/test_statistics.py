@@ -222,3 +222,10 @@ def test_ranks_that_are_none_are_refused(tmp_path: Path) -> None:
     pairs.write_text("pair_id,query_id,split,rank,verdict\n1,3,test,0,consensus\n")
     with pytest.raises(InputError, match=r"row 2: `rank` is '0', not a whole number from 1 on"):
         api.release_statistics(tmp_path)
+
+
+def test_what_a_later_pooling_handed_out_is_one_batch_however_far_down_the_list() -> None:
+    """Ranks 1, 2 and 9 of batches of 2: the third to the eighth were handed out to nobody."""
+    pairs = [JudgedPair("val", 1, rank, "open", 0) for rank in (1, 2, 9)]
+    val, _, _ = rules.statistics(replace(SMALL, pairs=pairs)).parts
+    assert val.batches == {2: 1}

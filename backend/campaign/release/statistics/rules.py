@@ -62,7 +62,8 @@ def measure(queries: Sequence[Mapping[str, Any]]) -> TruthValues:
 def statistics(documents: Documents) -> ReleaseStatistics:
     """Count a release.
 
-    Batches are told from ranks: a batch holds `batch_size` of them, the first one begins at rank 1.
+    Batches are told from ranks: a batch holds `batch_size` of them, the first one begins at rank 1. What a later
+    pooling handed out alone has ranks further down, and leaves out those between.
     """
     return ReleaseStatistics(
         parts=tuple(
@@ -141,15 +142,15 @@ def markdown(found: ReleaseStatistics) -> str:
 
 
 def _part(name: str, found: TruthValues, pairs: Sequence[JudgedPair], highest: int, batch_size: int) -> PartStatistics:
-    last: defaultdict[int | str, int] = defaultdict(int)
+    handed_out: defaultdict[int | str, set[int]] = defaultdict(set)
     by_grades: Counter[int] = Counter()
     verdicts: Counter[str] = Counter()
     for pair in pairs:
-        last[pair.query_id] = max(last[pair.query_id], pair.rank)
+        handed_out[pair.query_id].add(math.ceil(pair.rank / batch_size))
         verdicts[pair.verdict] += 1
         if pair.verdict == Verdict.CONSENSUS:
             by_grades[pair.grades] += 1
-    batches = Counter(math.ceil(rank / batch_size) for rank in last.values())
+    batches = Counter(map(len, handed_out.values()))
     settled = SettledPairs(
         pairs=len(pairs),
         by_grades=dict(sorted(by_grades.items())),
