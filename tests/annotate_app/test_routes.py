@@ -526,6 +526,16 @@ def test_a_storyboard_is_made_when_asked_for_and_shown_to_whom_the_clip_is(clien
     assert answer.headers["cache-control"].startswith("private")
 
 
+@pytest.mark.parametrize(
+    ("suffix", "kind"), [("mp4", "video/mp4"), ("webm", "video/webm"), ("webp", "image/webp"), ("gif", "image/gif")]
+)
+def test_an_answer_says_what_it_is_whatever_its_address_ends_in(tmp_path: Path, suffix: str, kind: str) -> None:
+    from annotate_app.server.clips import clip_response
+
+    job = fake_api.ClipJob(fake_api.BROKEN, tmp_path / f"a.{suffix}")
+    assert clip_response(job).headers["content-type"] == kind
+
+
 def test_a_moment_is_saved_as_a_gif_by_leads_alone(client: TestClient) -> None:
     assert client.get("/clips/pair7.gif").status_code == 401
     assert signed_in(client, ANNOTATOR).get("/clips/pair7.gif").status_code == 403
