@@ -204,7 +204,7 @@ def test_what_a_clip_is_written_as_its_extension_says(reelrank: Run, tmp_path: P
     video = write_video(tmp_path / "video.mp4", 6)
     for name, begins in (("a.mp4", b"\0\0\0"), ("A.WEBM", b"\x1a\x45\xdf\xa3"), ("a.gif", b"GIF89a")):
         code, out, _ = reelrank("clip", video, "1", "4", tmp_path / name)
-        assert (code, out.endswith(f"{name}: 3 frames, 3.000 s\n")) == (0, True), out
+        assert (code, out.endswith(f"{name}: 6 frames, 3.000 s\n")) == (0, True), out
         assert (tmp_path / name).read_bytes().startswith(begins)
     code, _, err = reelrank("clip", video, "1", "4", tmp_path / "a.avi")
     assert (code, "a.avi: has no extension of a clip: name it .mp4, .webm or .gif" in err) == (1, True)
