@@ -17,6 +17,8 @@ class CandidatesAsked(NamedTuple):
 
     batch_size: int | None = None
     captions: bool = True
+    visual: str | None = None
+    """A CLIP model that looks at the frames of moments, or its folder."""
     runs: tuple[str, ...] = ()
     """Files on the server."""
     depth: int = api.PoolingOptions().depth
@@ -66,6 +68,7 @@ def pool(
             [Path(run) for run in asked.runs],
             api.PoolingOptions(asked.depth, asked.iou, Path(asked.videos) if asked.videos else None),
             captions=asked.captions,
+            visual=asked.visual,
             again=again,
             batch_size=None if again else asked.batch_size,
             dry_run=dry_run,
@@ -80,6 +83,7 @@ def pool(
         *([f"New moments, which are near none of the project: {report.moments:,}."] if report.moments else []),
         *([f"Queries without anything that was found: {report.without:,}."] if report.without else []),
         *([f"Encoder of the captions: {report.encoder}"] if report.encoder else []),
+        *([f"Frames: {report.visual}"] if report.visual else []),
         *_notes(report.without_file, report.split_ties),
         *(["Nothing is written yet."] if dry_run else []),
     ]

@@ -12,6 +12,7 @@ from backend.campaign.nouns import Person, Role, Split
 from backend.campaign.people import accounts as people
 from backend.campaign.queries.model import OwnFile
 from backend.ground import processes
+from backend.ground.errors import EncoderUnavailable
 from reading import read
 from support import MOMENTS, NOW, Judging
 
@@ -179,7 +180,7 @@ def test_runs_are_pooled_beside_captions_after_a_look_and_later_runs_add_to_them
     app = open_page()
     app.checkbox(key="candidates_captions").uncheck()
     app.button(key="choose_candidates").click().run()
-    assert "say what finds candidates: captions, or runs to pool" in words(app)
+    assert "say what finds candidates: captions, frames, or runs to pool" in words(app)
     app.multiselect(key="candidates_runs").set_value(["first.csv"]).run()
     assert {one.label: one.value for one in app.metric}["Pairs"] == "at most 20"
     app.button(key="look_at_runs").click().run()
@@ -215,3 +216,29 @@ def test_a_run_that_cannot_be_pooled_is_told_by_file_and_row(open_page: Open, pr
     assert "/wrong.csv" not in words(app)
     assert "Nothing was changed." in words(app)
     assert steps(app)["Candidates"].endswith("none yet")
+
+
+def test_frames_find_candidates_where_a_model_is_there_and_say_so_where_not(
+    open_page: Open, project: api.Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def nowhere(name: str, *arguments: object) -> None:
+        raise EncoderUnavailable(f"{name} cannot be had")
+
+    monkeypatch.setattr("backend.api.pipeline.load_clip", nowhere)
+    api.draw_queries(project, api.OPERATOR, own=OwnFile(b"Somebody reads\n", "q.txt", Split.TEST), now=NOW)
+    app = open_page()
+    app.text_input(key="candidates_visual").set_value("no/such-model").run()
+    app.button(key="choose_candidates").click().run()
+    assert not app.exception
+    assert "Pooling what is found" in words(app)
+    assert "no/such-model cannot be had" in words(app)
+    assert "Nothing was changed." in words(app)
+    assert steps(app)["Candidates"].endswith("none yet")
+
+
+def test_further_queries_are_looked_at_beside_the_choice_of_candidates(open_page: Open, project: api.Project) -> None:
+    api.draw_queries(project, api.OPERATOR, own=OwnFile(b"Somebody reads\n", "q.txt", Split.TEST), now=NOW)
+    app = typed(open_page(), "Somebody sings")
+    assert not app.exception
+    app.button(key="take_queries").click().run()
+    assert [text for text, _ in of(project)] == ["Somebody reads", "Somebody sings"]

@@ -32,7 +32,7 @@ def choose() -> None:
 
     def act(project: api.Project, lead: Person) -> None:
         asked = _asked(project)
-        if asked.runs:
+        if asked.runs or asked.visual:
             _pool(project, lead, asked, again=False, dry_run=False)
         else:
             long_work.begin(project, lead, KEY, "Choosing candidates", candidates_work.choose, asked, now=time.time())
@@ -45,7 +45,7 @@ def look_at(again: bool) -> None:
 
     def act(project: api.Project, lead: Person) -> None:
         asked = CandidatesAsked(**_runs(project)) if again else _asked(project)
-        if not asked.runs:
+        if not (asked.runs or asked.visual):
             raise ProjectError("choose a run first: send it, then name it among the runs to pool")
         _pool(project, lead, asked, again=again, dry_run=True)
 
@@ -103,12 +103,17 @@ def _show(project: api.Project, lead: Person, counts: dict[str, Any]) -> None:
         disabled=not counts["captions"],
         help=None if counts["captions"] else "There are no captions: candidates come from runs.",
     )
+    st.text_input(
+        "By what the frames of moments show, by a CLIP model",
+        key="candidates_visual",
+        placeholder="None; or a name on the model hub, or a folder on the server: sentence-transformers/clip-ViT-B-32",
+    )
     _choose_runs(project, lead)
     _options(project, lead)
     _expected(project, lead)
     with st.container(horizontal=True):
         st.button("Choose candidates", key="choose_candidates", type="primary", on_click=choose)
-        if st.session_state.get("candidates_runs"):
+        if st.session_state.get("candidates_runs") or st.session_state.get("candidates_visual"):
             st.button("Only look at what they come to", key="look_at_runs", on_click=look_at, args=(False,))
 
 
@@ -127,7 +132,7 @@ def _choose_runs(project: api.Project, lead: Person) -> None:
                 data=lambda: api.queries_csv(project, lead),
                 file_name="queries.csv",
                 mime="text/csv",
-                key="take_queries",
+                key="queries_for_systems",
                 on_click="ignore",
             )
             return
@@ -233,6 +238,7 @@ def _asked(project: api.Project) -> CandidatesAsked:
     asked = CandidatesAsked(
         batch_size=state["candidates_batch"],
         captions=state["candidates_captions"],
+        visual=str(state.get("candidates_visual") or "").strip() or None,
         probe=state["candidates_probe"],
         seed=state["candidates_seed"],
         encoder=state["candidates_encoder"],
@@ -240,15 +246,16 @@ def _asked(project: api.Project) -> CandidatesAsked:
         dtype=state["candidates_dtype"] or None,
         **_runs(project),
     )
-    if not asked.captions and not asked.runs:
-        raise ProjectError("say what finds candidates: captions, or runs to pool")
-    if asked.probe and asked.runs:
-        raise ProjectError("probes go by captions alone: leave the runs out, or probe no query")
+    if not (asked.captions or asked.runs or asked.visual):
+        raise ProjectError("say what finds candidates: captions, frames, or runs to pool")
+    if asked.probe and (asked.runs or asked.visual):
+        raise ProjectError("probes go by captions alone: leave runs and frames out, or probe no query")
     return asked
 
 
 def _pool(project: api.Project, lead: Person, asked: CandidatesAsked, *, again: bool, dry_run: bool) -> None:
-    title = f"{'Looking at' if dry_run else 'Pooling'} {wording.count_of(len(asked.runs), 'run')}"
+    of = wording.count_of(len(asked.runs), "run") if asked.runs else "what is found"
+    title = f"{'Looking at' if dry_run else 'Pooling'} {of}"
     kept = {_LOOKED: msgspec.json.encode(asked).decode(), **({_AGAIN: "yes"} if again else {})} if dry_run else {}
     act = candidates_work.pool
     long_work.begin(project, lead, KEY, title, act, asked, again, dry_run, asked=kept, now=time.time())
