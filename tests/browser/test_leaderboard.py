@@ -9,7 +9,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, ViewportSize, expect
 
 from app_server import AppServer
 from axe import no_serious_finding
@@ -19,6 +19,8 @@ from hands import page_is_done, upload
 pytestmark = pytest.mark.browser
 LEAD, ANNOTATORS, _ = api.demo_people()
 HOSTILE = "<img src=x onerror=document.title='run'> **run** " + "long-name-" * 4
+SCREEN: ViewportSize = {"width": 1280, "height": 900}
+PHONE: ViewportSize = {"width": 390, "height": 900}
 PARTS = ("Ranking", "Charts", "Groups", "Errors", "Cases", "Runs")
 Enter = Callable[..., Page]
 
@@ -41,12 +43,11 @@ def enter(enter: Enter, server: AppServer) -> Iterator[Enter]:
     pages: list[Page] = []
     failed: list[str] = []
 
-    def entered(name: str = LEAD, *, width: int = 1280, scheme: str = "light") -> Page:
+    def entered(name: str = LEAD) -> Page:
         page = enter(
             name,
             url=f"{server.url}/leaderboard",
-            viewport={"width": width, "height": 900},
-            color_scheme=scheme,
+            viewport=SCREEN,
             watch=lambda page: page.on("pageerror", lambda error: failed.append(str(error))),
         )
         pages.append(page)
@@ -96,20 +97,53 @@ def table_cells(page: Page) -> list[str]:
 
 
 def stays_within(page: Page) -> None:
-    main = page.get_by_test_id("stMain")
-    assert main.evaluate("(main) => main.scrollWidth <= main.clientWidth")
+    """Tables and charts take up another width of the window by and by."""
+    main = page.get_by_test_id("stMain").element_handle()
+    page.wait_for_function("(main) => main.scrollWidth <= main.clientWidth", arg=main)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_every_part_is_usable_by_everybody(enter: Enter, scheme: str) -> None:
-    page = enter(scheme=scheme)
+def is_faded(card: Locator) -> bool:
+    return card.evaluate("(card) => Number(getComputedStyle(card).opacity) < 1")
+
+
+def is_drawn_in(page: Page, scheme: str) -> None:
+    """Streamlit has drawn the page in the colours that were asked for."""
+    lightness = "getComputedStyle(document.querySelector('[data-testid=stApp]')).backgroundColor.match(/\\d+/)[0]"
+    page.wait_for_function(f"({lightness} > 127) === {json.dumps(scheme == 'light')}")
+    page_is_done(page)
+
+
+def test_every_part_is_usable_by_everybody_and_a_hostile_name_is_text_in_it(enter: Enter) -> None:
+    """In the light, in the dark and on a phone, where the next part is opened then."""
+    page = enter()
     for name in PARTS:
         open_part(page, name)
-        no_serious_finding(page)
-        stays_within(page)
+        if name == "Runs":
+            expect(page.get_by_text("<img src=x onerror=document.title='run'> **run**").first).to_be_visible()
+        assert page.locator("img[src=x]").count() == 0
+        for scheme, size in (("light", SCREEN), ("dark", SCREEN), ("light", PHONE)):
+            page.set_viewport_size(size)
+            page.emulate_media(color_scheme=scheme)
+            is_drawn_in(page, scheme)
+            no_serious_finding(page)
+            stays_within(page)
+        if name == "Cases":
+            truth, run = page.locator(".case .truth").bounding_box(), page.locator(".case .run").bounding_box()
+            assert truth is not None
+            assert run is not None
+            assert truth["x"] == run["x"]
+            assert run["y"] >= truth["y"] + truth["height"]
+            expect(page.locator(".case svg")).to_be_hidden()
+            page.set_viewport_size(SCREEN)
+            choose(page, "Beside it", HOSTILE)
+            expect(page.locator(".case h4").last).to_contain_text(HOSTILE)
+            assert page.locator("img[src=x]").count() == 0
+    assert page.title() != "run"
 
 
-def test_the_ranking_is_shown_under_its_preset_and_options(enter: Enter, server: AppServer) -> None:
+def test_the_ranking_is_shown_under_its_preset_and_options_and_taken_along(
+    enter: Enter, server: AppServer, browser: Browser, tmp_path: Path
+) -> None:
     page = enter()
     with closing(sqlite3.connect(server.project / "reelrank.db")) as db:
         settled = "FROM pair JOIN consensus USING (pair_id) JOIN query USING (query_id) WHERE relevance IS NOT NULL"
@@ -123,131 +157,11 @@ def test_the_ranking_is_shown_under_its_preset_and_options(enter: Enter, server:
     expect(
         page.get_by_text(f"settled val: preset tvr-ranking, unknown=ignore; 8 queries, {moments} moments")
     ).to_be_visible()
+    choose(page, "Preset", "Paper")
+    expect(page.get_by_text("settled val: preset paper, unknown=ignore;")).to_be_visible()
+    page_is_done(page)
 
-
-def test_a_hostile_name_is_text_everywhere(enter: Enter) -> None:
-    page = enter()
-    for name in PARTS:
-        open_part(page, name)
-        if name == "Cases":
-            choose(page, "Beside it", HOSTILE)
-            expect(page.locator(".case h4").last).to_contain_text(HOSTILE)
-        if name == "Runs":
-            expect(page.get_by_text("<img src=x onerror=document.title='run'> **run**").first).to_be_visible()
-        assert page.locator("img[src=x]").count() == 0
-    assert page.title() != "run"
-
-
-def test_a_case_shows_its_clips_and_links_what_matches(enter: Enter) -> None:
-    page = enter()
-    open_part(page, "Cases")
-    truth, run = page.locator(".case .truth"), page.locator(".case .run")
-    for column in (truth, run):
-        clip = column.locator("video").first
-        expect(clip).to_have_js_property("readyState", 4, timeout=60_000)
-        assert clip.evaluate("(clip) => clip.videoWidth") > 0
-    moment = truth.locator(".card[data-number]").first
-    number = moment.get_attribute("data-number")
-    partner = run.locator(f".card[data-number='{number}']")
-    expect(partner).to_have_count(1)
-    expect(partner).to_contain_text(f"takes T{number}")
-    expect(page.locator(f".case path[data-number='{number}']")).to_have_count(1)
-    # By keyboard alone: from the query's box on with Tab until the first card has the focus.
-    page.get_by_test_id("stSelectbox").filter(has_text="IoU from").locator("input").focus()
-    for _ in range(10):
-        page.keyboard.press("Tab")
-        if moment.evaluate("(card) => card.matches(':focus')"):
-            break
-    for card in (moment, partner):
-        expect(card).to_have_class("card chosen")
-    assert is_faded(run.locator(".card:not(.chosen)").first)
-    assert run.locator(".card.chosen").count() == 1
-
-
-def is_faded(card: Locator) -> bool:
-    return card.evaluate("(card) => Number(getComputedStyle(card).opacity) < 1")
-
-
-def test_with_two_runs_the_truth_stands_between_them(enter: Enter) -> None:
-    page = enter()
-    open_part(page, "Cases")
-    choose(page, "Beside it", "any order (demo)")
-    expect(page.locator(".case .run")).to_have_count(2)
-    left, middle, right = (
-        box["x"]
-        for box in (
-            page.locator(".case section h4").nth(0).bounding_box(),
-            page.locator(".case .truth h4").bounding_box(),
-            page.locator(".case section h4").nth(2).bounding_box(),
-        )
-        if box
-    )
-    assert left < middle < right
-    drawn = page.locator(".case path").count()
-    assert drawn == page.locator(".case .run .card[data-number]").count() > 0
-
-
-def test_another_truth_shows_its_own_queries(enter: Enter, server: AppServer, tmp_path: Path) -> None:
-    """The box of queries went on showing the words of the truth before: it was told nothing, its value was the same."""
-    project = api.open_project(server.project)
-    truth = []
-    for query in api.list_queries(project, api.OPERATOR)[:2]:
-        pairs = api.query_pairs(project, api.OPERATOR, query.query_id)[:3]
-        moments = [{"video_name": p.video, "timestamp": [p.start_s, p.end_s], "relevance": 2} for p in pairs]
-        truth.append({"query_id": query.query_id, "query": f"Other words {len(truth)}", "relevant_moment": moments})
-    (tmp_path / "other.json").write_text(json.dumps(truth))
-    api.add_truth(project, api.OPERATOR, tmp_path / "other.json", now=1_790_000_000)
-    page = enter()
-    open_part(page, "Cases")
-    box = page.get_by_test_id("stSelectbox").filter(has_text="Query").locator("input")
-    expect(box).not_to_have_value(re.compile("Other words"))
-    choose(page, "Ground truth", "other")
-    expect(page.get_by_role("heading", name="Other words")).to_be_visible(timeout=30_000)
-    expect(box).to_have_value(re.compile("Other words"))
-
-
-def test_on_a_phone_the_case_is_one_column(enter: Enter) -> None:
-    page = enter(width=390)
-    for name in PARTS:
-        open_part(page, name)
-        no_serious_finding(page)
-        stays_within(page)
-    open_part(page, "Cases")
-    truth, run = page.locator(".case .truth").bounding_box(), page.locator(".case .run").bounding_box()
-    assert truth is not None
-    assert run is not None
-    assert truth["x"] == run["x"]
-    assert run["y"] >= truth["y"] + truth["height"]
-    expect(page.locator(".case svg")).to_be_hidden()
-
-
-def test_a_run_is_kept_by_the_form_and_a_broken_one_refused_by_row(
-    enter: Enter, server: AppServer, tmp_path: Path
-) -> None:
-    page = enter()
-    open_part(page, "Runs")
-    good = write_run(tmp_path / "uploaded.json", api.open_project(server.project))
-    good.write_bytes(good.read_bytes() + b" " * 3_000_000)  # as large as a run of hundreds of queries
-    upload(page, good)
-    page.get_by_role("button", name="Keep it").click()
-    expect(page.get_by_text("Kept uploaded: 12 queries")).to_be_visible()
-    open_part(page, "Ranking")
-    assert "uploaded" in table_cells(page)
-
-    open_part(page, "Runs")
-    broken = tmp_path / "broken.json"
-    broken.write_text('{"1": [["v", 0, 1, 1]], "2": [["v", 5, 4, 1]]}')
-    upload(page, broken)
-    page.get_by_role("button", name="Keep it").click()
-    expect(page.get_by_role("alert").filter(has_text="broken.json, row 2: query 2, moment 1")).to_be_visible()
-    assert [run.name for run in api.list_runs(api.open_project(server.project), api.OPERATOR)][-1] == "uploaded"
-
-
-def test_the_report_downloads_as_one_file_that_needs_nothing_else(
-    enter: Enter, browser: Browser, tmp_path: Path
-) -> None:
-    page = enter()
-    open_part(page, "Ranking")
+    # The report is one file that needs nothing else.
     with page.expect_download(timeout=60_000) as download:
         page.get_by_role("button", name="Report").click()
     assert download.value.suggested_filename == "leaderboard.html"
@@ -263,13 +177,7 @@ def test_the_report_downloads_as_one_file_that_needs_nothing_else(
     assert asked == [opened.url]
     context.close()
 
-
-def test_what_is_taken_along_marks_every_measure_that_is_told_apart(
-    enter: Enter, server: AppServer, tmp_path: Path
-) -> None:
-    """The caption spoke of all measures while only the one on the screen had been compared."""
-    page = enter()
-    open_part(page, "Ranking")
+    # The caption spoke of all measures while only the one on the screen had been compared.
     choose(page, "Baseline", "any order (demo)")
     expect(page.get_by_text("Differences: run minus any order (demo)")).to_be_visible(timeout=60_000)
     page_is_done(page)  # the buttons below it hand out this run's files from now on
@@ -301,15 +209,90 @@ def test_what_is_taken_along_marks_every_measure_that_is_told_apart(
             assert {(row["run"], row["measure"]) for row in rows} == apart
 
 
-def test_annotators_see_neither_the_page_nor_a_clip_of_it(enter: Enter, server: AppServer) -> None:
-    lead = enter()
-    open_part(lead, "Cases")
-    address = lead.locator(".case video").first.get_attribute("data-src")
-    assert lead.request.get(f"{server.url}{address}").status == 200
-    page = enter(ANNOTATORS[0])
-    expect(page.get_by_role("link", name="Leaderboard")).to_have_count(0)
-    expect(page.get_by_text("similarity (demo)")).to_have_count(0)
-    assert page.get_by_role("heading", name="Leaderboard").count() == 0
-    assert page.request.get(f"{server.url}{address}").status == 403
-    page.context.clear_cookies()
-    assert page.request.get(f"{server.url}{address}", max_redirects=0).status in (303, 401, 403)
+def test_a_case_links_what_matches_under_each_truth_and_another_run_is_kept(
+    enter: Enter, server: AppServer, tmp_path: Path
+) -> None:
+    project = api.open_project(server.project)
+    others = []
+    for query in api.list_queries(project, api.OPERATOR)[:2]:
+        pairs = api.query_pairs(project, api.OPERATOR, query.query_id)[:3]
+        moments = [{"video_name": p.video, "timestamp": [p.start_s, p.end_s], "relevance": 2} for p in pairs]
+        others.append({"query_id": query.query_id, "query": f"Other words {len(others)}", "relevant_moment": moments})
+    (tmp_path / "other.json").write_text(json.dumps(others))
+    api.add_truth(project, api.OPERATOR, tmp_path / "other.json", now=1_790_000_000)
+    page = enter()
+    open_part(page, "Cases")
+    address = page.locator(".case video").first.get_attribute("data-src")
+    assert page.request.get(f"{server.url}{address}").status == 200
+    truth, run = page.locator(".case .truth"), page.locator(".case .run")
+    for column in (truth, run):
+        clip = column.locator("video").first
+        expect(clip).to_have_js_property("readyState", 4, timeout=60_000)
+        assert clip.evaluate("(clip) => clip.videoWidth") > 0
+    moment = truth.locator(".card[data-number]").first
+    number = moment.get_attribute("data-number")
+    partner = run.locator(f".card[data-number='{number}']")
+    expect(partner).to_have_count(1)
+    expect(partner).to_contain_text(f"takes T{number}")
+    expect(page.locator(f".case path[data-number='{number}']")).to_have_count(1)
+    # By keyboard alone: from the query's box on with Tab until the first card has the focus.
+    page.get_by_test_id("stSelectbox").filter(has_text="IoU from").locator("input").focus()
+    for _ in range(10):
+        page.keyboard.press("Tab")
+        if moment.evaluate("(card) => card.matches(':focus')"):
+            break
+    for card in (moment, partner):
+        expect(card).to_have_class("card chosen")
+    assert is_faded(run.locator(".card:not(.chosen)").first)
+    assert run.locator(".card.chosen").count() == 1
+
+    # With two runs the truth stands between them.
+    choose(page, "Beside it", "any order (demo)")
+    expect(page.locator(".case .run")).to_have_count(2)
+    left, middle, right = (
+        box["x"]
+        for box in (
+            page.locator(".case section h4").nth(0).bounding_box(),
+            page.locator(".case .truth h4").bounding_box(),
+            page.locator(".case section h4").nth(2).bounding_box(),
+        )
+        if box
+    )
+    assert left < middle < right
+    drawn = page.locator(".case path").count()
+    assert drawn == page.locator(".case .run .card[data-number]").count() > 0
+
+    # The box of queries went on showing the words of the truth before: it was told nothing, its value was the same.
+    box = page.get_by_test_id("stSelectbox").filter(has_text="Query").locator("input")
+    expect(box).not_to_have_value(re.compile("Other words"))
+    choose(page, "Ground truth", "other")
+    expect(page.get_by_role("heading", name="Other words")).to_be_visible(timeout=30_000)
+    expect(box).to_have_value(re.compile("Other words"))
+    choose(page, "Ground truth", "settled val")
+    expect(page.get_by_text("settled val: preset paper")).to_be_visible()
+
+    open_part(page, "Runs")
+    good = write_run(tmp_path / "uploaded.json", project)
+    good.write_bytes(good.read_bytes() + b" " * 3_000_000)  # as large as a run of hundreds of queries
+    upload(page, good)
+    page.get_by_role("button", name="Keep it").click()
+    expect(page.get_by_text("Kept uploaded: 12 queries")).to_be_visible()
+    open_part(page, "Ranking")
+    assert "uploaded" in table_cells(page)
+
+    open_part(page, "Runs")
+    broken = tmp_path / "broken.json"
+    broken.write_text('{"1": [["v", 0, 1, 1]], "2": [["v", 5, 4, 1]]}')
+    upload(page, broken)
+    page.get_by_role("button", name="Keep it").click()
+    expect(page.get_by_role("alert").filter(has_text="broken.json, row 2: query 2, moment 1")).to_be_visible()
+    assert [run.name for run in api.list_runs(project, api.OPERATOR)][-1] == "uploaded"
+
+    # Annotators see neither the page nor a clip of it.
+    annotator = enter(ANNOTATORS[0])
+    expect(annotator.get_by_role("link", name="Leaderboard")).to_have_count(0)
+    expect(annotator.get_by_text("similarity (demo)")).to_have_count(0)
+    assert annotator.get_by_role("heading", name="Leaderboard").count() == 0
+    assert annotator.request.get(f"{server.url}{address}").status == 403
+    annotator.context.clear_cookies()
+    assert annotator.request.get(f"{server.url}{address}", max_redirects=0).status in (303, 401, 403)
