@@ -141,7 +141,7 @@ def test_a_new_annotator_passes_is_told_of_the_misses_and_goes_to_work(enter: En
     expect(page.get_by_test_id("progress")).to_have_text(f"Exam, {ITEMS} of {ITEMS}")
     pair_on_show(page)
     page.keyboard.press("Escape")
-    page.goto(f"{recorder.url}/my-work")
+    page.get_by_role("link", name="My work").click()
     expect(page.get_by_text("Every clip of the exam has a grade: open Grade to hand it in.")).to_be_visible()
     page.get_by_role("link", name="Back to grading").click()
     expect(page.get_by_role("button", name="Hand in")).to_be_visible()
@@ -196,7 +196,7 @@ def test_who_fails_waits_for_the_lead_who_sees_why_and_grants_a_retake(enter: En
     expect(page.locator(".empty > p")).to_contain_text("Your lead annotator sees it")
     expect(page.locator(".empty [data-do='undo']")).to_be_disabled()
     page.keyboard.press("Enter")  # does nothing any more
-    page.goto(f"{server.url}/my-work")
+    page.get_by_role("link", name="My work").click()
     expect(page.get_by_text(re.compile(rf"Attempt 1, .*: failed, missed 3 of {ITEMS}"))).to_be_visible()
     no_serious_finding(page)
 

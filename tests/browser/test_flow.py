@@ -80,6 +80,11 @@ def test_strangers_see_nothing_and_wrong_passwords_are_refused(browser: Browser,
     context.close()
 
 
+def leave(page: Page, server: AppServer) -> None:
+    """Go where no clip is: one that loops for nobody costs a fifth of a processor."""
+    page.goto(f"{server.url}/_stcore/health")
+
+
 def test_from_the_first_grade_to_a_score(enter: Enter, server: AppServer, tmp_path: Path) -> None:
     ana = enter(ANNOTATORS[0])
     expect(ana.get_by_test_id("progress")).to_have_text("1 of 20")
@@ -116,7 +121,7 @@ def test_from_the_first_grade_to_a_score(enter: Enter, server: AppServer, tmp_pa
         given[press(ana, grade)] = grade
     saved(ana)
     expect(ana.get_by_test_id("query")).not_to_have_text(query)
-    ana.close()  # a clip that loops for nobody costs a fifth of a processor
+    leave(ana, server)
 
     # Ben grades the same batch alike, but for Ana's first pair, to which he gives 0 instead of 4.
     ben = enter(ANNOTATORS[1])
@@ -126,7 +131,7 @@ def test_from_the_first_grade_to_a_score(enter: Enter, server: AppServer, tmp_pa
         pair = pair_on_show(ben)
         press(ben, 0 if pair == disputed else given[pair])
     saved(ben)
-    ben.close()
+    leave(ben, server)
     now = counts(server)
     queries = now["queries"]["val"] + now["queries"]["test"]
     assert now["judgements"] == 2 * BATCH
@@ -147,7 +152,7 @@ def test_from_the_first_grade_to_a_score(enter: Enter, server: AppServer, tmp_pa
         expect(further.get_by_test_id("query")).to_have_text(query)
         assert press(further, grade) == disputed
         saved(further)
-        further.close()
+        leave(further, server)
     lead.reload()
     expect(lead.get_by_text("Nothing to decide")).to_be_visible()
 
@@ -199,7 +204,9 @@ def sql(server: AppServer, query: str) -> Any:
         return db.execute(query).fetchone()[0]
 
 
-def test_a_skip_reaches_the_lead_who_offers_the_pair_again(enter: Enter, server: AppServer) -> None:
+def test_a_skip_reaches_the_lead_who_offers_the_pair_again_and_each_role_keeps_to_its_pages(
+    enter: Enter, server: AppServer, tmp_path: Path
+) -> None:
     cleo = enter(ANNOTATORS[2])
     judgements = counts(server)["judgements"]
     pair = pair_on_show(cleo)
@@ -238,11 +245,10 @@ def test_a_skip_reaches_the_lead_who_offers_the_pair_again(enter: Enter, server:
     assert sql(server, f"SELECT count(*) FROM judgement JOIN pair USING (pair_id) WHERE pair_key = '{pair}'") == 1
     elapsed = "SELECT count(*) FROM judgement WHERE elapsed_ms IS NULL OR elapsed_ms < 250 OR active_ms < 250"
     assert sql(server, elapsed) == 0
+    leave(cleo, server)
 
-
-def test_progress_shows_what_the_database_holds(enter: Enter, server: AppServer, tmp_path: Path) -> None:
-    enter(ANNOTATORS[3])  # has pairs in hand
-    lead = enter(LEAD)
+    # Progress shows what the database holds.
+    dan = enter(ANNOTATORS[3])  # has pairs in hand
     lead.get_by_role("link", name="Progress").click()
     expect(lead.get_by_role("heading", name="Progress", exact=True)).to_be_visible()
     pairs = sql(server, "SELECT count(*) FROM pair")
@@ -292,13 +298,10 @@ def test_progress_shows_what_the_database_holds(enter: Enter, server: AppServer,
     expect(lead.get_by_role("heading", name="People", exact=True)).to_be_visible()
     passes_axe(lead, MAIN)
 
-
-def test_each_role_keeps_to_its_pages(enter: Enter, server: AppServer) -> None:
-    dan = enter(ANNOTATORS[3])
+    # Each role keeps to its pages.
     for path in ("queries", "progress", "disagreements", "people", "release"):
         dan.goto(f"{server.url}/{path}")
         expect(dan.get_by_text("This page is for leads. You are signed in as Dan (annotator).")).to_be_visible()
-    lead = enter(LEAD)
     refused = lead.request.post(
         f"{server.url}/desk/exchange", data={"grades": []}, headers={"X-ReelRank": "1", "Origin": server.url}
     )

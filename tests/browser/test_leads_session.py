@@ -142,9 +142,8 @@ def test_what_was_typed_is_shown_to_nobody_else_at_the_same_computer(enter: Ente
 
 
 def test_the_way_back_keeps_the_whole_address(enter: Enter, server: AppServer) -> None:
-    page = enter(LEAD)
     [(query,)] = rows(server, "SELECT query_id FROM query WHERE split = 'val' ORDER BY position LIMIT 1 OFFSET 2")
-    page.goto(f"{server.url}/queries?q=a&query={query}")
+    page = enter(LEAD, url=f"{server.url}/queries?q=a&query={query}")
     heading = page.get_by_role("heading", level=3).first
     expect(heading).to_be_visible()
     asked = heading.inner_text()
@@ -159,8 +158,8 @@ def test_the_way_back_keeps_the_whole_address(enter: Enter, server: AppServer) -
     expect(page.get_by_role("heading", name=asked)).to_be_visible()
 
 
-def test_an_unknown_address_gives_a_page_of_our_own_with_a_way_on(
-    enter: Enter, open_page: Callable[..., Page], server: AppServer
+def test_an_unknown_address_gives_a_page_of_our_own_with_a_way_on_and_the_sign_in_form_leads_on(
+    open_page: Callable[..., Page], server: AppServer
 ) -> None:
     stranger = open_page()
     answer = stranger.goto(f"{server.url}/nonsense")
@@ -177,14 +176,12 @@ def test_an_unknown_address_gives_a_page_of_our_own_with_a_way_on(
     stranger.get_by_role("button", name="Back to the project").click()
     expect(stranger.get_by_role("heading", name="Queries")).to_be_visible(timeout=30_000)
 
-
-def test_who_is_signed_in_is_led_on_from_the_sign_in_form(enter: Enter, server: AppServer) -> None:
-    page = enter(LEAD)
-    page.goto(f"{server.url}/session/sign-in?next=/release")
-    expect(page).to_have_url(f"{server.url}/release")
-    expect(page.get_by_role("heading", name="Release", exact=True)).to_be_visible(timeout=30_000)
-    page.goto(f"{server.url}/session/sign-in")
-    expect(page.get_by_role("heading", name="Queries")).to_be_visible(timeout=30_000)
+    # Who is signed in is led on from the sign-in form.
+    stranger.goto(f"{server.url}/session/sign-in?next=/release")
+    expect(stranger).to_have_url(f"{server.url}/release")
+    expect(stranger.get_by_role("heading", name="Release", exact=True)).to_be_visible(timeout=30_000)
+    stranger.goto(f"{server.url}/session/sign-in")
+    expect(stranger.get_by_role("heading", name="Queries")).to_be_visible(timeout=30_000)
 
 
 def test_a_lead_looks_behind_a_figure_of_somebody_by_keyboard(enter: Enter, server: AppServer) -> None:
