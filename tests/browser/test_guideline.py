@@ -225,9 +225,11 @@ def test_nothing_of_it_is_wider_than_the_window(width: int, open_page: Open, sho
 
 
 @pytest.fixture
-def enter(open_page: Callable[..., Page], tmp_path: Path, demo: Callable[..., Path]) -> Iterator[Enter]:
+def enter(
+    open_page: Callable[..., Page], tmp_path: Path, demo: Callable[..., Path], serve: Callable[[Path], AppServer]
+) -> Enter:
     """Signs somebody in at the demo with simulated judgements."""
-    server = AppServer(demo(tmp_path / "project", judged=True), tmp_path / "server.log")
+    server = serve(demo(tmp_path / "project", judged=True))
 
     def entered(name: str) -> Page:
         page = open_page(viewport={"width": 1280, "height": 900})
@@ -235,9 +237,7 @@ def enter(open_page: Callable[..., Page], tmp_path: Path, demo: Callable[..., Pa
         sign_in(page, name, api.demo_people()[2])
         return page
 
-    server.start()
-    yield entered
-    server.kill()
+    return entered
 
 
 def test_what_a_lead_chooses_is_what_annotators_see(enter: Enter) -> None:

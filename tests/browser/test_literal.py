@@ -3,7 +3,7 @@
 import json
 import sqlite3
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -33,7 +33,9 @@ def hostile(what: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory, demo: Callable[..., Path]) -> Iterator[AppServer]:
+def server(
+    tmp_path_factory: pytest.TempPathFactory, demo: Callable[..., Path], serve: Callable[[Path], AppServer]
+) -> AppServer:
     """The app over the judged demo, with hostile text in every field that a file or a person fills."""
     folder = tmp_path_factory.mktemp("literal")
     demo(folder / "project", judged=True)
@@ -59,10 +61,7 @@ def server(tmp_path_factory: pytest.TempPathFactory, demo: Callable[..., Path]) 
             [hostile("fault")],
         )
     _act(api.open_project(folder / "project"), folder)
-    server = AppServer(folder / "project", folder / "server.log")
-    server.start()
-    yield server
-    server.kill()
+    return serve(folder / "project")
 
 
 def _act(project: api.Project, folder: Path) -> None:
