@@ -153,7 +153,7 @@ def test_newcomers_take_the_round_and_one_fails_learns_retakes_and_goes_to_work(
     expect(page.locator(".empty [data-do='exam']")).to_be_hidden()
     takes_elsewhere(server, project, ANNOTATORS[2])
     no_serious_finding(page)
-    page.goto(f"{recorder.url}/my-work")
+    page.get_by_role("link", name="My work").click()
     expect(page.get_by_text("its right grades are not there yet")).to_be_visible()
     page.get_by_role("link", name="Back to grading").click()
     expect(page.get_by_role("heading", name="You have handed in the exam")).to_be_visible()
