@@ -1,5 +1,6 @@
 """Commands from an empty folder to a release: init, candidates, export, status, ..."""
 
+import shlex
 from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
@@ -49,6 +50,7 @@ def init(folder: Dir, encoder: EncoderOption = None, kind: KindOption = None, sc
         within = project.campaign.tolerance
         say(f"Grades: {labels}; two agree if they {f'differ by at most {within}' if within else 'are equal'}.")
     say(f"Next: {api.next_step(project, api.OPERATOR)}")
+    say(f"With videos alone: reelrank moments {shlex.quote(str(folder))} --videos FOLDER --by shots")
 
 
 def status(folder: Dir, json: Json = False) -> None:
