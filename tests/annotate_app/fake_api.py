@@ -394,6 +394,11 @@ def video_states(project: Project, by: Person | Operator, *, wrong: bool = False
     return project.wrong_videos
 
 
+def may_describe(project: Project, person: Person) -> bool:
+    """Nobody describes."""
+    return False
+
+
 def waits(project: Project, by: Person | Operator) -> tuple[Wait, ...]:
     return project.waits
 

@@ -68,7 +68,9 @@ def test_an_empty_project_is_filled_from_the_browser(
     file = tmp_path / "moments.jsonl"
     file.write_text(json.dumps({"video": FIRST.name, "start": 0, "end": 1, "caption": "Somebody is there."}))
     step(page, "Annotation files")
-    page.get_by_label("Annotation files from your computer").set_input_files(file)
+    field = page.get_by_label("Annotation files from your computer")
+    expect(field).to_have_count(1)  # Streamlit draws it anew where the step before it has become shorter
+    field.set_input_files(file)
     expect(page.get_by_role("textbox", name="Annotation file")).to_have_value(file.name)
     page.get_by_role("button", name="Look at it").click()
     page.get_by_role("button", name="Import it").click()

@@ -36,7 +36,7 @@ def test_options_that_do_not_go_together_are_refused(
     reelrank: Run, corpus_project: api.Project, tmp_path: Path
 ) -> None:
     for options, why in (
-        (("--again",), "go with --pool"),
+        (("--again",), "goes with --pool"),
         (("--pool", "a.json", "--probe", 3), "leave --probe out"),
         (("--pool", "a.json", "--again", "--batch-size", 10), "leave --batch-size out"),
     ):

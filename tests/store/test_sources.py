@@ -71,7 +71,7 @@ def test_every_row_and_index_is_still_there(old: Path, cut_off: bool) -> None:
     assert all(before.values())
     migrate(old, cut_off=cut_off)
     assert contents() == before
-    assert set(rows(old, indexes)) == with_them
+    assert set(rows(old, indexes)) == with_them | {("candidate_moment",)}  # which m036 adds
     assert rows(old, "PRAGMA foreign_key_check") == []
     assert rows(old, "SELECT part FROM batch") == [(1,), (1,)]
 

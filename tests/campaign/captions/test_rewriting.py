@@ -159,7 +159,8 @@ def test_ten_times_the_captions_are_ten_times_the_work_and_not_a_hundred_times(t
         with connection.writing(store) as db:
             db.conn.execute("INSERT INTO video (name, duration_s) VALUES ('v', 1e9)")
             db.conn.executemany(
-                "INSERT INTO moment VALUES (?, 1, ?, ?)", ((c.moment_id, c.moment_id, 1e9) for c in sources)
+                "INSERT INTO moment (moment_id, video_id, start_s, end_s) VALUES (?, 1, ?, ?)",
+                ((c.moment_id, c.moment_id, 1e9) for c in sources),
             )
             db.conn.executemany(
                 "INSERT INTO caption (caption_id, moment_id, text, kind) VALUES (?, ?, ?, 'published')",

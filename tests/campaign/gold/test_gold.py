@@ -53,7 +53,11 @@ def settle(judging: Judging, grade: Callable[[int], int], *, apart: int = 0, at:
 def with_videos(judging: Judging) -> Judging:
     """Every video has a file, as far as the database knows: gold needs clips. The draw is always the same."""
     (judging.project.folder / "v.mp4").touch()
-    change(judging, "UPDATE video SET path = 'v.mp4', sha256 = 'x'; UPDATE campaign SET gold_key = 'always the same'")
+    change(
+        judging,
+        "UPDATE video SET path = 'v.mp4', sha256 = 'x', fps_num = 25, fps_den = 1; "
+        "UPDATE campaign SET gold_key = 'always the same'",
+    )
     return judging
 
 
