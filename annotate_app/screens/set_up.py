@@ -15,6 +15,7 @@ from annotate_app.server import long_work
 from annotate_app.server.long_work import LongWork, WorkState
 from annotate_app.session import auth
 from annotate_app.widgets import inviting, look, wording
+from annotate_app.widgets.upload import NOT_TAKEN, not_taken
 from backend import api
 from backend.campaign.nouns import Person
 
@@ -32,6 +33,7 @@ def page() -> None:
     """What is being done, what came of it, and the steps."""
     project, lead, counts = look.lead_page("Set up")
     look.refusal("set_up_problem")
+    not_taken()
     inviting.outcome()  # here, because the step of who was invited may be folded by then
     work = long_work.look(project)
     if work is not None:
@@ -53,6 +55,7 @@ def page() -> None:
 
 def put_away() -> None:
     """Callback of the button beside an outcome."""
+    st.session_state.pop(NOT_TAKEN, None)
     st.session_state["set_up_problem"] = look.as_lead(lambda project, lead: long_work.put_away(project))
 
 

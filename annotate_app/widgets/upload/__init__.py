@@ -9,6 +9,8 @@ from pathlib import Path
 
 import streamlit as st
 
+from annotate_app.plain import plain
+
 _HERE = Path(__file__).parent
 _mount = st.components.v2.component(
     "reelrank_upload",
@@ -17,6 +19,10 @@ _mount = st.components.v2.component(
     js=(_HERE / "upload.js").read_text(encoding="utf-8"),
     isolate_styles=False,
 )
+
+
+NOT_TAKEN = "files_not_taken"
+"""Where the session has, line by line, why files were refused that came with others; `not_taken` shows it."""
 
 
 def upload(kind: str, label: str, extensions: Sequence[str], on_sent: Callable[[list[str]], None]) -> None:
@@ -30,4 +36,16 @@ def upload(kind: str, label: str, extensions: Sequence[str], on_sent: Callable[[
     """
     data = {"kind": kind, "label": label, "extensions": list(extensions)}
     key = f"upload-{kind}"
-    _mount(key=key, data=data, on_sent_change=lambda: on_sent(st.session_state[key]["sent"]))
+
+    def sent() -> None:
+        told = st.session_state[key]["sent"]
+        on_sent(told["names"])
+        st.session_state[NOT_TAKEN] = list(told["refused"])
+
+    _mount(key=key, data=data, on_sent_change=sent)
+
+
+def not_taken() -> None:
+    """Shows why files were refused, until others are sent: the page is drawn anew, often without what sent them."""
+    if refused := st.session_state.get(NOT_TAKEN):
+        st.warning("\n\n".join(["**Not taken:**", *map(plain, refused)]), icon=":material/block:")

@@ -1,15 +1,12 @@
-// Files that are dropped or chosen go to the server one after the other; each has a line with how far it has come. What
-// is under way goes on while the page is drawn anew, and asks before the tab is closed.
+// Files that are dropped or chosen go to the server one after the other; each has a line with how far it has come, or
+// why it was not taken, until others are chosen. What is under way goes on while the page is drawn anew, and asks before
+// the tab is closed.
 const queues = new WeakMap();
 
 export default function ({ parentElement, data, setTriggerValue }) {
   const host = parentElement.querySelector(".rr-upload");
   const queue = queues.get(host) ?? begin(host, data);
-  queue.sent = (names) => setTriggerValue("sent", names); // that of the page as it is drawn now
-  return () => {
-    if (queue.sending) return; // the same host comes back with the next run
-    queues.delete(host);
-  };
+  queue.sent = (names, refused) => setTriggerValue("sent", { names, refused }); // that of the page as it is drawn now
 }
 
 function begin(host, data) {
@@ -53,6 +50,7 @@ async function work(queue, data) {
   const stay = (event) => event.preventDefault();
   window.addEventListener("beforeunload", stay);
   const arrived = [];
+  const refused = [];
   while (queue.waiting.length) {
     const { file, row } = queue.waiting.shift();
     const address = `/lead/uploads/${data.kind}/${encodeURIComponent(file.name)}`;
@@ -60,11 +58,12 @@ async function work(queue, data) {
     row.bar.hidden = true;
     row.state.textContent = problem || "sent";
     row.state.className = problem ? "rr-wrong" : "rr-quiet";
-    if (!problem) arrived.push(file.name);
+    if (problem) refused.push(problem);
+    else arrived.push(file.name);
   }
   window.removeEventListener("beforeunload", stay);
   queue.sending = false;
-  if (arrived.length) queue.sent(arrived);
+  if (arrived.length) queue.sent(arrived, refused);
 }
 
 /** Asks, or sends a file; the reason why it is not taken, or an empty text. Only XMLHttpRequest tells how much has gone. */
