@@ -74,8 +74,9 @@ def test_what_a_refusal_advises_is_not_refused(
 
 
 def test_the_first_command_says_what_is_next(tmp_path: Path, reelrank: Run, folder: Path, follow: Follow) -> None:
-    _, said, _ = reelrank("init", tmp_path / "other", "--encoder", "minilm")
-    follow(said.partition("Next: ")[2].strip())
+    for name, begins in (("other", "Next: "), ("another", "With videos alone: ")):
+        _, said, _ = reelrank("init", tmp_path / name, "--encoder", "minilm")
+        follow(said.partition(begins)[2].splitlines()[0])
 
 
 def test_captions_are_rewritten_before_it_is_too_late(folder: Path, follow: Follow) -> None:
