@@ -72,6 +72,17 @@ def unfold(page: Page, title: str, inside: Locator) -> None:
             page.locator("summary", has_text=title).click()
 
 
+def sets_off(page: Page, button: Locator, work: str) -> None:
+    """Press it until the work has begun: a page that is drawn anew at this very moment may not notice."""
+    for _ in range(6):
+        button.click()
+        try:
+            return page.get_by_text(work).first.wait_for(timeout=10_000)
+        except NotInTime:
+            continue
+    raise AssertionError(f"{work} was never begun")
+
+
 def is_done(page: Page, told: str) -> None:
     """A step says so of itself, however long it takes."""
     expect(page.locator("summary", has_text=told)).to_be_visible(timeout=LONG_MS)
@@ -154,7 +165,7 @@ def test_from_videos_alone_to_a_scored_run(enter: Enter, server: AppServer, vide
     expect(lead.get_by_text("1 file was not taken; everything else was.")).to_be_visible()
     propose = lead.get_by_role("button", name="Propose moments")
     unfold(lead, "Moments", propose)
-    propose.click()
+    sets_off(lead, propose, "Looking for shots")
     is_done(lead, " shots")
     unfold(lead, "People", lead.get_by_role("button", name="Add and invite"))
     for name in (ANA, BEN):

@@ -77,6 +77,8 @@ def test_the_first_command_says_what_is_next(tmp_path: Path, reelrank: Run, fold
     for name, begins in (("other", "Next: "), ("another", "With videos alone: ")):
         _, said, _ = reelrank("init", tmp_path / name, "--encoder", "minilm")
         follow(said.partition(begins)[2].splitlines()[0])
+        for double in sorted((tmp_path / "videos").iterdir())[1:]:
+            double.unlink()  # one video under several names is refused where names mean nothing
 
 
 def test_captions_are_rewritten_before_it_is_too_late(folder: Path, follow: Follow) -> None:
