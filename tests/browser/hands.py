@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import TimeoutError as NotInTime
 
 STANDBY_IS_WHOLE = """(video) => video.readyState === 4 && video.buffered.length === 1
     && video.buffered.start(0) === 0 && video.buffered.end(0) > video.duration - 0.1"""
@@ -41,6 +42,18 @@ def next_clip_is_here(page: Page) -> None:
 def page_is_done(page: Page) -> None:
     """Streamlit has run the page to its end: nothing of it is still on its way."""
     expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning", timeout=30_000)
+
+
+def press_until(button: Locator, seen: Locator) -> None:
+    """Press a button until what it leads to is there: a page that is drawn anew at this very moment may not notice."""
+    for _ in range(5):
+        button.click()
+        try:
+            return seen.wait_for(timeout=10_000)
+        except NotInTime:
+            if not button.is_visible():
+                break
+    expect(seen).to_be_visible()
 
 
 def upload(page: Page, file: Path) -> None:

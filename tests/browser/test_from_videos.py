@@ -21,7 +21,7 @@ from app_server import AppServer
 from backend import api
 from backend.campaign.demo import clips
 from backend.campaign.nouns import Role
-from hands import page_is_done, pair_on_show, press, saved, upload
+from hands import page_is_done, pair_on_show, press, press_until, saved, upload
 from support import have_read
 
 pytestmark = pytest.mark.browser
@@ -70,17 +70,6 @@ def unfold(page: Page, title: str, inside: Locator) -> None:
             return inside.wait_for(timeout=3_000)
         except NotInTime:
             page.locator("summary", has_text=title).click()
-
-
-def sets_off(page: Page, button: Locator, work: str) -> None:
-    """Press it until the work has begun: a page that is drawn anew at this very moment may not notice."""
-    for _ in range(6):
-        button.click()
-        try:
-            return page.get_by_text(work).first.wait_for(timeout=10_000)
-        except NotInTime:
-            continue
-    raise AssertionError(f"{work} was never begun")
 
 
 def is_done(page: Page, told: str) -> None:
@@ -165,7 +154,7 @@ def test_from_videos_alone_to_a_scored_run(enter: Enter, server: AppServer, vide
     expect(lead.get_by_text("1 file was not taken; everything else was.")).to_be_visible()
     propose = lead.get_by_role("button", name="Propose moments")
     unfold(lead, "Moments", propose)
-    sets_off(lead, propose, "Looking for shots")
+    press_until(propose, lead.get_by_text("Looking for shots").first)
     is_done(lead, " shots")
     unfold(lead, "People", lead.get_by_role("button", name="Add and invite"))
     for name in (ANA, BEN):
