@@ -65,7 +65,9 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "moments.jsonl").write_text("\n".join(lines))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sentence, "load", lambda spec: WordEncoder())
-        settings_file = api.init_project(folder / "project", encoder="minilm").folder / "reelrank.toml"
+        begun = api.init_project(folder / "project", encoder="minilm")
+        begun.store.close()  # now, and not while examples copy the folder
+        settings_file = begun.folder / "reelrank.toml"
         before = settings_file.read_text()
         settings_file.write_text(re.sub("(?m)^lease_minutes = .*", f"lease_minutes = {LEASE_S / 60:.0f}", before))
         assert settings_file.read_text() != before
