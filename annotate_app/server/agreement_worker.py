@@ -9,6 +9,11 @@ from backend.campaign.nouns import Person
 from backend.campaign.quality.model import BoardPart
 from backend.ground import processes
 
+LEFT_OVER = 19
+"""Take what nobody else wants: on two cores, a little less niceness is felt by everybody who grades."""
+WAITED_FOR = 5
+"""A lead has asked and waits: on a busy machine, what nobody else wants may be nothing for a minute."""
+
 
 def board(folder: Path, person: Person, part: BoardPart) -> api.AgreementBoard:
     """Runs in the worker: the board with its intervals, over a connection of its own."""
@@ -18,7 +23,7 @@ def board(folder: Path, person: Person, part: BoardPart) -> api.AgreementBoard:
 
 def picture(found: api.AgreementBoard, name: str, kind: str) -> bytes:
     """Runs in the worker: drawing a picture keeps all threads of its process waiting."""
-    _step_back()
+    _step_back(WAITED_FOR)
     return api.agreement_picture_file(found, name, kind)
 
 
@@ -43,7 +48,6 @@ def draw(found: api.AgreementBoard, name: str, kind: str) -> bytes:
     return processes.alone(picture, found, name, kind).result()
 
 
-def _step_back() -> None:
-    """Take what nobody else wants: on two cores, a little less niceness is felt by everybody who grades."""
+def _step_back(niceness: int = LEFT_OVER) -> None:
     if hasattr(os, "nice"):
-        os.nice(19)
+        os.nice(niceness)
