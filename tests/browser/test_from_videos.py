@@ -22,7 +22,7 @@ from backend import api
 from backend.campaign.demo import clips
 from backend.campaign.nouns import Role
 from hands import page_is_done, pair_on_show, press, press_until, saved, upload
-from support import have_read
+from support import have_read, small_clips
 
 pytestmark = pytest.mark.browser
 LEAD, (ANA, BEN, *_), PASSWORD = api.demo_people()
@@ -52,6 +52,7 @@ def server(tmp_path_factory: pytest.TempPathFactory, serve: Callable[[Path], App
     """The app over an empty project, with a lead."""
     folder = tmp_path_factory.mktemp("from_videos") / "project"
     project = api.init_project(folder, encoder="minilm")
+    small_clips(folder)
     api.add_person_with_password(project, api.OPERATOR, LEAD, Role.LEAD, PASSWORD, now=time.time())
     project.store.close()
     return serve(folder)
