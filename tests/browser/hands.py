@@ -1,8 +1,9 @@
 """What a person's hands do at the desk; each waits for what it needs, so that a slow machine changes nothing."""
 
+from collections.abc import Callable
 from pathlib import Path
 
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Download, Locator, Page, expect
 from playwright.sync_api import TimeoutError as NotInTime
 
 STANDBY_IS_WHOLE = """(video) => video.readyState === 4 && video.buffered.length === 1
@@ -54,6 +55,31 @@ def press_until(button: Locator, seen: Locator) -> None:
             if not button.is_visible():
                 break
     expect(seen).to_be_visible()
+
+
+def key_until(page: Page, key: str, seen: Locator) -> None:
+    """Press a key until what it leads to is there: keys do nothing while a page is drawn anew."""
+    for _ in range(5):
+        page_is_done(page)
+        page.keyboard.press(key)
+        try:
+            return seen.wait_for(timeout=10_000)
+        except NotInTime:
+            continue
+    expect(seen).to_be_visible()
+
+
+def downloaded(page: Page, ask: Callable[[], object]) -> Download:
+    """Ask for a file until it comes: a page that is drawn anew at this very moment may not notice."""
+    for _ in range(3):
+        page_is_done(page)
+        try:
+            with page.expect_download(timeout=40_000) as caught:
+                ask()
+        except NotInTime:
+            continue
+        return caught.value
+    raise AssertionError("the file did not come")
 
 
 def upload(page: Page, file: Path) -> None:

@@ -9,6 +9,7 @@ from playwright.sync_api import Page, expect
 from app_server import AppServer
 from axe import no_serious_finding
 from backend import api
+from hands import downloaded, page_is_done
 
 pytestmark = pytest.mark.browser
 LEAD = api.demo_people()[0]
@@ -38,6 +39,12 @@ def tab_to(page: Page, words: str) -> None:
     raise AssertionError(f"the keyboard does not reach {words!r}")
 
 
+def press(page: Page, words: str) -> None:
+    """Go to a button and press it."""
+    tab_to(page, words)
+    page.keyboard.press("Enter")
+
+
 def test_a_lead_reads_the_board_by_keyboard(enter: Callable[..., Page], server: AppServer) -> None:
     page = enter(LEAD, url=f"{server.url}/agreement", viewport={"width": 1280, "height": 900})
     expect(page.get_by_role("heading", name="Agreement")).to_be_visible(timeout=30_000)
@@ -48,6 +55,7 @@ def test_a_lead_reads_the_board_by_keyboard(enter: Callable[..., Page], server: 
 
     chosen = "Figures"
     for part, words in SHOWN.items():
+        page_is_done(page)
         tab_to(page, chosen)
         page.keyboard.press("ArrowRight")
         page.keyboard.press("Space")
@@ -57,11 +65,9 @@ def test_a_lead_reads_the_board_by_keyboard(enter: Callable[..., Page], server: 
             expect(page.locator("[data-testid=stVegaLiteChart] :is(svg, canvas)").first).to_be_visible()
         no_serious_finding(page)
         if part == "Grades":
-            tab_to(page, "SVG")
-            with page.expect_download(timeout=60_000) as caught:
-                page.keyboard.press("Enter")
-            assert caught.value.suggested_filename == "agreement-lowest-highest.svg"
-            assert caught.value.path().read_bytes().startswith(b"<svg")
+            file = downloaded(page, lambda: press(page, "SVG"))
+            assert file.suggested_filename == "agreement-lowest-highest.svg"
+            assert file.path().read_bytes().startswith(b"<svg")
 
     # On a phone in the dark.
     phone = {"width": 390, "height": 844}

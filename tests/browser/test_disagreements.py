@@ -13,7 +13,7 @@ from app_server import AppServer
 from axe import no_serious_finding
 from backend import api
 from backend.media.jobs import THUMBNAIL_WIDTH_PX
-from hands import page_is_done
+from hands import key_until, page_is_done
 
 pytestmark = pytest.mark.browser
 LEAD, _, _ = api.demo_people()
@@ -106,11 +106,11 @@ def test_a_lead_goes_through_the_cases_by_keyboard(enter: Callable[..., Page], s
     assert acts(server)[-1] == (first, "discard_confirmed", None, "", 1)
     page.keyboard.press("o")
     expect(page.get_by_text("Please give a reason (key W)")).to_be_visible()
+    page_is_done(page)
     page.keyboard.press("w")
     page.keyboard.type("Two readings.")
     page.keyboard.press("Escape")
-    page.keyboard.press("o")
-    expect(page.get_by_text("Re-opened: two more people are asked.")).to_be_visible()
+    key_until(page, "o", page.get_by_text("Re-opened: two more people are asked."))
     assert acts(server)[-1] == (second, "re_opened", None, "Two readings.", 1)
 
     # List and case stand in the address: a click on a row, Back, and a reload.

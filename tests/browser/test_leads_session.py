@@ -15,6 +15,7 @@ from axe import no_serious_finding
 from backend import api
 from backend.campaign.nouns import Role
 from backend.ground.ids import PairKey
+from hands import page_is_done
 from support import person_of
 
 pytestmark = pytest.mark.browser
@@ -193,6 +194,7 @@ def test_a_lead_looks_behind_a_figure_of_somebody_by_keyboard(enter: Enter, serv
     bias.get_by_role("button", name="Look at it").press("Enter")
     expect(page.get_by_role("heading", name="Bias", exact=True)).to_be_visible()
     expect(page).to_have_url(re.compile(r"/people\?who=\d+&flag=bias$"))
+    page_is_done(page)
     clip = page.locator("[class*='st-key-card-'] video").first
     clip.scroll_into_view_if_needed()
     expect(clip).to_have_js_property("paused", False)
