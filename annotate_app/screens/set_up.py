@@ -4,6 +4,7 @@ What is done and what is not is read from the project every time, so that it doe
 this page or by commands. What takes long runs in a worker and goes on when the page is closed.
 """
 
+import time
 from collections.abc import Sequence
 
 import streamlit as st
@@ -11,13 +12,12 @@ import streamlit as st
 from annotate_app.plain import plain
 from annotate_app.screens.steps import annotations, candidates, moments, names, people, queries, videos
 from annotate_app.screens.steps.step import SetUpStep
-from annotate_app.server import long_work
-from annotate_app.server.long_work import LongWork, WorkState
 from annotate_app.session import auth
 from annotate_app.widgets import inviting, look, wording
 from annotate_app.widgets.upload import NOT_TAKEN, not_taken
 from backend import api
 from backend.campaign.nouns import Person
+from backend.campaign.serving.model import LongWork, WorkState
 
 STEPS: Sequence[SetUpStep] = (
     *(videos.STEP, annotations.STEP, moments.STEP, names.STEP, queries.STEP, candidates.STEP),
@@ -35,9 +35,9 @@ def page() -> None:
     look.refusal("set_up_problem")
     not_taken()
     inviting.outcome()  # here, because the step of who was invited may be folded by then
-    work = long_work.look(project)
+    work = api.look_at_work(project, lead, now=time.time())
     if work is not None:
-        _work(project, work)
+        _work(project, lead, work)
     standings = [step.standing(project, lead, counts) for step in STEPS]
     following = next(
         (n for n, one in enumerate(standings) if not (one.done or one.waits or STEPS[n].optional)), len(STEPS)
@@ -56,12 +56,14 @@ def page() -> None:
 def put_away() -> None:
     """Callback of the button beside an outcome."""
     st.session_state.pop(NOT_TAKEN, None)
-    st.session_state["set_up_problem"] = look.as_lead(lambda project, lead: long_work.put_away(project))
+    st.session_state["set_up_problem"] = look.as_lead(
+        lambda project, lead: api.put_work_away(project, lead, now=time.time())
+    )
 
 
-def _work(project: api.Project, work: LongWork) -> None:
+def _work(project: api.Project, lead: Person, work: LongWork) -> None:
     if work.state is WorkState.UNDER_WAY:
-        st.fragment(_under_way, run_every=_EVERY_S)(project)
+        st.fragment(_under_way, run_every=_EVERY_S)(project, lead)
         return
     with st.container(border=True, key="set-up-outcome"):
         _outcome(work)
@@ -72,10 +74,12 @@ def _work(project: api.Project, work: LongWork) -> None:
             st.button("Put this away", key="put_away", on_click=put_away)
 
 
-def _under_way(project: api.Project) -> None:
+def _under_way(project: api.Project, lead: Person) -> None:
     """How far it has come; the whole page is drawn anew once it is over."""
-    work = long_work.look(project)
-    if work is None or work.state is not WorkState.UNDER_WAY or auth.current() is None:
+    if auth.current() is None:
+        st.rerun()
+    work = api.look_at_work(project, lead, now=time.time())
+    if work is None or work.state is not WorkState.UNDER_WAY:
         st.rerun()
         return
     began = wording.when(work.began_at, st.context.timezone)

@@ -6,19 +6,19 @@ from urllib.parse import quote, urlencode
 
 import streamlit as st
 
+from annotate_app.session import auth
 from annotate_app.session.addresses import SIGN_IN_PATH
-from annotate_app.session.drafts import Drafts
+from backend import api
 from backend.campaign.nouns import Person
 
 _WHO = "person_here"
-_drafts = Drafts()
 
 
 def page(place: str) -> None:
     """In the place of the page at `/place`: says so, and leads to the sign-in and from there back."""
     who = st.session_state.get(_WHO)
     if who is not None:
-        _drafts.keep(who, place, _typed(), now=time.time())
+        api.keep_draft(auth.project(), who, place, _typed(), now=time.time())
     query = urlencode([(name, value) for name in st.query_params for value in st.query_params.get_all(name)])
     wanted = f"/{place}" + (f"?{query}" if query else "")
     st.html(
@@ -31,7 +31,7 @@ def page(place: str) -> None:
 def welcome_back(person: Person, place: str) -> None:
     """Before the page at `/place` is shown: gives this person back what they had typed there."""
     st.session_state[_WHO] = person.annotator_id
-    for key, value in _drafts.take(person.annotator_id, place, now=time.time()).items():
+    for key, value in api.take_draft(auth.project(), person, place, now=time.time()).items():
         st.session_state.setdefault(key, value)
 
 

@@ -5,9 +5,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from annotate_app.server.long_work import OutcomeTable, WorkOutcome
 from backend import api
 from backend.campaign.nouns import Person
+from backend.campaign.serving.model import OutcomeTable, WorkOutcome
 from backend.ground.errors import InputError
 from backend.ground.progress import Progress
 

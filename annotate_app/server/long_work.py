@@ -1,7 +1,7 @@
 """Long work on a project: one act at a time in a process of its own, which goes on when every page is closed.
 
-How far it has come and how it ended stands in a file of the project's cache, so that any page can show it, whoever
-began it. Each act is all or nothing in the database, so that one which is cut short leaves nothing half-done.
+How far it has come and how it ended stands in the database, so that any page of any front end can show it, whoever
+began it. Each act is all or nothing there, so that one which is cut short leaves nothing half-done.
 """
 
 import logging
@@ -11,77 +11,25 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
-from enum import StrEnum
 from pathlib import Path
-
-import msgspec
 
 from backend import api
 from backend.campaign.nouns import Person
+from backend.campaign.serving.model import WorkOutcome, WorkState
 from backend.ground import processes
-from backend.ground.errors import ProjectError, ReelRankError
-from backend.ground.progress import Progress
+from backend.ground.errors import ReelRankError, StoreUnavailable
 
 _LOG = logging.getLogger(__name__)
 _PAGE = "Set up"
-_EVERY_S = 0.25
-"""How often the worker tells how far it has come."""
+_EVERY_S = 0.5
+"""How often the worker tells how far it has come, if it has come any further."""
+_HERE_S = 5.0
+"""How often it tells that it is still there."""
 _NICE = 10
 """People who grade go first where cores are few."""
 
-
-class WorkState(StrEnum):
-    """What is so with an act."""
-
-    UNDER_WAY = "under way"
-    DONE = "done"
-    REFUSED = "refused"
-    """What it was asked cannot be done; the text says why."""
-    FAILED = "failed"
-    """By a mistake of ours, or because its process was killed; the log of the server says more."""
-    CUT_SHORT = "cut short"
-    """The server stopped in the middle of it."""
-
-
-class OutcomeTable(msgspec.Struct, frozen=True):
-    """A table of an outcome; its cells are plain text."""
-
-    head: list[str]
-    rows: list[list[str]]
-
-
-class WorkOutcome(msgspec.Struct, frozen=True):
-    """What came out: sentences and tables, as plain text."""
-
-    sentences: list[str] = []
-    tables: list[OutcomeTable] = []
-
-
-class LongWork(msgspec.Struct, frozen=True):
-    """One act, as it stands: `done` of `total` steps of `what`; `total` is 0 as long as nobody has counted.
-
-    `step` is whose act it is, and `asked` what that step needs to know of it afterwards.
-    """
-
-    step: str
-    title: str
-    by: str
-    began_at: float
-    state: WorkState = WorkState.UNDER_WAY
-    what: str = ""
-    done: int = 0
-    total: int = 0
-    refusal: str = ""
-    outcome: WorkOutcome = WorkOutcome()
-    asked: dict[str, str] = {}
-
-
 Act = Callable[..., WorkOutcome]
 """A function of a module, called in the worker with a project, who asked, its arguments, and `progress`."""
-
-_lock = threading.Lock()
-_running: dict[Path, Future[None]] = {}
-"""What this server has under way, by its file."""
 
 
 def begin(
@@ -93,12 +41,12 @@ def begin(
     *arguments: object,
     asked: dict[str, str] | None = None,
     now: float,
-) -> None:
+) -> Future[None]:
     """Begin an act and return at once.
 
     Args:
         project: the project.
-        lead: who asks; the act itself asks the gate.
+        lead: who asks; the act itself asks the gate, too.
         step: whose act it is.
         title: what people read: `Importing moments.jsonl`.
         act: see `Act`.
@@ -106,43 +54,21 @@ def begin(
         asked: kept with the act.
         now: seconds since 1970.
 
+    Returns:
+        What tells when its process has ended.
+
     Raises:
-        ProjectError: something else is under way, or the folder cannot be written.
+        ProjectError: something else is under way, at whichever front end.
     """
-    file = project.work
-    with _lock:
-        going = look(project)
-        if going is not None and going.state is WorkState.UNDER_WAY:
-            raise ProjectError(
-                f"{going.title} is under way, begun by {going.by}: wait until it is done, then try again"
-            )
-        work = LongWork(step, title, lead.name, now, asked=asked or {})
-        try:
-            file.parent.mkdir(exist_ok=True)
-            _write(file, work)
-        except OSError as error:
-            raise ProjectError(f"{file} cannot be written: {error.strerror}. Make room, then try again.") from error
-        future = processes.alone(run, project.folder, lead, work, act, arguments)
-        _running[file] = future
-    # Outside the lock: what is over already calls back in this very thread.
-    future.add_done_callback(lambda over: _over(file, work, over))
+    key = api.begin_work(project, lead, step, title, asked or {}, now=now)
+    future = processes.alone(run, project.folder, lead, key, act, arguments)
+    future.add_done_callback(lambda over: _over(project, key, title, over))
+    return future
 
 
-def look(project: api.Project) -> LongWork | None:
-    """The last act, as it stands; None if there was none, or somebody has put its outcome away."""
-    file = project.work
-    try:
-        work = msgspec.json.decode(file.read_bytes(), type=LongWork)
-    except (FileNotFoundError, msgspec.DecodeError):
-        return None  # what another version wrote is of no use to anybody any more
-    if work.state is WorkState.UNDER_WAY and file not in _running:
-        return msgspec.structs.replace(work, state=WorkState.CUT_SHORT)
-    return work
-
-
-def in_menu(project: api.Project) -> dict[str, str]:
+def in_menu(project: api.Project, lead: Person) -> dict[str, str]:
     """What the menu says behind the page that begins such acts, by title; nothing where all is well and done."""
-    work = look(project)
+    work = api.look_at_work(project, lead, now=time.time())
     if work is None or work.state is WorkState.DONE:
         return {}
     if work.state is WorkState.UNDER_WAY:
@@ -150,58 +76,63 @@ def in_menu(project: api.Project) -> dict[str, str]:
     return {_PAGE: str(work.state)}
 
 
-def put_away(project: api.Project) -> None:
-    """Show the last act no more; one that is under way stays."""
-    work = look(project)
-    if work is not None and work.state is not WorkState.UNDER_WAY:
-        project.work.unlink(missing_ok=True)
-
-
-def run(folder: Path, lead: Person, work: LongWork, act: Act, arguments: tuple[object, ...]) -> None:
+def run(folder: Path, lead: Person, key: str, act: Act, arguments: tuple[object, ...]) -> None:
     """Runs in the worker, with a connection of its own; a refusal is an outcome like any other."""
     if hasattr(os, "nice"):
         os.nice(_NICE)
     project = api.open_project(folder)
-    file = project.work
+    state, outcome, refusal = WorkState.DONE, WorkOutcome(), ""
     try:
-        outcome = act(project, lead, *arguments, progress=_telling(file, work))
-        ended = msgspec.structs.replace(work, state=WorkState.DONE, outcome=outcome)
-    except ReelRankError as refusal:
-        ended = msgspec.structs.replace(work, state=WorkState.REFUSED, refusal=str(refusal))
+        with _Telling(project, key) as telling:
+            outcome = act(project, lead, *arguments, progress=telling.progress)
+    except ReelRankError as error:
+        state, refusal = WorkState.REFUSED, str(error)
+    try:
+        api.end_work(project, key, state, outcome, refusal, now=time.time())
     finally:
         project.store.close()
-    _write(file, ended)
 
 
-def _telling(file: Path, work: LongWork) -> Progress:
-    told_at, told_of = 0.0, ""
+class _Telling:
+    """Tells of an act while it lasts: in a thread, because the act may be in the middle of its one transaction."""
 
-    def progress(what: str, done: int, total: int) -> None:
-        nonlocal told_at, told_of
-        at = time.monotonic()
-        if what == told_of and done < total and at - told_at < _EVERY_S:
-            return
-        told_at, told_of = at, what
-        with suppress(OSError):  # a full disk is for the act itself to tell
-            _write(file, msgspec.structs.replace(work, what=what, done=done, total=total))
+    def __init__(self, project: api.Project, key: str) -> None:
+        self._project, self._key = project, key
+        self._latest = ("", 0, 0)
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._tell, daemon=True)
 
-    return progress
+    def __enter__(self) -> "_Telling":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self._thread.join()
+
+    def progress(self, what: str, done: int, total: int) -> None:
+        """What the act is given as its `progress`."""
+        self._latest = (what, done, total)
+
+    def _tell(self) -> None:
+        told, at = self._latest, time.monotonic()
+        while not self._over.wait(_EVERY_S):
+            latest = self._latest
+            if latest == told and time.monotonic() - at < _HERE_S:
+                continue
+            with suppress(StoreUnavailable):  # a full disk, or a long lock, is for the act itself to tell
+                api.tell_work(self._project, self._key, *latest, now=time.time())
+                told, at = latest, time.monotonic()
+        self._project.store.close()
 
 
-def _over(file: Path, work: LongWork, future: Future[None]) -> None:
+def _over(project: api.Project, key: str, title: str, future: Future[None]) -> None:
     """The process has ended; what it could not tell itself is told for it."""
     if error := future.exception():
-        _LOG.error("%s failed", work.title, exc_info=error)
+        _LOG.error("%s failed", title, exc_info=error)
         try:
-            _write(file, msgspec.structs.replace(work, state=WorkState.FAILED))
-        except OSError:
-            _LOG.exception("%s cannot be written", file)
-    with _lock:
-        _running.pop(file, None)
-
-
-def _write(file: Path, work: LongWork) -> None:
-    """Whole or not at all: a page may read it at this moment."""
-    part = file.with_suffix(".part")
-    part.write_bytes(msgspec.json.encode(work))
-    part.replace(file)
+            api.end_work(project, key, WorkState.FAILED, WorkOutcome(), now=time.time())
+        except StoreUnavailable:
+            _LOG.exception("that %s failed cannot be told", title)
+        finally:
+            project.store.close()

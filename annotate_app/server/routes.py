@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
+from typing import Annotated
 
 import msgspec
 from starlette.concurrency import run_in_threadpool
@@ -46,6 +47,8 @@ class _Exchange(Sent):
     grades: list[GradeEvent] = msgspec.field(default_factory=list)
     skips: list[SkipEvent] = msgspec.field(default_factory=list)
     shown: PairKey | None = None
+    window: Annotated[str, msgspec.Meta(max_length=64)] = ""
+    takes: bool = False
 
 
 class _Shown(Sent, kw_only=True):
@@ -107,7 +110,15 @@ class Desks:
             return sent
         person = person_of(request)
         receipts, desk = await run_in_threadpool(
-            api.exchange, self._project(), person, sent.grades, sent.skips, now=self._clock(), shown=sent.shown
+            api.exchange,
+            self._project(),
+            person,
+            sent.grades,
+            sent.skips,
+            now=self._clock(),
+            shown=sent.shown,
+            window=sent.window,
+            takes=sent.takes,
         )
         return self._answer(person, receipts, desk)
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
-from annotate_app.server.long_work import OutcomeTable, WorkOutcome
 from backend import api
 from backend.campaign.moments.model import ByShots, ByWindows
 from backend.campaign.nouns import Person
+from backend.campaign.serving.model import OutcomeTable, WorkOutcome
 from backend.ground.progress import Progress
 
 _SHOWN = 50

@@ -18,7 +18,6 @@ from starlette.routing import BaseRoute, Route
 
 from annotate_app.session import oidc
 from annotate_app.session.addresses import SIGN_IN_PATH
-from annotate_app.session.attempts import Attempts
 from annotate_app.session.auth import CSRF_COOKIE, SESSION_COOKIE
 from annotate_app.session.bodies import form
 from annotate_app.session.guard import is_own_page, set_cookie
@@ -41,7 +40,6 @@ class Sessions:
     def __init__(self, project: Callable[[], api.Project], clock: Callable[[], float] = time.time) -> None:
         self._project = project
         self._clock = clock
-        self._attempts = Attempts(clock)
         self._hashing: anyio.CapacityLimiter | None = None
 
     def routes(self) -> list[BaseRoute]:
@@ -72,7 +70,10 @@ class Sessions:
         if not _is_ours(request, fields):
             return sign_in_page(request, name=name, next_path=next_path, error=STALE, status=403)
         address = request.client.host if request.client else ""
-        wait_s = self._attempts.begin(name, address)
+        try:
+            wait_s = await self._begin(name, address)
+        except StoreUnavailable as error:
+            return sign_in_page(request, name=name, next_path=next_path, error=str(error), status=503)
         if wait_s:
             return sign_in_page(
                 request, name=name, next_path=next_path, error=_too_many(wait_s), status=429, wait_s=wait_s
@@ -85,7 +86,7 @@ class Sessions:
             return sign_in_page(request, name=name, next_path=next_path, error=str(refusal), status=401)
         except StoreUnavailable as error:
             return sign_in_page(request, name=name, next_path=next_path, error=str(error), status=503)
-        self._attempts.succeeded(name, address)
+        await run_in_threadpool(api.attempt_succeeded, self._project(), name, address)
         return _signed_in(request, token, next_path)
 
     async def single_sign_on(self, request: Request) -> Response:
@@ -141,7 +142,10 @@ class Sessions:
         if problem:
             return account_page(request, person, error=problem, status=status)
         address = request.client.host if request.client else ""
-        wait_s = self._attempts.begin(person.name, address)
+        try:
+            wait_s = await self._begin(person.name, address)
+        except StoreUnavailable as error:
+            return account_page(request, person, error=str(error), status=503)
         if wait_s:
             return account_page(request, person, error=_too_many(wait_s), status=429, wait_s=wait_s)
         old, new, session = fields.get("old", ""), fields.get("password", ""), request.cookies[SESSION_COOKIE]
@@ -155,7 +159,7 @@ class Sessions:
             return account_page(request, person, error=str(error), status=503)
         except ReelRankError as refusal:
             return account_page(request, person, error=_sentence(refusal), status=422)
-        self._attempts.succeeded(person.name, address)
+        await run_in_threadpool(api.attempt_succeeded, self._project(), person.name, address)
         return _signed_in(request, token, f"{_ACCOUNT_PATH}?changed")
 
     async def invitation(self, request: Request) -> Response:
@@ -193,6 +197,10 @@ class Sessions:
         """Whose session this is; the guard does not ask under /session/."""
         token = request.cookies.get(SESSION_COOKIE)
         return await run_in_threadpool(api.person_for, self._project(), token, now=self._clock()) if token else None
+
+    async def _begin(self, name: str, address: str) -> int:
+        """Counts an attempt to sign in; the seconds to wait instead, where there were too many."""
+        return await run_in_threadpool(api.begin_attempt, self._project(), name, address, now=self._clock())
 
     async def _slowly(self, check: Callable[[], str]) -> str:
         # A limiter belongs to the event loop it is first used in, so it is not made at import.

@@ -21,6 +21,7 @@ from backend.campaign.project.folder import Project
 from backend.campaign.quality import my_work as own_work
 from backend.campaign.quality import replies
 from backend.campaign.quality.model import MyReply, MyWork
+from backend.campaign.serving import windows
 from backend.ground.errors import NotAllowed, VideoUnreadable
 from backend.ground.ids import PairKey
 from backend.media.jobs import ClipJob, clip_job, gif, storyboard, with_context
@@ -57,10 +58,23 @@ def exchange(
     *,
     now: float,
     shown: PairKey | None = None,
+    window: str = "",
+    takes: bool = False,
 ) -> tuple[list[Receipt], Desk[ExamDesk]]:
     """What a browser does at every key press: hand in what it has, get receipts and the fresh desk.
 
-    Every event is committed by itself before the desk is filled, so that trouble with one never undoes another.
+    Every event is committed by itself before the desk is filled, so that trouble with one never undoes another. What a
+    window hands in counts, whichever window has the desk (see `Desk.elsewhere`).
+
+    Args:
+        project: the project.
+        person: whose desk it is.
+        grades: taken first.
+        skipped: taken after them.
+        now: seconds since 1970.
+        shown: the pair whose clip is on screen.
+        window: the name that the page gave itself.
+        takes: from now on this window has the desk, and no other of this person's.
 
     Raises:
         NotAllowed: leads have no desk, but to give the key of an exam.
@@ -68,7 +82,10 @@ def exchange(
     """
     sitting = _at_desk(project, person)
     receipts = _take_grades(project, sitting, grades, now=now) + _take_skips(project, sitting, skipped, now=now)
-    return receipts, _desk(project, sitting, now=now, shown=shown)
+    found = _desk(project, sitting, now=now, shown=shown)
+    if windows.is_elsewhere(project.store, sitting, window, takes=takes, now=now):
+        found = replace(found, elsewhere=True)
+    return receipts, found
 
 
 def exam_act(project: Project, person: Person, act: ExamAct, *, now: float) -> Desk[ExamDesk]:

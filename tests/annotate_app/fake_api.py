@@ -6,6 +6,7 @@ that the two cannot drift apart.
 
 import sys
 import types
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -64,6 +65,7 @@ from backend.campaign.review.model import (
     QueryReview,
     QueryShow,
 )
+from backend.campaign.serving import rules as serving
 from backend.campaign.steering.model import (
     Ahead,
     DayCount,
@@ -145,6 +147,8 @@ class Project:
     name: str = "Sitcom moments"
     people: dict[str, Person] = field(default_factory=dict)
     sessions: dict[str, str] = field(default_factory=dict)
+    attempts: defaultdict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
+    windows: list[tuple[str, str, bool]] = field(default_factory=list)
     gold: GoldReport = field(default_factory=lambda: GoldReport(0, (0, 0, 0, 0, 0), new_campaign().gold, 0, 0.0))
     golden: list[GoldPerson] = field(default_factory=list)
     invitations: dict[str, str] = field(default_factory=dict)
@@ -218,6 +222,21 @@ def sign_in(project: Project, name: str, password: str, *, now: float) -> str:
     token = f"token-of-{name}"
     project.sessions[token] = name
     return token
+
+
+def begin_attempt(project: Project, name: str, address: str, *, now: float) -> int:
+    _require_store(project)
+    who = serving.counted_as(name, address)
+    wait_s = serving.wait_s({kind: project.attempts[digest] for kind, digest in who.items()}, now=now)
+    for digest in () if wait_s else who.values():
+        project.attempts[digest].append(now)
+    return wait_s
+
+
+def attempt_succeeded(project: Project, name: str, address: str) -> None:
+    who = serving.counted_as(name, address)
+    project.attempts.pop(who["name"])
+    project.attempts[who["address"]].pop()
 
 
 def person_for(project: Project, token: str, *, now: float) -> Person | None:
@@ -308,9 +327,12 @@ def exchange(
     *,
     now: float,
     shown: PairKey | None = None,
+    window: str = "",
+    takes: bool = False,
 ) -> tuple[list[Receipt], Desk]:
     _require_store(project)
     annotator_of(project, person)
+    project.windows.append((person.name, window, takes))
     receipts = record_grades(project, person, grades, now=now)
     for event in skips:
         project.skips[event.key] = event

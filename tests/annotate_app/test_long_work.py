@@ -9,15 +9,16 @@ from pathlib import Path
 import pytest
 
 from annotate_app.server import long_work, set_up_work
-from annotate_app.server.long_work import LongWork, WorkOutcome, WorkState
 from annotate_app.server.set_up_work import HowToMeasure
 from backend import api
 from backend.campaign.nouns import Person, Role
 from backend.campaign.people import accounts as people
+from backend.campaign.serving.model import LongWork, WorkOutcome, WorkState
 from backend.ground import processes
 from backend.ground.errors import NotAllowed, ProjectError
 from backend.ground.ids import AnnotatorId
 from backend.ground.progress import Progress
+from backend.store.connection import writing
 from support import NOW
 
 USUAL = HowToMeasure(Fraction(3), None)
@@ -48,8 +49,8 @@ def futures(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Future[None], Callabl
     return begun
 
 
-def found(project: api.Project) -> LongWork:
-    work = long_work.look(project)
+def found(project: api.Project, lead: Person) -> LongWork:
+    work = api.look_at_work(project, lead, now=time.time())
     assert work is not None
     return work
 
@@ -57,9 +58,10 @@ def found(project: api.Project) -> LongWork:
 def three_steps(project: api.Project, lead: Person, told: list[LongWork], *, progress: Progress) -> WorkOutcome:
     for done in range(4):
         progress("counting", done, 3)
-        told.append(found(project))
-        if done in (0, 3):  # what comes in between may be told a moment later
-            assert long_work.in_menu(project) == {"Set up": "100 %" if done else "0 %"}
+        while (work := found(project, lead)).done != done or not work.total:
+            time.sleep(0.01)  # it is told by a thread beside
+        told.append(work)
+        assert long_work.in_menu(project, lead) == {"Set up": ("0 %", "33 %", "66 %", "100 %")[done]}
     return WorkOutcome(["Three were counted."])
 
 
@@ -67,43 +69,76 @@ def refuses(project: api.Project, lead: Person, *, progress: Progress) -> WorkOu
     raise ProjectError("this cannot be done: do that first")
 
 
+def in_one_transaction(project: api.Project, lead: Person, *, progress: Progress) -> WorkOutcome:
+    with writing(project.store):
+        progress("writing", 1, 2)
+        time.sleep(0.1)  # long enough for the thread beside to try
+        progress("writing", 2, 2)
+    return WorkOutcome(["Written."])
+
+
 def test_everybody_sees_how_far_it_is_and_what_came_of_it(
-    project: api.Project, lead: Person, futures: list[tuple[Future[None], Callable[[], None]]]
+    project: api.Project,
+    lead: Person,
+    futures: list[tuple[Future[None], Callable[[], None]]],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    assert long_work.look(project) is None
-    told: list[LongWork] = []
-    long_work.begin(project, lead, "a step", "Counting", three_steps, told, asked={"file": "a.csv"}, now=NOW)
-    assert found(project) == LongWork("a step", "Counting", "Lea", NOW, asked={"file": "a.csv"})
-    long_work.put_away(project)
+    monkeypatch.setattr(long_work, "_EVERY_S", 0.01)
+    now, told = time.time(), list[LongWork]()
+    long_work.begin(project, lead, "a step", "Counting", three_steps, told, asked={"file": "a.csv"}, now=now)
+    assert found(project, lead) == LongWork("a step", "Counting", "Lea", now, asked={"file": "a.csv"})
     with pytest.raises(ProjectError, match="Counting is under way, begun by Lea: wait until it is done"):
-        long_work.begin(project, lead, "another", "More", refuses, now=NOW)
-    assert long_work.in_menu(project) == {"Set up": "working"}
+        long_work.begin(project, lead, "another", "More", refuses, now=now)
+    assert long_work.in_menu(project, lead) == {"Set up": "working"}
     ((future, do),) = futures
     do()
     assert {(one.state, one.what, one.total) for one in told} == {(WorkState.UNDER_WAY, "counting", 3)}
-    assert (told[0].done, told[-1].done) == (0, 3)
     future.set_result(None)
-    assert long_work.in_menu(project) == {}
-    ended = found(project)
+    assert long_work.in_menu(project, lead) == {}
+    ended = found(project, lead)
     assert (ended.state, ended.outcome.sentences, ended.asked) == (
         WorkState.DONE,
         ["Three were counted."],
         {"file": "a.csv"},
     )
-    long_work.put_away(project)
-    assert long_work.look(project) is None
+
+
+def test_an_act_may_tell_how_far_it_is_in_the_middle_of_its_transaction(
+    project: api.Project,
+    lead: Person,
+    futures: list[tuple[Future[None], Callable[[], None]]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(long_work, "_EVERY_S", 0.01)
+    long_work.begin(project, lead, "a step", "Writing", in_one_transaction, now=time.time())
+    futures[0][1]()
+    assert (found(project, lead).state, found(project, lead).outcome.sentences) == (WorkState.DONE, ["Written."])
+
+
+def test_what_is_silent_for_long_says_that_it_is_there(
+    project: api.Project, lead: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(long_work, "_EVERY_S", 0.01)
+    monkeypatch.setattr(long_work, "_HERE_S", 0.02)
+    heard: list[tuple[str, int, int]] = []
+    monkeypatch.setattr(api, "tell_work", lambda p, key, *told, now: heard.append(told))
+    with long_work._Telling(project, "a key"):
+        while len(heard) < 3:
+            time.sleep(0.01)
+    assert heard[:3] == [("", 0, 0)] * 3
 
 
 def test_a_refusal_is_told_and_the_next_act_may_begin(
     project: api.Project, lead: Person, futures: list[tuple[Future[None], Callable[[], None]]]
 ) -> None:
-    long_work.begin(project, lead, "a step", "Counting", refuses, now=NOW)
+    long_work.begin(project, lead, "a step", "Counting", refuses, now=time.time())
     futures[0][1]()
     futures[0][0].set_result(None)
-    assert (found(project).state, found(project).refusal) == (WorkState.REFUSED, "this cannot be done: do that first")
-    assert long_work.in_menu(project) == {"Set up": "refused"}
-    long_work.begin(project, lead, "a step", "Counting", refuses, now=NOW + 1)
-    assert found(project).state is WorkState.UNDER_WAY
+    told = found(project, lead)
+    assert (told.state, told.refusal) == (WorkState.REFUSED, "this cannot be done: do that first")
+    assert long_work.in_menu(project, lead) == {"Set up": "refused"}
+    long_work.begin(project, lead, "a step", "Counting", refuses, now=time.time())
+    assert found(project, lead).state is WorkState.UNDER_WAY
 
 
 def test_a_process_that_dies_is_told(
@@ -112,29 +147,10 @@ def test_a_process_that_dies_is_told(
     futures: list[tuple[Future[None], Callable[[], None]]],
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    long_work.begin(project, lead, "a step", "Counting", refuses, now=NOW)
+    long_work.begin(project, lead, "a step", "Counting", refuses, now=time.time())
     futures[0][0].set_exception(MemoryError("killed"))
-    assert found(project).state is WorkState.FAILED
+    assert found(project, lead).state is WorkState.FAILED
     assert "Counting failed" in caplog.text
-
-
-def test_a_server_that_starts_again_says_that_the_work_was_cut_short(
-    project: api.Project,
-    lead: Person,
-    futures: list[tuple[Future[None], Callable[[], None]]],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    long_work.begin(project, lead, "a step", "Counting", refuses, now=NOW)
-    monkeypatch.setattr(long_work, "_running", {})  # a new process knows of nothing
-    assert found(project).state is WorkState.CUT_SHORT
-    long_work.begin(project, lead, "a step", "Counting", refuses, now=NOW + 1)
-    assert found(project).began_at == NOW + 1
-
-
-def test_what_cannot_be_read_is_nothing(project: api.Project) -> None:
-    project.work.parent.mkdir(exist_ok=True)
-    project.work.write_text('{"of": "another version"}')
-    assert long_work.look(project) is None
 
 
 def test_the_act_asks_the_gate(project: api.Project, tmp_path: Path) -> None:
@@ -146,9 +162,7 @@ def test_the_act_asks_the_gate(project: api.Project, tmp_path: Path) -> None:
 def test_in_a_process_of_its_own_it_goes_on_without_anybody(project: api.Project, lead: Person, tmp_path: Path) -> None:
     folder = tmp_path / "no videos"
     folder.mkdir()
-    long_work.begin(project, lead, "videos", "Measuring", set_up_work.take_videos, folder, USUAL, now=NOW)
-    future = long_work._running[project.work]
-    future.result(timeout=60)
-    while found(project).state is WorkState.UNDER_WAY:  # it tells once its process has ended
-        time.sleep(0.01)
-    assert (found(project).state, found(project).refusal) == (WorkState.REFUSED, f"{folder}: no video file is in it")
+    begun = time.time()
+    long_work.begin(project, lead, "videos", "Measuring", set_up_work.take_videos, folder, USUAL, now=begun).result(60)
+    told = found(project, lead)
+    assert (told.state, told.refusal) == (WorkState.REFUSED, f"{folder}: no video file is in it")

@@ -324,6 +324,7 @@ def test_an_exchange_saves_grades_and_brings_the_desk(client: TestClient, projec
             "skipped": 0,
             "replies": 0,
             "warned": False,
+            "elsewhere": False,
             "exam": None,
         },
     }
@@ -365,6 +366,9 @@ def test_what_is_on_screen_is_told_by_itself_or_with_an_exchange_and_answered_wi
     client.post("/desk/exchange", json={"shown": "pair8"}, headers=JSON)
     client.post("/desk/exchange", json={"shown": None}, headers=JSON)
     assert project.shown == [("Ana", "pair7"), ("Ana", "pair8")]
+    client.post("/desk/exchange", json={"window": "w", "takes": True}, headers=JSON)
+    assert project.windows == [("Ana", "", False), ("Ana", "", False), ("Ana", "w", True)]
+    assert client.post("/desk/exchange", json={"window": "w" * 65}, headers=JSON).status_code == 400
     assert client.post("/desk/shown", json={"person": 3, "pair": "pair7"}, headers=JSON).status_code == 401
     assert client.post("/desk/shown", json={"person": 2}, headers=JSON).status_code == 400
     assert client.post("/desk/shown", json={"pair": "pair7"}).status_code == 403

@@ -3,6 +3,7 @@
 import math
 import re
 import shutil
+import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from functools import partial
@@ -11,8 +12,6 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from annotate_app.server import long_work
-from annotate_app.server.long_work import LongWork, OutcomeTable, WorkOutcome, WorkState
 from annotate_app.session import auth
 from backend import api
 from backend.campaign.activity.model import ActivityFilter, ActivityGroup
@@ -20,6 +19,7 @@ from backend.campaign.demo import clips
 from backend.campaign.moments.model import Origin
 from backend.campaign.nouns import Person, Role
 from backend.campaign.people import accounts as people
+from backend.campaign.serving.model import OutcomeTable, WorkOutcome, WorkState
 from backend.ground import processes
 from reading import read
 from support import NOW, Judging
@@ -204,7 +204,7 @@ def test_moments_are_proposed_from_the_videos_alone(
     assert "Describing is closed" in "".join(one.proto.body for one in app.get("html"))
 
 
-def test_what_the_form_lacks_is_said_before_any_work(open_page: Open, project: api.Project) -> None:
+def test_what_the_form_lacks_is_said_before_any_work(open_page: Open, project: api.Project, lead: Person) -> None:
     app = open_page()
     for file, columns, told in (
         ("", "", "choose an annotation file first"),
@@ -215,7 +215,7 @@ def test_what_the_form_lacks_is_said_before_any_work(open_page: Open, project: a
         app.text_input(key="set_up_columns").set_value(columns)
         app.button(key="look_at_file").click().run()
         assert told in words(app)
-        assert long_work.look(project) is None
+        assert api.look_at_work(project, lead, now=NOW) is None
     app.text_input(key="set_up_columns").set_value("")
     app.text_input(key="set_up_file_fps").set_value("0")
     app.button(key="look_at_file").click().run()
@@ -230,21 +230,19 @@ def test_what_the_form_lacks_is_said_before_any_work(open_page: Open, project: a
     ],
 )
 def test_whatever_became_of_the_work_is_told(
-    open_page: Open, project: api.Project, state: WorkState, told: str
+    open_page: Open, project: api.Project, lead: Person, state: WorkState, told: str
 ) -> None:
-    project.work.parent.mkdir(exist_ok=True)
-    long_work._write(project.work, LongWork("videos", "Measuring *all*", "Lea", NOW, state))
+    silent_since = time.time() - 61  # nobody says that a process was killed with its server
+    key = api.begin_work(project, lead, "videos", "Measuring *all*", {}, now=silent_since)
+    if state is not WorkState.CUT_SHORT:
+        api.end_work(project, key, state, WorkOutcome(), now=silent_since)
     assert f"Measuring *all* {told}" in words(open_page()).replace("**Measuring *all***", "Measuring *all*")
 
 
-def test_work_under_way_is_shown_to_every_lead(
-    open_page: Open, project: api.Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    project.work.parent.mkdir(exist_ok=True)
-    long_work._write(
-        project.work, LongWork("videos", "Measuring", "Max", NOW, what="measuring videos", done=3, total=9)
-    )
-    monkeypatch.setattr(long_work, "_running", {project.work: Future()})
+def test_work_under_way_is_shown_to_every_lead(open_page: Open, project: api.Project) -> None:
+    other = people.add(project.store, api.OPERATOR, "Max", Role.LEAD, now=NOW)
+    key = api.begin_work(project, other, "videos", "Measuring", {}, now=time.time())
+    api.tell_work(project, key, "measuring videos", 3, 9, now=time.time())
     app = open_page()
     assert "Begun by Max" in words(app)
     assert [(one.proto.value, read(one.proto.text)) for one in app.get("progress")] == [
@@ -252,10 +250,10 @@ def test_work_under_way_is_shown_to_every_lead(
     ]
 
 
-def test_the_cells_of_an_outcome_are_shown_as_they_are(open_page: Open, project: api.Project) -> None:
-    project.work.parent.mkdir(exist_ok=True)
+def test_the_cells_of_an_outcome_are_shown_as_they_are(open_page: Open, project: api.Project, lead: Person) -> None:
     outcome = WorkOutcome(["<b>1</b> *new*"], [OutcomeTable(["Video"], [["a_b_c :smile:"]])])
-    long_work._write(project.work, LongWork("videos", "Measuring", "Lea", NOW, WorkState.DONE, outcome=outcome))
+    key = api.begin_work(project, lead, "videos", "Measuring", {}, now=NOW)
+    api.end_work(project, key, WorkState.DONE, outcome, now=NOW)
     app = open_page()
     assert "<b>1</b> *new*" in words(app)
     assert read(app.table[0].value["Video"][0]) == "a_b_c :smile:"

@@ -50,6 +50,9 @@ LEADS: dict[str, Call] = {
     "practice_offers": lambda p, who: api.practice_offers(p, who, "a text"),
     "practice_texts": api.practice_texts,
     "withdraw_practice": lambda p, who: api.withdraw_practice(p, who, 999, now=NOW),
+    "begin_work": lambda p, who: api.begin_work(p, who, "a step", "An act", {}, now=NOW),
+    "look_at_work": lambda p, who: api.look_at_work(p, who, now=NOW),
+    "put_work_away": lambda p, who: api.put_work_away(p, who, now=NOW),
     "decide_rewrite": lambda p, who: api.decide_rewrite(p, who, 999, None, now=NOW),
     "explain_exam_item": lambda p, who: api.explain_exam_item(p, who, 999, "why", now=NOW),
     "gif_for": lambda p, who: api.gif_for(p, who, PAIR),
@@ -258,10 +261,15 @@ SIGNED_IN: dict[str, Call] = {
     "may_describe": api.may_describe,
     "practice_clip": lambda p, who: api.practice_clip(p, who, practice_key(p)),
     "storyboard_for": lambda p, who: api.storyboard_for(p, who, first_pair(p)),
+    "take_draft": lambda p, who: api.take_draft(p, who, "a page", now=NOW),
     "report_clip": lambda p, who: api.report_clip(p, who, first_pair(p), "why", now=NOW),
 }
-# These say who somebody is, so nobody is known before them: a password, a link or a session is the way in.
+# These say who somebody is, so nobody is known before them: a password, a link or a session is the way in. What
+# somebody had typed is kept once their session has ended.
 WAYS_IN = {
+    "attempt_succeeded",
+    "begin_attempt",
+    "keep_draft",
     "accept_invitation",
     "accept_invitation_as",
     "change_password",
@@ -367,6 +375,8 @@ OWN_FILES = {
     "write_pool_figures",
     "write_study",
 }
+# Of long work by the key that beginning it gave: how it ended is told whatever became of the lead meanwhile.
+BY_KEY = {"end_work", "tell_work"}
 # The server opens its project before anybody is there.
 SERVER = {"open_project"}
 WALKED = {**LEADS, **IN_CHARGE, **ANNOTATORS, **SIGNED_IN}
@@ -413,7 +423,7 @@ def functions() -> set[str]:
 
 
 def test_every_function_of_the_api_is_in_one_class() -> None:
-    classes = [LEADS, IN_CHARGE, ANNOTATORS, SIGNED_IN, WAYS_IN, MACHINE, OWN_FILES, SERVER]
+    classes = [LEADS, IN_CHARGE, ANNOTATORS, SIGNED_IN, WAYS_IN, BY_KEY, MACHINE, OWN_FILES, SERVER]
     assert functions() == set().union(*classes), "say who may call it, and why, in this file"
     assert len(functions()) == sum(len(one) for one in classes)
 

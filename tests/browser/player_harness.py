@@ -87,6 +87,7 @@ class FakeDesk:
     skipped: int = 0
     replies: int = 0
     lose_answers: int = 0
+    window: str = ""  # which has the desk
     paused: bool = False
     full_disk: bool = False  # clips still come
     campaign: Campaign = field(default_factory=new_campaign)
@@ -178,7 +179,9 @@ class FakeDesk:
         if self.lose_answers > 0:
             self.lose_answers -= 1
             return PlainTextResponse("the answer got lost", 502)
-        return JSONResponse({"receipts": receipts, "desk": self.desk()})
+        if body["takes"]:
+            self.window = body["window"]
+        return JSONResponse({"receipts": receipts, "desk": self.desk() | {"elsewhere": body["window"] != self.window}})
 
     async def broken(self, request: Request) -> Response:
         """Note the report."""

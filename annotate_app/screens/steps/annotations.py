@@ -10,11 +10,11 @@ from annotate_app.plain import plain
 from annotate_app.screens.steps.measuring import measuring, measuring_asked, measuring_options
 from annotate_app.screens.steps.step import SetUpStep, StepStanding
 from annotate_app.server import long_work, set_up_work, uploads
-from annotate_app.server.long_work import LongWork
 from annotate_app.widgets import look, wording
 from annotate_app.widgets.upload import upload
 from backend import api
 from backend.campaign.nouns import Person
+from backend.campaign.serving.model import LongWork
 from backend.ground.errors import ProjectError
 
 KEY = "annotations"
@@ -43,7 +43,7 @@ def take() -> None:
     """Callback of the button beside what was looked at: import that very file, read in the same way."""
 
     def act(project: api.Project, lead: Person) -> None:
-        work = long_work.look(project)
+        work = api.look_at_work(project, lead, now=time.time())
         if work is None or work.step != KEY or _LOOKED not in work.asked:
             raise ProjectError("what was looked at was put away by somebody: look at the file again")
         title = f"Importing {Path(work.asked['file']).name}"

@@ -11,12 +11,12 @@ from annotate_app.screens.steps.encoder import encoder_box
 from annotate_app.screens.steps.step import SetUpStep, StepStanding
 from annotate_app.server import candidates_work, long_work, uploads
 from annotate_app.server.candidates_work import CandidatesAsked
-from annotate_app.server.long_work import LongWork
 from annotate_app.widgets import look, wording
 from annotate_app.widgets.upload import upload
 from annotate_app.widgets.waiting import WayThere
 from backend import api
 from backend.campaign.nouns import Person
+from backend.campaign.serving.model import LongWork
 from backend.ground.errors import ProjectError
 
 KEY = "candidates"
@@ -56,7 +56,7 @@ def take() -> None:
     """Callback of the button beside what was looked at: those very runs, pooled in the same way."""
 
     def act(project: api.Project, lead: Person) -> None:
-        work = long_work.look(project)
+        work = api.look_at_work(project, lead, now=time.time())
         if work is None or work.step != KEY or _LOOKED not in work.asked:
             raise ProjectError("what was looked at was put away by somebody: look at the runs again")
         asked = msgspec.json.decode(work.asked[_LOOKED], type=CandidatesAsked)

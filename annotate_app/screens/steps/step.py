@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from annotate_app.server.long_work import LongWork
 from backend import api
 from backend.campaign.nouns import Person
+from backend.campaign.serving.model import LongWork
 
 
 class StepStanding(NamedTuple):

@@ -91,7 +91,7 @@ def _not_taken(project: api.Project, lead: Person) -> None:
         return
     taken = {project.file(one.path).resolve() for one in api.video_states(project, lead) if one.path}
     left = [file.name for file in sent if file.resolve() not in taken]
-    if left and long_work.look(project) is None:
+    if left and api.look_at_work(project, lead, now=time.time()) is None:
         st.caption(plain(f"Sent, and not taken: {', '.join(left)}"))
         st.button("Take what was sent", key="take_sent", on_click=_take, args=(None,))
 

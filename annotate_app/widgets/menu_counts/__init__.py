@@ -14,7 +14,7 @@ from annotate_app.widgets import waiting
 from backend import api
 from backend.campaign.nouns import Person
 
-MORE: list[Callable[[api.Project], dict[str, str]]] = []
+MORE: list[Callable[[api.Project, Person], dict[str, str]]] = []
 """What else is told behind a title, by who knows: the server adds itself."""
 _HERE = Path(__file__).parent
 _mount = st.components.v2.component(
@@ -35,5 +35,5 @@ def told(project: api.Project, lead: Person) -> dict[str, object]:
     kept = waiting.now_waiting(project, lead)
     counts = waiting.counts(kept.waits, kept.stuck)
     for more in MORE:
-        counts |= more(project)
+        counts |= more(project, lead)
     return {"at": kept.at, "counts": {f"/{address(title)}": count for title, count in counts.items()}}

@@ -1,6 +1,7 @@
 // The player: connects keys and buttons, the desk, the clips and the server.
 
 const POLL_MS = 15000;
+const AWAY_MS = 60000;
 const RENEW_MS = 240000; // seats lapse after 15 minutes without a word from their holder
 const SPEEDS = [0.5, 1, 2];
 const SOUND = "reelrank.sound";
@@ -24,9 +25,10 @@ class Player {
     this.active = new ActiveTime(performance.now(), !document.hidden);
     this.work = newWork();
     this.trouble = "";
+    this.askedAt = 0;
     this.contexts = new Map();
-    this.windows = new Windows(data.person, () => this.standStill());
-    this.sync = new Sync(data.person, this.unsent, {
+    this.windows = new Windows(data.person, { stand: () => this.standStill(), taken: () => this.sync?.send() });
+    this.sync = new Sync(data.person, this.unsent, this.windows, {
       desk: (desk) => this.change(this.windows.standing ? { ...this.work, desk } : mergeDesk(this.work, desk, this.unsent)),
       receipt: (event, receipt) => this.receipt(event, receipt),
       change: () => this.synced(),
@@ -55,7 +57,7 @@ class Player {
     this.listen();
     const desk = { ...data.desk, items: data.desk.items.filter((item) => !acknowledged.has(item.pair)) };
     this.change(mergeDesk(this.work, desk, this.unsent));
-    if (this.unsent.size > 0 || desk.items.length < data.desk.items.length) this.sync.send();
+    if (this.windows.takes || this.unsent.size > 0 || desk.items.length < data.desk.items.length) this.sync.send();
     this.poll = setInterval(() => this.renew(), POLL_MS);
   }
 
@@ -83,7 +85,12 @@ class Player {
   }
 
   touch() {
-    this.active.touch(performance.now(), !document.hidden);
+    const now = performance.now();
+    this.active.touch(now, !document.hidden);
+    // Who comes back may have gone on in another browser meanwhile: asked before they grade a clip for nothing.
+    if (this.windows.standing || this.sync.running || now - Math.max(this.askedAt, this.sync.answeredAt) < AWAY_MS) return;
+    this.askedAt = now; // once, whether there is an answer or not
+    this.sync.send();
   }
 
   visibility() {
@@ -179,10 +186,9 @@ class Player {
   }
 
   goOn() {
-    this.windows.claim();
     this.unsent.adopt(); // what the other window could not send yet
+    this.windows.claim();
     this.draw();
-    this.sync.send();
   }
 
   grade(item, grade, now) {

@@ -2,8 +2,9 @@
 //
 // POST /desk/exchange {"person", "grades": [{"pair", "grade", "key", "active_ms", "elapsed_ms", "contexts",
 //                      "note" where it says something new}],
-//                      "skips": [{"pair", "kind", "reason", "key"}], "shown"}
+//                      "skips": [{"pair", "kind", "reason", "key"}], "shown", "window", "takes"}
 //   -> {"receipts": [{"key", "status": "saved" | "refused", "message"}], "desk": {...}}
+//   (desk.elsewhere: another window of this person, in whichever browser, has taken the desk since this one did)
 //   or 503 {"message"}: the database cannot be written just now; what has no receipt is sent again
 // POST /desk/shown {"person", "pair"} -> nothing. Tells that the pair's clip came on screen, beside whatever is under
 // way; when that fails nobody waits for it, because every exchange says again which clip is on screen ("shown").
@@ -14,8 +15,9 @@ const AT_ONCE = 50; // keeps a request below the 64 KiB that may outlive a close
 
 class Sync extends Delivery {
   /** @param on {desk(desk), receipt(event, receipt), change()} */
-  constructor(person, unsent, on) {
+  constructor(person, unsent, windows, on) {
     super(person, unsent, on.change);
+    this.windows = windows;
     this.on = on;
     this.broken = [];
     this.onScreen = null; // the pair whose clip a person sees
@@ -44,7 +46,7 @@ class Sync extends Delivery {
       };
       return { path: "/desk/broken", body: report, events: [], answered: told };
     }
-    if (this.unsent.size > 0 || (first && !this.act)) return this.exchange();
+    if (this.unsent.size > 0 || this.windows.takes || (first && !this.act)) return this.exchange();
     if (!this.act) return null;
     const done = (answer) => { // all answers went first
       this.act = null;
@@ -55,8 +57,13 @@ class Sync extends Delivery {
 
   exchange() {
     const events = this.batch();
-    const answered = (answer) => this.take(answer);
-    return { path: "/desk/exchange", body: wire(events, this.onScreen), events, answered };
+    const { key, takes } = this.windows;
+    const answered = (answer) => {
+      this.windows.answered(takes, answer.desk.elsewhere);
+      this.take(answer);
+    };
+    const body = { ...wire(events, this.onScreen), window: key, takes };
+    return { path: "/desk/exchange", body, events, answered };
   }
 
   take(answer) {

@@ -83,6 +83,8 @@ class Desk(Generic[First]):
     """Replies to this person's notes that they have not read; only of pairs that are settled for good."""
     warned: bool = False
     """Whether the person is to be told that their grades were often far from what is right; not of which pairs."""
+    elsewhere: bool = False
+    """Whether another window of this person has taken the desk since the one that asks did."""
     exam: First | None = None
     """While something else comes before any pair (the exam), what it has to say; the items may be its own."""
 

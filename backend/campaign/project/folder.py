@@ -169,11 +169,6 @@ class Project:
         folder, profile = self.folder / CACHE_FOLDER / "clips", Profile(own.format, own.height)
         return ClipCache(folder, profile, own.context_s, int(own.cache_gb * GIB))
 
-    @property
-    def work(self) -> Path:
-        """Where it stands what a server has under way, and how far it has come."""
-        return self.folder / CACHE_FOLDER / "work.json"
-
     def stored_path(self, file: Path) -> str:
         """How a file's place is written down: relative if inside the project, so that the folder may move."""
         file = file.resolve()

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from hands import pair_on_show, player, press, saved
 from player_harness import PERSON, FakeDesk
@@ -164,6 +164,28 @@ class TestTwoWindows:
         saved(second)
         assert desk.grades() == {"p001": 4, "p002": 2}
         assert len(desk.stored) == 2
+
+    def test_whoever_goes_on_in_another_browser_is_told_with_the_next_answer(
+        self, desk: FakeDesk, open_page: Open, context: BrowserContext, browser: Browser, address: str
+    ) -> None:
+        first = open_page()
+        pair_on_show(first)
+        elsewhere = browser.new_context()  # no channel leads from one browser to another
+        second = elsewhere.new_page()
+        with second.expect_response("**/desk/exchange"):
+            second.goto(address)
+        press(second, "2")
+        saved(second)
+        expect(first.get_by_role("button", name="Go on here")).to_be_hidden()
+        press(first, "4")  # what was given before anything could be told counts
+        expect(first.get_by_role("heading", name="You are also grading in another window")).to_be_visible()
+        first.keyboard.press("1")
+        first.get_by_role("button", name="Go on here").click()
+        expect(player(first)).to_have_attribute("data-pair", "p002")
+        press(second, "3")
+        expect(second.get_by_role("heading", name="You are also grading in another window")).to_be_visible()
+        elsewhere.close()
+        assert [(event["pair"], event["grade"]) for event in desk.stored] == [("p001", 2), ("p001", 4), ("p002", 3)]
 
     def test_going_on_without_a_server_never_repeats_what_the_other_one_keeps(
         self, desk: FakeDesk, open_page: Open

@@ -1,0 +1,54 @@
+"""Long work as values, and what a draft may hold."""
+
+from enum import StrEnum
+
+import msgspec
+
+Typed = str | int | float | frozenset[str]
+"""What somebody typed or chose, by the name of its field."""
+
+
+class WorkState(StrEnum):
+    """What is so with an act."""
+
+    UNDER_WAY = "under way"
+    DONE = "done"
+    REFUSED = "refused"
+    """What it was asked cannot be done; the text says why."""
+    FAILED = "failed"
+    """By a mistake of ours, or because its process was killed; the log of the server says more."""
+    CUT_SHORT = "cut short"
+    """Nothing was heard of it for a while: its server stopped in the middle of it. Never kept, always found."""
+
+
+class OutcomeTable(msgspec.Struct, frozen=True):
+    """A table of an outcome; its cells are plain text."""
+
+    head: list[str]
+    rows: list[list[str]]
+
+
+class WorkOutcome(msgspec.Struct, frozen=True):
+    """What came out: sentences and tables, as plain text."""
+
+    sentences: list[str] = []
+    tables: list[OutcomeTable] = []
+
+
+class LongWork(msgspec.Struct, frozen=True):
+    """One act, as it stands: `done` of `total` steps of `what`; `total` is 0 as long as nobody has counted.
+
+    `step` is whose act it is, and `asked` what that step needs to know of it afterwards.
+    """
+
+    step: str
+    title: str
+    by: str
+    began_at: float
+    state: WorkState = WorkState.UNDER_WAY
+    what: str = ""
+    done: int = 0
+    total: int = 0
+    refusal: str = ""
+    outcome: WorkOutcome = WorkOutcome()
+    asked: dict[str, str] = {}

@@ -1,0 +1,226 @@
+"""Two front ends on one project that know nothing of each other, asked as browsers ask them; nginx in front."""
+
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from websockets.sync.client import connect
+
+from app_server import AppServer
+from backend import api
+from backend.campaign.judging.model import DeskState
+from backend.campaign.serving.model import WorkOutcome, WorkState
+from support import free_port
+
+_, _, PASSWORD = api.demo_people()
+GUIDE = Path(__file__).parents[2] / "docs" / "operations.md"
+
+
+class Visitor:
+    """A browser that may be sent to either front end: one cookie jar, as names of hosts have whatever their port."""
+
+    def __init__(self) -> None:
+        self.client = httpx.Client(timeout=30)
+
+    def sign_in(self, at: str, name: str, password: str = PASSWORD) -> int:
+        """The form of the page, sent back; the status of the answer."""
+        found = re.search(r'name="csrf" value="([^"]+)"', self.client.get(f"{at}/session/sign-in?other").text)
+        assert found is not None
+        fields = {"csrf": found[1], "name": name, "password": password}
+        return self.client.post(f"{at}/session/sign-in", data=fields).status_code
+
+    def sign_out(self, at: str) -> None:
+        """The button in the header."""
+        found = re.search(r'name="csrf" value="([^"]+)"', self.client.get(f"{at}/session/account").text)
+        assert found is not None
+        assert self.client.post(f"{at}/session/sign-out", data={"csrf": found[1]}).status_code == 303
+
+    def exchange(self, at: str, **sent: Any) -> dict[str, Any]:
+        """What the player sends at a key press."""
+        answer = self.client.post(f"{at}/desk/exchange", json=sent, headers={"X-ReelRank": "1"})
+        assert answer.status_code == 200, answer.text
+        told: dict[str, Any] = answer.json()
+        return told
+
+    def menu(self, at: str) -> dict[str, str]:
+        """What stands behind the titles of a lead's menu."""
+        answer = self.client.get(f"{at}/lead/waiting", headers={"X-ReelRank": "1"})
+        counts: dict[str, str] = answer.json()["counts"]
+        return counts
+
+
+@pytest.fixture(scope="module")
+def project(demo: Callable[..., Path], tmp_path_factory: pytest.TempPathFactory) -> api.Project:
+    """One for all tests of this file; each takes people of its own."""
+    return api.open_project(demo(tmp_path_factory.mktemp("two") / "project"))
+
+
+@pytest.fixture(scope="module")
+def servers(project: api.Project, serve: Callable[[Path], AppServer]) -> tuple[AppServer, AppServer]:
+    """The two front ends, as `reelrank serve` starts them."""
+    return serve(project.folder), serve(project.folder)
+
+
+@pytest.fixture
+def one(servers: tuple[AppServer, AppServer]) -> str:
+    """The address of the first."""
+    return servers[0].url
+
+
+@pytest.fixture
+def other(servers: tuple[AppServer, AppServer]) -> str:
+    """The address of the second."""
+    return servers[1].url
+
+
+def test_a_session_begun_at_one_holds_at_both_and_ends_at_both(one: str, other: str) -> None:
+    ana = Visitor()
+    assert ana.sign_in(one, "Ana") == 303
+    assert ana.client.get(f"{other}/session/account").status_code == 200
+    assert ana.exchange(other)["desk"]["items"] == ana.exchange(one)["desk"]["items"] != []
+    kept = httpx.Cookies(ana.client.cookies)
+    ana.sign_out(other)
+    for at in (one, other):
+        refused = httpx.post(f"{at}/desk/exchange", json={}, headers={"X-ReelRank": "1"}, cookies=kept)
+        assert refused.status_code == 401
+
+
+def test_attempts_to_sign_in_are_counted_together_however_many_come_at_once(one: str, other: str) -> None:
+    def guess(number: int) -> int:
+        return Visitor().sign_in((one, other)[number % 2], "Nobody", f"guess {number}")
+
+    with ThreadPoolExecutor(6) as pool:
+        answers = list(pool.map(guess, range(12)))
+    assert sorted(answers) == [401] * 8 + [429] * 4
+    assert Visitor().sign_in(one, "nobody ", PASSWORD) == 429
+    assert Visitor().sign_in(other, "Ana") == 303
+
+
+def test_one_window_has_the_desk_whichever_front_end_it_talks_to(one: str, other: str) -> None:
+    at_home, at_work = Visitor(), Visitor()  # two computers of one person
+    assert at_home.sign_in(one, "Ben") == at_work.sign_in(other, "Ben") == 303
+    assert not at_home.exchange(one, window="home", takes=True)["desk"]["elsewhere"]
+    assert not at_home.exchange(other, window="home")["desk"]["elsewhere"]
+    first = at_work.exchange(other, window="work", takes=True)["desk"]
+    assert not first["elsewhere"]
+    grade = {"pair": first["items"][0]["pair"], "grade": 3, "key": "given-before-it-was-told", "active_ms": 900}
+    told = at_home.exchange(one, window="home", grades=[grade])
+    assert told["desk"]["elsewhere"]
+    assert [receipt["status"] for receipt in told["receipts"]] == ["saved"]
+    assert not at_work.exchange(one, window="work")["desk"]["elsewhere"]
+    assert not at_home.exchange(other, window="home", takes=True)["desk"]["elsewhere"]
+    assert at_work.exchange(other, window="work")["desk"]["elsewhere"]
+
+
+def test_long_work_of_one_is_shown_by_all_and_found_dead_by_all(project: api.Project, one: str, other: str) -> None:
+    lea, now = Visitor(), time.time()
+    assert lea.sign_in(one, "Lea") == 303
+    lead = next(one.person for one in api.list_people(project, api.OPERATOR) if one.person.name == "Lea")
+    # This process is a third front end.
+    key = api.begin_work(project, lead, "videos", "Measuring", {}, now=now)
+    assert [lea.menu(at)["/set-up"] for at in (one, other)] == ["working"] * 2
+    api.tell_work(project, key, "measuring", 1, 4, now=now)
+    assert [lea.menu(at)["/set-up"] for at in (one, other)] == ["25 %"] * 2
+    api.tell_work(project, key, "measuring", 2, 4, now=now - 61)  # as if nothing had come since
+    assert [lea.menu(at)["/set-up"] for at in (one, other)] == ["cut short"] * 2
+    api.end_work(project, key, WorkState.DONE, WorkOutcome(), now=now)
+    assert [lea.menu(at).get("/set-up") for at in (one, other)] == [None] * 2
+
+
+def test_two_servers_killed_lose_nothing(servers: tuple[AppServer, AppServer], one: str, other: str) -> None:
+    cleo, guesser = Visitor(), Visitor()
+    assert cleo.sign_in(one, "Cleo") == 303
+    assert [guesser.sign_in((one, other)[n % 2], "Dan", "a guess") for n in range(9)] == [401] * 8 + [429]
+    desk = cleo.exchange(one, window="before", takes=True)["desk"]
+    assert desk["state"] == DeskState.READY
+    pairs = [item["pair"] for item in desk["items"][:2]]
+    for number, (at, pair) in enumerate(zip((one, other), pairs, strict=True)):
+        grade = {"pair": pair, "grade": number, "key": f"cleo-{number}", "active_ms": 900}
+        assert cleo.exchange(at, grades=[grade], window="before")["receipts"][0]["status"] == "saved"
+    for server in servers:
+        server.kill()
+    for server in servers:
+        server.start()
+    told = cleo.exchange(other, window="another")["desk"]  # still signed in, and the desk still has its window
+    assert (told["in_all"], told["elsewhere"]) == (2, True)
+    assert (told["previous"]["pair"], told["previous"]["grade"]) == (pairs[1], 1)
+    assert not cleo.exchange(one, window="before")["desk"]["elsewhere"]
+    assert guesser.sign_in(other, "Dan") == 429
+
+
+@pytest.fixture
+def proxy(servers: tuple[AppServer, AppServer], tmp_path: Path) -> Iterator[str]:
+    """nginx with the example of docs/operations.md: other ports, no certificate, and the answer names who gave it."""
+    program = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
+    if program is None:
+        pytest.skip("no nginx on the PATH")
+    (example,) = re.findall(r"```nginx\n(.*?)```", GUIDE.read_text(encoding="utf-8"), re.DOTALL)
+    port = free_port()
+    for was, now in (
+        ("listen 443 ssl;", f"listen 127.0.0.1:{port}; add_header X-Upstream $upstream_addr always;"),
+        ("127.0.0.1:8501", servers[0].url.removeprefix("http://")),
+        ("127.0.0.1:8502", servers[1].url.removeprefix("http://")),
+    ):
+        assert example.count(was) == 1, was
+        example = example.replace(was, now)
+    example = re.sub(r"\n *ssl_certificate.*", "", example)
+    places = "".join(f"{kind}_temp_path {tmp_path};" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
+    configuration = tmp_path / "nginx.conf"
+    configuration.write_text(
+        f"daemon off; pid {tmp_path}/pid; error_log stderr; events {{}} http {{ access_log off; {places}\n{example}}}"
+    )
+    with (tmp_path / "log").open("wb") as log:
+        nginx = subprocess.Popen([program, "-p", tmp_path, "-c", configuration], stderr=log, stdout=log)
+    try:
+        deadline = time.monotonic() + 20
+        while True:
+            try:
+                socket.create_connection(("127.0.0.1", port), timeout=1).close()
+                break
+            except OSError:
+                assert nginx.poll() is None, (tmp_path / "log").read_text()
+                assert time.monotonic() < deadline
+                time.sleep(0.02)
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        nginx.send_signal(signal.SIGTERM)
+        nginx.wait()
+
+
+def test_the_documented_proxy_keeps_a_browser_at_one_front_end_while_that_lives(
+    servers: tuple[AppServer, AppServer], project: api.Project, proxy: str
+) -> None:
+    visitors = [Visitor() for _ in range(8)]
+    with ThreadPoolExecutor(4) as pool:
+        assert {*pool.map(lambda visitor: visitor.sign_in(proxy, "Lea"), visitors)} == {303}
+
+    def front_ends_of(visitor: Visitor) -> set[str]:
+        asked = [visitor.client.get(f"{proxy}/session/account") for _ in range(3)]
+        assert {answer.status_code for answer in asked} == {200}
+        return {answer.headers["x-upstream"] for answer in asked}
+
+    found = [front_ends_of(visitor) for visitor in visitors]
+    assert [len(one) for one in found] == [1] * 8
+    (home,) = found[0]
+    visitor = visitors[0]
+    cookies = "; ".join(f"{name}={value}" for name, value in visitor.client.cookies.items())
+    with connect(
+        f"{proxy.replace('http', 'ws')}/_stcore/stream",
+        additional_headers={"Cookie": cookies, "Origin": proxy},
+        subprotocols=["streamlit"],  # type: ignore[list-item]
+    ) as page:
+        assert page.response is not None
+        assert page.response.headers["X-Upstream"] == home
+    dead = next(server for server in servers if server.url.endswith(home))
+    dead.kill()
+    assert front_ends_of(visitor) != {home}  # the same session, at the other one
+    dead.start()
