@@ -3,25 +3,21 @@
 import fcntl
 import os
 import shutil
-import sqlite3
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urljoin
 
 import pytest
-from argon2 import PasswordHasher
 from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, expect, sync_playwright
 
 from app_server import AppServer, Nursery, sign_in_unseen
 from backend import api
+from commands import reelrank
 from contexts import Contexts
 from support import is_free
 
-LEAD, _, PASSWORD = api.demo_people()
+PASSWORD = api.demo_people()[2]
 VIEWPORT: ViewportSize = {"width": 1280, "height": 800}
 SHELL, *WHOLE = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 ARGUMENTS = [
@@ -72,13 +68,6 @@ def open_page(browser: Browser) -> Iterator[Callable[..., Page]]:
     yield opened
     for context in contexts:
         context.close()
-
-
-def sign_in_fast(project: Path) -> None:
-    """Let the demo's password cost next to nothing here: somebody signs in two hundred times."""
-    hashed = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1).hash(PASSWORD)
-    with closing(sqlite3.connect(project / "reelrank.db")) as db, db:
-        db.execute("UPDATE annotator SET password_hash = ? WHERE password_hash IS NOT NULL", [hashed])
 
 
 @pytest.fixture(scope="package")
@@ -197,10 +186,8 @@ def demo(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Callable[.
             part = tmp_path_factory.mktemp("demo") / "project"
             if judged:
                 shutil.copytree(build(False), part)
-            command = [sys.executable, "-m", "backend", "demo", str(part), "--no-serve", *["--judged"] * judged]
-            done = subprocess.run(command, capture_output=True, text=True, check=False)
-            assert done.returncode == 0, done.stderr
-            sign_in_fast(part)
+            # Here, where passwords cost next to nothing: somebody signs in two hundred times.
+            reelrank("demo", part, "--no-serve", *["--judged"] * judged)
             part.rename(built)
         return built
 

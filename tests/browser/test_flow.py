@@ -2,8 +2,6 @@
 
 import json
 import sqlite3
-import subprocess
-import sys
 import time
 import zipfile
 from collections.abc import Callable
@@ -18,6 +16,7 @@ from app_server import AppServer, sign_in
 from axe import passes_axe
 from backend import api
 from backend.campaign.nouns import Role
+from commands import reelrank
 from hands import next_clip_is_here, pair_on_show, press, saved
 from support import have_read, small_clips
 
@@ -27,13 +26,6 @@ MAIN = "[data-testid='stMainBlockContainer']"
 LEAD, ANNOTATORS, PASSWORD = api.demo_people()
 BATCH = 20
 Enter = Callable[..., Page]
-
-
-def reelrank(*arguments: object) -> None:
-    """Run a command; its messages if it fails."""
-    command = [sys.executable, "-m", "backend", *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
 
 
 @pytest.fixture(scope="module")
@@ -191,12 +183,8 @@ def test_from_the_first_grade_to_a_score(enter: Enter, server: AppServer, tmp_pa
     best_first = sorted(documents[0]["relevant_moment"], key=lambda moment: -moment["relevance"])
     run = {documents[0]["query_id"]: [[m["video_name"], *m["timestamp"], 1 / n] for n, m in enumerate(best_first, 1)]}
     (tmp_path / "run.json").write_text(json.dumps(run))
-    scored = subprocess.run(
-        [sys.executable, "-m", "backend", "evaluate", "--truth", truth, "--run", tmp_path / "run.json", "--json", "-"],
-        capture_output=True,
-        check=True,
-    )
-    measures = json.loads(scored.stdout)["runs"][0]["measures"]
+    scored = reelrank("evaluate", "--truth", truth, "--run", tmp_path / "run.json", "--json", "-")
+    measures = json.loads(scored)["runs"][0]["measures"]
     assert measures.keys() >= {"ndcg@10,0.3", "ndcg@40,0.7"}
     assert {value for key, value in measures.items() if key.startswith("ndcg")} == {1.0}
 

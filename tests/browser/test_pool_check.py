@@ -3,8 +3,6 @@
 import json
 import re
 import sqlite3
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from contextlib import closing
@@ -17,6 +15,7 @@ import demo_pools
 from app_server import AppServer
 from backend import api
 from backend.campaign.nouns import Role
+from commands import reelrank
 from hands import pair_on_show, player, press, saved
 from support import have_read
 
@@ -29,9 +28,8 @@ def server(tmp_path_factory: pytest.TempPathFactory, serve: Callable[[Path], App
     """A check of two queries of the demo's clips, each with a positive and a negative, made by the command."""
     folder = tmp_path_factory.mktemp("pools")
     pools = demo_pools.write(folder / "pools.json")
-    command = [sys.executable, "-m", "backend", "mvmr", "check", str(pools), str(folder / "check")]
-    options = ["--videos", str(demo_pools.CLIPS), "--queries", "2", "--negatives", "1", "--seed", "2"]
-    subprocess.run([*command, *options], check=True)
+    options = ("--videos", demo_pools.CLIPS, "--queries", 2, "--negatives", 1, "--seed", 2)
+    reelrank("mvmr", "check", pools, folder / "check", *options)
     project = api.open_project(folder / "check")
     for name in (LEAD, ANA, BEN, CLEO, DAN):
         role = Role.LEAD if name == LEAD else Role.ANNOTATOR
@@ -122,8 +120,7 @@ def test_a_check_from_the_first_key_to_the_report(enter: Callable[..., Page], se
     card.get_by_role("button", name="Decide").click()
     expect(card).to_have_count(0)
 
-    command = [sys.executable, "-m", "backend", "mvmr", "check-report", str(server.project), "--json"]
-    found = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    found = json.loads(reelrank("mvmr", "check-report", server.project, "--json"))
     assert [(found[kind]["wrong"], found[kind]["settled"]) for kind in ("positives", "negatives", "together")] == [
         *((1, 2), (1, 2), (2, 4))
     ]

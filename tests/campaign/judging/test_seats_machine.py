@@ -190,6 +190,7 @@ class Campaign(RuleBasedStateMachine):
         self.presses = count()
         self.grades: dict[int, dict[int, int]] = defaultdict(dict)
         self.rows = 0
+        self.read: tuple[tuple[int, int], Tables] | None = None
         self.acts: dict[int, list[tuple[str, int | None]]] = defaultdict(list)
         """What leads did about a pair and did not take back: (what, relevance)."""
         self.act_count: Counter[int] = Counter()
@@ -633,6 +634,15 @@ class Campaign(RuleBasedStateMachine):
         return {other for other in self.pair_ids if self.moment_of[other] == self.moment_of[pair]}
 
     def tables(self) -> Tables:
+        """The rows as they are; read anew only after something was written, by us or through another connection."""
+        others = self.sql.execute("PRAGMA data_version").fetchone()[0]
+        written = (self.sql.total_changes, others)
+        if self.read is None or self.read[0] != written:
+            self.read = written, self.read_anew()
+        acts = {pair: [what for what, _ in done] for pair, done in self.acts.items()}
+        return dataclasses.replace(self.read[1], acts=acts)
+
+    def read_anew(self) -> Tables:
         seats: dict[int, dict[int, tuple[int | None, float | None]]] = defaultdict(dict)
         shown = set()
         for pair, n, who, until, at in self.sql.execute(
@@ -656,8 +666,7 @@ class Campaign(RuleBasedStateMachine):
         skips = {
             tuple(row) for row in self.sql.execute("SELECT pair_id, annotator_id FROM skip WHERE lifted_at IS NULL")
         }
-        acts = {pair: [what for what, _ in done] for pair, done in self.acts.items()}
-        return Tables(seats, dict(standing), judgements, graded_at, shown, verdicts, blocked, skips, acts)
+        return Tables(seats, dict(standing), judgements, graded_at, shown, verdicts, blocked, skips, {})
 
     def everything(self) -> list[Any]:
         """Every row of every table that an act may change."""
