@@ -19,10 +19,12 @@ from xdist.workermanage import WorkerController
 from backend import api
 from backend.campaign.nouns import Role
 from backend.campaign.people import accounts as people
+from backend.campaign.project import folder as projects
 from backend.campaign.release import export
 from backend.campaign.release.statistics import figures
 from backend.encoders import sentence
 from backend.store import connection
+from postgres import Cluster, binary
 from support import MOMENTS, NOW, PEOPLE, Judging, WordEncoder, have_read
 
 # Nothing in the default run may reach a network: the encoder that runs travels inside a package.
@@ -77,6 +79,23 @@ class _ByFile(LoadScopeScheduling):
 
 def _turn(file: str) -> tuple[int, str]:
     return LONG.index(file) if file in LONG else len(LONG), file
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Iterator[Cluster]:
+    """A PostgreSQL of this process's tests, which skip where there is none."""
+    if binary("initdb") is None:
+        pytest.skip("no PostgreSQL here (no initdb)")
+    cluster = Cluster()
+    cluster.start()
+    yield cluster
+    cluster.remove()
+
+
+@pytest.fixture
+def engine() -> str:
+    """What keeps the databases of projects; a file of tests may ask for both."""
+    return "sqlite"
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -187,9 +206,28 @@ def judging_made(corpus_folder: Path, tmp_path_factory: pytest.TempPathFactory) 
     return Judging(project, lead, annotators)
 
 
+@pytest.fixture(scope="session")
+def judging_moved(judging_made: Judging, cluster: Cluster) -> str:
+    """The name of the database that `judging` copies where PostgreSQL keeps it."""
+    folder = Path(shutil.copytree(judging_made.project.folder, judging_made.project.folder.parent / "moved"))
+    name = cluster.new()
+    api.move(folder, cluster.address(name), now=NOW)
+    return name
+
+
 @pytest.fixture
-def judging(judging_made: Judging, corpus_project: api.Project) -> Judging:
+def judging(
+    judging_made: Judging, corpus_project: api.Project, engine: str, request: pytest.FixtureRequest
+) -> Iterator[Judging]:
     """Two validation queries and one test query, 20 pairs each, a lead, and four annotators who read the guideline."""
     corpus_project.store.close()
-    shutil.copytree(judging_made.project.folder, corpus_project.folder, dirs_exist_ok=True)
-    return Judging(corpus_project, judging_made.lead, [*judging_made.annotators])
+    project = corpus_project
+    shutil.copytree(judging_made.project.folder, project.folder, dirs_exist_ok=True)
+    if engine == "postgresql":
+        cluster: Cluster = request.getfixturevalue("cluster")
+        name = cluster.new(request.getfixturevalue("judging_moved"))
+        (project.folder / "reelrank.db").unlink()
+        projects.set_database(project.folder, cluster.address(name))
+        project = api.open_project(project.folder)
+    yield Judging(project, judging_made.lead, [*judging_made.annotators])
+    project.store.close()

@@ -308,7 +308,7 @@ if TYPE_CHECKING:
         switch_tutorial,
         withdraw_practice,
     )
-    from backend.api.upkeep import backup, doctor, migrate, restore
+    from backend.api.upkeep import backup, doctor, migrate, move, restore
     from backend.api.validating import validate_release
     from backend.api.videos import look_at_videos, video_states
     from backend.api.work_flags import behind_flag, flags, pairs_behind
@@ -692,6 +692,7 @@ __all__ = [
     "moment_thumbnail",
     "moments_csv",
     "moments_of_video",
+    "move",
     "my_exam",
     "my_replies",
     "my_work",

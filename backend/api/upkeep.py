@@ -8,6 +8,7 @@ from backend.campaign.doctor.examining import DoctorReport
 from backend.campaign.project import folder as projects
 from backend.campaign.project import rows as facts
 from backend.campaign.project.folder import Project
+from backend.ground.errors import ProjectError
 from backend.store import upkeep
 from backend.store.connection import Database
 from backend.store.upkeep import Restored
@@ -39,6 +40,35 @@ def migrate(folder: Path) -> tuple[list[str], Path | None]:
     if size is not None:
         projects.retire_batch_size(folder)
     return done
+
+
+def move(folder: Path, target: str, *, now: float) -> tuple[dict[str, int], Path | None]:
+    """Bring a project's database into PostgreSQL, or back into its file.
+
+    Args:
+        folder: the project's.
+        target: an address of PostgreSQL with an empty database, or "file".
+        now: seconds since 1970.
+
+    Returns:
+        Rows by table, and where the file lies that was the database (None on the way back).
+
+    Raises:
+        ProjectError: somebody has the project open, or there is something at the target. Nothing changed.
+    """
+    from backend.store import moving
+
+    path, address = folder / projects.DATABASE_FILE, projects.database_address(folder)
+    if target == "file":
+        if not address:
+            raise ProjectError(f"{folder} has its database in {path.name} already: there is nothing to move")
+        store = moving.opened(address, folder)
+        return moving.into_file(store, path, lambda: projects.set_database(folder, "")), None
+    if address:
+        raise ProjectError(f"{folder} has its database at an address already: move it into its file first")
+    projects.open_project(folder).store.close()  # refuses what is no project, or not of this schema
+    projects.require_address(folder, target)
+    return moving.into_postgresql(path, target, lambda: projects.set_database(folder, target), now=now)
 
 
 def doctor(project: Project, *, now: float, repair: bool = False) -> DoctorReport:

@@ -15,6 +15,7 @@ def register(app: typer.Typer) -> None:
     app.command("backup")(backup)
     app.command("restore")(restore)
     app.command("migrate")(migrate)
+    app.command("move")(move)
     app.command("doctor")(doctor)
 
 
@@ -58,6 +59,29 @@ def migrate(folder: Dir) -> None:
         say("Nothing to do: the database is up to date.")
     else:
         say(f"Applied {', '.join(applied)}. The state before is kept in {copy}.")
+
+
+def move(
+    folder: Dir,
+    target: Annotated[
+        str,
+        typer.Argument(
+            metavar="ADDRESS", help="postgresql://user@host/name of an empty database, or `file`, for back."
+        ),
+    ],
+) -> None:
+    """Bring the database of a project into PostgreSQL, or back into its file. Stop the server first.
+
+    Every row is compared. A move that does not succeed leaves everything as it was.
+
+    Example: reelrank move my-project postgresql://reelrank@db.example/campaign
+    """
+    rows, kept = api.move(folder, target, now=now())
+    say(f"{sum(rows.values()):,} rows of {len(rows)} tables are where they should be, each compared.")
+    if kept:
+        say(f"reelrank.toml names the address. The file that was the database is kept in {kept}.")
+    else:
+        say("The tables at the address are as they were: drop that database when you are sure.")
 
 
 def doctor(

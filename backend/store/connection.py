@@ -1,280 +1,92 @@
-"""Opening the project's SQLite file, and the one way to write to it.
+"""Opening a project's database, whichever engine keeps it, and the one way to write to it."""
 
-A `Store` may be shared by threads: each thread gets its own connection, because a connection that outlives
-the thread which made it fails at random moments. Every write happens inside `writing(store)`, which takes
-SQLite's write lock at once: a transaction that first reads and then wants to write is refused immediately
-with "database is locked", whatever the timeout says. Threads of one process queue for a lock of their own first,
-because SQLite lets those who wait sleep in steps of up to 100 ms.
-"""
-
-import sqlite3
-import threading
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
-from functools import cache
+from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import Protocol
 
-from backend.ground.errors import ProjectError, SchemaOutOfDate, StoreUnavailable
+from backend.store import sqlite
 from backend.store.engine import Database as Database
-from backend.store.schema import migrations
-
-BUSY_TIMEOUT_S = 30.0
-PRAGMAS = {"foreign_keys": 1, "recursive_triggers": 1, "journal_mode": "wal", "synchronous": 2}
-"""Set and read back on every connection.
-
-foreign_keys: a judgement without its seat cannot exist. recursive_triggers: without it, INSERT OR REPLACE
-slips past the append-only triggers. synchronous FULL: "saved" means saved, also when the power fails.
-"""
-
-_UNAVAILABLE = {
-    sqlite3.SQLITE_BUSY: f"another program has kept it locked for {BUSY_TIMEOUT_S:.0f} s: close that program (a "
-    "database browser, a copy in progress)",
-    sqlite3.SQLITE_FULL: "the disk is full: make room",
-    sqlite3.SQLITE_READONLY: "it cannot be written: make the file and its folder writable for the user who runs "
-    "ReelRank",
-    sqlite3.SQLITE_CANTOPEN: "it cannot be opened: make the file and its folder readable and writable for the user "
-    "who runs ReelRank",
-    sqlite3.SQLITE_IOERR: "the disk does not do what it is told: look after it (is it full, unplugged, failing?)",
-}
-
-READ_ERRORS = (sqlite3.DatabaseError, UnicodeDecodeError)
-"""What reading a damaged file may raise; the second where a damaged name is part of SQLite's message."""
-
-_turns: dict[Path, threading.Lock] = {}
 
 
-class Store:
-    """The database of one project. Cheap to make; connections open when a thread first asks."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.turn = _turns.setdefault(path.resolve(), threading.Lock())
-        """Held by the one thread of this process that writes to this file."""
-        self._local = threading.local()
+class Store(Protocol):
+    """The database of one project; threads may share it."""
 
     @property
     def db(self) -> Database:
-        """This thread's connection."""
-        db: Database | None = getattr(self._local, "db", None)
-        if db is None:
-            with _told(self.path):
-                db = self._local.db = _connect(self.path)
-        return db
+        """What runs statements for this thread."""
+
+    @property
+    def schema_level(self) -> str:
+        """Name of the newest applied migration, such as `m001_initial`."""
+
+    @property
+    def place(self) -> str:
+        """Where the database is, for a person to read: a file, or an address without its password."""
+
+    def damaged_pages(self) -> list[str]:
+        """What the engine finds wrong with its own pages."""
+
+    def dangling(self) -> list[str]:
+        """Rows that point to rows which do not exist."""
+
+    def schema_differences(self) -> list[str]:
+        """Tables, indexes, triggers and views that are not as the migrations make them."""
+
+    def copy_to(self, part: Path) -> None:
+        """Everything as it is at this instant, into a new file of SQLite's."""
+
+    def writing(self) -> AbstractContextManager[Database]:
+        """See `writing`."""
+
+    def reading(self) -> AbstractContextManager[Database]:
+        """See `reading`."""
 
     def close(self) -> None:
         """Close this thread's connection."""
-        db: Database | None = getattr(self._local, "db", None)
-        if db is not None:
-            db.conn.close()
-            del self._local.db
 
 
-def create(path: Path) -> Store:
-    """A new, empty database at `path`.
+def create(path: Path, address: str = "") -> Store:
+    """A new, empty database: at `path`, or at an address of PostgreSQL.
 
     Raises:
-        ProjectError: a file is already there.
+        ProjectError: there is one already.
         StoreUnavailable: it cannot be written; nothing is left behind.
     """
-    if path.exists():
-        raise ProjectError(f"{path} exists already: choose another folder, or use this project as it is")
-    store = Store(path)
-    try:
-        with _told(path), closing(fresh()) as made:
-            made.conn.backup(store.db.conn)
-    except BaseException:
-        store.close()
-        for end in ("", "-wal", "-shm"):
-            path.with_name(path.name + end).unlink(missing_ok=True)
-        raise
-    return store
+    if address:
+        from backend.store import postgresql  # its driver is an extra
+
+        return postgresql.create(address)
+    return sqlite.create(path)
 
 
-def fresh() -> Database:
-    """A new, empty database in memory, as the migrations make it."""
-    db = Database(memory=True)
-    db.conn.deserialize(_fresh_pages())
-    return db
-
-
-@cache
-def _fresh_pages() -> bytes:
-    """The migrations take 50 ms, and one process may make and examine many databases."""
-    with closing(Database(memory=True)) as db:
-        migrations.apply(db)
-        return db.conn.serialize()
-
-
-def open_store(path: Path) -> Store:
+def open_store(path: Path, address: str = "") -> Store:
     """Open the database of a project, refusing one that this code does not fully understand.
 
-    The pages are checked every time (0.3 s for 100 MB): a damaged database is to be noticed before it is worked on.
+    The pages of a file are checked every time (0.3 s for 100 MB): a damaged database is to be noticed before it is
+    worked on.
 
     Raises:
         ProjectError: no database there, or it is damaged.
         SchemaOutOfDate: it is older (`reelrank migrate`) or newer than this code.
     """
-    if not path.is_file():
-        raise ProjectError(f"{path.parent} is not a project (no {path.name}): run `reelrank init {path.parent}`")
-    store = Store(path)
-    try:
-        _require_usable(store)
-    except BaseException:
-        store.close()  # an idle connection counts as use
-        raise
-    return store
+    if address:
+        from backend.store import postgresql
+
+        return postgresql.open_store(address, path.parent)
+    return sqlite.open_store(path)
 
 
-def _require_usable(store: Store) -> None:
-    path = store.path
-    unknown, pending = schema_gap(store)
-    if unknown:
-        raise SchemaOutOfDate(
-            f"{path} was written by a newer ReelRank (it has {', '.join(unknown)}): update ReelRank to open it"
-        )
-    if pending:
-        raise SchemaOutOfDate(
-            f"{path} has an older schema ({', '.join(pending)} missing): run `reelrank migrate {path.parent}`"
-        )
-    with _told(path):
-        wrong = damage(store.db.conn)
-    if wrong:
-        raise damaged(path, wrong)
-
-
-def schema_gap(store: Store) -> tuple[list[str], list[str]]:
-    """Migrations of this database that the code does not know, and those of the code that it does not have.
-
-    Raises:
-        StoreUnavailable: it is damaged, or no database.
-    """
-    known = {migration.name for migration in migrations._migrations}
-    try:
-        applied = {migration.name for migration in migrations.applied(store.db)}
-    except (*READ_ERRORS, StoreUnavailable) as error:
-        cause = error.__cause__ if isinstance(error, StoreUnavailable) else error
-        if is_damage(cause):
-            raise damaged(store.path, str(cause)) from error
-        raise
-    return sorted(applied - known), sorted(known - applied)
-
-
-def damage(connection: sqlite3.Connection) -> str | None:
-    """The first thing that SQLite finds wrong with the pages of a database; None if nothing is.
-
-    Indexes are not compared with their tables (`reelrank doctor` does), and a letter that changed inside a text
-    cannot be noticed at all: SQLite keeps no checksums.
-    """
-    try:
-        found: str = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
-    except READ_ERRORS as error:
-        if not is_damage(error):
-            raise
-        return str(error)
-    return None if found == "ok" else " ".join(found.removeprefix("*** in database main ***").split())
-
-
-def is_damage(error: BaseException | None) -> bool:
-    """Whether SQLite says that a file is damaged, or no database at all."""
-    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-    # A wrong byte in the header, or in a text, has no code of its own.
-    return (
-        code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
-        or str(error) == "unsupported file format"
-        or str(error).startswith("Could not decode to UTF-8")
-        or isinstance(error, UnicodeDecodeError)
-    )
-
-
-def damaged(path: Path, what: str) -> StoreUnavailable:
-    """What to tell a person about a damaged database."""
-    return StoreUnavailable(
-        f"{path} is damaged, or not a ReelRank database ({what}): stop the server, then put a backup in its place with "
-        f"`reelrank restore {path.parent} BACKUP`. The damaged file is kept beside it."
-    )
-
-
-def schema_level(store: Store) -> str:
-    """Name of the newest applied migration, such as `m001_initial`."""
-    return migrations.applied(store.db)[-1].name
-
-
-@contextmanager
-def writing(store: Store) -> Iterator[Database]:
-    """All writes of one act, as one transaction holding the write lock from its first statement.
+def writing(store: Store) -> AbstractContextManager[Database]:
+    """All writes of one act, as one transaction that is the only one to write from its first statement.
 
     Nested use joins the outer transaction. Keep it short: nothing slow (encoding, cutting, network) inside.
 
     Raises:
         StoreUnavailable: the disk is full or read-only, another program holds the lock; nothing was written.
     """
-    db = store.db
-    if db.conn.in_transaction:
-        with db.atomic():
-            yield db
-        return
-    if not store.turn.acquire(timeout=BUSY_TIMEOUT_S):
-        raise StoreUnavailable(_text(store.path, sqlite3.SQLITE_BUSY))
-    try:
-        with _told(store.path):
-            db.conn.execute("BEGIN IMMEDIATE")
-            try:
-                yield db
-                db.conn.execute("COMMIT")
-            except BaseException:
-                if db.conn.in_transaction:
-                    db.conn.execute("ROLLBACK")
-                raise
-    finally:
-        store.turn.release()
+    return store.writing()
 
 
-@contextmanager
-def reading(store: Store) -> Iterator[Database]:
+def reading(store: Store) -> AbstractContextManager[Database]:
     """Several reads that see one and the same state of the database."""
-    db = store.db
-    if db.conn.in_transaction:
-        yield db
-        return
-    with _told(store.path):
-        db.conn.execute("BEGIN")
-        try:
-            yield db
-        finally:
-            if db.conn.in_transaction:
-                db.conn.execute("COMMIT")
-
-
-@contextmanager
-def _told(path: Path) -> Iterator[None]:
-    """Turn what SQLite says about the disk and its locks into words for a person."""
-    try:
-        yield
-    except sqlite3.DatabaseError as error:
-        if is_damage(error):
-            raise damaged(path, str(error)) from error
-        code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # the upper bits only refine it
-        if code not in _UNAVAILABLE:
-            raise
-        raise StoreUnavailable(_text(path, code)) from error
-
-
-def _text(path: Path, code: int) -> str:
-    return (
-        f"The database {path} cannot be used: {_UNAVAILABLE[code]}. Then try again; what was saved before is still "
-        "there, what was to be saved now is not."
-    )
-
-
-def _connect(path: Path) -> Database:
-    """Open with every pragma set and read back; rows come as `sqlite3.Row`."""
-    # isolation_level=None: transactions begin and end only where this module says so.
-    connection = sqlite3.connect(path, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=True)
-    connection.row_factory = sqlite3.Row
-    for name, value in PRAGMAS.items():
-        connection.execute(f"PRAGMA {name} = {value}")
-        actual = connection.execute(f"PRAGMA {name}").fetchone()[0]
-        if actual != value:
-            raise ProjectError(f"{path}: SQLite refused {name} = {value} (it is {actual})")
-    # Plugins are for the command line of sqlite-utils; looking for them reads every installed package.
-    return Database(connection, execute_plugins=False)
+    return store.reading()

@@ -7,10 +7,11 @@ library from here, so that it is loaded in one way.
 
 import sys
 import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from importlib.abc import MetaPathFinder
 from types import ModuleType
+from typing import Any, Protocol
 
 
 class _Absent(MetaPathFinder):
@@ -38,8 +39,59 @@ def _without(*names: str) -> Iterator[None]:
 
 
 with _without("pandas", "numpy"):
-    from sqlite_utils import Database as Database
+    from sqlite_utils import Database as _SqliteDatabase
     from sqlite_utils import Migrations as Migrations
+SqliteDatabase = _SqliteDatabase
+
+Parameters = Sequence[Any] | Mapping[str, Any]
+
+
+class Cursor(Protocol):
+    """What a statement gives: rows that are read by place and by name, and how many it changed."""
+
+    @property
+    def rowcount(self) -> int:
+        """How many rows a statement has added, changed or taken away."""
+
+    def fetchone(self) -> Any:
+        """The next row; None after the last."""
+
+    def fetchall(self) -> list[Any]:
+        """All rows that are left."""
+
+    def __iter__(self) -> Iterator[Any]:
+        """Row after row."""
+
+
+class Connection(Protocol):
+    """What runs statements of either engine; see `dialect` for what may stand in them."""
+
+    @property
+    def in_transaction(self) -> bool:
+        """Whether this thread is inside one."""
+
+    def execute(self, sql: str, parameters: Any = ..., /) -> Cursor:
+        """Run one statement, with values by place or by name."""
+
+    def executemany(self, sql: str, parameters: Iterable[Any], /) -> Cursor:
+        """Run one statement for each of many values."""
+
+
+class Database(Protocol):
+    """A connection, and transactions inside of transactions."""
+
+    @property
+    def conn(self) -> Connection:
+        """What runs statements."""
+
+    def atomic(self) -> AbstractContextManager[Any]:
+        """What is undone as one if it fails, inside of a larger transaction."""
+
+
+def added(db: Database, sql: str, parameters: Parameters) -> int:
+    """The number of the row that an INSERT with RETURNING adds."""
+    ((number,),) = db.conn.execute(sql, parameters).fetchall()
+    return int(number)
 
 
 def containing(text: str) -> str:

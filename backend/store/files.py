@@ -8,7 +8,7 @@ from pathlib import Path
 
 from backend.ground.arriving import own_folder
 from backend.ground.errors import ProjectError, ReelRankError, StoreUnavailable
-from backend.store.connection import READ_ERRORS, damage, damaged, is_damage
+from backend.store.sqlite import READ_ERRORS, damage, damaged, is_damage
 
 COMPANIONS = ("-wal", "-shm", "-journal")
 """What SQLite keeps beside a database, by the end of the name."""

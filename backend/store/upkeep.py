@@ -15,20 +15,12 @@ from pathlib import Path
 
 from backend.ground.errors import ProjectError, SchemaOutOfDate, StoreUnavailable
 from backend.store import events
-from backend.store.connection import (
-    READ_ERRORS,
-    Database,
-    Store,
-    damage,
-    damaged,
-    is_damage,
-    open_store,
-    schema_gap,
-    writing,
-)
+from backend.store.connection import Store
+from backend.store.engine import Database, SqliteDatabase
 from backend.store.events import EventKind
 from backend.store.files import COMPANIONS, arriving, beside, copy, damage_of, fold, free, sync
 from backend.store.schema import migrations
+from backend.store.sqlite import READ_ERRORS, SqliteStore, damage, damaged, is_damage, open_store, schema_gap
 
 ALONE_TIMEOUT_S = 2.0
 """How long to wait for a command that is just about to end; a server does not end by itself."""
@@ -62,10 +54,10 @@ def backup(store: Store, target: Path) -> None:
     if target.exists():
         raise ProjectError(f"{target} exists already: a backup never overwrites a file")
     with arriving(target) as part:
-        copy(store.db.conn, part)
+        store.copy_to(part)
         fold(part)
         if wrong := damage_of(part):
-            raise damaged(store.path, wrong)
+            raise damaged(store.place, wrong)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,9 +106,11 @@ def restore(path: Path, file: Path, *, now: float) -> Restored:
         pending = _require_ours(part, file)
         with closing(sqlite3.connect(part, isolation_level=None)) as new:
             payload = {"file": file.name, "kept": kept.name if kept else None}
-            events.record(Database(new), EventKind.RESTORED, at=now, actor=None, subject="project", payload=payload)
+            events.record(
+                SqliteDatabase(new), EventKind.RESTORED, at=now, actor=None, subject="project", payload=payload
+            )
             after = _counts(new) or {}
-        present = _alone(path)
+        present = alone(path)
         if present is None:
             _replace_file(path, part, kept)
             return Restored(kept, None, after, pending)
@@ -145,13 +139,13 @@ def migrate(path: Path, *, derive: Callable[[Database], None]) -> tuple[list[str
     """
     if not path.is_file():
         raise ProjectError(f"{path.parent} is not a project (no {path.name}): run `reelrank init {path.parent}`")
-    store = Store(path)
+    store = SqliteStore(path)
     pending = schema_gap(store)[1]
     store.close()
     if not pending:
         open_store(path).close()  # refuses a newer schema
         return [], None
-    present = _alone(path)
+    present = alone(path)
     if present is None:
         raise damaged(path, "SQLite cannot read it")
     kept = free(path.with_name(f"{path.stem}.before-{pending[0]}.db"))
@@ -167,10 +161,10 @@ def migrate(path: Path, *, derive: Callable[[Database], None]) -> tuple[list[str
 
 def _upgrade(part: Path, derive: Callable[[Database], None]) -> None:
     """Apply what is pending to a file that nobody else has."""
-    store = Store(part)
+    store = SqliteStore(part)
     try:
         migrations.apply(store.db)
-        with writing(store) as db:
+        with store.writing() as db:
             derive(db)
     finally:
         store.close()
@@ -194,7 +188,7 @@ def _put(part: Path, present: sqlite3.Connection) -> None:
         new.backup(present)
 
 
-def _alone(path: Path) -> sqlite3.Connection | None:
+def alone(path: Path) -> sqlite3.Connection | None:
     """A connection that keeps everybody else out; None where there is no database that SQLite can read.
 
     Raises:
@@ -265,7 +259,7 @@ def _require_ours(part: Path, file: Path) -> list[str]:
     """
     if wrong := damage_of(part):
         raise ProjectError(f"{file} is not an intact database ({wrong}): name another copy. Nothing was changed.")
-    store = Store(part)
+    store = SqliteStore(part)
     try:
         unknown, pending = schema_gap(store)
         applied = migrations.applied(store.db)

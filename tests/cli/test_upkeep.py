@@ -177,7 +177,7 @@ def test_a_project_that_lost_its_database_is_restored_and_a_log_left_over_is_not
 
 @pytest.mark.parametrize("how", ["a page", "the schema", "half a file", "no header"])
 def test_a_damaged_database_is_kept_and_replaced(judging: Judging, saved: Path, how: str) -> None:
-    path = judging.project.store.path
+    path = judging.project.folder / "reelrank.db"
     if how == "half a file":
         os.truncate(path, path.stat().st_size // 2)
     else:
@@ -213,7 +213,7 @@ def test_an_older_copy_is_restored_and_asks_for_migrate(reelrank: Run, judging: 
 
 
 def test_a_copy_made_by_hand_brings_its_log(judging: Judging, tmp_path: Path) -> None:
-    path = judging.project.store.path
+    path = judging.project.folder / "reelrank.db"
     judging.grade(0, judging.pairs()[0].pair, 3)
     for end in ("", "-wal"):
         shutil.copy(path.with_name(path.name + end), tmp_path / f"by-hand.db{end}")
@@ -253,7 +253,7 @@ def test_what_is_not_an_intact_copy_is_refused_and_nothing_changes(
 SERVER = """
 import sys
 from pathlib import Path
-from backend.store.connection import Store
+from backend.store.sqlite import SqliteStore as Store
 store = Store(Path(sys.argv[1]))
 print(store.db.conn.execute("SELECT count(*) FROM judgement").fetchone()[0], flush=True)
 sys.stdin.read()
@@ -276,7 +276,7 @@ def test_a_project_that_another_process_has_open_is_not_restored(
     judging: Judging, saved: Path, state: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(upkeep, "ALONE_TIMEOUT_S", 0.2)
-    path = judging.project.store.path
+    path = judging.project.folder / "reelrank.db"
     with server(path):
         if "damaged" in state:
             with path.open("r+b") as file:
@@ -329,7 +329,7 @@ def restore_killed(path: Path, file: Path, phase: int, delay_s: float | None) ->
 
 
 def test_a_restore_killed_at_any_moment_leaves_the_old_database_or_the_new_one(judging: Judging, saved: Path) -> None:
-    path = judging.project.store.path
+    path = judging.project.folder / "reelrank.db"
     for database, what in ((path, "old"), (saved, "new")):  # something to write, so that there is a middle
         with closing(sqlite3.connect(database)) as db:
             db.executemany(

@@ -17,7 +17,7 @@ def page() -> str:
             "SELECT type, name, sql FROM sqlite_master "
             "WHERE sql IS NOT NULL AND name NOT LIKE '%sqlite_%' ORDER BY rowid"
         ).fetchall()
-        level = connection.schema_level(store)
+        level = store.schema_level
         store.close()
     parts = [
         "# Tables\n\nGenerated from `backend/store/schema/` by `make docs`; do not edit.\n\n"

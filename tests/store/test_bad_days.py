@@ -18,7 +18,7 @@ import pytest
 from backend import api
 from backend.campaign.judging.model import ReceiptStatus
 from backend.ground.errors import ProjectError, ReelRankError, StoreUnavailable
-from backend.store import connection
+from backend.store import connection, sqlite
 from support import NOW, Judging
 
 LEASE_S = 15 * 60
@@ -69,7 +69,7 @@ def test_a_database_that_may_not_grow_keeps_all_that_was_saved_and_goes_on_when_
     db.execute(f"PRAGMA max_page_count = {pages + 3}")
     saved, told = grade_until_it_fails(judging, 2000)
     assert FULL in told
-    assert str(judging.project.store.path) in told
+    assert str(judging.project.folder / "reelrank.db") in told
     require_all_saved_and_well(judging, saved)
     with pytest.raises(StoreUnavailable, match="the disk is full"):
         judging.grade(2, judging.pairs()[-1].pair, 0)
@@ -242,7 +242,7 @@ def test_a_grade_waits_20_s_for_another_program_and_is_saved_this_test_takes_20_
         receipts.append(judging.grade(who, keys[who], 3, key=f"press-{who}").status)
         judging.project.store.close()
 
-    with locked(judging.project.store.path, 20):
+    with locked(judging.project.folder / "reelrank.db", 20):
         start = time.perf_counter()
         threads = [threading.Thread(target=work, args=(who,)) for who in range(3)]
         for thread in threads:
@@ -259,10 +259,10 @@ def test_a_grade_waits_20_s_for_another_program_and_is_saved_this_test_takes_20_
 def test_a_lock_that_lasts_too_long_is_told_in_words_and_nothing_is_written(
     judging: Judging, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connection, "BUSY_TIMEOUT_S", 0.5)
+    monkeypatch.setattr(sqlite, "BUSY_TIMEOUT_S", 0.5)
     key = judging.pairs()[0].pair
     judging.project.store.close()  # so that the next connection has the short patience
-    with locked(judging.project.store.path, 60):
+    with locked(judging.project.folder / "reelrank.db", 60):
         for act in (
             lambda: judging.grade(0, key, 3, key="press"),
             lambda: api.desk(judging.project, judging.annotators[0], now=NOW),
@@ -279,7 +279,7 @@ def test_a_lock_that_lasts_too_long_is_told_in_words_and_nothing_is_written(
 def test_a_thread_of_this_process_that_writes_too_long_is_told_of_in_the_same_words(
     judging: Judging, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connection, "BUSY_TIMEOUT_S", 0.2)
+    monkeypatch.setattr(sqlite, "BUSY_TIMEOUT_S", 0.2)
     key = judging.pairs()[0].pair
     told: list[str] = []
 
@@ -299,7 +299,7 @@ def test_a_thread_of_this_process_that_writes_too_long_is_told_of_in_the_same_wo
 
 
 def test_a_read_that_was_open_too_long_is_no_reason_to_lose_a_grade(judging: Judging) -> None:
-    reader = sqlite3.connect(judging.project.store.path, isolation_level=None)
+    reader = sqlite3.connect(judging.project.folder / "reelrank.db", isolation_level=None)
     reader.execute("BEGIN")
     assert reader.execute("SELECT count(*) FROM judgement").fetchone()[0] == 0
     judging.grade(0, judging.pairs()[0].pair, 3, key="press")

@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 
 from backend.ground.errors import ProjectError, SchemaOutOfDate, StoreUnavailable
-from backend.store import connection
+from backend.store import connection, sqlite
 from support import Judging
 
 
-@pytest.mark.parametrize(("pragma", "value"), connection.PRAGMAS.items())
+@pytest.mark.parametrize(("pragma", "value"), sqlite.PRAGMAS.items())
 def test_every_pragma_holds_on_a_fresh_connection(tmp_path: Path, pragma: str, value: object) -> None:
     store = connection.create(tmp_path / "reelrank.db")
     store.close()
-    assert connection.open_store(store.path).db.conn.execute(f"PRAGMA {pragma}").fetchone()[0] == value
+    assert connection.open_store(tmp_path / "reelrank.db").db.conn.execute(f"PRAGMA {pragma}").fetchone()[0] == value
 
 
 @pytest.mark.parametrize("table", ["judgement", "event"])
@@ -50,7 +50,7 @@ def test_a_database_newer_than_the_code_is_refused_by_name(tmp_path: Path) -> No
     )
     store.close()
     with pytest.raises(SchemaOutOfDate, match=r"newer ReelRank \(it has m999_future\): update ReelRank"):
-        connection.open_store(store.path)
+        connection.open_store(tmp_path / "reelrank.db")
 
 
 def test_a_text_file_is_not_a_database(tmp_path: Path) -> None:
@@ -95,7 +95,7 @@ DAMAGES = [
 @pytest.mark.parametrize("how", DAMAGES)
 def test_a_damaged_database_is_not_opened_and_says_what_to_do(judging: Judging, how: str) -> None:
     judging.grade(0, judging.pairs()[0].pair, 3)
-    path = judging.project.store.path
+    path = judging.project.folder / "reelrank.db"
     judging.project.store.close()
     damage(path, how)
     with pytest.raises(StoreUnavailable) as told:
@@ -105,7 +105,7 @@ def test_a_damaged_database_is_not_opened_and_says_what_to_do(judging: Judging, 
 
 
 def test_text_that_is_no_text_any_more_is_told_in_words(judging: Judging) -> None:
-    path = judging.project.store.path
+    path = judging.project.folder / "reelrank.db"
     judging.project.store.db.conn.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     at = judging.project.store.db.conn.execute("SELECT applied_at FROM _sqlite_migrations").fetchone()[0].encode()
     judging.project.store.close()
@@ -116,7 +116,7 @@ def test_text_that_is_no_text_any_more_is_told_in_words(judging: Judging) -> Non
 
 def test_bits_flipped_anywhere_are_told_in_words_or_do_no_harm_to_the_structure(judging: Judging) -> None:
     """SQLite keeps no checksums: what only changes a text or a number is not noticed, and no test can ask for it."""
-    path = judging.project.store.path
+    path = judging.project.folder / "reelrank.db"
     judging.project.store.close()
     intact = path.read_bytes()
     told = 0

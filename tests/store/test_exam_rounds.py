@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from backend.store import connection
-from backend.store.engine import Database
+from backend.store.engine import SqliteDatabase as Database
 from backend.store.schema import migrations
 
 OLD_ROWS = """

@@ -9,11 +9,10 @@ import pytest
 
 from backend import api
 from backend.campaign.candidates.rows import agenda
-from backend.campaign.doctor import rows as invariants
 from backend.campaign.project.folder import TEMPLATE
 from backend.ground.errors import InputError, SchemaOutOfDate, StoreUnavailable
-from backend.store import connection, upkeep
-from backend.store.connection import Database
+from backend.store import connection, sqlite, upkeep
+from backend.store.engine import SqliteDatabase as Database
 from backend.store.schema import migrations
 from support import NOW, person_of
 
@@ -89,7 +88,7 @@ def test_a_migrated_database_has_the_schema_of_a_new_one(old: Path, tmp_path: Pa
     fresh = connection.create(tmp_path / "fresh.db")
     assert api.migrate(old) == ([], None)
     migrated = api.open_project(old).store
-    assert invariants.schema(migrated.db) == invariants.schema(fresh.db)
+    assert sqlite.schema(migrated.db) == sqlite.schema(fresh.db)
     assert shape(migrated.path) == shape(fresh.path)
 
 
@@ -136,7 +135,7 @@ def test_the_batch_size_of_the_settings_moves_into_the_database_unless_the_batch
     said = "" if told is None else f"batch_size = {told}\n"
     settings.write_text(f'name = "old"\nencoder = "minilm"\nencoder_kind = "minilm"\n{said}[cast]\n"Al" = "a man"\n')
     if opened is None:
-        store = connection.Store(tmp_path / "reelrank.db")
+        store = sqlite.SqliteStore(tmp_path / "reelrank.db")
         migrations.apply(store.db, stop_before="m007_campaign")
         store.close()
     else:
@@ -188,7 +187,7 @@ def test_a_migration_that_fails_half_way_leaves_the_old_database_and_can_be_run_
 def test_a_migration_cut_off_before_it_was_noted_down_starts_again(old: Path) -> None:
     """As a kill between the change of the tables and the record of it leaves a database."""
     before = rows(old / "reelrank.db")
-    store = connection.Store(old / "reelrank.db")
+    store = sqlite.SqliteStore(old / "reelrank.db")
     migrations._migrations[1].fn(store.db)
     store.close()
     with pytest.raises(SchemaOutOfDate):
@@ -200,7 +199,7 @@ def test_a_migration_cut_off_before_it_was_noted_down_starts_again(old: Path) ->
 
 def test_the_migration_of_queries_cut_off_before_it_was_noted_down_starts_again(old: Path) -> None:
     before = rows(old / "reelrank.db")
-    store = connection.Store(old / "reelrank.db")
+    store = sqlite.SqliteStore(old / "reelrank.db")
     migrations.apply(store.db, stop_before="m012_queries")
     remade = next(migration for migration in migrations._migrations if migration.name == "m012_queries")
     remade.fn(store.db)
@@ -216,19 +215,19 @@ def test_the_migration_of_queries_cut_off_before_it_was_noted_down_starts_again(
 
 def test_tables_are_changed_in_one_transaction(old: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Cut off inside the migration itself: nothing of it stays, and references are looked at again."""
-    store = connection.Store(old / "reelrank.db")
-    before = invariants.schema(store.db)
+    store = sqlite.SqliteStore(old / "reelrank.db")
+    before = sqlite.schema(store.db)
     script = "backend.store.schema.m002_campaign.CAMPAIGN"
     monkeypatch.setattr(script, "CREATE INDEX pair_batch ON pair (batch_id);\nCREATE INDEX nonsense ON nowhere (x)")
     with pytest.raises(sqlite3.OperationalError, match="nowhere"):
         migrations._migrations[1].fn(store.db)
-    assert invariants.schema(store.db) == before
+    assert sqlite.schema(store.db) == before
     assert store.db.conn.execute("PRAGMA foreign_keys").fetchone()[0] == 1
 
 
 def test_a_project_in_use_is_not_migrated(old: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(upkeep, "ALONE_TIMEOUT_S", 0.1)
-    server = connection.Store(old / "reelrank.db")
+    server = sqlite.SqliteStore(old / "reelrank.db")
     assert server.db.conn.execute("SELECT count(*) FROM pair").fetchone()[0] == 40
     with pytest.raises(StoreUnavailable, match="is in use: stop its server"):
         api.migrate(old)
@@ -237,7 +236,7 @@ def test_a_project_in_use_is_not_migrated(old: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_rewrites_that_commands_took_by_hand_are_decided_and_others_wait(tmp_path: Path) -> None:
-    store = connection.Store(tmp_path / "reelrank.db")
+    store = sqlite.SqliteStore(tmp_path / "reelrank.db")
     migrations.apply(store.db, stop_before="m011_rewrite_decisions")
     store.db.conn.executescript(
         "INSERT INTO video (video_id, name, duration_s) VALUES (1, 'v', 9);"

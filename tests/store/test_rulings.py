@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from backend.store.engine import Database
+from backend.store.engine import SqliteDatabase as Database
 from backend.store.schema import migrations
 
 NAME = "m026_rulings"

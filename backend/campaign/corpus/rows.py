@@ -298,8 +298,9 @@ class MomentDetails:
 def moment_details(db: Database) -> dict[MomentId, MomentDetails]:
     """Every moment, with its first published caption, if it has one, and the duration of its video."""
     rows = db.conn.execute(
-        "SELECT m.moment_id, v.name, m.start_s, m.end_s, v.duration_s, min(c.caption_id), c.text "
+        "SELECT m.moment_id, v.name, m.start_s, m.end_s, v.duration_s, c.text "
         "FROM moment m JOIN video v USING (video_id) "
-        "LEFT JOIN caption c ON c.moment_id = m.moment_id AND c.kind = 'published' GROUP BY m.moment_id"
+        "LEFT JOIN caption c ON c.caption_id = (SELECT min(f.caption_id) FROM caption f "
+        "WHERE f.moment_id = m.moment_id AND f.kind = 'published') ORDER BY m.moment_id"
     )
-    return {MomentId(r[0]): MomentDetails(r[1], r[2], r[3], r[4], r[6]) for r in rows}
+    return {MomentId(r[0]): MomentDetails(*r[1:]) for r in rows}

@@ -231,18 +231,18 @@ CHECKS = (
     Check(
         "database",
         f"SQLite finds the file damaged; nothing else was looked at. {RESTORE}",
-        lambda project, db, now: invariants.damaged_pages(db),
+        lambda project, db, now: project.store.damaged_pages(),
     ),
     Check(
         "schema",
         "Tables, indexes, triggers or views are not as this version makes them: another program has changed the "
         f"database. {RESTORE}",
-        lambda project, db, now: invariants.schema_differences(db),
+        lambda project, db, now: project.store.schema_differences(),
     ),
     Check(
         "references",
         f"Rows point to rows that do not exist. {RESTORE}",
-        lambda project, db, now: invariants.dangling(db),
+        lambda project, db, now: project.store.dangling(),
     ),
     Check(
         "splits",

@@ -4,12 +4,10 @@
 """
 
 from collections.abc import Iterator, Mapping
-from contextlib import closing
 
 from backend.campaign.candidates.rows import agenda
 from backend.campaign.judging.model import FROM_EXAM
 from backend.ground.ids import PairId
-from backend.store import connection
 from backend.store.engine import Database
 
 JUDGED_WITHOUT_GRADE = """
@@ -128,28 +126,6 @@ ESCALATED_WITHOUT_SEATS = """
 def listed(db: Database, sql: str, values: Mapping[str, object] | None = None) -> list[str]:
     """Names of the rows that break an invariant."""
     return [row[0] for row in db.conn.execute(f"SELECT * FROM ({sql}) ORDER BY 1", values or {})]
-
-
-def damaged_pages(db: Database) -> list[str]:
-    """What SQLite finds wrong, tables against their indexes included; slower than the check at every opening."""
-    return [row[0] for row in db.conn.execute("PRAGMA integrity_check") if row[0] != "ok"]
-
-
-def dangling(db: Database) -> list[str]:
-    """Rows that point to rows which do not exist."""
-    return [f"{row[0]} row {row[1]} -> {row[2]}" for row in db.conn.execute("PRAGMA foreign_key_check")]
-
-
-def schema_differences(db: Database) -> list[str]:
-    """Tables, indexes, triggers and views that are not as the migrations make them."""
-    with closing(connection.fresh()) as fresh:
-        return sorted(" ".join(thing[:2]) for thing in schema(db) ^ schema(fresh))
-
-
-def schema(db: Database) -> set[tuple[str, str, str]]:
-    """(type, name, SQL) of everything in the database but SQLite's own."""
-    rows = db.conn.execute("SELECT type, name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_%'")
-    return {(row[0], row[1], row[2]) for row in rows}
 
 
 def consensus_rows(db: Database) -> dict[PairId, tuple[str, int | None, float | None, str]]:

@@ -168,8 +168,9 @@ def video_seconds(db: Database) -> tuple[list[float], list[float]]:
 
 
 def _seconds(db: Database, what: str, source: str) -> list[float]:
-    found: list[float] = json.loads(db.conn.execute(f"SELECT json_group_array({what}) FROM {source}").fetchone()[0])
-    return found
+    # As one text: a million rows would each be an object. Nothing at all is an empty list here, NULL there.
+    found = db.conn.execute(f"SELECT json_group_array({what}) FROM {source}").fetchone()[0]
+    return [float(seconds) for seconds in json.loads(found or "[]")]
 
 
 def _where(part: PairPart, highest: int) -> tuple[str, dict[str, Any]]:

@@ -9,6 +9,7 @@ from functools import cache
 
 from backend.campaign.moments.model import MomentRow, Origin, VideoMoments
 from backend.ground.ids import MomentId
+from backend.store import sqlite
 from backend.store.engine import Database
 
 Span = tuple[float, float]
@@ -45,7 +46,7 @@ def propose(db: Database, origin: Origin, spans: Mapping[str, Sequence[Span]]) -
         How many are new, how many went, how many stay because something uses them.
     """
     had = db.conn.execute(
-        f"SELECT v.name, m.moment_id, m.start_s, m.end_s, {_used(db)} FROM moment m JOIN video v USING (video_id) "
+        f"SELECT v.name, m.moment_id, m.start_s, m.end_s, {_used()} FROM moment m JOIN video v USING (video_id) "
         "WHERE m.origin = ?",
         [origin.value],
     ).fetchall()
@@ -59,13 +60,11 @@ def propose(db: Database, origin: Origin, spans: Mapping[str, Sequence[Span]]) -
 
 def add(db: Database, video: str, spans: Iterable[Span], origin: Origin) -> int:
     """Insert the moments of a video that are not there yet; how many were."""
-    before = db.conn.total_changes
-    db.conn.executemany(
+    return db.conn.executemany(
         "INSERT OR IGNORE INTO moment (video_id, start_s, end_s, origin) "
         "SELECT video_id, ?, ?, ? FROM video WHERE name = ?",
         ((*span, origin.value, video) for span in spans),
-    )
-    return db.conn.total_changes - before
+    ).rowcount
 
 
 def delete(db: Database, moments: Sequence[MomentId]) -> None:
@@ -100,7 +99,7 @@ def videos(db: Database) -> list[VideoMoments]:
     counted: dict[int, dict[Origin, int]] = {}
     used: dict[int, int] = {}
     for video_id, origin, count, in_use in db.conn.execute(
-        f"SELECT m.video_id, m.origin, count(*), sum({_used(db)}) FROM moment m GROUP BY 1, 2"
+        f"SELECT m.video_id, m.origin, count(*), sum({_used()}) FROM moment m GROUP BY 1, 2"
     ):
         counted.setdefault(video_id, {})[Origin(origin)] = count
         used[video_id] = used.get(video_id, 0) + in_use
@@ -115,7 +114,7 @@ def _rows(db: Database, where: str, values: Sequence[object]) -> list[MomentRow]
         f"SELECT m.moment_id, v.name, m.start_s, m.end_s, m.origin, "
         "(SELECT count(*) FROM caption c WHERE c.moment_id = m.moment_id AND c.kind = 'published'), "
         "(SELECT count(*) FROM pair p WHERE p.moment_id = m.moment_id), "
-        f"{_used(db)} FROM moment m JOIN video v USING (video_id) WHERE {where} ORDER BY v.name, m.start_s, m.end_s",
+        f"{_used()} FROM moment m JOIN video v USING (video_id) WHERE {where} ORDER BY v.name, m.start_s, m.end_s",
         list(values),
     )
     return [
@@ -124,21 +123,12 @@ def _rows(db: Database, where: str, values: Sequence[object]) -> list[MomentRow]
     ]
 
 
-def _used(db: Database) -> str:
-    """Whether any row of any table points to a moment `m`, for use in a statement."""
-    return _used_in(
-        tuple(
-            (row[0], row[1])
-            for row in db.conn.execute(
-                'SELECT t.name, f."from" FROM sqlite_master t JOIN pragma_foreign_key_list(t.name) f '
-                "WHERE t.type = 'table' AND f.\"table\" = 'moment' ORDER BY 1, 2"
-            )
-        )
-    )
-
-
 @cache
-def _used_in(tables: tuple[tuple[str, str], ...]) -> str:
+def _used() -> str:
+    """Whether any row of any table points to a moment `m`, for use in a statement."""
     # Not correlated: read once, whatever indexes there are.
-    users = (f"m.moment_id IN (SELECT {column} FROM {table} WHERE {column} IS NOT NULL)" for table, column in tables)
+    users = (
+        f"m.moment_id IN (SELECT {column} FROM {table} WHERE {column} IS NOT NULL)"
+        for table, column in sqlite.references_to("moment")
+    )
     return f"({' OR '.join(users)})"

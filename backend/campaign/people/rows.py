@@ -7,7 +7,7 @@ from backend.campaign.people.model import Pause, PersonReview
 from backend.ground.days import midnight
 from backend.ground.errors import ProjectError
 from backend.ground.ids import AnnotatorId
-from backend.store.engine import Database
+from backend.store.engine import Database, added
 
 
 def add(db: Database, name: str, role: Role, *, by: AnnotatorId | None, at: float, simulated: bool = False) -> Person:
@@ -17,14 +17,16 @@ def add(db: Database, name: str, role: Role, *, by: AnnotatorId | None, at: floa
         ProjectError: the name is empty or taken (names differ by more than case).
     """
     try:
-        cursor = db.conn.execute(
-            "INSERT INTO annotator (name, role, simulated, created_at, added_by) VALUES (?, ?, ?, ?, ?)",
+        number = added(
+            db,
+            "INSERT INTO annotator (name, role, simulated, created_at, added_by) VALUES (?, ?, ?, ?, ?) "
+            "RETURNING annotator_id",
             [name, role.value, int(simulated), at, by],
         )
     except sqlite3.IntegrityError as error:
         why = "a name cannot be empty" if not name.strip() else f"there is already somebody named {name}"
         raise ProjectError(f"{why}: choose another name") from error
-    return Person(AnnotatorId(int(cursor.lastrowid or 0)), name, role)
+    return Person(AnnotatorId(number), name, role)
 
 
 def by_name(db: Database, name: str) -> tuple[Person, str | None] | None:

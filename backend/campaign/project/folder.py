@@ -3,6 +3,7 @@
 The file keeps what may change any day. What the campaign is (batch size, scale, rule, seats) stands in the database.
 """
 
+import os
 import re
 import shutil
 import tomllib
@@ -33,6 +34,7 @@ from backend.store.files import arriving
 
 SETTINGS_FILE = "reelrank.toml"
 DATABASE_FILE = "reelrank.db"
+ADDRESS_VARIABLE = "REELRANK_DATABASE"
 CACHE_FOLDER = "cache"
 GIB = 1024**3
 ADDRESS_FILE = "served-at.txt"
@@ -53,6 +55,9 @@ encoder = {encoder}
 encoder_kind = {encoder_kind}
 # What it computes in: "fp32", or "bf16", which is faster on many processors and gives slightly other similarities.
 encoder_dtype = {encoder_dtype}
+
+# Where the database is: in the file reelrank.db of this folder, or in PostgreSQL (see docs/operations.md).
+# database = "postgresql://reelrank@db.example/campaign"
 
 # For how long a pair is kept for the person who has it on the desk.
 lease_minutes = 15
@@ -136,6 +141,7 @@ class ProjectSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     pay: PaySettings = PaySettings()
     rewrite: RewriteSettings = RewriteSettings()
     cast: dict[str, str] = {}
+    database: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +213,7 @@ def create(
     )
     _write(folder / SETTINGS_FILE, text)
     try:
-        store = connection.create(folder / DATABASE_FILE)
+        store = connection.create(folder / DATABASE_FILE, database_address(folder))
         if grading is not None:
             with writing(store) as db:
                 rows.set_grading(db, grading)
@@ -243,7 +249,7 @@ def undone_if_it_fails(project: Project) -> Iterator[None]:
 
 def is_project(folder: Path) -> bool:
     """Whether a folder has a project in it; it may still be one that cannot be opened."""
-    return (folder / DATABASE_FILE).exists()
+    return (folder / DATABASE_FILE).exists() or bool(database_address(folder))
 
 
 def open_project(folder: Path) -> Project:
@@ -254,8 +260,36 @@ def open_project(folder: Path) -> Project:
         SchemaOutOfDate: made by an older or newer version.
         InputError: `reelrank.toml` says something that is not understood.
     """
-    store = connection.open_store(folder / DATABASE_FILE)
+    store = connection.open_store(folder / DATABASE_FILE, database_address(folder))
     return Project(folder, read_settings(folder), store)
+
+
+def database_address(folder: Path) -> str:
+    """Where a project's database is in PostgreSQL; empty where it is the file in the folder.
+
+    The environment goes before `reelrank.toml`: a password need not stand in a file.
+    """
+    said = os.environ.get(ADDRESS_VARIABLE, "")
+    if not said and (folder / SETTINGS_FILE).exists():
+        told = _read(folder / SETTINGS_FILE).get("database", "")
+        said = str(told)
+    if said:
+        require_address(folder, said)
+    return said
+
+
+def require_address(folder: Path, said: str) -> None:
+    """Refuse what is no address of PostgreSQL.
+
+    Raises:
+        InputError: it is none.
+    """
+    if not said.startswith(("postgresql://", "postgres://")):
+        raise InputError.single(
+            folder / SETTINGS_FILE,
+            f'database is "{said}": write an address such as "postgresql://user@host/name", or no line for the file '
+            f"{DATABASE_FILE} in the folder",
+        )
 
 
 def read_settings(folder: Path) -> ProjectSettings:
@@ -276,6 +310,12 @@ def set_encoder(project: Project, encoder: str, kind: str, dtype: str) -> Projec
     lines = {key: f"{key} = {_toml(value)}" for key, value in settings.items()}
     _replace(project.folder, lines)
     return open_project(project.folder)
+
+
+def set_database(folder: Path, address: str) -> None:
+    """Write into `reelrank.toml` where the database is; empty for the file in the folder."""
+    if address or "database" in _read(folder / SETTINGS_FILE):
+        _replace(folder, {"database": f"database = {_toml(address)}"})
 
 
 def note_address(project: Project, url: str) -> None:

@@ -15,7 +15,6 @@ from backend.campaign.project import steps
 from backend.campaign.project.folder import Project
 from backend.campaign.queries import rows as queries
 from backend.campaign.review.rows import reviews
-from backend.store import connection
 from backend.store.connection import reading
 
 
@@ -50,7 +49,7 @@ def counts(project: Project, *, probes: bool = True) -> dict[str, Any]:
             "annotators": reviews.annotator_count(db),
             "encoder": lists.encoder_of_candidates(db),
             "sources": list(dict.fromkeys(source.name for source in sources.all_sources(db))),
-            "schema": connection.schema_level(project.store),
+            "schema": project.store.schema_level,
         }
 
 

@@ -129,7 +129,9 @@ def add_answer(db: Database, practice_id: int, me: AnnotatorId, grade: int, even
 
 def last_answers(db: Database, me: AnnotatorId) -> dict[int, int]:
     """What somebody answered last, by practice pair."""
-    rows = db.conn.execute("SELECT practice_id, grade FROM practice_answer WHERE annotator_id = ? ORDER BY rowid", [me])
+    rows = db.conn.execute(
+        "SELECT practice_id, grade FROM practice_answer WHERE annotator_id = ? ORDER BY answer_id", [me]
+    )
     return {row[0]: row[1] for row in rows}
 
 
@@ -137,8 +139,8 @@ def first_answers(db: Database) -> dict[int, list[int]]:
     """What everybody answered first, by practice pair."""
     found: dict[int, list[int]] = {}
     rows = db.conn.execute(
-        "SELECT practice_id, grade FROM practice_answer WHERE rowid IN "
-        "(SELECT min(rowid) FROM practice_answer GROUP BY practice_id, annotator_id)"
+        "SELECT practice_id, grade FROM practice_answer WHERE answer_id IN "
+        "(SELECT min(answer_id) FROM practice_answer GROUP BY practice_id, annotator_id)"
     )
     for practice_id, grade in rows:
         found.setdefault(practice_id, []).append(grade)

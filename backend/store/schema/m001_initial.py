@@ -1,6 +1,6 @@
 """Everything from corpus to release."""
 
-from backend.store.engine import Database
+from backend.store.engine import SqliteDatabase
 from backend.store.schema.running import forbid_changes, migrations, run
 
 INITIAL = """
@@ -198,7 +198,7 @@ APPEND_ONLY = ("judgement", "adjudication", "event")
 
 
 @migrations()
-def m001_initial(db: Database) -> None:
+def m001_initial(db: SqliteDatabase) -> None:
     """Everything from corpus to release."""
     run(db, INITIAL)
     forbid_changes(db, APPEND_ONLY)

@@ -1,7 +1,7 @@
 """Skips, the agenda, time to the grade; pairs and judgements of earlier campaigns."""
 
 from backend.ground.errors import ProjectError
-from backend.store.engine import Database
+from backend.store.engine import SqliteDatabase
 from backend.store.schema.running import migrations, run
 
 # What m002 makes anew, because SQLite cannot loosen a constraint in place. A pair of an earlier campaign may be known
@@ -78,7 +78,7 @@ CREATE INDEX agenda_order ON agenda (nearest DESC, position, batch_id);
 
 
 @migrations(transactional=False)
-def m002_campaign(db: Database) -> None:
+def m002_campaign(db: SqliteDatabase) -> None:
     """Skips, the agenda, time to the grade; pairs and judgements of earlier campaigns."""
     # Tables can be made anew only while nothing looks at the references to them, and that cannot be switched inside
     # a transaction. So the transaction is ours, and a migration cut off before it was noted down starts again.

@@ -1,6 +1,6 @@
 """How often the context of a moment was looked at; examples for the guideline."""
 
-from backend.store.engine import Database
+from backend.store.engine import SqliteDatabase
 from backend.store.schema.running import migrations, run
 
 DESK = """
@@ -21,6 +21,6 @@ CREATE UNIQUE INDEX example_standing ON example (grade) WHERE withdrawn_at IS NU
 
 
 @migrations()
-def m003_desk(db: Database) -> None:
+def m003_desk(db: SqliteDatabase) -> None:
     """How often the context of a moment was looked at; examples for the guideline."""
     run(db, DESK)

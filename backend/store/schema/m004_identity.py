@@ -1,6 +1,6 @@
 """Single sign-on."""
 
-from backend.store.engine import Database
+from backend.store.engine import SqliteDatabase
 from backend.store.schema.running import migrations, run
 
 IDENTITY = """
@@ -16,6 +16,6 @@ CREATE TABLE identity (
 
 
 @migrations()
-def m004_identity(db: Database) -> None:
+def m004_identity(db: SqliteDatabase) -> None:
     """Single sign-on."""
     run(db, IDENTITY)

@@ -1,6 +1,6 @@
 """The qualification exam."""
 
-from backend.store.engine import Database
+from backend.store.engine import SqliteDatabase
 from backend.store.schema.running import forbid_changes, migrations, run
 
 EXAM = """
@@ -73,7 +73,7 @@ APPEND_ONLY = ("exam_answer", "exam_ruling")
 
 
 @migrations()
-def m005_exam(db: Database) -> None:
+def m005_exam(db: SqliteDatabase) -> None:
     """The qualification exam."""
     run(db, EXAM)
     forbid_changes(db, APPEND_ONLY)

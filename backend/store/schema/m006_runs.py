@@ -1,6 +1,6 @@
 """Ground truths and runs, kept as columns."""
 
-from backend.store.engine import Database
+from backend.store.engine import SqliteDatabase
 from backend.store.schema.running import migrations, run
 
 # Columns as arrays of little-endian numbers, one after another, so that a file is parsed once: offsets int64 (where
@@ -37,6 +37,6 @@ RUNS = ";\n".join(
 
 
 @migrations()
-def m006_runs(db: Database) -> None:
+def m006_runs(db: SqliteDatabase) -> None:
     """Ground truths and runs, kept as columns."""
     run(db, RUNS)

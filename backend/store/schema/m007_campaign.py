@@ -1,6 +1,6 @@
 """What the campaign is, which stood in the code and in a file."""
 
-from backend.store.engine import Database
+from backend.store.engine import SqliteDatabase
 from backend.store.schema.running import migrations, run
 
 FACTS = """
@@ -72,7 +72,7 @@ GRADED = ("judgement", "adjudication", "exam_answer")
 
 
 @migrations()
-def m007_campaign(db: Database) -> None:
+def m007_campaign(db: SqliteDatabase) -> None:
     """What the campaign is, which stood in the code and in a file."""
     run(db, FACTS)
     db.conn.execute(FIRST_CAMPAIGN)

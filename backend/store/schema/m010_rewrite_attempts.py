@@ -1,6 +1,6 @@
 """Language models as rewriters: what they were asked, what they answered, and how many attempts a rewrite took."""
 
-from backend.store.engine import Database
+from backend.store.engine import SqliteDatabase
 from backend.store.schema.running import forbid_changes, migrations, run
 
 ATTEMPTS = "ALTER TABLE caption ADD COLUMN attempts INTEGER NOT NULL DEFAULT 0 CHECK (attempts >= 0)"
@@ -30,7 +30,7 @@ CREATE TABLE rewrite_answer (
 
 
 @migrations()
-def m010_rewrite_attempts(db: Database) -> None:
+def m010_rewrite_attempts(db: SqliteDatabase) -> None:
     """What language models were asked and answered, and how many attempts a rewrite took."""
     db.conn.execute(ATTEMPTS)
     db.conn.execute(ONE_BEFORE)

@@ -1,6 +1,6 @@
 """What people decided about imprecise captions."""
 
-from backend.store.engine import Database
+from backend.store.engine import SqliteDatabase
 from backend.store.schema.running import migrations, run
 
 # Undecided and not accepted: it waits. Decided and not accepted: it was rejected. NULL in decided_by: the command line.
@@ -21,7 +21,7 @@ UPDATE caption SET decided_at = coalesce((SELECT max(at) FROM event WHERE kind =
 
 
 @migrations()
-def m011_rewrite_decisions(db: Database) -> None:
+def m011_rewrite_decisions(db: SqliteDatabase) -> None:
     """Who accepted, wrote or rejected an imprecise caption, and when."""
     run(db, DECIDED)
     run(db, BEFORE)

@@ -1,6 +1,6 @@
 """Queries that no caption gave, repeated training queries, batches of any size, and probes."""
 
-from backend.store.engine import Database
+from backend.store.engine import SqliteDatabase
 from backend.store.schema.running import migrations, remake, run
 
 REMADE = {
@@ -56,7 +56,7 @@ CREATE TRIGGER campaign_no_delete BEFORE DELETE ON campaign
 
 
 @migrations(transactional=False)
-def m012_queries(db: Database) -> None:
+def m012_queries(db: SqliteDatabase) -> None:
     """Queries that no caption gave, repeated training queries, batches of any size, and probes."""
     if "source" in {column.name for column in db.table("query").columns}:
         return  # cut off before it was noted down

@@ -1,6 +1,6 @@
 """How means are rounded, and what the guideline says beside the grades, which stood in the code."""
 
-from backend.store.engine import Database
+from backend.store.engine import SqliteDatabase
 from backend.store.schema.running import migrations, run
 
 # A mean of x.5 becomes x + 1 or x.
@@ -36,7 +36,7 @@ FIRST_GUIDELINE = (
 
 
 @migrations()
-def m014_guideline(db: Database) -> None:
+def m014_guideline(db: SqliteDatabase) -> None:
     """How means are rounded, and what the guideline says beside the grades."""
     db.conn.execute(ROUNDING)
     run(db, GUIDELINE)

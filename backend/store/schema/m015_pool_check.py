@@ -1,6 +1,6 @@
 """The human check of retrieval pools: what was drawn, and as what each video was in its pool."""
 
-from backend.store.engine import Database
+from backend.store.engine import SqliteDatabase
 from backend.store.schema.running import forbid_changes, migrations, run
 
 POOL_CHECK = """
@@ -27,7 +27,7 @@ CREATE TABLE pool_place (
 
 
 @migrations()
-def m015_pool_check(db: Database) -> None:
+def m015_pool_check(db: SqliteDatabase) -> None:
     """What a check of pools drew, and as what each video was in its pool."""
     run(db, POOL_CHECK)
     forbid_changes(db, ("pool_check", "pool_place"))

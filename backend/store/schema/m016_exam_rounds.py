@@ -1,6 +1,6 @@
 """Exams over open pairs, whose key comes later, and trial rounds, which never have one."""
 
-from backend.store.engine import Database
+from backend.store.engine import SqliteDatabase
 from backend.store.schema.running import migrations, remake, run
 
 REMADE = {
@@ -71,7 +71,7 @@ UPDATE exam SET closed_at = set_at;
 
 
 @migrations(transactional=False)
-def m016_exam_rounds(db: Database) -> None:
+def m016_exam_rounds(db: SqliteDatabase) -> None:
     """Exams over open pairs, whose key comes later, and trial rounds, which never have one."""
     if "purpose" in {column.name for column in db.table("exam").columns}:
         return  # cut off before it was noted down

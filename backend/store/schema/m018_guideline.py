@@ -2,7 +2,7 @@
 
 import json
 
-from backend.store.engine import Database
+from backend.store.engine import SqliteDatabase
 from backend.store.schema.running import forbid_changes, migrations, run
 
 VERSIONS = """
@@ -67,7 +67,7 @@ GRADES_FIXED = (
 
 
 @migrations()
-def m018_guideline(db: Database) -> None:
+def m018_guideline(db: SqliteDatabase) -> None:
     """The guideline's versions, who has read which, and the practice pairs of the tutorial."""
     run(db, VERSIONS)
     forbid_changes(db, ("practice_answer",))
@@ -86,7 +86,7 @@ def m018_guideline(db: Database) -> None:
     )
 
 
-def _words(db: Database) -> dict[str, object]:
+def _words(db: SqliteDatabase) -> dict[str, object]:
     """The guideline as it stands, in the form in which versions keep it."""
     tolerance, rounding, example_query = db.conn.execute(
         "SELECT tolerance, rounding, example_query FROM campaign"

@@ -1,6 +1,6 @@
 """Pausing a person: they may sign in and look at their work, and are handed no pairs."""
 
-from backend.store.engine import Database
+from backend.store.engine import SqliteDatabase
 from backend.store.schema.running import migrations, run
 
 PAUSE = """
@@ -22,6 +22,6 @@ CREATE UNIQUE INDEX pause_standing ON pause (annotator_id) WHERE ended_at IS NUL
 
 
 @migrations()
-def m021_pause(db: Database) -> None:
+def m021_pause(db: SqliteDatabase) -> None:
     """Who is paused, since when, by whom and why."""
     run(db, PAUSE)

@@ -1,6 +1,6 @@
 """Notes that people give with a grade or an answer, and what leads reply."""
 
-from backend.store.engine import Database
+from backend.store.engine import SqliteDatabase
 from backend.store.schema.running import forbid_changes, migrations, run
 
 NOTES = """
@@ -47,7 +47,7 @@ CREATE VIEW standing_note AS
 
 
 @migrations()
-def m022_notes(db: Database) -> None:
+def m022_notes(db: SqliteDatabase) -> None:
     """Notes with grades and answers, replies to them, and which replies were read."""
     run(db, NOTES)
     forbid_changes(db, ("note", "answer_note", "note_reply", "reply_read"))

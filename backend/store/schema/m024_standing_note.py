@@ -1,6 +1,6 @@
 """The note of each judgement that stands, found by its pair: by its person it took minutes over a large campaign."""
 
-from backend.store.engine import Database
+from backend.store.engine import SqliteDatabase
 from backend.store.schema.running import migrations, run
 
 BY_PAIR = """
@@ -17,6 +17,6 @@ CREATE VIEW standing_note AS
 
 
 @migrations()
-def m024_standing_note(db: Database) -> None:
+def m024_standing_note(db: SqliteDatabase) -> None:
     """The note of each judgement that stands, found by its pair."""
     run(db, BY_PAIR)

@@ -1,6 +1,6 @@
 """When a query's next batch is worth opening, and what leads decided against it."""
 
-from backend.store.engine import Database
+from backend.store.engine import SqliteDatabase
 from backend.store.schema.running import forbid_changes, migrations, run
 
 NEXT_BATCH = """
@@ -37,7 +37,7 @@ CREATE UNIQUE INDEX declined_standing ON declined_batch (query_id, number) WHERE
 
 
 @migrations()
-def m025_next_batch(db: Database) -> None:
+def m025_next_batch(db: SqliteDatabase) -> None:
     """The rule about next batches with its versions, and batches that leads declined."""
     run(db, NEXT_BATCH)
     forbid_changes(db, ("batch_rule",))

@@ -1,6 +1,6 @@
 """What leads say about a pair beside a relevance, what they take back, and places for two more people at a pair."""
 
-from backend.store.engine import Database
+from backend.store.engine import SqliteDatabase
 from backend.store.schema.running import forbid_changes, migrations, remake, run
 
 # Made anew because a pair that was re-opened has seats 5 and 6.
@@ -81,7 +81,7 @@ CREATE VIEW confirmed_discard AS
 
 
 @migrations(transactional=False)
-def m026_rulings(db: Database) -> None:
+def m026_rulings(db: SqliteDatabase) -> None:
     """What leads say about pairs beside a relevance; places for two more people."""
     if "ruling" in db.table_names():
         return  # cut off before it was noted down

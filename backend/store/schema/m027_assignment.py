@@ -1,6 +1,6 @@
 """Assignments: what a lead gave somebody to grade, and how much of it."""
 
-from backend.store.engine import Database
+from backend.store.engine import SqliteDatabase
 from backend.store.schema.running import forbid_changes, migrations, run
 
 ASSIGNMENT = """
@@ -38,7 +38,7 @@ CREATE TABLE assigned_query (
 
 
 @migrations()
-def m027_assignment(db: Database) -> None:
+def m027_assignment(db: SqliteDatabase) -> None:
     """What leads gave people to grade, and how much of it."""
     run(db, ASSIGNMENT)
     forbid_changes(db, ("assigned_query",))

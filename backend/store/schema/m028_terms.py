@@ -1,6 +1,6 @@
 """Under which licence releases are handed on, and how to cite them."""
 
-from backend.store.engine import Database
+from backend.store.engine import SqliteDatabase
 from backend.store.schema.running import forbid_changes, migrations, run
 
 TERMS = """
@@ -17,7 +17,7 @@ CREATE TABLE terms (
 
 
 @migrations()
-def m028_terms(db: Database) -> None:
+def m028_terms(db: SqliteDatabase) -> None:
     """Under which licence releases are handed on, and how to cite them."""
     run(db, TERMS)
     forbid_changes(db, ("terms",))

@@ -1,6 +1,6 @@
 """Releases have names and notes, and are kept as files."""
 
-from backend.store.engine import Database
+from backend.store.engine import SqliteDatabase
 from backend.store.schema.running import forbid_changes, migrations, run
 
 # `file` is relative to the project's folder; without it only the manifest is kept, as of all releases before.
@@ -15,7 +15,7 @@ CREATE UNIQUE INDEX release_name ON "release" (name)
 
 
 @migrations()
-def m029_releases(db: Database) -> None:
+def m029_releases(db: SqliteDatabase) -> None:
     """Releases have names and notes, and are kept as files."""
     run(db, NAMED)
     forbid_changes(db, ("release",))

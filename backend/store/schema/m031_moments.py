@@ -1,6 +1,6 @@
 """Moments say where they come from; the shots of a video are kept."""
 
-from backend.store.engine import Database
+from backend.store.engine import SqliteDatabase
 from backend.store.schema.running import migrations, run
 
 MOMENTS = """
@@ -20,6 +20,6 @@ CREATE TABLE shot (
 
 
 @migrations()
-def m031_moments(db: Database) -> None:
+def m031_moments(db: SqliteDatabase) -> None:
     """Moments say where they come from; the shots of a video are kept."""
     run(db, MOMENTS)

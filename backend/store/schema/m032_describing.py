@@ -1,6 +1,6 @@
 """Describing: who may describe which videos, what they wrote, what leads made of it, and the guideline for it."""
 
-from backend.store.engine import Database
+from backend.store.engine import SqliteDatabase
 from backend.store.schema.running import forbid_changes, migrations, run
 
 DESCRIBING = """
@@ -112,7 +112,7 @@ APPEND_ONLY = (
 
 
 @migrations()
-def m032_describing(db: Database) -> None:
+def m032_describing(db: SqliteDatabase) -> None:
     """Describing: the choice, the descriptions, what was done about them, the guideline."""
     run(db, DESCRIBING)
     db.conn.execute("INSERT INTO describing_guideline (version, text, reason) VALUES (1, ?, '')", [FIRST])

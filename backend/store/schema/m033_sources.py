@@ -1,6 +1,6 @@
 """What found each candidate: an encoder, or runs that were pooled; similarity only where an encoder of captions did."""
 
-from backend.store.engine import Database
+from backend.store.engine import SqliteDatabase
 from backend.store.schema.running import migrations, remake, run
 
 # Made anew because a candidate that only runs found has no similarity, and its pair none either.
@@ -87,7 +87,7 @@ INSERT INTO candidate_source (query_id, moment_id, source_id, rank, score, start
 
 
 @migrations(transactional=False)
-def m033_sources(db: Database) -> None:
+def m033_sources(db: SqliteDatabase) -> None:
     """What found each candidate; pairs without a similarity."""
     if "source" in db.table_names():
         return  # cut off before it was noted down

@@ -1,6 +1,6 @@
 """What is known to be wrong with a video; who found that a clip cannot be shown."""
 
-from backend.store.engine import Database
+from backend.store.engine import SqliteDatabase
 from backend.store.schema.running import migrations, run
 
 CHECKS = """
@@ -24,6 +24,6 @@ ALTER TABLE clip_fault ADD COLUMN found_by TEXT NOT NULL DEFAULT 'person' CHECK 
 
 
 @migrations()
-def m035_video_check(db: Database) -> None:
+def m035_video_check(db: SqliteDatabase) -> None:
     """What is known to be wrong with a video; who found that a clip cannot be shown."""
     run(db, CHECKS)

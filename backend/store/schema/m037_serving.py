@@ -1,6 +1,6 @@
 """What several front ends of one project share: attempts to sign in, who has the desk, drafts, long work."""
 
-from backend.store.engine import Database
+from backend.store.engine import SqliteDatabase
 from backend.store.schema.running import migrations, run
 
 SERVING = """
@@ -56,6 +56,6 @@ CREATE TABLE long_work (
 
 
 @migrations()
-def m037_serving(db: Database) -> None:
+def m037_serving(db: SqliteDatabase) -> None:
     """What several front ends of one project share."""
     run(db, SERVING)

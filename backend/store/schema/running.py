@@ -3,12 +3,12 @@
 from collections.abc import Callable, Iterable, Mapping
 
 from backend.ground.errors import ProjectError
-from backend.store.engine import Database, Migrations
+from backend.store.engine import Migrations, SqliteDatabase
 
 migrations = Migrations("reelrank")
 
 
-def forbid_changes(db: Database, tables: Iterable[str]) -> None:
+def forbid_changes(db: SqliteDatabase, tables: Iterable[str]) -> None:
     """Let rows of these tables be added only."""
     for table in tables:
         for action in ("UPDATE", "DELETE"):
@@ -18,14 +18,14 @@ def forbid_changes(db: Database, tables: Iterable[str]) -> None:
             )
 
 
-def run(db: Database, script: str) -> None:
+def run(db: SqliteDatabase, script: str) -> None:
     """Statement by statement: `executescript` would end the transaction around it."""
     for statement in script.split(";\n"):
         if statement.strip():
             db.conn.execute(statement)
 
 
-def remake(db: Database, tables: Mapping[str, str], then: Callable[[], None]) -> None:
+def remake(db: SqliteDatabase, tables: Mapping[str, str], then: Callable[[], None]) -> None:
     """Make tables anew with their rows, because SQLite cannot loosen a constraint in place; for `transactional=False`.
 
     Tables can be made anew only while nothing looks at the references to them, and that cannot be switched inside a

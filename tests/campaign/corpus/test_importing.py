@@ -114,7 +114,7 @@ def test_the_text_of_charades_says_what_its_json_says(shared: Path, project: api
 def test_a_dry_run_counts_what_an_import_then_does_and_writes_nothing(project: api.Project, tmp_path: Path) -> None:
     importing(project, videos_of(tmp_path / "first.json", {"v_a": 9, "v_b": 8}))
     path = videos_of(tmp_path / "second.json", {"v_b": 8, "v_c": 7}, captions={"v_b": "A cat."})
-    files = [project.store.path, project.store.path.with_name(f"{project.store.path.name}-wal")]
+    files = [project.folder / f"reelrank.db{end}" for end in ("", "-wal")]
     before = [hashlib.sha256(file.read_bytes()).digest() for file in files]
     events = project.store.db.conn.execute("SELECT count(*) FROM event").fetchone()[0]
     dry = importing(project, path, dry_run=True)

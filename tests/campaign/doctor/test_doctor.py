@@ -70,7 +70,7 @@ def worked(judging: Judging) -> Worked:
 @contextmanager
 def unguarded(worked: Worked) -> Iterator[sqlite3.Connection]:
     """The database as another program would have it: no references looked at, no record append-only."""
-    with closing(sqlite3.connect(worked.project.store.path, isolation_level=None)) as db:
+    with closing(sqlite3.connect(worked.project.folder / "reelrank.db", isolation_level=None)) as db:
         triggers = db.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
         for name, _ in triggers:
             db.execute(f"DROP TRIGGER {name}")
@@ -234,7 +234,7 @@ def test_only_the_first_few_are_named_and_all_are_counted(worked: Worked) -> Non
 
 def test_an_index_that_does_not_match_its_table_is_found_though_the_database_opens(worked: Worked) -> None:
     """SQLite's full check; the one at every opening leaves indexes out."""
-    path = worked.project.store.path
+    path = worked.project.folder / "reelrank.db"
     worked.project.store.close()
     entry = "SELECT type, name, tbl_name, rootpage, sql FROM sqlite_master WHERE name = 'event_subject'"
     for act in ("hide", "write", "show"):

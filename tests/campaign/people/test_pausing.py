@@ -10,9 +10,8 @@ import pytest
 from backend import api
 from backend.campaign.judging.model import DeskState, GradeEvent, ReceiptStatus
 from backend.campaign.people import pausing
-from backend.ground.errors import Overtaken, ProjectError
+from backend.ground.errors import Overtaken, ProjectError, StoreUnavailable
 from backend.ground.ids import AnnotatorId
-from backend.store.connection import StoreUnavailable
 from support import NOW, Judging
 
 

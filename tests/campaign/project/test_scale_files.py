@@ -12,7 +12,7 @@ from backend.campaign.nouns import Rounding
 from backend.campaign.project import rows as facts
 from backend.campaign.project import scale_file
 from backend.ground.errors import InputError, ProjectError
-from backend.store import connection
+from backend.store import sqlite
 from backend.store.connection import writing
 from backend.store.schema import migrations
 from support import Judging, new_campaign
@@ -124,12 +124,12 @@ def test_the_database_keeps_a_scale_out_once_somebody_has_graded(judging: Judgin
 
 def test_a_project_from_before_says_to_annotators_what_it_always_said(tmp_path: Path) -> None:
     """The words of the guideline stood in the app until then."""
-    store = connection.Store(tmp_path / "reelrank.db")
+    store = sqlite.SqliteStore(tmp_path / "reelrank.db")
     migrations.apply(store.db, stop_before="m014_guideline")
     store.close()
     with closing(sqlite3.connect(tmp_path / "reelrank.db")) as db, db:
         db.execute("UPDATE campaign SET tolerance = 2, example_query = 'A cat.'")
-    store = connection.Store(tmp_path / "reelrank.db")
+    store = sqlite.SqliteStore(tmp_path / "reelrank.db")
     migrations.apply(store.db)
     grading = facts.grading(store.db)
     assert grading == replace(new_campaign().grading, tolerance=2, example_query="A cat.")

@@ -18,7 +18,7 @@ _WANTING = """
   GROUP BY p.pair_id
 """
 ROWS = (
-    f"SELECT w.batch_id, max(w.seat_no) AS nearest, q.position FROM ({_WANTING}) AS w "
+    f"SELECT w.batch_id, max(w.seat_no) AS nearest, max(q.position) AS position FROM ({_WANTING}) AS w "
     "JOIN query q USING (query_id) GROUP BY w.batch_id"
 )
 """What the table should hold; `where` narrows it down."""
@@ -32,7 +32,7 @@ def refresh(db: Database, batch_id: BatchId) -> None:
     else:
         db.conn.execute(
             "INSERT INTO agenda (batch_id, nearest, position) VALUES (?, ?, ?) ON CONFLICT (batch_id) "
-            "DO UPDATE SET nearest = excluded.nearest WHERE nearest <> excluded.nearest",
+            "DO UPDATE SET nearest = excluded.nearest WHERE agenda.nearest <> excluded.nearest",
             tuple(row),
         )
 

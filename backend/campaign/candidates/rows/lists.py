@@ -9,7 +9,7 @@ from typing import NamedTuple
 from backend.campaign.candidates.rows import agenda, sources
 from backend.campaign.project.model import Campaign
 from backend.ground.ids import AnnotatorId, BatchId, MomentId, QueryId
-from backend.store.engine import Database
+from backend.store.engine import Database, added
 
 FIRST_ROUND_SEATS = (1, 2)
 PROBE_PAIRS = "(SELECT t.pair_id FROM batch AS o JOIN pair AS t USING (batch_id) WHERE o.number IS NULL)"
@@ -213,11 +213,12 @@ def _hand_out(
     by: AnnotatorId | None,
 ) -> BatchId:
     """A new batch with these pairs, the first seats at each of them free."""
-    cursor = db.conn.execute(
-        "INSERT INTO batch (query_id, number, part, opened_at, opened_by) VALUES (?, ?, ?, ?, ?)",
+    made = added(
+        db,
+        "INSERT INTO batch (query_id, number, part, opened_at, opened_by) VALUES (?, ?, ?, ?, ?) RETURNING batch_id",
         [query_id, number, part, at, by],
     )
-    batch_id = BatchId(int(cursor.lastrowid or 0))
+    batch_id = BatchId(made)
     db.conn.executemany(
         "INSERT INTO pair (pair_key, batch_id, query_id, moment_id, rank, similarity, encoder) "
         "VALUES (?, ?, ?, ?, ?, ?, ?)",

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from backend.campaign.candidates.model import CandidateSource, FoundSpan, SourceKind
 from backend.ground.ids import AnnotatorId
-from backend.store.engine import Database
+from backend.store.engine import Database, added
 
 
 def add(
@@ -56,8 +56,9 @@ def last_part(db: Database) -> int:
 
 
 def _add(db: Database, source: CandidateSource, *, at: float, by: AnnotatorId | None) -> int:
-    cursor = db.conn.execute(
-        "INSERT INTO source (kind, name, sha256, depth, part, added_at, added_by) VALUES (?, ?, ?, ?, ?, ?, ?)",
+    return added(
+        db,
+        "INSERT INTO source (kind, name, sha256, depth, part, added_at, added_by) VALUES (?, ?, ?, ?, ?, ?, ?) "
+        "RETURNING source_id",
         [source.kind, source.name, source.sha256, source.depth, source.part, at, by],
     )
-    return int(cursor.lastrowid or 0)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from backend.campaign.captions.model import Usage
-from backend.store.engine import Database
+from backend.store.engine import Database, added
 
 
 def kept_answers(db: Database, rewriter: str) -> dict[str, str]:
@@ -21,13 +21,15 @@ def keep_answers(
     at: float,
 ) -> None:
     """Keep one request to `host`, its tokens in and out, and what was answered; the first answer to a text stays."""
-    request = db.conn.execute(
-        "INSERT INTO rewrite_request (at, rewriter, host, tokens_in, tokens_out) VALUES (?, ?, ?, ?, ?)",
+    request = added(
+        db,
+        "INSERT INTO rewrite_request (at, rewriter, host, tokens_in, tokens_out) VALUES (?, ?, ?, ?, ?) "
+        "RETURNING request_id",
         [at, rewriter, host, *tokens],
     )
     db.conn.executemany(
         "INSERT OR IGNORE INTO rewrite_answer (rewriter, text, answer, request_id) VALUES (?, ?, ?, ?)",
-        ((rewriter, text, answer, request.lastrowid) for text, answer in answers.items()),
+        ((rewriter, text, answer, request) for text, answer in answers.items()),
     )
 
 

@@ -42,9 +42,10 @@ def waiting(db: Database, limit: int) -> list[tuple[int, int, str, str, str]]:
     return [
         tuple(row)
         for row in db.conn.execute(
-            # With min() SQLite takes the other columns from the row that has it.
-            f"SELECT min(c.caption_id), count(*), trim(s.text), c.text, c.reason FROM {_WITH_SOURCE} "
-            f"WHERE {_WAITS} GROUP BY trim(s.text) ORDER BY 1 LIMIT ?",
+            "SELECT o.caption_id, o.captions, o.published, f.text, f.reason FROM "
+            "(SELECT min(c.caption_id) AS caption_id, "
+            f"count(*) AS captions, trim(s.text) AS published FROM {_WITH_SOURCE} WHERE {_WAITS} GROUP BY trim(s.text) "
+            "ORDER BY 1 LIMIT ?) AS o JOIN caption f USING (caption_id) ORDER BY o.caption_id",
             [limit],
         )
     ]

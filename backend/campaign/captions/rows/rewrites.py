@@ -46,9 +46,10 @@ def rewritten_captions(db: Database) -> list[CaptionRow]:
 def waiting_rewrites(db: Database) -> list[tuple[str, str, str]]:
     """(published text, rewrite, reason) of what waits for a person: one a text, since a decision is about the text."""
     rows = db.conn.execute(
-        "SELECT trim(s.text), c.text, c.reason, min(c.caption_id) AS first FROM caption c "
-        "JOIN caption s ON s.caption_id = c.source_caption_id "
-        "WHERE c.accepted = 0 AND c.decided_at IS NULL GROUP BY trim(s.text) ORDER BY first"
+        "SELECT o.published, f.text, f.reason FROM (SELECT trim(s.text) AS published, min(c.caption_id) AS caption_id "
+        "FROM caption c JOIN caption s ON s.caption_id = c.source_caption_id "
+        "WHERE c.accepted = 0 AND c.decided_at IS NULL GROUP BY trim(s.text)) AS o "
+        "JOIN caption f USING (caption_id) ORDER BY f.caption_id"
     )
     return [(row[0], row[1], row[2]) for row in rows]
 
@@ -77,10 +78,10 @@ def released_captions(db: Database) -> dict[MomentId, str] | None:
     if db.conn.execute("SELECT 1 FROM caption WHERE kind = 'rewritten' LIMIT 1").fetchone() is None:
         return None
     rows = db.conn.execute(
-        "SELECT moment_id, text, min(source_caption_id) FROM caption WHERE kind = 'rewritten' AND accepted = 1 "
-        "GROUP BY moment_id"
+        "SELECT moment_id, text FROM caption WHERE kind = 'rewritten' AND accepted = 1 "
+        "ORDER BY moment_id, source_caption_id DESC, caption_id DESC"
     )
-    return {MomentId(row[0]): row[1] for row in rows}
+    return {MomentId(row[0]): row[1] for row in rows}  # the first comes last, and stays
 
 
 def replace_rewrites(db: Database, rewrites: Sequence[Rewrite]) -> None:

@@ -117,7 +117,8 @@ def _passed_on(db: Database, what: str, row_id: int) -> bool:
 
 def _dropped(db: Database, what: str, row_id: int) -> bool:
     try:
-        db.conn.execute(f"DELETE FROM {what} WHERE {what}_id = ?", [row_id])
+        with db.atomic():
+            db.conn.execute(f"DELETE FROM {what} WHERE {what}_id = ?", [row_id])
     except sqlite3.IntegrityError:  # whatever table it is that points here
         return False
     return True

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from backend.campaign.describing.model import DescribingChoice, DescribingGuideline
 from backend.ground.ids import AnnotatorId, VideoId
-from backend.store.engine import Database
+from backend.store.engine import Database, added
 
 _NEWEST = "(SELECT max(choice_id) FROM describing_choice)"
 CHOSEN_VIDEO = (
@@ -49,14 +49,15 @@ def add(
     db: Database, chosen: DescribingChoice, videos: Iterable[VideoId], *, at: float, by: AnnotatorId | None
 ) -> None:
     """Let this be the choice from now on; `videos` are those that it names."""
-    choice_id = db.conn.execute(
+    choice_id = added(
+        db,
         "INSERT INTO describing_choice (open, everybody, all_videos, per_video, per_minute, chosen_at, chosen_by) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?)",
+        "VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING choice_id",
         [
             *(int(chosen.open), int(chosen.people is None), int(chosen.videos is None)),
             *(chosen.per_video, chosen.per_minute, at, by),
         ],
-    ).lastrowid
+    )
     db.conn.executemany(
         "INSERT INTO describing_person (choice_id, annotator_id) VALUES (?, ?)",
         ((choice_id, person) for person in chosen.people or ()),
@@ -118,12 +119,12 @@ def guideline(db: Database, me: AnnotatorId | None = None) -> DescribingGuidelin
 
 def add_guideline(db: Database, text: str, reason: str, *, at: float, by: AnnotatorId | None) -> int:
     """Let describers be told this from now on; the number of the version."""
-    cursor = db.conn.execute(
+    return added(
+        db,
         "INSERT INTO describing_guideline (version, text, reason, since, lead_id) "
-        "SELECT max(version) + 1, ?, ?, ?, ? FROM describing_guideline",
+        "SELECT max(version) + 1, ?, ?, ?, ? FROM describing_guideline RETURNING version",
         [text, reason, at, by],
     )
-    return int(cursor.lastrowid or 0)
 
 
 def note_seen(db: Database, me: AnnotatorId, version: int, *, at: float) -> None:

@@ -158,8 +158,8 @@ def write(db: Database, event: DescribeEvent, sentence: str, video_id: VideoId, 
     row = db.conn.execute(
         "INSERT INTO description (description_key, video_id, annotator_id, status, revision, start_s, end_s, sentence) "
         "VALUES (?, ?, ?, 'waiting', 1, ?, ?, ?) ON CONFLICT (description_key) DO UPDATE SET status = 'waiting', "
-        "revision = revision + 1, start_s = excluded.start_s, end_s = excluded.end_s, sentence = excluded.sentence "
-        "RETURNING description_id",
+        "revision = description.revision + 1, start_s = excluded.start_s, end_s = excluded.end_s, "
+        "sentence = excluded.sentence RETURNING description_id",
         [event.description, video_id, me, event.start_s, event.end_s, sentence],
     ).fetchone()
     db.conn.execute(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from backend.campaign.corpus.rows import WHOLE
 from backend.campaign.exam.model import ExamKey, ExamPurpose
 from backend.ground.ids import AnnotatorId, BatchId, PairId, PairKey, QueryId
-from backend.store.engine import Database
+from backend.store.engine import Database, added
 
 _LATER = (ExamKey.MEDIAN, ExamKey.OWN)
 _NOT_ASKED = "(f.moment_id IS NOT NULL OR (e.closed_at IS NOT NULL AND i.right_grade IS NULL))"
@@ -139,15 +139,15 @@ def add(
     key_from: ExamKey = ExamKey.SETTLED,
 ) -> int:
     """A new exam with its (pair, right grade if it is known, explanation), or a trial; its number."""
-    cursor = db.conn.execute(
+    exam_id = added(
+        db,
         "INSERT INTO exam (set_at, set_by, source, seed, most_missed, purpose, key_from, closed_at) "
-        "VALUES (:at, :by, :source, :seed, :most, :purpose, :key, iif(:key = 'settled', :at, NULL))",
+        "VALUES (:at, :by, :source, :seed, :most, :purpose, :key, iif(:key = 'settled', :at, NULL)) RETURNING exam_id",
         {
             **{"at": at, "by": by, "source": source, "seed": seed, "most": most_missed, "key": key_from},
             "purpose": ExamPurpose.TRIAL if key_from is ExamKey.NONE else ExamPurpose.EXAM,
         },
     )
-    exam_id = int(cursor.lastrowid or 0)
     db.conn.executemany(
         "INSERT INTO exam_item (exam_id, pair_id, right_grade, explanation) VALUES (?, ?, ?, ?)",
         ((exam_id, *item) for item in items),
@@ -216,7 +216,7 @@ def _exam(db: Database, where: str, *values: object) -> Exam | None:
         f"sum(NOT {_NOT_ASKED}), e.purpose, e.key_from, e.closed_at, e.used_at, e.ended_at "
         "FROM exam e LEFT JOIN annotator a ON a.annotator_id = e.set_by "
         "JOIN exam_item i USING (exam_id) JOIN pair p USING (pair_id) LEFT JOIN clip_fault f USING (moment_id) "
-        f"WHERE {where} GROUP BY e.exam_id",
+        f"WHERE {where} GROUP BY e.exam_id, a.annotator_id",
         values,
     ).fetchone()
     if row is None:

@@ -34,7 +34,7 @@ def people(db: Database, exam_id: int) -> dict[AnnotatorId, TrialPerson]:
     rows = db.conn.execute(
         "SELECT t.annotator_id, a.name, count(DISTINCT n.item_id), t.handed_in_at IS NOT NULL FROM exam_attempt t "
         "JOIN annotator a USING (annotator_id) LEFT JOIN exam_answer n USING (attempt_id) WHERE t.exam_id = ? "
-        "GROUP BY t.annotator_id ORDER BY a.name",
+        "GROUP BY t.attempt_id, a.annotator_id ORDER BY a.name",
         [exam_id],
     )
     return {AnnotatorId(r[0]): TrialPerson(AnnotatorId(r[0]), r[1], r[2], bool(r[3])) for r in rows}

@@ -9,7 +9,7 @@ from sqlite3 import Row
 from backend.campaign.judging.model import Assignment
 from backend.campaign.nouns import Split
 from backend.ground.ids import AnnotatorId, BatchId, PairId, QueryId
-from backend.store.engine import Database
+from backend.store.engine import Database, added
 
 _COLUMNS = "x.assignment_id, x.annotator_id, x.split, x.part, x.parts, x.chosen, x.a_day, x.in_all, x.given_at, g.name"
 _STANDING = (
@@ -96,15 +96,15 @@ def known(db: Database, queries: Iterable[QueryId]) -> set[QueryId]:
 
 def add(db: Database, me: AnnotatorId, given: Assignment, *, by: AnnotatorId) -> int:
     """A new assignment, of what `given` says but its number and who gave it; its number."""
-    cursor = db.conn.execute(
+    number = added(
+        db,
         "INSERT INTO assignment (annotator_id, split, part, parts, chosen, a_day, in_all, given_at, given_by) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING assignment_id",
         [
             *(me, given.split, given.part, given.parts, given.queries is not None),
             *(given.a_day, given.in_all, given.at, by),
         ],
     )
-    number = int(cursor.lastrowid or 0)
     db.conn.executemany(
         "INSERT INTO assigned_query (assignment_id, query_id) VALUES (?, ?)",
         ((number, query_id) for query_id in given.queries or ()),

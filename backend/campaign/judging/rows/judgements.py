@@ -10,7 +10,7 @@ from backend.campaign.judging.rows import gold_seats
 from backend.campaign.judging.rows.seats import Seat
 from backend.campaign.nouns import Verdict
 from backend.ground.ids import AnnotatorId, BatchId, MomentId, PairId, PairKey
-from backend.store.engine import Database
+from backend.store.engine import Database, added
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,19 +97,19 @@ def add(
     At a gold seat it is an answer, which keeps its `note` itself.
     """
     if seat.gold:
-        cursor = db.conn.execute(
+        return added(
+            db,
             "INSERT INTO gold_answer (pair_id, annotator_id, revision, grade, graded_at, active_ms, elapsed_ms, "
             "contexts, event_key, note, after_judgement) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
-            "(SELECT coalesce(max(judgement_id), 0) FROM judgement WHERE annotator_id = ?))",
+            "(SELECT coalesce(max(judgement_id), 0) FROM judgement WHERE annotator_id = ?)) RETURNING gold_answer_id",
             [seat.pair_id, me, revision, grade, at, active_ms, elapsed_ms, contexts, event_key, note, me],
         )
-        return int(cursor.lastrowid or 0)
-    cursor = db.conn.execute(
+    return added(
+        db,
         "INSERT INTO judgement (pair_id, seat_no, annotator_id, revision, grade, graded_at, active_ms, elapsed_ms, "
-        "contexts, event_key, simulated) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "contexts, event_key, simulated) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING judgement_id",
         [seat.pair_id, seat.seat_no, me, revision, grade, at, active_ms, elapsed_ms, contexts, event_key, simulated],
     )
-    return int(cursor.lastrowid or 0)
 
 
 def standing(db: Database, pair_id: PairId) -> list[Standing]:

@@ -144,10 +144,11 @@ def next_batch(
     gold = gold_seats.next_batch(db, me)
     for politely in (True, False) if anybody else (False,):
         row = db.conn.execute(
-            f"SELECT a.batch_id, a.batch_id IN ({_CROWDED}) AS crowded, -a.nearest, a.position FROM agenda a "
+            f"SELECT a.batch_id, a.batch_id IN ({_CROWDED}), -a.nearest, a.position FROM agenda a "
             f"WHERE {inside if only else 'TRUE'} "
             "AND EXISTS (SELECT 1 FROM pair p JOIN seat s USING (pair_id) WHERE p.batch_id = a.batch_id "
-            f"  AND (s.seat_no >= :second OR NOT (:politely AND crowded)) AND {_FREE} AND {_MINE_TO_TAKE}) "
+            f"  AND (s.seat_no >= :second OR NOT (:politely AND a.batch_id IN ({_CROWDED}))) "
+            f"  AND {_FREE} AND {_MINE_TO_TAKE}) "
             "ORDER BY a.nearest DESC, a.position, a.batch_id LIMIT 1",
             {"me": me, "now": now, "politely": politely, "second": min(SECOND_ROUND_SEATS), **assigned.values(mine)},
         ).fetchone()
@@ -285,12 +286,11 @@ def mark_judged(db: Database, seat: Seat, me: AnnotatorId) -> None:
 
 def open_second_round(db: Database, pair_id: PairId) -> bool:
     """Two more seats, once however often asked; whether they are new."""
-    before = db.conn.total_changes
-    db.conn.executemany(
+    cursor = db.conn.executemany(
         "INSERT OR IGNORE INTO seat (pair_id, seat_no) VALUES (?, ?)",
         ((pair_id, seat_no) for seat_no in SECOND_ROUND_SEATS),
     )
-    return db.conn.total_changes > before
+    return cursor.rowcount > 0
 
 
 def close_second_round(db: Database, pair_id: PairId) -> bool:

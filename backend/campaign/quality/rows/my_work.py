@@ -39,7 +39,7 @@ def judgements(db: Database, me: AnnotatorId, *, final_before: float) -> list[Gi
           SELECT j.pair_id FROM annotator a CROSS JOIN judgement j USING (annotator_id) WHERE j.graded_at > :final)
         SELECT j.grade, j.graded_at, j.active_ms, j.revision = 1,
           EXISTS (SELECT 1 FROM standing s WHERE s.judgement_id = j.judgement_id), j.simulated,
-          j.imported, j.pair_id IN fresh AS recent, c.relevance,
+          j.imported, j.pair_id IN (SELECT pair_id FROM fresh) AS recent, c.relevance,
           CASE c.verdict WHEN 'consensus' THEN c.mean ELSE c.relevance END
         FROM judgement j
         LEFT JOIN consensus c ON c.pair_id = j.pair_id AND c.verdict IN ('consensus', 'adjudicated') AND NOT recent

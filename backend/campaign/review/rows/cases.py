@@ -38,7 +38,7 @@ _FROM = (
     "FROM pair p JOIN query q USING (query_id) JOIN moment m USING (moment_id) JOIN video v USING (video_id) "
     "LEFT JOIN consensus c USING (pair_id) LEFT JOIN clip_fault f USING (moment_id) WHERE {where} AND {found}"
 )
-_FOUND = "(q.text LIKE :like ESCAPE '!' OR v.name LIKE :like ESCAPE '!')"
+_FOUND = "(q.text LIKE :text ESCAPE '!' OR v.name LIKE :text ESCAPE '!')"
 
 
 def counts(db: Database) -> dict[CaseList, int]:
@@ -62,7 +62,7 @@ def page(db: Database, which: CaseList, search: str, *, start: int, size: int) -
         "c.relevance, p.pair_id IN (SELECT pair_id FROM re_opened), coalesce(f.reason, '') "
         f"{_FROM.format(where=where, found=_FOUND if search else 'TRUE')} "
         f"ORDER BY {order}, p.pair_id LIMIT :size OFFSET :start",
-        {"like": containing(search), "size": size, "start": start},
+        {"text": containing(search), "size": size, "start": start},
     ).fetchall()
     cases = tuple(
         CaseRow(
@@ -103,7 +103,7 @@ def shown_as_right(db: Database, pair_id: PairId) -> str:
 
 def _count(db: Database, which: CaseList, search: str) -> int:
     found = _FROM.format(where=_LISTS[which][0], found=_FOUND if search else "TRUE")
-    count: int = db.conn.execute(f"SELECT count(*) {found}", {"like": containing(search)}).fetchone()[0]
+    count: int = db.conn.execute(f"SELECT count(*) {found}", {"text": containing(search)}).fetchone()[0]
     return count
 
 

@@ -1,0 +1,200 @@
+"""Statements that are written once, for SQLite, as PostgreSQL takes them.
+
+SQL stands in this house in SQLite's words, and there as it runs. For the other engine each statement is read into a
+tree and written anew, once: what differs in name (`min(a, b)`, `group_concat`, `json_each`), in manners (`LIKE` heeds
+no case), and above all in what is true. SQLite has no truth values: `sum(a IS NULL)` counts, and a column of 0 and 1 is
+a condition. PostgreSQL refuses both. So a condition that stands where a value is meant becomes a number, and a number
+that stands where a condition is meant is compared with 0: both engines give the same numbers.
+
+What the two cannot both say is not written: a column beside aggregates that is not grouped by, `rowid`, `lastrowid`.
+"""
+
+from functools import lru_cache
+
+from sqlglot import exp, parse_one
+
+_TRUTHS = (exp.Predicate, exp.Not, exp.Connector, exp.Boolean, exp.Escape)
+_FORMATS = {
+    "%Y-%m-%d": "YYYY-MM-DD",
+    "%Y-%m-%dT%H:%M:%SZ": 'YYYY-MM-DD"T"HH24:MI:SS"Z"',
+}
+
+
+@lru_cache(maxsize=8192)
+def translated(sql: str) -> str:
+    """One statement of ours, with `%s` or `%(name)s` where it has `?` or `:name`.
+
+    >>> translated("SELECT sum(lease_until IS NULL) FROM seat WHERE pair_id = ?")
+    'SELECT SUM(CAST(lease_until IS NULL AS INT)) FROM seat WHERE pair_id = %s'
+    >>> translated("INSERT OR IGNORE INTO seat (pair_id, seat_no) VALUES (:pair, 3)")
+    'INSERT INTO seat (pair_id, seat_no) VALUES (%(pair)s, 3) ON CONFLICT DO NOTHING'
+    """
+    return written(parse_one(sql, read="sqlite"))
+
+
+def written(tree: exp.Expr) -> str:
+    """A tree of SQLite's as PostgreSQL's text."""
+    _know_names_everywhere(tree)
+    for node in _from_inside(tree):
+        spelled = _spelled(node)
+        if spelled is not node:
+            node.replace(spelled)
+    _name_what_is_selected_from(tree)
+    _tell_truth_from_numbers(tree)
+    return tree.sql("postgres")
+
+
+def _from_inside(tree: exp.Expr) -> list[exp.Expr]:
+    """All nodes, those inside of one before it."""
+    return list(reversed(list(tree.dfs())))
+
+
+def _know_names_everywhere(tree: exp.Expr) -> None:
+    """SQLite knows the name of a result in all of its SELECT; the other engine only alone in ORDER BY."""
+    for select in tree.find_all(exp.Select):
+        named = {one.alias: one.this for one in select.expressions if isinstance(one, exp.Alias)}
+        for clause in ("where", "having", "order") if named else ():
+            part = select.args.get(clause)
+            for column in list(part.find_all(exp.Column)) if part else ():
+                meant = None if column.table else named.get(column.name)
+                if meant is None or column.find_ancestor(exp.Select) is not select:
+                    continue
+                if clause == "order" and isinstance(column.parent, exp.Ordered):
+                    continue
+                if not (isinstance(meant, exp.Column) and meant.name == column.name and not meant.table):
+                    column.replace(exp.paren(meant.copy()))
+
+
+def _name_what_is_selected_from(tree: exp.Expr) -> None:
+    for number, subquery in enumerate(list(tree.find_all(exp.Subquery))):
+        if isinstance(subquery.parent, (exp.From, exp.Join)) and not subquery.alias:
+            subquery.set("alias", exp.TableAlias(this=exp.to_identifier(f"unnamed_{number}")))
+
+
+def _spelled(node: exp.Expr) -> exp.Expr:
+    """What has another name there, or other manners."""
+    match node:
+        case exp.Literal() if node.is_string and "%" in node.this:
+            return exp.Literal.string(node.this.replace("%", "%%"))
+        case exp.Like():
+            return exp.ILike(**{part: value for part, value in node.args.items() if value is not None})
+        case exp.Insert() if node.args.get("alternative") == "IGNORE":
+            node.set("alternative", None)
+            node.set("conflict", exp.OnConflict(action=exp.var("DO NOTHING")))
+        case exp.OnConflict():
+            keys = node.args.get("conflict_keys") or []
+            node.set("conflict_keys", [key.this if isinstance(key, exp.Ordered) else key for key in keys])
+        case exp.Join() if node.args.get("using") and node.args.get("kind") == "CROSS":
+            node.set("kind", None)  # advice to SQLite about the order
+        case exp.Round():  # halves go up here, and to the even number there, but for decimals
+            digits = exp.Round(this=exp.cast(node.this, "decimal"), decimals=node.args.get("decimals"))
+            return exp.cast(digits, "double")
+        case exp.Cast() if node.to.is_type("int", "bigint"):
+            return exp.cast(exp.Anonymous(this="TRUNC", expressions=[exp.cast(node.this, "double")]), "bigint")
+        case exp.Cast() if node.to.is_type("float"):
+            return exp.cast(node.this, "double")
+        case exp.GroupConcat():
+            return _joined(node)
+        case exp.Is() if isinstance(node.this, exp.Coalesce) and isinstance(node.expression, exp.Null):
+            # Of several kinds at once, which only SQLite takes.
+            each = [node.this.this, *node.this.expressions]
+            return exp.paren(exp.and_(*(exp.Is(this=one.copy(), expression=exp.Null()) for one in each)))
+        case exp.In() if not any(node.args.get(part) for part in ("expressions", "query", "field", "unnest")):
+            return exp.false()
+        case exp.Limit() if isinstance(node.expression, exp.Placeholder):
+            all_rows = [node.expression.copy(), exp.Literal.number(-1)]  # -1 is no limit here, NULL there
+            node.set("expression", exp.Anonymous(this="NULLIF", expressions=all_rows))
+        case exp.Mod():
+            return exp.Anonymous(this="MOD", expressions=[node.this, node.expression])
+        case exp.JSONExtractScalar():
+            node.set("this", exp.cast(node.this, "json"))
+        case exp.Select() if _is_over_elements(node):
+            _take_elements(node)
+        case exp.Anonymous():
+            return _function(node)
+    return node
+
+
+def _joined(node: exp.GroupConcat) -> exp.Expr:
+    """`string_agg` takes texts alone, and always a separator."""
+    of, separator = node.this, node.args.get("separator") or exp.Literal.string(",")
+    distinct = isinstance(of, exp.Distinct)
+    text: exp.Expr = exp.cast((of.expressions[0] if distinct else of).copy(), "text")
+    return exp.Anonymous(
+        this="STRING_AGG", expressions=[exp.Distinct(expressions=[text]) if distinct else text, separator.copy()]
+    )
+
+
+def _is_over_elements(select: exp.Select) -> bool:
+    source = select.args.get("from_")
+    of = source.this.this if source is not None and isinstance(source.this, exp.Table) else None
+    return isinstance(of, exp.Anonymous) and of.name.lower() == "json_each"
+
+
+def _take_elements(select: exp.Select) -> None:
+    """`SELECT value FROM json_each(?)`: our lists in JSON are of ids."""
+    table = select.args["from_"].this
+    listed = exp.Anonymous(this="JSON_ARRAY_ELEMENTS_TEXT", expressions=[exp.cast(table.this.expressions[0], "json")])
+    alias = exp.TableAlias(this=exp.to_identifier("listed"), columns=[exp.to_identifier("value")])
+    table.replace(exp.Table(this=listed, alias=alias))
+    for column in select.expressions:
+        column.replace(exp.cast(column.copy(), "bigint"))
+
+
+def _function(node: exp.Anonymous) -> exp.Expr:
+    name, given = node.name.lower(), node.expressions
+    match name:
+        case "total":
+            return exp.func("COALESCE", exp.Sum(this=exp.cast(given[0], "double")), exp.Literal.number("0.0"))
+        case "unixepoch":
+            return exp.Anonymous(this="DATE_PART", expressions=[exp.Literal.string("epoch"), exp.func("NOW")])
+        case "date":
+            return _told_time(given[0], "%Y-%m-%d", [one.name for one in given[1:]])
+        case "strftime":
+            return _told_time(given[1], given[0].name.replace("%%", "%"), [one.name for one in given[2:]])
+    return node
+
+
+def _told_time(seconds: exp.Expr, form: str, words: list[str]) -> exp.Expr:
+    """Seconds since 1970 in words; `localtime` is that of the connection, which begins with the server's."""
+    at: exp.Expr = exp.Anonymous(this="TO_TIMESTAMP", expressions=[seconds])
+    if "localtime" not in words:
+        at = exp.AtTimeZone(this=at, zone=exp.Literal.string("UTC"))
+    return exp.Anonymous(this="TO_CHAR", expressions=[at, exp.Literal.string(_FORMATS[form])])
+
+
+def _tell_truth_from_numbers(tree: exp.Expr) -> None:
+    for node in _from_inside(tree):
+        place = node
+        while isinstance(place.parent, exp.Paren):
+            place = place.parent
+        parent = place.parent
+        if parent is None or isinstance(node, (exp.Paren, exp.Null)):
+            continue
+        is_truth = isinstance(node, _TRUTHS)
+        if _wants_truth(parent, place):
+            if not is_truth:
+                node.replace(exp.NEQ(this=exp.paren(node.copy()), expression=exp.Literal.number(0)))
+        elif is_truth and not _is_assignment(parent, node) and not isinstance(parent, (exp.Is, exp.Escape)):
+            if isinstance(node, exp.Boolean):
+                node.replace(exp.Literal.number(int(node.this)))
+            else:
+                node.replace(exp.cast(exp.paren(node.copy()), "int"))
+
+
+def _wants_truth(parent: exp.Expr, node: exp.Expr) -> bool:
+    match parent:
+        case exp.Connector() | exp.Not() | exp.Where() | exp.Having() | exp.CheckColumnConstraint() | exp.Check():
+            return True
+        case exp.Join():
+            return node.arg_key == "on"
+        case exp.If():
+            return node.arg_key == "this" and not (isinstance(parent.parent, exp.Case) and parent.parent.this)
+    return False
+
+
+def _is_assignment(parent: exp.Expr, node: exp.Expr) -> bool:
+    """`SET a = 1` is read as if it compared."""
+    return (
+        isinstance(node, exp.EQ) and isinstance(parent, (exp.Update, exp.OnConflict)) and node.arg_key == "expressions"
+    )

@@ -1,0 +1,27 @@
+"""Answers in practice have a number: which came first is a column, and no secret of SQLite's."""
+
+from backend.store.engine import SqliteDatabase
+from backend.store.schema.running import forbid_changes, migrations, run
+
+NUMBERED = """
+CREATE TABLE practice_answer_new (
+  answer_id     INTEGER PRIMARY KEY,
+  practice_id   INTEGER NOT NULL REFERENCES practice,
+  annotator_id  INTEGER NOT NULL REFERENCES annotator,
+  grade         INTEGER NOT NULL CHECK (grade BETWEEN 0 AND 4),
+  answered_at   REAL NOT NULL,
+  event_key     TEXT NOT NULL UNIQUE
+) STRICT;
+INSERT INTO practice_answer_new (practice_id, annotator_id, grade, answered_at, event_key)
+  SELECT practice_id, annotator_id, grade, answered_at, event_key FROM practice_answer ORDER BY rowid;
+DROP TABLE practice_answer;
+ALTER TABLE practice_answer_new RENAME TO practice_answer;
+CREATE INDEX practice_answer_of ON practice_answer (annotator_id, practice_id)
+"""
+
+
+@migrations()
+def m038_practice_order(db: SqliteDatabase) -> None:
+    """Answers in practice have a number."""
+    run(db, NUMBERED)
+    forbid_changes(db, ("practice_answer",))

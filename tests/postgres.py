@@ -1,0 +1,83 @@
+"""A PostgreSQL of the tests' own, in a folder; skipped where there is none."""
+
+import itertools
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+import psycopg
+
+BINARIES = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda folder: float(folder.parent.name))
+USER = "postgres"
+ENGINES = ("sqlite", "postgresql")
+"""What tests of the store and of judging run on."""
+MEMORY = Path("/dev/shm")
+_SETTINGS = (
+    *("listen_addresses=", "fsync=off", "full_page_writes=off", "max_connections=300"),
+    *("shared_buffers=64MB", "autovacuum=off", "wal_level=minimal", "max_wal_senders=0"),
+)
+"""What is lost when the power fails is nothing that a test can see."""
+
+
+def binary(name: str) -> str | None:
+    """A program of PostgreSQL's; Debian keeps most of them off the PATH."""
+    found = shutil.which(name)
+    return found or next((str(folder / name) for folder in reversed(BINARIES) if (folder / name).exists()), None)
+
+
+class Cluster:
+    """A server with nobody's data, which listens in its folder alone."""
+
+    def __init__(self) -> None:
+        # Sockets have short names, and folders of tests are nobody else's.
+        self.folder = Path(tempfile.mkdtemp(prefix="reelrank-", dir=MEMORY if os.access(MEMORY, os.W_OK) else None))
+        self._numbers = itertools.count(1)
+        if os.getuid() == 0:  # it refuses to be run by the one who may do everything
+            shutil.chown(self.folder, USER)
+        self._run(
+            "initdb", "-D", self.folder / "data", "-E", "UTF8", "--locale=C", "-A", "trust", "--no-sync", "-U", USER
+        )
+
+    def start(self) -> None:
+        """Begin to answer."""
+        options = " ".join(f"-c {one}" for one in (*_SETTINGS, f"unix_socket_directories={self.folder}"))
+        self._run("pg_ctl", "-D", self.folder / "data", "-l", self.folder / "log", "-w", "-o", options, "start")
+
+    def stop(self, how: str = "fast") -> None:
+        """End; `immediate` is as if it were killed."""
+        self._run("pg_ctl", "-D", self.folder / "data", "-m", how, "-w", "stop")
+
+    def remove(self) -> None:
+        """End, and leave nothing."""
+        self.stop("immediate")
+        shutil.rmtree(self.folder)
+
+    def address(self, database: str) -> str:
+        """Where a database of it is."""
+        return f"postgresql://{USER}@/{database}?host={self.folder}"
+
+    def new(self, template: str = "template1") -> str:
+        """A database, empty or a copy of another one; its name."""
+        name = f"d{os.getpid()}_{next(self._numbers)}"
+        with psycopg.connect(self.address("postgres"), autocommit=True) as server:
+            server.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s AND %s <> 'template1'",
+                [template, template],
+            )
+            server.execute(f"CREATE DATABASE {name} TEMPLATE {template}".encode())
+        return name
+
+    def _run(self, program: str, *arguments: object) -> None:
+        command = [binary(program) or program, *map(str, arguments)]
+        done = subprocess.run(
+            command,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            stdin=subprocess.DEVNULL,
+            cwd=self.folder,
+            user=USER if os.getuid() == 0 else None,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr.decode()
