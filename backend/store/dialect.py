@@ -25,7 +25,7 @@ def translated(sql: str) -> str:
     """One statement of ours, with `%s` or `%(name)s` where it has `?` or `:name`.
 
     >>> translated("SELECT sum(lease_until IS NULL) FROM seat WHERE pair_id = ?")
-    'SELECT SUM(CAST(lease_until IS NULL AS INT)) FROM seat WHERE pair_id = %s'
+    'SELECT SUM(CAST((lease_until IS NULL) AS INT)) FROM seat WHERE pair_id = %s'
     >>> translated("INSERT OR IGNORE INTO seat (pair_id, seat_no) VALUES (:pair, 3)")
     'INSERT INTO seat (pair_id, seat_no) VALUES (%(pair)s, 3) ON CONFLICT DO NOTHING'
     """
