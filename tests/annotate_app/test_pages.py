@@ -126,8 +126,9 @@ def test_a_database_that_cannot_be_read_is_said_in_words(
         def refuse(project: fake_api.Project, by: object, wanted: object) -> Any:
             raise StoreUnavailable("not even to be read")
 
+        monkeypatch.setattr(api, "take_draft", lambda *of, now: {})
         monkeypatch.setattr(api, "count_queries", refuse)
-    app = AppTest.from_file(str(Path(annotate_app.__file__).with_name("main.py")), default_timeout=10).run()
+    app = AppTest.from_file(str(Path(annotate_app.__file__).with_name("main.py")), default_timeout=60).run()
     assert not app.exception
     assert [error.value for error in app.error] == ["not even to be read"]
 

@@ -64,6 +64,7 @@ def rows(project: api.Project) -> dict[str, list[dict[str, object]]]:
             for row in db.execute(f'SELECT * FROM "{name}"')
         ]
         for name in tables
+        if name != "long_work"  # what a server has under way is of the page alone
     }
 
 

@@ -293,6 +293,7 @@ MACHINE = {
     "init_project",
     "make_pool_check",
     "migrate",
+    "move",
     "note_address",
     "restore",
     "waiting_rewrites",
