@@ -37,8 +37,8 @@ def test_every_command_has_help_with_an_example_of_itself(reelrank: Run, command
 def test_the_public_commands_are_there() -> None:
     wanted = "demo init import cast rewrite queries candidates probe-figures pseudo-train serve status export "
     wanted += (
-        "stats consensus agreement evaluate backup migrate clip clips import-judgements restore doctor flags hours log "
-        "settings validate releases terms diff match-run import-release moments probe"
+        "stats consensus agreement evaluate backup migrate move clip clips import-judgements restore doctor flags "
+        "hours log settings validate releases terms diff match-run import-release moments probe"
     )
     studies = ["agreement", "stability", "noise", "ties", "model-selection", "theory", "axioms", "benchmarks"]
     measures = {f"measures {name}" for name in studies}

@@ -93,10 +93,10 @@ def test_who_imports_pandas_after_the_store_has_all_of_it() -> None:
     code = """
 import sys
 before = list(sys.meta_path)
-from backend.store.engine import Database
+from backend.store.engine import SqliteDatabase
 assert "pandas" not in sys.modules and sys.meta_path == before
 import pandas
 from sqlite_utils import Database as Same
-assert Same is Database and pandas.DataFrame({"a": [1]}).a.sum() == 1
+assert Same is SqliteDatabase and pandas.DataFrame({"a": [1]}).a.sum() == 1
 """
     subprocess.run([sys.executable, "-c", code], check=True)
