@@ -9,7 +9,7 @@ from backend.campaign.project import folder as projects
 from backend.campaign.project import rows as facts
 from backend.campaign.project.folder import Project
 from backend.ground.errors import ProjectError
-from backend.store import upkeep
+from backend.store import connection, upkeep
 from backend.store.connection import Database
 from backend.store.upkeep import Restored
 
@@ -20,7 +20,12 @@ def backup(project: Project, file: Path) -> None:
 
 
 def restore(folder: Path, file: Path, *, now: float) -> Restored:
-    """Put a copy in the place of a project's database, which may be damaged or gone, and keep that beside it."""
+    """Put a copy in the place of a project's database, which may be damaged or gone, and keep that beside it.
+
+    Raises:
+        ProjectError: the database is in PostgreSQL.
+    """
+    projects.require_file(folder)
     return upkeep.restore(folder / projects.DATABASE_FILE, file, now=now)
 
 
@@ -29,6 +34,7 @@ def migrate(folder: Path) -> tuple[list[str], Path | None]:
 
     The batch size of an old `reelrank.toml` goes into the database, where no batch shows another one.
     """
+    projects.require_file(folder)
     size = projects.old_batch_size(folder)
 
     def derive(db: Database) -> None:
@@ -56,18 +62,20 @@ def move(folder: Path, target: str, *, now: float) -> tuple[dict[str, int], Path
     Raises:
         ProjectError: somebody has the project open, or there is something at the target. Nothing changed.
     """
-    from backend.store import moving
-
     path, address = folder / projects.DATABASE_FILE, projects.database_address(folder)
     if target == "file":
         if not address:
             raise ProjectError(f"{folder} has its database in {path.name} already: there is nothing to move")
-        store = moving.opened(address, folder)
-        return moving.into_file(store, path, lambda: projects.set_database(folder, "")), None
+        projects.open_project(folder).store.close()  # says in words what keeps it from being opened
+        from backend.store import moving
+
+        return moving.into_file(address, path, lambda: projects.set_database(folder, "")), None
     if address:
         raise ProjectError(f"{folder} has its database at an address already: move it into its file first")
     projects.open_project(folder).store.close()  # refuses what is no project, or not of this schema
     projects.require_address(folder, target)
+    with connection.driver():
+        from backend.store import moving
     return moving.into_postgresql(path, target, lambda: projects.set_database(folder, target), now=now)
 
 

@@ -1,9 +1,11 @@
 """Opening a project's database, whichever engine keeps it, and the one way to write to it."""
 
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Protocol
 
+from backend.ground.errors import StoreUnavailable
 from backend.store import sqlite
 from backend.store.engine import Database as Database
 
@@ -42,7 +44,7 @@ class Store(Protocol):
         """See `reading`."""
 
     def close(self) -> None:
-        """Close this thread's connection."""
+        """Close what this thread, or nobody, has open; it opens again when it is needed."""
 
 
 def create(path: Path, address: str = "") -> Store:
@@ -53,9 +55,10 @@ def create(path: Path, address: str = "") -> Store:
         StoreUnavailable: it cannot be written; nothing is left behind.
     """
     if address:
-        from backend.store import postgresql  # its driver is an extra
+        with driver():
+            from backend.store import creating
 
-        return postgresql.create(address)
+            return creating.create(address)
     return sqlite.create(path)
 
 
@@ -70,10 +73,22 @@ def open_store(path: Path, address: str = "") -> Store:
         SchemaOutOfDate: it is older (`reelrank migrate`) or newer than this code.
     """
     if address:
-        from backend.store import postgresql
+        with driver():
+            from backend.store import postgresql
 
-        return postgresql.open_store(address, path.parent)
+            return postgresql.open_store(address, path.parent)
     return sqlite.open_store(path)
+
+
+@contextmanager
+def driver() -> Iterator[None]:
+    """What speaks to PostgreSQL is an extra."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise StoreUnavailable(
+            f"PostgreSQL needs the package {error.name}, which is not here: run `pip install 'reelrank[postgresql]'`"
+        ) from error
 
 
 def writing(store: Store) -> AbstractContextManager[Database]:

@@ -144,10 +144,6 @@ def _take_elements(select: exp.Select) -> None:
 def _function(node: exp.Anonymous) -> exp.Expr:
     name, given = node.name.lower(), node.expressions
     match name:
-        case "total":
-            return exp.func("COALESCE", exp.Sum(this=exp.cast(given[0], "double")), exp.Literal.number("0.0"))
-        case "unixepoch":
-            return exp.Anonymous(this="DATE_PART", expressions=[exp.Literal.string("epoch"), exp.func("NOW")])
         case "date":
             return _told_time(given[0], "%Y-%m-%d", [one.name for one in given[1:]])
         case "strftime":

@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 
 from backend.ground.errors import ProjectError, StoreUnavailable
-from backend.store import postgresql, upkeep
+from backend.store import creating, postgresql, upkeep
 from backend.store.definitions import table_names
 from backend.store.engine import Connection, SqliteDatabase
 from backend.store.files import arriving, beside, copy, damage_of, fold, free
@@ -48,15 +48,20 @@ def into_postgresql(path: Path, address: str, then: Callable[[], None], *, now: 
             raise damaged(path, wrong)
         with closing(SqliteDatabase(sqlite3.connect(part), execute_plugins=False)) as source:
             there = digests(source.conn, source)
-            store = postgresql.create_from(address, source, lambda moved: _compare(there, digests(moved, source)))
+            store = creating.create_from(address, source, lambda moved: _compare(there, digests(moved, source)))
             store.close()
         then()
         path.replace(kept)
     return {name: rows for name, (rows, _) in there.items()}, kept
 
 
-def into_file(store: postgresql.PostgresStore, path: Path, then: Callable[[], None]) -> dict[str, int]:
+def into_file(address: str, path: Path, then: Callable[[], None]) -> dict[str, int]:
     """Bring the database at an address back into a file.
+
+    Args:
+        address: where the project's database is.
+        path: the file to make.
+        then: notes down where the database is from now on.
 
     Returns:
         Rows by table.
@@ -66,29 +71,30 @@ def into_file(store: postgresql.PostgresStore, path: Path, then: Callable[[], No
     """
     if path.exists():
         raise ProjectError(f"{path} exists already: move it away, it may be somebody's work")
-    others = store.others()
-    if others:
-        raise StoreUnavailable(
-            f"The project at {store.place} is in use ({others} connections): stop its servers and every other ReelRank "
-            "command, then try again. Nothing was changed."
-        )
-    with arriving(path) as part:
-        with store.writing() as db:  # nobody else writes meanwhile
-            store.copy_to(part)
-            with closing(SqliteDatabase(sqlite3.connect(part), execute_plugins=False)) as copied:
-                there = digests(db.conn, copied)
-                _compare(there, digests(copied.conn, copied))
-        fold(part)
-        if wrong := damage_of(part):
-            raise damaged(part, wrong)
-    then()
-    store.close()
+    store = postgresql.open_store(address, path.parent)
+    try:
+        if others := store.others():
+            raise StoreUnavailable(
+                f"The project at {store.place} is in use ({others} connections): stop its servers and every other "
+                "ReelRank command, then try again. Nothing was changed."
+            )
+        with store.writing() as db:  # until it is noted down that the file is the database nobody else writes
+            with arriving(path) as part:
+                store.copy_to(part)
+                with closing(SqliteDatabase(sqlite3.connect(part), execute_plugins=False)) as copied:
+                    there = digests(db.conn, copied)
+                    _compare(there, digests(copied.conn, copied))
+                fold(part)
+                if wrong := damage_of(part):
+                    raise damaged(part, wrong)
+            try:
+                then()
+            except BaseException:
+                path.unlink()
+                raise
+    finally:
+        store.close()
     return {name: rows for name, (rows, _) in there.items()}
-
-
-def opened(address: str, folder: Path) -> postgresql.PostgresStore:
-    """The database of a project at an address; see `postgresql.open_store`."""
-    return postgresql.open_store(address, folder)
 
 
 def digests(connection: Connection | sqlite3.Connection, schema: SqliteDatabase) -> dict[str, tuple[int, int]]:

@@ -5,28 +5,25 @@ by place and by name. One writer at a time, as there: whoever begins to write wa
 ends with the transaction; whatever holds because writers queue holds here too, however many servers there are.
 """
 
-import os
 import re
 import sqlite3
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
-from typing import Any
 
 import psycopg
-from psycopg import ClientCursor, sql
-from psycopg.adapt import Buffer, Dumper, Loader
+from psycopg import ClientCursor
 from psycopg.pq import TransactionStatus
-from psycopg.types.string import TextLoader
-from psycopg_pool import ConnectionPool, PoolTimeout
+from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
 from backend.ground.errors import ProjectError, SchemaOutOfDate, StoreUnavailable
 from backend.store import sqlite
-from backend.store.definitions import parts, table_names, tables, the_rest
+from backend.store.definitions import parts, table_names
 from backend.store.dialect import translated
 from backend.store.engine import Cursor, Database, Parameters, SqliteDatabase
 from backend.store.schema import migrations
+from backend.store.values import Raw, configure, named_rows
 
 WRITER = 0x5265656C
 """The advisory lock that writers queue for."""
@@ -45,21 +42,6 @@ THINGS = """
     JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE c.relkind = 'i' AND n.nspname = 'public'
     AND NOT EXISTS (SELECT 1 FROM pg_catalog.pg_constraint k WHERE k.conindid = c.oid)
 """
-Raw = psycopg.Connection["NamedRow"]
-
-
-class NamedRow(tuple[Any, ...]):
-    """A row that is read by place and by name."""
-
-    places: Mapping[str, int]
-
-    def __getitem__(self, key: Any) -> Any:
-        """By place, a slice, or a name."""
-        return super().__getitem__(self.places[key] if isinstance(key, str) else key)
-
-    def keys(self) -> list[str]:
-        """The names, in order."""
-        return list(self.places)
 
 
 class PostgresStore:
@@ -81,6 +63,16 @@ class PostgresStore:
     def place(self) -> str:
         """The address, without its password."""
         return shown(self.address)
+
+    @property
+    def has_project(self) -> bool:
+        """Whether the tables of a project are there; one that cannot be reached is told of at once.
+
+        Later a connection that is lost is waited for, so that a server may be started anew while people work.
+        """
+        with self.told(), psycopg.connect(self.address, autocommit=True) as first:
+            found = first.execute("SELECT 1 FROM pg_catalog.pg_tables WHERE tablename = '_sqlite_migrations'")
+            return found.fetchone() is not None
 
     @property
     def schema_level(self) -> str:
@@ -156,7 +148,7 @@ class PostgresStore:
             target.conn.commit()
 
     def close(self) -> None:
-        """End the connections of this process; they come back when they are needed."""
+        """End the connections of this process that nobody uses; those in use go on, new ones come when needed."""
         with self._opening:
             pool, self._pool = self._pool, None
         if pool is not None:
@@ -174,12 +166,24 @@ class PostgresStore:
         if self.taken is not None:
             yield self.taken
             return
-        with self._connections().connection() as raw:
+        while True:
+            pool = self._connections()
+            try:
+                raw = pool.getconn()
+                break
+            except PoolClosed:  # by another thread that was done, just now
+                continue
+        try:
             yield raw
+        finally:
+            pool.putconn(raw)
 
     @contextmanager
     def told(self) -> Iterator[None]:
-        """Turn what is wrong with the database, or with the way to it, into words for a person."""
+        """Turn what is wrong with the database, or with the way to it, into words for a person.
+
+        A row that breaks a rule raises what it raises with SQLite: whoever catches it need not know the engine.
+        """
         try:
             yield
         except psycopg.IntegrityError as error:
@@ -210,12 +214,12 @@ class PostgresStore:
             if self._pool is None:
                 self._pool = ConnectionPool(
                     self.address,
-                    kwargs={"autocommit": True, "cursor_factory": ClientCursor, "row_factory": _rows},
+                    kwargs={"autocommit": True, "cursor_factory": ClientCursor, "row_factory": named_rows},
                     min_size=0,
                     max_size=CONNECTIONS,
                     timeout=WAIT_S,
                     open=True,
-                    configure=_configure,
+                    configure=configure,
                     check=ConnectionPool.check_connection,
                 )
             return self._pool
@@ -246,70 +250,6 @@ class PostgresConnection:
             return cursor
 
 
-def create(address: str) -> PostgresStore:
-    """The tables of a new project in an empty database.
-
-    Raises:
-        ProjectError: there are tables already.
-        StoreUnavailable: it cannot be reached, or written to; nothing is left behind.
-    """
-    with closing(sqlite.fresh()) as db:
-        return create_from(address, db)
-
-
-def create_from(
-    address: str, source: SqliteDatabase, check: Callable[[PostgresConnection], object] = lambda moved: None
-) -> PostgresStore:
-    """All that a database of SQLite holds, in an empty database; as one transaction.
-
-    Args:
-        address: where the empty database is.
-        source: what to bring there.
-        check: looks at what arrived, and raises what keeps it from staying.
-
-    Raises:
-        ProjectError, StoreUnavailable: as `create`, and what `check` raises.
-    """
-    store = PostgresStore(address)
-    try:
-        if _is_in_use(store):
-            raise ProjectError(
-                f"{shown(address)} has a project already: name an empty database, one for each project, or open the "
-                "project that it belongs to"
-            )
-        with store.writing(), store.one() as raw:
-            for statement in tables(source):
-                raw.execute(statement.encode())
-            for name in table_names(source):
-                _copy(raw, source, name)
-            for statement in the_rest(source):
-                raw.execute(statement.encode())
-            check(store.conn)
-    except BaseException:
-        store.close()
-        raise
-    return store
-
-
-def _copy(raw: Raw, source: SqliteDatabase, table: str) -> None:
-    """All rows of a table; what counts its rows goes on after the last."""
-    columns = [column.name for column in source.table(table).columns]
-    names = sql.SQL(", ").join(map(sql.Identifier, columns))
-    into = sql.SQL("COPY {} ({}) FROM STDIN").format(sql.Identifier(table), names)
-    quoted = ", ".join(f'"{name}"' for name in columns)
-    with raw.cursor() as cursor, cursor.copy(into) as rows:
-        for row in source.conn.execute(f'SELECT {quoted} FROM "{table}"'):
-            rows.write_row(tuple(row))
-    counted = raw.execute(
-        "SELECT a.attname FROM pg_attribute a WHERE a.attrelid = %s::regclass AND a.attidentity <> ''", [f'"{table}"']
-    ).fetchone()
-    if counted:
-        last = sql.SQL("SELECT setval(pg_get_serial_sequence(%s, %s), max({column})) FROM {table} HAVING count(*) > 0")
-        raw.execute(
-            last.format(column=sql.Identifier(counted[0]), table=sql.Identifier(table)), [f'"{table}"', counted[0]]
-        )
-
-
 def open_store(address: str, folder: Path) -> PostgresStore:
     """The database of a project, refusing one that this code does not fully understand.
 
@@ -320,7 +260,7 @@ def open_store(address: str, folder: Path) -> PostgresStore:
     """
     store = PostgresStore(address)
     try:
-        if not _is_in_use(store):
+        if not store.has_project:
             raise ProjectError(
                 f"{shown(address)} has no project: run `reelrank init {folder}` to begin one there, or `reelrank move "
                 f"{folder} {shown(address)}` to bring one there"
@@ -351,46 +291,3 @@ def shown(address: str) -> str:
     'postgresql://reelrank:***@db.lab/campaign'
     """
     return re.sub(r"(://[^:/@]*):[^@]*@", r"\1:***@", address)
-
-
-def _is_in_use(store: PostgresStore) -> bool:
-    found = store.conn.execute("SELECT count(*) FROM pg_catalog.pg_tables WHERE tablename = '_sqlite_migrations'")
-    return bool(found.fetchone()[0])
-
-
-def _rows(cursor: Any) -> Callable[[Any], NamedRow]:
-    names = {column.name: place for place, column in enumerate(cursor.description or ())}
-    return type("NamedRow", (NamedRow,), {"places": names})
-
-
-def _configure(raw: Raw) -> None:
-    """What a new connection needs so that it reads and writes as SQLite does."""
-    raw.adapters.register_dumper(bool, _TruthAsNumber)
-    raw.adapters.register_loader("bool", _NumberFromTruth)
-    raw.adapters.register_loader("numeric", _NumberFromDecimal)
-    raw.adapters.register_loader("json", TextLoader)  # whoever asked reads it
-    zone = os.environ.get("TZ") or _zone()
-    raw.execute("SELECT set_config('TimeZone', %s, false)", [zone])
-
-
-def _zone() -> str:
-    place = os.path.realpath("/etc/localtime")
-    return place.partition("zoneinfo/")[2] or "UTC"
-
-
-class _TruthAsNumber(Dumper):
-    def dump(self, obj: bool) -> Buffer:
-        return b"1" if obj else b"0"
-
-
-class _NumberFromTruth(Loader):
-    def load(self, data: Buffer) -> int:
-        return int(bytes(data) == b"t")
-
-
-class _NumberFromDecimal(Loader):
-    """Sums of whole numbers are whole, means are not."""
-
-    def load(self, data: Buffer) -> int | float:
-        text = bytes(data)
-        return float(text) if b"." in text else int(text)

@@ -58,7 +58,8 @@ TIMES = (".0173091", ".5173091", ".1527093", ".6527093")
 """How the starts and ends of all moments go on after their whole seconds."""
 
 RANK, SIMILARITY, ACTIVE_MS = 4_917_301_000_000, 0.83479105, 7_654_321
-DESK = {"state", "items", "previous", "today", "in_all", "waiting", "skipped", "replies", "warned", "exam"}
+# Whether another window of the same person is at work (`elsewhere`) says nothing of a pair.
+DESK = {"state", "items", "previous", "today", "in_all", "waiting", "skipped", "replies", "warned", "exam", "elsewhere"}
 # Whether a clip is its `whole` video is no secret: a context of nothing tells it too.
 ITEM = {"pair", "query", "position", "total", "duration_s", "grade", "whole", "note"}
 LEADS_PAGES = ("rewrites", "queries", "progress", "people", "release", "disagreements")

@@ -54,7 +54,7 @@ SAME = {
     "no limit": "SELECT word_id FROM word ORDER BY word_id LIMIT ?",
     "rounded": "SELECT round(until, 1), round(until) FROM seat WHERE until IS NOT NULL ORDER BY 1",
     "a day": "SELECT date(at, 'unixepoch'), strftime('%Y-%m-%dT%H:%M:%SZ', at, 'unixepoch') FROM word ORDER BY word_id",
-    "sums and means": "SELECT sum(pair), avg(pair), sum(until), total(until), count(DISTINCT pair) FROM seat",
+    "sums and means": "SELECT sum(pair), avg(pair), sum(until), count(DISTINCT pair) FROM seat",
     "there is one": "SELECT EXISTS (SELECT 1 FROM seat WHERE pair = 3), 2 IN (SELECT pair FROM seat), TRUE",
     "filtered": "SELECT count(*) FILTER (WHERE shown), count(*) FILTER (WHERE until IS NULL) FROM seat",
     "advice about the order": "SELECT count(*) FROM seat AS s CROSS JOIN seat AS o USING (pair) WHERE +s.pair > 1",

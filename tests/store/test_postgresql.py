@@ -2,21 +2,25 @@
 
 import shutil
 import sqlite3
+import sys
+import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from api.test_gate import IN_CHARGE, LEADS
-from backend import api
+from backend import api, store
 from backend.campaign.judging.model import GradeEvent
 from backend.campaign.nouns import Person, Role
 from backend.campaign.release.model import ReleaseOptions
 from backend.campaign.review.model import CaseList
 from backend.ground.errors import InputError, ProjectError, ReelRankError, StoreUnavailable
-from backend.store import postgresql
+from backend.store import creating, postgresql
 from backend.store.connection import writing
+from backend.store.values import Raw
 from postgres import Cluster
 from support import NOW, Judging
 
@@ -118,7 +122,7 @@ def test_what_cannot_be_moved_stays_as_it_is(judging: Judging, cluster: Cluster,
     with pytest.raises(StoreUnavailable, match=r"postgresql://me:\*\*\*@/none\?host=/no/such/place cannot be used"):
         api.move(folder, "postgresql://me:secret@/none?host=/no/such/place", now=NOW)
     taken = cluster.address(cluster.new())
-    postgresql.create(taken).close()
+    creating.create(taken).close()
     with pytest.raises(ProjectError, match="has a project already: name an empty database"):
         api.move(folder, taken, now=NOW)
     with pytest.raises(ProjectError, match=r"has its database in reelrank\.db already"):
@@ -130,14 +134,14 @@ def test_a_row_that_does_not_arrive_takes_the_move_back(
     judging: Judging, cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder, address = copied(judging.project, tmp_path / "moved"), cluster.address(cluster.new())
-    whole = postgresql._copy
+    whole = creating._copy
 
-    def lossy(raw: postgresql.Raw, source: object, table: str) -> None:
+    def lossy(raw: Raw, source: object, table: str) -> None:
         whole(raw, source, table)  # type: ignore[arg-type]
         if table == "query":
             raw.execute("UPDATE query SET text = text || '.' WHERE query_id = 1")
 
-    monkeypatch.setattr(postgresql, "_copy", lossy)
+    monkeypatch.setattr(creating, "_copy", lossy)
     with pytest.raises(ProjectError, match="query did not arrive as it was"):
         api.move(folder, address, now=NOW)
     api.open_project(folder).store.close()
@@ -161,7 +165,10 @@ def test_the_database_keeps_its_rules(judging: Judging, cluster: Cluster, tmp_pa
     project.store.close()
 
 
-def test_a_server_that_dies_loses_nothing_that_was_saved(judging: Judging, cluster: Cluster, tmp_path: Path) -> None:
+def test_a_server_that_dies_loses_nothing_that_was_saved(
+    judging: Judging, cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(postgresql, "WAIT_S", 6.0)  # as the pool tries again after 1, 2 and 4 s
     folder = copied(judging.project, tmp_path / "moved")
     api.move(folder, cluster.address(cluster.new()), now=NOW)
     project = api.open_project(folder)
@@ -178,3 +185,49 @@ def test_a_server_that_dies_loses_nothing_that_was_saved(judging: Judging, clust
     assert [receipt.status for receipt in receipts] == ["saved"]
     assert api.status_counts(project, api.OPERATOR)["judgements"] == 2
     project.store.close()
+
+
+def test_commands_about_files_send_back_first(judging: Judging, cluster: Cluster, tmp_path: Path) -> None:
+    folder = copied(judging.project, tmp_path / "moved")
+    api.move(folder, cluster.address(cluster.new()), now=NOW)
+    for act in (lambda: api.restore(folder, tmp_path / "any.db", now=NOW), lambda: api.migrate(folder)):
+        with pytest.raises(ProjectError, match=r"bring it back with `reelrank move .* file` first"):
+            act()
+    assert not (folder / "reelrank.db").exists()
+
+
+def test_a_thread_that_is_done_leaves_the_others_at_work(judging: Judging, cluster: Cluster, tmp_path: Path) -> None:
+    folder = copied(judging.project, tmp_path / "moved")
+    api.move(folder, cluster.address(cluster.new()), now=NOW)
+    project = api.open_project(folder)
+    over = threading.Event()
+
+    def work() -> int:
+        count = 0
+        while not over.is_set():
+            with project.store.reading() as db:
+                assert db.conn.execute("SELECT count(*) FROM pair").fetchone()[0] == 60
+                count += db.conn.execute("SELECT 1").fetchone()[0]
+        return count
+
+    with ThreadPoolExecutor(8) as threads:
+        working = [threads.submit(work) for _ in range(8)]
+        for _ in range(40):
+            project.store.close()
+            assert project.store.db.conn.execute("SELECT 2").fetchone()[0] == 2
+        over.set()
+        assert min(one.result() for one in working) > 0
+    project.store.close()
+
+
+def test_without_the_extra_it_is_said_what_lacks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REELRANK_DATABASE", "postgresql://there/campaign")
+    for name in ("creating", "postgresql", "values"):
+        monkeypatch.delitem(sys.modules, f"backend.store.{name}", raising=False)
+        monkeypatch.delattr(store, name, raising=False)
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    with pytest.raises(
+        StoreUnavailable, match=r"psycopg, which is not here: run `pip install 'reelrank\[postgresql\]'`"
+    ):
+        api.init_project(tmp_path / "project", encoder="minilm")
+    assert not (tmp_path / "project" / "reelrank.toml").exists()

@@ -249,7 +249,9 @@ def undone_if_it_fails(project: Project) -> Iterator[None]:
 
 def is_project(folder: Path) -> bool:
     """Whether a folder has a project in it; it may still be one that cannot be opened."""
-    return (folder / DATABASE_FILE).exists() or bool(database_address(folder))
+    if (folder / DATABASE_FILE).exists():
+        return True
+    return (folder / SETTINGS_FILE).exists() and bool(database_address(folder))
 
 
 def open_project(folder: Path) -> Project:
@@ -276,6 +278,18 @@ def database_address(folder: Path) -> str:
     if said:
         require_address(folder, said)
     return said
+
+
+def require_file(folder: Path) -> None:
+    """Refuse a project whose database is not the file in its folder.
+
+    Raises:
+        ProjectError: it is at an address.
+    """
+    if database_address(folder):
+        raise ProjectError(
+            f"{folder} has its database in PostgreSQL: bring it back with `reelrank move {folder} file` first"
+        )
 
 
 def require_address(folder: Path, said: str) -> None:

@@ -10,9 +10,16 @@ from backend.campaign.serving import rows
 from backend.campaign.serving.model import LongWork, OutcomeTable, WorkOutcome, WorkState
 from backend.ground.errors import NotAllowed, ProjectError
 from backend.store.connection import writing
+from postgres import ENGINES
 from support import NOW, Judging
 
 Begin = Callable[[str, str, float], int]
+
+
+@pytest.fixture(params=ENGINES)
+def engine(request: pytest.FixtureRequest) -> str:
+    """Both."""
+    return str(request.param)
 
 
 @pytest.fixture

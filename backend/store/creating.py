@@ -1,0 +1,77 @@
+"""A project's tables in an empty database of PostgreSQL, with all rows that a database of SQLite has."""
+
+from collections.abc import Callable
+from contextlib import closing
+
+from psycopg import sql
+
+from backend.ground.errors import ProjectError
+from backend.store import sqlite
+from backend.store.definitions import table_names, tables, the_rest
+from backend.store.engine import SqliteDatabase
+from backend.store.postgresql import PostgresConnection, PostgresStore, shown
+from backend.store.values import Raw
+
+
+def create(address: str) -> PostgresStore:
+    """The tables of a new project in an empty database.
+
+    Raises:
+        ProjectError: there are tables already.
+        StoreUnavailable: it cannot be reached, or written to; nothing is left behind.
+    """
+    with closing(sqlite.fresh()) as db:
+        return create_from(address, db)
+
+
+def create_from(
+    address: str, source: SqliteDatabase, check: Callable[[PostgresConnection], object] = lambda moved: None
+) -> PostgresStore:
+    """All that a database of SQLite holds, in an empty database; as one transaction.
+
+    Args:
+        address: where the empty database is.
+        source: what to bring there.
+        check: looks at what arrived, and raises what keeps it from staying.
+
+    Raises:
+        ProjectError, StoreUnavailable: as `create`, and what `check` raises.
+    """
+    store = PostgresStore(address)
+    try:
+        if store.has_project:
+            raise ProjectError(
+                f"{shown(address)} has a project already: name an empty database, one for each project, or open the "
+                "project that it belongs to"
+            )
+        with store.writing(), store.one() as raw:
+            for statement in tables(source):
+                raw.execute(statement.encode())
+            for name in table_names(source):
+                _copy(raw, source, name)
+            for statement in the_rest(source):
+                raw.execute(statement.encode())
+            check(store.conn)
+    except BaseException:
+        store.close()
+        raise
+    return store
+
+
+def _copy(raw: Raw, source: SqliteDatabase, table: str) -> None:
+    """All rows of a table; what counts its rows goes on after the last."""
+    columns = [column.name for column in source.table(table).columns]
+    names = sql.SQL(", ").join(map(sql.Identifier, columns))
+    into = sql.SQL("COPY {} ({}) FROM STDIN").format(sql.Identifier(table), names)
+    quoted = ", ".join(f'"{name}"' for name in columns)
+    with raw.cursor() as cursor, cursor.copy(into) as rows:
+        for row in source.conn.execute(f'SELECT {quoted} FROM "{table}"'):
+            rows.write_row(tuple(row))
+    counted = raw.execute(
+        "SELECT a.attname FROM pg_attribute a WHERE a.attrelid = %s::regclass AND a.attidentity <> ''", [f'"{table}"']
+    ).fetchone()
+    if counted:
+        last = sql.SQL("SELECT setval(pg_get_serial_sequence(%s, %s), max({column})) FROM {table} HAVING count(*) > 0")
+        raw.execute(
+            last.format(column=sql.Identifier(counted[0]), table=sql.Identifier(table)), [f'"{table}"', counted[0]]
+        )
