@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
+from annotate_app.widgets import describe as component
 from axe import passes_axe
 from backend.media.cut import cut
 from backend.media.frame_times import frame_times as told_times
@@ -418,3 +419,53 @@ def test_frames_cuts_and_keys(context: BrowserContext, address: str) -> None:
         "clocks": ["0.00", "10.00", "59.99", "1:00.00", "1:01.50", "60:00.00"],
         "keys": ["start", "go-start", "ten-back", "start", None, "keys"],
     }
+
+
+def on_a_screen(browser: Browser, script: str, given: object) -> Any:
+    """What a script finds that has a `screen` over a `video` which does what it is told, 100 frames of 1/25 s."""
+    source = Path(component.__file__).with_name("screen.js").read_text()
+    page = browser.new_page()
+    found = page.evaluate(
+        f"""async (given) => {{ {source}
+          const video = {{
+            seeking: false, paused: true, asked: [], buffered: {{ length: 1, start: () => 0, end: () => 4 }},
+            addEventListener() {{}}, hasAttribute: () => false, pause() {{ this.paused = true; }},
+            set currentTime(at) {{ this.asked.push(at); }},
+          }};
+          const screen = new Screen(video, {{ frame() {{}}, playing() {{}} }});
+          screen.frames = {{ count: 100, played: (frame) => frame / 25, lasts: () => 1 / 25 }};
+          {script}
+        }}""",
+        given,
+    )
+    page.close()
+    return found
+
+
+@pytest.mark.parametrize(("paused", "painted", "asked_for"), [(False, 13, 23), (True, 10, 21)])
+def test_a_step_goes_on_from_what_is_on_screen_and_from_a_gap_only_where_the_video_stands(
+    browser: Browser, paused: bool, painted: int, asked_for: int
+) -> None:
+    """A video that plays has moved on from the frame of a jump when it is first painted: that is no gap."""
+    script = """
+      video.paused = given.paused;
+      screen.jump(11);
+      screen.settled();
+      screen.painted(given.painted, performance.now() + 1000);
+      screen.step(10);
+      return screen.aim;"""
+    assert on_a_screen(browser, script, {"paused": paused, "painted": painted}) == asked_for
+
+
+def test_a_jump_that_the_browser_lost_is_asked_for_again_until_it_arrives(browser: Browser) -> None:
+    """As Chromium does with several jumps at once: it seeks for ever, though all of the video is there."""
+    script = """
+      video.seeking = true;
+      screen.jump(11);
+      while (video.asked.length < 2) await new Promise((done) => setTimeout(done, 20));
+      video.seeking = false;
+      screen.settled();
+      const asked = [...video.asked];
+      await new Promise((done) => setTimeout(done, 2.5 * LOST_MS));
+      return [asked, video.asked.length];"""
+    assert on_a_screen(browser, script, None) == [[0.46, 0.46], 2]

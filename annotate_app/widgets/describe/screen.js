@@ -3,6 +3,8 @@
 // The video is a copy whose frames are those of the source, the first at 0; `Frames` has their times in the source. The
 // browser says by `requestVideoFrameCallback` which of them it has just painted.
 
+const LOST_MS = 1000; // later than a jump takes to what is here
+
 class Screen {
   /** @param on {frame(frame), playing(boolean), ready(), fell(what)} */
   constructor(video, on) {
@@ -20,6 +22,7 @@ class Screen {
   }
 
   clear() {
+    clearTimeout(this.asking);
     this.frames = null;
     this.shown = 0;
     this.aim = null; // the frame that a jump under way leads to
@@ -92,7 +95,8 @@ class Screen {
   /** A frame was painted, at this time. The browser may tell of frames before a jump while it arrives: they count no more. */
   painted(frame, at) {
     if (this.aim !== null && frame !== this.aim && !(at >= this.arrivedAt)) return;
-    this.missed = this.aim === null || this.aim === frame ? null : { frame, aim: this.aim };
+    // A video that plays has moved on before it is painted.
+    this.missed = this.playing || this.aim === null || this.aim === frame ? null : { frame, aim: this.aim };
     this.shown = frame;
     this.aim = null;
     this.on.frame(frame);
@@ -103,7 +107,9 @@ class Screen {
 
   /** A jump has arrived. Where it led to the frame on screen, nothing is painted anew. */
   settled() {
-    if (this.aim !== null && !this.video.seeking) this.arrivedAt = performance.now();
+    if (this.video.seeking) return;
+    clearTimeout(this.asking);
+    if (this.aim !== null) this.arrivedAt = performance.now();
   }
 
   cameToEnd() {
@@ -113,12 +119,24 @@ class Screen {
   }
 
   jump(frame) {
-    const { frames } = this;
-    this.aim = Math.min(Math.max(frame, 0), frames.count - 1);
+    this.aim = Math.min(Math.max(frame, 0), this.frames.count - 1);
+    this.on.frame(this.aim);
+    this.ask(this.aim, LOST_MS);
+  }
+
+  /** Have the browser seek. It may lose one of many jumps at once and seek for ever: then it is asked again. */
+  ask(frame, patience) {
+    const { frames, video } = this;
     this.arrivedAt = Infinity;
     // The middle of the frame: its edge may round to the neighbour.
-    this.video.currentTime = frames.played(this.aim) + frames.lasts(this.aim) / 2;
-    this.on.frame(this.aim);
+    const at = (video.currentTime = frames.played(frame) + frames.lasts(frame) / 2);
+    const look = () => {
+      if (!video.seeking) return;
+      if (isHere(video.buffered, at)) this.ask(frame, 2 * patience);
+      else this.asking = setTimeout(look, patience); // it waits for the server
+    };
+    clearTimeout(this.asking);
+    this.asking = setTimeout(look, patience);
   }
 
   /** Go to a frame, and leave a loop that it is not in. */
@@ -177,4 +195,10 @@ class Screen {
     this.clear();
     this.ended.abort();
   }
+}
+
+/** Whether a time of a video has been fetched. */
+function isHere(buffered, at) {
+  for (let n = 0; n < buffered.length; n += 1) if (buffered.start(n) <= at && at < buffered.end(n)) return true;
+  return false;
 }
