@@ -451,6 +451,7 @@ def test_a_step_goes_on_from_what_is_on_screen_and_from_a_gap_only_where_the_vid
       video.paused = given.paused;
       screen.jump(11);
       screen.settled();
+      screen.pause(); // perhaps before anything is painted
       screen.painted(given.painted, performance.now() + 1000);
       screen.step(10);
       return screen.aim;"""

@@ -26,6 +26,7 @@ class Screen {
     this.frames = null;
     this.shown = 0;
     this.aim = null; // the frame that a jump under way leads to
+    this.stood = true; // since the last jump: one that plays has moved on when it is painted
     this.missed = null; // a jump that led to another frame than it should: {frame, aim}
     this.loop = null;
     this.watch = null;
@@ -95,8 +96,7 @@ class Screen {
   /** A frame was painted, at this time. The browser may tell of frames before a jump while it arrives: they count no more. */
   painted(frame, at) {
     if (this.aim !== null && frame !== this.aim && !(at >= this.arrivedAt)) return;
-    // A video that plays has moved on before it is painted.
-    this.missed = this.playing || this.aim === null || this.aim === frame ? null : { frame, aim: this.aim };
+    this.missed = !this.stood || this.aim === null || this.aim === frame ? null : { frame, aim: this.aim };
     this.shown = frame;
     this.aim = null;
     this.on.frame(frame);
@@ -120,6 +120,7 @@ class Screen {
 
   jump(frame) {
     this.aim = Math.min(Math.max(frame, 0), this.frames.count - 1);
+    this.stood = !this.playing;
     this.on.frame(this.aim);
     this.ask(this.aim, LOST_MS);
   }
@@ -162,6 +163,7 @@ class Screen {
 
   play() {
     const { video } = this;
+    this.stood = false;
     video.playbackRate = this.speed;
     video.muted = !this.sound;
     video.play().catch((error) => {
