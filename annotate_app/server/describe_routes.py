@@ -17,7 +17,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from annotate_app.server.clip_worker import ClipWorker
-from annotate_app.server.clips import FOR_AN_HOUR, clip_response, cut_clip, look, refused
+from annotate_app.server.clips import FOR_AN_HOUR, clip_response, cut_clip, look, not_shown, refused
 from annotate_app.server.sending import Sent, sent_by
 from annotate_app.session.guard import person_of
 from backend import api
@@ -97,8 +97,10 @@ class DescribeRoutes:
             return clip_response(await cut_clip(self._clips, self._find(request), urgent=False))
         except StoreUnavailable:
             raise
-        except (ProjectError, VideoUnreadable) as error:
-            return refused(404, str(error))
+        except VideoUnreadable as error:
+            return not_shown(person_of(request), error)
+        except ProjectError as refusal:
+            return refused(404, str(refusal))
 
     async def ready(self, request: Request) -> Response:
         """Whether the video's clip is there; if not, it is being made from now on."""
@@ -106,13 +108,17 @@ class DescribeRoutes:
             job, is_there = await run_in_threadpool(look, self._find(request))
         except StoreUnavailable:
             raise
-        except (ProjectError, VideoUnreadable) as error:
-            return refused(404, str(error))
+        except VideoUnreadable as error:
+            return not_shown(person_of(request), error)
+        except ProjectError as refusal:
+            return refused(404, str(refusal))
         if not is_there:
             if (why := self._failed.pop(job.path, None)) is not None:
                 if isinstance(why, NoRoom):
                     raise why  # the guard answers, and the page asks again: nothing is wrong with the video
-                return refused(404, str(why))
+                if isinstance(why, VideoUnreadable):
+                    return not_shown(person_of(request), why)
+                raise why
             self._clips.ask(job, urgent=False).add_done_callback(partial(self._made, job.path))
         return _answer({"ready": is_there})
 
@@ -123,8 +129,10 @@ class DescribeRoutes:
             times = await run_in_threadpool(api.describe_frames, self._project(), person, video)
         except StoreUnavailable:
             raise
-        except (ProjectError, VideoUnreadable) as error:
-            return refused(404, str(error))
+        except VideoUnreadable as error:
+            return not_shown(person_of(request), error)
+        except ProjectError as refusal:
+            return refused(404, str(refusal))
         return Response(
             msgspec.json.encode(times), headers={"Cache-Control": FOR_AN_HOUR}, media_type="application/json"
         )

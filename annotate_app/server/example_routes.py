@@ -7,7 +7,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from annotate_app.server.clip_worker import ClipWorker
-from annotate_app.server.clips import FOR_AN_HOUR, clip_response, cut_clip, refused
+from annotate_app.server.clips import FOR_AN_HOUR, clip_response, cut_clip, not_shown, refused
 from annotate_app.session.guard import person_of
 from backend import api
 from backend.ground.errors import ProjectError, StoreUnavailable, VideoUnreadable
@@ -40,7 +40,9 @@ class Examples:
             job = await cut_clip(self._clips, lambda: api.example_clip(self._project(), person, grade, version))
         except StoreUnavailable:
             raise  # the guard answers
-        except (ProjectError, VideoUnreadable) as refusal:
+        except VideoUnreadable as error:
+            return not_shown(person, error)
+        except ProjectError as refusal:
             return refused(404, str(refusal))
         # What the address with a version gives never changes; without one it may be another clip tomorrow.
         return clip_response(job, "no-cache" if version is None else FOR_AN_HOUR)

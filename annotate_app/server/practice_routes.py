@@ -10,7 +10,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from annotate_app.server.clip_worker import ClipWorker
-from annotate_app.server.clips import clip_response, cut_clip, refused
+from annotate_app.server.clips import clip_response, cut_clip, not_shown, refused
 from annotate_app.server.sending import Sent, sent_by
 from annotate_app.session.guard import person_of
 from backend import api
@@ -50,7 +50,7 @@ class PracticeRoutes:
         try:
             return clip_response(await cut_clip(self._clips, lambda: api.practice_clip(self._project(), person, name)))
         except VideoUnreadable as error:
-            return refused(404, str(error))
+            return not_shown(person, error)
 
     async def answer(self, request: Request) -> Response:
         """Takes an answer and tells at once what is right, and why; never a judgement."""

