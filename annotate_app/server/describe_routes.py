@@ -22,7 +22,7 @@ from annotate_app.server.sending import Sent, sent_by
 from annotate_app.session.guard import person_of
 from backend import api
 from backend.campaign.describing.model import DescribeEvent
-from backend.ground.errors import NoRoom, ProjectError, StoreUnavailable, VideoUnreadable
+from backend.ground.errors import NoRoom, ProjectError, StorageUnavailable, StoreUnavailable, VideoUnreadable
 
 
 class _Exchange(Sent):
@@ -114,7 +114,7 @@ class DescribeRoutes:
             return refused(404, str(refusal))
         if not is_there:
             if (why := self._failed.pop(job.path, None)) is not None:
-                if isinstance(why, NoRoom):
+                if isinstance(why, (NoRoom, StorageUnavailable)):
                     raise why  # the guard answers, and the page asks again: nothing is wrong with the video
                 if isinstance(why, VideoUnreadable):
                     return not_shown(person_of(request), why)

@@ -35,7 +35,14 @@ from backend import api
 from backend.campaign.exam.model import ExamDesk
 from backend.campaign.judging.model import Desk, GradeEvent, Receipt, SkipEvent
 from backend.campaign.nouns import Person
-from backend.ground.errors import NoRoom, NotAllowed, ProjectError, StoreUnavailable, VideoUnreadable
+from backend.ground.errors import (
+    NoRoom,
+    NotAllowed,
+    ProjectError,
+    StorageUnavailable,
+    StoreUnavailable,
+    VideoUnreadable,
+)
 from backend.ground.ids import PairKey
 
 _LOG = logging.getLogger(__name__)
@@ -253,7 +260,7 @@ class Desks:
             except VideoUnreadable as error:
                 with suppress(StoreUnavailable):
                     await self._report(person, pair, error)
-            except NoRoom as error:
+            except (NoRoom, StorageUnavailable) as error:
                 _LOG.error("%s", error)
                 return  # nothing is wrong with the clips: whoever asks for one is told, and Progress tells the lead
             except Exception:

@@ -22,7 +22,7 @@ from annotate_app.session.auth import CSRF_COOKIE, SESSION_COOKIE
 from annotate_app.session.notice import not_found_page, unavailable_page
 from backend import api
 from backend.campaign.nouns import Person
-from backend.ground.errors import NoRoom, NotAllowed, StoreUnavailable
+from backend.ground.errors import NoRoom, NotAllowed, StorageUnavailable, StoreUnavailable
 
 # Streamlit's own scripts, fonts and signs of life: the same bytes for everybody.
 _OPEN_PREFIXES = ("/session/", "/static/")
@@ -50,6 +50,7 @@ _MACHINE_PREFIXES = (
     *("/_stcore/", "/media/", "/component/", "/app/"),
 )
 
+_NO_VIDEO_NOW = "The storage of the videos cannot be reached just now. Nothing is lost."
 _NO_ROOM = (
     "The server's disk is full, so this clip cannot be made just now. Your lead is told, nothing is lost, and it goes "
     "on by itself once there is room."
@@ -130,6 +131,8 @@ class Guard:
             await JSONResponse({"message": str(refusal)}, 403)(scope, receive, send)
         except NoRoom:
             await JSONResponse({"message": _NO_ROOM}, 507)(scope, receive, send)
+        except StorageUnavailable:
+            await JSONResponse({"message": _NO_VIDEO_NOW}, 507)(scope, receive, send)
         except StoreUnavailable as error:
             # All are raised before any answer has begun: the store is asked first, files are sent afterwards.
             await _unavailable(path, str(error))(scope, receive, send)

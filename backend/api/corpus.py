@@ -13,6 +13,7 @@ from backend.campaign.people import gate
 from backend.campaign.project.folder import Project
 from backend.campaign.statistics import from_project, lexicon, rules
 from backend.campaign.statistics.model import Statistics
+from backend.ground.addresses import Place
 from backend.ground.progress import Progress, named
 from backend.media.sources import USUAL_FPS
 
@@ -23,7 +24,7 @@ def import_corpus(
     file: Path,
     format: str | None = None,  # noqa: A002 - the word of the public contract
     *,
-    videos: Path | None = None,
+    videos: Place | None = None,
     types: frozenset[str] | None = None,
     columns: Mapping[str, str] | None = None,
     fps: Fraction = USUAL_FPS,

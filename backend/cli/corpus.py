@@ -9,6 +9,7 @@ import typer
 from backend import api
 from backend.cli.output import Dir, now, progress_bar, say, seconds, table
 from backend.cli.videos import DecodeOption, FpsOption, frame_rate, tell
+from backend.ground.addresses import place_of
 
 FormatOption = Annotated[
     str | None,
@@ -49,8 +50,8 @@ def import_(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The annotation file.", show_default=False)],
     format_: FormatOption = None,
     videos: Annotated[
-        Path | None,
-        typer.Option("--videos", metavar="FOLDER", help="Where the video files lie; needed before judging."),
+        str | None,
+        typer.Option("--videos", metavar="FOLDER", help="Where the video files lie, or s3://, gs://, https://."),
     ] = None,
     types: TypeOption = None,
     columns: ColumnsOption = None,
@@ -74,7 +75,7 @@ def import_(
             api.OPERATOR,
             file,
             format_,
-            videos=videos,
+            videos=place_of(videos) if videos else None,
             types=frozenset(types.split(",")) if types else None,
             columns=called,
             fps=frame_rate(frames_per_s),

@@ -64,6 +64,10 @@ class NoRoom(ReelRankError, OSError):
     """The disk is full. What was to be made is not there, and nothing is wrong with what it is made of."""
 
 
+class StorageUnavailable(ReelRankError, OSError):
+    """What lies at an address cannot be read just now, or not with these keys. Nothing is known to be wrong with it."""
+
+
 class EncoderUnavailable(ReelRankError, OSError):
     """A sentence encoder could not be loaded; the text names one that works offline."""
 

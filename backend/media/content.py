@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
 
+from backend.ground.addresses import Address
 from backend.ground.errors import VideoUnreadable
 from backend.media.sources import FrameFolder, Source, as_source, frame_files
 
@@ -15,10 +16,17 @@ _KEPT = 4096
 def sha256_of(source: Source) -> str:
     """The content's name, in hex: of a file SHA-256 of its bytes; of a folder, of its frames in order and their rate.
 
+    Of what lies at an address it is made of the size and of the storage's own mark, and nothing is read.
+
     Raises:
         VideoUnreadable: it is not there any more, or may not be read.
+        StorageUnavailable: it lies at an address that cannot be asked just now.
     """
     source = as_source(source)
+    if isinstance(source, Address):
+        from backend.media.remote import content_of
+
+        return content_of(source)
     try:
         return _sha256_of(source, _stamp(_files(source)))
     except OSError as error:
@@ -27,7 +35,12 @@ def sha256_of(source: Source) -> str:
 
 def size_of(source: Source) -> int:
     """Bytes of all of it; raises `OSError` where it is not there."""
-    return sum(size for size, _ in _stamp(_files(as_source(source))))
+    source = as_source(source)
+    if isinstance(source, Address):
+        from backend.media.remote import size_at
+
+        return size_at(source)
+    return sum(size for size, _ in _stamp(_files(source)))
 
 
 def changed_words(path: str) -> str:
@@ -35,7 +48,7 @@ def changed_words(path: str) -> str:
     return f"{Path(path).name} has changed since it was taken into the project"
 
 
-def _files(source: Source) -> list[Path | None]:
+def _files(source: Path | FrameFolder) -> list[Path | None]:
     return frame_files(source.path) if isinstance(source, FrameFolder) else [source]
 
 
@@ -45,7 +58,7 @@ def _stamp(files: Iterable[Path | None]) -> tuple[tuple[int, int], ...]:
 
 
 @lru_cache(maxsize=_KEPT)
-def _sha256_of(source: Source, stamp: tuple[tuple[int, int], ...]) -> str:
+def _sha256_of(source: Path | FrameFolder, stamp: tuple[tuple[int, int], ...]) -> str:
     if isinstance(source, Path):
         with source.open("rb") as opened:
             return hashlib.file_digest(opened, "sha256").hexdigest()

@@ -23,9 +23,10 @@ from av.stream import Disposition, Stream
 from av.video.frame import VideoFrame
 from av.video.stream import VideoStream
 
+from backend.ground.addresses import Address
 from backend.ground.errors import VideoUnreadable
 from backend.media.frame_folder import OpenFolder, place_at
-from backend.media.sources import FrameFolder, Source, as_source
+from backend.media.sources import NOT_OPENED, FrameFolder, Source, as_source, place_of_video
 
 S = TypeVar("S", VideoStream, AudioStream)
 
@@ -42,6 +43,12 @@ def opened(source: Source) -> Iterator[Opened]:
     path = as_source(source)
     if isinstance(path, FrameFolder):
         yield OpenFolder(path)
+        return
+    if isinstance(path, Address):
+        from backend.media.remote import opened_at
+
+        with opened_at(path) as remote:
+            yield remote
         return
     try:
         # Titles and the like are of no use here, and in old files often not UTF-8.
@@ -93,8 +100,9 @@ def video_stream(container: InputContainer, source: Source) -> VideoStream:
     streams = [stream for stream in container.streams.video if not stream.disposition & Disposition.attached_pic]
     if not streams:
         # Where the index is damaged FFmpeg may open the file all the same, and find nothing in it.
-        path = source if isinstance(source, Path) else source.path
-        why = "holds sound but no picture" if container.streams.audio else _why_not_opened(path)
+        path = place_of_video(source)
+        unknown = _why_not_opened(path) if isinstance(path, Path) else NOT_OPENED
+        why = "holds sound but no picture" if container.streams.audio else unknown
         raise VideoUnreadable(f"{source.name} {why}")
     streams = [stream for stream in streams if stream.codec_context is not None]
     if not streams:

@@ -1,7 +1,10 @@
 """Measure videos, and find the file, or folder of frames, that an annotation means."""
 
+from __future__ import annotations  # PyAV's Packet takes a type argument in its stubs only
+
 import os
 from collections import defaultdict
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
@@ -9,14 +12,18 @@ from pathlib import Path, PurePosixPath
 
 import av
 from av.container import InputContainer
+from av.packet import Packet
 from av.video.frame import VideoFrame
+from av.video.stream import VideoStream
 
+from backend.ground.addresses import Address
 from backend.ground.errors import VideoUnreadable
 from backend.media.content import changed_words, sha256_of, size_of
 from backend.media.decode import (
     FrameSpan,
     opened,
     packets,
+    packets_from,
     picture_stream,
     shown_size,
     sound_stream,
@@ -25,7 +32,7 @@ from backend.media.decode import (
 )
 from backend.media.facts import VideoFacts
 from backend.media.frame_folder import OpenFolder
-from backend.media.sources import Source, as_source, is_picture
+from backend.media.sources import Source, as_source, is_picture, place_of_video
 
 EXTENSIONS = (
     *(".mp4", ".mkv", ".webm", ".avi", ".mov", ".m4v"),
@@ -42,6 +49,8 @@ _SHORT_FRAMES = 2
 def probe(source: Source) -> VideoFacts:
     """Measure one video: reads all of it once, decodes one picture.
 
+    Of a video at an address whose index counts its frames, the beginning and the end are read, from the last key frame.
+
     The duration is where the last picture that is really in the file stops being shown, so that a file cut
     off in copying tells the truth whatever its header promises. The size is the one on screen: rotated, in
     square pixels. A folder of frames lasts as long as its frames at their rate.
@@ -52,8 +61,7 @@ def probe(source: Source) -> VideoFacts:
     source = as_source(source)
     with opened(source) as container:
         facts = _of_folder(container) if isinstance(container, OpenFolder) else _of_file(container, source)
-    path = source if isinstance(source, Path) else source.path
-    return replace(facts, path=str(path), sha256=sha256_of(source), size_bytes=size_of(source))
+    return replace(facts, path=str(place_of_video(source)), sha256=sha256_of(source), size_bytes=size_of(source))
 
 
 def require_unchanged(source: Source, sha256: str) -> None:
@@ -102,7 +110,8 @@ def _of_file(container: InputContainer, source: Source) -> VideoFacts:
     ends: list[Fraction] = []
     first: VideoFrame | None = None
     stream = video_stream(container, source)
-    for packet in packets(container, stream):
+    counted = isinstance(source, Address) and bool(stream.frames and stream.duration)
+    for packet in _both_ends(container, stream) if counted else packets(container, stream):
         if first is None:
             with suppress(av.FFmpegError):
                 first = next(iter(stream.codec_context.decode(packet)), None)
@@ -112,10 +121,11 @@ def _of_file(container: InputContainer, source: Source) -> VideoFacts:
             ends.append(time_s + (packet.duration or 0) * (stream.time_base or 0))
     if first is None:
         raise VideoUnreadable(f"{source.name} is damaged: none of its frames can be shown")
+    frames = stream.frames if counted else len(ends)
     width_px, height_px = shown_size(stream, first.rotation)
     duration_s = max(ends, default=Fraction(0))
     average = stream.average_rate or stream.guessed_rate
-    fps = average or Fraction(len(ends)) / (duration_s or 1)
+    fps = average or Fraction(frames) / (duration_s or 1)
     promised_s = ((stream.start_time or 0) + (stream.duration or 0)) * (stream.time_base or Fraction(0))
     short = promised_s - duration_s > _SHORT_FRAMES / fps
     return VideoFacts(
@@ -127,9 +137,19 @@ def _of_file(container: InputContainer, source: Source) -> VideoFacts:
         has_audio=sound_stream(container) is not None,
         sha256="",
         codec=stream.codec_context.name,
-        frames=len(ends),
+        frames=frames,
         damage=f"ends at {float(duration_s):.1f} s of {float(promised_s):.1f} s: copy it again" if short else "",
     )
+
+
+def _both_ends(container: InputContainer, stream: VideoStream) -> Iterator[Packet[VideoStream]]:
+    """The packets up to the second key frame, and those from the last one on."""
+    for place, packet in enumerate(packets(container, stream)):
+        if place and packet.is_keyframe:
+            break
+        yield packet
+    promised_s = ((stream.start_time or 0) + (stream.duration or 0)) * (stream.time_base or Fraction(0))
+    yield from packets_from(container, stream, promised_s)
 
 
 class VideoFolder:

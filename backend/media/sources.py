@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
+from backend.ground.addresses import SCHEMES, Address, Place
+
 PICTURES = (".jpg", ".jpeg", ".png", ".webp")
 """What counts as a frame in a folder."""
 
@@ -37,13 +39,26 @@ class FrameFolder:
         return self.path.parent
 
 
-Source = Path | FrameFolder
-"""A video: a file, or a folder of frames."""
+Source = Path | FrameFolder | Address
+"""A video: a file, a folder of frames, or a file at an address."""
 
 
-def source_at(path: Path, fps: Fraction = USUAL_FPS) -> Source:
+def source_at(path: Place, fps: Fraction = USUAL_FPS) -> Source:
     """The video that lies at `path`; `fps` counts for a folder only, as files say their own."""
-    return FrameFolder(path, fps) if path.is_dir() else path
+    return FrameFolder(path, fps) if isinstance(path, Path) and path.is_dir() else path
+
+
+def place_in(folder: Path, stored: str) -> Place:
+    """What a project wrote down: an address, or a path from its folder."""
+    return Address(stored) if stored.startswith(tuple(f"{one}://" for one in SCHEMES)) else folder / stored
+
+
+NOT_OPENED = "is not a video file, or its index is missing"
+
+
+def place_of_video(source: Source) -> Place:
+    """Where a video lies; of a folder of frames, the folder."""
+    return source.path if isinstance(source, FrameFolder) else source
 
 
 def as_source(video: Source) -> Source:

@@ -6,7 +6,8 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from backend.ground import processes
-from backend.ground.errors import VideoUnreadable
+from backend.ground.addresses import Address
+from backend.ground.errors import StorageUnavailable, VideoUnreadable
 from backend.ground.progress import Steps
 from backend.media.content import size_of
 from backend.media.facts import VideoFacts
@@ -43,12 +44,13 @@ def survey(
 
     Args:
         videos: where each lies, by name.
-        decode: look at every picture for damage inside; None does where that is cheap (`CHEAP_BYTES`).
+        decode: look at every picture for damage inside; None does where that is cheap (`CHEAP_BYTES`, on this machine).
         known: damage of contents that were decoded before, by sha256; they are not decoded again.
         progress: called with (videos measured, all).
     """
     size = _size(videos)
-    decode = size <= CHEAP_BYTES if decode is None else decode
+    here = not any(isinstance(video, Address) for video in videos.values())
+    decode = here and size <= CHEAP_BYTES if decode is None else decode
     alone = (size if decode else size // _READ_FASTER) < _WORTH_PROCESSES_BYTES
     found = Survey({}, {}, decode)
     results = processes.run_units(
@@ -71,7 +73,7 @@ def _measured(shared: tuple[bool, Mapping[str, str]], video: Source) -> VideoFac
     decode, known = shared
     try:
         return _facts(video, decode, known)
-    except VideoUnreadable as error:
+    except (VideoUnreadable, StorageUnavailable) as error:
         return str(error)
 
 
@@ -90,6 +92,8 @@ def _facts(video: Source, decode: bool, known: Mapping[str, str]) -> VideoFacts:
 def _size(videos: Mapping[str, Source]) -> int:
     total = 0
     for video in videos.values():
+        if isinstance(video, Address):
+            continue  # a question over the network
         with suppress(OSError):  # it is told when it is measured
             total += size_of(video)
     return total

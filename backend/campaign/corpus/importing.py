@@ -25,6 +25,7 @@ from backend.campaign.corpus.rules.checks import Fault, leaving_out, outside
 from backend.campaign.corpus.rules.naming import called_otherwise
 from backend.campaign.nouns import Lead, Operator
 from backend.campaign.project.folder import Project
+from backend.ground.addresses import Place
 from backend.ground.errors import InputError, Problem
 from backend.ground.progress import Steps
 from backend.ground.reading import bytes_of
@@ -68,7 +69,7 @@ def import_file(
     file: Path,
     format: str | None = None,  # noqa: A002 - the word of the public contract
     *,
-    videos: Path | None = None,
+    videos: Place | None = None,
     options: ImportOptions | None = None,
     fps: Fraction = USUAL_FPS,
     decode: bool | None = None,
@@ -83,7 +84,7 @@ def import_file(
         by: who does.
         file: the annotation file.
         format: one of `formats.FORMATS`; told from the content if None.
-        videos: folder in which the video files lie; without it the moments wait for a later import with it.
+        videos: folder or address where the video files lie; without it the moments wait for a later import with it.
         options: how to read the file.
         fps: frames a second of videos that are folders of frames.
         decode: look at every picture for damage inside; None does where that is cheap.

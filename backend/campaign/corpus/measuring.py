@@ -8,17 +8,22 @@ from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from backend.campaign.corpus import rows as corpus
 from backend.campaign.corpus.model import CaptionedMoment, Trouble, VideoTrouble
 from backend.campaign.project.folder import Project
-from backend.ground.errors import InputError, VideoUnreadable
+from backend.ground.addresses import Place
+from backend.ground.errors import InputError, StorageUnavailable, VideoUnreadable
 from backend.ground.progress import Steps
 from backend.media.content import changed_words, sha256_of, size_of
 from backend.media.probe import VideoFolder
-from backend.media.sources import Source, source_at
+from backend.media.sources import Source, place_in, place_of_video, source_at
 from backend.media.survey import Survey, survey
 from backend.store.connection import reading
+
+if TYPE_CHECKING:
+    from backend.media.remote_folder import RemoteFolder
 
 
 def measure(
@@ -35,7 +40,9 @@ def measure(
     with reading(project.store) as db:
         known = corpus.decoded_contents(db)
     found = survey(videos, decode=decode, known=known, progress=progress)
-    facts = {name: replace(one, path=project.stored_path(Path(one.path))) for name, one in found.facts.items()}
+    facts = {
+        name: replace(one, path=project.stored_path(place_in(Path(), one.path))) for name, one in found.facts.items()
+    }
     return replace(found, facts=facts)
 
 
@@ -43,7 +50,7 @@ def measure_named(
     project: Project,
     moments: Iterable[CaptionedMoment],
     anew: Mapping[str, str],
-    videos: Path,
+    videos: Place,
     file: str,
     fps: Fraction,
     decode: bool | None,
@@ -69,7 +76,7 @@ def measure_named(
         first.setdefault(moment.video, moment)
     with reading(project.store) as db:
         known = {anew.get(name, name): content for name, content in corpus.contents(db).items()}
-    folder = VideoFolder(videos)
+    folder = videos_at(videos)
     sources: dict[str, Source] = {}
     missing: dict[str, str] = {}
     for name in first:
@@ -78,7 +85,7 @@ def measure_named(
         except VideoUnreadable as error:
             missing[name] = str(error)
     lost = {name: known[name] for name in missing if name in known}
-    taken = {one if isinstance(one, Path) else one.path for one in sources.values()}
+    taken = {place_of_video(one) for one in sources.values()}
     for name, source in found_again(lost, sorted(folder.videos), taken).items():
         sources[name] = source
         del missing[name]
@@ -96,8 +103,22 @@ def measure_named(
     return replace(measured, facts=kept), troubles
 
 
+def videos_at(place: Place) -> "VideoFolder | RemoteFolder":
+    """The videos of a folder, or below an address.
+
+    Raises:
+        StorageUnavailable: the address cannot be read.
+        InputError: it is one of which nobody can tell what lies there.
+    """
+    if isinstance(place, Path):
+        return VideoFolder(place)
+    from backend.media.remote_folder import RemoteFolder
+
+    return RemoteFolder(place)
+
+
 def found_again(
-    wanted: Mapping[str, corpus.Content], candidates: Iterable[Path], taken: Collection[Path] = ()
+    wanted: Mapping[str, corpus.Content], candidates: Iterable[Place], taken: Collection[Place] = ()
 ) -> dict[str, Source]:
     """Where videos lie now, told by their content, whatever they are called.
 
@@ -114,7 +135,7 @@ def found_again(
     for path in candidates:
         if path in taken or len(found) == len(wanted):
             continue
-        with suppress(OSError, VideoUnreadable):
+        with suppress(OSError, VideoUnreadable, StorageUnavailable):
             # Nobody knows the size of a video that was taken in before sizes were kept: it stands under 0.
             fitting = [one for one in (names.get(size_of(path)), names.get(0)) if one]
             for source in {source_at(path, fps) for fps in rates} if fitting else ():

@@ -17,6 +17,7 @@ import msgspec
 
 from backend.campaign.project import rows
 from backend.campaign.project.model import Campaign, Grading, People
+from backend.ground.addresses import Address, Place
 from backend.ground.errors import InputError, ProjectError
 from backend.media.facts import VideoFacts
 from backend.media.jobs import (
@@ -27,7 +28,7 @@ from backend.media.jobs import (
     ClipForm,
     Profile,
 )
-from backend.media.sources import Source, source_at
+from backend.media.sources import Source, place_in, source_at
 from backend.store import connection
 from backend.store.connection import Store, reading, writing
 from backend.store.files import arriving
@@ -175,8 +176,10 @@ class Project:
         folder, profile = self.folder / CACHE_FOLDER / "clips", Profile(own.format, own.height)
         return ClipCache(folder, profile, own.context_s, int(own.cache_gb * GIB))
 
-    def stored_path(self, file: Path) -> str:
+    def stored_path(self, file: Place) -> str:
         """How a file's place is written down: relative if inside the project, so that the folder may move."""
+        if isinstance(file, Address):
+            return file.text
         file = file.resolve()
         folder = self.folder.resolve()
         return str(file.relative_to(folder)) if file.is_relative_to(folder) else str(file)
@@ -187,7 +190,7 @@ class Project:
 
     def source(self, facts: VideoFacts) -> Source:
         """Where a measured video lies: a file, or a folder of frames."""
-        return source_at(self.file(facts.path), facts.fps)
+        return source_at(place_in(self.folder, facts.path), facts.fps)
 
 
 def create(

@@ -11,7 +11,7 @@ from backend.campaign.project.folder import Project
 from backend.campaign.steering.rows import queue
 from backend.ground.progress import Steps
 from backend.media.jobs import ClipJob, CutAhead, clip_job, free_bytes
-from backend.media.sources import USUAL_FPS, source_at
+from backend.media.sources import USUAL_FPS, place_in, source_at
 from backend.store.connection import reading
 
 LITTLE_BYTES = 200 * 1024**2
@@ -43,7 +43,7 @@ def cut_queued(
             if one.path is None or one.sha256 is None:
                 without_file[one.video] = None
                 continue
-            source = source_at(project.file(one.path), one.fps or USUAL_FPS)
+            source = source_at(place_in(project.folder, one.path), one.fps or USUAL_FPS)
             jobs.append(clip_job(project.clips, source, one.start_s, one.end_s, one.sha256))
     return ClipsReport(cut_ahead(jobs, workers=workers, progress=progress), tuple(without_file))
 

@@ -22,12 +22,13 @@ from backend.campaign.nouns import Lead, Operator
 from backend.campaign.project.folder import Project
 from backend.campaign.videos import rows
 from backend.campaign.videos.model import LookReport, VideoState
+from backend.ground.addresses import Address, Place
 from backend.ground.errors import InputError, Problem, VideoUnreadable
 from backend.ground.progress import Steps
 from backend.media.content import changed_words
 from backend.media.facts import VideoFacts
 from backend.media.probe import VideoFolder
-from backend.media.sources import USUAL_FPS, Source, source_at
+from backend.media.sources import USUAL_FPS, Source, place_of_video, source_at
 from backend.store import events
 from backend.store.connection import Database, Store, reading, writing
 from backend.store.events import EventKind
@@ -140,7 +141,7 @@ class _Found:
 def _find(project: Project, folder: Path | None, fps: Fraction, decode: bool | None, progress: Steps | None) -> _Found:
     with reading(project.store) as db:
         facts, contents, names = corpus.all_facts(db), corpus.contents(db), corpus.known_videos(db)
-    places = {name: _path(project.source(one)) for name, one in facts.items()}
+    places = {name: place_of_video(project.source(one)) for name, one in facts.items()}
 
     @cache
     def folders() -> list[VideoFolder]:
@@ -148,7 +149,7 @@ def _find(project: Project, folder: Path | None, fps: Fraction, decode: bool | N
 
     where: dict[str, Source] = {}
     for name in names:
-        path = places[name] if name in places and places[name].exists() else _by_name(name, folders())
+        path = places[name] if name in places and _there(places[name]) else _by_name(name, folders())
         if path is not None:
             where[name] = source_at(path, contents[name].fps if name in contents else fps)
     measured = measure(project, where, decode=decode, progress=progress)
@@ -156,7 +157,7 @@ def _find(project: Project, folder: Path | None, fps: Fraction, decode: bool | N
     well = {name: one for name, one in measured.facts.items() if name not in other}
     lost = {name: content for name, content in contents.items() if name not in well}
     candidates = sorted({path for one in folders() for path in one.videos}) if lost else []
-    again = found_again(lost, candidates, {_path(where[name]) for name in well})
+    again = found_again(lost, candidates, {place_of_video(where[name]) for name in well})
     well |= measure(project, again, decode=decode).facts
     changed = {name: measured.facts[name] for name in sorted(other - well.keys())}
     troubles = [
@@ -170,13 +171,14 @@ def _find(project: Project, folder: Path | None, fps: Fraction, decode: bool | N
     return _Found(well, changed, troubles, tuple(moved), measured.decoded)
 
 
-def _path(source: Source) -> Path:
-    return source if isinstance(source, Path) else source.path
+def _there(place: Place) -> bool:
+    """Whether to measure it; what lies at an address is asked then."""
+    return isinstance(place, Address) or place.exists()
 
 
-def _roots(videos: Iterable[Path]) -> list[Path]:
+def _roots(videos: Iterable[Place]) -> list[Path]:
     """The folders that videos lie in, without those that lie in another of them."""
-    parents = sorted({path.parent.resolve() for path in videos if path.parent.is_dir()})
+    parents = sorted({path.parent.resolve() for path in videos if isinstance(path, Path) and path.parent.is_dir()})
     return [one for one in parents if not any(one != other and one.is_relative_to(other) for other in parents)]
 
 

@@ -1,0 +1,209 @@
+"""Videos in object storage and on web servers, read by ranges: a clip costs what it needs, not the whole file.
+
+obstore, which speaks to S3, Google's storage and web servers, is loaded when the first address is met, and only then.
+"""
+
+import hashlib
+import io
+import os
+from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import av
+from av.container import InputContainer
+
+from backend.ground.addresses import Address
+from backend.ground.errors import StorageUnavailable, VideoUnreadable
+from backend.media.sources import NOT_OPENED
+
+if TYPE_CHECKING:
+    from obstore.store import ObjectStore
+
+BLOCK_BYTES = 256 * 1024
+"""Read at once; what decoders ask for next lies mostly in it."""
+_BLOCKS = 64
+"""Kept of an open video: 16 MB."""
+_TRIES = 3
+_PATIENCE_S = 20
+
+
+@contextmanager
+def told(address: Address) -> Iterator[None]:
+    """Say what is wrong with an address in words.
+
+    Raises:
+        VideoUnreadable: nothing lies there.
+        StorageUnavailable: it may not be read, or cannot be reached just now.
+    """
+    from obstore import exceptions
+
+    try:
+        yield
+    except (FileNotFoundError, exceptions.NotFoundError):
+        raise VideoUnreadable(f"{address.name}: nothing lies at {address}") from None
+    except (PermissionError, exceptions.PermissionDeniedError, exceptions.UnauthenticatedError):
+        raise StorageUnavailable(
+            f"{address} may not be read with the keys of this process: set the right ones in its environment, or have "
+            "reading allowed there"
+        ) from None
+    except exceptions.NotSupportedError:
+        raise StorageUnavailable(
+            f"{address} is on a server that does not send parts of files: copy the video to this machine, or to a "
+            "server that answers range requests"
+        ) from None
+    except exceptions.BaseError:  # its own words may hold signed addresses
+        raise StorageUnavailable(
+            f"{address} cannot be reached: look after the network, and after keys and region in the environment; "
+            "then try again"
+        ) from None
+
+
+class RemoteFile(io.RawIOBase):
+    """An open file at an address; `fetched` counts the bytes that came."""
+
+    def __init__(self, address: Address) -> None:
+        super().__init__()
+        self._address = address
+        self._size = int(_told_of(address)["size"])
+        self._at = 0
+        self._blocks: OrderedDict[int, bytes] = OrderedDict()
+        self.fetched = 0
+        self.failed: Exception | None = None
+        """What ended the reading, which a decoder may take for the end of the file."""
+
+    def readable(self) -> bool:
+        """It is."""
+        return True
+
+    def seekable(self) -> bool:
+        """It is."""
+        return True
+
+    def tell(self) -> int:
+        """Bytes from the beginning."""
+        return self._at
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        """Go there; nothing is read yet."""
+        self._at = offset + {os.SEEK_SET: 0, os.SEEK_CUR: self._at, os.SEEK_END: self._size}[whence]
+        return self._at
+
+    def read(self, size: int = -1) -> bytes:
+        """So many bytes, fewer at the end."""
+        end = self._size if size is None or size < 0 else min(self._at + size, self._size)
+        parts = []
+        while self._at < end:
+            block, within = divmod(self._at, BLOCK_BYTES)
+            part = self._block(block)[within : within + end - self._at]
+            parts.append(part)
+            self._at += len(part)
+        return b"".join(parts)
+
+    def readall(self) -> bytes:
+        """The rest."""
+        return self.read()
+
+    def readinto(self, buffer: Any) -> int:
+        """Fill the buffer; how much came."""
+        part = self.read(len(buffer))
+        buffer[: len(part)] = part
+        return len(part)
+
+    def _block(self, number: int) -> bytes:
+        if number in self._blocks:
+            self._blocks.move_to_end(number)
+            return self._blocks[number]
+        start = number * BLOCK_BYTES
+        length = min(BLOCK_BYTES, self._size - start)
+        try:
+            with told(self._address):
+                data = bytes(_store(self._address.root).get_range(self._address.key, start=start, length=length))
+            if len(data) != length:
+                raise VideoUnreadable(f"{self._address.name} changed while it was read: try again")
+        except (StorageUnavailable, VideoUnreadable) as error:
+            self.failed = error
+            raise
+        self.fetched += length
+        self._blocks[number] = data
+        if len(self._blocks) > _BLOCKS:
+            self._blocks.popitem(last=False)
+        return data
+
+
+@contextmanager
+def opened_at(address: Address) -> Iterator[InputContainer]:
+    """A video as a PyAV container.
+
+    Raises:
+        VideoUnreadable: nothing lies there, or no video.
+        StorageUnavailable: see `told`; also where the network goes while it is read.
+    """
+    with RemoteFile(address) as file:
+        try:
+            with av.open(file, "r", metadata_errors="replace") as container:
+                yield container
+        except av.FFmpegError:
+            raise file.failed or VideoUnreadable(f"{address.name} {NOT_OPENED}") from None
+        if file.failed is not None:  # decoders pass over what they cannot read
+            raise file.failed
+
+
+def content_of(address: Address) -> str:
+    """The content's name, in hex: a digest of its size and of the mark that the storage gave it, without reading it.
+
+    Raises:
+        VideoUnreadable: nothing lies there, or the server marks no contents.
+        StorageUnavailable: see `told`.
+    """
+    meta = _told_of(address)
+    mark = meta["e_tag"] or meta["last_modified"].isoformat()
+    return hashlib.sha256(f"at an address\n{meta['size']}\n{mark}\n".encode()).hexdigest()
+
+
+def size_at(address: Address) -> int:
+    """Bytes of all of it; raises like `content_of`."""
+    return int(_told_of(address)["size"])
+
+
+def listed(folder: Address) -> list[str]:
+    """The keys of what lies below, from the folder on, in order: `party/dance.mp4`.
+
+    Raises:
+        StorageUnavailable: see `told`.
+    """
+    with told(folder):
+        start = len(folder.key) + 1 if folder.key else 0
+        found = _store(folder.root).list(prefix=folder.key or None)
+        return sorted(str(meta["path"])[start:] for chunk in found for meta in chunk)
+
+
+def whole(address: Address) -> bytes:
+    """All of a small file; raises like `content_of`."""
+    with told(address):
+        return bytes(_store(address.root).get(address.key).bytes())
+
+
+def _told_of(address: Address) -> Any:
+    with told(address):
+        return _store(address.root).head(address.key)
+
+
+@cache
+def _store(root: str) -> "ObjectStore":
+    try:
+        from obstore.store import from_url
+    except ImportError:
+        raise StorageUnavailable(
+            f"{root} is in object storage, which needs one more package: pip install 'reelrank[storage]'"
+        ) from None
+    endpoint = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL", "")
+    plain = root.startswith("http://") or (root.startswith("s3://") and endpoint.startswith("http://"))
+    return from_url(
+        root,
+        client_options={"allow_http": plain, "connect_timeout": timedelta(seconds=10)},
+        retry_config={"max_retries": _TRIES, "retry_timeout": timedelta(seconds=_PATIENCE_S)},
+    )

@@ -1,0 +1,79 @@
+"""The videos below an address: of a bucket all that lie there, of a web server one file, or those that a list names."""
+
+from collections import defaultdict
+from pathlib import PurePosixPath
+
+from backend.ground.addresses import Address, place_of
+from backend.ground.errors import InputError, VideoUnreadable
+from backend.media.probe import EXTENSIONS
+from backend.media.remote import listed, whole
+
+LIST = ".txt"
+"""How a list of addresses ends, one a line; lines that begin with # and empty ones say nothing."""
+
+
+class RemoteFolder:
+    """Videos at addresses, by their names with and without extension, and by their places below the folder."""
+
+    def __init__(self, folder: Address) -> None:
+        """Raises `InputError` for a list that is none, `StorageUnavailable` where nothing can be read."""
+        self._folder = folder
+        self._named: dict[str, list[Address]] = defaultdict(list)
+        self._places: dict[str, Address] = {}
+        found = _videos(folder)
+        for place, address in sorted(found.items(), key=lambda one: _order(one[0])):
+            at = PurePosixPath(place)
+            self._places.setdefault(at.with_suffix("").as_posix(), address)
+            for name in {at.name, at.stem, at.as_posix(), at.with_suffix("").as_posix()}:
+                self._named[name].append(address)
+        self.videos = frozenset(found.values())
+
+    def named(self) -> dict[str, Address]:
+        """Every video: its place below the folder without extension -> its address, by place."""
+        return dict(sorted(self._places.items()))
+
+    def find(self, name: str) -> Address:
+        """The video called `name` in an annotation; see `VideoFolder.find`.
+
+        Raises:
+            VideoUnreadable: none, or several in different places.
+        """
+        at = PurePosixPath(name)
+        for candidate in (name, at.with_suffix("").as_posix()) if at.suffix.lower() in EXTENSIONS else (name,):
+            found = self._named.get(candidate, [])
+            found = [one for one in found if one.parent == self._folder] or found
+            if len({one.parent for one in found}) > 1:
+                told = ", ".join(map(str, found))
+                raise VideoUnreadable(f"{name}: several videos of that name in {self._folder}: {told}")
+            if found:
+                return found[0]
+        raise VideoUnreadable(f"{name}: no video in {self._folder}")
+
+
+def _order(place: str) -> tuple[int, str]:
+    return EXTENSIONS.index(PurePosixPath(place).suffix.lower()), place
+
+
+def _videos(folder: Address) -> dict[str, Address]:
+    if folder.name.lower().endswith(EXTENSIONS):
+        return {folder.name: folder}
+    if folder.name.lower().endswith(LIST):
+        return {one.name: one for one in _named_in(folder)}
+    if folder.in_web:
+        raise InputError.single(
+            folder, f"is on a web server, which does not list files: name a video, or a list of addresses ({LIST})"
+        )
+    keys = [key for key in listed(folder) if key.lower().endswith(EXTENSIONS)]
+    return {key: folder.joined(key) for key in keys if not PurePosixPath(key).name.startswith(".")}
+
+
+def _named_in(file: Address) -> list[Address]:
+    found = []
+    for row, line in enumerate(whole(file).decode("utf-8", "replace").splitlines(), 1):
+        if not (said := line.strip()) or said.startswith("#"):
+            continue
+        place = place_of(said if "://" in said else file.parent.joined(said).text)
+        if not isinstance(place, Address) or not place.name.lower().endswith(EXTENSIONS):
+            raise InputError.single(file, f"{said} is no address of a video", row)
+        found.append(place)
+    return found

@@ -1,0 +1,106 @@
+"""Videos at addresses: the same as the file, at the price of what is needed."""
+
+import shutil
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+
+import av
+import numpy as np
+import pytest
+
+from backend.ground.addresses import Address
+from backend.ground.errors import InputError, StorageUnavailable, VideoUnreadable
+from backend.media.cut import cut
+from backend.media.probe import probe
+from backend.media.remote_folder import RemoteFolder
+from range_server import Ranges, serving
+
+DEMO = Path(__file__).parents[2] / "assets" / "demo"
+SECONDS = 180
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Long, large enough that a part of it is a small part, its index at the end."""
+    at = tmp_path_factory.mktemp("served")
+    shutil.copy(DEMO / "dog_dinner.mp4", at)
+    (at / "text.mp4").write_text("no video")
+    noise = np.random.default_rng(7).integers(0, 255, (4, 120, 160, 3), dtype=np.uint8)
+    with av.open(str(at / "long.mp4"), "w") as out:
+        stream = out.add_stream("mjpeg", rate=10, options={"q:v": "2"})
+        stream.width, stream.height, stream.pix_fmt = 160, 120, "yuvj420p"
+        for place in range(10 * SECONDS):
+            frame = av.VideoFrame.from_ndarray(noise[place % 4], "rgb24")
+            frame.pts, frame.time_base = place, Fraction(1, 10)
+            out.mux(stream.encode(frame))
+        out.mux(stream.encode())
+    return at
+
+
+@pytest.fixture
+def web(folder: Path) -> Iterator[Ranges]:
+    with serving(folder) as served:
+        yield served
+
+
+@pytest.mark.parametrize("name", ["dog_dinner.mp4", "long.mp4"])
+def test_a_video_at_an_address_is_measured_like_the_file(web: Ranges, folder: Path, name: str) -> None:
+    there, here = probe(Address(f"{web.address}/{name}")), probe(folder / name)
+    same = ("fps", "duration_s", "width_px", "height_px", "has_audio", "codec", "frames", "damage", "size_bytes")
+    assert [getattr(there, one) for one in same] == [getattr(here, one) for one in same]
+    assert there.path == f"{web.address}/{name}"
+
+
+def test_measuring_and_cutting_read_a_small_part(web: Ranges, folder: Path, tmp_path: Path) -> None:
+    size = (folder / "long.mp4").stat().st_size
+    address = Address(f"{web.address}/long.mp4")
+    probe(address)
+    assert web.sent < size / 5
+    web.sent = 0
+    cut(address, 30.0, 31.0, tmp_path / "there.mp4")
+    assert web.sent < size / 5
+    cut(folder / "long.mp4", 30.0, 31.0, tmp_path / "here.mp4")
+    assert (tmp_path / "there.mp4").read_bytes() == (tmp_path / "here.mp4").read_bytes()
+
+
+def test_what_is_not_there_and_what_is_no_video_is_told(web: Ranges) -> None:
+    with pytest.raises(VideoUnreadable, match=r"nothing lies at http://127.*/gone.mp4"):
+        probe(Address(f"{web.address}/gone.mp4"))
+    with pytest.raises(VideoUnreadable, match=r"text.mp4 is not a video file"):
+        probe(Address(f"{web.address}/text.mp4"))
+
+
+def test_keys_that_do_not_suffice_are_no_fault_of_the_video(web: Ranges) -> None:
+    web.refuse = 403
+    with pytest.raises(StorageUnavailable, match="may not be read with the keys"):
+        probe(Address(f"{web.address}/long.mp4"))
+
+
+def test_a_network_that_goes_in_the_middle_leaves_no_clip(
+    web: Ranges, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from backend.media import remote
+
+    real = remote.RemoteFile._block
+
+    def failing(self: remote.RemoteFile, number: int) -> bytes:
+        if self.fetched:
+            web.refuse = 403
+        return real(self, number)
+
+    monkeypatch.setattr(remote.RemoteFile, "_block", failing)
+    with pytest.raises(StorageUnavailable):
+        cut(Address(f"{web.address}/long.mp4"), 30.0, 31.0, tmp_path / "clip.mp4")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_list_names_the_videos_of_a_web_server(web: Ranges, folder: Path) -> None:
+    (folder / "all.txt").write_text(f"# ours\nlong.mp4\n\n{web.address}/dog_dinner.mp4\n")
+    videos = RemoteFolder(Address(f"{web.address}/all.txt"))
+    assert videos.named() == {name: Address(f"{web.address}/{name}.mp4") for name in ("dog_dinner", "long")}
+    assert videos.find("long") == videos.find("long.avi") == Address(f"{web.address}/long.mp4")
+    with pytest.raises(VideoUnreadable, match="cat: no video in"):
+        videos.find("cat")
+    with pytest.raises(InputError, match="does not list files"):
+        RemoteFolder(Address(web.address))
