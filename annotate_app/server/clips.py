@@ -8,13 +8,11 @@ from starlette.responses import FileResponse, JSONResponse, Response
 
 from annotate_app.server.clip_worker import ClipWorker
 from backend import api
-from backend.campaign.nouns import Person, Role
+from backend.campaign.nouns import Person
 from backend.ground.errors import VideoUnreadable
 
 FOR_AN_HOUR = "private, max-age=3600"
 """For an address whose clip never changes; another person on the same computer has to ask again."""
-
-NOT_SHOWN = "This clip cannot be shown just now. A lead can see why on the page Videos."
 
 # Addresses end in .mp4 whatever the project's clips are: browsers go by what the answer says.
 _KINDS = {".mp4": "video/mp4", ".webm": "video/webm", ".webp": "image/webp", ".gif": "image/gif"}
@@ -47,12 +45,9 @@ def clip_response(job: api.ClipJob, kept: str = FOR_AN_HOUR, headers: Mapping[st
     return FileResponse(job.path, media_type=_KINDS[job.path.suffix], headers=told)
 
 
-def not_shown(person: Person, error: VideoUnreadable) -> Response:
-    """Why there is no clip: leads read what is wrong with which file, others no more than that it is missing.
-
-    A file's name often says what is in the video, or which video two clips share.
-    """
-    return refused(404, str(error) if person.role is Role.LEAD else NOT_SHOWN)
+async def not_shown(project: api.Project, person: Person, error: VideoUnreadable) -> Response:
+    """Why there is no clip, as far as this person is told."""
+    return refused(404, await run_in_threadpool(api.why_not_shown, project, person, error))
 
 
 def refused(status: int, message: str) -> Response:

@@ -98,7 +98,7 @@ class DescribeRoutes:
         except StoreUnavailable:
             raise
         except VideoUnreadable as error:
-            return not_shown(person_of(request), error)
+            return await not_shown(self._project(), person_of(request), error)
         except ProjectError as refusal:
             return refused(404, str(refusal))
 
@@ -109,7 +109,7 @@ class DescribeRoutes:
         except StoreUnavailable:
             raise
         except VideoUnreadable as error:
-            return not_shown(person_of(request), error)
+            return await not_shown(self._project(), person_of(request), error)
         except ProjectError as refusal:
             return refused(404, str(refusal))
         if not is_there:
@@ -117,7 +117,7 @@ class DescribeRoutes:
                 if isinstance(why, (NoRoom, StorageUnavailable)):
                     raise why  # the guard answers, and the page asks again: nothing is wrong with the video
                 if isinstance(why, VideoUnreadable):
-                    return not_shown(person_of(request), why)
+                    return await not_shown(self._project(), person_of(request), why)
                 raise why
             self._clips.ask(job, urgent=False).add_done_callback(partial(self._made, job.path))
         return _answer({"ready": is_there})
@@ -130,7 +130,7 @@ class DescribeRoutes:
         except StoreUnavailable:
             raise
         except VideoUnreadable as error:
-            return not_shown(person_of(request), error)
+            return await not_shown(self._project(), person_of(request), error)
         except ProjectError as refusal:
             return refused(404, str(refusal))
         return Response(

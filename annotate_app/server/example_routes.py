@@ -41,7 +41,7 @@ class Examples:
         except StoreUnavailable:
             raise  # the guard answers
         except VideoUnreadable as error:
-            return not_shown(person, error)
+            return await not_shown(self._project(), person, error)
         except ProjectError as refusal:
             return refused(404, str(refusal))
         # What the address with a version gives never changes; without one it may be another clip tomorrow.

@@ -50,7 +50,7 @@ class PracticeRoutes:
         try:
             return clip_response(await cut_clip(self._clips, lambda: api.practice_clip(self._project(), person, name)))
         except VideoUnreadable as error:
-            return not_shown(person, error)
+            return await not_shown(self._project(), person, error)
 
     async def answer(self, request: Request) -> Response:
         """Takes an answer and tells at once what is right, and why; never a judgement."""

@@ -193,7 +193,7 @@ class Desks:
         except VideoUnreadable as error:
             if not context:
                 await self._report(person, pair, error)
-            return not_shown(person, error)
+            return await not_shown(self._project(), person, error)
         around = {"X-ReelRank-Before": f"{job.before_s:.3f}", "X-ReelRank-After": f"{job.after_s:.3f}"}
         return clip_response(job, headers=around if context else None)
 
@@ -211,7 +211,7 @@ class Desks:
         try:
             return clip_response(await cut_clip(self._clips, find, urgent=urgent))
         except VideoUnreadable as error:
-            return not_shown(person, error)
+            return await not_shown(self._project(), person, error)
 
     async def gif(self, request: Request) -> Response:
         """The moment as a GIF, for leads to show to others; made after what people at the desk wait for."""
@@ -223,7 +223,7 @@ class Desks:
         try:
             return clip_response(await cut_clip(self._clips, find, urgent=False))
         except VideoUnreadable as error:
-            return not_shown(person, error)
+            return await not_shown(self._project(), person, error)
 
     def _answer(self, person: Person, receipts: Sequence[Receipt], desk: Desk[ExamDesk]) -> Response:
         task = asyncio.create_task(self._cut_ahead(person, [item.pair for item in desk.items]))

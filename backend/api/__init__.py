@@ -48,6 +48,7 @@ if TYPE_CHECKING:
         restore_clip,
         shown,
         storyboard_for,
+        why_not_shown,
     )
     from backend.api.batches import (
         accept_suggestions,
@@ -836,6 +837,7 @@ __all__ = [
     "videos_with_file",
     "waiting_rewrites",
     "waits",
+    "why_not_shown",
     "withdraw_example",
     "withdraw_practice",
     "work_version",

@@ -27,6 +27,8 @@ from backend.ground.ids import PairKey
 from backend.media.jobs import ClipJob, clip_job, gif, storyboard, with_context
 from backend.store.connection import writing
 
+_NOT_SHOWN = "This clip cannot be shown just now. A lead can see why on the page Videos."
+
 
 def desk(project: Project, person: Person, *, now: float) -> Desk[ExamDesk]:
     """What this annotator grades next: renews, claims seats. While paused nothing; the exam, where it comes first."""
@@ -145,6 +147,17 @@ def gif_for(project: Project, lead: Person, pair: PairKey) -> ClipJob:
         VideoUnreadable: the project does not know the video's file.
     """
     return gif(clip_for(project, gate.lead_of(project.store, lead), pair))
+
+
+def why_not_shown(project: Project, person: Person, error: VideoUnreadable) -> str:
+    """What this person is told of a clip that cannot be shown: leads what is wrong with which file, others only that.
+
+    A file's name often says what is in the video, or which clips are of one.
+
+    Raises:
+        NotAllowed: nobody who works here.
+    """
+    return str(error) if isinstance(gate.signed_in(project.store, person), Lead) else _NOT_SHOWN
 
 
 def report_clip(project: Project, person: Person, pair: PairKey, reason: str, *, now: float) -> None:

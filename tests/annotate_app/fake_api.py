@@ -501,6 +501,10 @@ def cut_clip(job: ClipJob) -> Path:
     return job.path
 
 
+def why_not_shown(project: Project, person: Person, error: VideoUnreadable) -> str:
+    return str(error) if person.role is Role.LEAD else "This clip cannot be shown just now."
+
+
 def report_clip(project: Project, person: Person, pair: PairKey, reason: str, *, now: float) -> None:
     project.reported.append((pair, reason))
 

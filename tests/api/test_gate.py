@@ -21,7 +21,7 @@ from backend.campaign.people import gate
 from backend.campaign.pools.model import PoolOptions
 from backend.campaign.quality.model import FlagKind
 from backend.campaign.review.model import CaseList, QueryFilter
-from backend.ground.errors import NotAllowed, ReelRankError
+from backend.ground.errors import NotAllowed, ReelRankError, VideoUnreadable
 from backend.ground.ids import AnnotatorId, MomentId, PairKey, QueryId
 from backend.store.connection import writing
 from scored import write_files
@@ -262,6 +262,7 @@ SIGNED_IN: dict[str, Call] = {
     "practice_clip": lambda p, who: api.practice_clip(p, who, practice_key(p)),
     "storyboard_for": lambda p, who: api.storyboard_for(p, who, first_pair(p)),
     "take_draft": lambda p, who: api.take_draft(p, who, "a page", now=NOW),
+    "why_not_shown": lambda p, who: api.why_not_shown(p, who, VideoUnreadable("dog.mp4 is not a video file")),
     "report_clip": lambda p, who: api.report_clip(p, who, first_pair(p), "why", now=NOW),
 }
 # These say who somebody is, so nobody is known before them: a password, a link or a session is the way in. What
@@ -446,6 +447,13 @@ def test_what_a_caller_says_about_a_role_does_not_count(judging: Judging) -> Non
     me = judging.annotators[0]
     claims = Person(me.annotator_id, me.name, Role.LEAD)
     assert past_the_gate(judging.project, claims) == {*ANNOTATORS, *SIGNED_IN}
+
+
+def test_only_leads_read_which_file_cannot_be_shown(judging: Judging) -> None:
+    me, error = judging.annotators[0], VideoUnreadable("dog.mp4 is not a video file")
+    assert api.why_not_shown(judging.project, judging.lead, error) == str(error)
+    for who in (me, Person(me.annotator_id, me.name, Role.LEAD)):
+        assert "dog" not in api.why_not_shown(judging.project, who, error)
 
 
 def test_nobody_passes_and_whoever_was_suspended_since_no_more(judging: Judging) -> None:
