@@ -2,10 +2,12 @@
 
 import gc
 import json
+import logging
 import os
 import shutil
+import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -23,6 +25,7 @@ from backend.campaign.project import folder as projects
 from backend.campaign.release import export
 from backend.campaign.release.statistics import figures
 from backend.encoders import sentence
+from backend.ground.where import Where
 from backend.store import connection
 from postgres import Cluster, binary
 from support import MOMENTS, NOW, PEOPLE, Judging, WordEncoder, have_read
@@ -92,10 +95,47 @@ def cluster() -> Iterator[Cluster]:
     cluster.remove()
 
 
+@pytest.fixture(scope="session")
+def on_cluster() -> Iterator[Where]:
+    """The two workers of a Dask cluster, each a process; the tests skip where there is no Dask."""
+    distributed = pytest.importorskip("distributed")
+    from dask import config
+
+    # Dask's own tries come before ours; for each of them a worker has to come back.
+    with (
+        config.set({"distributed.scheduler.allowed-failures": 0}),
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs=logging.CRITICAL
+        ) as local,
+    ):
+        yield Where(cluster=local.scheduler_address)
+
+
+@pytest.fixture(autouse=True)
+def main_module_stays() -> Iterator[None]:
+    """A page that is tested becomes the main module, which every process that is spawned later would try to run."""
+    main = sys.modules["__main__"]
+    yield
+    sys.modules["__main__"] = main
+
+
 @pytest.fixture
 def engine() -> str:
     """What keeps the databases of projects; a file of tests may ask for both."""
     return "sqlite"
+
+
+@pytest.fixture
+def kept(engine: str, request: pytest.FixtureRequest) -> Callable[[Path], api.Project]:
+    """Brings a project that nobody has open to what keeps databases here."""
+
+    def bring(folder: Path) -> api.Project:
+        if engine == "postgresql":
+            cluster: Cluster = request.getfixturevalue("cluster")
+            api.move(folder, cluster.address(cluster.new()), now=NOW)
+        return api.open_project(folder)
+
+    return bring
 
 
 def pytest_configure(config: pytest.Config) -> None:

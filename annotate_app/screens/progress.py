@@ -37,6 +37,8 @@ def page() -> None:
     project, lead, _ = look.lead_page("Progress")
     if trouble := api.little_room(project, lead):
         st.error(plain(trouble), icon=":material/hard_drive:")
+    for trouble in api.bucket_troubles(project, lead):
+        st.warning(plain(trouble), icon=":material/cloud_off:")
     _live(project, lead)
     if wrong := api.video_states(project, lead, wrong=True):
         st.subheader("Videos with something wrong", anchor=False)

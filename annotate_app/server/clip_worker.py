@@ -8,12 +8,12 @@ import asyncio
 import os
 from collections import deque
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Executor
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
-from backend.ground import processes
+from backend.ground import parallel
 from backend.ground.errors import VideoUnreadable
 
 
@@ -47,7 +47,7 @@ class ClipWorker(Generic[J]):
     def __init__(self, cut: Callable[[J], Path], workers: int = 1) -> None:
         self._cut = cut
         self._workers = workers
-        self._pool: ProcessPoolExecutor | None = None
+        self._pool: Executor | None = None
         self._asked: dict[Path, asyncio.Future[Path]] = {}
         self._urgent: deque[J] = deque()
         self._later: deque[J] = deque()
@@ -63,7 +63,7 @@ class ClipWorker(Generic[J]):
         for task in self._running:
             task.cancel()
         if self._pool is not None:
-            self._pool.shutdown(wait=False, cancel_futures=True)
+            self._pool.shutdown(wait=False)
             self._pool = None
 
     def ask(self, job: J, *, urgent: bool) -> asyncio.Future[Path]:
@@ -122,8 +122,8 @@ class ClipWorker(Generic[J]):
                     self._pool = None
         raise VideoUnreadable(f"The clip cutter stopped twice at {job.path.name}: the video may be damaged.")
 
-    def _new_pool(self) -> ProcessPoolExecutor:
-        return processes.pool(self._workers, _settle_in, (self._cut,))
+    def _new_pool(self) -> Executor:
+        return parallel.pool(self._workers, _settle_in, (self._cut,))
 
 
 def _seen(future: asyncio.Future[Path]) -> None:

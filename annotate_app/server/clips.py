@@ -14,9 +14,6 @@ from backend.ground.errors import VideoUnreadable
 FOR_AN_HOUR = "private, max-age=3600"
 """For an address whose clip never changes; another person on the same computer has to ask again."""
 
-# Addresses end in .mp4 whatever the project's clips are: browsers go by what the answer says.
-_KINDS = {".mp4": "video/mp4", ".webm": "video/webm", ".webp": "image/webp", ".gif": "image/gif"}
-
 
 async def cut_clip(
     clips: ClipWorker[api.ClipJob], find: Callable[[], api.ClipJob], *, urgent: bool = True
@@ -42,7 +39,8 @@ def clip_response(job: api.ClipJob, kept: str = FOR_AN_HOUR, headers: Mapping[st
     """The answer with a clip, or a storyboard, that is there."""
     # The name is a digest of the content; the default ETag is of the file's time, which using it changes.
     told = {"Cache-Control": kept, "ETag": f'"{job.path.stem}"', **(headers or {})}
-    return FileResponse(job.path, media_type=_KINDS[job.path.suffix], headers=told)
+    # Addresses end in .mp4 whatever the project's clips are: browsers go by what the answer says.
+    return FileResponse(job.path, media_type=api.CLIP_TYPES[job.path.suffix], headers=told)
 
 
 async def not_shown(project: api.Project, person: Person, error: VideoUnreadable) -> Response:

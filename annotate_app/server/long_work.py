@@ -16,7 +16,7 @@ from pathlib import Path
 from backend import api
 from backend.campaign.nouns import Person
 from backend.campaign.serving.model import WorkOutcome, WorkState
-from backend.ground import processes
+from backend.ground import parallel
 from backend.ground.errors import ReelRankError, StoreUnavailable
 
 _LOG = logging.getLogger(__name__)
@@ -61,7 +61,7 @@ def begin(
         ProjectError: something else is under way, at whichever front end.
     """
     key = api.begin_work(project, lead, step, title, asked or {}, now=now)
-    future = processes.alone(run, project.folder, lead, key, act, arguments)
+    future = parallel.alone(run, project.folder, lead, key, act, arguments)
     future.add_done_callback(lambda over: _over(project, key, title, over))
     return future
 

@@ -16,7 +16,7 @@ from typing import Annotated
 import msgspec
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from annotate_app.server.clip_worker import ClipWorker
@@ -185,10 +185,16 @@ class Desks:
         `?context=1` is the moment with the seconds around it. Two headers tell how many seconds lie before and after
         the moment, never where in the video it is. A context that cannot be cut says nothing about the moment's own
         clip, so it is not reported.
+
+        An annotator's browser may be sent to the bucket of clips; with `?here=1` it has the clip from here.
         """
         person, pair = person_of(request), PairKey(request.path_params["pair"])
         context = request.query_params.get("context") == "1"
         try:
+            if not context and request.query_params.get("here") != "1":
+                way = await run_in_threadpool(api.clip_elsewhere, self._project(), person, pair, now=self._clock())
+                if way is not None:
+                    return RedirectResponse(way, 307, {"Cache-Control": "no-store"})
             job = await cut_clip(self._clips, lambda: api.clip_for(self._project(), person, pair, context=context))
         except VideoUnreadable as error:
             if not context:
@@ -245,7 +251,7 @@ class Desks:
                 except NotAllowed:
                     pass  # graded or given back in the meantime
                 else:
-                    if not is_there:
+                    if not is_there and not api.clip_elsewhere(self._project(), person, pair, now=self._clock()):
                         found.append((pair, job))
             return found
 

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         write_other_relevances,
     )
     from backend.api.annotator import (
+        clip_elsewhere,
         clip_for,
         desk,
         exam_act,
@@ -185,6 +186,7 @@ if TYPE_CHECKING:
     from backend.api.opening import address, is_project, next_step, note_address, open_project, status_counts
     from backend.api.pace import (
         backup_now,
+        bucket_troubles,
         cut_queued_clips,
         list_backups,
         little_room,
@@ -371,6 +373,7 @@ if TYPE_CHECKING:
     from backend.campaign.videos.model import LookReport, VideoState
     from backend.language.endpoint import Endpoint
     from backend.media.clips import ensure as cut_clip
+    from backend.media.jobs import MEDIA_TYPES as CLIP_TYPES
     from backend.media.jobs import ClipJob, is_cut
     from backend.media.probe import EXTENSIONS as VIDEO_EXTENSIONS
     from backend.media.report import CutReport
@@ -423,6 +426,7 @@ __all__ = [
     "BENCHMARKS",
     "CASE_FIRST",
     "CASE_KINDS",
+    "CLIP_TYPES",
     "CORPUS_FORMATS",
     "EVALUATION_OPTIONS",
     "FORMER_PRESETS",
@@ -560,6 +564,7 @@ __all__ = [
     "behind_flag",
     "benchmark_named",
     "board_pictures",
+    "bucket_troubles",
     "build_demo",
     "build_pools",
     "build_pools_from_file",
@@ -580,6 +585,7 @@ __all__ = [
     "choose_example",
     "choose_practice",
     "choose_practice_pair",
+    "clip_elsewhere",
     "clip_for",
     "close_describing",
     "close_exam_round",

@@ -15,8 +15,9 @@ from backend.campaign.judging.rows import judgements as judgement_rows
 from backend.campaign.judging.rows import seats as seat_rows
 from backend.campaign.judging.rows import skips as skip_rows
 from backend.campaign.judging.rows.judgements import PairRow
-from backend.campaign.nouns import Annotator, Lead, Person
+from backend.campaign.nouns import Annotator, Lead, Person, Role
 from backend.campaign.people import gate, pausing
+from backend.campaign.project import rows as campaign
 from backend.campaign.project.folder import Project
 from backend.campaign.quality import my_work as own_work
 from backend.campaign.quality import replies
@@ -127,6 +128,23 @@ def clip_for(project: Project, person: Person, pair: PairKey, *, context: bool =
         raise VideoUnreadable(f"{row.video}: no video file known; import the corpus again with --videos FOLDER")
     job = clip_job(project.clips, project.source(facts), row.start_s, row.end_s, facts.sha256)
     return with_context(job, facts.duration_s) if context else job
+
+
+def clip_elsewhere(project: Project, person: Person, pair: PairKey, *, now: float) -> str | None:
+    """Where the bucket of clips shows this annotator the clip of a pair, for a minute or so; None: it comes from here.
+
+    While gold is among the work, all clips come from here: a bucket tells when it was given a clip, and one that it
+    has had for long shows a pair that others have graded. Asks the bucket.
+
+    Raises:
+        NotAllowed, VideoUnreadable: see `clip_for`.
+    """
+    from backend.media import clip_bucket
+
+    job = clip_for(project, person, pair)
+    if person.role is not Role.ANNOTATOR or campaign.gold(project.store.db).on:
+        return None
+    return clip_bucket.signed(job, now)
 
 
 def storyboard_for(project: Project, person: Person, pair: PairKey) -> ClipJob:

@@ -20,6 +20,7 @@ from backend.encoders.sentence import Encoder
 from backend.ground.arriving import require_new_folder
 from backend.ground.errors import InputError, ProjectError
 from backend.ground.progress import Progress
+from backend.ground.where import HERE, Where, placed
 from backend.media.sources import Source
 
 
@@ -31,6 +32,7 @@ def build_pools(
     *,
     thresholds: Path | None = None,
     looks: Looks | None = None,
+    where: Where = HERE,
     now: float,
     progress: Progress | None = None,
 ) -> BuildReport:
@@ -43,6 +45,7 @@ def build_pools(
         options: sizes, thresholds, seed.
         thresholds: a file of `calibrate_thresholds`, which goes over those of the options.
         looks: how to look at the videos; None for text alone.
+        where: where sentences and frames are encoded.
         now: seconds since 1970, written into the manifest.
         progress: called with (what is done, done, all).
 
@@ -56,14 +59,14 @@ def build_pools(
     spec = sentence.resolve(settings.encoder, settings.encoder_kind, settings.encoder_dtype)
     corpus = from_project.read(project)
     files = from_project.video_files(project, sorted(corpus.moments)) if looks else {}
-    ready = _ready(corpus, out, options, thresholds, spec)
+    ready = _ready(corpus, out, options, thresholds, spec, where)
     return building.build(
         corpus,
         ready.encoder,
         out,
         ready.options,
         embeddings=project.embeddings,
-        visual=_look(corpus, files, looks, project.embeddings, progress),
+        visual=_look(corpus, files, looks, where, project.embeddings, progress),
         thresholds_from=ready.thresholds_from,
         now=now,
         progress=progress,
@@ -84,6 +87,7 @@ def build_pools_from_file(
     format: str | None = None,  # noqa: A002 - the word of the public contract
     types: frozenset[str] | None = None,
     columns: Mapping[str, str] | None = None,
+    where: Where = HERE,
     now: float,
     progress: Progress | None = None,
 ) -> BuildReport:
@@ -102,6 +106,7 @@ def build_pools_from_file(
         format: of the file; like `types` and `columns` as in `import_corpus`.
         types: see there.
         columns: see there.
+        where: see there.
         now: see there.
         progress: see there.
 
@@ -112,7 +117,8 @@ def build_pools_from_file(
     if looks and videos is None:
         raise InputError.single(file, "does not say where its videos lie: name their folder with --videos")
     files = looking.files_in(videos, corpus) if looks and videos else {}
-    ready = _ready(corpus, out, options, thresholds, sentence.resolve(encoder or sentence.DEFAULT_NAME, kind))
+    spec = sentence.resolve(encoder or sentence.DEFAULT_NAME, kind)
+    ready = _ready(corpus, out, options, thresholds, spec, where)
     kept = embeddings or cache.shared_folder()
     return building.build(
         corpus,
@@ -120,7 +126,7 @@ def build_pools_from_file(
         out,
         ready.options,
         embeddings=kept,
-        visual=_look(corpus, files, looks, kept, progress),
+        visual=_look(corpus, files, looks, where, kept, progress),
         thresholds_from=ready.thresholds_from,
         now=now,
         progress=progress,
@@ -134,6 +140,7 @@ def calibrate_thresholds(
     encoder: str | None = None,
     kind: str | None = None,
     embeddings: Path | None = None,
+    where: Where = HERE,
     progress: Progress | None = None,
 ) -> StoredThresholds:
     """Find thresholds of an encoder from labelled pairs, and write them with a figure into a new folder.
@@ -144,6 +151,7 @@ def calibrate_thresholds(
         encoder: as for a project; SimCSE from the model hub unless another is named.
         kind: of the encoder.
         embeddings: where vectors are kept; the person's cache folder unless another is named.
+        where: where sentences are encoded.
         progress: called with (what is done, done, all).
 
     Raises:
@@ -153,7 +161,7 @@ def calibrate_thresholds(
     """
     require_new_folder(out)
     pairs = read_labelled(labelled)
-    found = sentence.load(sentence.resolve(encoder or sentence.DEFAULT_NAME, kind))
+    found = placed(sentence.load(sentence.resolve(encoder or sentence.DEFAULT_NAME, kind)), where)
     return calibrating.find(
         pairs, labelled.name, found, out, embeddings=embeddings or cache.shared_folder(), progress=progress
     )
@@ -167,16 +175,26 @@ class _Ready:
 
 
 def _look(
-    corpus: Captioned, files: Mapping[str, Source], looks: Looks | None, embeddings: Path, progress: Progress | None
+    corpus: Captioned,
+    files: Mapping[str, Source],
+    looks: Looks | None,
+    where: Where,
+    embeddings: Path,
+    progress: Progress | None,
 ) -> Looking | None:
     if looks is None:
         return None
-    clip = load_clip(looks.clip or CLIP_NAME)
+    clip = placed(load_clip(looks.clip or CLIP_NAME), where)
     return looking.look(corpus, files, clip, embeddings, per_s=looks.frames_per_s, progress=progress)
 
 
 def _ready(
-    corpus: Captioned, out: Path, options: PoolOptions, thresholds: Path | None, spec: sentence.EncoderSpec
+    corpus: Captioned,
+    out: Path,
+    options: PoolOptions,
+    thresholds: Path | None,
+    spec: sentence.EncoderSpec,
+    where: Where,
 ) -> _Ready:
     """Everything that can be refused at once, the encoder last: its files may have to be downloaded."""
     require_new_folder(out)
@@ -184,7 +202,7 @@ def _ready(
     if stored:
         options = replace(options, t_pos=stored.t_pos, t_neg=stored.t_neg)
     building.require_sensible(options, corpus)
-    encoder = sentence.load(spec)
+    encoder = placed(sentence.load(spec), where)
     if stored and stored.encoder != encoder.identity:
         raise ProjectError(
             f"{thresholds} has thresholds of {stored.encoder}, but the encoder here is {encoder.identity}: "

@@ -15,6 +15,7 @@ from backend.campaign.statistics import from_project, lexicon, rules
 from backend.campaign.statistics.model import Statistics
 from backend.ground.addresses import Place
 from backend.ground.progress import Progress, named
+from backend.ground.where import Where
 from backend.media.sources import USUAL_FPS
 
 
@@ -29,6 +30,7 @@ def import_corpus(
     columns: Mapping[str, str] | None = None,
     fps: Fraction = USUAL_FPS,
     decode: bool | None = None,
+    where: Where | None = None,
     dry_run: bool = False,
     now: float,
     progress: Progress | None = None,
@@ -43,6 +45,7 @@ def import_corpus(
         options=ImportOptions(types, columns or {}),
         fps=fps,
         decode=decode,
+        where=where,
         dry_run=dry_run,
         now=now,
         progress=named(progress, "measuring videos"),

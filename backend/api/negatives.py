@@ -9,6 +9,7 @@ from backend.campaign.pools.negatives import NegativesReport
 from backend.encoders import cache, sentence
 from backend.ground.arriving import require_new_folder
 from backend.ground.progress import Progress
+from backend.ground.where import HERE, Where, placed
 
 
 def write_negatives(
@@ -23,6 +24,7 @@ def write_negatives(
     format: str | None = None,  # noqa: A002 - the word of the public contract
     types: frozenset[str] | None = None,
     columns: Mapping[str, str] | None = None,
+    where: Where = HERE,
     progress: Progress | None = None,
 ) -> NegativesReport:
     """Write how likely each video is drawn as a negative of each sentence, and the other way round, into a new folder.
@@ -38,6 +40,7 @@ def write_negatives(
         format: of the file; like `types` and `columns` as in `import_corpus`.
         types: see there.
         columns: see there.
+        where: where sentences are encoded.
         progress: called with (what is done, done, all).
 
     Raises:
@@ -49,7 +52,7 @@ def write_negatives(
     negatives.require_sensible(threshold, temperature)
     return negatives.write(
         file,
-        sentence.load(sentence.resolve(encoder or sentence.DEFAULT_NAME, kind)),
+        placed(sentence.load(sentence.resolve(encoder or sentence.DEFAULT_NAME, kind)), where),
         embeddings or cache.shared_folder(),
         out,
         format=format,

@@ -13,6 +13,7 @@ from backend.campaign.steering.model import QueryStuck, Stuck, Wait, WorkProgres
 from backend.ground.errors import ProjectError
 from backend.ground.ids import QueryId
 from backend.ground.progress import Steps
+from backend.ground.where import HERE, Where
 from backend.store import upkeep
 from backend.store.upkeep import Backup
 
@@ -85,7 +86,7 @@ def cut_queued_clips(
     *,
     next_batches: bool = False,
     everything: bool = False,
-    workers: int = 1,
+    where: Where = HERE,
     progress: Steps | None = None,
 ) -> ClipsReport:
     """Cut the clips of what is queued before anybody waits for them; may be stopped and begun again at any time.
@@ -95,16 +96,20 @@ def cut_queued_clips(
         by: a lead, or whoever runs commands.
         next_batches: also those of each query's next batch, which a lead may open.
         everything: also those of all candidates.
-        workers: processes that cut.
+        where: where they are cut.
         progress: called with (clips done, all that are to be cut).
 
     Raises:
         NoRoom: the disk is full. What was cut until then stays.
     """
     gate.in_charge(project.store, by)
-    return cutting.cut_queued(
-        project, next_batches=next_batches, everything=everything, workers=workers, progress=progress
-    )
+    return cutting.cut_queued(project, next_batches=next_batches, everything=everything, where=where, progress=progress)
+
+
+def bucket_troubles(project: Project, by: Person | Operator) -> list[str]:
+    """What a lead should know of the bucket of clips: that it cannot be read or written. Nobody waits for it."""
+    gate.in_charge(project.store, by)
+    return cutting.bucket_troubles(project)
 
 
 def little_room(project: Project, by: Person | Operator) -> str | None:

@@ -25,6 +25,7 @@ from backend.encoders.clip import FOR_CANDIDATES, load_clip
 from backend.encoders.sentence import DEFAULT_NAME, Encoder
 from backend.ground.progress import Progress
 from backend.ground.reading import bytes_of
+from backend.ground.where import HERE, Where, placed
 from backend.language import endpoint as language
 from backend.language.endpoint import Endpoint
 from backend.language.names import FlairTagger
@@ -119,6 +120,7 @@ def choose_candidates(
     batch_size: int | None = None,
     probe: int = 0,
     seed: int = 0,
+    where: Where = HERE,
     now: float,
     progress: Progress | None = None,
 ) -> CandidateReport:
@@ -131,7 +133,7 @@ def choose_candidates(
     require_no_lists(project)
     candidates.to_search(project, batch_size)  # before the encoder is loaded
     return candidates.choose(
-        project, by, _encoder(project), batch_size=batch_size, probe=probe, seed=seed, now=now, progress=progress
+        project, by, _encoder(project, where), batch_size=batch_size, probe=probe, seed=seed, now=now, progress=progress
     )
 
 
@@ -146,6 +148,7 @@ def pool_candidates(
     again: bool = False,
     batch_size: int | None = None,
     dry_run: bool = False,
+    where: Where = HERE,
     now: float,
     progress: Progress | None = None,
 ) -> PoolingReport:
@@ -165,8 +168,8 @@ def pool_candidates(
         by,
         runs,
         options,
-        _encoder(project) if captions else None,
-        clip=load_clip(visual, FOR_CANDIDATES) if visual else None,
+        _encoder(project, where) if captions else None,
+        clip=placed(load_clip(visual, FOR_CANDIDATES), where) if visual else None,
         batch_size=batch_size,
         dry_run=dry_run,
         now=now,
@@ -175,18 +178,24 @@ def pool_candidates(
 
 
 def write_pseudo_train(
-    project: Project, out: Path, *, tops: Sequence[int] = pseudo_train.TOPS, progress: Progress | None = None
+    project: Project,
+    out: Path,
+    *,
+    tops: Sequence[int] = pseudo_train.TOPS,
+    where: Where = HERE,
+    progress: Progress | None = None,
 ) -> list[Path]:
     """Write `train_topNN.json` files into a folder; the files written."""
     export.require_new_sets(out, tops)  # before the encoder is loaded
-    return export.write_training_sets(project, encoder_needed(project), out, tops, progress=progress)
+    return export.write_training_sets(project, encoder_needed(project, where), out, tops, progress=progress)
 
 
-def encoder_needed(project: Project) -> Encoder | None:
+def encoder_needed(project: Project, where: Where = HERE) -> Encoder | None:
     """The encoder of the training sets; None where they came with a release."""
-    return _encoder(project) if pseudo_train.needs_encoder(project) else None
+    return _encoder(project, where) if pseudo_train.needs_encoder(project) else None
 
 
-def _encoder(project: Project) -> Encoder:
+def _encoder(project: Project, where: Where = HERE) -> Encoder:
     settings = project.settings
-    return sentence.load(sentence.resolve(settings.encoder, settings.encoder_kind, settings.encoder_dtype))
+    spec = sentence.resolve(settings.encoder, settings.encoder_kind, settings.encoder_dtype)
+    return placed(sentence.load(spec), where)

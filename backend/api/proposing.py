@@ -20,6 +20,7 @@ from backend.campaign.people import gate
 from backend.campaign.project.folder import Project
 from backend.ground.ids import AnnotatorId, MomentId
 from backend.ground.progress import Progress, named
+from backend.ground.where import Where
 from backend.media.sources import USUAL_FPS
 from backend.store.connection import reading
 
@@ -31,6 +32,7 @@ def register_videos(
     *,
     fps: Fraction = USUAL_FPS,
     decode: bool | None = None,
+    where: Where | None = None,
     now: float,
     progress: Progress | None = None,
 ) -> RegisterReport:
@@ -40,6 +42,7 @@ def register_videos(
         videos,
         fps=fps,
         decode=decode,
+        where=where,
         by=_in_charge(project, by),
         now=now,
         progress=named(progress, "measuring videos"),
@@ -54,13 +57,14 @@ def propose_moments(
     how: ByShots | ByWindows,
     *,
     videos: Sequence[str] | None = None,
+    where: Where | None = None,
     now: float,
     progress: Progress | None = None,
 ) -> ProposeReport:
     """Propose shots or windows as moments; see `backend.campaign.moments.proposing`."""
     who = _in_charge(project, by)
     told = named(progress, "looking for shots (seconds of video)")
-    return proposing.propose(project, how, videos=videos, by=who, now=now, progress=told)
+    return proposing.propose(project, how, videos=videos, where=where, by=who, now=now, progress=told)
 
 
 def videos_and_moments(project: Project, by: Person | Operator) -> list[VideoMoments]:

@@ -10,6 +10,7 @@ from backend.campaign.project.folder import Project
 from backend.campaign.videos import looking
 from backend.campaign.videos.model import LookReport, VideoState
 from backend.ground.progress import Progress, named
+from backend.ground.where import Where
 from backend.media.sources import USUAL_FPS
 from backend.store.connection import writing
 
@@ -21,6 +22,7 @@ def look_at_videos(
     videos: Path | None = None,
     fps: Fraction = USUAL_FPS,
     decode: bool | None = None,
+    where: Where | None = None,
     accept: Collection[str] = (),
     now: float,
     progress: Progress | None = None,
@@ -36,6 +38,7 @@ def look_at_videos(
         folder=videos,
         fps=fps,
         decode=decode,
+        where=where,
         accept=accept,
         now=now,
         progress=named(progress, "looking at videos"),

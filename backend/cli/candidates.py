@@ -9,6 +9,7 @@ from typer.core import TyperCommand
 from backend import api
 from backend.cli.output import Dir, EncoderOption, KindOption, fail, now, progress_bar, say, seconds, table
 from backend.cli.several_runs import spread
+from backend.cli.where import Cluster, EncodingJobs, where, whole
 
 
 class PooledRuns(TyperCommand):
@@ -97,6 +98,8 @@ def candidates(
             show_default=False,
         ),
     ] = None,
+    jobs: EncodingJobs = None,
+    cluster: Cluster = None,
 ) -> None:
     """Choose the most similar moments of each query, or those that runs found, and open batch 1 for judging.
 
@@ -107,7 +110,8 @@ def candidates(
     Example: reelrank candidates my-project --visual sentence-transformers/clip-ViT-B-32 --no-captions
     """
     start = now()
-    project = api.open_project(folder)
+    project = api.open_project(whole(folder, cluster))
+    encoding = where(jobs, cluster, usual=1)
     pooling = pool is not None or visual is not None
     if pool is None and again:
         fail("--again goes with --pool: name the runs")
@@ -134,6 +138,7 @@ def candidates(
                 again=again,
                 batch_size=batch_size,
                 dry_run=dry_run,
+                where=encoding,
                 now=start,
                 progress=progress,
             )
@@ -141,7 +146,14 @@ def candidates(
         return
     with progress_bar() as progress:
         report = api.choose_candidates(
-            project, api.OPERATOR, batch_size=batch_size, probe=probe, seed=seed, now=start, progress=progress
+            project,
+            api.OPERATOR,
+            batch_size=batch_size,
+            probe=probe,
+            seed=seed,
+            where=encoding,
+            now=start,
+            progress=progress,
         )
     say(
         f"{report.queries} queries, {report.candidates} candidates, {report.pairs} pairs open for judging "

@@ -1,6 +1,5 @@
 """Clips before people ask for them, and one clip of any video: `reelrank clips`, `reelrank clip`."""
 
-import os
 from pathlib import Path
 from typing import Annotated
 
@@ -8,6 +7,7 @@ import typer
 
 from backend import api
 from backend.cli.output import Dir, now, progress_bar, say, seconds, table
+from backend.cli.where import Cluster, Jobs, where, whole
 from backend.ground.progress import named
 
 
@@ -19,10 +19,8 @@ def register(app: typer.Typer) -> None:
 
 def clips(
     folder: Dir,
-    workers: Annotated[
-        int | None,
-        typer.Option("--workers", min=1, help="Processes that cut; all cores unless told.", show_default=False),
-    ] = None,
+    jobs: Jobs = None,
+    cluster: Cluster = None,
     next_: Annotated[
         bool, typer.Option("--next", help="Also those of each query's next batch, which a lead may open.")
     ] = False,
@@ -31,33 +29,38 @@ def clips(
     """Cut the clips of all pairs that wait for grades, before anybody waits for them.
 
     Those that are wanted first come first. It may be stopped and begun again, and the server may be running.
+    What a bucket of clips has is not cut, and what it lacks is put there.
 
-    Example: reelrank clips my-project --workers 4
+    Example: reelrank clips my-project --jobs 4
     """
     start = now()
-    project = api.open_project(folder)
-    processes = workers or os.cpu_count() or 1
+    project = api.open_project(whole(folder, cluster))
     with progress_bar() as progress:
         report = api.cut_queued_clips(
             project,
             api.OPERATOR,
             next_batches=next_,
             everything=all_,
-            workers=processes,
+            where=where(jobs, cluster),
             progress=named(progress, "Cutting clips"),
         )
     told = report.clips
-    wanted = told.there + told.cut + told.left + len(told.failed)
+    wanted = told.there + told.shared + told.cut + told.left + len(told.failed)
     if wanted == 0 and not report.without_file:
         say("Nothing is queued: no pair waits for grades.")
         return
-    counts = f"{told.there:,} were there, {told.cut:,} were cut, {len(told.failed):,} failed"
+    shared = f"{told.shared:,} lay in the bucket, " if project.settings.clips.bucket else ""
+    counts = f"{told.there:,} were there, {shared}{told.cut:,} were cut, {len(told.failed):,} failed"
     say(f"{wanted:,} clips: {counts} ({seconds(start)}).")
     if told.left:
         say(
             f"{told.left:,} more have no room in cache/clips; they are cut when somebody asks for them. "
             "`cache_gb` under [clips] in reelrank.toml says how much is kept."
         )
+    if told.stored:
+        say(f"{told.stored:,} that were there were put into the bucket, which lacked them.")
+    for trouble in api.bucket_troubles(project, api.OPERATOR):
+        say(trouble)
     if report.without_file:
         say(f"No file is known of {', '.join(report.without_file)}: import again with --videos FOLDER.")
     rows = [(job.source.name, f"{job.start_s:.2f}-{job.end_s:.2f}", why) for job, why in (*told.failed, *told.warned)]

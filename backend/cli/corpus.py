@@ -9,6 +9,7 @@ import typer
 from backend import api
 from backend.cli.output import Dir, now, progress_bar, say, seconds, table
 from backend.cli.videos import DecodeOption, FpsOption, frame_rate, tell
+from backend.cli.where import Cluster, Jobs, where_told, whole
 from backend.ground.addresses import place_of
 
 FormatOption = Annotated[
@@ -57,6 +58,8 @@ def import_(
     columns: ColumnsOption = None,
     frames_per_s: FpsOption = "3",
     decode: DecodeOption = None,
+    jobs: Jobs = None,
+    cluster: Cluster = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check and count everything, and write nothing.")] = False,
 ) -> None:
     """Take videos, moments and captions from an annotation file: all of it, or nothing.
@@ -68,18 +71,19 @@ def import_(
     start = now()
     known_format(format_)
     called = read_columns(columns) if columns else {}
-    project = api.open_project(folder)
+    project = api.open_project(whole(folder, cluster))
     with progress_bar() as progress:
         report = api.import_corpus(
             project,
             api.OPERATOR,
             file,
             format_,
-            videos=place_of(videos) if videos else None,
+            videos=whole(place_of(videos), cluster) if videos else None,
             types=frozenset(types.split(",")) if types else None,
             columns=called,
             fps=frame_rate(frames_per_s),
             decode=decode,
+            where=where_told(jobs, cluster),
             dry_run=dry_run,
             now=start,
             progress=progress,

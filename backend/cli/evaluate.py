@@ -1,5 +1,6 @@
 """The command that scores runs and explains the scores."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
@@ -48,6 +49,7 @@ from backend.cli.several_runs import (
     run_list,
     writing,
 )
+from backend.cli.where import Cluster, ScoringJobs, where, whole
 
 
 class Format(StrEnum):
@@ -132,12 +134,16 @@ def evaluate(
     project: Annotated[
         Path | None, typer.Option("--project", metavar="DIR", help="A project with the videos: frames in the report.")
     ] = None,
+    jobs: ScoringJobs = None,
+    cluster: Cluster = None,
 ) -> None:
     """Score runs against graded truth or in pools, compare them, and explain the scores.
 
     Example: reelrank evaluate --truth val.json --run mine.json --videos video_corpus.json --report scores.html
     """
     given = run_list(run, runs, split, truth)
+    given = replace(given, runs=tuple(replace(one, path=whole(one.path, cluster)) for one in given.runs))
+    scoring = where(jobs, cluster, usual=1)
     if not given.truths and pool is None:
         raise typer.BadParameter("give --truth FILE, or --pool FILE, whose moments are a truth", param_hint="--truth")
     charts = read_charts(chart or [], in_pools=pool is not None)
@@ -180,6 +186,7 @@ def evaluate(
             measures=None if measure is None else api.split_measures(measure),
             pool=pools,
             benchmark=benchmark,
+            where=scoring,
             progress=progress,
             **options,
         )

@@ -1,6 +1,5 @@
 """Commands that study measures on runs: agreement, stability, noise, ties, model-selection; benchmarks listed."""
 
-import os
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -26,6 +25,7 @@ from backend.cli.measures_alone import axioms, theory
 from backend.cli.output import Json, numbers, progress_bar
 from backend.cli.several_runs import SeveralRuns
 from backend.cli.studying import Measure, Out, as_text, by_name, finish, matrix, study_inputs, two_files
+from backend.cli.where import Cluster, Jobs, where
 
 measures = typer.Typer(
     help="Study the measures themselves; figures and data go into a folder.",
@@ -56,9 +56,6 @@ class Noise(StrEnum):
 
 
 Seed = Annotated[int, typer.Option("--seed", help="Of all random numbers.", min=0)]
-Jobs = Annotated[int, typer.Option("--jobs", help="Processes; the numbers do not depend on it.", min=1)]
-
-_JOBS = os.cpu_count() or 1
 
 
 def register(app: typer.Typer) -> None:
@@ -111,7 +108,8 @@ def stability(
         SubsetPairs, typer.Option("--subset-pairs", help="disjoint: while both sets fit into the queries.")
     ] = SubsetPairs.DISJOINT,
     seed: Seed = 0,
-    jobs: Jobs = _JOBS,
+    jobs: Jobs = None,
+    cluster: Cluster = None,
     out: Out = None,
     json: Json = False,
 ) -> None:
@@ -128,7 +126,7 @@ def stability(
             trials=trials,
             subset_pairs=subset_pairs.value,
             seed=seed,
-            jobs=jobs,
+            where=where(jobs, cluster),
             progress=progress,
         )
     columns = list(dict.fromkeys(row["size"] for row in study.rows))
@@ -155,7 +153,8 @@ def noise(
     sigma: Annotated[str, typer.Option("--sigma", metavar="S,S", help="Of a drawn boundary, in seconds.")] = "1",
     sets: Annotated[int, typer.Option("--sets", help="Noisy test sets.", min=1)] = 100,
     seed: Seed = 0,
-    jobs: Jobs = _JOBS,
+    jobs: Jobs = None,
+    cluster: Cluster = None,
     out: Out = None,
     json: Json = False,
 ) -> None:
@@ -167,7 +166,13 @@ def noise(
     sigmas = numbers(sigma, float, "--sigma")
     with progress_bar() as progress:
         study = api.noise_study(
-            inputs, kind=model.value, sigmas_s=sigmas, sets=sets, seed=seed, jobs=jobs, progress=progress
+            inputs,
+            kind=model.value,
+            sigmas_s=sigmas,
+            sets=sets,
+            seed=seed,
+            where=where(jobs, cluster),
+            progress=progress,
         )
     found: dict[tuple[Any, ...], list[tuple[Any, Any]]] = {}
     for row in study.rows:

@@ -11,6 +11,7 @@ from backend import api
 from backend.campaign.moments.model import ByShots, ByWindows, Origin
 from backend.cli.output import Dir, Json, fail, now, numbers, progress_bar, save, say, seconds, table
 from backend.cli.videos import DecodeOption, FpsOption, frame_rate
+from backend.cli.where import Cluster, Jobs, where_told, whole
 from backend.ground.errors import Problem
 
 
@@ -34,6 +35,8 @@ def moments(
     ] = None,
     frames_per_s: FpsOption = "3",
     decode: DecodeOption = None,
+    jobs: Jobs = None,
+    cluster: Cluster = None,
     how: Annotated[
         ProposeBy | None,
         typer.Option("--by", help="Propose the shots of every video as moments, or windows.", show_default=False),
@@ -79,7 +82,7 @@ def moments(
     if only and own is None:
         raise typer.BadParameter("is about a file: name it with --from", param_hint="--only")
     windows = ByWindows(tuple(numbers(lengths, float, "--lengths")), stride)
-    project = api.open_project(folder)
+    project = api.open_project(whole(folder, cluster))
     problems: list[Problem] = []
     told: list[str] = []
     if videos is not None:
@@ -87,9 +90,10 @@ def moments(
             found = api.register_videos(
                 project,
                 api.OPERATOR,
-                videos,
+                whole(videos, cluster),
                 fps=frame_rate(frames_per_s),
                 decode=decode,
+                where=where_told(jobs, cluster),
                 now=start,
                 progress=progress,
             )
@@ -105,7 +109,9 @@ def moments(
     if how is not None:
         options = ByShots(shortest, longest) if how is ProposeBy.SHOTS else windows
         with progress_bar() as progress:
-            report = api.propose_moments(project, api.OPERATOR, options, now=start, progress=progress)
+            report = api.propose_moments(
+                project, api.OPERATOR, options, where=where_told(jobs, cluster), now=start, progress=progress
+            )
         shots = f" from {report.shots:,} shots" if how is ProposeBy.SHOTS else ""
         told.append(
             f"{report.moments:,} moments by {how}{shots} of {report.videos:,} videos, {report.new:,} of them new."

@@ -11,6 +11,7 @@ from backend.cli import pool_checking, pools
 from backend.cli.corpus import ColumnsOption, FormatOption, TypeOption, known_format, read_columns
 from backend.cli.output import EncoderOption, Json, KindOption, now, progress_bar, say, seconds, table
 from backend.cli.pools import EmbeddingsOption
+from backend.cli.where import Cluster, EncodingJobs, where
 
 PoolFile = Annotated[
     Path,
@@ -143,6 +144,8 @@ def negatives(
     format_: FormatOption = None,
     types: TypeOption = None,
     columns: ColumnsOption = None,
+    jobs: EncodingJobs = None,
+    cluster: Cluster = None,
 ) -> None:
     """Write how likely each video is drawn as a negative of each sentence, and the other way round, for training.
 
@@ -164,6 +167,7 @@ def negatives(
             format=format_,
             types=frozenset(types.split(",")) if types else None,
             columns=read_columns(columns) if columns else {},
+            where=where(jobs, cluster, usual=1),
             progress=progress,
         )
     say(f"{report.queries:,} queries and {report.videos:,} videos ({seconds(start)}).")

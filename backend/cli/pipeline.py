@@ -25,6 +25,7 @@ from backend.cli.output import (
     seconds,
     table,
 )
+from backend.cli.where import Cluster, EncodingJobs, where, whole
 
 _SHOWN = 5
 
@@ -216,6 +217,8 @@ def pseudo_train(
     folder: Dir,
     out: Annotated[Path, typer.Argument(metavar="OUT", help="Folder for the files.", show_default=False)],
     top: Annotated[str, typer.Option("--top", metavar="N,N", help="Moments a training query.")] = "1,20,40",
+    jobs: EncodingJobs = None,
+    cluster: Cluster = None,
 ) -> None:
     """Write pseudo training sets: the most similar moments of each training query.
 
@@ -225,5 +228,7 @@ def pseudo_train(
     if min(tops) < 1:
         raise typer.BadParameter("sizes are 1 or more", param_hint="--top")
     with progress_bar() as progress:
-        for path in api.write_pseudo_train(api.open_project(folder), out, tops=tops, progress=progress):
+        project = api.open_project(whole(folder, cluster))
+        encoding = where(jobs, cluster, usual=1)
+        for path in api.write_pseudo_train(project, out, tops=tops, where=encoding, progress=progress):
             say(str(path))

@@ -10,6 +10,7 @@ from backend import api
 from backend.campaign.pools.model import PAPERS_ENCODER, T_NEG, T_POS, Looks, PoolOptions
 from backend.cli.corpus import ColumnsOption, FormatOption, TypeOption, known_format, read_columns
 from backend.cli.output import EncoderOption, KindOption, now, progress_bar, say, seconds, table
+from backend.cli.where import Cluster, EncodingJobs, where, whole
 
 EmbeddingsOption = Annotated[
     Path | None,
@@ -101,6 +102,8 @@ def build(
     format_: FormatOption = None,
     types: TypeOption = None,
     columns: ColumnsOption = None,
+    jobs: EncodingJobs = None,
+    cluster: Cluster = None,
 ) -> None:
     """Build a pool for every caption: its own video, others in which it holds too, and negatives.
 
@@ -134,9 +137,17 @@ def build(
         if source.is_dir():
             if given := [option for option, value in file_only.items() if value is not None]:
                 raise typer.BadParameter(f"a project has its own: leave out {', '.join(given)}", param_hint=given[0])
-            project = api.open_project(source)
+            project = api.open_project(whole(source, cluster))
             report = api.build_pools(
-                project, api.OPERATOR, out, options, thresholds=thresholds, looks=looks, now=start, progress=progress
+                project,
+                api.OPERATOR,
+                out,
+                options,
+                thresholds=thresholds,
+                looks=looks,
+                where=where(jobs, cluster, usual=1),
+                now=start,
+                progress=progress,
             )
         else:
             report = api.build_pools_from_file(
@@ -145,13 +156,14 @@ def build(
                 options,
                 thresholds=thresholds,
                 looks=looks,
-                videos=videos,
+                videos=whole(videos, cluster) if videos else None,
                 encoder=encoder,
                 kind=kind,
-                embeddings=embeddings,
+                embeddings=whole(embeddings, cluster) if embeddings else None,
                 format=format_,
                 types=frozenset(types.split(",")) if types else None,
                 columns=read_columns(columns) if columns else None,
+                where=where(jobs, cluster, usual=1),
                 now=start,
                 progress=progress,
             )
@@ -208,6 +220,8 @@ def calibrate(
     encoder: EncoderOption = None,
     kind: KindOption = None,
     embeddings: EmbeddingsOption = None,
+    jobs: EncodingJobs = None,
+    cluster: Cluster = None,
 ) -> None:
     """Find the thresholds of an encoder from pairs that people, or a published pool, call alike or different.
 
@@ -216,7 +230,13 @@ def calibrate(
     start = now()
     with progress_bar() as progress:
         found = api.calibrate_thresholds(
-            labelled, out, encoder=encoder, kind=kind, embeddings=embeddings, progress=progress
+            labelled,
+            out,
+            encoder=encoder,
+            kind=kind,
+            embeddings=embeddings,
+            where=where(jobs, cluster, usual=1),
+            progress=progress,
         )
     alike, different = [f"{share:.1%}" for share in found.held_out] if found.held_out else ("", "")
     high, low = f"at {found.t_pos:g} or more", f"at {found.t_neg:g} or less"

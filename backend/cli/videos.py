@@ -12,6 +12,7 @@ from backend import api
 from backend.campaign.corpus.model import Trouble, VideoTrouble
 from backend.campaign.videos.model import VideoState
 from backend.cli.output import Dir, Json, fail, now, progress_bar, say, seconds, table
+from backend.cli.where import Cluster, Jobs, where_told, whole
 
 DecodeOption = Annotated[
     bool | None,
@@ -45,6 +46,8 @@ def probe(
     ] = None,
     frames_per_s: FpsOption = "3",
     decode: DecodeOption = None,
+    jobs: Jobs = None,
+    cluster: Cluster = None,
     accept: Annotated[
         list[str] | None,
         typer.Option("--accept", metavar="VIDEO", help="Take in the new content of a video that has changed."),
@@ -60,14 +63,15 @@ def probe(
     """
     start = now()
     fps = frame_rate(frames_per_s)
-    project = api.open_project(folder)
+    project = api.open_project(whole(folder, cluster))
     with progress_bar() as progress:
         report = api.look_at_videos(
             project,
             api.OPERATOR,
-            videos=videos,
+            videos=whole(videos, cluster) if videos else None,
             fps=fps,
             decode=decode,
+            where=where_told(jobs, cluster),
             accept=accept or (),
             now=start,
             progress=progress,

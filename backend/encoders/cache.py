@@ -8,6 +8,7 @@ leaves whole shards, two processes may write at once, and anyone may delete anyt
 import hashlib
 import os
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,9 @@ import numpy.typing as npt
 
 from backend.encoders.lengths import longest_first
 from backend.encoders.sentence import Encoder, FloatArray
+from backend.ground.parallel import each_unit
 from backend.ground.progress import Steps
+from backend.ground.where import where_of
 
 SHARD_TEXTS = 256
 """Texts a shard, and so the most that is encoded again after Ctrl-C or a kill: the work of some seconds."""
@@ -34,10 +37,12 @@ def encode_cached(encoder: Encoder, texts: Sequence[str], folder: Path, *, progr
     """Unit vectors of `texts` in order, float32 `(len(texts), encoder.dim)`, from disk where they are there.
 
     `encoder.encode` is called with unknown texts only, and not at all when there are none, so an encoder that
-    builds its model late never builds it. `progress` counts the unknown texts.
+    builds its model late never builds it. `progress` counts the unknown texts. Where the encoder says `where`, texts
+    are encoded there, and vectors come back and are kept here.
 
     Raises:
         EncoderUnavailable: Texts are missing and the model cannot be built.
+        WorkerLost, ClusterUnavailable: see `each_unit`.
     """
     place = folder / hashlib.sha256(encoder.identity.encode()).hexdigest()[:32]
     record = np.dtype([("key", f"V{_KEY_BYTES}"), ("vector", "<f4", (encoder.dim,))])
@@ -58,16 +63,32 @@ def encode_cached(encoder: Encoder, texts: Sequence[str], folder: Path, *, progr
             vectors[list(targets)] = shard["vector"][list(sources)]
     # Over all shards, so that every batch holds texts of like length.
     unknown = longest_first(encoder, (texts[found[0]] for found in rows.values()))
-    for start in range(0, len(unknown), SHARD_TEXTS):
-        part = unknown[start : start + SHARD_TEXTS]
+    parts = [unknown[start : start + SHARD_TEXTS] for start in range(0, len(unknown), SHARD_TEXTS)]
+    where = where_of(encoder)
+    where = replace(where, jobs=max(1, min(where.jobs, len(parts))))
+    encoded = 0
+    for place_of_part, found in each_unit(_encoded, encoder, parts, where, called=_called) if parts else ():
+        part = parts[place_of_part]
         fresh = np.empty(len(part), dtype=record)
-        fresh["vector"] = encoder.encode(part, progress=_shifted(progress, start, len(unknown)))
+        fresh["vector"] = found
+        encoded += len(part)
+        if progress:
+            progress(encoded, len(unknown))
         for number, text in enumerate(part):
             key = _key(text)
             fresh["key"][number] = np.void(key)
             vectors[rows[key]] = fresh["vector"][number]
         _write(place, fresh)  # at once, so that going on later means calling this again
     return vectors
+
+
+def _encoded(encoder: Encoder, texts: Sequence[str]) -> FloatArray:
+    """A unit of work."""
+    return encoder.encode(texts)
+
+
+def _called(texts: Sequence[str]) -> str:
+    return f"{len(texts)} texts from {texts[0][:60]!r} on"
 
 
 def _key(text: str) -> bytes:
@@ -104,9 +125,3 @@ def keep_array(path: Path, array: npt.NDArray[Any]) -> None:
         os.replace(unfinished, path)
     finally:
         unfinished.unlink(missing_ok=True)
-
-
-def _shifted(progress: Steps | None, start: int, total: int) -> Steps | None:
-    if progress is None:
-        return None
-    return lambda done, _of: progress(start + done, total)

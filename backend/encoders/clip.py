@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from socket import gethostname
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +21,7 @@ from backend.encoders.lengths import longest_first
 from backend.encoders.sentence import FloatArray, files_sha256, one_line
 from backend.ground.errors import EncoderUnavailable
 from backend.ground.progress import Steps
+from backend.ground.where import HERE, Where
 
 if TYPE_CHECKING:
     from backend.encoders.clip_model import ClipModel
@@ -43,7 +45,12 @@ class Clip:
     identity: str
     _folder: Path
     _advice: str = FOR_POOLS
+    where: Where = HERE
     _built: "ClipModel | None" = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """As it travels to another process, which has to have the same model."""
+        return _loaded_there, (self.name, self.identity, self._advice)
 
     def sentences(self, texts: Iterable[str], *, progress: Steps | None = None) -> dict[str, SentenceVectors]:
         """The tokens of each distinct text, of which the first 77 are read, and their vectors.
@@ -113,8 +120,19 @@ def load_clip(name: str, advice: str = FOR_POOLS) -> Clip:
     others = sorted(path for path in folder.rglob("*") if path.suffix in {".json", ".txt"})
     label = folder.resolve().name if Path(name).expanduser().is_dir() else name
     return Clip(
-        name, f"{label} kind=clip weights={files_sha256(weights)} files={files_sha256(others)[:12]}", folder, advice
+        name,
+        f"{label} kind=clip weights={files_sha256(weights)} files={files_sha256(others)[:12]}",
+        folder,
+        advice,
     )
+
+
+def _loaded_there(name: str, identity: str, advice: str) -> Clip:
+    found = load_clip(name, advice)
+    if found.identity != identity:
+        told = f"{gethostname()} has another model of this name: put the same on all machines"
+        raise _unavailable(name, told, advice)
+    return found
 
 
 def _folder(name: str, advice: str) -> Path:

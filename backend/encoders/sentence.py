@@ -14,7 +14,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from socket import gethostname
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +24,7 @@ from backend.encoders.lengths import longest_first
 from backend.encoders.vocabulary import words
 from backend.ground.errors import EncoderUnavailable
 from backend.ground.progress import Steps
+from backend.ground.where import HERE
 
 if TYPE_CHECKING:
     from backend.encoders.simcse import Model
@@ -107,7 +109,8 @@ def resolve(name: str = DEFAULT_NAME, kind: str | None = None, dtype: str = FP32
 def load(spec: EncoderSpec) -> Encoder:
     """The encoder that `spec` names, with its files found (downloaded where needed) and hashed.
 
-    The model itself is built when `encode` is first called. Nothing is ever replaced by another encoder.
+    The model itself is built when `encode` is first called. Nothing is ever replaced by another encoder. Its `where`
+    says where `encode_cached` asks it, which loads it there.
 
     Raises:
         EncoderUnavailable: Its files cannot be had, or are not what `spec` says; also raised by `encode`.
@@ -137,9 +140,14 @@ class _LazyEncoder:
     def __init__(self, spec: EncoderSpec, folder: Path, identity: str, dim: int) -> None:
         self.identity = identity
         self.dim = dim
+        self.where = HERE
         self._spec = spec
         self._folder = folder
         self._built: Model | None = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """As it travels to another process, which has to have the same model."""
+        return _loaded_there, (self._spec, self.identity)
 
     def encode(self, texts: Sequence[str], *, progress: Steps | None = None) -> FloatArray:
         """Unit vectors of `texts`; each distinct text is encoded once, long ones first."""
@@ -171,6 +179,13 @@ class _LazyEncoder:
                 # A damaged or foreign checkpoint surfaces as any of a dozen types of the model libraries.
                 raise unavailable(self._spec, one_line(error)) from error
         return self._built
+
+
+def _loaded_there(spec: EncoderSpec, identity: str) -> Encoder:
+    found = load(spec)
+    if found.identity != identity:
+        raise unavailable(spec, f"{gethostname()} has another model of this name: put the same on all machines")
+    return found
 
 
 def unavailable(spec: EncoderSpec, reason: str) -> EncoderUnavailable:

@@ -6,6 +6,7 @@ this family only. Each member also inherits the builtin it refines, where one ex
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 
 class ReelRankError(Exception):
@@ -38,6 +39,10 @@ class InputError(ReelRankError, ValueError):
             lines.append(f"... and {len(self.problems) - self.SHOWN} more problems")
         super().__init__("\n".join(lines))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """As it travels from one process to another."""
+        return type(self), (self.problems,)
+
     @classmethod
     def single(cls, file: object, message: str, row: int | None = None) -> "InputError":
         """An `InputError` with one problem."""
@@ -66,6 +71,14 @@ class NoRoom(ReelRankError, OSError):
 
 class StorageUnavailable(ReelRankError, OSError):
     """What lies at an address cannot be read just now, or not with these keys. Nothing is known to be wrong with it."""
+
+
+class WorkerLost(ReelRankError):
+    """A piece of work ends every process that takes it up."""
+
+
+class ClusterUnavailable(ReelRankError, OSError):
+    """A cluster cannot do the work: no scheduler or worker answers, or a worker lacks this program or a file."""
 
 
 class EncoderUnavailable(ReelRankError, OSError):

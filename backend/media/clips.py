@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from backend.ground.errors import NoRoom
+from backend.media import clip_bucket
 from backend.media.cut import cut
 from backend.media.gif import cut_gif
 from backend.media.jobs import (
@@ -24,9 +25,9 @@ from backend.media.jobs import (
     cached,
     held_bytes,
     is_cut,
+    part_of,
 )
 from backend.media.probe import require_unchanged
-from backend.media.report import part_of
 from backend.media.strip import film_strip
 
 Made = TypeVar("Made")
@@ -37,7 +38,7 @@ _DROPPED_BYTES = 200 * 1024**2
 
 
 def ensure(job: ClipJob, now: Callable[[], float] = time.time) -> Path:
-    """The finished clip, cut now unless it is in the cache; of many processes asking at once, one cuts.
+    """The finished clip, cut now unless it is in the cache or its bucket; of many processes asking at once, one cuts.
 
     Args:
         job: what to cut, and where to keep it.
@@ -80,8 +81,10 @@ def _ensure(job: ClipJob, now: Callable[[], float]) -> None:
     job.path.parent.mkdir(parents=True, exist_ok=True)
     with _locked(job.path.with_suffix(".lock")):
         if not is_cut(job, now()):
-            require_unchanged(job.source, job.identity)
-            _make(job)
+            if not clip_bucket.brought(job, now()):
+                require_unchanged(job.source, job.identity)
+                _make(job)
+                clip_bucket.stored(job, now())
             is_cut(job, now())
             _evict(job.cache, job.cache.max_bytes, now(), newest=job.path)
 

@@ -26,9 +26,9 @@ from backend.media.decode import (
     time_of,
 )
 from backend.media.encode import ClipWriter
-from backend.media.jobs import Profile
+from backend.media.jobs import Profile, part_of
 from backend.media.picture import PictureConverter
-from backend.media.report import CutReport, part_of, require_span, warnings, why_empty
+from backend.media.report import CutReport, require_span, warnings, why_empty
 from backend.media.sound import sound_between
 from backend.media.sources import Source
 

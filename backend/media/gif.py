@@ -14,8 +14,9 @@ from av.video.stream import VideoStream
 
 from backend.ground.errors import VideoUnreadable
 from backend.media.decode import FrameSpan, opened, picture_stream
+from backend.media.jobs import part_of
 from backend.media.picture import PictureConverter
-from backend.media.report import CutReport, part_of, require_span, warnings, why_empty
+from backend.media.report import CutReport, require_span, warnings, why_empty
 from backend.media.sources import Source
 
 HEIGHT_PX = 360

@@ -6,12 +6,14 @@ Pictures of a moment (storyboard, thumbnail, GIF) lie beside its clip, and are m
 import hashlib
 import os
 import shutil
+import threading
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 
+from backend.ground.addresses import Address
 from backend.media.sources import Source
 
 
@@ -54,13 +56,16 @@ class ClipCache:
     """A folder that holds clips and nothing else, and how its clips are made.
 
     `context_s` seconds are shown before and after a moment to whoever asks for its context; the folder holds about
-    `max_bytes` at most.
+    `max_bytes` at most. `bucket` is shared by several such folders (see `clip_bucket`); browsers are sent to it with
+    addresses that hold for `signed_s` seconds, or never where that is 0.
     """
 
     folder: Path
     profile: Profile = field(default_factory=Profile)
     context_s: float = DEFAULT_CONTEXT_S
     max_bytes: int = DEFAULT_CACHE_BYTES
+    bucket: Address | None = None
+    signed_s: float = 0.0
 
 
 class ClipKind(StrEnum):
@@ -83,7 +88,9 @@ STORYBOARD_WIDTH_PX = 240
 THUMBNAIL_WIDTH_PX = 192
 """Twice what lists show, for dense screens."""
 
-FINISHED = (*(f".{form}" for form in ClipForm), ".webp", ".gif")
+MEDIA_TYPES = {".mp4": "video/mp4", ".webm": "video/webm", ".webp": "image/webp", ".gif": "image/gif"}
+"""What is made of moments, by how the names of its files end."""
+FINISHED = tuple(MEDIA_TYPES)
 """How the names of all that is finished end."""
 
 SAFE_AGE_S = 600.0
@@ -163,10 +170,13 @@ def with_context(job: ClipJob, video_s: float) -> ClipJob:
 class CutAhead:
     """What came of cutting ahead: clips that were there, clips that were cut, what failed or is worth a word.
 
-    `left` were not begun, because the clips would not have room in the cache.
+    `left` were not begun, because the clips would not have room in the cache. `shared` others have cut: they lay in
+    the bucket. `stored` were there and the bucket lacked them.
     """
 
     there: int = 0
+    shared: int = 0
+    stored: int = 0
     cut: int = 0
     left: int = 0
     failed: tuple[tuple[ClipJob, str], ...] = ()
@@ -180,6 +190,11 @@ def is_cut(job: ClipJob, at: float | None = None) -> bool:
     except FileNotFoundError:
         return False
     return True
+
+
+def part_of(out: Path) -> Path:
+    """The name that a file has until it is whole; no other process or thread has it."""
+    return out.with_name(f"{out.name}.{os.getpid()}.{threading.get_ident()}.part")
 
 
 def cached(cache: ClipCache) -> Iterator[tuple[Path, os.stat_result]]:

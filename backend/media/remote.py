@@ -1,7 +1,4 @@
-"""Videos in object storage and on web servers, read by ranges: a clip costs what it needs, not the whole file.
-
-obstore, which speaks to S3, Google's storage and web servers, is loaded when the first address is met, and only then.
-"""
+"""Videos in object storage and on web servers, read by ranges: a clip costs what it needs, not the whole file."""
 
 import hashlib
 import io
@@ -9,9 +6,7 @@ import os
 from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import timedelta
-from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import av
 from av.container import InputContainer
@@ -19,47 +14,12 @@ from av.container import InputContainer
 from backend.ground.addresses import Address
 from backend.ground.errors import StorageUnavailable, VideoUnreadable
 from backend.media.sources import NOT_OPENED
-
-if TYPE_CHECKING:
-    from obstore.store import ObjectStore
+from backend.media.storage import store_at, told
 
 BLOCK_BYTES = 256 * 1024
 """Read at once; what decoders ask for next lies mostly in it."""
 _BLOCKS = 64
 """Kept of an open video: 16 MB."""
-_TRIES = 3
-_PATIENCE_S = 20
-
-
-@contextmanager
-def told(address: Address) -> Iterator[None]:
-    """Say what is wrong with an address in words.
-
-    Raises:
-        VideoUnreadable: nothing lies there.
-        StorageUnavailable: it may not be read, or cannot be reached just now.
-    """
-    from obstore import exceptions
-
-    try:
-        yield
-    except (FileNotFoundError, exceptions.NotFoundError):
-        raise VideoUnreadable(f"{address.name}: nothing lies at {address}") from None
-    except (PermissionError, exceptions.PermissionDeniedError, exceptions.UnauthenticatedError):
-        raise StorageUnavailable(
-            f"{address} may not be read with the keys of this process: set the right ones in its environment, or have "
-            "reading allowed there"
-        ) from None
-    except exceptions.NotSupportedError:
-        raise StorageUnavailable(
-            f"{address} is on a server that does not send parts of files: copy the video to this machine, or to a "
-            "server that answers range requests"
-        ) from None
-    except exceptions.BaseError:  # its own words may hold signed addresses
-        raise StorageUnavailable(
-            f"{address} cannot be reached: look after the network, and after keys and region in the environment; "
-            "then try again"
-        ) from None
 
 
 class RemoteFile(io.RawIOBase):
@@ -121,7 +81,7 @@ class RemoteFile(io.RawIOBase):
         length = min(BLOCK_BYTES, self._size - start)
         try:
             with told(self._address):
-                data = bytes(_store(self._address.root).get_range(self._address.key, start=start, length=length))
+                data = bytes(store_at(self._address.root).get_range(self._address.key, start=start, length=length))
             if len(data) != length:
                 raise VideoUnreadable(f"{self._address.name} changed while it was read: try again")
         except (StorageUnavailable, VideoUnreadable) as error:
@@ -175,35 +135,29 @@ def listed(folder: Address) -> list[str]:
     Raises:
         StorageUnavailable: see `told`.
     """
-    with told(folder):
-        start = len(folder.key) + 1 if folder.key else 0
-        found = _store(folder.root).list(prefix=folder.key or None)
-        return sorted(str(meta["path"])[start:] for chunk in found for meta in chunk)
+    try:
+        with told(folder):
+            start = len(folder.key) + 1 if folder.key else 0
+            found = store_at(folder.root).list(prefix=folder.key or None)
+            return sorted(str(meta["path"])[start:] for chunk in found for meta in chunk)
+    except StorageUnavailable as unlisted:
+        try:  # a listing that fails has one error for all causes; a question about one thing tells them apart
+            with told(folder):
+                store_at(folder.root).head(folder.joined("nothing").key)
+        except VideoUnreadable:
+            raise StorageUnavailable(
+                f"{folder} cannot be listed: there is no bucket {folder.root}, or the keys of this process do not "
+                "suffice; look after its name, and after keys, region and endpoint in the environment"
+            ) from None
+        raise unlisted from None
 
 
 def whole(address: Address) -> bytes:
     """All of a small file; raises like `content_of`."""
     with told(address):
-        return bytes(_store(address.root).get(address.key).bytes())
+        return bytes(store_at(address.root).get(address.key).bytes())
 
 
 def _told_of(address: Address) -> Any:
     with told(address):
-        return _store(address.root).head(address.key)
-
-
-@cache
-def _store(root: str) -> "ObjectStore":
-    try:
-        from obstore.store import from_url
-    except ImportError:
-        raise StorageUnavailable(
-            f"{root} is in object storage, which needs one more package: pip install 'reelrank[storage]'"
-        ) from None
-    endpoint = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL", "")
-    plain = root.startswith("http://") or (root.startswith("s3://") and endpoint.startswith("http://"))
-    return from_url(
-        root,
-        client_options={"allow_http": plain, "connect_timeout": timedelta(seconds=10)},
-        retry_config={"max_retries": _TRIES, "retry_timeout": timedelta(seconds=_PATIENCE_S)},
-    )
+        return store_at(address.root).head(address.key)

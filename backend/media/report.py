@@ -1,11 +1,8 @@
-"""What is told of a clip that was cut, or of a moment that cannot be; and the name of a file until it is whole."""
+"""What is told of a clip that was cut, or of a moment that cannot be."""
 
-import os
-import threading
 from dataclasses import dataclass
 from fractions import Fraction
 from math import isfinite
-from pathlib import Path
 
 from backend.ground.errors import InputError
 from backend.media.decode import FrameSpan, PictureStream, frame_interval_s
@@ -32,11 +29,6 @@ def require_span(source: Source, start_s: float, end_s: float) -> None:
     """
     if not (isfinite(start_s) and isfinite(end_s) and 0 <= start_s < end_s):
         raise InputError.single(source.name, f"a moment from {start_s} to {end_s} s is not a span of time")
-
-
-def part_of(out: Path) -> Path:
-    """The name that a file has until it is whole; no other process or thread has it."""
-    return out.with_name(f"{out.name}.{os.getpid()}.{threading.get_ident()}.part")
 
 
 def why_empty(span: FrameSpan, name: str, start_s: float, end_s: float) -> str:

@@ -5,6 +5,7 @@ The frame in the i-th place of a folder, counted from 0, is on screen from i / f
 
 import os
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -59,6 +60,11 @@ NOT_OPENED = "is not a video file, or its index is missing"
 def place_of_video(source: Source) -> Place:
     """Where a video lies; of a folder of frames, the folder."""
     return source.path if isinstance(source, FrameFolder) else source
+
+
+def paths_of(sources: Iterable[Source]) -> list[Path]:
+    """Where those of several videos lie that are no addresses."""
+    return [place for place in map(place_of_video, sources) if isinstance(place, Path)]
 
 
 def as_source(video: Source) -> Source:

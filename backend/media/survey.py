@@ -5,14 +5,15 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from backend.ground import processes
 from backend.ground.addresses import Address
 from backend.ground.errors import StorageUnavailable, VideoUnreadable
+from backend.ground.parallel import run_units
 from backend.ground.progress import Steps
+from backend.ground.where import HERE, Where
 from backend.media.content import size_of
 from backend.media.facts import VideoFacts
 from backend.media.probe import damage_inside, probe
-from backend.media.sources import Source
+from backend.media.sources import Source, paths_of, place_of_video
 
 CHEAP_BYTES = 100 * 1024**2
 """Videos of so many bytes in all are decoded without being asked to: some 25,000 frames, in about 15 s of two cores."""
@@ -38,26 +39,35 @@ def survey(
     *,
     decode: bool | None = None,
     known: Mapping[str, str] | None = None,
+    where: Where | None = None,
     progress: Steps | None = None,
 ) -> Survey:
-    """Measure videos, in several processes where that is worth their beginning.
+    """Measure videos.
 
     Args:
         videos: where each lies, by name.
         decode: look at every picture for damage inside; None does where that is cheap (`CHEAP_BYTES`, on this machine).
         known: damage of contents that were decoded before, by sha256; they are not decoded again.
+        where: where that is done; None means in as many processes of this machine as is worth their beginning.
         progress: called with (videos measured, all).
+
+    Raises:
+        WorkerLost, ClusterUnavailable: see `run_units`.
     """
     size = _size(videos)
     here = not any(isinstance(video, Address) for video in videos.values())
     decode = here and size <= CHEAP_BYTES if decode is None else decode
-    alone = (size if decode else size // _READ_FASTER) < _WORTH_PROCESSES_BYTES
+    if where is None:
+        alone = (size if decode else size // _READ_FASTER) < _WORTH_PROCESSES_BYTES
+        where = HERE if alone else Where(min(_MOST_AT_ONCE, os.cpu_count() or 1))
     found = Survey({}, {}, decode)
-    results = processes.run_units(
+    results = run_units(
         _measured,
         (decode, known or {}),
         list(videos.values()),
-        jobs=1 if alone else min(_MOST_AT_ONCE, os.cpu_count() or 1),
+        where,
+        called=lambda video: str(place_of_video(video)),
+        sees=paths_of(videos.values()),
         progress=progress,
     )
     for name, result in zip(videos, results, strict=True):

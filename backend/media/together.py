@@ -4,25 +4,28 @@ A clip by itself is decoded from a key frame before it. Where that key frame lie
 decoded already, going on costs fewer frames than beginning again: only then moments share a decoding.
 """
 
+import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, wait
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import islice, takewhile
+from itertools import takewhile
 from pathlib import Path
 
-from backend.ground import processes
 from backend.ground.errors import VideoUnreadable
+from backend.ground.parallel import each_unit
 from backend.ground.progress import Steps
+from backend.ground.where import HERE, Where
+from backend.media import clip_bucket
 from backend.media.clips import with_room
 from backend.media.cut import CutSpan, cut_together, decoding_starts_s
 from backend.media.jobs import ClipJob, CutAhead, held_bytes, is_cut
 from backend.media.probe import require_unchanged
 from backend.media.report import CutReport
+from backend.media.sources import paths_of
 
-Told = tuple[ClipJob, CutReport | VideoUnreadable]
-"""What became of a clip."""
+Told = tuple[ClipJob, CutReport | VideoUnreadable | None]
+"""What became of a clip; None where the bucket had it."""
 
 MOST = 12
 """Clips of one decoding: each encoder that is open takes memory, and what is done is seen sooner."""
@@ -37,48 +40,51 @@ class _Room:
     left: int
 
 
-def cut_ahead(jobs: Sequence[ClipJob], *, workers: int, progress: Steps | None = None) -> CutAhead:
+def cut_ahead(jobs: Sequence[ClipJob], where: Where = HERE, *, progress: Steps | None = None) -> CutAhead:
     """Cut all clips of one cache that are not there, the first ones first; may be stopped and begun again.
 
-    Nothing that is there makes room for another: when the cache has its size the rest is left.
+    Nothing that is there makes room for another: when the cache has its size the rest is left. What the bucket of the
+    cache has is taken from there, and what it lacks is put there.
 
     Args:
         jobs: in the order in which they are wanted.
-        workers: processes that cut.
+        where: where they are cut.
         progress: called with (clips done, all that are to be cut).
 
     Raises:
         NoRoom: the disk is full. What was cut until then stays.
+        WorkerLost, ClusterUnavailable: see `each_unit`.
     """
     wanted = {job.path: job for job in jobs}  # two videos of one content share their clips
     missing = [job for job in wanted.values() if not is_cut(job)]
-    done = CutAhead(there=len(wanted) - len(missing))
+    there = wanted.keys() - {job.path for job in missing}
+    done = CutAhead(there=len(there), stored=_stored([wanted[path] for path in there]))
     if not missing:
         return done
     report = progress or (lambda done, total: None)
     cache = missing[0].cache
     room = _Room(cache.max_bytes - held_bytes(cache))
-    for found in _results(takewhile(lambda _: room.left > 0, _units(missing)), workers):
+    units = takewhile(lambda _: room.left > 0, _units(missing))
+    cache.folder.mkdir(parents=True, exist_ok=True)
+    sees = paths_of(job.source for job in missing)
+    for _, found in each_unit(_cut, None, units, where, called=_called, sees=sees, fills=[cache.folder]):
         done = _with(done, found)
-        room.left -= sum(job.path.stat().st_size for job, told in found if isinstance(told, CutReport))
-        report(done.cut + len(done.failed), len(missing))
-    return replace(done, left=len(missing) - done.cut - len(done.failed))
+        room.left -= sum(_size(job) for job, told in found if not isinstance(told, VideoUnreadable))
+        report(done.cut + done.shared + len(done.failed), len(missing))
+    return replace(done, left=len(missing) - done.cut - done.shared - len(done.failed))
 
 
-def _results(units: Iterator[list[ClipJob]], workers: int) -> Iterator[list[Told]]:
-    """What became of the clips of each unit; the next ones are asked for as the ones before are done."""
-    if workers == 1:
-        yield from map(_cut, units)
-        return
-    pool = processes.pool(workers)
-    try:
-        running = {pool.submit(_cut, unit) for unit in islice(units, 2 * workers)}
-        while running:
-            finished, running = wait(running, return_when=FIRST_COMPLETED)
-            yield from [future.result() for future in finished]
-            running |= {pool.submit(_cut, unit) for unit in islice(units, len(finished))}
-    finally:
-        pool.shutdown(cancel_futures=True)  # clips under way are finished
+def _stored(jobs: Sequence[ClipJob]) -> int:
+    """Puts into the bucket what it lacks, which it does where it was away; how many clips."""
+    if not jobs or jobs[0].cache.bucket is None:
+        return 0
+    lacking = clip_bucket.lacking(jobs[0].cache, jobs, time.time())
+    return sum(clip_bucket.stored(job, time.time()) for job in lacking)
+
+
+def _size(job: ClipJob) -> int:
+    """Bytes of a clip that is there; one that browsers are sent to the bucket for may not be."""
+    return job.path.stat().st_size if job.path.exists() else 0
 
 
 def groups(source_spans: Sequence[CutSpan], starts_s: Sequence[float]) -> list[list[CutSpan]]:
@@ -100,12 +106,19 @@ def groups(source_spans: Sequence[CutSpan], starts_s: Sequence[float]) -> list[l
     return found
 
 
+def _called(jobs: list[ClipJob]) -> str:
+    """`dog.mp4, 12.50-97.00 s`."""
+    return f"{jobs[0].source.name}, {jobs[0].start_s:.2f}-{max(job.end_s for job in jobs):.2f} s"
+
+
 def _with(done: CutAhead, found: Sequence[Told]) -> CutAhead:
-    failed = [(job, str(told)) for job, told in found if not isinstance(told, CutReport)]
+    failed = [(job, str(told)) for job, told in found if isinstance(told, VideoUnreadable)]
+    shared = sum(told is None for _, told in found)
     warned = [(job, "; ".join(told.warnings)) for job, told in found if isinstance(told, CutReport) and told.warnings]
     return replace(
         done,
-        cut=done.cut + len(found) - len(failed),
+        shared=done.shared + shared,
+        cut=done.cut + len(found) - len(failed) - shared,
         failed=(*done.failed, *failed),
         warned=(*done.warned, *warned),
     )
@@ -133,12 +146,24 @@ def _units(jobs: Sequence[ClipJob]) -> Iterator[list[ClipJob]]:
             yield near[job]
 
 
-def _cut(jobs: list[ClipJob]) -> list[Told]:
-    """Runs in a worker: the clips of one video, by their beginning.
+def _cut(_: None, jobs: list[ClipJob]) -> list[Told]:
+    """Runs in a worker: the clips of one video, by their beginning; what the bucket has is not cut."""
+    shared = [job for job in jobs if clip_bucket.has(job, time.time())]
+    found = _cut_here([job for job in jobs if job not in shared])
+    for job, told in found:
+        if isinstance(told, CutReport):
+            clip_bucket.stored(job, time.time())
+    return [*((job, None) for job in shared), *found]
+
+
+def _cut_here(jobs: list[ClipJob]) -> list[Told]:
+    """Cut them.
 
     No lock is held: somebody at a desk who asks for one of them is not kept waiting for all. Cut twice, both are the
     same, and the later takes the earlier's place.
     """
+    if not jobs:
+        return []
     by_path: dict[Path, ClipJob] = {job.path: job for job in jobs}
     spans = [CutSpan(job.start_s, job.end_s, job.path) for job in jobs]
     source, cache = jobs[0].source, jobs[0].cache
@@ -149,7 +174,6 @@ def _cut(jobs: list[ClipJob]) -> list[Told]:
         return [(job, error) for job in jobs]
     found: list[Told] = []
     for group in groups(spans, starts_s):
-        cache.folder.mkdir(parents=True, exist_ok=True)
         told = with_room(cache, partial(cut_together, source, group, cache.profile))
         found += [(by_path[span.out], one) for span, one in zip(group, told, strict=True)]
     return found

@@ -10,8 +10,10 @@ from typing import Any
 import numpy as np
 
 from backend.ground.errors import InputError, Problem
-from backend.ground.progress import Progress
+from backend.ground.parallel import run_units
+from backend.ground.progress import Progress, named
 from backend.ground.timespan import Floats
+from backend.ground.where import HERE, Where
 from backend.scoring.analysis.breakdown import Breakdown, break_down
 from backend.scoring.analysis.cases import Case, build_case
 from backend.scoring.analysis.fates import FATES, NEVER_FOUND, FateCounts, count_fates
@@ -20,7 +22,7 @@ from backend.scoring.analysis.unjudged import judged_key, punished
 from backend.scoring.matching.columns import Indices, QueryKey, Run, Truth
 from backend.scoring.measures import MEASURES
 from backend.scoring.presets import Settings
-from backend.scoring.scores import AnswerKey, Narrowing, RankedRun, prepare_run, prepare_truth, score
+from backend.scoring.scores import AnswerKey, Narrowing, RankedRun, Scores, prepare_run, prepare_truth, score
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,6 +209,7 @@ def score_runs(
     settings: Settings,
     *,
     narrowing: Narrowing | None = None,
+    where: Where = HERE,
     progress: Progress | None = None,
 ) -> Scoreboard:
     """Score runs, by name, that are columns already; `narrowing` says which predictions count, all if None.
@@ -214,34 +217,38 @@ def score_runs(
     Raises:
         InputError: with the problems of the truth and of all runs; nothing is scored then.
     """
-    problems: list[Problem] = []
-    key = None
-    try:
-        key = prepare_truth(truth, settings)
-    except InputError as error:
-        problems += error.problems
-    prepared = {}
-    for name, run in runs.items():
-        try:
-            if key is not None:
-                prepared[name] = prepare_run(run, key, settings, narrowing)
-        except InputError as error:
-            problems += error.problems
-    if problems or key is None:
+    key = prepare_truth(truth, settings)
+    judged = None if narrowing else judged_key(key.truth, settings)
+    of_runs = run_units(
+        _score, (key, settings, narrowing, judged), list(runs.values()), where, progress=named(progress, "scoring")
+    )
+    if problems := [problem for one in of_runs if isinstance(one, list) for problem in one]:
         raise InputError(problems)
+    prepared = {name: one[0] for name, one in zip(runs, of_runs, strict=True) if not isinstance(one, list)}
     warnings = [*key.warnings, *(warning for ranked in prepared.values() for warning in ranked.warnings)]
     scored = []
-    judged = None if narrowing else judged_key(key.truth, settings)
-    for number, (name, ranked) in enumerate(prepared.items(), start=1):
-        scores = score(key, ranked, settings, judged)
+    for name, one in zip(runs, of_runs, strict=True):
+        if isinstance(one, list):
+            continue
+        ranked, scores = one
         query = scores.query
         if not len(query):
             warnings.append(f"{ranked.run.file}: no query counts, so there is no mean")
         told = {judged: float(np.mean(scores.beside))} if judged and scores.beside is not None and len(query) else {}
         scored.append(ScoredRun(name, ranked.run.file, ranked, query, scores.values, scores.mean(settings), told))
-        if progress:
-            progress("scoring", number, len(prepared))
     if judged and all(run.judged for run in scored):
         shares = {run.name: run.judged[judged] for run in scored}
         warnings += punished(key, prepared, {run.name: run.means for run in scored}, shares, settings)
     return Scoreboard(settings, key, tuple(scored), tuple(warnings))
+
+
+def _score(
+    shared: tuple[AnswerKey, Settings, Narrowing | None, str | None], run: Run
+) -> tuple[RankedRun, Scores] | list[Problem]:
+    """A unit of work: a run's scores, or what is wrong with it."""
+    key, settings, narrowing, judged = shared
+    try:
+        ranked = prepare_run(run, key, settings, narrowing)
+    except InputError as error:
+        return list(error.problems)
+    return ranked, score(key, ranked, settings, judged)

@@ -3,13 +3,15 @@
 Reads: truth, run and video map files. Writes: nothing.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, SupportsIndex, Unpack
 
 from backend.ground.errors import InputError, Problem
-from backend.ground.progress import Progress
+from backend.ground.parallel import run_units
+from backend.ground.progress import Progress, named
+from backend.ground.where import HERE, Where
 from backend.scoring.benchmarks import benchmark_named
 from backend.scoring.benchmarks.scoring import require_only, score_benchmark, score_benchmark_in_pools
 from backend.scoring.files.partly import PartlyRead
@@ -47,6 +49,7 @@ def score_files(
     measures: Iterable[str] | None = None,
     pool: PoolFile | None = None,
     benchmark: str | None = None,
+    where: Where = HERE,
     progress: Progress | None = None,
     **options: Unpack[Options],
 ) -> Scoreboard:
@@ -66,6 +69,7 @@ def score_files(
         pool: a file of pools: each query is searched in its own videos.
         benchmark: name of a benchmark of the field, which says which measures, cut-offs, thresholds and conventions;
             options that are given override its own.
+        where: where run files are read and, but for pools and benchmarks, scored.
         progress: called with (what is done, done, all).
         **options: see `backend.api.evaluate`.
 
@@ -97,13 +101,21 @@ def score_files(
     runs, beside = {}, {}
     reader = read_tasks if chosen and chosen.tasks else read_run
     files = named_files(run_paths)
-    for number, file in enumerate(files, start=1):
-        if (run := read_or_collect(problems, reader, file.path, names, truth, refusals=refusals)) is not None:
+    read = run_units(
+        _read,
+        (reader, names, truth),
+        [file.path for file in files],
+        where,
+        sees=[file.path for file in files] if where.cluster else (),
+        progress=named(progress, "reading runs"),
+    )
+    for file, (run, wrong, refused) in zip(files, read, strict=True):
+        problems += wrong
+        refusals += refused
+        if run is not None:
             runs[file.name] = run
         if chosen and truth_path:
             beside[file.name] = chosen.figures_beside(truth_path, file.path, options, problems)
-        if progress:
-            progress("reading runs", number, len(files))
     paths = (truth_path, pool and pool.path, pool and pool.first_step, *(file.path for file in files))
     if refusals and not pool:
         by = chosen.planned(options)[0][1] if chosen else settings
@@ -119,13 +131,23 @@ def score_files(
         elif pool:
             board = _in_pools(pool, truth, runs, names, settings, progress)
         elif truth:
-            board = score_runs(truth, runs, settings, progress=progress)
+            board = score_runs(truth, runs, settings, where=where, progress=progress)
     except InputError as error:
         raise InputError(in_order([*problems, *error.problems], paths)) from None
     if problems:
         raise InputError(problems)
     of_run = {file.name: {**board.setting.of_run.get(file.name, {}), **file.facts} for file in files}
     return replace(board, setting=replace(board.setting, of_run=of_run))
+
+
+def _read(
+    shared: tuple[Callable[..., Run], Mapping[int, str] | None, Truth | None], path: Path
+) -> tuple[Run | None, list[Problem], list[PartlyRead]]:
+    """A unit of work: a run, or what is wrong with its file."""
+    reader, names, truth = shared
+    problems: list[Problem] = []
+    refusals: list[PartlyRead] = []
+    return read_or_collect(problems, reader, path, names, truth, refusals=refusals), problems, refusals
 
 
 def score_splits(runs: RunList, **asked: Any) -> dict[str, Scoreboard]:

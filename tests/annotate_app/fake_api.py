@@ -196,6 +196,7 @@ class Project:
     progress: WorkProgress = field(default_factory=lambda: WorkProgress(NOTHING_AHEAD, 0, (), (), 0, 0.0))
     waits: tuple[Wait, ...] = ()
     little_room: str | None = None
+    bucket_troubles: list[str] = field(default_factory=list)
     wrong_videos: list[VideoState] = field(default_factory=list)
     query_stuck: QueryStuck = field(default_factory=QueryStuck)
     status: dict[str, Any] = field(default_factory=dict)
@@ -482,6 +483,14 @@ def gif_for(project: Project, person: Person, pair: PairKey) -> ClipJob:
 def moment_thumbnail(project: Project, person: Person, video: str, start_s: float, end_s: float) -> ClipJob:
     found = moment_clip(project, person, video, start_s, end_s)
     return replace(found, path=found.path.with_suffix(".webp"))
+
+
+def clip_elsewhere(project: Project, person: Person, pair: PairKey, *, now: float) -> str | None:
+    return None  # no bucket
+
+
+def bucket_troubles(project: Project, by: Person | Operator) -> list[str]:
+    return project.bucket_troubles
 
 
 def cut_clip(job: ClipJob) -> Path:

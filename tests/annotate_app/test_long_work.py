@@ -14,7 +14,7 @@ from backend import api
 from backend.campaign.nouns import Person, Role
 from backend.campaign.people import accounts as people
 from backend.campaign.serving.model import LongWork, WorkOutcome, WorkState
-from backend.ground import processes
+from backend.ground import parallel
 from backend.ground.errors import NotAllowed, ProjectError
 from backend.ground.ids import AnnotatorId
 from backend.ground.progress import Progress
@@ -44,7 +44,7 @@ def futures(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Future[None], Callabl
         begun.append((future, lambda: work(*arguments)))
         return future
 
-    monkeypatch.setattr(processes, "alone", alone)
+    monkeypatch.setattr(parallel, "alone", alone)
     monkeypatch.setattr("os.nice", lambda by: 0)
     return begun
 

@@ -18,6 +18,7 @@ from streamlit.testing.v1 import AppTest
 sys.path.insert(0, str(Path(__file__).parent))
 import annotate_app
 import fake_api
+from annotate_app.plain import plain
 from backend.campaign.captions.model import RewriteCounts
 from backend.campaign.corpus.model import Trouble
 from backend.campaign.judging.rules import decide
@@ -261,6 +262,13 @@ def test_progress_tells_of_a_disk_that_is_nearly_full(open_page: Open, project: 
     project.little_room = "The disk of cache/clips has 12 MB left."
     (told,) = open_page("progress").error
     assert told.value.replace("\\", "") == project.little_room
+
+
+def test_progress_tells_of_a_bucket_that_is_away(open_page: Open, project: fake_api.Project) -> None:
+    assert not open_page("progress").warning
+    project.bucket_troubles = ["s3://lab/clips cannot be reached."]
+    (told,) = open_page("progress").warning
+    assert told.value == plain(project.bucket_troubles[0])
 
 
 def test_progress_lists_the_videos_with_something_wrong(open_page: Open, project: fake_api.Project) -> None:

@@ -108,6 +108,7 @@ IN_CHARGE: dict[str, Call] = {
     "reword_describing": lambda p, who: api.reword_describing(p, who, "text", "why", now=NOW),
     "behind_flag": lambda p, who: api.behind_flag(p, who, NOBODY, FlagKind.BIAS),
     "cut_queued_clips": api.cut_queued_clips,
+    "bucket_troubles": api.bucket_troubles,
     "little_room": api.little_room,
     "case": lambda p, who: api.case(p, who, PAIR),
     "case_counts": api.case_counts,
@@ -253,6 +254,7 @@ ANNOTATORS: dict[str, Call] = {
 }
 # Anybody who works here; a clip besides only for whoever has its pair, see the tests of the desk.
 SIGNED_IN: dict[str, Call] = {
+    "clip_elsewhere": lambda p, who: api.clip_elsewhere(p, who, first_pair(p), now=NOW),
     "clip_for": lambda p, who: api.clip_for(p, who, first_pair(p)),
     "example_clip": lambda p, who: api.example_clip(p, who, 3),
     "examples": api.examples,

@@ -13,6 +13,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from backend.ground.where import Where
 from backend.scoring.statistics.resampling import RESAMPLES, compare
 from backend.scoring.studies.stability import TRIALS, default_sizes, stability
 from backend.scoring.studies.study import SystemValues
@@ -78,7 +79,7 @@ def test_a_study_of_stability() -> None:
     values = made_up_values()[:, :9]
     table = SystemValues(tuple(f"m{n}" for n in range(MEASURES)), tuple(f"s{n}" for n in range(9)), values)
     sizes = default_sizes(QUERIES)
-    both, alone = (seconds(lambda jobs=jobs: stability(table, sizes, jobs=jobs)) for jobs in (2, 1))  # type: ignore[misc]
+    both, alone = (seconds(lambda jobs=jobs: stability(table, sizes, where=Where(jobs))) for jobs in (2, 1))  # type: ignore[misc]
     x, y = values.mean(axis=2)[:2]
     taus = TRIALS * len(sizes) * MEASURES
     peer = seconds(lambda: [stats.kendalltau(x, y) for _ in range(500)]) / 500 * taus

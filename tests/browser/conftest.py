@@ -198,7 +198,9 @@ def demo(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Callable[.
             clips.mkdir(exist_ok=True)
         shutil.copytree(built, to)
         # A clip is named by what it shows: what one copy cut, every copy has.
-        api.open_project(to).clips.folder.symlink_to(clips)
+        project = api.open_project(to)
+        project.clips.folder.symlink_to(clips)
+        project.store.close()
         return to
 
     return copy

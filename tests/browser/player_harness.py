@@ -18,7 +18,7 @@ import numpy as np
 import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import FileResponse, HTMLResponse, JSONResponse, PlainTextResponse, Response
+from starlette.responses import FileResponse, HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from annotate_app.widgets.guideline import guideline
@@ -73,6 +73,7 @@ class FakeDesk:
     exchanges: list[dict[str, Any]] = field(default_factory=list)
     garbage: set[str] = field(default_factory=set)
     missing: set[str] = field(default_factory=set)
+    bucket: str = ""  # where browsers are sent for clips, unless they ask for them `here`
     no_room: set[str] = field(default_factory=set)  # pairs whose clip the full disk has no place for
     whole: set[str] = field(default_factory=set)  # pairs whose clip is a whole video
     boards: dict[str, bytes] = field(default_factory=dict)  # their storyboards; without one, there is none
@@ -205,6 +206,8 @@ class FakeDesk:
             return JSONResponse({"message": self.says}, self.answer_with)
         if request.query_params.get("context") == "1":
             return self.context(pair)
+        if self.bucket and "here" not in request.query_params:
+            return RedirectResponse(f"{self.bucket}/{pair}.mp4", 307, {"Cache-Control": "no-store"})
         if pair in self.missing:
             return JSONResponse({"message": "s01e02: no video file in videos"}, 404)
         if pair in self.garbage:

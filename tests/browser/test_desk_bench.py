@@ -12,7 +12,7 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -99,12 +99,20 @@ def table(title: str, head: list[str], rows: list[list[str]]) -> None:
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> api.Project:
     """The demo with 80 queries of 20 pairs, so that 25 people have work; nothing is cut yet."""
-    folder = tmp_path_factory.mktemp("desk") / "project"
+    return campaign_of(tmp_path_factory.mktemp("desk") / "project", [*BROWSING, *crowd_names(CROWD)])
+
+
+def crowd_names(people: int) -> list[str]:
+    """What people of a crowd are called."""
+    return [f"crowd{n}" for n in range(people)]
+
+
+def campaign_of(folder: Path, names: Sequence[str]) -> api.Project:
+    """The demo with 80 queries of 20 pairs, and these people; nothing is cut yet."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(demo, "VAL_QUERIES", 40)
         patch.setattr(demo, "TEST_QUERIES", 40)
         project = api.build_demo(folder, judged=False, now=time.time(), progress=lambda *_: None)
-    names = (*BROWSING, *(f"crowd{n}" for n in range(CROWD)))
     for name in names:
         api.add_person_with_password(project, api.OPERATOR, name, Role.ANNOTATOR, demo.PASSWORD, now=time.time())
     have_read(project)
@@ -154,9 +162,8 @@ def grade_clips(page: Page, clips: int, think_s: float) -> list[dict[str, Any]]:
 
 
 @contextmanager
-def crowd_at(url: str, seen: dict[str, Any]) -> Iterator[None]:
-    """24 people at work in another process; afterwards `seen` has what they saw."""
-    names = [f"crowd{n}" for n in range(CROWD)]
+def crowd_at(url: str, seen: dict[str, Any], names: Sequence[str]) -> Iterator[None]:
+    """People at work in another process; afterwards `seen` has what they saw."""
     script = Path(__file__).with_name("crowd_load.py")
     command = [sys.executable, str(script), url, demo.PASSWORD, str(THINK_S), *names]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
@@ -217,7 +224,7 @@ def test_key_to_the_next_clip(browser: Browser, project: api.Project, tmp_path: 
         rows.append(row("alone, 0.3 s a grade, clips cut before", took, "p95 60 ms", os.getloadavg()[0]))
 
         seen: dict[str, Any] = {}
-        with desk_of(browser, server.url, "among25") as page, crowd_at(server.url, seen):
+        with desk_of(browser, server.url, "among25") as page, crowd_at(server.url, seen, crowd_names(CROWD)):
             cpu, began = machine.cpu_s(), time.perf_counter()
             took = grade_clips(page, CLIPS, THINK_S)
             cpu, wall = machine.cpu_s() - cpu, time.perf_counter() - began

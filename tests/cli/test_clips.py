@@ -1,12 +1,13 @@
 """`reelrank clips`: what it cuts, what it says, and how it ends."""
 
 from backend import api
+from backend.ground.where import Where
 from cli.conftest import Run
 from scored import write_video
 from support import NOW, Judging
 
 
-def test_what_is_queued_is_cut_once_and_what_fails_is_named(judging: Judging, reelrank: Run) -> None:
+def test_what_is_queued_is_cut_once_and_what_fails_is_named(judging: Judging, reelrank: Run, on_cluster: Where) -> None:
     project, folder = judging.project, judging.project.folder.parent
     (folder / "videos").mkdir()
     for n in range(6):
@@ -16,19 +17,30 @@ def test_what_is_queued_is_cut_once_and_what_fails_is_named(judging: Judging, re
     spans = {(pair.video, pair.start_s) for pair in judging.pairs()}
     broken = [span for span in spans if span[0] == "v2"]
     assert broken
-    code, out, _ = reelrank("clips", project.folder, "--workers", "1")
+    code, out, _ = reelrank("clips", project.folder, "--jobs", "1")
     first, *rest = out.splitlines()
     count = f"{len(spans)} clips: 0 were there, {len(spans) - len(broken)} were cut, {len(broken)} failed"
     assert (code, first.startswith(count)) == (1, True), out
     assert out.count("v2.mp4 is not a video file") == len(broken)
     assert len(rest) == 2 + len(broken)
-    code, out, _ = reelrank("clips", project.folder, "--workers", "1")
+    code, out, _ = reelrank("clips", project.folder, "--jobs", "1")
     assert f"{len(spans) - len(broken)} were there, 0 were cut, {len(broken)} failed" in out
     write_video(folder / "videos" / "v2.mp4", 60)
-    code, out, _ = reelrank("clips", project.folder, "--workers", "1", "--next")
+    code, out, _ = reelrank("clips", project.folder, "--jobs", "1", "--next")
     assert (code, ", 0 failed (" in out) == (0, True)
+    cut = {path.name for path in project.clips.folder.iterdir()}
+    for path in project.clips.folder.iterdir():
+        path.unlink()
+    code, out, err = reelrank("clips", project.folder, "--cluster", on_cluster.cluster, "--next")
+    assert (code, ", 0 failed (" in out) == (0, True), out + err
+    assert {path.name for path in project.clips.folder.iterdir()} == cut
 
 
 def test_a_project_without_pairs_has_nothing_to_cut(corpus_project: api.Project, reelrank: Run) -> None:
     code, out, _ = reelrank("clips", corpus_project.folder)
     assert (code, out) == (0, "Nothing is queued: no pair waits for grades.\n")
+
+
+def test_a_cluster_has_its_own_processes_and_has_to_be_there(corpus_project: api.Project, reelrank: Run) -> None:
+    code, _, err = reelrank("clips", corpus_project.folder, "--jobs", "2", "--cluster", "tcp://127.0.0.1:1")
+    assert (code, "a cluster has its own processes" in err) == (2, True)

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from backend import api
+from backend.ground.where import Where
 from scored import QUERIES, write_files
 
 Run = Callable[..., tuple[int, str, str]]
@@ -258,3 +259,20 @@ def test_a_measure_without_a_cut_off_is_no_line_by_cut_off(
     code, _, err = reelrank(*asked, "--chart", f"by-k={tmp_path / 'x.svg'}")
     assert code == 1
     assert "map@0.3 has no cut-off: put a measure that has some first, such as --measure recall --k 1,5,10" in err
+
+
+def test_scores_and_refusals_do_not_depend_on_where_runs_are_read(
+    reelrank: Run, arguments: list[object], files: tuple[Path, list[Path]], tmp_path: Path, on_cluster: Where
+) -> None:
+    places = ((), ("--jobs", 2), ("--cluster", on_cluster.cluster))
+    here, *there = [reelrank(*arguments, "--errors", "--json", "-", *place) for place in places]
+    assert here[0] == 0
+    assert there == [here, here]
+    broken = [tmp_path / f"broken{n}.json" for n in range(2)]
+    for n, path in enumerate(broken):
+        entries = json.loads(files[1][0].read_text())
+        path.write_text(json.dumps({**entries, "nowhere": next(iter(entries.values()))} if n else [entries]))
+    wrong = [*arguments, *(part for path in broken for part in ("--run", path))]
+    here, *there = [reelrank(*wrong, *place) for place in places]
+    assert (here[0], all(path.name in here[2] for path in broken)) == (1, True)
+    assert there == [here, here]

@@ -92,6 +92,7 @@ def test_a_release_of_anybody_needs_no_database(tmp_path: Path) -> None:
 def test_who_imports_pandas_after_the_store_has_all_of_it() -> None:
     code = """
 import sys
+import dateutil.parser  # some versions bring a finder of their own
 before = list(sys.meta_path)
 from backend.store.engine import SqliteDatabase
 assert "pandas" not in sys.modules and sys.meta_path == before

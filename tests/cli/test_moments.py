@@ -9,6 +9,7 @@ import pytest
 
 from backend import api
 from backend.campaign.demo import clips
+from backend.ground.where import Where
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -69,3 +70,22 @@ def test_an_empty_project_says_what_it_wants(reelrank: Run, folder: Path) -> Non
     assert reelrank("moments", folder)[:2] == (0, "The project has no videos yet: name their folder with --videos.\n")
     code, _, err = reelrank("moments", folder, "--by", "shots")
     assert (code, err) == (1, "reelrank: the project has no videos yet: name their folder with --videos\n")
+
+
+def test_a_cluster_takes_videos_and_finds_their_shots(
+    reelrank: Run, on_cluster: Where, videos: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("first", "second"):
+        shutil.copy(videos / "rain.mp4", videos / f"{name}.mp4")
+    with (videos / "second.mp4").open("ab") as file:
+        file.write(b"another content")
+    monkeypatch.chdir(tmp_path)
+    told = {}
+    for name, where in (("here", ("--jobs", 1)), ("there", ("--cluster", on_cluster.cluster))):
+        api.init_project(tmp_path / name, encoder="minilm").store.close()
+        code, _, err = reelrank("moments", name, "--videos", videos.name, "--by", "shots", *where)
+        assert (code, "text.mp4: is not a video file" in err) == (1, True)
+        assert reelrank("probe", name, "--decode", *where)[0] == 0
+        told[name] = reelrank("moments", name, "--json"), reelrank("probe", name, "--json")
+    assert told["there"] == told["here"]
+    assert len(json.loads(told["here"][0][1])["videos"]) == 2

@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -12,8 +13,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from backend.encoders import cache
 from backend.encoders.cache import SHARD_TEXTS, encode_cached
+from backend.encoders.sentence import load, resolve
+from backend.ground.errors import EncoderUnavailable
 from backend.ground.progress import Steps
+from backend.ground.where import HERE, Where, placed, where_of
+from units import Letters
 
 
 class Counting:
@@ -36,6 +42,7 @@ class Counting:
         return np.array([self.vector(text) for text in texts], dtype=np.float32).reshape(len(texts), self.dim)
 
 
+WORDS = ["ten", "words", "of", "unlike", "lengths", "to", "be", "encoded", "anywhere", "today"]
 TEXTS = ["b", "a", "b", "", "ein Mädchen lacht", "女の人が歩く", "a\x00", "a"]
 
 
@@ -187,3 +194,31 @@ def test_progress_counts_the_unknown_texts(tmp_path: Path) -> None:
     texts = ["x", *(f"text {number}" for number in range(SHARD_TEXTS + 3))]
     encode_cached(Counting(), texts, tmp_path, progress=lambda done, of: calls.append((done, of)))
     assert calls == [(SHARD_TEXTS, SHARD_TEXTS + 3), (SHARD_TEXTS + 3, SHARD_TEXTS + 3)]
+
+
+def test_vectors_are_the_same_wherever_they_are_made(
+    tmp_path: Path, on_cluster: Where, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cache, "SHARD_TEXTS", 3)
+    kept, told = {}, []
+    for name, where in (("here", HERE), ("cores", Where(2)), ("cluster", on_cluster)):
+        steps: list[tuple[int, int]] = []
+        folder = tmp_path / name
+        made = encode_cached(Letters(where), WORDS, folder, progress=lambda *step, steps=steps: steps.append(step))
+        np.testing.assert_array_equal(made, Letters().encode(WORDS))
+        kept[name] = {path.name: path.read_bytes() for path in folder.rglob("*.npy")}
+        told.append(sorted(steps))
+    assert kept["cores"] == kept["cluster"] == kept["here"]
+    assert len(kept["here"]) == 4
+    assert told[0][-1] == (10, 10)
+    assert [steps[-1] for steps in told] == [(10, 10)] * 3
+
+
+def test_a_model_that_travels_is_the_same_or_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    encoder = placed(load(resolve("minilm")), Where(2))
+    assert where_of(encoder) == Where(2)
+    there = pickle.loads(pickle.dumps(encoder))
+    assert (there.identity, where_of(there)) == (encoder.identity, HERE)
+    monkeypatch.setattr(encoder, "identity", "another")
+    with pytest.raises(EncoderUnavailable, match="has another model of this name: put the same on all machines"):
+        pickle.loads(pickle.dumps(encoder))

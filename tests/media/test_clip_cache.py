@@ -21,12 +21,13 @@ from backend.media.jobs import (
     Profile,
     clip_job,
     gif,
+    part_of,
     predicted,
     storyboard,
     thumbnail,
     with_context,
 )
-from backend.media.report import CutReport, part_of
+from backend.media.report import CutReport
 from scored import write_video
 
 NOW = 1_000_000_000.0

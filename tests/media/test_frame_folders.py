@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backend.ground.errors import VideoUnreadable
+from backend.ground.where import Where
 from backend.media.content import sha256_of
 from backend.media.cut import cut
 from backend.media.facts import VideoFacts
@@ -96,6 +97,12 @@ def test_many_are_measured_in_several_processes_as_in_one(tmp_path: Path, monkey
     assert survey(videos, progress=lambda done, total: steps.append((done, total))) == alone
     assert steps == [(1, 3), (2, 3), (3, 3)]
     assert (alone.facts["2"].duration_s, alone.unreadable.keys()) == (2.0, {"gone"})
+
+
+def test_a_cluster_measures_the_same(on_cluster: Where, tmp_path: Path) -> None:
+    videos = {str(rate): FrameFolder(frames(tmp_path / str(rate), range(4)), Fraction(rate)) for rate in (1, 2)}
+    videos["gone"] = FrameFolder(tmp_path / "gone")
+    assert survey(videos, where=on_cluster) == survey(videos)
 
 
 def test_a_folder_is_measured_by_its_frames(tmp_path: Path) -> None:

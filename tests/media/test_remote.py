@@ -15,6 +15,7 @@ from backend.media.cut import cut
 from backend.media.probe import probe
 from backend.media.remote_folder import RemoteFolder
 from range_server import Ranges, serving
+from s3_server import serving_s3
 
 DEMO = Path(__file__).parents[2] / "assets" / "demo"
 SECONDS = 180
@@ -62,6 +63,20 @@ def test_measuring_and_cutting_read_a_small_part(web: Ranges, folder: Path, tmp_
     assert web.sent < size / 5
     cut(folder / "long.mp4", 30.0, 31.0, tmp_path / "here.mp4")
     assert (tmp_path / "there.mp4").read_bytes() == (tmp_path / "here.mp4").read_bytes()
+
+
+def test_of_a_bucket_a_small_part_is_read_too(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    content = (folder / "long.mp4").read_bytes()
+    with serving_s3() as s3:
+        for name, value in s3.environ.items():
+            monkeypatch.setenv(name, value)
+        s3.fill(bucket := s3.bucket("long"), {"long.mp4": content})
+        address = Address(f"{bucket}/long.mp4")
+        probe(address)
+        assert 0 < s3.sent < len(content) / 5
+        s3.sent = 0
+        cut(address, 30.0, 31.0, tmp_path / "clip.mp4")
+        assert 0 < s3.sent < len(content) / 5
 
 
 def test_what_is_not_there_and_what_is_no_video_is_told(web: Ranges) -> None:

@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from backend.ground.errors import NoRoom, VideoUnreadable
+from backend.ground.where import HERE, Where
 from backend.media import together
 from backend.media.content import sha256_of
 from backend.media.cut import CutSpan, cut, cut_together, decoding_starts_s
-from backend.media.jobs import ClipCache, ClipForm, ClipJob, Profile, clip_job, is_cut
-from backend.media.report import part_of
+from backend.media.jobs import ClipCache, ClipForm, ClipJob, Profile, clip_job, is_cut, part_of
 from backend.media.together import cut_ahead, groups
 from numbered_videos import Picture, contents, number_of, write_source
 from scored import write_video
@@ -115,9 +115,9 @@ def test_what_is_there_is_left_alone_and_the_rest_is_cut(tmp_path: Path) -> None
     (tmp_path / "c.mp4").write_text("no video")
     jobs = queue(ClipCache(tmp_path / "clips"), [*videos, tmp_path / "c.mp4"], (0, 4), (2, 6), (15, 18))
     steps: list[tuple[int, int]] = []
-    first = cut_ahead(jobs[:4], workers=1)
+    first = cut_ahead(jobs[:4])
     assert (first.there, first.cut, first.left, len(first.failed)) == (0, 3, 0, 1)
-    told = cut_ahead([*jobs, *jobs], workers=2, progress=lambda done, total: steps.append((done, total)))
+    told = cut_ahead([*jobs, *jobs], Where(2), progress=lambda done, total: steps.append((done, total)))
     assert (told.there, told.cut, told.left) == (3, 3, 0)
     assert sorted({why for _, why in told.failed}) == ["c.mp4 is not a video file"]
     assert [job.source.name for job, _ in told.failed] == ["c.mp4"] * 3
@@ -131,18 +131,31 @@ def test_what_is_there_is_left_alone_and_the_rest_is_cut(tmp_path: Path) -> None
         assert job.path.read_bytes() == (tmp_path / "alone.mp4").read_bytes()
 
 
+def test_a_cluster_cuts_the_same_bytes(source: Path, on_cluster: Where, tmp_path: Path) -> None:
+    other = write_source(tmp_path / "b.mkv", range(100, 160), Fraction(1, 30), options={"g": "20"})
+    # Of pictures of one colour each, at two a second, x264 makes other bytes once in some hundred times, anywhere.
+    cut_here, cut_there = (
+        {job.path.name: (job.path.read_bytes(), told.failed) for job in jobs}
+        for where, folder in ((HERE, "here"), (on_cluster, "there"))
+        for jobs in [queue(ClipCache(tmp_path / folder), [source, other], (0, 1), (0.5, 1.5), (1.4, 1.9))]
+        for told in [cut_ahead(jobs, where)]
+    )
+    assert cut_there == cut_here
+    assert len(cut_here) == 6
+
+
 def test_videos_of_the_same_content_have_the_same_clips(tmp_path: Path) -> None:
     video = write_video(tmp_path / "a.mp4", 20)
     twin = tmp_path / "twin.mp4"
     twin.write_bytes(video.read_bytes())
-    told = cut_ahead(queue(ClipCache(tmp_path / "clips"), [video, twin], (0, 4), (2, 6)), workers=1)
+    told = cut_ahead(queue(ClipCache(tmp_path / "clips"), [video, twin], (0, 4), (2, 6)))
     assert (told.there, told.cut, told.left, told.failed) == (0, 2, 0, ())
 
 
 def test_a_full_cache_drops_nothing_for_what_comes_later(tmp_path: Path) -> None:
     video = write_video(tmp_path / "a.mp4", 60)
     jobs = queue(ClipCache(tmp_path / "clips", max_bytes=1), [video], (50, 52), (0, 3))
-    told = cut_ahead(jobs, workers=1)
+    told = cut_ahead(jobs)
     assert (told.cut, told.left) == (1, 1)
     assert [is_cut(job) for job in jobs] == [True, False], "the first of the queue goes first"
 
@@ -150,12 +163,12 @@ def test_a_full_cache_drops_nothing_for_what_comes_later(tmp_path: Path) -> None
 def test_a_full_disk_stops_with_a_message_and_keeps_what_is_whole(tmp_path: Path) -> None:
     video = write_video(tmp_path / "a.mp4", 60)
     jobs = queue(ClipCache(tmp_path / "clips"), [video], (50, 52), (0, 3))
-    cut_ahead(jobs[:1], workers=1)
+    cut_ahead(jobs[:1])
     part_of(jobs[1].path).symlink_to("/dev/full")  # which says what a full disk says
     with pytest.raises(NoRoom, match=r"The disk of .*clips is full, so no clip can be cut: make room there"):
-        cut_ahead(jobs, workers=1)
+        cut_ahead(jobs)
     assert [path.name for path in (tmp_path / "clips").iterdir()] == [jobs[0].path.name]
-    assert cut_ahead(jobs, workers=1).cut == 1
+    assert cut_ahead(jobs).cut == 1
 
 
 @pytest.mark.parametrize("full", [0, 1])
@@ -170,7 +183,7 @@ def test_a_disk_that_fills_up_in_the_middle_of_a_shared_decoding_is_told_as_full
     (tmp_path / "clips").mkdir()
     part_of(jobs[full].path).symlink_to("/dev/full")
     with pytest.raises(NoRoom):
-        cut_ahead(jobs, workers=1)
+        cut_ahead(jobs)
     assert list((tmp_path / "clips").iterdir()) == []
 
 

@@ -124,8 +124,11 @@ class Stage {
 
   /** Fetch a clip into memory: {blob: url} or {what: why not, inWords, later: whether it is worth asking again}. */
   async download(pair) {
+    const asked = { credentials: "same-origin", signal: this.ended.signal };
     try {
-      const response = await fetch(this.url(pair), { credentials: "same-origin", signal: this.ended.signal });
+      let response = await fetch(this.url(pair), asked).catch(() => null);
+      // It may have been sent to a bucket that this browser cannot reach, or that does not have it any more.
+      if (!response || (!response.ok && response.redirected)) response = await fetch(`${this.url(pair)}?here=1`, asked);
       if (response.ok) {
         const url = URL.createObjectURL(await response.blob());
         this.blobs.set(pair, url);

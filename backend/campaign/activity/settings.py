@@ -149,6 +149,9 @@ def _clips(project: Project) -> list[CampaignSetting]:
     own = project.settings.clips
     form = "WebM (VP9 and Opus)" if own.format is ClipForm.WEBM else "MP4 (H.264 and AAC)"
     fixed = f"{_FILE}; start the server again afterwards."
+    shared = own.bucket or "None"
+    if own.bucket and own.signed_s:
+        shared += f", desks sent there for {own.signed_s:g} seconds"
     told = (
         (
             "Clips",
@@ -161,6 +164,7 @@ def _clips(project: Project) -> list[CampaignSetting]:
             f"{own.cache_gb:g} GB",
             "How many clips cache/clips keeps at most; those used longest ago go first.",
         ),
+        ("Bucket of clips", shared, "Where several front ends share their clips, so that each is cut once."),
     )
     return [CampaignSetting(WORK, name, value, what, None, None, "", fixed) for name, value, what in told]
 

@@ -16,6 +16,7 @@ import numpy as np
 from backend.campaign.candidates.merging import Place
 from backend.campaign.candidates.rows.lists import CandidateRow
 from backend.campaign.corpus import rows as corpus
+from backend.campaign.pools.looking import keep_frames
 from backend.campaign.project.folder import Project
 from backend.campaign.queries import rows as queries
 from backend.campaign.queries.model import QueryRow
@@ -60,6 +61,8 @@ def search(
     of_video: dict[str, list[tuple[MomentId, Place]]] = {}
     for moment_id, place in places.items():
         of_video.setdefault(place[0], []).append((moment_id, place))
+    sources = [project.source(one) for one in facts.values() if one is not None]
+    keep_frames(clip, sources, project.embeddings, per_s=FRAMES_PER_S, progress=named(progress, "encoding frames"))
     looking = named(progress, "looking at videos")
     unseen = []
     alike: dict[bytes, list[int]] = {}  # moments that show the same frames are as similar to any query

@@ -29,6 +29,7 @@ from backend.ground.addresses import Place
 from backend.ground.errors import InputError, Problem
 from backend.ground.progress import Steps
 from backend.ground.reading import bytes_of
+from backend.ground.where import Where
 from backend.media.facts import VideoFacts
 from backend.media.probe import EXTENSIONS
 from backend.media.sources import USUAL_FPS
@@ -73,6 +74,7 @@ def import_file(
     options: ImportOptions | None = None,
     fps: Fraction = USUAL_FPS,
     decode: bool | None = None,
+    where: Where | None = None,
     dry_run: bool = False,
     now: float,
     progress: Steps | None = None,
@@ -88,6 +90,7 @@ def import_file(
         options: how to read the file.
         fps: frames a second of videos that are folders of frames.
         decode: look at every picture for damage inside; None does where that is cheap.
+        where: where videos are measured; see `survey`.
         dry_run: check everything and write nothing.
         now: seconds since 1970.
         progress: called with (videos measured, all videos).
@@ -100,7 +103,9 @@ def import_file(
     troubles: list[VideoTrouble] = []
     anew = _named_anew(project, parsed.moments)
     if videos is not None:
-        measured, troubles = measure_named(project, parsed.moments, anew, videos, file.name, fps, decode, progress)
+        measured, troubles = measure_named(
+            project, parsed.moments, anew, videos, file.name, fps, decode, where, progress
+        )
     facts = measured.facts
     durations = _durations(project, parsed, facts, anew, {one.video for one in troubles}, file.name)
     problems = [*_taken_ids(project, parsed.moments, file.name), *durations.problems]

@@ -16,6 +16,7 @@ from backend.campaign.project.folder import Project
 from backend.ground.addresses import Place
 from backend.ground.errors import InputError, StorageUnavailable, VideoUnreadable
 from backend.ground.progress import Steps
+from backend.ground.where import Where
 from backend.media.content import changed_words, sha256_of, size_of
 from backend.media.probe import VideoFolder
 from backend.media.sources import Source, place_in, place_of_video, source_at
@@ -27,7 +28,12 @@ if TYPE_CHECKING:
 
 
 def measure(
-    project: Project, videos: Mapping[str, Source], *, decode: bool | None = None, progress: Steps | None = None
+    project: Project,
+    videos: Mapping[str, Source],
+    *,
+    decode: bool | None = None,
+    where: Where | None = None,
+    progress: Steps | None = None,
 ) -> Survey:
     """Measure videos, by name; contents that the project decoded before are not decoded again.
 
@@ -35,11 +41,12 @@ def measure(
         project: the project; paths are written down as it keeps them.
         videos: where each lies.
         decode: look at every picture for damage inside; None does where that is cheap.
+        where: where videos are measured; see `survey`.
         progress: called with (videos measured, all).
     """
     with reading(project.store) as db:
         known = corpus.decoded_contents(db)
-    found = survey(videos, decode=decode, known=known, progress=progress)
+    found = survey(videos, decode=decode, known=known, where=where, progress=progress)
     facts = {
         name: replace(one, path=project.stored_path(place_in(Path(), one.path))) for name, one in found.facts.items()
     }
@@ -54,6 +61,7 @@ def measure_named(
     file: str,
     fps: Fraction,
     decode: bool | None,
+    where: Where | None,
     progress: Steps | None,
 ) -> tuple[Survey, list[VideoTrouble]]:
     """Find and measure the file of every video that a file names; what is wrong with some of them.
@@ -66,6 +74,7 @@ def measure_named(
         file: for messages.
         fps: frames a second of folders of frames.
         decode: see `measure`.
+        where: see `measure`.
         progress: see `measure`.
 
     Raises:
@@ -89,7 +98,7 @@ def measure_named(
     for name, source in found_again(lost, sorted(folder.videos), taken).items():
         sources[name] = source
         del missing[name]
-    measured = measure(project, sources, decode=decode, progress=progress)
+    measured = measure(project, sources, decode=decode, where=where, progress=progress)
     if not measured.facts:
         told = {**missing, **measured.unreadable}
         raise InputError([moment.problem(file, told[name]) for name, moment in first.items()])

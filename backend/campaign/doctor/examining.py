@@ -192,6 +192,14 @@ def _find_moved(project: Project, now: float) -> None:
     looking.find_moved(project)
 
 
+def _bucket(project: Project, db: Database, now: float) -> Iterable[str]:
+    """What keeps the bucket of clips from being read, asked now, or written, as it was met last."""
+    from backend.media import clip_bucket
+
+    clip_bucket.look(project.clips, now)
+    return clip_bucket.troubles(project.clips)
+
+
 def _left_behind(project: Project, db: Database, now: float) -> Iterable[str]:
     """Folders in which something was being made when its process was killed, by their path in the project."""
     for depth in ("", "*/"):
@@ -355,6 +363,12 @@ CHECKS = (
         "--repair removes them.",
         _orphaned_clips,
         _remove_clips,
+    ),
+    Check(
+        "bucket of clips",
+        "Mend network, keys or rights, then `reelrank clips DIR` puts there what it lacks. Nobody waits for it, and no "
+        "clip that lies there is looked at or removed: other projects may share it.",
+        _bucket,
     ),
     Check(
         "left behind",

@@ -6,9 +6,8 @@ in the same way before goes, unless something uses it: a lead changes what is th
 """
 
 import os
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
-from threading import Lock
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from backend.campaign.corpus import rows as corpus
 from backend.campaign.moments import rows, rules
@@ -16,12 +15,18 @@ from backend.campaign.moments.model import ByShots, ByWindows, Origin, ProposeRe
 from backend.campaign.project.folder import Project
 from backend.ground.errors import Problem, ProjectError, VideoUnreadable
 from backend.ground.ids import AnnotatorId
+from backend.ground.parallel import each_unit
 from backend.ground.progress import Steps
+from backend.ground.where import HERE, Where
 from backend.media.facts import VideoFacts
 from backend.media.shots import DETECTOR, find_shots
+from backend.media.sources import Source, paths_of, place_of_video
 from backend.store import events
 from backend.store.connection import reading, writing
 from backend.store.events import EventKind
+
+_WORTH_PROCESSES_S = 600.0
+"""So many seconds of video are looked at in about 13 s of one core."""
 
 
 def propose(
@@ -29,6 +34,7 @@ def propose(
     how: ByShots | ByWindows,
     *,
     videos: Sequence[str] | None = None,
+    where: Where | None = None,
     by: AnnotatorId | None = None,
     now: float,
     progress: Steps | None = None,
@@ -39,6 +45,7 @@ def propose(
         project: the project.
         how: by shots or by windows, with their options.
         videos: names; None means all.
+        where: where shots are looked for; None means in as many processes of this machine as is worth their beginning.
         by: who does; None is the command line.
         now: seconds since 1970.
         progress: called with (seconds of video looked at, all), for shots.
@@ -57,7 +64,7 @@ def propose(
         raise ProjectError("the project has no videos yet: name their folder with --videos")
     problems: list[Problem] = []
     if isinstance(how, ByShots):
-        shots, problems = _shots(project, asked, durations, progress)
+        shots, problems = _shots(project, asked, durations, where, progress)
         spans = {name: rules.from_shots(found, how) for name, found in shots.items()}
         origin, seen = Origin.SHOTS, sum(map(len, shots.values()))
     else:
@@ -82,7 +89,7 @@ def propose(
 
 
 def _shots(
-    project: Project, videos: Sequence[str], durations: dict[str, float], progress: Steps | None
+    project: Project, videos: Sequence[str], durations: dict[str, float], where: Where | None, progress: Steps | None
 ) -> tuple[dict[str, list[rules.Span]], list[Problem]]:
     """The shots of videos, looked for where they are not known; several videos side by side."""
     with reading(project.store) as db:
@@ -94,31 +101,49 @@ def _shots(
         for name in videos
         if not facts[name]
     ]
-    wanted = {name: f for name, f in facts.items() if f is not None and name not in found}
-    looked = dict.fromkeys(wanted, 0.0)
-    total, lock = sum(int(durations[name]) for name in wanted), Lock()
+    wanted = [(name, f) for name, f in facts.items() if f is not None and name not in found]
+    units = [_Unit(project.source(f), durations[name]) for name, f in wanted]
+    total, done_s = sum(unit.duration_s for unit in units), 0.0
 
-    def look(name: str, facts: VideoFacts) -> list[rules.Span]:
-        def told(seconds: float) -> None:
-            with lock:
-                looked[name] = seconds
-                if progress:
-                    progress(min(total, int(sum(looked.values()))), total)
+    def told(seconds: float) -> None:
+        if progress:
+            progress(int(min(total, done_s + seconds)), int(total))
 
-        return find_shots(project.source(facts), durations[name], told)
-
-    with ThreadPoolExecutor(max_workers=os.cpu_count()) as threads:  # decoding leaves Python to others
-        looking = {threads.submit(look, name, facts): name for name, facts in wanted.items()}
-        for one in as_completed(looking):
-            name = looking[one]
-            try:
-                found[name] = one.result()
-            except VideoUnreadable as error:
-                problems.append(Problem(name, None, str(error)))
-                continue
-            with writing(project.store) as db:
-                rows.set_shots(db, name, found[name], _detector(wanted[name]))
+    if where is None:
+        where = Where(min(len(units), os.cpu_count() or 1)) if total > _WORTH_PROCESSES_S else HERE
+    looking = each_unit(
+        _look,
+        told if where == HERE else None,
+        units,
+        where,
+        called=lambda unit: str(place_of_video(unit.source)),
+        sees=paths_of(unit.source for unit in units),
+    )
+    for number, shots in looking:
+        name, measured = wanted[number]
+        done_s += units[number].duration_s
+        told(0.0)
+        if isinstance(shots, str):
+            problems.append(Problem(name, None, shots))
+            continue
+        found[name] = shots
+        with writing(project.store) as db:
+            rows.set_shots(db, name, shots, _detector(measured))
     return found, sorted(problems, key=lambda problem: problem.file)
+
+
+@dataclass(frozen=True, slots=True)
+class _Unit:
+    source: Source
+    duration_s: float
+
+
+def _look(told: Callable[[float], None] | None, unit: _Unit) -> list[rules.Span] | str:
+    """The shots of a video, or why it cannot be looked at; where somebody in this process listens, how far it is."""
+    try:
+        return find_shots(unit.source, unit.duration_s, told)
+    except VideoUnreadable as error:
+        return str(error)
 
 
 def _detector(facts: VideoFacts) -> str:

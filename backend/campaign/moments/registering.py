@@ -14,6 +14,7 @@ from backend.campaign.project.folder import Project
 from backend.ground.errors import InputError, Problem, VideoUnreadable
 from backend.ground.ids import AnnotatorId
 from backend.ground.progress import Steps
+from backend.ground.where import Where
 from backend.media.probe import VideoFolder
 from backend.media.sources import USUAL_FPS, source_at
 from backend.store import events
@@ -27,6 +28,7 @@ def register(
     *,
     fps: Fraction = USUAL_FPS,
     decode: bool | None = None,
+    where: Where | None = None,
     by: AnnotatorId | None = None,
     now: float,
     progress: Steps | None = None,
@@ -41,6 +43,7 @@ def register(
         videos: the folder.
         fps: frames a second of videos that are folders of frames.
         decode: look at every picture for damage inside; None does where that is cheap.
+        where: where videos are measured; see `survey`.
         by: who does; None is the command line.
         now: seconds since 1970.
         progress: called with (videos measured, all videos).
@@ -59,7 +62,11 @@ def register(
     names = _names(folder, files, known)
     paths = {name: path for path, name in names.items()}
     measured = measure(
-        project, {name: source_at(path, fps) for name, path in paths.items()}, decode=decode, progress=progress
+        project,
+        {name: source_at(path, fps) for name, path in paths.items()},
+        decode=decode,
+        where=where,
+        progress=progress,
     )
     found: list[FoundVideo] = []
     problems = [_problem(videos, paths[name], why) for name, why in measured.unreadable.items()]

@@ -17,7 +17,7 @@ import msgspec
 
 from backend.campaign.project import rows
 from backend.campaign.project.model import Campaign, Grading, People
-from backend.ground.addresses import Address, Place
+from backend.ground.addresses import Address, Place, place_of
 from backend.ground.errors import InputError, ProjectError
 from backend.media.facts import VideoFacts
 from backend.media.jobs import (
@@ -74,6 +74,10 @@ height = 720
 context_s = 2
 # How many GB of clips are kept at most; those used longest ago go first.
 cache_gb = 20
+# A bucket of clips that several front ends share, so that each is cut once, and for how many seconds an address lasts
+# that sends desks to it; without the second line clips go through the server (see docs/operations.md).
+# bucket = "s3://lab/clips"
+# signed_s = 60
 
 # What an hour of work is paid, for the page Hours (no line: no pay is computed), and in which currency. A line
 # under [pay.rates], such as "Ana" = 12.5, is a rate of one person's own.
@@ -128,6 +132,20 @@ class ClipSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     height: Annotated[int, msgspec.Meta(ge=144, le=2160)] = DEFAULT_HEIGHT_PX
     context_s: Annotated[float, msgspec.Meta(gt=0, le=60)] = DEFAULT_CONTEXT_S
     cache_gb: Annotated[float, msgspec.Meta(gt=0)] = DEFAULT_CACHE_BYTES / GIB
+    bucket: str = ""
+    signed_s: Annotated[float, msgspec.Meta(ge=0, le=600)] = 0.0
+
+    def __post_init__(self) -> None:
+        """Refuse a bucket that is none, or that takes no files."""
+        if self.bucket and (self.shared is None or self.shared.in_web):
+            message = f'bucket is "{self.bucket}": write one that takes files, such as "s3://lab/clips", or no line'
+            raise ValueError(message)
+
+    @property
+    def shared(self) -> Address | None:
+        """Where several front ends share their clips."""
+        place = place_of(self.bucket)
+        return place if isinstance(place, Address) else None
 
 
 class ProjectSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -174,7 +192,7 @@ class Project:
         """Where clips are cached, and how they are made."""
         own = self.settings.clips
         folder, profile = self.folder / CACHE_FOLDER / "clips", Profile(own.format, own.height)
-        return ClipCache(folder, profile, own.context_s, int(own.cache_gb * GIB))
+        return ClipCache(folder, profile, own.context_s, int(own.cache_gb * GIB), own.shared, own.signed_s)
 
     def stored_path(self, file: Place) -> str:
         """How a file's place is written down: relative if inside the project, so that the folder may move."""

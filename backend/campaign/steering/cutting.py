@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from backend.campaign.project.folder import Project
 from backend.campaign.steering.rows import queue
 from backend.ground.progress import Steps
+from backend.ground.where import HERE, Where
 from backend.media.jobs import ClipJob, CutAhead, clip_job, free_bytes
 from backend.media.sources import USUAL_FPS, place_in, source_at
 from backend.store.connection import reading
@@ -27,7 +28,7 @@ class ClipsReport:
 
 
 def cut_queued(
-    project: Project, *, next_batches: bool, everything: bool, workers: int, progress: Steps | None = None
+    project: Project, *, next_batches: bool, everything: bool, where: Where = HERE, progress: Steps | None = None
 ) -> ClipsReport:
     """Cut the clips of what is queued that are not there; see `queue.moments` and `cut_ahead`.
 
@@ -45,7 +46,14 @@ def cut_queued(
                 continue
             source = source_at(place_in(project.folder, one.path), one.fps or USUAL_FPS)
             jobs.append(clip_job(project.clips, source, one.start_s, one.end_s, one.sha256))
-    return ClipsReport(cut_ahead(jobs, workers=workers, progress=progress), tuple(without_file))
+    return ClipsReport(cut_ahead(jobs, where, progress=progress), tuple(without_file))
+
+
+def bucket_troubles(project: Project) -> list[str]:
+    """What a lead should know of the bucket of clips, as it was met last; asks nothing, so that pages do not wait."""
+    from backend.media import clip_bucket
+
+    return clip_bucket.troubles(project.clips)
 
 
 def little_room(project: Project) -> str | None:

@@ -25,6 +25,7 @@ from backend.campaign.videos.model import LookReport, VideoState
 from backend.ground.addresses import Address, Place
 from backend.ground.errors import InputError, Problem, VideoUnreadable
 from backend.ground.progress import Steps
+from backend.ground.where import Where
 from backend.media.content import changed_words
 from backend.media.facts import VideoFacts
 from backend.media.probe import VideoFolder
@@ -47,6 +48,7 @@ def look(
     folder: Path | None = None,
     fps: Fraction = USUAL_FPS,
     decode: bool | None = None,
+    where: Where | None = None,
     accept: Collection[str] = (),
     now: float,
     progress: Steps | None = None,
@@ -59,6 +61,7 @@ def look(
         folder: where to look for videos that are not in their place; else where the others lie.
         fps: frames a second of folders of frames that are found for the first time.
         decode: look at every picture for damage inside; None does where that is cheap.
+        where: where videos are measured; see `survey`.
         accept: videos whose new content is taken in.
         now: seconds since 1970.
         progress: called with (videos measured, all).
@@ -66,7 +69,7 @@ def look(
     Raises:
         InputError: a video to accept is not one, or has not changed; nothing was written.
     """
-    found = _find(project, folder, fps, decode, progress)
+    found = _find(project, folder, fps, decode, where, progress)
     if wrong := [name for name in accept if name not in found.changed]:
         raise InputError([Problem(name, None, "is no video of the project that has changed") for name in wrong])
     accepted = {name: found.changed[name] for name in accept}
@@ -101,7 +104,7 @@ def look(
 
 def find_moved(project: Project) -> None:
     """Write down where moved videos lie now, and offer their clips again; nobody's seat, and no event, is touched."""
-    found = _find(project, None, USUAL_FPS, False, None)
+    found = _find(project, None, USUAL_FPS, False, None, None)
     with writing(project.store) as db:
         corpus.set_video_facts(db, {name: found.well[name] for name, _ in found.moved})
         _free(db)
@@ -138,7 +141,14 @@ class _Found:
     decoded: bool
 
 
-def _find(project: Project, folder: Path | None, fps: Fraction, decode: bool | None, progress: Steps | None) -> _Found:
+def _find(
+    project: Project,
+    folder: Path | None,
+    fps: Fraction,
+    decode: bool | None,
+    where: Where | None,
+    progress: Steps | None,
+) -> _Found:
     with reading(project.store) as db:
         facts, contents, names = corpus.all_facts(db), corpus.contents(db), corpus.known_videos(db)
     places = {name: place_of_video(project.source(one)) for name, one in facts.items()}
@@ -147,23 +157,23 @@ def _find(project: Project, folder: Path | None, fps: Fraction, decode: bool | N
     def folders() -> list[VideoFolder]:
         return [VideoFolder(one) for one in ([folder] if folder else _roots(places.values()))]
 
-    where: dict[str, Source] = {}
+    lying: dict[str, Source] = {}
     for name in names:
         path = places[name] if name in places and _there(places[name]) else _by_name(name, folders())
         if path is not None:
-            where[name] = source_at(path, contents[name].fps if name in contents else fps)
-    measured = measure(project, where, decode=decode, progress=progress)
+            lying[name] = source_at(path, contents[name].fps if name in contents else fps)
+    measured = measure(project, lying, decode=decode, where=where, progress=progress)
     other = {name for name, one in measured.facts.items() if name in contents and contents[name].sha256 != one.sha256}
     well = {name: one for name, one in measured.facts.items() if name not in other}
     lost = {name: content for name, content in contents.items() if name not in well}
     candidates = sorted({path for one in folders() for path in one.videos}) if lost else []
-    again = found_again(lost, candidates, {place_of_video(where[name]) for name in well})
-    well |= measure(project, again, decode=decode).facts
+    again = found_again(lost, candidates, {place_of_video(lying[name]) for name in well})
+    well |= measure(project, again, decode=decode, where=where).facts
     changed = {name: measured.facts[name] for name in sorted(other - well.keys())}
     troubles = [
         VideoTrouble(name, Trouble.UNREADABLE, why) for name, why in measured.unreadable.items() if name not in well
     ]
-    for name in sorted(names.keys() - where.keys() - well.keys()):
+    for name in sorted(names.keys() - lying.keys() - well.keys()):
         file, place = (places[name].name, places[name].parent) if name in places else (name, folder)
         told = f"{file}: no video file in {folder or place}" if place else f"{file}: nobody has shown its video file"
         troubles.append(VideoTrouble(name, Trouble.MISSING, told))

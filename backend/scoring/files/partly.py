@@ -1,7 +1,7 @@
 """What can be read of a file that is refused, so that whatever else is wrong with the rest is told at the same time."""
 
 from collections.abc import Iterable, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from backend.ground.errors import InputError, Problem
 from backend.scoring.matching.columns import Run, Truth
@@ -23,6 +23,10 @@ class PartlyRead(InputError):
     def __init__(self, problems: Sequence[Problem], rest: Truth | Run) -> None:
         super().__init__(sorted(problems, key=lambda problem: problem.row or 0))
         self.rest = rest
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """As it travels from one process to another."""
+        return type(self), (self.problems, self.rest)
 
 
 def problems_with(items: Sequence[object]) -> list[Problem]:

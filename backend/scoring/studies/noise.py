@@ -16,9 +16,10 @@ from typing import Literal
 
 import numpy as np
 
-from backend.ground.processes import run_units
+from backend.ground.parallel import run_units
 from backend.ground.progress import Steps
 from backend.ground.timespan import Floats, iou_float64
+from backend.ground.where import HERE, Where
 from backend.scoring.matching.columns import Run, Truth
 from backend.scoring.presets import Settings
 from backend.scoring.scores import prepare_run, prepare_truth, score
@@ -68,7 +69,7 @@ def label_noise(
     *,
     sets: int = SETS,
     seed: int = 0,
-    jobs: int = 1,
+    where: Where = HERE,
     progress: Steps | None = None,
 ) -> list[dict[str, Cell]]:
     """RMSE of every system's means under noise, and their mean over systems: a row for each model, measure, system.
@@ -77,7 +78,7 @@ def label_noise(
     median over the moments of a set, and of that the mean over the sets. Moments of relevance 0 count as well.
     """
     units = [NoisySet(seed, number, model) for model in models for number in range(sets)]
-    found = run_units(noisy_scores, inputs, units, jobs=jobs, progress=progress)
+    found = run_units(noisy_scores, inputs, units, where, progress=progress)
     reference = table.means
     rows: list[dict[str, Cell]] = []
     for n, model in enumerate(models):

@@ -9,6 +9,7 @@ import numpy as np
 
 from backend.ground.errors import InputError, Problem
 from backend.ground.progress import Progress, named
+from backend.ground.where import HERE, Where
 from backend.scoring.presets import DEFAULT_MU, Options, Preset, Settings, settle
 from backend.scoring.studies import axioms, kendall, noise, selection, theory
 from backend.scoring.studies.inputs import StudyInputs, durations_of, read_and_score
@@ -33,7 +34,7 @@ def stability_study(
     trials: int = TRIALS,
     subset_pairs: SubsetPairs = "disjoint",
     seed: int = 0,
-    jobs: int = 1,
+    where: Where = HERE,
     progress: Progress | None = None,
 ) -> Study:
     """Self-agreement of measures on pairs of random sets of queries; `sizes` None means `default_sizes`."""
@@ -44,7 +45,7 @@ def stability_study(
     wrong = [problem for problem, size in zip(wrong, chosen, strict=True) if not 1 <= size <= queries]
     if wrong or not chosen:
         raise InputError(wrong or [Problem("sizes", None, "give at least one size, such as 100")])
-    _at_least_one(trials=trials, jobs=jobs)
+    _at_least_one(trials=trials, jobs=where.jobs)
     _not_negative(seed=seed)
     rows = stability(
         scored.table,
@@ -52,7 +53,7 @@ def stability_study(
         trials=trials,
         subset_pairs=subset_pairs,
         seed=seed,
-        jobs=jobs,
+        where=where,
         progress=named(progress, "trials"),
     )
     choices = scored.choices(trials=trials, subset_pairs=subset_pairs, seed=seed)
@@ -66,11 +67,11 @@ def noise_study(
     sigmas_s: Sequence[float] = (1.0,),
     sets: int = noise.SETS,
     seed: int = 0,
-    jobs: int = 1,
+    where: Where = HERE,
     progress: Progress | None = None,
 ) -> Study:
     """RMSE of systems' means when the truth's boundaries are noisy; durations come from the video map."""
-    _at_least_one(sets=sets, jobs=jobs)
+    _at_least_one(sets=sets, jobs=where.jobs)
     _not_negative(seed=seed, **{f"sigma {sigma}": sigma for sigma in sigmas_s})
     if not sigmas_s:
         raise InputError.single("sigma", "give at least one, such as 1")
@@ -87,7 +88,7 @@ def noise_study(
         [noise.NoiseModel(kind, float(sigma)) for sigma in dict.fromkeys(sigmas_s)],
         sets=sets,
         seed=seed,
-        jobs=jobs,
+        where=where,
         progress=named(progress, "noisy sets"),
     )
     choices = scored.choices(

@@ -12,9 +12,10 @@ from typing import Literal
 
 import numpy as np
 
-from backend.ground.processes import run_units
+from backend.ground.parallel import run_units
 from backend.ground.progress import Steps
 from backend.ground.timespan import Floats
+from backend.ground.where import HERE, Where
 from backend.scoring.studies.kendall import tau_b
 from backend.scoring.studies.study import Cell, SystemValues
 from backend.scoring.studies.units import chunks, generator_of
@@ -56,7 +57,7 @@ def stability(
     trials: int = TRIALS,
     subset_pairs: SubsetPairs = "disjoint",
     seed: int = 0,
-    jobs: int = 1,
+    where: Where = HERE,
     progress: Steps | None = None,
 ) -> list[dict[str, Cell]]:
     """Mean and variance (ddof 0) of a measure's tau-b with itself: one row for each measure and size.
@@ -70,7 +71,7 @@ def stability(
         for size in sizes
         for number, count in enumerate(chunks(trials, step))
     ]
-    found = run_units(self_agreement, table.values, units, jobs=jobs, progress=progress)
+    found = run_units(self_agreement, table.values, units, where, progress=progress)
     rows: list[dict[str, Cell]] = []
     for size in sizes:
         here = [n for n, unit in enumerate(units) if unit.size == size]

@@ -11,7 +11,8 @@ from axe import passes_axe
 from backend.media.cut import cut
 from backend.media.jobs import ClipForm, Profile
 from hands import pair_on_show, player, press, saved
-from player_harness import FakeDesk, make_clip
+from player_harness import FakeDesk, make_clip, serving
+from support import free_port
 
 pytestmark = pytest.mark.browser
 Open = Callable[..., Page]
@@ -28,6 +29,27 @@ class TestClips:
         saved(page)
         assert [report["pair"] for report in desk.reports] == ["p001", "p003"]
         assert desk.grades() == {"p002": 1, "p004": 2}
+
+    def test_clips_come_from_a_bucket_that_allows_no_other_origin(
+        self, desk: FakeDesk, clips: list[Path], open_page: Open
+    ) -> None:
+        with serving(FakeDesk(clips)) as elsewhere:
+            desk.bucket = f"{elsewhere}/clips"
+            page = open_page()
+            for key in "1234":
+                pair_on_show(page)
+                press(page, key)
+            saved(page)
+        assert (desk.reports, list(desk.grades().values())) == ([], [1, 2, 3, 4])
+
+    def test_a_bucket_that_this_browser_cannot_reach_breaks_no_clip(self, desk: FakeDesk, open_page: Open) -> None:
+        desk.bucket = f"http://127.0.0.1:{free_port()}"  # nobody listens
+        page = open_page()
+        for key in "123":
+            pair_on_show(page)
+            press(page, key)
+        saved(page)
+        assert (desk.reports, list(desk.grades().values())) == ([], [1, 2, 3])
 
     def test_an_outage_is_not_blamed_on_a_clip(self, desk: FakeDesk, open_page: Open) -> None:
         desk.answer_with = 503

@@ -1,5 +1,6 @@
 """Candidates by what is to be seen: real videos of plain colours, and a model that knows colours by name."""
 
+import os
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -11,10 +12,15 @@ from backend import api
 from backend.api import pipeline
 from backend.campaign.candidates.visual import of_span
 from backend.campaign.moments.model import ByWindows
+from backend.campaign.pools.looking import keep_frames
 from backend.encoders.emscore import SentenceVectors
 from backend.ground.errors import EncoderUnavailable, ProjectError
+from backend.ground.where import HERE, Where
+from backend.media.content import sha256_of
+from backend.media.frames import frames_at
 from numbered_videos import Picture, write_source
 from support import NOW
+from units import Brightness
 
 COLOURS = {"red": (220, 20, 20), "green": (20, 220, 20), "blue": (20, 20, 220)}
 VIDEOS = {"one": ("red", "green", "blue"), "two": ("green", "green", "red")}  # two seconds of each, at 10 frames/s
@@ -118,3 +124,16 @@ def test_a_span_is_the_mean_of_the_frames_that_it_shows(start_s: float, end_s: f
     np.testing.assert_allclose(
         of_span(frames, start_s, end_s), mean_by_hand(frames, instants, start_s, end_s), atol=1e-6
     )
+
+
+def test_frames_are_encoded_where_the_model_says(project: api.Project, tmp_path: Path) -> None:
+    videos = sorted((tmp_path / "videos").iterdir())
+    kept = {}
+    for name, where in (("here", HERE), ("cores", Where(2))):
+        keep_frames(Brightness(where), [*videos, tmp_path / "gone.mp4"], tmp_path / name, per_s=2.0)  # type: ignore[arg-type]
+        kept[name] = {path.stem: np.load(path) for path in (tmp_path / name).glob("*.npy")}
+    assert kept["here"] == {}, "whoever asks for them does it"
+    for video in videos:
+        means = [picture.mean() for picture in frames_at(video, 2.0)]
+        np.testing.assert_array_equal(kept["cores"][sha256_of(video)], means)
+    assert not (tmp_path / "cores" / f"by-{os.getpid()}").exists()

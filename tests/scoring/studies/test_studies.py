@@ -3,9 +3,11 @@
 import itertools
 import statistics
 
+import msgspec
 import numpy as np
 import pytest
 
+from backend.ground.where import HERE, Where
 from backend.scoring.files.entries import parse_run_mapping, parse_truth_mapping
 from backend.scoring.presets import settle
 from backend.scoring.studies import kendall, noise, selection, stability, theory
@@ -89,7 +91,7 @@ def test_all_queries_twice_agree_perfectly() -> None:
 def test_stability_does_not_depend_on_the_number_of_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stability, "_CELLS", 10 * QUERIES)
     alone = stability.stability(TABLE, [3, 8], trials=55, seed=4)
-    shared_out = stability.stability(TABLE, [3, 8], trials=55, seed=4, jobs=2)
+    shared_out = stability.stability(TABLE, [3, 8], trials=55, seed=4, where=Where(2))
     assert alone == shared_out
     assert alone != stability.stability(TABLE, [3, 8], trials=55, seed=5)
 
@@ -221,7 +223,25 @@ def test_the_median_iou_of_exp_length_is_the_iou_of_the_median_length() -> None:
 def test_label_noise_does_not_depend_on_the_number_of_jobs() -> None:
     inputs, table = noise_inputs()
     models = [noise.NoiseModel("exp_length", 1.0)]
-    assert noise.label_noise(inputs, table, models, sets=4) == noise.label_noise(inputs, table, models, sets=4, jobs=2)
+    assert noise.label_noise(inputs, table, models, sets=4) == noise.label_noise(
+        inputs, table, models, sets=4, where=Where(2)
+    )
+
+
+def test_studies_are_the_same_on_a_cluster(on_cluster: Where, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stability, "_CELLS", 10 * QUERIES)
+    inputs, table = noise_inputs()
+    models = [noise.NoiseModel("exp_length", 1.0)]
+    here, there = (
+        msgspec.json.encode(
+            [
+                stability.stability(TABLE, [3, 8], trials=55, seed=4, where=where),
+                noise.label_noise(inputs, table, models, sets=4, where=where),
+            ]
+        )
+        for where in (HERE, on_cluster)
+    )
+    assert here == there
 
 
 def test_a_moment_beyond_its_videos_known_end_keeps_its_own() -> None:

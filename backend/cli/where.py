@@ -1,0 +1,67 @@
+"""Options of a command that does many independent pieces of work."""
+
+import os
+from pathlib import Path
+from typing import Annotated, TypeVar
+
+import typer
+
+from backend.ground.addresses import Place
+from backend.ground.where import Where
+
+Jobs = Annotated[
+    int | None,
+    typer.Option(
+        "--jobs",
+        metavar="N",
+        min=1,
+        help="Processes, all cores unless told; the results are the same.",
+        show_default=False,
+    ),
+]
+EncodingJobs = Annotated[
+    int | None,
+    typer.Option(
+        "--jobs",
+        metavar="N",
+        min=1,
+        help="Processes that encode, each with its own model; one unless told, which computes on all cores.",
+        show_default=False,
+    ),
+]
+ScoringJobs = Annotated[
+    int | None,
+    typer.Option(
+        "--jobs",
+        metavar="N",
+        min=1,
+        help="Processes that read and score runs; one unless told, which is sooner for few or small ones.",
+        show_default=False,
+    ),
+]
+Cluster = Annotated[
+    str | None,
+    typer.Option(
+        "--cluster", metavar="ADDRESS", help="Work on the Dask cluster whose scheduler is at tcp://HOST:PORT, instead."
+    ),
+]
+
+
+Lies = TypeVar("Lies", Path, Place)
+
+
+def whole(place: Lies, cluster: str | None) -> Lies:
+    """A place as all machines of a cluster find it; here, as it was given."""
+    return place.absolute() if isinstance(place, Path) and cluster is not None else place
+
+
+def where(jobs: int | None, cluster: str | None, *, usual: int | None = None) -> Where:
+    """Where the pieces are done that somebody asked for with these options; `usual` processes, or one a core."""
+    if jobs is not None and cluster is not None:
+        raise typer.BadParameter("a cluster has its own processes; leave one of the two out", param_hint="--jobs")
+    return Where(jobs or usual or os.cpu_count() or 1, cluster)
+
+
+def where_told(jobs: int | None, cluster: str | None) -> Where | None:
+    """The same; None where nobody asked, and the work knows best."""
+    return None if jobs is None and cluster is None else where(jobs, cluster)

@@ -1,0 +1,233 @@
+"""Work in other processes: many units at once, one long act, or a pool that somebody feeds.
+
+The processes of this machine are loky's. They start clean, whatever the main module is, and end with whoever started
+them. A spawned process of Python's own runs its parent's main module again: the whole command line, or, where Streamlit
+has installed the app's script as the main module of the server, the page that somebody looks at. And a worker whose
+parent is killed waits for work for ever, because it holds the other end of its own queue.
+"""
+
+import os
+import re
+import signal
+import threading
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
+from contextlib import closing
+from functools import cache, partial
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from backend.ground.errors import WorkerLost
+from backend.ground.progress import Steps
+from backend.ground.where import HERE, Crew, Where, WorkerDied
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+
+Shared = TypeVar("Shared")
+Unit = TypeVar("Unit")
+Result = TypeVar("Result")
+
+TRIES = 3
+"""How often a unit is begun whose process dies, the later times with nothing beside it."""
+_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+
+_work: Callable[[Any], Any]
+"""What the units of this process are given to."""
+
+
+def pool(processes: int, initializer: Callable[..., object] | None = None, initargs: tuple[Any, ...] = ()) -> Executor:
+    """A pool of new processes; a fork would copy locks (of threads, bars, BLAS) in whatever state they are.
+
+    Ctrl-C, which reaches all processes of a terminal, is left to the one that made the pool. Several processes share
+    the cores: each computes with its part of them, unless the environment says how many threads there are.
+    """
+    from loky import ProcessPoolExecutor  # who works in one process does without
+
+    threads = str(max(1, (os.cpu_count() or 1) // processes))
+    env = {name: threads for name in _THREADS if processes > 1 and name not in os.environ}
+    arguments = (_life_line()[0], initializer, initargs)
+    made: Executor = ProcessPoolExecutor(processes, initializer=_begin, initargs=arguments, env=env)
+    return made
+
+
+def alone(work: Callable[..., Result], *arguments: object) -> Future[Result]:
+    """Begin one long act in a process of its own, which ends with it, and return at once."""
+    workers = pool(1)
+    future = workers.submit(work, *arguments)
+    workers.shutdown(wait=False)
+    return future
+
+
+def run_units(
+    work: Callable[[Shared, Unit], Result],
+    shared: Shared,
+    units: Sequence[Unit],
+    where: Where = HERE,
+    *,
+    called: Callable[[Unit], str] = str,
+    sees: Collection[Path] = (),
+    fills: Collection[Path] = (),
+    progress: Steps | None = None,
+) -> list[Result]:
+    """`[work(shared, unit) for unit in units]`, wherever that is done; see `each_unit`.
+
+    The results come in the order of the units; of several failures the first one that happens is raised.
+
+    Args:
+        work: a function of a module, so that other processes can import it.
+        shared: what all units read; it is sent to each process once.
+        units: small descriptions of the work.
+        where: in this process, in several, or on a cluster.
+        called: what a unit is called where its process died.
+        sees: files and folders that units read, which the machines of a cluster have to share.
+        fills: folders that units write into, the same.
+        progress: called with (units done, all).
+    """
+    report = progress or (lambda done, total: None)
+    if where.cluster is None:
+        where = Where(max(1, min(where.jobs, len(units))))
+    results: dict[int, Result] = {}
+    with closing(each_unit(work, shared, units, where, called=called, sees=sees, fills=fills)) as done:
+        for number, result in done:
+            results[number] = result
+            report(len(results), len(units))
+    return [results[number] for number in range(len(units))]
+
+
+def each_unit(
+    work: Callable[[Shared, Unit], Result],
+    shared: Shared,
+    units: Iterable[Unit],
+    where: Where = HERE,
+    *,
+    called: Callable[[Unit], str] = str,
+    sees: Collection[Path] = (),
+    fills: Collection[Path] = (),
+) -> Generator[tuple[int, Result], None, None]:
+    """The number of a unit and its result, as they are done; later units are asked for as earlier ones are done.
+
+    After a failure or Ctrl-C nothing more is begun; units under way on this machine are waited for.
+
+    Raises:
+        WorkerLost: a unit's process died each of `TRIES` times.
+        ClusterUnavailable: the cluster, or a file on it, is not there.
+    """
+    if where.cluster is None and where.jobs == 1:
+        for number, unit in enumerate(units):
+            yield number, work(shared, unit)
+        return
+    crew: Crew[Unit, Result]
+    if where.cluster is None:
+        crew = _Processes(where.jobs, work, shared)
+    else:
+        from backend.ground.cluster import ClusterCrew  # Dask
+
+        crew = ClusterCrew(where.cluster, work, shared, sees, fills)
+    try:
+        yield from _dealt(crew, enumerate(units), called)
+    finally:
+        crew.close()
+
+
+def _dealt(
+    crew: Crew[Unit, Result], units: Iterator[tuple[int, Unit]], called: Callable[[Unit], str]
+) -> Iterator[tuple[int, Result]]:
+    running: dict[Any, tuple[int, Unit]] = {}
+    suspects: list[tuple[int, Unit]] = []
+    while True:
+        if not suspects:
+            running |= {crew.submit(one[1]): one for one in islice(units, max(0, crew.at_once - len(running)))}
+        if not running and not suspects:
+            return
+        if not running:
+            # Any of those beside it may have taken the memory, or the process: now it is seen which does.
+            yield from ((number, _again(crew, unit, called)) for number, unit in suspects)
+            suspects = []
+            continue
+        for future in crew.finished(running):
+            number, unit = running.pop(future)
+            try:
+                result = crew.result(future)
+            except WorkerDied:
+                suspects.append((number, unit))
+            else:
+                yield number, result
+
+
+def _again(crew: Crew[Unit, Result], unit: Unit, called: Callable[[Unit], str]) -> Result:
+    for tries in range(2, TRIES + 1):
+        future = crew.submit(unit)
+        while not crew.finished([future]):
+            pass
+        try:
+            return crew.result(future)
+        except WorkerDied as died:
+            if tries == TRIES:
+                raise WorkerLost(
+                    f"{called(unit)}: the process that worked on it died {TRIES} times, at last with nothing beside it "
+                    f"({died}). It needs more memory than there is, or it makes a library fail; the rest can be done "
+                    "without it"
+                ) from died
+    raise AssertionError("TRIES is at least 2")
+
+
+class _Processes(Generic[Unit, Result]):
+    """Processes of this machine; where one dies loky gives up all of them, and others take their place."""
+
+    def __init__(self, processes: int, work: Callable[[Any, Unit], Result], shared: object) -> None:
+        self._new = partial(pool, processes, _take_work, (work, shared))
+        self._pool = self._new()
+        self.at_once = processes + 1
+
+    def submit(self, unit: Unit) -> Future[Result]:
+        try:
+            return self._pool.submit(_one, unit)
+        except BrokenExecutor:
+            self._pool.shutdown()
+            self._pool = self._new()
+            return self._pool.submit(_one, unit)
+
+    def finished(self, futures: Collection[Future[Result]]) -> set[Future[Result]]:
+        return wait(futures, return_when=FIRST_COMPLETED).done
+
+    def result(self, future: Future[Result]) -> Result:
+        try:
+            return future.result()
+        except BrokenExecutor as error:
+            codes = re.search(r"are \{(.*)\}", str(error))
+            raise WorkerDied(codes[1] if codes else str(error)) from error
+
+    def close(self) -> None:
+        self._pool.shutdown()
+
+
+def _take_work(work: Callable[[Any, Any], Any], shared: object) -> None:
+    global _work
+    _work = partial(work, shared)
+
+
+def _one(unit: object) -> Any:
+    return _work(unit)
+
+
+@cache
+def _life_line() -> "tuple[Connection, Connection]":
+    """A pipe into which nobody writes: its other end closes when this process ends, however it ends."""
+    from multiprocessing import Pipe
+
+    return Pipe(duplex=False)
+
+
+def _begin(line: "Connection", initializer: Callable[..., object] | None, initargs: tuple[Any, ...]) -> None:
+    """Runs in a worker when it starts."""
+
+    def leave_with_it() -> None:
+        line.poll(None)
+        os._exit(1)
+
+    threading.Thread(target=leave_with_it, daemon=True).start()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if initializer is not None:
+        initializer(*initargs)

@@ -1,0 +1,177 @@
+"""Clips in a bucket that several front ends share: what one of them has cut, no other cuts again.
+
+Each front end keeps its folder: the bucket is asked where the folder has no clip, and is given what was cut. A bucket
+that is away costs no more than the cutting: it is noted for the lead, and left alone for a while.
+"""
+
+import os
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from datetime import timedelta
+from enum import StrEnum
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, TypeVar, cast
+
+from backend.ground.errors import StorageUnavailable, VideoUnreadable
+from backend.media.jobs import MEDIA_TYPES, ClipCache, ClipJob, part_of
+from backend.media.storage import store_at, told
+
+if TYPE_CHECKING:
+    from obstore.store import ObjectStore, S3Store
+
+Given = TypeVar("Given")
+
+AWAY_S = 30.0
+"""A bucket that failed is not asked again for so long: people wait for cutting, not for it."""
+_KEPT = "private, max-age=3600"
+"""What browsers that are sent to the bucket do with a clip, like those that have it from a front end."""
+
+
+class Doing(StrEnum):
+    """What a bucket is asked; each fails by itself, because keys may allow one of them alone."""
+
+    READING = "reading"
+    WRITING = "writing"
+
+
+def brought(job: ClipJob, now: float) -> bool:
+    """Whether the bucket had the clip, which lies in its folder then."""
+
+    def bring(store: "ObjectStore", key: str) -> bool:
+        part = part_of(job.path)
+        try:
+            with part.open("wb") as file:
+                for chunk in store.get(key).stream():
+                    file.write(chunk)
+            part.replace(job.path)
+        finally:
+            part.unlink(missing_ok=True)
+        return True
+
+    return _asked(job.cache, job.path.name, Doing.READING, bring, now) or False
+
+
+def has(job: ClipJob, now: float) -> bool:
+    """Whether nobody need cut the clip: it was brought, or lies where browsers are sent."""
+    if job.cache.signed_s:
+        return signed(job, now) is not None
+    return brought(job, now)
+
+
+def stored(job: ClipJob, now: float) -> bool:
+    """Whether the bucket has taken the clip, which lies in its folder."""
+    attributes = {"Content-Type": MEDIA_TYPES[job.path.suffix], "Cache-Control": _KEPT}
+
+    def store(bucket: "ObjectStore", key: str) -> bool:
+        bucket.put(key, job.path, attributes=attributes)
+        return True
+
+    return _asked(job.cache, job.path.name, Doing.WRITING, store, now) or False
+
+
+def signed(job: ClipJob, now: float) -> str | None:
+    """An address at which a browser has the clip from the bucket, for `signed_s`; None where it has to come from here.
+
+    The address holds the bucket, the clip's name, which is a digest, and the signature.
+    """
+
+    def sign(store: "ObjectStore", key: str) -> str:
+        import obstore
+
+        store.head(key)
+        return obstore.sign(cast("S3Store", store), "GET", key, timedelta(seconds=job.cache.signed_s))
+
+    return _asked(job.cache, job.path.name, Doing.READING, sign, now) if job.cache.signed_s else None
+
+
+def lacking(cache: ClipCache, jobs: Iterable[ClipJob], now: float) -> list[ClipJob]:
+    """Which of the clips the bucket has not, by one look at all of it; none where it cannot be asked."""
+
+    def names(store: "ObjectStore", key: str) -> set[str]:
+        return {PurePosixPath(meta["path"]).name for chunk in store.list(prefix=key or None) for meta in chunk}
+
+    held = _asked(cache, "", Doing.READING, names, now)
+    found = [] if held is None else [job for job in jobs if job.path.name not in held]
+    if held is not None and not found:
+        _note(cache, Doing.WRITING).unlink(missing_ok=True)  # whatever it said: nothing lies here alone
+    return found
+
+
+def look(cache: ClipCache, now: float) -> None:
+    """Ask the bucket now, whenever it failed last; `troubles` tells what came of it."""
+    _note(cache, Doing.READING).unlink(missing_ok=True)
+    _asked(
+        cache, "", Doing.READING, lambda store, key: next(iter(store.list(prefix=key or None)), None), now, at_once=True
+    )
+
+
+def troubles(cache: ClipCache) -> list[str]:
+    """What a lead should know of the bucket, as it was asked last; asks nothing."""
+    if cache.bucket is None:
+        return []
+    found = []
+    for doing, meaning in _MEANINGS.items():
+        with suppress(FileNotFoundError):
+            found.append(f"{_note(cache, doing).read_text(encoding='utf-8')} {meaning}")
+    return found
+
+
+_DONE = {Doing.READING: "read", Doing.WRITING: "written"}
+_MEANINGS = {
+    Doing.READING: "Until it can be read, each front end cuts its own clips; nobody waits longer than for that.",
+    Doing.WRITING: (
+        "Clips that were cut meanwhile lie only in the folder of the front end that cut them; `reelrank clips DIR` "
+        "takes them there once it may be written."
+    ),
+}
+
+
+def _asked(
+    cache: ClipCache,
+    name: str,
+    doing: Doing,
+    ask: Callable[["ObjectStore", str], Given],
+    now: float,
+    *,
+    at_once: bool = False,
+) -> Given | None:
+    """What `ask` gives for the key of `name`; None where nothing lies there, or no bucket can be asked."""
+    if cache.bucket is None or (not at_once and _is_away(cache, now)):
+        return None
+    try:
+        with told(cache.bucket, _DONE[doing]):
+            found = ask(store_at(cache.bucket.root, hurried=True), cache.bucket.joined(name).key)
+    except VideoUnreadable:
+        if doing is Doing.READING and name:
+            _note(cache, doing).unlink(missing_ok=True)  # it has answered: that clip is not there
+        else:
+            _write(cache, doing, f"There is no bucket {cache.bucket.root}.", now)
+        return None
+    except StorageUnavailable as error:
+        _write(cache, doing, f"{error}.", now)
+        return None
+    _note(cache, doing).unlink(missing_ok=True)
+    return found
+
+
+def _is_away(cache: ClipCache, now: float) -> bool:
+    for doing in Doing:
+        with suppress(FileNotFoundError):
+            if abs(now - _note(cache, doing).stat().st_mtime) < AWAY_S:  # clocks may be set back
+                return True
+    return False
+
+
+def _note(cache: ClipCache, doing: Doing) -> Path:
+    """Beside the folder of clips, which holds clips alone: all processes of a front end read it."""
+    return cache.folder.with_name(f"{cache.folder.name}-bucket-{doing}.txt")
+
+
+def _write(cache: ClipCache, doing: Doing, message: str, now: float) -> None:
+    note = _note(cache, doing)
+    part = part_of(note)
+    with suppress(OSError):  # a full disk is told elsewhere
+        note.parent.mkdir(parents=True, exist_ok=True)
+        part.write_text(message, encoding="utf-8")
+        os.utime(part, (now, now))
+        part.replace(note)
