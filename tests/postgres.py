@@ -3,8 +3,10 @@
 import itertools
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
+import time
 from pathlib import Path
 
 import psycopg
@@ -14,6 +16,7 @@ USER = "postgres"
 ENGINES = ("sqlite", "postgresql")
 """What tests of the store and of judging run on."""
 MEMORY = Path("/dev/shm")
+PATIENCE_S = 120.0
 _SETTINGS = (
     *("listen_addresses=", "fsync=off", "full_page_writes=off", "max_connections=300"),
     *("shared_buffers=64MB", "autovacuum=off", "wal_level=minimal", "max_wal_senders=0"),
@@ -30,10 +33,13 @@ def binary(name: str) -> str | None:
 class Cluster:
     """A server with nobody's data, which listens in its folder alone."""
 
-    def __init__(self) -> None:
+    def __init__(self, folder: Path | None = None) -> None:
         # Sockets have short names, and folders of tests are nobody else's.
-        self.folder = Path(tempfile.mkdtemp(prefix="reelrank-", dir=MEMORY if os.access(MEMORY, os.W_OK) else None))
+        memory = MEMORY if os.access(MEMORY, os.W_OK) else None
+        self.folder = folder or Path(tempfile.mkdtemp(prefix="reelrank-", dir=memory))
         self._numbers = itertools.count(1)
+        if folder:  # of another process, which made it
+            return
         if os.getuid() == 0:  # it refuses to be run by the one who may do everything
             shutil.chown(self.folder, USER)
         self._run(
@@ -41,13 +47,29 @@ class Cluster:
         )
 
     def start(self) -> None:
-        """Begin to answer."""
+        """Begin; what was cut short is made whole, and the server answers when this returns."""
         options = " ".join(f"-c {one}" for one in (*_SETTINGS, f"unix_socket_directories={self.folder}"))
         self._run("pg_ctl", "-D", self.folder / "data", "-l", self.folder / "log", "-w", "-o", options, "start")
+        deadline = time.monotonic() + PATIENCE_S
+        while True:  # it may be up, and not yet as whole as it has to be to let anybody in
+            try:
+                return psycopg.connect(self.address("postgres")).close()
+            except psycopg.OperationalError:
+                assert time.monotonic() < deadline, (self.folder / "log").read_text()
+                time.sleep(0.05)
 
     def stop(self, how: str = "fast") -> None:
         """End; `immediate` is as if it were killed."""
         self._run("pg_ctl", "-D", self.folder / "data", "-m", how, "-w", "stop")
+
+    def kill(self) -> None:
+        """End as by `immediate`, at this very moment: no program has to be started first."""
+        noted = self.folder / "data" / "postmaster.pid"
+        os.kill(int(noted.read_text().split()[0]), signal.SIGQUIT)
+        deadline = time.monotonic() + PATIENCE_S
+        while noted.exists():  # it takes its note away last
+            assert time.monotonic() < deadline, (self.folder / "log").read_text()
+            time.sleep(0.005)
 
     def remove(self) -> None:
         """End, and leave nothing."""

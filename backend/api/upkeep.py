@@ -9,13 +9,13 @@ from backend.campaign.project import folder as projects
 from backend.campaign.project import rows as facts
 from backend.campaign.project.folder import Project
 from backend.ground.errors import ProjectError
-from backend.store import connection, upkeep
+from backend.store import connection, dumping, upkeep
 from backend.store.connection import Database
 from backend.store.upkeep import Restored
 
 
 def backup(project: Project, file: Path) -> None:
-    """A consistent, checked copy of the database while people work."""
+    """A consistent, checked copy of the database while people work; one whose name ends with `.dump` by `pg_dump`."""
     upkeep.backup(project.store, file)
 
 
@@ -23,8 +23,13 @@ def restore(folder: Path, file: Path, *, now: float) -> Restored:
     """Put a copy in the place of a project's database, which may be damaged or gone, and keep that beside it.
 
     Raises:
-        ProjectError: the database is in PostgreSQL.
+        ProjectError: the database is in PostgreSQL, or the copy is a dump of one.
     """
+    if file.suffix == dumping.ENDING:
+        raise ProjectError(
+            f"{file} is a dump of PostgreSQL's: make an empty database, run `{dumping.RESTORING}`, and write its "
+            f"address into {folder / projects.SETTINGS_FILE} (database = ...). Nothing was changed."
+        )
     projects.require_file(folder)
     return upkeep.restore(folder / projects.DATABASE_FILE, file, now=now)
 
@@ -35,6 +40,7 @@ def migrate(folder: Path) -> tuple[list[str], Path | None]:
     The batch size of an old `reelrank.toml` goes into the database, where no batch shows another one.
     """
     projects.require_file(folder)
+    projects.require_database(folder)
     size = projects.old_batch_size(folder)
 
     def derive(db: Database) -> None:
@@ -65,15 +71,17 @@ def move(folder: Path, target: str, *, now: float) -> tuple[dict[str, int], Path
     path, address = folder / projects.DATABASE_FILE, projects.database_address(folder)
     if target == "file":
         if not address:
+            projects.require_database(folder)
             raise ProjectError(f"{folder} has its database in {path.name} already: there is nothing to move")
         projects.open_project(folder).store.close()  # says in words what keeps it from being opened
         from backend.store import moving
 
         return moving.into_file(address, path, lambda: projects.set_database(folder, "")), None
-    if address:
-        raise ProjectError(f"{folder} has its database at an address already: move it into its file first")
-    projects.open_project(folder).store.close()  # refuses what is no project, or not of this schema
-    projects.require_address(folder, target)
+    projects.require_address("the address", target)
+    projects.require_elsewhere(folder, target)
+    projects.require_database(folder)
+    connection.open_store(path).close()  # refuses what is no project, or not of this schema
+    projects.read_settings(folder)
     with connection.driver():
         from backend.store import moving
     return moving.into_postgresql(path, target, lambda: projects.set_database(folder, target), now=now)

@@ -25,6 +25,8 @@ def backup(
 ) -> None:
     """Copy the database consistently while people work.
 
+    A file that ends with .dump is made by pg_dump, of a database in PostgreSQL.
+
     Example: reelrank backup my-project backups/monday.db
     """
     api.backup(api.open_project(folder), file)
@@ -79,7 +81,7 @@ def move(
     rows, kept = api.move(folder, target, now=now())
     say(f"{sum(rows.values()):,} rows of {len(rows)} tables are where they should be, each compared.")
     if kept:
-        say(f"reelrank.toml names the address. The file that was the database is kept in {kept}.")
+        say(f"reelrank.toml names the address, without a password. The file that was the database is kept in {kept}.")
     else:
         say("The tables at the address are as they were: drop that database when you are sure.")
 

@@ -37,6 +37,9 @@ class Store(Protocol):
     def copy_to(self, part: Path) -> None:
         """Everything as it is at this instant, into a new file of SQLite's."""
 
+    def dump_to(self, part: Path) -> None:
+        """The same as the engine's own tools keep it; refused where it has no such form."""
+
     def writing(self) -> AbstractContextManager[Database]:
         """See `writing`."""
 

@@ -7,9 +7,10 @@ from psycopg import sql
 
 from backend.ground.errors import ProjectError
 from backend.store import sqlite
+from backend.store.address import shown
 from backend.store.definitions import table_names, tables, the_rest
 from backend.store.engine import SqliteDatabase
-from backend.store.postgresql import PostgresConnection, PostgresStore, shown
+from backend.store.postgresql import PostgresConnection, PostgresStore
 from backend.store.values import Raw
 
 

@@ -5,50 +5,62 @@ by place and by name. One writer at a time, as there: whoever begins to write wa
 ends with the transaction; whatever holds because writers queue holds here too, however many servers there are.
 """
 
-import re
 import sqlite3
 import threading
+import time
 from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager, closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from pathlib import Path
 
 import psycopg
-from psycopg import ClientCursor
+from psycopg.conninfo import conninfo_to_dict
 from psycopg.pq import TransactionStatus
 from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
-from backend.ground.errors import ProjectError, SchemaOutOfDate, StoreUnavailable
+from backend.ground.errors import InputError, ProjectError, SchemaOutOfDate, StoreUnavailable
 from backend.store import sqlite
+from backend.store.address import shown, without_password
 from backend.store.definitions import parts, table_names
 from backend.store.dialect import translated
+from backend.store.dumping import dump
 from backend.store.engine import Cursor, Database, Parameters, SqliteDatabase
+from backend.store.postgresql_checks import dangling, differences
 from backend.store.schema import migrations
-from backend.store.values import Raw, configure, named_rows
+from backend.store.values import Raw, configure, cursor_for, named_rows
 
 WRITER = 0x5265656C
 """The advisory lock that writers queue for."""
 CONNECTIONS = 20
 """At most so many of one process; who comes then waits for a turn."""
 WAIT_S = 30.0
+GONE_S = 2.0
+"""For how long connections that were closed may still be counted by the server."""
+OTHERS = """
+  SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
+    AND backend_type = 'client backend'
+"""
+RETRY_S = 1.0
+"""So often a way to the server is looked for while somebody waits for it."""
 BEGIN_WRITING = ("BEGIN", f"SELECT pg_advisory_xact_lock({WRITER})")
 # Read committed: a snapshot taken before the lock was had would be of the time before the last writer.
 BEGIN_READING = ("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",)
 LEVEL = "SELECT name FROM _sqlite_migrations ORDER BY id"
-THINGS = """
-  SELECT 'table', tablename FROM pg_catalog.pg_tables WHERE schemaname = 'public'
-  UNION ALL SELECT 'view', viewname FROM pg_catalog.pg_views WHERE schemaname = 'public'
-  UNION ALL SELECT 'trigger', tgname FROM pg_catalog.pg_trigger WHERE NOT tgisinternal
-  UNION ALL SELECT 'index', c.relname FROM pg_catalog.pg_class c
-    JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE c.relkind = 'i' AND n.nspname = 'public'
-    AND NOT EXISTS (SELECT 1 FROM pg_catalog.pg_constraint k WHERE k.conindid = c.oid)
-"""
 
 
 class PostgresStore:
     """The database of one project at an address; threads of this process share its connections."""
 
     def __init__(self, address: str) -> None:
+        """Nothing is asked of the server yet.
+
+        Raises:
+            InputError: the address has a part that PostgreSQL does not know.
+        """
         self.address = address
+        try:
+            self._password = str(conninfo_to_dict(address).get("password") or "")
+        except psycopg.ProgrammingError as error:
+            raise InputError.single("the address of the database", f"{shown(address)} is not read: {error}") from None
         self.conn = PostgresConnection(self)
         self._own = threading.local()
         self._opening = threading.Lock()
@@ -106,10 +118,9 @@ class PostgresStore:
         """Connections to the database beside those of this process."""
         self.close()
         with self.told(), psycopg.connect(self.address, autocommit=True) as own:
-            found = own.execute(
-                "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() "
-                "AND backend_type = 'client backend'"
-            ).fetchone()
+            until = time.monotonic() + GONE_S
+            while (found := own.execute(OTHERS).fetchone()) and found[0] and time.monotonic() < until:
+                time.sleep(GONE_S / 40)  # ours that were closed just now leave the server a moment later
         return int(found[0]) if found else 0
 
     def damaged_pages(self) -> list[str]:
@@ -117,16 +128,14 @@ class PostgresStore:
         return []
 
     def dangling(self) -> list[str]:
-        """Nothing: references are checked whenever a row is written, and cannot be switched off."""
-        return []
+        """Rows that point to rows which do not exist."""
+        with self.told(), self.one() as raw:
+            return dangling(raw)
 
     def schema_differences(self) -> list[str]:
         """Tables, indexes, triggers and views that are not as the migrations make them."""
-        with closing(sqlite.fresh()) as made:
-            wanted = {(kind, name) for kind, name, _ in sqlite.schema(made)}
         with self.told(), self.one() as raw:
-            there = {(row[0], row[1]) for row in raw.execute(THINGS)}
-        return sorted(f"{kind} {name}" for kind, name in wanted ^ there)
+            return differences(raw)
 
     def copy_to(self, part: Path) -> None:
         """Everything as it is at this instant, into a new file of SQLite's."""
@@ -146,6 +155,10 @@ class PostgresStore:
                         f'INSERT INTO "{name}" ({quoted}) VALUES ({", ".join("?" * len(columns))})', rows
                     )
             target.conn.commit()
+
+    def dump_to(self, part: Path) -> None:
+        """Everything as it is at this instant, as `pg_dump` writes it."""
+        dump(self.address, part)
 
     def close(self) -> None:
         """End the connections of this process that nobody uses; those in use go on, new ones come when needed."""
@@ -189,10 +202,14 @@ class PostgresStore:
         except psycopg.IntegrityError as error:
             raise sqlite3.IntegrityError(str(error)) from error
         except (psycopg.OperationalError, psycopg.InterfaceError, PoolTimeout) as error:
+            said = str(error).splitlines()[0]
+            if self._password:
+                said = said.replace(self._password, "***")
+            secret = ", and that PGPASSWORD, ~/.pgpass or the address have the right password"
             raise StoreUnavailable(
-                f"The database {shown(self.address)} cannot be used ({str(error).splitlines()[0]}): see that its "
-                "server runs and can be reached. Then try again; what was saved before is still there, what was to be "
-                "saved now is not."
+                f"The database {self.place} cannot be used ({said}): see that its server runs and can be "
+                f"reached{secret if 'password' in said else ''}. Then try again; what was saved before is still "
+                "there, what was to be saved now is not."
             ) from error
 
     @contextmanager
@@ -214,15 +231,28 @@ class PostgresStore:
             if self._pool is None:
                 self._pool = ConnectionPool(
                     self.address,
-                    kwargs={"autocommit": True, "cursor_factory": ClientCursor, "row_factory": named_rows},
+                    kwargs={"autocommit": True, "row_factory": named_rows},
                     min_size=0,
                     max_size=CONNECTIONS,
                     timeout=WAIT_S,
+                    reconnect_timeout=RETRY_S,
+                    reconnect_failed=_again,
                     open=True,
                     configure=configure,
                     check=ConnectionPool.check_connection,
                 )
             return self._pool
+
+
+def _again(pool: "ConnectionPool[Raw]") -> None:
+    """Look for a way to the server anew, if anybody waits for one.
+
+    Left to itself the pool tries after 1, 2, 4, ... seconds: a server that was away for two minutes and is back would
+    not be found for two more. A request is what makes it begin again at once.
+    """
+    if pool.get_stats()["requests_waiting"]:
+        with suppress(PoolTimeout, PoolClosed):
+            pool.putconn(pool.getconn(timeout=0.001))
 
 
 class PostgresConnection:
@@ -239,7 +269,7 @@ class PostgresConnection:
     def execute(self, statement: str, parameters: Parameters = (), /) -> Cursor:
         """Run one statement; its rows are here when it returns."""
         with self._store.told(), self._store.one() as raw:
-            return raw.execute(translated(statement).encode(), parameters)
+            return cursor_for(raw, parameters).execute(translated(statement).encode(), parameters)
 
     def executemany(self, statement: str, parameters: Iterable[Parameters], /) -> Cursor:
         """Run one statement for each of these; `rowcount` counts the rows of all."""
@@ -262,8 +292,8 @@ def open_store(address: str, folder: Path) -> PostgresStore:
     try:
         if not store.has_project:
             raise ProjectError(
-                f"{shown(address)} has no project: run `reelrank init {folder}` to begin one there, or `reelrank move "
-                f"{folder} {shown(address)}` to bring one there"
+                f"{shown(address)} has no project: see that it is the address you mean. `reelrank init` begins a "
+                f"project there in a new folder, `reelrank move {folder} {without_password(address)}` brings one there"
             )
         applied = {str(row[0]) for row in store.conn.execute(LEVEL)}
         known = {migration.name for migration in migrations._migrations}
@@ -282,12 +312,3 @@ def open_store(address: str, folder: Path) -> PostgresStore:
         store.close()
         raise
     return store
-
-
-def shown(address: str) -> str:
-    """An address without its password.
-
-    >>> shown("postgresql://reelrank:secret@db.lab/campaign")
-    'postgresql://reelrank:***@db.lab/campaign'
-    """
-    return re.sub(r"(://[^:/@]*):[^@]*@", r"\1:***@", address)

@@ -89,12 +89,16 @@ class SqliteStore:
     def schema_differences(self) -> list[str]:
         """Tables, indexes, triggers and views that are not as the migrations make them."""
         with closing(fresh()) as made:
-            return sorted(" ".join(thing[:2]) for thing in schema(self.db) ^ schema(made))
+            return sorted({" ".join(thing[:2]) for thing in schema(self.db) ^ schema(made)})
 
     def copy_to(self, part: Path) -> None:
         """All pages as they are at this instant into a new file."""
         with closing(sqlite3.connect(part)) as made:
             self.db.conn.backup(made)
+
+    def dump_to(self, part: Path) -> None:
+        """Refused: its file is the form that it is kept in."""
+        raise ProjectError(f"{part.name} would be a dump of PostgreSQL's, and {self.path} is a file: name a FILE.db")
 
     @contextmanager
     def writing(self) -> Iterator[Database]:

@@ -16,6 +16,7 @@ from pathlib import Path
 from backend.ground.errors import ProjectError, SchemaOutOfDate, StoreUnavailable
 from backend.store import events
 from backend.store.connection import Store
+from backend.store.dumping import ENDING
 from backend.store.engine import Database, SqliteDatabase
 from backend.store.events import EventKind
 from backend.store.files import COMPANIONS, arriving, beside, copy, damage_of, fold, free, sync
@@ -47,13 +48,20 @@ class Restored:
 def backup(store: Store, target: Path) -> None:
     """A consistent, checked copy of the live database, made while people go on working.
 
+    Args:
+        store: the database.
+        target: a file of SQLite's, whatever the engine; or, if its name ends with `.dump`, what `pg_dump` writes.
+
     Raises:
         ProjectError: `target` exists already (a backup never overwrites), cannot be written, or the database is
-            damaged. Nothing is left behind.
+            damaged, or has no dumps. Nothing is left behind.
+        StoreUnavailable: the database cannot be reached, or `pg_dump` is not here.
     """
     if target.exists():
         raise ProjectError(f"{target} exists already: a backup never overwrites a file")
     with arriving(target) as part:
+        if target.suffix == ENDING:
+            return store.dump_to(part)
         store.copy_to(part)
         fold(part)
         if wrong := damage_of(part):
@@ -72,7 +80,7 @@ class Backup:
 def backups(folder: Path) -> list[Backup]:
     """The copies in a folder, the newest first; none where there is no such folder."""
     found = []
-    for file in folder.glob("*.db"):
+    for file in (*folder.glob("*.db"), *folder.glob(f"*{ENDING}")):
         with suppress(FileNotFoundError):  # somebody may be clearing it up
             stat = file.stat()
             found.append(Backup(file, stat.st_mtime, stat.st_size / 1e6))

@@ -19,6 +19,7 @@ from app_server import AppServer
 from backend import api
 from backend.campaign.judging.model import DeskState
 from backend.campaign.serving.model import WorkOutcome, WorkState
+from postgres import ENGINES, Cluster
 from support import free_port
 
 _, _, PASSWORD = api.demo_people()
@@ -58,10 +59,18 @@ class Visitor:
         return counts
 
 
-@pytest.fixture(scope="module")
-def project(demo: Callable[..., Path], tmp_path_factory: pytest.TempPathFactory) -> api.Project:
-    """One for all tests of this file; each takes people of its own."""
-    return api.open_project(demo(tmp_path_factory.mktemp("two") / "project"))
+@pytest.fixture(scope="module", params=ENGINES)
+def project(
+    demo: Callable[..., Path], tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
+) -> Iterator[api.Project]:
+    """One for all tests of an engine; each takes people of its own."""
+    folder = demo(tmp_path_factory.mktemp("two") / "project")
+    if request.param == "postgresql":
+        cluster: Cluster = request.getfixturevalue("cluster")
+        api.move(folder, cluster.address(cluster.new()), now=time.time())
+    project = api.open_project(folder)
+    yield project
+    project.store.close()
 
 
 @pytest.fixture(scope="module")

@@ -1,9 +1,12 @@
-"""A writing process that is killed again and again: `crash_worker.py FOLDER KILLS SEED`, for test_crash.py.
+"""A writing process that is killed again and again: `crash_worker.py FOLDER KILLS SEED [CLUSTER]`, for test_crash.py.
 
 The parent imports everything once and forks a child for each life. The child does what annotators and a lead do,
 notes every event before it hands it in (`attempts`) and, on disk for good, after the receipt (`receipts`); as a
 browser does, a new life first hands in again what has no receipt. The parent kills it (SIGKILL) while it writes, and
 prints at the end what the child was doing at its deaths.
+
+With the folder of a cluster of PostgreSQL's it is the database's server that is killed, and started anew, under one
+child that goes on as a browser does: what has no receipt is handed in again.
 """
 
 import json
@@ -11,9 +14,9 @@ import mmap
 import os
 import random
 import signal
-import sqlite3
 import sys
 import time
+import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
@@ -25,6 +28,9 @@ from backend.store.connection import Database, Store
 OUTSIDE, OPEN, COMMITTING = 0, 1, 2
 PATIENCE_S = 0.15
 """For how long to wait for a moment worth killing at."""
+STARTED_S = 1.0
+AWAY_S = 60.0
+"""Sooner a front end is at work again after its database is back."""
 
 watched = mmap.mmap(-1, mmap.PAGESIZE)
 """Shared by parent and child: where the child stands with its transaction, and the number of its act."""
@@ -54,7 +60,10 @@ from backend.campaign.judging import assignments, consensus  # noqa: E402
 from backend.campaign.judging.model import GradeEvent, SkipEvent, SkipKind  # noqa: E402
 from backend.campaign.nouns import Role  # noqa: E402
 from backend.campaign.review.model import CaseList  # noqa: E402
+from backend.ground.errors import StoreUnavailable  # noqa: E402
 from backend.ground.ids import PairKey  # noqa: E402
+from backend.store.engine import Connection  # noqa: E402
+from postgres import Cluster  # noqa: E402
 
 for name in api.__all__:
     getattr(api, name)  # here, once, and not in every life
@@ -66,7 +75,7 @@ ORDER = ("start", "send again", *ACTS)
 class Life:
     """One child, from its start to its death."""
 
-    def __init__(self, folder: Path, number: int, seed: int) -> None:
+    def __init__(self, folder: Path, number: int, seed: int, *, patient: bool = False) -> None:
         watched[1] = ORDER.index("start")
         self.chance = random.Random(f"{seed}-{number}")
         self.folder, self.number, self.now = folder, number, 1_790_000_000.0 + 60 * number
@@ -78,13 +87,28 @@ class Life:
         self.receipts = os.open(folder / "receipts", os.O_WRONLY | os.O_APPEND | os.O_CREAT)
         self.last: dict[str, tuple[PairKey, int]] = {}
         self.events = 0
+        self.patient = patient
 
     def run(self) -> None:
-        self.send_again()
+        """Work until somebody ends it."""
+        while True:
+            try:
+                self.send_again()
+                self.act()
+            except StoreUnavailable:
+                if not self.patient:
+                    raise
+
+    def act(self) -> None:
+        """One thing after the other."""
         while True:
             act = self.chance.choices(list(ACTS), list(ACTS.values()))[0]
-            watched[1] = ORDER.index(act)
-            getattr(self, act.replace(" ", "_"))(self.chance.choice(list(self.people)))
+            self.do(act)
+
+    def do(self, act: str) -> None:
+        """One of the acts, by anybody."""
+        watched[1] = ORDER.index(act)
+        getattr(self, act.replace(" ", "_"))(self.chance.choice(list(self.people)))
 
     def send_again(self) -> None:
         """Hand in everything without a receipt, under the key it had."""
@@ -169,15 +193,17 @@ def lines(file: Path) -> list[dict[str, object]]:
     return [json.loads(line) for line in file.read_bytes().splitlines(keepends=True) if line.endswith(b"\n")]
 
 
-def live(folder: Path, number: int, seed: int) -> int:
+def live(folder: Path, number: int, seed: int, *, patient: bool = False) -> int:
     """Fork a child that works until it is killed; its process id."""
     watched[0] = OUTSIDE
     child = os.fork()
     if child == 0:
         try:
-            Life(folder, number, seed).run()
+            Life(folder, number, seed, patient=patient).run()
+        except BaseException:
+            traceback.print_exc()
         finally:
-            os._exit(1)  # it ends by itself only after an error, which is on stderr by now
+            os._exit(1)  # it ends by itself only after an error
     return child
 
 
@@ -187,6 +213,7 @@ def take_aim(chance: random.Random) -> None:
     aim = chance.choice(("any", "write", "write", *ACTS))
     if aim == "any":
         return
+    wait_until(lambda: watched[1] != ORDER.index("start"), STARTED_S, nap_s=0.001)
     if aim in ACTS:
         wait_until(lambda: watched[1] == ORDER.index(aim), PATIENCE_S, nap_s=0.0001)
     if aim != "back up":  # it opens no transaction
@@ -203,13 +230,13 @@ def wait_until(there: Callable[[], bool], seconds: float, nap_s: float = 0) -> N
 
 
 def check(folder: Path) -> None:
-    """The file is intact, and holds what has a receipt."""
-    with closing(sqlite3.connect(folder / "project" / "reelrank.db")) as sql:
-        assert sql.execute("PRAGMA quick_check").fetchall() == [("ok",)]
-        assert not lost(folder, sql)
+    """The database is intact, and holds what has a receipt."""
+    with closing(api.open_project(folder / "project").store) as store:
+        assert not store.damaged_pages()
+        assert not lost(folder, store.db.conn)
 
 
-def lost(folder: Path, sql: sqlite3.Connection) -> set[object]:
+def lost(folder: Path, sql: Connection) -> set[object]:
     """Keys with the receipt "saved" that are in no table."""
     there = {row[0] for row in sql.execute("SELECT event_key FROM judgement UNION ALL SELECT event_key FROM skip")}
     there |= {row[0] for row in sql.execute("SELECT reason FROM adjudication")}
@@ -217,24 +244,57 @@ def lost(folder: Path, sql: sqlite3.Connection) -> set[object]:
     return {line["key"] for line in lines(folder / "receipts") if line["status"] == "saved"} - there - batches
 
 
-def main(folder: Path, kills: int, seed: int) -> None:
+def kill_front_ends(folder: Path, kills: int, seed: int) -> Iterator[tuple[int, int]]:
+    """One life after the other; what `watched` said at each death."""
     chance = random.Random(seed)
-    stood: Counter[str] = Counter()
-    acts: Counter[str] = Counter()
     for number in range(kills):
         child = live(folder, number, seed)
         take_aim(chance)
         os.kill(child, signal.SIGKILL)
         _, status = os.waitpid(child, 0)
         assert os.WIFSIGNALED(status), f"life {number} ended by itself"
-        stood[("outside", "open", "committing")[watched[0]]] += 1
-        acts[ORDER[watched[1]]] += 1
-        if number % 20 == 19:
+        yield watched[0], watched[1]
+
+
+def kill_databases(folder: Path, kills: int, seed: int, cluster: Cluster) -> Iterator[tuple[int, int]]:
+    """One life whose database goes away, and comes back, again and again; what `watched` said when it went."""
+    chance = random.Random(seed)
+    child = live(folder, 0, seed, patient=True)
+
+    def told() -> int:
+        assert os.waitpid(child, os.WNOHANG) == (0, 0), "the front end ended by itself"
+        return (folder / "receipts").stat().st_size
+
+    for _ in range(kills):
+        before = told()
+        wait_until(lambda: told() > before, AWAY_S, nap_s=0.01)  # noqa: B023
+        assert told() > before, "the front end did not come back to work"
+        take_aim(chance)
+        stood = watched[0], watched[1]
+        cluster.kill()
+        yield stood
+        cluster.start()
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+
+
+def main(folder: Path, kills: int, seed: int, cluster: Cluster | None) -> None:
+    first = Life(folder, kills, seed)
+    for act in ACTS:  # so that what is remembered of statements is there in every life
+        first.do(act)
+    first.project.store.close()
+    stood: Counter[str] = Counter()
+    acts: Counter[str] = Counter()
+    deaths = kill_databases(folder, kills, seed, cluster) if cluster else kill_front_ends(folder, kills, seed)
+    for number, (where, what) in enumerate(deaths):
+        stood[("outside", "open", "committing")[where]] += 1
+        acts[ORDER[what]] += 1
+        if number % 20 == 19 and not cluster:
             check(folder)
-    Life(folder, kills, seed).send_again()
+    Life(folder, kills + 1, seed).send_again()
     check(folder)
     print(json.dumps({"stood": stood, "acts": acts}))
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]))
+    main(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), Cluster(Path(sys.argv[4])) if sys.argv[4:] else None)

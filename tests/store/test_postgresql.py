@@ -1,7 +1,10 @@
 """A campaign in PostgreSQL: brought there and back row by row, and every list as from the file."""
 
+import os
+import re
 import shutil
 import sqlite3
+import subprocess
 import sys
 import threading
 from collections.abc import Callable
@@ -21,9 +24,11 @@ from backend.ground.errors import InputError, ProjectError, ReelRankError, Store
 from backend.store import creating, postgresql
 from backend.store.connection import writing
 from backend.store.values import Raw
-from postgres import Cluster
+from bench import campaign
+from postgres import Cluster, binary
 from support import NOW, Judging
 
+GUIDE = Path(__file__).parents[2] / "docs" / "operations.md"
 LEFT_OUT = {"encoder_name", "choose_encoder", "build_pools", "look_at_videos"}
 """They ask a model, or read files and no rows."""
 
@@ -98,20 +103,50 @@ def answer(project: api.Project, lead: Person, call: Callable[[api.Project, Pers
 
 
 def test_every_list_is_the_same_and_so_is_a_release(worked: Judging, cluster: Cluster, tmp_path: Path) -> None:
-    first, second, moved = (copied(worked.project, tmp_path / name) for name in ("first", "second", "moved"))
-    api.move(moved, cluster.address(cluster.new()), now=NOW)
-    releases, unfinished = [], ReleaseOptions(unfinished=True)
-    for folder in (first, moved):
-        project = api.open_project(folder)
-        api.export_release(project, api.OPERATOR, folder / "release", unfinished, now=NOW + 100)
-        releases.append({file.name: file.read_bytes() for file in sorted((folder / "release").iterdir())})
+    worked.project.store.close()
+    assert same_on_both(worked.project.folder, cluster, tmp_path / "copies") > 120
+
+
+def test_published_judgements_are_the_same_on_both(shared: Path, cluster: Cluster, tmp_path: Path) -> None:
+    """Who gave which grades is real; words and moments, which are not published with them, are made up."""
+    published = campaign.real_rows(shared / "data" / "tvr_ranking" / "raw_annotation.csv")
+    rows = [row for row in published if row[0] <= 600]
+    campaign.write_raw(rows, tmp_path / "raw.csv")
+    campaign.write_pairs(rows, tmp_path / "pairs.csv")
+    report = campaign.take_in(tmp_path / "project", tmp_path / "raw.csv", tmp_path / "pairs.csv")
+    assert report.rows == len(rows) > 1000
+    project = api.open_project(tmp_path / "project")
+    api.add_person(project, api.OPERATOR, "Lea", Role.LEAD, now=NOW)
+    project.store.close()
+    assert same_on_both(tmp_path / "project", cluster, tmp_path / "copies") > 120
+
+
+def same_on_both(folder: Path, cluster: Cluster, copies: Path) -> int:
+    """A campaign as it is, and moved: counts, a release byte by byte, every list; and moved back, every row.
+
+    Returns:
+        How many lists were compared: those that say the same twice of the same engine.
+    """
+    first, second, moved, back = (Path(shutil.copytree(folder, copies / name)) for name in ("1", "2", "moved", "back"))
+    before = dump(back / "reelrank.db")
+    for project, target in ((moved, cluster.address(cluster.new())), (back, cluster.address(cluster.new()))):
+        api.move(project, target, now=NOW)
+    api.move(back, "file", now=NOW)
+    assert dump(back / "reelrank.db") == before
+    releases, counts, unfinished = [], [], ReleaseOptions(unfinished=True)
+    for one in (first, moved):
+        project = api.open_project(one)
+        counts.append(api.status_counts(project, api.OPERATOR))
+        api.export_release(project, api.OPERATOR, one / "release", unfinished, now=NOW + 100)
+        releases.append({file.name: file.read_bytes() for file in sorted((one / "release").iterdir())})
         project.store.close()
+    assert counts[0] == counts[1]
     assert releases[0] == releases[1]
     assert len(releases[0]) >= 6
     wanted, twice, found = told(first), told(second), told(moved)
     steady = {name for name in wanted if wanted[name] == twice[name]}  # others hold tokens, or the time of day
-    assert len(steady) > 120
     assert {name: found[name] for name in steady} == {name: wanted[name] for name in steady}
+    return len(steady)
 
 
 def test_what_cannot_be_moved_stays_as_it_is(judging: Judging, cluster: Cluster, tmp_path: Path) -> None:
@@ -168,7 +203,7 @@ def test_the_database_keeps_its_rules(judging: Judging, cluster: Cluster, tmp_pa
 def test_a_server_that_dies_loses_nothing_that_was_saved(
     judging: Judging, cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(postgresql, "WAIT_S", 6.0)  # as the pool tries again after 1, 2 and 4 s
+    monkeypatch.setattr(postgresql, "WAIT_S", 2.0)
     folder = copied(judging.project, tmp_path / "moved")
     api.move(folder, cluster.address(cluster.new()), now=NOW)
     project = api.open_project(folder)
@@ -177,14 +212,185 @@ def test_a_server_that_dies_loses_nothing_that_was_saved(
     api.exchange(project, person, [GradeEvent(pairs[0], 3, "before", 900)], [], now=NOW)
     cluster.stop("immediate")
     try:
-        with pytest.raises(StoreUnavailable, match="see that its server runs"):
-            api.exchange(project, person, [GradeEvent(pairs[1], 2, "meanwhile", 900)], [], now=NOW)
+        for _ in range(2):  # however long it is away, whoever comes when it is back is not told to wait
+            with pytest.raises(StoreUnavailable, match="see that its server runs"):
+                api.exchange(project, person, [GradeEvent(pairs[1], 2, "meanwhile", 900)], [], now=NOW)
     finally:
         cluster.start()
     receipts, _ = api.exchange(project, person, [GradeEvent(pairs[1], 2, "meanwhile", 900)], [], now=NOW)
     assert [receipt.status for receipt in receipts] == ["saved"]
     assert api.status_counts(project, api.OPERATOR)["judgements"] == 2
     project.store.close()
+
+
+SECRET = "s3cr3t"
+
+
+def with_password(address: str) -> str:
+    """The tests' server lets anybody in: a password changes nothing but what may not show it."""
+    return address.replace("@", f":{SECRET}@", 1)
+
+
+def test_a_project_remembers_where_its_database_is_and_no_password(
+    cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address = cluster.address(cluster.new())
+    monkeypatch.setenv("REELRANK_DATABASE", with_password(address))
+    project = api.init_project(tmp_path / "begun", encoder="minilm")
+    assert SECRET not in project.store.place
+    project.store.close()
+    monkeypatch.delenv("REELRANK_DATABASE")
+    settings = tmp_path / "begun" / "reelrank.toml"
+    assert f'database = "{address}"\n' in settings.read_text()
+    api.open_project(tmp_path / "begun").store.close()
+    assert not [file for file in tmp_path.rglob("*") if file.is_file() and SECRET.encode() in file.read_bytes()]
+    settings.write_text(settings.read_text().replace(f'database = "{address}"\n', ""))  # as an older ReelRank left it
+    for act in (
+        lambda: api.open_project(tmp_path / "begun"),
+        lambda: api.migrate(tmp_path / "begun"),
+        lambda: api.move(tmp_path / "begun", address, now=NOW),
+        lambda: api.move(tmp_path / "begun", "file", now=NOW),
+    ):
+        with pytest.raises(ProjectError, match=r"neither reelrank\.db nor an address .* set REELRANK_DATABASE"):
+            act()
+    monkeypatch.setenv("REELRANK_DATABASE", address)
+    assert api.move(tmp_path / "begun", "file", now=NOW)[1] is None
+
+
+def test_a_move_keeps_a_password_only_where_its_person_wrote_it(
+    judging: Judging, cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, address = copied(judging.project, tmp_path / "moved"), cluster.address(cluster.new())
+    settings = folder / "reelrank.toml"
+    api.move(folder, with_password(address), now=NOW)
+    assert SECRET not in settings.read_text()
+    settings.write_text(settings.read_text().replace(address, with_password(address)))
+    api.open_project(folder).store.close()
+    monkeypatch.setenv("REELRANK_DATABASE", address)
+    api.open_project(folder).store.close()
+    assert with_password(address) in settings.read_text()
+    api.move(folder, "file", now=NOW)
+    with pytest.raises(ProjectError, match=r"database in reelrank\.db, but REELRANK_DATABASE names .*: unset"):
+        api.open_project(folder)  # not the tables that were left behind
+    with pytest.raises(ProjectError, match="where every command would look"):
+        api.move(folder, "postgresql://there/other", now=NOW)
+    target = cluster.address(cluster.new())
+    monkeypatch.setenv("REELRANK_DATABASE", with_password(target))
+    api.move(folder, target, now=NOW)
+    with pytest.raises(ProjectError, match=r"has its database at .* already") as refused:
+        api.move(folder, target, now=NOW)
+    assert SECRET not in str(refused.value)
+    api.open_project(folder).store.close()
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        f"postgresql://me:{SECRET}@/none?host=/no/such/place",
+        f"postgresql:///none?host=/no/such/place&user=me&password={SECRET}",
+        f"postgresql://me:{SECRET}@{SECRET}@db.lab/none",
+        f"postgresql://me:{SECRET}/{SECRET}@db.lab/none",
+        f"postgresql://me:%{SECRET}@db.lab/none",
+        f"postgresql://me:{SECRET}@/none?host=/no/such/place&port=none",
+        f"postgresql://me:{SECRET}@db.lab/none?nothing=1",
+        f"postgresq://me:{SECRET}@db.lab/none",
+        f"me:{SECRET}@db.lab/none",
+        f"host=db.lab user=me password={SECRET}",
+        f"host=db.lab user=me password = '{SECRET} {SECRET}'",
+    ],
+)
+def test_no_message_shows_a_password(
+    judging: Judging, address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    folder = copied(judging.project, tmp_path / "copied")
+    (tmp_path / "lost").mkdir()
+    shutil.copy(folder / "reelrank.toml", tmp_path / "lost")
+    acts: list[Callable[[], object]] = [
+        lambda: api.move(folder, address, now=NOW),
+        lambda: api.open_project(folder),
+        lambda: api.open_project(tmp_path / "lost"),
+        lambda: api.init_project(tmp_path / "new", encoder="minilm"),
+    ]
+    for nth, act in enumerate(acts):
+        if nth:
+            monkeypatch.setenv("REELRANK_DATABASE", address)
+        with pytest.raises((InputError, ProjectError)) as refused:
+            act()
+        assert SECRET not in str(refused.value)
+    assert SECRET not in caplog.text
+    assert not (tmp_path / "new" / "reelrank.toml").exists()
+
+
+def test_a_dump_is_restored_by_the_documented_command(
+    worked: Judging, cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, address = copied(worked.project, tmp_path / "moved"), cluster.address(cluster.new())
+    before = dump(folder / "reelrank.db")
+    api.move(folder, address, now=NOW)
+    programs = watched_programs(tmp_path / "bin")
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+    monkeypatch.setenv("REELRANK_DATABASE", with_password(address))
+    project, copy = api.open_project(folder), tmp_path / "monday.dump"
+    api.backup(project, copy)
+    assert copy.read_bytes()[:5] == b"PGDMP"  # PostgreSQL's custom format
+    calls = {line.split()[0]: line for line in programs.read_text().splitlines()}
+    assert set(calls) == {"pg_dump", "pg_restore"}
+    assert "password given: s3cr3t" in calls["pg_dump"]
+    assert SECRET not in calls["pg_dump"].replace("password given: s3cr3t", "")
+    with pytest.raises(ProjectError, match="exists already"):
+        api.backup(project, copy)
+    api.add_person(project, api.OPERATOR, "Later", Role.ANNOTATOR, now=NOW)  # people go on
+    project.store.close()
+    monkeypatch.delenv("REELRANK_DATABASE")
+    with pytest.raises(ProjectError, match="pg_restore --no-owner") as told:
+        api.restore(folder, copy, now=NOW)
+    (command,) = re.findall(r"`(pg_restore .*?)`", str(told.value))
+    assert command in GUIDE.read_text(encoding="utf-8")
+    restored = cluster.address(cluster.new())
+    subprocess.run(command.replace("ADDRESS", restored).replace("FILE", str(copy)).split(), check=True)
+    settings = folder / "reelrank.toml"
+    settings.write_text(settings.read_text().replace(address, restored))
+    again = api.open_project(folder)
+    assert again.store.schema_differences() == []
+    assert api.doctor(again, now=NOW + 100).findings == ()
+    again.store.close()
+    api.move(folder, "file", now=NOW)
+    assert dump(folder / "reelrank.db") == before
+
+
+def watched_programs(folder: Path) -> Path:
+    """PostgreSQL's own programs behind scripts that note how they were called; the file of the notes."""
+    folder.mkdir()
+    for name in ("pg_dump", "pg_restore"):
+        script = folder / name
+        script.write_text(
+            f'#!/bin/sh\necho "{name} $* password given: $PGPASSWORD" >> {folder}/calls\nexec {binary(name)} "$@"\n'
+        )
+        script.chmod(0o755)
+    return folder / "calls"
+
+
+def test_a_dump_that_cannot_be_made_says_what_to_do_and_leaves_nothing(
+    judging: Judging, cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "backup.dump"
+    with pytest.raises(ProjectError, match=r"reelrank\.db is a file: name a FILE\.db"):
+        api.backup(judging.project, file)
+    folder = copied(judging.project, tmp_path / "moved")
+    api.move(folder, cluster.address(cluster.new()), now=NOW)
+    project = api.open_project(folder)
+    (tmp_path / "bin").mkdir()
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    with pytest.raises(StoreUnavailable, match=r"pg_dump is not on the PATH: install .* or name a file that ends with"):
+        api.backup(project, file)
+    older = tmp_path / "bin" / "pg_dump"
+    older.write_text('#!/bin/sh\necho "pg_dump: error: aborting because of server version mismatch" >&2\nexit 1\n')
+    older.chmod(0o755)
+    with pytest.raises(StoreUnavailable, match=r"server version mismatch\): it has to be of the server's version"):
+        api.backup(project, file)
+    api.backup(project, tmp_path / "backup.db")
+    project.store.close()
+    assert {path.name for path in tmp_path.iterdir()} == {"bin", "backup.db", "moved", "project", "moments.jsonl"}
 
 
 def test_commands_about_files_send_back_first(judging: Judging, cluster: Cluster, tmp_path: Path) -> None:

@@ -30,6 +30,7 @@ from backend.media.jobs import (
 )
 from backend.media.sources import Source, place_in, source_at
 from backend.store import connection
+from backend.store.address import shown, understood, without_password
 from backend.store.connection import Store, reading, writing
 from backend.store.files import arriving
 
@@ -234,7 +235,9 @@ def create(
     )
     _write(folder / SETTINGS_FILE, text)
     try:
-        store = connection.create(folder / DATABASE_FILE, database_address(folder))
+        address = database_address(folder)
+        store = connection.create(folder / DATABASE_FILE, address)
+        set_database(folder, address)
         if grading is not None:
             with writing(store) as db:
                 rows.set_grading(db, grading)
@@ -272,18 +275,27 @@ def is_project(folder: Path) -> bool:
     """Whether a folder has a project in it; it may still be one that cannot be opened."""
     if (folder / DATABASE_FILE).exists():
         return True
-    return (folder / SETTINGS_FILE).exists() and bool(database_address(folder))
+    return (folder / SETTINGS_FILE).exists()
 
 
 def open_project(folder: Path) -> Project:
     """Open a project folder.
 
     Raises:
-        ProjectError: not a project.
+        ProjectError: not a project, or its database may be in two places.
         SchemaOutOfDate: made by an older or newer version.
         InputError: `reelrank.toml` says something that is not understood.
     """
-    store = connection.open_store(folder / DATABASE_FILE, database_address(folder))
+    address = database_address(folder)
+    if not address:
+        require_database(folder)
+    elif (folder / DATABASE_FILE).exists() and not written_address(folder):
+        raise ProjectError(
+            f"{folder} has its database in {DATABASE_FILE}, but {ADDRESS_VARIABLE} names {shown(address)}: unset "
+            f"{ADDRESS_VARIABLE} to open the file, or bring it there with `reelrank move {folder} "
+            f"{without_password(address)}`"
+        )
+    store = connection.open_store(folder / DATABASE_FILE, address)
     return Project(folder, read_settings(folder), store)
 
 
@@ -291,14 +303,38 @@ def database_address(folder: Path) -> str:
     """Where a project's database is in PostgreSQL; empty where it is the file in the folder.
 
     The environment goes before `reelrank.toml`: a password need not stand in a file.
+
+    Raises:
+        InputError: what stands there is no address.
     """
     said = os.environ.get(ADDRESS_VARIABLE, "")
-    if not said and (folder / SETTINGS_FILE).exists():
-        told = _read(folder / SETTINGS_FILE).get("database", "")
-        said = str(told)
     if said:
-        require_address(folder, said)
-    return said
+        require_address(ADDRESS_VARIABLE, said)
+    return said or written_address(folder)
+
+
+def written_address(folder: Path) -> str:
+    """What `reelrank.toml` says of where the database is, whatever the environment says."""
+    if not (folder / SETTINGS_FILE).exists():
+        return ""
+    told = str(_read(folder / SETTINGS_FILE).get("database", ""))
+    if told:
+        require_address(folder / SETTINGS_FILE, told)
+    return told
+
+
+def require_database(folder: Path) -> None:
+    """Refuse a folder whose database is neither in it nor at an address that is known.
+
+    Raises:
+        ProjectError: it has no database; what it may be, and what to do.
+    """
+    if (folder / SETTINGS_FILE).exists() and not (folder / DATABASE_FILE).exists():
+        raise ProjectError(
+            f"{folder} has {SETTINGS_FILE}, but neither {DATABASE_FILE} nor an address of its database: if it is in "
+            f'PostgreSQL, set {ADDRESS_VARIABLE}, or write database = "postgresql://user@host/name" at the top of '
+            f"{folder / SETTINGS_FILE}; if the file is lost, run `reelrank restore {folder} FILE` with a backup"
+        )
 
 
 def require_file(folder: Path) -> None:
@@ -313,17 +349,43 @@ def require_file(folder: Path) -> None:
         )
 
 
-def require_address(folder: Path, said: str) -> None:
+def require_elsewhere(folder: Path, target: str) -> None:
+    """Refuse to bring a database to an address where it is, or where the environment would not look for it.
+
+    Raises:
+        ProjectError: it is at an address already, or `REELRANK_DATABASE` names another one.
+    """
+    said = os.environ.get(ADDRESS_VARIABLE, "")
+    there = written_address(folder) or ("" if (folder / DATABASE_FILE).exists() else said)
+    if there:
+        raise ProjectError(f"{folder} has its database at {shown(there)} already: move it into its file first")
+    if said and without_password(said) != without_password(target):
+        raise ProjectError(
+            f"{ADDRESS_VARIABLE} names {shown(said)}, where every command would look for the database: unset it, or "
+            f"move to that address"
+        )
+
+
+def require_address(place: Path | str, said: str) -> None:
     """Refuse what is no address of PostgreSQL.
+
+    Args:
+        place: where it was written.
+        said: what stands there; its password is not shown.
 
     Raises:
         InputError: it is none.
     """
     if not said.startswith(("postgresql://", "postgres://")):
         raise InputError.single(
-            folder / SETTINGS_FILE,
-            f'database is "{said}": write an address such as "postgresql://user@host/name", or no line for the file '
-            f"{DATABASE_FILE} in the folder",
+            place,
+            f'the database is "{shown(said)}": write an address such as "postgresql://user@host/name", or none for '
+            f"the file {DATABASE_FILE} in the folder",
+        )
+    if not understood(said):
+        raise InputError.single(
+            place,
+            f'the database is "{shown(said)}": in a name or a password write @ as %40, / as %2F, % as %25',
         )
 
 
@@ -348,9 +410,14 @@ def set_encoder(project: Project, encoder: str, kind: str, dtype: str) -> Projec
 
 
 def set_database(folder: Path, address: str) -> None:
-    """Write into `reelrank.toml` where the database is; empty for the file in the folder."""
-    if address or "database" in _read(folder / SETTINGS_FILE):
-        _replace(folder, {"database": f"database = {_toml(address)}"})
+    """Write into `reelrank.toml` where the database is; empty for the file in the folder.
+
+    A password stays out: only the person writes one into a file. What stands there already and leads to the same
+    database stays as it was written.
+    """
+    bare, there = without_password(address), _read(folder / SETTINGS_FILE).get("database")
+    if (address or there is not None) and (there is None or without_password(str(there)) != bare):
+        _replace(folder, {"database": f"database = {_toml(bare)}"})
 
 
 def note_address(project: Project, url: str) -> None:

@@ -9,6 +9,7 @@ import json
 import os
 import re
 import shutil
+import sqlite3
 import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Callable
@@ -35,12 +36,18 @@ from backend.campaign.judging import assignments
 from backend.campaign.judging.model import Desk, DeskState, GradeEvent, Receipt, ReceiptStatus, SkipEvent, SkipKind
 from backend.campaign.nouns import Person, Role
 from backend.campaign.people import accounts as people
+from backend.campaign.project import folder as projects
 from backend.encoders import sentence
 from backend.ground.errors import Overtaken, PairLocked, ReelRankError
 from backend.ground.ids import PairKey
+from postgres import ENGINES, Cluster
 from support import MOMENTS, NOW, WordEncoder, have_read
 
-EXAMPLES = int(os.environ.get("REELRANK_EXAMPLES", "150"))
+EXAMPLES = {
+    "sqlite": int(os.environ.get("REELRANK_EXAMPLES", "150")),
+    "postgresql": int(os.environ.get("REELRANK_EXAMPLES", "8")),
+}
+"""A statement costs a way to the server there; `REELRANK_EXAMPLES` asks for more."""
 LEASE_S = 5 * 60.0
 """Shorter than a grade can be taken back, so that one may do so whose follower went away."""
 SLACK_S = 60.0
@@ -82,6 +89,30 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     project.store.db.conn.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     project.store.close()
     return folder / "project"
+
+
+@pytest.fixture(params=ENGINES)
+def engine(request: pytest.FixtureRequest) -> str:
+    """Either."""
+    return str(request.param)
+
+
+@pytest.fixture
+def beginning(engine: str, template: Path, request: pytest.FixtureRequest) -> Callable[[Path], api.Project]:
+    """Makes a folder the project as every example finds it, with a database of its own."""
+    if engine == "sqlite":
+        return lambda folder: api.open_project(Path(shutil.copytree(template, folder)))
+    cluster: Cluster = request.getfixturevalue("cluster")
+    name, moved = cluster.new(), template.parent / "moved"
+    shutil.copytree(template, moved)
+    api.move(moved, cluster.address(name), now=NOW)
+
+    def copied(folder: Path) -> api.Project:
+        shutil.copytree(moved, folder)
+        projects.set_database(folder, cluster.address(cluster.new(name)))
+        return api.open_project(folder)
+
+    return copied
 
 
 def by_the_rule(grades: list[int], re_opened: bool = False) -> tuple[str, int | None, float | None]:
@@ -173,12 +204,14 @@ class Tables:
 class Campaign(RuleBasedStateMachine):
     """The acts of six annotators and a lead on one small project."""
 
-    def __init__(self, template: Path) -> None:
+    def __init__(self, beginning: Callable[[Path], api.Project], folder: Path) -> None:
         super().__init__()
-        self.folder = Path(tempfile.mkdtemp(dir=template.parent))
-        self.project = api.open_project(Path(shutil.copytree(template, self.folder / "project")))
-        self.sql = self.project.store.db.conn
-        self.sql.execute("PRAGMA synchronous = 0")  # nobody pulls the plug here
+        self.folder = Path(tempfile.mkdtemp(dir=folder))
+        self.project = beginning(self.folder / "project")
+        self.sql: Any = self.project.store.db.conn
+        self.in_a_file = isinstance(self.sql, sqlite3.Connection)
+        if self.in_a_file:
+            self.sql.execute("PRAGMA synchronous = 0")  # nobody pulls the plug here
         rows = self.sql.execute("SELECT pair_id, pair_key, moment_id FROM pair ORDER BY pair_id").fetchall()
         self.pair_ids = [row[0] for row in rows]
         self.keys = {row[0]: PairKey(row[1]) for row in rows}
@@ -190,7 +223,7 @@ class Campaign(RuleBasedStateMachine):
         self.presses = count()
         self.grades: dict[int, dict[int, int]] = defaultdict(dict)
         self.rows = 0
-        self.read: tuple[tuple[int, int], Tables] | None = None
+        self.read: tuple[tuple[int, object], Tables] | None = None
         self.acts: dict[int, list[tuple[str, int | None]]] = defaultdict(list)
         """What leads did about a pair and did not take back: (what, relevance)."""
         self.act_count: Counter[int] = Counter()
@@ -635,8 +668,10 @@ class Campaign(RuleBasedStateMachine):
 
     def tables(self) -> Tables:
         """The rows as they are; read anew only after something was written, by us or through another connection."""
-        others = self.sql.execute("PRAGMA data_version").fetchone()[0]
-        written = (self.sql.total_changes, others)
+        if self.in_a_file:
+            written = (self.sql.total_changes, self.sql.execute("PRAGMA data_version").fetchone()[0])
+        else:  # how long the server's log of changes is
+            written = (0, str(self.sql.execute("SELECT pg_current_wal_insert_lsn()").fetchone()[0]))
         if self.read is None or self.read[0] != written:
             self.read = written, self.read_anew()
         acts = {pair: [what for what, _ in done] for pair, done in self.acts.items()}
@@ -671,14 +706,16 @@ class Campaign(RuleBasedStateMachine):
     def everything(self) -> list[Any]:
         """Every row of every table that an act may change."""
         names = ("seat", "judgement", "consensus", "skip", "clip_fault", "adjudication", "ruling", "agenda", "event")
-        return [[tuple(row) for row in self.sql.execute(f"SELECT * FROM {name}")] for name in names]
+        return [sorted(map(repr, map(tuple, self.sql.execute(f"SELECT * FROM {name}")))) for name in names]
 
 
-def test_no_order_of_acts_breaks_a_seat_a_grade_or_a_verdict(template: Path) -> None:
+def test_no_order_of_acts_breaks_a_seat_a_grade_or_a_verdict(
+    engine: str, beginning: Callable[[Path], api.Project], tmp_path: Path
+) -> None:
     run_state_machine_as_test(
-        lambda: Campaign(template),
+        lambda: Campaign(beginning, tmp_path),
         settings=settings(
-            max_examples=EXAMPLES,
+            max_examples=EXAMPLES[engine],
             stateful_step_count=40,
             deadline=None,
             derandomize="REELRANK_EXAMPLES" not in os.environ,

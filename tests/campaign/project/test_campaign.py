@@ -13,6 +13,7 @@ from backend.campaign.judging.rules import RULE_VERSION
 from backend.campaign.nouns import Role
 from backend.campaign.people import accounts as people
 from backend.campaign.project import folder as projects
+from backend.ground.addresses import Address
 from backend.ground.errors import InputError, ProjectError, StoreUnavailable
 from backend.media.jobs import ClipCache, ClipForm, Profile
 from support import NOW, PEOPLE, Judging
@@ -151,7 +152,16 @@ def test_settings_of_clips_are_what_clips_are_made_by(corpus_project: api.Projec
     told = {one.name: one.value for one in api.campaign_settings(changed, api.OPERATOR)}
     assert told["Clips"] == "WebM (VP9 and Opus), at most 480 lines"
     assert (told["Context"], told["Room for clips"]) == ("3.5 seconds", "0.5 GB")
-    for wrong in ('format = "gif"', "height = 12", "context_s = 0", "cache_gb = 0", "lines = 7"):
+    assert told["Bucket of clips"] == "None"
+    path.write_text(f'{before}\n[clips]\nbucket = "s3://lab/clips"\nsigned_s = 60\n')
+    shared = api.open_project(corpus_project.folder)
+    assert (shared.clips.bucket, shared.clips.signed_s) == (Address("s3://lab/clips"), 60)
+    told = {one.name: one.value for one in api.campaign_settings(shared, api.OPERATOR)}
+    assert told["Bucket of clips"] == "s3://lab/clips, desks sent there for 60 seconds"
+    for wrong in (
+        *('format = "gif"', "height = 12", "context_s = 0", "cache_gb = 0", "lines = 7", "signed_s = 601"),
+        *('bucket = "clips"', 'bucket = "https://a.example/clips"', 'bucket = "s3://key:secret@lab/clips"'),
+    ):
         path.write_text(f"{before}\n[clips]\n{wrong}\n")
         with pytest.raises(InputError, match=r"reelrank\.toml: .*clips"):
             api.open_project(corpus_project.folder)

@@ -1,0 +1,46 @@
+"""The whole of what the suite does a little of on PostgreSQL: 200 kills of each side, and the race for 300 pairs."""
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+
+from backend import api
+from bench.test_load import table
+from postgres import ENGINES, Cluster
+from store.test_crash import KILLS, survive
+from store.test_race import PAIRS, PROCESSES, race
+
+pytestmark = pytest.mark.bench
+Kept = Callable[[Path], api.Project]
+
+
+@pytest.fixture
+def tmp_path() -> Iterator[Path]:
+    """On a disk, like those of the suite."""
+    with TemporaryDirectory() as folder:
+        yield Path(folder)
+
+
+@pytest.mark.parametrize("engine", ["postgresql"])
+@pytest.mark.parametrize("killed", ["front end", "database"])
+def test_kills(killed: str, tmp_path: Path, kept: Kept, cluster: Cluster) -> None:
+    told = survive(tmp_path, KILLS, kept, cluster if killed == "database" else None)
+    table(
+        f"{KILLS} kills of the {killed}, PostgreSQL",
+        ["what", "how many"],
+        [[f"{of}: {what}", str(count)] for of, counts in told.items() for what, count in counts.items()],
+    )
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_race(engine: str, tmp_path: Path, kept: Kept) -> None:
+    begun = time.perf_counter()
+    grades = race(tmp_path, PAIRS, kept)
+    table(
+        f"{PROCESSES} processes race for {PAIRS} pairs, {engine}",
+        ["what", "once"],
+        [["grades", str(grades)], ["all of it", f"{time.perf_counter() - begun:.1f} s"]],
+    )
