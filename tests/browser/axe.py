@@ -9,6 +9,12 @@ WCAG = ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa"]
 # What passes is not described node by node: half the time on a large page, and the same findings.
 FINDINGS_ALONE = {"resultTypes": ["violations"]}
 
+ENDED = """() => [document, ...document.querySelectorAll("*")]
+  .flatMap((one) => (one === document ? one : one.shadowRoot)?.getAnimations() ?? [])
+  .filter((one) => Number.isFinite(one.effect.getComputedTiming().endTime))
+  .forEach((one) => one.finish())"""
+"""Brings to its end at once what moves or fades now, in components too, and does not do so for ever."""
+
 
 def passes_axe(page: Page, context: str | None = None) -> None:
     """Nothing against WCAG, A and AA; `context` is the selector of what is ours to judge."""
@@ -25,8 +31,11 @@ def no_serious_finding(page: Page) -> None:
 
 
 def _is_drawn(page: Page) -> None:
-    """Streamlit pales what a run of the page has not drawn again yet, and pale text has too little contrast."""
+    """Streamlit pales what a run of the page has not drawn again yet, and pale text has too little contrast; so has one
+    whose colour is on its way to another one.
+    """
     expect(page.locator("[data-stale='true']")).to_have_count(0)
+    page.evaluate(ENDED)
 
 
 def _found(response: dict[str, Any], impacts: tuple[str, ...] = ()) -> list[tuple[str, str]]:

@@ -301,7 +301,9 @@ class TestDescriptions:
         saved(page)
         fake.refuse = ""
         page.reload()  # the refused words are still here
+        tells(page, state="ready")
         refused.get_by_role("button", name="Take up again").click()
+        expect(page.get_by_label("What happens in the moment")).to_have_value(SENTENCE)
         page.keyboard.press("Enter")
         expect(refused).not_to_contain_text("the marks are no times")
         saved(page)

@@ -192,7 +192,7 @@ def test_the_tutorial(enter: Enter) -> None:
 def test_progress(enter: Enter) -> None:
     page = enter("/progress")
     page.get_by_role("button", name="Back up now").click()
-    expect(page.get_by_role("button", name="Download")).to_be_visible()
+    expect(page.get_by_role("button", name="Download", exact=True)).to_be_visible()
     stands(page, "project", LEAD)
 
 

@@ -14,6 +14,7 @@ from backend import api
 from backend.campaign.demo import clips
 from backend.campaign.moments.model import ByShots
 from backend.campaign.nouns import Role
+from hands import key_until, page_is_done, press_until
 
 pytestmark = pytest.mark.browser
 LEAD, _, PASSWORD = api.demo_people()
@@ -50,20 +51,21 @@ def spans(server: AppServer) -> list[tuple[float, float]]:
 def test_a_lead_makes_proposed_moments_fit(enter: Callable[..., Page], server: AppServer) -> None:
     before = spans(server)
     page = enter(LEAD)
+    page_is_done(page)
     page.locator("summary").filter(has_text="Moments").click()
-    page.get_by_role("link", name="Look through the moments, and change them").click()
-    expect(page.get_by_role("heading", name="Moments")).to_be_visible()
+    way = page.get_by_role("link", name="Look through the moments, and change them")
+    press_until(way, page.get_by_role("heading", name="Moments"))
     videos = page.get_by_role("table", name="Videos")
     expect(videos.get_by_role("row")).to_have_count(4)
-    videos.get_by_role("link", name="dog_dinner").click()
-    listed = page.get_by_role("table", name="Moments").get_by_role("row")
+    moments = page.get_by_role("table", name="Moments")
+    press_until(videos.get_by_role("link", name="dog_dinner"), moments)
+    listed = moments.get_by_role("row")
     expect(listed).to_have_count(1 + len(before))
 
     # The first has a caption, so it stays; the way on is a key.
     expect(page.get_by_text("Used by 1 caption, so it stays as it is.")).to_be_visible()
     expect(page.get_by_role("button", name="Remove")).to_have_count(0)
-    page.keyboard.press("n")
-    expect(page.get_by_text(f"2 of {len(before)}")).to_be_visible()
+    key_until(page, "n", page.get_by_text(f"2 of {len(before)}"))
     clip = page.get_by_label(f"Clip of dog_dinner, {before[1][0]:.2f} to")
     expect(clip).to_have_js_property("readyState", 4)
     no_serious_finding(page)

@@ -18,11 +18,13 @@ class Screen {
     video.addEventListener("error", () => this.fell(), { signal });
     video.addEventListener("seeked", () => this.settled(), { signal });
     video.addEventListener("ended", () => this.cameToEnd(), { signal });
+    video.addEventListener("waiting", () => this.starved(), { signal });
     this.clear();
   }
 
   clear() {
     clearTimeout(this.asking);
+    clearTimeout(this.hungry);
     this.frames = null;
     this.shown = 0;
     this.aim = null; // the frame that a jump under way leads to
@@ -138,6 +140,18 @@ class Screen {
     };
     clearTimeout(this.asking);
     this.asking = setTimeout(look, patience);
+  }
+
+  /** It plays and waits for more. The browser may wait for ever for what is here: then it is asked for where it is. */
+  starved() {
+    clearTimeout(this.hungry);
+    this.hungry = setTimeout(() => {
+      const { video } = this;
+      if (!this.playing || video.seeking || video.readyState > video.HAVE_CURRENT_DATA) return;
+      const at = video.currentTime;
+      if (isHere(video.buffered, at)) video.currentTime = at;
+      this.starved();
+    }, LOST_MS);
   }
 
   /** Go to a frame, and leave a loop that it is not in. */

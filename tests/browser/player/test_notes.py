@@ -58,6 +58,7 @@ def test_escape_leaves_the_note_as_it_was(desk: FakeDesk, open_page: Open) -> No
     write(page, " and more")
     page.keyboard.press("Escape")
     expect(field(page)).to_have_value("this")
+    pair_on_show(page)
     button(page, 4).click()  # a click grades as well, with what is written
     expect(player(page)).to_have_attribute("data-pair", "p002")
     saved(page)
@@ -68,6 +69,7 @@ def test_a_click_on_a_grade_takes_along_what_is_being_written(desk: FakeDesk, op
     page = open_page()
     page.get_by_role("button", name="Note for the lead annotator").click()
     page.keyboard.type(HOSTILE)
+    pair_on_show(page)
     button(page, 1).click()
     expect(player(page)).to_have_attribute("data-pair", "p002")
     saved(page)

@@ -1,0 +1,118 @@
+"""What larger campaigns are reckoned with: bytes of moments and judgements, approximate search beside the exact one.
+
+faiss is in no extra, because the figures do not ask for it; `pip install faiss-cpu` to have its part measured.
+"""
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from backend import api
+from backend.campaign.captions.rows.rewrites import searchable_captions
+from backend.encoders import sentence
+from backend.encoders.cache import encode_cached
+from backend.encoders.search import top_moments
+from backend.encoders.sentence import FloatArray
+from bench import campaign
+from bench.tables import table
+
+pytestmark = pytest.mark.bench
+
+K, FETCHED = 40, 160
+"""Candidates of a query, and how many an index is asked for, to be put in order by their exact similarity."""
+ASKED = 500
+LISTS = (32, 128, 256)
+"""Lists of an index that a query looks into."""
+NOW = 1_790_000_000.0
+
+
+def cpu_of(work: Callable[[], object]) -> float:
+    start = time.process_time()
+    work()
+    return time.process_time() - start
+
+
+def size_of(project: api.Project) -> int:
+    """Bytes of the database, closed and put in order."""
+    project.store.db.conn.execute("VACUUM")
+    project.store.db.conn.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    return (project.folder / "reelrank.db").stat().st_size
+
+
+def test_bytes_of_a_moment_and_of_a_judgement(tmp_path: Path) -> None:
+    pairs = 20_000
+    few, many = (
+        size_of(campaign.open_project(tmp_path / str(moments), pairs, moments=moments)) for moments in (20_000, 120_000)
+    )
+    settled = campaign.settled_project(tmp_path / "settled")
+    judgements = settled.store.db.conn.execute("SELECT count(*) FROM judgement").fetchone()[0]
+    with_them = size_of(settled)
+    unjudged = size_of(
+        campaign.open_project(tmp_path / "open", (campaign.QUERIES + campaign.FRESH_QUERIES) * campaign.BATCH)
+    )
+    table(
+        "Bytes in the database",
+        [
+            ("a moment with its caption", f"{(many - few) / 100_000:.0f}"),
+            ("a judgement, its seat and its share of the consensus", f"{(with_them - unjudged) / judgements:.0f}"),
+        ],
+        ("sqlite-utils",),
+        "what|bytes",
+    )
+
+
+def test_approximate_search_beside_the_exact_one(shared: Path, tmp_path: Path) -> None:
+    faiss = pytest.importorskip("faiss")
+    faiss.omp_set_num_threads(1)
+    project = api.init_project(tmp_path / "project", encoder="minilm")
+    for file in ("tvr/tvr_val_release.jsonl", "activitynet/train.json", "charades_sta/charades_train.json"):
+        api.import_corpus(project, api.OPERATOR, shared / "data" / file, now=NOW)
+    texts = sorted({caption.text.strip() for caption in searchable_captions(project.store.db)})
+    real = encode_cached(sentence.load(sentence.resolve("minilm")), texts, project.embeddings)
+    chance = np.random.default_rng(1)
+    asked = real[chance.choice(len(real), ASKED, replace=False)]
+    # As crowded as real ones: each lies near a real caption.
+    near = real[chance.integers(0, len(real), 1_000_000)]
+    near += chance.standard_normal(near.shape, dtype=np.float32) * 0.02
+    near /= np.linalg.norm(near, axis=1, keepdims=True)
+    rows = []
+    for name, captions, lists in ((f"{len(real):,} real captions", real, 1024), ("1,000,000 made up", near, 2048)):
+        rows += _beside(faiss, name, captions, asked, lists)
+    table(
+        f"Top {K} of {ASKED} queries, one thread; an index gives {FETCHED}, put in order exactly",
+        rows,
+        ("faiss-cpu", "numpy"),
+        "what|CPU a query|share of the exact list|CPU to build",
+    )
+
+
+def _beside(faiss: object, name: str, captions: FloatArray, asked: FloatArray, lists: int) -> list[tuple[str, ...]]:
+    alone = [[number] for number in range(len(captions))]
+    exact: list[FloatArray] = []
+    took = cpu_of(lambda: exact.append(top_moments(asked, captions, alone, K).moment_ids.reshape(ASKED, K)))
+    rows = [(f"{name}: exact", f"{1000 * took / ASKED:.2f} ms", "1", "")]
+    index = faiss.index_factory(captions.shape[1], f"IVF{lists},SQ8", faiss.METRIC_INNER_PRODUCT)  # type: ignore[attr-defined]
+
+    def build() -> None:
+        index.train(captions[:: max(1, len(captions) // (lists * 40))])
+        index.add(captions)
+
+    built = cpu_of(build)
+    for looked in LISTS:
+        index.nprobe = looked
+        found: list[FloatArray] = []
+
+        def search(found: list[FloatArray] = found) -> None:
+            _, some = index.search(asked, FETCHED)
+            for query, row in zip(asked, some, strict=True):
+                there = row[row >= 0]
+                found.append(there[np.argsort(-(captions[there] @ query), kind="stable")[:K]])
+
+        took = cpu_of(search)
+        shares = [len(np.intersect1d(*both)) / K for both in zip(exact[0], found, strict=True)]
+        label = f"{name}: {looked} of {lists} lists"
+        rows.append((label, f"{1000 * took / ASKED:.2f} ms", f"{np.mean(shares):.3f}", f"{built:.0f} s"))
+    return rows
