@@ -65,17 +65,21 @@ def full_project(folder: Path, rows: Rows) -> api.Project:
     return project
 
 
-def settled_project(folder: Path) -> api.Project:
-    """A first batch of `QUERIES` queries settled with relevance 3, and `FRESH_QUERIES` more that nobody has begun."""
+def settled_project(folder: Path, times: int = 1) -> api.Project:
+    """A first batch of `QUERIES` queries settled with relevance 3, and `FRESH_QUERIES` more that nobody has begun.
+
+    `times` as many of both, and of moments, where it is given.
+    """
     project = api.init_project(folder, encoder="minilm")
+    settled, fresh = times * QUERIES, times * FRESH_QUERIES
     with writing(project.store) as db:
-        _corpus(db)
+        _corpus(db, times * MOMENTS)
         two = [
             people.add(project.store, api.OPERATOR, name, Role.ANNOTATOR, now=STARTED).annotator_id
             for name in ("first", "second")
         ]
-        _hand_out(db, range(1, (QUERIES + FRESH_QUERIES) * BATCH + 1), [BATCH] * (QUERIES + FRESH_QUERIES))
-        _judge(db, [(pair, person, 3) for pair in range(1, QUERIES * BATCH + 1) for person in two])
+        _hand_out(db, range(1, (settled + fresh) * BATCH + 1), [BATCH] * (settled + fresh))
+        _judge(db, [(pair, person, 3) for pair in range(1, settled * BATCH + 1) for person in two])
     consensus.rebuild(project.store)
     with writing(project.store) as db:
         agenda.rebuild(db)

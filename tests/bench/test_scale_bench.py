@@ -3,8 +3,11 @@
 faiss is in no extra, because the figures do not ask for it; `pip install faiss-cpu` to have its part measured.
 """
 
+import shutil
+import statistics
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -12,12 +15,15 @@ import pytest
 
 from backend import api
 from backend.campaign.captions.rows.rewrites import searchable_captions
+from backend.campaign.judging import consensus
+from backend.campaign.review.model import QueryFilter
 from backend.encoders import sentence
 from backend.encoders.cache import encode_cached
 from backend.encoders.search import top_moments
 from backend.encoders.sentence import FloatArray
 from bench import campaign
 from bench.tables import table
+from bench.test_load import looked_for
 
 pytestmark = pytest.mark.bench
 
@@ -61,6 +67,44 @@ def test_bytes_of_a_moment_and_of_a_judgement(tmp_path: Path) -> None:
         ],
         ("sqlite-utils",),
         "what|bytes",
+    )
+
+
+def test_a_campaign_ten_times_as_large(tmp_path: Path) -> None:
+    acts: list[tuple[str, Callable[[api.Project], object]]] = [
+        ("open it, pages checked", lambda project: api.open_project(project.folder).store.close()),
+        ("status counts", lambda project: api.status_counts(project, api.OPERATOR)),
+        ("progress, with its forecast", lambda project: api.progress(project, api.OPERATOR, now=NOW)),
+        ("what is stuck", lambda project: api.stuck(project, api.OPERATOR)),
+        ("what waits for a lead", lambda project: api.waits(project, api.OPERATOR)),
+        ("a page of the lead's queries", lambda project: api.find_queries(project, api.OPERATOR, QueryFilter())),
+        ("what leads decide", lambda project: api.case_counts(project, api.OPERATOR)),
+        ("agreement board, figures alone", lambda project: api.agreement_board(project, api.OPERATOR, resamples=0)),
+        ("consensus made anew", lambda project: consensus.rebuild(project.store)),
+        ("backup", lambda project: api.backup(project, project.folder / "backup.db")),
+        ("doctor", lambda project: api.doctor(project, now=NOW)),
+        ("release", lambda project: api.export_release(project, api.OPERATOR, project.folder / "out", now=NOW)),
+    ]
+    columns = []
+    for times in (1, 10):
+        project = campaign.settled_project(tmp_path / str(times), times)
+        (steady,) = campaign.add_annotators(project, 1, "steady")
+        inside, across = looked_for(project, steady, 20)
+        columns.append(
+            [
+                f"{size_of(project) / 1e6:,.0f} MB",
+                *(f"{1000 * statistics.median(took):.1f} ms" for took in (inside, across)),
+                *(f"{cpu_of(partial(act, project)):.2f} s" for _, act in acts),
+            ]
+        )
+        shutil.rmtree(project.folder)
+    what = ("database", "grade + next in a batch", "grade + first of a new batch", *(name for name, _ in acts))
+    judged = campaign.QUERIES * campaign.BATCH
+    table(
+        "CPU of one thread, once",
+        list(zip(what, *columns, strict=True)),
+        ("sqlite-utils",),
+        f"what|{judged:,} pairs, {2 * judged:,} grades|ten times as many",
     )
 
 
