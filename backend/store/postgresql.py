@@ -8,9 +8,10 @@ ends with the transaction; whatever holds because writers queue holds here too, 
 import sqlite3
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from pathlib import Path
+from typing import TypeVar
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
@@ -41,9 +42,10 @@ OTHERS = """
 """
 RETRY_S = 1.0
 """So often a way to the server is looked for while somebody waits for it."""
-BEGIN_WRITING = ("BEGIN", f"SELECT pg_advisory_xact_lock({WRITER})")
+BEGIN_WRITING = f"BEGIN; SELECT pg_advisory_xact_lock({WRITER})"
 # Read committed: a snapshot taken before the lock was had would be of the time before the last writer.
-BEGIN_READING = ("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",)
+BEGIN_READING = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+Answer = TypeVar("Answer")
 LEVEL = "SELECT name FROM _sqlite_migrations ORDER BY id"
 
 
@@ -93,7 +95,7 @@ class PostgresStore:
 
     def writing(self) -> AbstractContextManager[Database]:
         """See `connection.writing`."""
-        return self.atomic() if self.taken else self._transaction(*BEGIN_WRITING)
+        return self.atomic() if self.taken else self._transaction(BEGIN_WRITING)
 
     @contextmanager
     def reading(self) -> Iterator[Database]:
@@ -101,7 +103,7 @@ class PostgresStore:
         if self.taken:
             yield self
             return
-        with self._transaction(*BEGIN_READING) as db:
+        with self._transaction(BEGIN_READING) as db:
             yield db
 
     @contextmanager
@@ -173,23 +175,50 @@ class PostgresStore:
         found: Raw | None = getattr(self._own, "taken", None)
         return found
 
+    def run(self, ask: Callable[[Raw], Answer]) -> Answer:
+        """Ask something on this thread's connection in a transaction, or on any, where it has to do no more than read.
+
+        Whoever writes does it in a transaction (see `writing`).
+        """
+        if self.taken is not None:
+            return ask(self.taken)
+        with self._lent(ask) as (_, answer):
+            return answer
+
     @contextmanager
     def one(self) -> Iterator[Raw]:
-        """This thread's connection in a transaction, or any for the time of one statement."""
+        """This thread's connection in a transaction, or any."""
         if self.taken is not None:
             yield self.taken
             return
+        with self._lent(ConnectionPool.check_connection) as (raw, _):
+            yield raw
+
+    @contextmanager
+    def _lent(self, first: Callable[[Raw], Answer]) -> Iterator[tuple[Raw, Answer]]:
+        """Any connection, and what is asked on it first: that tells whether the server is still at its other end.
+
+        If it is not, nothing has happened, and the next one is asked; so many may have lain here at most.
+        """
+        lying = CONNECTIONS
         while True:
             pool = self._connections()
             try:
                 raw = pool.getconn()
-                break
             except PoolClosed:  # by another thread that was done, just now
                 continue
-        try:
-            yield raw
-        finally:
-            pool.putconn(raw)
+            try:
+                try:
+                    answer = first(raw)
+                except psycopg.OperationalError:
+                    if raw.closed and lying:
+                        lying -= 1
+                        continue
+                    raise
+                yield raw, answer
+                return
+            finally:
+                pool.putconn(raw)
 
     @contextmanager
     def told(self) -> Iterator[None]:
@@ -213,12 +242,11 @@ class PostgresStore:
             ) from error
 
     @contextmanager
-    def _transaction(self, *begin: str) -> Iterator[Database]:
-        with self.told(), self.one() as raw:
+    def _transaction(self, begin: str) -> Iterator[Database]:
+        # Not kept as others are: several statements in one message cannot be.
+        with self.told(), self._lent(lambda raw: raw.execute(begin.encode(), prepare=False)) as (raw, _):
             self._own.taken = raw
             try:
-                for statement in begin:
-                    raw.execute(statement.encode())
                 yield self
                 raw.execute("COMMIT")
             finally:
@@ -239,7 +267,6 @@ class PostgresStore:
                     reconnect_failed=_again,
                     open=True,
                     configure=configure,
-                    check=ConnectionPool.check_connection,
                 )
             return self._pool
 
@@ -268,8 +295,9 @@ class PostgresConnection:
 
     def execute(self, statement: str, parameters: Parameters = (), /) -> Cursor:
         """Run one statement; its rows are here when it returns."""
-        with self._store.told(), self._store.one() as raw:
-            return cursor_for(raw, parameters).execute(translated(statement).encode(), parameters)
+        translation = translated(statement).encode()
+        with self._store.told():
+            return self._store.run(lambda raw: cursor_for(raw, parameters).execute(translation, parameters))
 
     def executemany(self, statement: str, parameters: Iterable[Parameters], /) -> Cursor:
         """Run one statement for each of these; `rowcount` counts the rows of all."""
