@@ -26,7 +26,7 @@ from backend.campaign.serving import windows
 from backend.ground.errors import NotAllowed, VideoUnreadable
 from backend.ground.ids import PairKey
 from backend.media.jobs import ClipJob, clip_job, gif, storyboard, with_context
-from backend.store.connection import writing
+from backend.store.connection import Database, reading, writing
 
 _NOT_SHOWN = "This clip cannot be shown just now. A lead can see why on the page Videos."
 
@@ -99,8 +99,9 @@ def exam_act(project: Project, person: Person, act: ExamAct, *, now: float) -> D
         return _desk(project, sitting, now=now)
     with writing(project.store):
         if not pausing.is_paused(project.store, sitting):
-            trial = exam.desk(project.store, sitting, now=now, purpose=ExamPurpose.TRIAL)
-            exam.act(project.store, sitting, act, now=now, purpose=ExamPurpose.TRIAL if trial else ExamPurpose.EXAM)
+            found = exam.desk(project.store, sitting, now=now)
+            purpose = found.exam.purpose if found and found.exam else ExamPurpose.EXAM
+            exam.act(project.store, sitting, act, now=now, purpose=purpose)
     return _desk(project, sitting, now=now)
 
 
@@ -212,7 +213,7 @@ def read_replies(project: Project, person: Person, *, now: float) -> None:
 def _at_desk(project: Project, person: Person) -> Annotator | Lead:
     """Who sits at a desk: an annotator, or a lead while the key of the exam is a lead's to give."""
     found = gate.signed_in(project.store, person)
-    if isinstance(found, Lead) and exam.key_is_leads(project.store):
+    if isinstance(found, Annotator) or exam.key_is_leads(project.store):
         return found
     return gate.annotator_of(project.store, person)
 
@@ -221,26 +222,27 @@ def _desk(project: Project, annotator: Annotator | Lead, *, now: float, shown: P
     store = project.store
     if isinstance(annotator, Lead):
         return exam.key_desk(store, annotator)
-    with writing(store):  # one act: whoever is paused at this very moment sits down at no pair after it
-        found = (
+    with writing(store) as db:  # one act: whoever is paused at this very moment sits down at no pair after it
+        before_work = (
             pausing.desk(store, annotator, now=now)
             or guideline.desk(store, annotator, now=now)
-            or exam.desk(store, annotator, now=now, purpose=ExamPurpose.TRIAL)
             or exam.desk(store, annotator, now=now)
-            or _work(project, annotator, now=now, shown=shown)
         )
+        found = before_work or _work(project, db, annotator, now=now, shown=shown)
+    with reading(store):  # others may write again
+        if before_work is None and found.state is not DeskState.PAUSED:
+            found = replace(found, previous=judgements.previous(store, annotator, now=now))
         return replace(found, replies=replies.unread(store, annotator, now=now))
 
 
-def _work(project: Project, annotator: Annotator, *, now: float, shown: PairKey | None) -> Desk[ExamDesk]:
-    """The desk of somebody who may judge pairs, with the one that they may take back."""
+def _work(project: Project, db: Database, annotator: Annotator, *, now: float, shown: PairKey | None) -> Desk[ExamDesk]:
+    """The desk of somebody who may judge pairs."""
     store, lease_s = project.store, project.settings.lease_minutes * 60
-    gold.offer(store, annotator)
-    found = assignments.desk(store, annotator, now=now, lease_s=lease_s, shown=shown)
-    found = gold.follow(store, annotator, found, now=now)
-    if found.state is DeskState.PAUSED:
-        return found
-    return replace(found, previous=judgements.previous(store, annotator, now=now))
+    mixed_in = campaign.gold(db)
+    if mixed_in.on:
+        gold.offer(store, annotator, mixed_in)
+    found = assignments.desk(db, annotator, now=now, lease_s=lease_s, shown=shown)
+    return gold.follow(store, annotator, found, mixed_in, now=now) if mixed_in.on else found
 
 
 def _shown(project: Project, person: Lead | Annotator, key: PairKey) -> PairRow:

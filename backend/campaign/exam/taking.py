@@ -55,27 +55,23 @@ class Act(StrEnum):
     GO_ON = "go_on"
 
 
-def desk(
-    store: Store, person: Annotator, *, now: float, purpose: ExamPurpose = ExamPurpose.EXAM
-) -> Desk[ExamDesk] | None:
-    """The desk of the exam, or of the trial; None for people before whom none stands. Claims no seat.
+def desk(store: Store, person: Annotator, *, now: float) -> Desk[ExamDesk] | None:
+    """The desk of the trial, else of the exam; None for people before whom neither stands. Claims no seat.
 
-    They may judge: no exam, passed, or exempt; or no trial, or it is finished.
+    They may judge: no trial, or it is finished; and no exam, passed, or exempt.
     """
-    me = person.annotator_id
     with reading(store) as db:
-        held = exams.held(db, purpose)
-        found = standing(db, person, held) if held else None
-        if held is None or found is None or found.phase in NOTHING_BEFORE_WORK:
-            return None
-        today, in_all = judgements.graded_since(db, me, days.midnight(now)), seats.graded(db, me)
-    return _laid_out(held, found, today, in_all)
+        for held in exams.before_work(db):
+            found = standing(db, person, held)
+            if found.phase not in NOTHING_BEFORE_WORK:
+                today, in_all = judgements.counts(db, person.annotator_id, days.midnight(now))
+                return _laid_out(held, found, today, in_all)
+    return None
 
 
 def key_is_leads(store: Store) -> bool:
     """Whether the key of the exam that is held comes from a lead, so that leads have a desk for it."""
-    with reading(store) as db:
-        held = exams.held(db)
+    held = exams.held(store.db)
     return held is not None and held.key_from is ExamKey.OWN
 
 
@@ -250,10 +246,12 @@ def hold_back(store: Store, person: Annotator, event: GradeEvent, *, now: float)
 
     Who sat down at the pair before the exam was set may still bring its grade. A refused one is kept in the log.
     """
+    held = exams.held(store.db)
+    if held is None:
+        return None
     with reading(store) as db:
-        held = exams.held(db)
-        pair = judgements.pair_by_key(db, event.pair) if held else None
-        if held is None or pair is None or seats.seat_of(db, pair.pair_id, person.annotator_id) is not None:
+        pair = judgements.pair_by_key(db, event.pair)
+        if pair is None or seats.seat_of(db, pair.pair_id, person.annotator_id) is not None:
             return None
         if standing(db, person, held).phase in NOTHING_BEFORE_WORK:
             return None

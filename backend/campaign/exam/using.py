@@ -81,7 +81,7 @@ def use(store: Store, lead: Lead | Operator, *, now: float) -> UsedReport:
                     event_key=FROM_EXAM + answer.event_key,
                 )
                 had[person] += 1
-            consensus.settle(store, pair, lead, now=now)
+            consensus.settle(db, pair, lead, now=now)
         exams.note_used(db, found.exam_id, at=now)
         report = UsedReport(len(chosen), sum(had.values()), len(had), min(had.values()), max(had.values()))
         payload = {"pairs": report.pairs, "judgements": report.judgements}

@@ -20,25 +20,22 @@ from backend.campaign.project import rows as facts
 from backend.campaign.project.model import GoldSettings
 from backend.ground.ids import AnnotatorId
 from backend.store import events
-from backend.store.connection import Database, Store, reading, writing
+from backend.store.connection import Database, Store, writing
 from backend.store.events import EventKind
 
 TOLD_FOR = 5
 """A warning stays on the desk for so many pairs, so that one lost answer, or a page loaded anew, does not lose it."""
 
 
-def offer(store: Store, person: Annotator) -> None:
+def offer(store: Store, person: Annotator, settings: GoldSettings) -> None:
     """Offer this person the gold pairs that are due by the claims they have made.
 
     Not ahead of them: where there is nothing else to grade, nothing more becomes due. Where they have met every gold
     pair, the turn passes.
     """
     me = person.annotator_id
-    with reading(store) as db:
-        settings, next_at, claims = facts.gold(db), gold.next_at(db, me), gold_seats.claims(db, me)
-    if not settings.on:
-        return
     with writing(store) as db:
+        next_at, claims = gold.next_at(db, me), gold_seats.claims(db, me)
         gold.withdraw_seen(db, me)
         if next_at is not None and next_at > claims:
             return
@@ -54,16 +51,13 @@ def offer(store: Store, person: Annotator) -> None:
         gold.set_next(db, me, next_at)
 
 
-def follow(store: Store, person: Annotator, desk: Desk[Any], *, now: float) -> Desk[Any]:
+def follow(store: Store, person: Annotator, desk: Desk[Any], settings: GoldSettings, *, now: float) -> Desk[Any]:
     """Draw the consequence from somebody's answers, if there is one and this is the moment; their desk after it.
 
     The moment is when a query begins and the last gold pair lies some pairs back: it tells nobody which pair it was.
     """
     me = person.annotator_id
     with writing(store) as db:
-        settings = facts.gold(db)
-        if not settings.on:
-            return desk
         last = gold.last_finding(db, me)
         begins = bool(desk.items) and desk.items[0].position == 1
         if begins and gold.own_pairs_since_gold(db, me, APART) >= APART:

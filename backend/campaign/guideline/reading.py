@@ -11,7 +11,7 @@ from backend.campaign.guideline import rows
 from backend.campaign.guideline.model import Change, Reading
 from backend.campaign.guideline.rules import changes, to_read
 from backend.campaign.judging.model import Desk, DeskState
-from backend.campaign.judging.rows import judgements, seats
+from backend.campaign.judging.rows import judgements
 from backend.campaign.nouns import Annotator, Person
 from backend.campaign.project import rows as facts
 from backend.ground import days
@@ -44,7 +44,7 @@ def desk(store: Store, person: Annotator, *, now: float) -> Desk[Any] | None:
         return None
     me = person.annotator_id
     with reading(store) as db:
-        today, in_all = judgements.graded_since(db, me, days.midnight(now)), seats.graded(db, me)
+        today, in_all = judgements.counts(db, me, days.midnight(now))
     return Desk(DeskState.GUIDELINE, (), None, today, in_all)
 
 

@@ -46,57 +46,56 @@ def order(pairs: Sequence[tuple[PairId, int]], me: AnnotatorId) -> list[PairId]:
     return [pair for pair, _ in sorted(pairs, key=place)]
 
 
-def desk(store: Store, person: Annotator, *, now: float, lease_s: float, shown: PairKey | None = None) -> Desk[Any]:
+def desk(db: Database, person: Annotator, *, now: float, lease_s: float, shown: PairKey | None = None) -> Desk[Any]:
     """Fill this person's desk: renew what they hold, claim more up to `QUEUE_LENGTH`, and say how far they are.
 
     Args:
-        store: the project's store.
+        db: the project's database, in the transaction that has found this person free to work.
         person: whose desk.
         now: seconds since 1970.
         lease_s: how long a seat is kept without a sign of life.
         shown: the pair whose clip is on this person's screen.
     """
     me = person.annotator_id
-    with writing(store) as db:
-        seats.renew(db, me, now=now, until=now + lease_s, slack_s=min(RENEWED_S, lease_s / 4))
-        held = seats.held(db, me)
-        today, in_all = judgements.graded_since(db, me, days.midnight(now)), seats.graded(db, me)
-        mine = assigned.standing(db, me)
-        room = None if mine is None else mine.room(today, in_all)
-        most = QUEUE_LENGTH if room is None else min(QUEUE_LENGTH, room)
-        if room is not None and held[most:]:  # a lead has just given a smaller quota
-            _give_back(db, me, [item.pair_id for item in held[most:]], me, "over the quota", now=now)
-            held = held[:most]
-        claimed: list[PairId] = []
-        in_hand = seats.last_batch(db, me)
-        while len(held) + len(claimed) < most:
-            more = []
-            if in_hand is not None:
-                crowded = seats.crowded(db, me, in_hand, now=now)
-                more = seats.claimable(db, me, in_hand, mine, now=now, second_round=crowded)
-                in_hand = None  # only when it has nothing left, the next one
-            if not more:
-                following = seats.next_batch(db, me, mine, now=now)
-                if following is None:
-                    break
-                more = seats.claimable(db, me, following[0], mine, now=now, second_round=following[1])
-            wanted = order(more, me)[: most - len(held) - len(claimed)]
-            got = [pair for pair in wanted if seats.claim(db, me, pair, now=now, until=now + lease_s)]
-            if not got:
+    seats.renew(db, me, now=now, until=now + lease_s, slack_s=min(RENEWED_S, lease_s / 4))
+    held = seats.held(db, me)
+    today, in_all = judgements.counts(db, me, days.midnight(now))
+    mine = assigned.standing(db, me)
+    room = None if mine is None else mine.room(today, in_all)
+    most = QUEUE_LENGTH if room is None else min(QUEUE_LENGTH, room)
+    if room is not None and held[most:]:  # a lead has just given a smaller quota
+        _give_back(db, me, [item.pair_id for item in held[most:]], me, "over the quota", now=now)
+        held = held[:most]
+    claimed: list[PairId] = []
+    in_hand = seats.last_batch(db, me)
+    while len(held) + len(claimed) < most:
+        more = []
+        if in_hand is not None:
+            more = seats.claimable(db, me, in_hand, mine, now=now)
+            in_hand = None  # only when it has nothing left, the next one
+        if not more:
+            following = seats.next_batch(db, me, mine, now=now)
+            if following is None:
                 break
-            claimed += got
-        if claimed:
-            events.record(
-                db, EventKind.SEATS_CLAIMED, at=now, actor=me, subject=f"annotator:{me}", payload={"pairs": claimed}
-            )
-        if shown is not None:
-            seats.mark_shown(db, me, shown, now=now)
+            more = seats.claimable(db, me, following[0], mine, now=now, politely=following[1])
+        wanted = order(more, me)[: most - len(held) - len(claimed)]
+        got = [pair for pair in wanted if seats.claim(db, me, pair, now=now, until=now + lease_s)]
+        if not got:
+            break
+        claimed += got
+    if claimed:
+        events.record(
+            db, EventKind.SEATS_CLAIMED, at=now, actor=me, subject=f"annotator:{me}", payload={"pairs": claimed}
+        )
+    if shown is not None:
+        seats.mark_shown(db, me, shown, now=now)
+    if claimed:
         held = seats.held(db, me)
-        waiting = 0 if held else seats.waiting_for(db, me, mine, now=now)
-        skipped = 0 if held else skips.left_to_others(db, me)
-        batches = {item.batch_id for item in held}
-        progress = {batch_id: seats.batch_progress(db, me, batch_id, mine, now=now) for batch_id in batches}
-        state = DeskState.READY if held else _why_empty(db, me, mine, today, in_all, waiting, now=now)
+    waiting = 0 if held else seats.waiting_for(db, me, mine, now=now)
+    skipped = 0 if held else skips.left_to_others(db, me)
+    batches = {item.batch_id for item in held}
+    progress = {batch_id: seats.batch_progress(db, me, batch_id, mine, now=now) for batch_id in batches}
+    state = DeskState.READY if held else _why_empty(db, me, mine, today, in_all, waiting, now=now)
 
     items: list[DeskItem] = []
     for item in held:

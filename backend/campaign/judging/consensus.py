@@ -32,32 +32,31 @@ def record_grade(store: Store, person: Annotator, event: GradeEvent, *, now: flo
             return Receipt(event.key, ReceiptStatus.REFUSED, "this pair is not in the project (any more)")
         try:
             if grading.accept(store, person, pair, event, now=now, simulated=simulated):
-                settle(store, pair.pair_id, person, now=now)
+                settle(db, pair.pair_id, person, now=now)
         except ReelRankError as refusal:
             grading.refuse(store, person, pair, event, str(refusal), now=now)
             return Receipt(event.key, ReceiptStatus.REFUSED, str(refusal))
     return Receipt(event.key, ReceiptStatus.SAVED)
 
 
-def settle(store: Store, pair_id: PairId, person: Person | Operator, *, now: float) -> None:
+def settle(db: Database, pair_id: PairId, person: Person | Operator, *, now: float) -> None:
     """Bring the verdict of one pair, and its number of seats, in line with its grades.
 
     Args:
-        store: the project's store.
+        db: the project's database, in the transaction of the act that is the occasion.
         pair_id: the pair.
-        person: whose act is the occasion (named in the event log).
+        person: whose act it is (named in the event log).
         now: when.
     """
-    with writing(store) as db:
-        grades, verdict = _apply_rule(db, pair_id)
-        actor = person.annotator_id
-        subject = f"pair:{pair_id}"
-        if verdict is Verdict.ESCALATED and seats.open_second_round(db, pair_id):
-            events.record(db, EventKind.ESCALATED, at=now, actor=actor, subject=subject, payload={"grades": grades})
-        elif verdict in (Verdict.OPEN, Verdict.CONSENSUS) and seats.close_second_round(db, pair_id):
-            # A correction within the first two: nobody had sat down at the further seats yet.
-            events.record(db, EventKind.DE_ESCALATED, at=now, actor=actor, subject=subject, payload={"grades": grades})
-        agenda.refresh_pair(db, pair_id)
+    grades, verdict = _apply_rule(db, pair_id)
+    actor = person.annotator_id
+    subject = f"pair:{pair_id}"
+    if verdict is Verdict.ESCALATED and seats.open_second_round(db, pair_id):
+        events.record(db, EventKind.ESCALATED, at=now, actor=actor, subject=subject, payload={"grades": grades})
+    elif verdict in (Verdict.OPEN, Verdict.CONSENSUS) and seats.close_second_round(db, pair_id):
+        # A correction within the first two: nobody had sat down at the further seats yet.
+        events.record(db, EventKind.DE_ESCALATED, at=now, actor=actor, subject=subject, payload={"grades": grades})
+    agenda.refresh_pair(db, pair_id)
 
 
 def rebuild(store: Store) -> int:
@@ -88,22 +87,22 @@ def rule(db: Database) -> Callable[[Sequence[int], bool], Decision]:
     Raises:
         ProjectError: the campaign is decided by a rule that this code does not have.
     """
-    campaign = facts.campaign(db)
-    if campaign.rule_version != RULE_VERSION:
+    rule_version, tolerance, rounding = facts.rule(db)
+    if rule_version != RULE_VERSION:
         raise ProjectError(
-            f"this campaign is decided by the rule {campaign.rule_version}, but this ReelRank has {RULE_VERSION}: "
+            f"this campaign is decided by the rule {rule_version}, but this ReelRank has {RULE_VERSION}: "
             "use the ReelRank that it was made with, or a newer one"
         )
-    with_facts = partial(decide, tolerance=campaign.tolerance, rounding=campaign.grading.rounding)
+    with_facts = partial(decide, tolerance=tolerance, rounding=rounding)
     return lambda grades, re_opened: with_facts(grades, re_opened=re_opened)
 
 
 def _apply_rule(db: Database, pair_id: PairId) -> tuple[list[int], Verdict]:
     """Store the verdict of one pair; its standing grades, and what the rule alone says of them."""
     grades = [standing.grade for standing in judgements.standing(db, pair_id)]
-    re_opened = rulings.is_re_opened(db, pair_id)
+    ruled, re_opened = rulings.standing(db, pair_id)
     decision = rule(db)(grades, re_opened)
-    verdict = _verdict(decision, rulings.adjudicated(db, pair_id))
+    verdict = _verdict(decision, ruled)
     judgements.set_verdict(db, pair_id, *verdict, version(re_opened))
     return grades, decision.verdict
 

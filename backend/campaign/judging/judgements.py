@@ -66,15 +66,15 @@ def accept(
             raise ReelRankError(f"{event.grade} is not a grade: grades are {scale.words}")
         if event.key.startswith(FROM_EXAM):
             raise ReelRankError("a key press cannot be named as answers of an exam are: grade the pair again")
-        owner = judgements.event_owner(db, event.key)
+        owner, why = judgements.key_press(db, pair.pair_id, event.key)
         if owner == (pair.pair_id, me):
             return False
         if owner is not None:
             raise ReelRankError("this key press was stored for another pair or person already: grade the pair again")
-        if why := judgements.refusal_known(db, pair.pair_id, event.key):
+        if why:
             raise SeatUnavailable(why)
         seat = seats.seat_of(db, pair.pair_id, me)
-        as_gold = gold_seats.offered(db, pair.pair_id, me)
+        as_gold = seat is None and gold_seats.offered(db, pair.pair_id, me)
         if seat is None and (as_gold or not judgements.verdict(db, pair.pair_id).is_settled):
             if not as_gold and seats.is_set_aside(db, pair.pair_id):
                 raise SeatUnavailable(SET_ASIDE)
@@ -86,14 +86,14 @@ def accept(
             seat = seats.seat_of(db, pair.pair_id, me)
         if seat is None:
             raise SeatUnavailable(GONE)
-        earlier = judgements.own(db, pair.pair_id, me)
+        earlier = judgements.own(db, pair.pair_id, me) if seat.judged else None
         if earlier is not None and (why := locked(store, person, pair, earlier, now=now)):
             raise PairLocked(why)
         elapsed_ms = None if event.elapsed_ms is None else max(0, event.elapsed_ms)
         # Nobody works longer at a clip than it was on screen, whatever the page of an older player counted.
         active_ms = event.active_ms if elapsed_ms is None else min(event.active_ms, elapsed_ms)
         note = None if event.note is None else tidy(event.note)
-        if note == notes.of(db, pair.pair_id, me):
+        if note is not None and note == notes.of(db, pair.pair_id, me):
             note = None
         given = judgements.add(
             db,
@@ -153,7 +153,7 @@ def locked(store: Store, person: Annotator, pair: PairRow, earlier: Standing, *,
 def refuse(store: Store, person: Annotator, pair: PairRow, event: GradeEvent, why: str, *, now: float) -> None:
     """Keep a grade that cannot count in the event log, so that nothing anybody typed is lost."""
     with writing(store) as db:
-        if judgements.refusal_known(db, pair.pair_id, event.key) is None:
+        if judgements.key_press(db, pair.pair_id, event.key)[1] is None:
             events.record(
                 db,
                 EventKind.GRADE_REFUSED,
@@ -169,12 +169,12 @@ def previous(store: Store, person: Annotator, *, now: float) -> DeskItem | None:
     """The pair this person graded last, if they may still correct it."""
     with reading(store) as db:
         last = judgements.last_graded(db, person.annotator_id)
-        pair = judgements.pair_by_key(db, last[0]) if last else None
-        if last is None or pair is None:
+        if last is None:
             return None
+        pair, grade = last
         earlier = judgements.own(db, pair.pair_id, person.annotator_id)
         if earlier is None or locked(store, person, pair, earlier, now=now):
             return None
         graded, total = seats.batch_progress(db, person.annotator_id, pair.batch_id, now=now)
         note = notes.of(db, pair.pair_id, person.annotator_id)
-    return DeskItem(pair.pair_key, pair.query, graded, total, pair.end_s - pair.start_s, last[1], pair.whole, note)
+    return DeskItem(pair.pair_key, pair.query, graded, total, pair.end_s - pair.start_s, grade, pair.whole, note)

@@ -87,6 +87,4 @@ def desk(store: Store, person: Annotator, *, now: float) -> Desk[Any] | None:
     with reading(store) as db:
         if people.standing_pause(db, me) is None:
             return None
-        return Desk(
-            DeskState.PAUSED, (), None, judgements.graded_since(db, me, days.midnight(now)), seats.graded(db, me)
-        )
+        return Desk(DeskState.PAUSED, (), None, *judgements.counts(db, me, days.midnight(now)))

@@ -35,6 +35,12 @@ def campaign(db: Database) -> Campaign:
     )
 
 
+def rule(db: Database) -> tuple[str, int, Rounding]:
+    """(version of the consensus rule, tolerance, rounding): by what grades become a verdict."""
+    row = db.conn.execute("SELECT rule_version, tolerance, rounding FROM campaign").fetchone()
+    return row[0], row[1], Rounding(row[2])
+
+
 def gold(db: Database) -> GoldSettings:
     """Whether and how pairs with known grades are mixed into the work."""
     row = db.conn.execute(

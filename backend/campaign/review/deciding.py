@@ -45,7 +45,7 @@ def adjudicate(store: Store, lead: Lead, key: PairKey, relevance: int, reason: s
         if done:
             return
         rulings.adjudicate(db, pair.pair_id, lead.annotator_id, relevance, reason, at=now)
-        consensus.settle(store, pair.pair_id, lead, now=now)
+        consensus.settle(db, pair.pair_id, lead, now=now)
         events.record(
             db,
             EventKind.ADJUDICATED,

@@ -71,7 +71,7 @@ def re_open(store: Store, lead: Lead, key: PairKey, reason: str, *, seen: int, n
         _require_unknown(db, pair)
         seats.re_open(db, pair.pair_id)
         _add(db, pair, lead, ActKind.RE_OPENED, EventKind.RE_OPENED, reason, now=now)
-        consensus.settle(store, pair.pair_id, lead, now=now)
+        consensus.settle(db, pair.pair_id, lead, now=now)
 
 
 def take_back(store: Store, lead: Lead, key: PairKey, reason: str, *, seen: int, now: float) -> None:
@@ -101,7 +101,7 @@ def take_back(store: Store, lead: Lead, key: PairKey, reason: str, *, seen: int,
                 raise ProjectError(f"{who} has begun with this pair, so it stays open: decide it instead")
             seats.close_re_opened(db, pair.pair_id)
         rulings.add(db, pair.pair_id, lead.annotator_id, ActKind.TAKEN_BACK, reason, at=now, takes_back=last.revision)
-        consensus.settle(store, pair.pair_id, lead, now=now)
+        consensus.settle(db, pair.pair_id, lead, now=now)
         if not judgements.verdict(db, pair.pair_id).is_settled:
             _require_unknown(db, pair)
         events.record(

@@ -519,7 +519,7 @@ def test_a_trial_is_answered_by_everybody_has_no_key_and_stands_beside_an_exam(f
     person = gate.annotator_of(store, fresh.person(0))
 
     def desk() -> Desk[ExamDesk] | None:
-        return taking.desk(store, person, now=NOW, purpose=ExamPurpose.TRIAL)
+        return taking.desk(store, person, now=NOW)
 
     def act(what: taking.Act) -> None:
         taking.act(store, person, what, now=NOW, purpose=ExamPurpose.TRIAL)
@@ -532,7 +532,10 @@ def test_a_trial_is_answered_by_everybody_has_no_key_and_stands_beside_an_exam(f
     while (there := desk()) is not None and there.items:
         assert fresh.answer(0, there.items[0].pair, 3).status == "saved"
     act(taking.Act.HAND_IN)
-    assert desk() is None, "done: it stands before nothing any more"
+    after = desk()
+    assert after is not None
+    assert after.exam is not None
+    assert after.exam.purpose is ExamPurpose.EXAM, "done: it stands before nothing any more"
     exam = fresh.desk(0).exam
     assert exam is not None
     assert (exam.phase, exam.attempt) == (ExamPhase.FIRST, 1), "a trial is no attempt at the exam"

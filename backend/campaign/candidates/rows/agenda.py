@@ -26,21 +26,30 @@ ROWS = (
 
 def refresh(db: Database, batch_id: BatchId) -> None:
     """Bring the row of one batch up to date."""
-    row = db.conn.execute(ROWS.format(where="p.batch_id = ?"), [batch_id]).fetchone()
-    if row is None:
-        db.conn.execute("DELETE FROM agenda WHERE batch_id = ?", [batch_id])
-    else:
-        db.conn.execute(
-            "INSERT INTO agenda (batch_id, nearest, position) VALUES (?, ?, ?) ON CONFLICT (batch_id) "
-            "DO UPDATE SET nearest = excluded.nearest WHERE agenda.nearest <> excluded.nearest",
-            tuple(row),
-        )
+    _refresh(db, "SELECT :number", batch_id)
 
 
 def refresh_pair(db: Database, pair_id: PairId) -> None:
     """Bring the row of a pair's batch up to date; a pair known by its number alone has none."""
-    for row in db.conn.execute("SELECT batch_id FROM pair WHERE pair_id = ? AND batch_id IS NOT NULL", [pair_id]):
-        refresh(db, BatchId(row[0]))
+    _refresh(db, "SELECT batch_id FROM pair WHERE pair_id = :number", pair_id)
+
+
+def _refresh(db: Database, which: str, number: int) -> None:
+    """Write the row of a batch if it is not as it should be, which it mostly is."""
+    batch_id, nearest, position, there = db.conn.execute(
+        f"SELECT b.batch_id, w.nearest, w.position, a.nearest FROM (SELECT ({which}) AS batch_id) AS b "
+        f"LEFT JOIN ({ROWS.format(where=f'p.batch_id = ({which})')}) AS w ON w.batch_id = b.batch_id "
+        "LEFT JOIN agenda a ON a.batch_id = b.batch_id",
+        {"number": number},
+    ).fetchone()
+    if nearest is None and there is not None:
+        db.conn.execute("DELETE FROM agenda WHERE batch_id = ?", [batch_id])
+    elif nearest != there:
+        db.conn.execute(
+            "INSERT INTO agenda (batch_id, nearest, position) VALUES (?, ?, ?) ON CONFLICT (batch_id) "
+            "DO UPDATE SET nearest = excluded.nearest",
+            [batch_id, nearest, position],
+        )
 
 
 def refresh_moment(db: Database, moment_id: MomentId) -> None:

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
+from typing import Any
 
 from backend.campaign.corpus.rows import WHOLE
 from backend.campaign.exam.model import ExamKey, ExamPurpose
@@ -79,6 +80,11 @@ class Place:
 def held(db: Database, purpose: ExamPurpose = ExamPurpose.EXAM) -> Exam | None:
     """The exam that people have to pass just now, if there is one; or the trial that they take."""
     return _exam(db, "e.ended_at IS NULL AND e.purpose = ?", purpose)
+
+
+def before_work(db: Database) -> list[Exam]:
+    """The trial and the exam that people have to take just now, of those there are, in this order."""
+    return sorted(_exams(db, "e.ended_at IS NULL"), key=lambda held: held.purpose is ExamPurpose.EXAM)
 
 
 def by_id(db: Database, exam_id: int) -> Exam | None:
@@ -210,7 +216,11 @@ def places(db: Database, exam_id: int, attempt_id: int = 0) -> list[Place]:
 
 
 def _exam(db: Database, where: str, *values: object) -> Exam | None:
-    row = db.conn.execute(
+    return next(iter(_exams(db, where, *values)), None)
+
+
+def _exams(db: Database, where: str, *values: object) -> list[Exam]:
+    rows = db.conn.execute(
         "SELECT e.exam_id, e.set_at, a.name, e.source, e.seed, e.most_missed, "
         "(SELECT tolerance FROM campaign), count(*), count(DISTINCT p.query_id), "
         f"sum(NOT {_NOT_ASKED}), e.purpose, e.key_from, e.closed_at, e.used_at, e.ended_at "
@@ -218,8 +228,9 @@ def _exam(db: Database, where: str, *values: object) -> Exam | None:
         "JOIN exam_item i USING (exam_id) JOIN pair p USING (pair_id) LEFT JOIN clip_fault f USING (moment_id) "
         f"WHERE {where} GROUP BY e.exam_id, a.annotator_id",
         values,
-    ).fetchone()
-    if row is None:
-        return None
-    told = dict(zip(_COLUMNS, row, strict=True))
-    return Exam(**{**told, "purpose": ExamPurpose(told["purpose"]), "key_from": ExamKey(told["key_from"])})
+    )
+    return [_told(dict(zip(_COLUMNS, row, strict=True))) for row in rows]
+
+
+def _told(row: dict[str, Any]) -> Exam:
+    return Exam(**{**row, "purpose": ExamPurpose(row["purpose"]), "key_from": ExamKey(row["key_from"])})

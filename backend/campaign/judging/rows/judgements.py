@@ -3,14 +3,18 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from sqlite3 import Row
 
 from backend.campaign.candidates.rows.lists import PROBE_PAIRS
 from backend.campaign.corpus.rows import WHOLE
 from backend.campaign.judging.rows import gold_seats
-from backend.campaign.judging.rows.seats import Seat
+from backend.campaign.judging.rows.seats import GRADED, Seat
 from backend.campaign.nouns import Verdict
 from backend.ground.ids import AnnotatorId, BatchId, MomentId, PairId, PairKey
 from backend.store.engine import Database, added
+
+_PAIR = f"p.pair_id, p.pair_key, p.batch_id, q.text, p.moment_id, v.name, m.start_s, m.end_s, {WHOLE}"
+_OF_PAIR = "JOIN query q USING (query_id) JOIN moment m USING (moment_id) JOIN video v USING (video_id)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,37 +48,31 @@ class Standing:
 
 def pair_by_key(db: Database, key: PairKey) -> PairRow | None:
     """The pair behind an opaque name."""
-    row = db.conn.execute(
-        "SELECT p.pair_id, p.pair_key, p.batch_id, q.text, p.moment_id, v.name, m.start_s, m.end_s, "
-        f"{WHOLE} FROM pair p JOIN query q USING (query_id) JOIN moment m USING (moment_id) "
-        "JOIN video v USING (video_id) WHERE p.pair_key = ?",
-        [key],
-    ).fetchone()
-    if row is None:
-        return None
+    row = db.conn.execute(f"SELECT {_PAIR} FROM pair p {_OF_PAIR} WHERE p.pair_key = ?", [key]).fetchone()
+    return _pair(row) if row else None
+
+
+def _pair(row: Row) -> PairRow:
     return PairRow(
         PairId(row[0]), PairKey(row[1]), BatchId(row[2]), row[3], MomentId(row[4]), row[5], row[6], row[7], bool(row[8])
     )
 
 
-def event_owner(db: Database, key: str) -> tuple[PairId, AnnotatorId] | None:
-    """The pair and the person of a key press that was stored before."""
-    row = db.conn.execute(
-        "SELECT pair_id, annotator_id FROM judgement WHERE event_key = :key "
-        "UNION ALL SELECT pair_id, annotator_id FROM gold_answer WHERE event_key = :key",
-        {"key": key},
-    ).fetchone()
-    return (PairId(row[0]), AnnotatorId(row[1])) if row else None
-
-
-def refusal_known(db: Database, pair_id: PairId, key: str) -> str | None:
-    """Why this very key press was refused before, if it was."""
-    row = db.conn.execute(
-        "SELECT payload ->> 'why' FROM event WHERE subject = ? AND kind = 'grade_refused' "
-        "AND payload ->> 'event_key' = ?",
-        [f"pair:{pair_id}", key],
-    ).fetchone()
-    return row[0] if row else None
+def key_press(db: Database, pair_id: PairId, key: str) -> tuple[tuple[PairId, AnnotatorId] | None, str | None]:
+    """(pair and person that a key press was stored for before, why it was refused at this pair), each if it was."""
+    owner, why = None, None
+    for row in db.conn.execute(
+        "SELECT pair_id, annotator_id, NULL FROM judgement WHERE event_key = :key "
+        "UNION ALL SELECT pair_id, annotator_id, NULL FROM gold_answer WHERE event_key = :key "
+        "UNION ALL SELECT NULL, NULL, payload ->> 'why' FROM event WHERE subject = :subject "
+        "AND kind = 'grade_refused' AND payload ->> 'event_key' = :key",
+        {"key": key, "subject": f"pair:{pair_id}"},
+    ):
+        if row[0] is None:
+            why = row[2]
+        else:
+            owner = PairId(row[0]), AnnotatorId(row[1])
+    return owner, why
 
 
 def add(
@@ -134,32 +132,33 @@ def own(db: Database, pair_id: PairId, me: AnnotatorId) -> Standing | None:
     return Standing(gold_seats.SEAT_NO, me, row[0], row[1], row[2], imported=False, gold=True) if row else None
 
 
-def last_graded(db: Database, me: AnnotatorId) -> tuple[PairKey, int] | None:
+def last_graded(db: Database, me: AnnotatorId) -> tuple[PairRow, int] | None:
     """The pair this person graded last and the grade they gave; the order of saving counts, clocks go astray.
 
     Never one that they answered in an exam.
     """
     row = db.conn.execute(
-        "SELECT p.pair_key, g.grade FROM ("
+        f"SELECT {_PAIR}, g.grade FROM ("
         "SELECT * FROM (SELECT pair_id, grade, after_judgement AS place, 1 AS gold FROM gold_answer "
         "WHERE annotator_id = :me ORDER BY gold_answer_id DESC LIMIT 1) "
         "UNION ALL SELECT * FROM (SELECT pair_id, grade, judgement_id, 0 FROM judgement AS j WHERE annotator_id = :me "
         "AND NOT EXISTS (SELECT 1 FROM known_pair k WHERE k.pair_id = j.pair_id AND k.annotator_id = j.annotator_id) "
-        "ORDER BY judgement_id DESC LIMIT 1)) AS g JOIN pair p USING (pair_id) "
+        f"ORDER BY judgement_id DESC LIMIT 1)) AS g JOIN pair p USING (pair_id) {_OF_PAIR} "
         "ORDER BY g.place DESC, g.gold DESC LIMIT 1",
         {"me": me},
     ).fetchone()
-    return (PairKey(row[0]), row[1]) if row else None
+    return (_pair(row), row[9]) if row else None
 
 
-def graded_since(db: Database, me: AnnotatorId, since: float) -> int:
-    """How many pairs this person graded for the first time at or after an instant."""
-    count: int = db.conn.execute(
+def counts(db: Database, me: AnnotatorId, since: float) -> tuple[int, int]:
+    """How many pairs this person graded for the first time at or after an instant, and how many in all."""
+    later, in_all = db.conn.execute(
         "SELECT (SELECT count(*) FROM judgement WHERE annotator_id = :me AND revision = 1 AND graded_at >= :since) "
-        "+ (SELECT count(*) FROM gold_answer WHERE annotator_id = :me AND revision = 1 AND graded_at >= :since)",
+        "+ (SELECT count(*) FROM gold_answer WHERE annotator_id = :me AND revision = 1 AND graded_at >= :since), "
+        f"{GRADED}",
         {"me": me, "since": since},
-    ).fetchone()[0]
-    return count
+    ).fetchone()
+    return later, in_all
 
 
 def verdict(db: Database, pair_id: PairId) -> Verdict:
@@ -177,12 +176,15 @@ def set_verdict(
     rule_version: str,
 ) -> None:
     """Store what the rule, or a lead, says now; an open pair has no row."""
-    db.conn.execute("DELETE FROM consensus WHERE pair_id = ?", [pair_id])
-    if verdict is not Verdict.OPEN:
-        db.conn.execute(
-            "INSERT INTO consensus (pair_id, verdict, relevance, mean, rule_version) VALUES (?, ?, ?, ?, ?)",
-            [pair_id, verdict.value, relevance, mean, rule_version],
-        )
+    if verdict is Verdict.OPEN:
+        db.conn.execute("DELETE FROM consensus WHERE pair_id = ?", [pair_id])
+        return
+    db.conn.execute(
+        "INSERT INTO consensus (pair_id, verdict, relevance, mean, rule_version) VALUES (?, ?, ?, ?, ?) "
+        "ON CONFLICT (pair_id) DO UPDATE SET verdict = excluded.verdict, relevance = excluded.relevance, "
+        "mean = excluded.mean, rule_version = excluded.rule_version",
+        [pair_id, verdict.value, relevance, mean, rule_version],
+    )
 
 
 BY_PERSON, BY_FILE = "person", "file"

@@ -69,14 +69,14 @@ def add(
     )
 
 
-def adjudicated(db: Database, pair_id: PairId) -> int | None:
-    """The relevance a lead decided on, if a decision stands."""
-    row = db.conn.execute(
-        "SELECT relevance FROM lead_act WHERE pair_id = ? AND kind = 'decided' AND stands "
-        "ORDER BY revision DESC LIMIT 1",
-        [pair_id],
+def standing(db: Database, pair_id: PairId) -> tuple[int | None, bool]:
+    """(relevance that a lead decided on, if a decision stands; whether two more people are asked, or were)."""
+    decided, re_opened = db.conn.execute(
+        "SELECT (SELECT relevance FROM lead_act WHERE pair_id = :pair AND kind = 'decided' AND stands "
+        "ORDER BY revision DESC LIMIT 1), EXISTS (SELECT 1 FROM re_opened WHERE pair_id = :pair)",
+        {"pair": pair_id},
     ).fetchone()
-    return row[0] if row else None
+    return decided, bool(re_opened)
 
 
 def all_adjudicated(db: Database) -> dict[PairId, int]:

@@ -38,6 +38,20 @@ _CROWDED = """
   WHERE l.lease_until >= :now AND l.seat_no <= 2 AND l.annotator_id <> :me
   GROUP BY h.batch_id HAVING count(DISTINCT l.annotator_id) >= 2
 """
+# From each of the few pairs to its seats: PostgreSQL would rather look at all free seats there are.
+_SEATS_TO_TAKE = f"""
+  SELECT there.pair_id, there.seat_no FROM (
+    SELECT p.pair_id, (SELECT min(s.seat_no) FROM seat s WHERE s.pair_id = p.pair_id AND {_FREE}
+      AND (s.seat_no >= :second OR NOT (:politely AND :batch IN ({_CROWDED})))) AS seat_no
+    FROM pair p WHERE p.batch_id = :batch AND {_MINE_TO_TAKE}) AS there
+  WHERE there.seat_no IS NOT NULL
+"""
+GRADED = (
+    "(SELECT count(*) FROM seat WHERE annotator_id = :me AND repeat = 0) "
+    "- (SELECT count(*) FROM seat WHERE annotator_id = :me AND lease_until IS NOT NULL) + "
+    "(SELECT count(*) FROM gold_seat WHERE annotator_id = :me AND claim_no IS NOT NULL AND lease_until IS NULL)"
+)
+"""How many pairs somebody has graded: all their seats but those they hold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,13 +83,18 @@ def renew(db: Database, me: AnnotatorId, *, now: float, until: float, slack_s: f
     Nobody's lease can end later than `until`: one that does was given before the clock was set back, and is
     shortened, so that the seat of somebody who is away comes back in time.
     """
-    db.conn.execute(
-        "UPDATE seat SET lease_until = :until, shown_at = iif(lease_until < :now, NULL, shown_at) "
-        "WHERE annotator_id = :me AND lease_until < :until - :slack",
-        {"me": me, "now": now, "until": until, "slack": slack_s},
-    )
-    db.conn.execute("UPDATE seat SET lease_until = :until WHERE lease_until > :until", {"until": until})
-    gold_seats.renew(db, me, now=now, until=until, slack_s=slack_s)
+    tables = ("seat", "gold_seat")
+    found = db.conn.execute(
+        "SELECT " + " OR ".join(gold_seats.DUE.format(table=table) for table in tables),
+        {"me": me, "until": until, "slack": slack_s},
+    ).fetchone()
+    for table in tables if found[0] else ():
+        db.conn.execute(
+            f"UPDATE {table} SET lease_until = :until, shown_at = iif(lease_until < :now, NULL, shown_at) "
+            "WHERE annotator_id = :me AND lease_until < :until - :slack",
+            {"me": me, "now": now, "until": until, "slack": slack_s},
+        )
+        db.conn.execute(f"UPDATE {table} SET lease_until = :until WHERE lease_until > :until", {"until": until})
 
 
 def held(db: Database, me: AnnotatorId) -> list[Held]:
@@ -97,7 +116,13 @@ def held(db: Database, me: AnnotatorId) -> list[Held]:
 
 
 def claimable(
-    db: Database, me: AnnotatorId, batch_id: BatchId, mine: Assignment | None = None, *, now: float, second_round: bool
+    db: Database,
+    me: AnnotatorId,
+    batch_id: BatchId,
+    mine: Assignment | None = None,
+    *,
+    now: float,
+    politely: bool = True,
 ) -> list[tuple[PairId, int]]:
     """Pairs of a batch at which this person may sit down now, each with its lowest free seat.
 
@@ -107,31 +132,25 @@ def claimable(
         batch_id: the batch.
         mine: what this person is assigned to; of another batch they get gold alone.
         now: seconds since 1970.
-        second_round: only seats from 3 on.
+        politely: only second-round seats while two others sit at first-round ones of the batch: two people finish a
+            query together; a third would take pairs out of the middle of their work.
     """
-    if not assigned.holds(db, mine, batch_id):
-        return gold_seats.claimable(db, me, batch_id)
     rows = db.conn.execute(
-        f"SELECT p.pair_id, min(s.seat_no) FROM pair p JOIN seat s USING (pair_id) WHERE p.batch_id = :batch "
-        f"AND s.seat_no >= :lowest AND {_FREE} AND {_MINE_TO_TAKE} GROUP BY p.pair_id",
-        {"batch": batch_id, "me": me, "now": now, "lowest": min(SECOND_ROUND_SEATS) if second_round else 1},
+        _claimable(db, mine, batch_id),
+        {"batch": batch_id, "me": me, "now": now, "politely": politely, "second": min(SECOND_ROUND_SEATS)},
     )
-    return [(PairId(row[0]), row[1]) for row in rows] + gold_seats.claimable(db, me, batch_id)
+    return [(PairId(row[0]), row[1]) for row in rows]
 
 
-def crowded(db: Database, me: AnnotatorId, batch_id: BatchId, *, now: float) -> bool:
-    """Whether two others sit at first-round seats of a batch just now.
-
-    Two people finish a query together; a third would take pairs out of the middle of their work.
-    """
-    row = db.conn.execute(f"SELECT :batch IN ({_CROWDED})", {"batch": batch_id, "me": me, "now": now}).fetchone()
-    return bool(row[0])
+def _claimable(db: Database, mine: Assignment | None, batch_id: BatchId) -> str:
+    """What asks for (pair, lowest free seat) of `:batch`: gold, and the seats of a batch that this person may have."""
+    return gold_seats.CLAIMABLE + (f" UNION ALL {_SEATS_TO_TAKE}" if assigned.holds(db, mine, batch_id) else "")
 
 
 def next_batch(
     db: Database, me: AnnotatorId, mine: Assignment | None = None, *, now: float
 ) -> tuple[BatchId, bool] | None:
-    """The batch to work on next, of what this person is assigned to, and whether only its second-round seats are meant.
+    """The batch to work on next, of what this person is assigned to, and whether they take of it `politely`.
 
     That is the batch with a pair nearest to completion, then judging order. The agenda is walked in this order, and
     the walk ends at the first batch that has something for this person. Crowded batches have only second-round
@@ -144,7 +163,7 @@ def next_batch(
     gold = gold_seats.next_batch(db, me)
     for politely in (True, False) if anybody else (False,):
         row = db.conn.execute(
-            f"SELECT a.batch_id, a.batch_id IN ({_CROWDED}), -a.nearest, a.position FROM agenda a "
+            "SELECT a.batch_id, -a.nearest, a.position FROM agenda a "
             f"WHERE {inside if only else 'TRUE'} "
             "AND EXISTS (SELECT 1 FROM pair p JOIN seat s USING (pair_id) WHERE p.batch_id = a.batch_id "
             f"  AND (s.seat_no >= :second OR NOT (:politely AND a.batch_id IN ({_CROWDED}))) "
@@ -152,10 +171,10 @@ def next_batch(
             "ORDER BY a.nearest DESC, a.position, a.batch_id LIMIT 1",
             {"me": me, "now": now, "politely": politely, "second": min(SECOND_ROUND_SEATS), **assigned.values(mine)},
         ).fetchone()
-        if gold and (row is None or (-gold_seats.SEAT_NO, gold[1], gold[0]) < (row[2], row[3], row[0])):
-            return gold[0], politely and crowded(db, me, gold[0], now=now)
+        if gold and (row is None or (-gold_seats.SEAT_NO, gold[1], gold[0]) < (row[1], row[2], row[0])):
+            return gold[0], politely
         if row:
-            return BatchId(row[0]), politely and bool(row[1])
+            return BatchId(row[0]), politely
     return None
 
 
@@ -209,29 +228,29 @@ def claim(db: Database, me: AnnotatorId, pair_id: PairId, *, now: float, until: 
     Returns:
         Whether a seat was had; never a second one at the same pair.
     """
-    claim_no = gold_seats.claims(db, me) + 1
-    if gold_seats.claim(db, me, pair_id, claim_no, until=until):
-        return True
     cursor = db.conn.execute(
-        "UPDATE seat SET annotator_id = :me, lease_until = :until, shown_at = NULL, claim_no = :claim_no "
-        "WHERE pair_id = :pair AND seat_no = "
+        "UPDATE seat SET annotator_id = :me, lease_until = :until, shown_at = NULL, "
+        f"claim_no = 1 + {gold_seats.CLAIMS} WHERE pair_id = :pair AND seat_no = "
         f"(SELECT s.seat_no FROM seat AS s WHERE s.pair_id = :pair AND {_FREE} ORDER BY s.seat_no LIMIT 1) "
         "AND NOT EXISTS (SELECT 1 FROM seat WHERE pair_id = :pair AND annotator_id = :me AND repeat = 0) "
         "AND NOT EXISTS (SELECT 1 FROM set_aside WHERE pair_id = :pair) "
-        "AND NOT EXISTS (SELECT 1 FROM known_pair WHERE pair_id = :pair AND annotator_id = :me)",
-        {"me": me, "pair": pair_id, "now": now, "until": until, "claim_no": claim_no},
+        "AND NOT EXISTS (SELECT 1 FROM known_pair WHERE pair_id = :pair AND annotator_id = :me) "
+        f"AND NOT {gold_seats.OFFERED}",
+        {"me": me, "pair": pair_id, "now": now, "until": until},
     )
-    return cursor.rowcount == 1
+    return cursor.rowcount == 1 or gold_seats.claim(db, me, pair_id, until=until)
 
 
 def mark_shown(db: Database, me: AnnotatorId, key: PairKey, *, now: float) -> None:
     """The clip of a pair is on its holder's screen; the first time counts. No word about a pair they do not hold."""
-    db.conn.execute(
-        "UPDATE seat SET shown_at = :now WHERE pair_id = (SELECT pair_id FROM pair WHERE pair_key = :key) "
-        "AND annotator_id = :me AND lease_until >= :now AND shown_at IS NULL",
-        {"me": me, "key": key, "now": now},
-    )
-    gold_seats.mark_shown(db, me, key, now=now)
+    for table in ("seat", "gold_seat"):  # a place at one of them
+        cursor = db.conn.execute(
+            f"UPDATE {table} SET shown_at = :now WHERE pair_id = (SELECT pair_id FROM pair WHERE pair_key = :key) "
+            "AND annotator_id = :me AND lease_until >= :now AND shown_at IS NULL",
+            {"me": me, "key": key, "now": now},
+        )
+        if cursor.rowcount:
+            return
 
 
 def release(db: Database, me: AnnotatorId, pair_id: PairId | None = None) -> list[PairId]:
@@ -265,13 +284,13 @@ def is_held(db: Database, me: AnnotatorId, pair_id: PairId) -> bool:
 def seat_of(db: Database, pair_id: PairId, me: AnnotatorId) -> Seat | None:
     """This person's seat at a pair, held or judged."""
     row = db.conn.execute(
-        "SELECT seat_no, lease_until IS NULL FROM seat WHERE pair_id = ? AND annotator_id = ? AND repeat = 0",
-        [pair_id, me],
+        "SELECT seat_no, lease_until IS NULL, 0 AS gold FROM seat "
+        "WHERE pair_id = :pair AND annotator_id = :me AND repeat = 0 "
+        f"UNION ALL SELECT {gold_seats.SEAT_NO}, lease_until IS NULL, 1 FROM gold_seat "
+        "WHERE pair_id = :pair AND annotator_id = :me AND claim_no IS NOT NULL ORDER BY gold DESC LIMIT 1",
+        {"pair": pair_id, "me": me},
     ).fetchone()
-    gold = gold_seats.taken(db, pair_id, me)
-    if gold is not None:
-        return Seat(pair_id, gold_seats.SEAT_NO, gold[0], gold=True)
-    return Seat(pair_id, row[0], bool(row[1])) if row else None
+    return Seat(pair_id, row[0], bool(row[1]), gold=bool(row[2])) if row else None
 
 
 def mark_judged(db: Database, seat: Seat, me: AnnotatorId) -> None:
@@ -329,13 +348,9 @@ def close_re_opened(db: Database, pair_id: PairId) -> None:
 
 
 def graded(db: Database, me: AnnotatorId) -> int:
-    """How many pairs this person has graded: all their seats but those they hold."""
-    count: int = db.conn.execute(
-        "SELECT (SELECT count(*) FROM seat WHERE annotator_id = :me AND repeat = 0) "
-        "- (SELECT count(*) FROM seat WHERE annotator_id = :me AND lease_until IS NOT NULL)",
-        {"me": me},
-    ).fetchone()[0]
-    return count + gold_seats.graded(db, me)
+    """How many pairs this person has graded."""
+    count: int = db.conn.execute(f"SELECT {GRADED}", {"me": me}).fetchone()[0]
+    return count
 
 
 def batch_progress(
@@ -343,15 +358,16 @@ def batch_progress(
 ) -> tuple[int, int]:
     """(graded by this person, all that this person grades) in one batch: the "7 of 20" of the screen."""
     # CROSS JOIN: from the few pairs of the batch to their seats, not from all seats this person ever had.
-    graded, holding = db.conn.execute(
-        "SELECT coalesce(sum(s.lease_until IS NULL), 0), coalesce(sum(s.lease_until IS NOT NULL), 0) "
-        "FROM pair p CROSS JOIN seat s USING (pair_id) WHERE p.batch_id = ? AND s.annotator_id = ? AND s.repeat = 0",
-        [batch_id, me],
+    graded, total = db.conn.execute(
+        "SELECT coalesce(sum(one.graded), 0), count(*) FROM ("
+        "SELECT s.lease_until IS NULL AS graded FROM pair p CROSS JOIN seat s USING (pair_id) "
+        "WHERE p.batch_id = :batch AND s.annotator_id = :me AND s.repeat = 0 "
+        "UNION ALL SELECT g.lease_until IS NULL FROM pair p CROSS JOIN gold_seat g USING (pair_id) "
+        "WHERE p.batch_id = :batch AND g.annotator_id = :me AND g.claim_no IS NOT NULL "
+        f"UNION ALL SELECT 0 FROM ({_claimable(db, mine, batch_id)})) AS one",
+        {"batch": batch_id, "me": me, "now": now, "politely": True, "second": min(SECOND_ROUND_SEATS)},
     ).fetchone()
-    more, further = gold_seats.batch_progress(db, me, batch_id)
-    graded, holding = graded + more, holding + further
-    second_round = crowded(db, me, batch_id, now=now)
-    return graded, graded + holding + len(claimable(db, me, batch_id, mine, now=now, second_round=second_round))
+    return graded, total
 
 
 def waiting_for(db: Database, me: AnnotatorId, mine: Assignment | None = None, *, now: float) -> int:
