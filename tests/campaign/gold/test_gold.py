@@ -296,6 +296,7 @@ def test_who_is_far_off_is_told_then_paused_at_moments_that_tell_nothing(small: 
     findings = [row[0] for row in rows(small, "SELECT kind FROM gold_finding ORDER BY gold_finding_id")]
     assert findings == ["warned", "paused"]
     assert given[-1][1].state is DeskState.PAUSED
+    assert given[-1][1].previous is None
     assert all(pair not in known for pair, _ in given[-3:]), "paused right after gold"
 
 

@@ -5,6 +5,7 @@ import sqlite3
 import pytest
 
 from backend import api
+from backend.campaign.gold import rows as gold
 from backend.campaign.judging import assignments, consensus
 from backend.campaign.judging.judgements import DECIDED, GONE, GONE_ON, TOO_LATE
 from backend.campaign.judging.model import (
@@ -222,6 +223,33 @@ def test_only_sitting_there_already_means_no_seat_and_damage_is_told(judging: Ju
         assert not seats.claim(db, mine, pair, now=NOW, until=NOW + LEASE_S)
         with pytest.raises(sqlite3.IntegrityError, match=r"(?i)foreign key"):
             seats.claim(db, AnnotatorId(999), pair, now=NOW, until=NOW + LEASE_S)
+
+
+def test_a_gold_place_goes_before_a_free_seat_of_the_same_pair_and_is_handled_like_one(judging: Judging) -> None:
+    me, now, until = judging.annotators[0].annotator_id, NOW, NOW + LEASE_S
+    held = desk_keys(judging, 0)
+    key = next(
+        pair.pair for pair in judging.pairs() if pair.query == judging.state(held[0]).query and pair.pair not in held
+    )
+    with writing(judging.project.store) as db:
+        pair, batch = db.conn.execute("SELECT pair_id, batch_id FROM pair WHERE pair_key = ?", [key]).fetchone()
+        gold.offer(db, pair, me)
+        assert (pair, 4) in seats.claimable(db, me, batch, now=now), "as at the last seat of a pair"
+        assert seats.claim(db, me, pair, now=now, until=until)
+        assert seats.seat_of(db, pair, me) == seats.Seat(pair, 4, judged=False, gold=True)
+        assert not seats.is_held(db, me, pair)
+        assert [one.pair_key for one in seats.held(db, me)] == [*held, key], "the last claim"
+        seats.mark_shown(db, me, key, now=now)
+        shown = db.conn.execute("SELECT shown_at FROM gold_seat WHERE pair_id = ?", [pair]).fetchone()[0]
+        assert shown == now
+        seats.renew(db, me, now=now + 120, until=until + 120, slack_s=60)
+        leases = db.conn.execute(
+            "SELECT lease_until FROM seat WHERE annotator_id = ? UNION SELECT lease_until FROM gold_seat", [me]
+        )
+        assert [row[0] for row in leases] == [until + 120]
+        seats.mark_judged(db, seats.Seat(pair, 4, judged=False, gold=True), me)
+        assert seats.graded(db, me) == 1
+        assert seats.batch_progress(db, me, batch, now=now)[0] == 1
 
 
 def disputed(judging: Judging) -> PairKey:
