@@ -85,6 +85,11 @@ def test_an_exchange_waits_for_few_answers_and_for_fewer_while_nobody_else_can_w
     assert max(total for total, _ in steady) <= MOST
 
 
+def test_no_statement_is_compiled(judging: Judging) -> None:
+    """Just after a campaign of 100,000 pairs was moved, each exchange compiled for 4 of its 5 seconds."""
+    assert judging.project.store.db.conn.execute("SELECT current_setting('jit')").fetchone()[0] == "off"
+
+
 def test_connections_that_ended_while_they_lay_are_noticed_by_nobody(judging: Judging) -> None:
     store = judging.project.store
     assert isinstance(store, PostgresStore)
