@@ -53,6 +53,8 @@ def create_from(
             for statement in the_rest(source):
                 raw.execute(statement.encode())
             check(store.conn)
+            # Until the server does so by itself, it would take large tables for small ones: 0.1 s an exchange.
+            raw.execute(sql.SQL("ANALYZE {}").format(sql.SQL(", ").join(map(sql.Identifier, table_names(source)))))
     except BaseException:
         store.close()
         raise

@@ -50,7 +50,6 @@ def test_fifty_people(serve: Callable[[Path], AppServer], cluster: Cluster, tmp_
     address = cluster.address(cluster.new())
     api.move(moved, address, now=time.time())
     with psycopg.connect(address, autocommit=True) as server:
-        server.execute("ANALYZE")  # the tests' cluster does not do so by itself
         version = server.info.server_version // 10_000
     columns = []
     for folder, fronts in ((project.folder, 1), (moved, 2)):

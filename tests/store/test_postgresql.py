@@ -20,13 +20,14 @@ from backend.campaign.judging.model import GradeEvent
 from backend.campaign.nouns import Person, Role
 from backend.campaign.release.model import ReleaseOptions
 from backend.campaign.review.model import CaseList
+from backend.encoders import sentence
 from backend.ground.errors import InputError, ProjectError, ReelRankError, StoreUnavailable
 from backend.store import creating, postgresql
 from backend.store.connection import writing
 from backend.store.values import Raw
 from bench import campaign
 from postgres import Cluster, binary
-from support import NOW, Judging
+from support import NOW, Judging, WordEncoder
 
 GUIDE = Path(__file__).parents[2] / "docs" / "operations.md"
 LEFT_OUT = {"encoder_name", "choose_encoder", "build_pools", "look_at_videos"}
@@ -107,8 +108,11 @@ def test_every_list_is_the_same_and_so_is_a_release(worked: Judging, cluster: Cl
     assert same_on_both(worked.project.folder, cluster, tmp_path / "copies") > 120
 
 
-def test_published_judgements_are_the_same_on_both(shared: Path, cluster: Cluster, tmp_path: Path) -> None:
+def test_published_judgements_are_the_same_on_both(
+    shared: Path, cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Who gave which grades is real; words and moments, which are not published with them, are made up."""
+    monkeypatch.setattr(sentence, "load", lambda spec: WordEncoder())
     published = campaign.real_rows(shared / "data" / "tvr_ranking" / "raw_annotation.csv")
     rows = [row for row in published if row[0] <= 600]
     campaign.write_raw(rows, tmp_path / "raw.csv")
