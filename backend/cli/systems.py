@@ -149,7 +149,7 @@ def baseline(
         f"It {report.seen}."
     )
     if report.unanswered:
-        say(f"{report.unanswered:,} queries have no answer, because one of the runs lacks them.")
+        say(f"Without an answer, because one of the runs lacks them: {report.unanswered:,} of the queries.")
     _tell_unseen(report.unseen)
 
 
@@ -190,7 +190,7 @@ def _tell_unseen(unseen: tuple[str, ...]) -> None:
     """Say which videos are left out, and leave with code 1."""
     if not unseen:
         return
-    say(f"\n{len(unseen):,} videos could not be looked at and are left out:")
+    say(f"\nVideos that could not be looked at and are left out: {len(unseen):,}")
     for one in unseen[:_NAMED]:
         say(f"  {one}")
     if len(unseen) > _NAMED:
