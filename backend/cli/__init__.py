@@ -37,6 +37,7 @@ from backend.cli import (
     scoring,
     service,
     stats,
+    systems,
     trial,
     tutorial,
     upkeep,
@@ -84,6 +85,7 @@ for part in (
     matching,
     measures,
     mvmr,
+    systems,
     upkeep,
 ):
     part.register(app)

@@ -73,6 +73,11 @@ def test_scoring_loads_no_database(tmp_path: Path) -> None:
     assert loaded(*command) == {"numpy"}
 
 
+def test_drawing_lots_needs_no_database_no_video_and_no_model(tmp_path: Path) -> None:
+    truth = Path(__file__).parents[2] / "assets/example/val.json"
+    assert loaded("baseline", "random", truth, tmp_path / "run.json") == {"numpy"}
+
+
 def test_the_consensus_of_a_file_needs_no_database(tmp_path: Path) -> None:
     (tmp_path / "raw.csv").write_text("pair_id,worker,relevance\na,1,2\na,2,3\n")
     assert loaded("consensus", tmp_path / "raw.csv") == {"numpy"}
