@@ -1,0 +1,1 @@
+"""Systems that answer queries with moments: baselines and trained models. Their output is a run."""
