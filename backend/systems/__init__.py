@@ -1,1 +1,4 @@
-"""Systems that answer queries with moments: baselines and trained models. Their output is a run."""
+"""Systems that search: the baselines, and the features of frames that models learn from.
+
+Nothing but the gate loads this package, and it knows no campaign: a system is given plain queries, videos and captions.
+"""

@@ -1,0 +1,289 @@
+"""Features of the frames of many videos in one file, HDF5 or npz, as the models of the field read them.
+
+One array a video, named by the video, `(frames, dim)`. An HDF5 file says in its attributes `rate`, rows a second, and
+`encoder`, what made the rows; an npz file may say both in arrays of these names without a dimension. Files from
+elsewhere say neither: then whoever reads one gives the rate.
+"""
+
+import math
+import zipfile
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from backend.ground.arriving import new_files, require_new_file
+from backend.ground.errors import InputError, Problem
+
+FloatArray = npt.NDArray[np.float32]
+
+SUFFIXES = (".h5", ".hdf5", ".npz")
+_RATE, _ENCODER = "rate", "encoder"
+_INSTALL = 'pip install "reelrank[features]"'
+_SAME = 1e-6
+"""Two rates nearer than this, relatively, are one that was rounded."""
+
+
+class Features:
+    """An open file of features; nothing of it is in memory but the names. Read it within `open_features`.
+
+    Attributes:
+        path: the file.
+        rate: rows a second, above 0; row `i` shows the time from `i / rate` to `(i + 1) / rate` seconds.
+        dim: the length of a row.
+        encoder: what made the rows, as the file says; None if it does not.
+        videos: the names, sorted.
+    """
+
+    def __init__(self, path: Path, arrays: Mapping[str, Any], rate: float, dim: int, encoder: str | None) -> None:
+        self.path, self.rate, self.dim, self.encoder = path, rate, dim, encoder
+        self.videos = tuple(sorted(arrays))
+        self._arrays = arrays
+
+    def __contains__(self, video: object) -> bool:
+        return video in self._arrays
+
+    def of(self, video: str) -> FloatArray:
+        """The rows of a video, float32 `(frames, dim)`.
+
+        Raises:
+            InputError: the file has no such video, or not numbers alone in it, or it cannot be read.
+        """
+        require_videos(self, [video])
+        try:
+            found: FloatArray = np.asarray(self._arrays[video], dtype=np.float32)
+        except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
+            raise InputError.single(self.path, f"video {video}: is damaged ({error})") from None
+        _require_numbers(self.path, video, found)
+        return found
+
+
+@contextmanager
+def open_features(path: Path, rate: float | None = None) -> Iterator[Features]:
+    """Open a file of features to read video after video.
+
+    Args:
+        path: it ends in `.h5`, `.hdf5` or `.npz`.
+        rate: rows a second, for a file that does not say.
+
+    Raises:
+        InputError: the file cannot be read, holds no video, or arrays of other shapes than `(frames, dim)`; no rate is
+            known, or the one given is not what the file says.
+    """
+    if path.suffix not in SUFFIXES:
+        raise InputError.single(path, f"is no file of features: its name has to end in {', '.join(SUFFIXES)}")
+    opener = _open_npz if path.suffix == ".npz" else _open_hdf5
+    with opener(path) as (arrays, told, encoder):
+        known = _rate(path, told, rate)
+        yield Features(path, arrays, known, _dim(path, arrays), encoder)
+
+
+def require_videos(features: Features, names: Iterable[str]) -> None:
+    """Refuse features that lack a video.
+
+    Raises:
+        InputError: with every video that is missing.
+    """
+    missing = [name for name in dict.fromkeys(names) if name not in features]
+    if missing:
+        file = str(features.path)
+        raise InputError([Problem(file, None, f"video {name}: there are no features of it") for name in missing])
+
+
+def write_features(
+    out: Path, videos: Iterable[tuple[str, npt.NDArray[np.floating]]], *, rate: float, encoder: str
+) -> int:
+    """Write an HDF5 file of features, video after video; it is there once all are in it, or not at all.
+
+    Args:
+        out: the file, which must not be there; its name ends in `.h5` or `.hdf5`.
+        videos: names and rows `(frames, dim)`, of which one video at a time is held.
+        rate: rows a second, above 0.
+        encoder: what made the rows.
+
+    Returns:
+        How many videos.
+
+    Raises:
+        InputError: a name cannot be one in such a file, a video comes twice or has no rows, lengths of rows differ, or
+            rows hold something else than numbers.
+        ProjectError: the file is there already, or cannot be made.
+    """
+    if out.suffix not in SUFFIXES[:2]:
+        raise InputError.single(out, "is no name for a file of features: it has to end in .h5")
+    if not _is_rate(rate):
+        raise InputError.single(out, f"the rate has to be a number above 0, not {rate:g}")
+    require_new_file(out)
+    dim: int | None = None
+    count = 0
+    with new_files(out.parent) as own, _hdf5(out).File(own / out.name, "w") as file:
+        file.attrs[_RATE], file.attrs[_ENCODER] = float(rate), encoder
+        for video, rows in videos:
+            dim = rows.shape[-1] if dim is None and rows.ndim == 2 else dim
+            _require_shape(out, video, rows.shape, dim)
+            _require_numbers(out, video, rows)
+            _require_name(out, video)
+            try:
+                file.create_dataset(video, data=np.asarray(rows, dtype=np.float32))
+            except (TypeError, ValueError):
+                told = "a video of this name, or of a part of its path, is there already"
+                raise InputError.single(out, f"video {video}: {told}") from None
+            count += 1
+        if not count:
+            raise InputError.single(out, "there is no video to write")
+    return count
+
+
+Opened = tuple[Mapping[str, Any], object, str | None]
+"""The arrays by video, what the file says of its rate, and of its encoder."""
+
+
+@contextmanager
+def _open_hdf5(path: Path) -> Iterator[Opened]:
+    with _damage_told(path):
+        file = _hdf5(path).File(path, "r")
+    with file:
+        with _damage_told(path):
+            arrays: dict[str, Any] = {}
+            file.visititems(lambda name, item: arrays.update({name: item}) if hasattr(item, "shape") else None)
+            encoder = file.attrs.get(_ENCODER)
+            rate = file.attrs.get(_RATE)
+        yield arrays, rate, None if encoder is None else str(encoder)
+
+
+@contextmanager
+def _open_npz(path: Path) -> Iterator[Opened]:
+    with _damage_told(path):
+        file = np.load(path, allow_pickle=False)
+        if not isinstance(file, np.lib.npyio.NpzFile):
+            raise ValueError("it is no npz file")
+    with file:
+        with _damage_told(path):
+            about = {
+                name: file[name][()] for name in (_RATE, _ENCODER) if name in file.files and not _shape(file, name)
+            }
+        arrays = _Packed(file, [name for name in file.files if name not in about])
+        encoder = about.get(_ENCODER)
+        yield arrays, about.get(_RATE), None if encoder is None else str(encoder)
+
+
+class _Packed(Mapping[str, Any]):
+    """The arrays of an npz file, each unpacked when it is asked for."""
+
+    def __init__(self, file: np.lib.npyio.NpzFile, names: list[str]) -> None:
+        self._file, self._names = file, frozenset(names)
+
+    def __getitem__(self, name: str) -> Any:
+        return self._file[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
+
+    def shape(self, name: str) -> tuple[int, ...]:
+        return _shape(self._file, name)
+
+
+def _shape(file: np.lib.npyio.NpzFile, name: str) -> tuple[int, ...]:
+    """From the head of an array alone: the rest would have to be unpacked."""
+    packed: Any = file.zip
+    with packed.open(f"{name}.npy") as stream:
+        version = np.lib.format.read_magic(stream)
+        reads = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+        shape: tuple[int, ...] = reads(stream)[0]
+    return shape
+
+
+def _dim(path: Path, arrays: Mapping[str, Any]) -> int:
+    """The length of all rows."""
+    shapes: dict[str, tuple[int, ...]] = {}
+    with _damage_told(path):
+        for video in sorted(arrays):
+            shapes[video] = arrays.shape(video) if isinstance(arrays, _Packed) else arrays[video].shape
+    if not shapes:
+        raise InputError.single(path, "holds no features of any video")
+    dim = next((shape[1] for shape in shapes.values() if len(shape) == 2), None)
+    problems: list[Problem] = []
+    for video, shape in shapes.items():
+        try:
+            _require_shape(path, video, shape, dim)
+        except InputError as error:
+            problems += error.problems
+    if problems:
+        raise InputError(problems)
+    return next(iter(shapes.values()))[1]
+
+
+def _require_shape(path: Path, video: str, shape: tuple[int, ...], dim: int | None) -> None:
+    if len(shape) != 2:
+        told = f"has shape {shape}, not (frames, dim)"
+    elif not shape[0] or not shape[1]:
+        told = "has no frames" if shape[1] else "has rows without numbers"
+    elif shape[1] != dim:
+        told = f"has rows of {shape[1]} numbers, and the first video rows of {dim}"
+    else:
+        return
+    raise InputError.single(path, f"video {video}: {told}")
+
+
+def _require_numbers(path: Path, video: str, rows: npt.NDArray[np.floating]) -> None:
+    wrong = ~np.isfinite(rows).all(axis=1)
+    if wrong.any():
+        raise InputError.single(path, f"video {video}: row {int(wrong.argmax())} (from 0) holds NaN or infinity")
+
+
+def _require_name(path: Path, video: str) -> None:
+    """A name that HDF5 gives back as it was; a slash in it makes a group, as elsewhere in the field."""
+    if any(part in {"", ".", ".."} for part in video.split("/")):
+        raise InputError.single(path, f"video {video!r}: HDF5 has no place of this name; rename the video")
+
+
+def _rate(path: Path, told: object, given: float | None) -> float:
+    if given is not None and not _is_rate(given):
+        raise InputError.single(path, f"the rate has to be a number above 0, not {given:g}")
+    if told is None:
+        if given is None:
+            raise InputError.single(path, "does not say how many rows a second has: give the rate")
+        return given
+    try:
+        found = float(told)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        found = math.nan
+    if not _is_rate(found):
+        raise InputError.single(path, f"says that its rate is {told!r}, which is no number above 0")
+    if given is not None and not math.isclose(found, given, rel_tol=_SAME):
+        raise InputError.single(path, f"says {found:g} rows a second, and {given:g} were given: leave the rate out")
+    return found
+
+
+def _is_rate(rate: float) -> bool:
+    return math.isfinite(rate) and rate > 0
+
+
+def _hdf5(path: Path) -> Any:
+    try:
+        import h5py  # who reads npz does without
+    except ImportError:
+        raise InputError.single(path, f"HDF5 needs h5py: {_INSTALL}") from None
+    return h5py
+
+
+@contextmanager
+def _damage_told(path: Path) -> Iterator[None]:
+    """Say what cannot be read in one way, whichever library finds it."""
+    try:
+        yield
+    except InputError:
+        raise
+    except FileNotFoundError:
+        raise InputError.single(path, "cannot be read: there is no such file") from None
+    except (OSError, ValueError, KeyError, RuntimeError, EOFError, zipfile.BadZipFile) as error:
+        raise InputError.single(path, f"cannot be read as a file of features: {error}") from None
