@@ -24,6 +24,7 @@ from backend.cli import (
     gold,
     guideline,
     hours,
+    learning,
     matching,
     measures,
     moments,
@@ -84,6 +85,7 @@ for part in (
     matching,
     measures,
     mvmr,
+    learning,
     upkeep,
 ):
     part.register(app)

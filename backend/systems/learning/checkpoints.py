@@ -19,6 +19,7 @@ from backend.ground.arriving import new_files
 from backend.ground.errors import InputError, ProjectError
 from backend.ground.reading import bytes_of
 from backend.systems.learning.config import Config, ModelOptions, PredictOptions
+from backend.systems.learning.network import Shape
 
 SETTINGS, BEST, LAST, HISTORY = "settings.json", "best.safetensors", "last.safetensors", "history.csv"
 _FIRST = {SETTINGS, BEST, HISTORY}
@@ -61,6 +62,12 @@ class Card(msgspec.Struct, frozen=True):
     """Identity of what made the features."""
     sentences: str
     """Identity of the sentence encoder."""
+
+    @property
+    def shape(self) -> Shape:
+        """What the network is like."""
+        model = self.model
+        return Shape(self.frame_dim, self.sentence_dim, model.hidden, model.heads, model.dropout)
 
 
 def write_settings(folder: Path, config: Config) -> None:
@@ -105,6 +112,19 @@ def read_best(folder: Path) -> tuple[Card, dict[str, Tensor]]:
         message = f"has no {BEST}: name a folder such as OUT/seed-0, which `reelrank train` has made"
         raise InputError.single(folder, message)
     return _read(folder / BEST, Card)
+
+
+def load_weights(network: nn.Module, weights: Mapping[str, Tensor], folder: Path) -> None:
+    """Put weights into a network.
+
+    Raises:
+        InputError: they are of another network.
+    """
+    try:
+        network.load_state_dict(dict(weights))
+    except RuntimeError as error:
+        told = str(error).splitlines()[-1].strip()
+        raise InputError.single(folder / BEST, f"does not fit this program's network: {told}") from None
 
 
 def read_state(folder: Path) -> tuple[State, dict[str, Tensor]] | None:

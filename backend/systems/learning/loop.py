@@ -23,7 +23,7 @@ from backend.systems.learning.checkpoints import Card, Epoch, State
 from backend.systems.learning.config import Config
 from backend.systems.learning.losses import hinge_loss, nce_loss, negatives_of, span_loss
 from backend.systems.learning.material import Asked, Clips, Floats, Pairs, fingerprint
-from backend.systems.learning.network import LateInteraction, Shape, video_scores
+from backend.systems.learning.network import LateInteraction, video_scores
 from backend.systems.learning.rivals import Rivals, crocs_loss
 from backend.training.crocs import CroCsLoss
 
@@ -98,13 +98,21 @@ def device_of(config: Config) -> torch.device:
     return torch.device("cuda" if there and config.device != "cpu" else "cpu")
 
 
-def train(config: Config, material: Material, seed: int, progress: Progress | None = None) -> SeedReport:
+def identity_of(encoder: str | None, rate: float) -> str:
+    """What features are of, as a card says it: who trained with one must not search with another."""
+    return f"{encoder or 'an encoder that the file does not name'}, {rate:g} rows a second"
+
+
+def train(
+    config: Config, material: Material, seed: int, device: torch.device, progress: Progress | None = None
+) -> SeedReport:
     """Train with one seed until NDCG stops rising, or go on with what is there; see `checkpoints` for what is written.
 
     Args:
         config: all settings.
         material: data that fits them.
         seed: of weights, order, dropout and negatives.
+        device: where to reckon.
         progress: called with (what, batches done, batches of all epochs).
 
     Raises:
@@ -119,8 +127,7 @@ def train(config: Config, material: Material, seed: int, progress: Progress | No
         raise ProjectError(f"{folder} {told}: name another folder `out`, or put both back to go on")
     checkpoints.write_settings(folder, config)
     with repeatable(seed):
-        device = device_of(config)
-        network = LateInteraction(shape_of(config, material)).to(device)
+        network = LateInteraction(_card(config, material, seed, None).shape).to(device)
         optimiser = optimiser_of(config, network)
         epochs: list[Epoch] = []
         if kept:
@@ -153,12 +160,6 @@ def _done(config: Config, epochs: list[Epoch]) -> bool:
     return len(epochs) >= config.training.epochs or waited >= config.training.patience
 
 
-def shape_of(config: Config, material: Material) -> Shape:
-    """What the network has to be like."""
-    model = config.model
-    return Shape(material.clips.rows.shape[1], material.vectors.shape[1], model.hidden, model.heads, model.dropout)
-
-
 def optimiser_of(config: Config, network: LateInteraction) -> torch.optim.Optimizer:
     """AdamW with the settings' rate."""
     training = config.training
@@ -168,14 +169,14 @@ def optimiser_of(config: Config, network: LateInteraction) -> torch.optim.Optimi
 @contextmanager
 def repeatable(seed: int) -> Iterator[None]:
     """Torch's randomness from this seed, and the same sums every time; afterwards as it was."""
-    before, warned = torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()
+    before = torch.get_deterministic_debug_mode()
     with torch.random.fork_rng():
         torch.manual_seed(seed)
-        torch.use_deterministic_algorithms(True, warn_only=True)
+        torch.set_deterministic_debug_mode("warn")
         try:
             yield
         finally:
-            torch.use_deterministic_algorithms(before, warn_only=warned)
+            torch.set_deterministic_debug_mode(before)
 
 
 def _epoch(
@@ -248,13 +249,13 @@ def figures(config: Config, material: Material, network: LateInteraction) -> dic
     return dict(found.mean)
 
 
-def _card(config: Config, material: Material, seed: int, best: Epoch) -> Card:
+def _card(config: Config, material: Material, seed: int, best: Epoch | None) -> Card:
     return Card(
         config.model,
         config.predict,
         seed,
-        best.epoch,
-        best.figures[STOPPING],
+        best.epoch if best else 0,
+        best.figures[STOPPING] if best else 0.0,
         material.clips.rows.shape[1],
         material.vectors.shape[1],
         material.longest(config),

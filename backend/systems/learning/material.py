@@ -56,7 +56,7 @@ class TrainingSet:
     """A pseudo training set: texts of its queries, and pairs."""
 
     file: str
-    texts: Sequence[str]
+    texts: tuple[str, ...]
     pairs: Sequence[Pair]
 
 
@@ -65,8 +65,8 @@ class Asked:
     """Queries of a split, in file order."""
 
     file: str
-    ids: Sequence[QueryKey]
-    texts: Sequence[str]
+    ids: tuple[QueryKey, ...]
+    texts: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

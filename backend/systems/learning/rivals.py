@@ -17,7 +17,7 @@ from backend.systems.learning.batches import Batch, padded
 from backend.systems.learning.material import Clips, Floats, Indices, Pairs, fingerprint
 from backend.systems.learning.network import EncodedQueries, EncodedVideos, LateInteraction, clip_scores
 from backend.training.crocs import CroCsLoss
-from backend.training.negatives import Negatives
+from backend.training.negatives import Negatives, read_negatives
 
 _NONE = -1
 
@@ -100,6 +100,15 @@ class Rivals:
         pairs = zip(queries.ravel().tolist(), videos.ravel().tolist(), strict=True)
         found = [query >= 0 and bool((self.pairs.positives[query] == video).any()) for query, video in pairs]
         return np.array(found, dtype=bool).reshape(videos.shape)
+
+
+def read_rivals(folder: Path, texts: Sequence[str], pairs: Pairs, clips: Clips, *, uniform: bool) -> Rivals:
+    """`Rivals` by the folder of `reelrank mvmr negatives`.
+
+    Raises:
+        InputError: its files cannot be read, or lack something of the training set.
+    """
+    return Rivals(read_negatives(folder), folder, texts, pairs, clips, uniform=uniform)
 
 
 class Drawn:

@@ -1,4 +1,4 @@
-"""Made-up material that can be learned: in every video one clip after the other shows a topic, and queries name topics."""
+"""Made-up material that can be learned: videos show one topic after the other, and queries name topics."""
 
 from pathlib import Path
 
@@ -44,7 +44,7 @@ def material(folder: Path, *, videos: int = 8, seed: int = 0) -> Material:
     words = rng.standard_normal((TOPICS, 10))
     found = [(topic, n, 6.0 * place) for n in range(videos) for place, topic in enumerate(topics_of(n))]
     pairs = [Pair(row, topic, f"v{n}", start, start + 6.0, 0.9) for row, (topic, n, start) in enumerate(found, start=1)]
-    training = TrainingSet("train_top01.json", [f"topic {n}" for n in range(TOPICS)], pairs)
+    training = TrainingSet("train_top01.json", tuple(f"topic {n}" for n in range(TOPICS)), pairs)
     truth = [
         {
             "query_id": 100 + topic,
@@ -59,7 +59,9 @@ def material(folder: Path, *, videos: int = 8, seed: int = 0) -> Material:
     ]
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "val.json").write_bytes(msgspec.json.encode(truth))
-    val = Asked(str(folder / "val.json"), [100 + n for n in range(TOPICS)], [one["query"] for one in truth])
+    val = Asked(
+        str(folder / "val.json"), tuple(100 + n for n in range(TOPICS)), tuple(str(one["query"]) for one in truth)
+    )
     vectors = words.astype(np.float32)
     asked = (words + 0.05 * rng.standard_normal(words.shape)).astype(np.float32)
     return Material(clips, read_pairs(training, clips, weighted=True), vectors, val, asked, "frames", "words")
