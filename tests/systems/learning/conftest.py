@@ -1,14 +1,14 @@
-"""Small sums: a second thread would only wait for the first."""
+"""What all tests of training share."""
 
 from collections.abc import Iterator
 
 import pytest
-import torch
+
+import learnable
 
 
 @pytest.fixture(autouse=True)
 def one_thread() -> Iterator[None]:
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
+    """See there."""
+    with learnable.one_thread():
+        yield

@@ -1,9 +1,12 @@
 """Made-up material that can be learned: videos show one topic after the other, and queries name topics."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
 import numpy as np
+import torch
 
 from backend.systems.learning.config import Config, LossOptions, ModelOptions, PredictOptions, TrainingOptions
 from backend.systems.learning.loop import Material
@@ -22,6 +25,15 @@ class HeldFeatures:
 
     def of(self, video: str) -> np.ndarray:
         return self.arrays[video]
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """For small sums, where a second thread would only wait for the first."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
 
 
 def topics_of(video: int) -> list[int]:
