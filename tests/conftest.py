@@ -55,7 +55,7 @@ LONG = (
     *("tests/install/test_wheel.py", "tests/encoders/"),
 )
 MODELS = (
-    *("tests/encoders/", "tests/training/", "tests/campaign/pool_check/"),
+    *("tests/encoders/", "tests/training/", "tests/systems/", "tests/campaign/pool_check/"),
     *("tests/cli/test_mvmr.py", "tests/cli/test_pool_checking.py"),
 )
 """Run by one process, because what runs a model takes 5 s to load."""

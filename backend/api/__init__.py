@@ -296,6 +296,7 @@ if TYPE_CHECKING:
         ties_study,
         write_study,
     )
+    from backend.api.systems import BaselineReport, write_baseline, write_baseline_from_file, write_frame_features
     from backend.api.trial import end_trial, start_trial, trial_csv, trial_round
     from backend.api.tutorial import (
         answer_practice,
@@ -420,10 +421,14 @@ if TYPE_CHECKING:
     from backend.scoring.views.splits import parts_of as score_parts
     from backend.scoring.views.table import Table as ScoreTable
     from backend.store.upkeep import Backup, Restored
+    from backend.systems.baselines import BASELINES, BaselineOptions
+    from backend.systems.clip_windows import Windowing
+    from backend.systems.extracting import FeaturesReport
 else:
     __getattr__, __dir__ = lazy.names(__name__, __file__)
 
 __all__ = [
+    "BASELINES",
     "BENCHMARKS",
     "CASE_FIRST",
     "CASE_KINDS",
@@ -442,6 +447,8 @@ __all__ = [
     "AggregatorReport",
     "AgreementBoard",
     "Backup",
+    "BaselineOptions",
+    "BaselineReport",
     "BuildReport",
     "CandidateReport",
     "Case",
@@ -469,6 +476,7 @@ __all__ = [
     "ExamPreviewItem",
     "ExamReport",
     "Example",
+    "FeaturesReport",
     "Finding",
     "FormReport",
     "GoldAnswer",
@@ -526,6 +534,7 @@ __all__ = [
     "UsedReport",
     "ValidationReport",
     "VideoState",
+    "Windowing",
     "accept_description",
     "accept_invitation",
     "accept_invitation_as",
@@ -851,6 +860,9 @@ __all__ = [
     "withdraw_example",
     "withdraw_practice",
     "work_version",
+    "write_baseline",
+    "write_baseline_from_file",
+    "write_frame_features",
     "write_negatives",
     "write_other_relevances",
     "write_pool_figures",

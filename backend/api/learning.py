@@ -4,15 +4,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-import msgspec
-
 from backend.campaign.candidates import pseudo_train
 from backend.campaign.release.rules import entries
 from backend.campaign.release.rules.entries import AnyMoment, GradedMoment, Moment, Queries
 from backend.campaign.release.validating import VIDEOS
 from backend.encoders import cache, sentence
 from backend.encoders.sentence import Encoder, FloatArray
-from backend.ground.arriving import new_files, require_new_file, require_room
+from backend.ground.arriving import require_new_file, require_room
 from backend.ground.errors import InputError
 from backend.ground.progress import Progress, named
 from backend.ground.reading import bytes_of
@@ -31,6 +29,7 @@ from backend.systems.learning.material import (
 )
 from backend.systems.learning.network import LateInteraction
 from backend.systems.learning.rivals import read_rivals
+from backend.systems.run_out import write_answers
 
 AskedSplit = Literal["val", "test"]
 
@@ -111,8 +110,7 @@ def predict_run(
     run = predicting.predict(
         network, clips, asked.ids, vectors, card.predict, card.longest, progress=named(progress, "predicting")
     )
-    with new_files(out.parent) as part:
-        (part / out.name).write_bytes(msgspec.json.encode(run) + b"\n")
+    write_answers(out, run)
     return PredictReport(out, len(run), len(clips.videos), card.seed, card.epoch)
 
 

@@ -38,6 +38,7 @@ from backend.cli import (
     scoring,
     service,
     stats,
+    systems,
     trial,
     tutorial,
     upkeep,
@@ -85,6 +86,7 @@ for part in (
     matching,
     measures,
     mvmr,
+    systems,
     learning,
     upkeep,
 ):

@@ -112,10 +112,8 @@ def write_features(
             rows hold something else than numbers.
         ProjectError: the file is there already, or cannot be made.
     """
-    if out.suffix not in SUFFIXES[:2]:
-        raise InputError.single(out, "is no name for a file of features: it has to end in .h5")
-    if not _is_rate(rate):
-        raise InputError.single(out, f"the rate has to be a number above 0, not {rate:g}")
+    require_suffix(out)
+    require_rate(out, rate)
     require_new_file(out)
     dim: int | None = None
     count = 0
@@ -135,6 +133,26 @@ def write_features(
         if not count:
             raise InputError.single(out, "there is no video to write")
     return count
+
+
+def require_suffix(out: Path) -> None:
+    """Refuse a name that says nothing of HDF5.
+
+    Raises:
+        InputError: it ends in neither `.h5` nor `.hdf5`.
+    """
+    if out.suffix not in SUFFIXES[:2]:
+        raise InputError.single(out, "is no name for a file of features: it has to end in .h5")
+
+
+def require_rate(path: Path, rate: float) -> None:
+    """Refuse what is no rate.
+
+    Raises:
+        InputError: it is not a number above 0.
+    """
+    if not _is_rate(rate):
+        raise InputError.single(path, f"the rate has to be a number above 0, not {rate:g}")
 
 
 Opened = tuple[Mapping[str, Any], object, str | None]
@@ -247,8 +265,8 @@ def _require_name(path: Path, video: str) -> None:
 
 
 def _rate(path: Path, told: object, given: float | None) -> float:
-    if given is not None and not _is_rate(given):
-        raise InputError.single(path, f"the rate has to be a number above 0, not {given:g}")
+    if given is not None:
+        require_rate(path, given)
     if told is None:
         if given is None:
             raise InputError.single(path, "does not say how many rows a second has: give the rate")

@@ -1,6 +1,5 @@
 """CLIP as transformers and sentence-transformers compute it, on a tiny random model made here."""
 
-import json
 import subprocess
 import sys
 from fractions import Fraction
@@ -21,34 +20,14 @@ from backend.ground.errors import EncoderUnavailable
 from backend.media.frames import frames_at
 from numbered_videos import write_source
 from support import NOW
+from tiny_clip import write_clip
 
 TEXTS = ["a man sits", "he runs", "a man sits", "x" * 200]
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Letters for tokens, two layers of width 32, pictures of 32 x 32."""
-    import torch
-
-    place = tmp_path_factory.mktemp("models") / "tiny-clip"
-    place.mkdir()
-    letters = [chr(code) for code in range(ord("a"), ord("z") + 1)]
-    vocabulary = [*letters, *[f"{letter}</w>" for letter in letters], "<|startoftext|>", "<|endoftext|>"]
-    (place / "vocab.json").write_text(json.dumps({token: n for n, token in enumerate(vocabulary)}))
-    (place / "merges.txt").write_text("#version: 0.2\n")
-    tokenizer = transformers.CLIPTokenizer(str(place / "vocab.json"), str(place / "merges.txt"), model_max_length=77)
-    sizes = {"hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2, "num_attention_heads": 2}
-    last = len(vocabulary) - 1
-    config = transformers.CLIPConfig(
-        text_config={"vocab_size": last + 1, "bos_token_id": last - 1, "eos_token_id": last, **sizes},
-        vision_config={"image_size": 32, "patch_size": 8, **sizes},
-        projection_dim=16,
-    )
-    torch.manual_seed(4)
-    transformers.CLIPModel(config).save_pretrained(place)
-    pictures = transformers.CLIPImageProcessor(size={"shortest_edge": 32}, crop_size={"height": 32, "width": 32})
-    transformers.CLIPProcessor(image_processor=pictures, tokenizer=tokenizer).save_pretrained(place)
-    return place
+    return write_clip(tmp_path_factory.mktemp("models") / "tiny-clip")
 
 
 @pytest.fixture(scope="module")

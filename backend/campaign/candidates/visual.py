@@ -9,25 +9,22 @@ CVPR 2022; `backend.encoders.emscore` has the whole measure.)
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import ceil, floor
 
 import numpy as np
 
 from backend.campaign.candidates.merging import Place
 from backend.campaign.candidates.rows.lists import CandidateRow
 from backend.campaign.corpus import rows as corpus
-from backend.campaign.pools.looking import keep_frames
 from backend.campaign.project.folder import Project
 from backend.campaign.queries import rows as queries
 from backend.campaign.queries.model import QueryRow
 from backend.encoders.clip import Clip
 from backend.encoders.search import QUERIES_AT_ONCE, Captions
-from backend.encoders.sentence import FloatArray
+from backend.encoders.spans import of_span
 from backend.ground.errors import ProjectError, VideoUnreadable
 from backend.ground.ids import MomentId
 from backend.ground.progress import Progress, named
-from backend.media.content import sha256_of
-from backend.media.frames import frames_at
+from backend.media.frame_vectors import keep_frames, vectors_of
 from backend.store.connection import reading
 
 FRAMES_PER_S = 2.0
@@ -70,18 +67,12 @@ def search(
         try:
             if (known := facts[name]) is None:
                 raise VideoUnreadable(f"{name}: no file is known")
-            source = project.source(known)
-            frames = clip.frames(
-                sha256_of(source),
-                FRAMES_PER_S,
-                lambda: frames_at(source, FRAMES_PER_S),  # noqa: B023 - called at once
-                project.embeddings,
-            )
+            frames = vectors_of(clip, project.source(known), FRAMES_PER_S, project.embeddings)
         except VideoUnreadable as error:
             unseen.append(str(error))
         else:
             for moment_id, (_, start_s, end_s) in of_video[name]:
-                alike.setdefault(of_span(frames, start_s, end_s).tobytes(), []).append(moment_id)
+                alike.setdefault(of_span(frames, start_s, end_s, FRAMES_PER_S).tobytes(), []).append(moment_id)
         if looking:
             looking(done, len(names))
     if not alike:
@@ -97,25 +88,3 @@ def search(
         for query, found in zip(block, searched.top(wanted, k), strict=True):
             rows += [CandidateRow(query.query_id, one.rank, MomentId(one.moment_id), one.similarity) for one in found]
     return SeenMoments(f"{clip.identity} frames={FRAMES_PER_S:g}/s", rows, tuple(unseen))
-
-
-def of_span(frames: FloatArray, start_s: float, end_s: float, per_s: float = FRAMES_PER_S) -> FloatArray:
-    """The unit vector of the mean of a span's frames, float32 `(dim,)`.
-
-    Frame i of `frames`, `(frames, dim)`, is the one visible at `(i + 0.5) / per_s` seconds. A span between two such
-    instants, or after the last, has the one nearest to its middle.
-
-    >>> two = np.eye(2, dtype=np.float32)  # visible at 0.25 s and at 0.75 s
-    >>> of_span(two, 0.0, 0.5).tolist(), of_span(two, 0.3, 0.4).tolist(), of_span(two, 5.0, 6.0).tolist()
-    ([1.0, 0.0], [1.0, 0.0], [0.0, 1.0])
-    >>> [round(float(x), 4) for x in of_span(two, 0.0, 1.0)]
-    [0.7071, 0.7071]
-    """
-    first, after = ceil(start_s * per_s - 0.5), ceil(end_s * per_s - 0.5)
-    shown = frames[max(0, first) : max(0, after)]
-    if len(shown) == 0:
-        nearest = floor((start_s + end_s) / 2 * per_s)
-        shown = frames[min(nearest, len(frames) - 1)][np.newaxis]
-    mean = shown.mean(axis=0, dtype=np.float64)
-    unit: FloatArray = (mean / max(float(np.linalg.norm(mean)), np.finfo(np.float64).tiny)).astype(np.float32)
-    return unit

@@ -3,8 +3,7 @@
 *Reads* video files, and what is kept of them. *Writes* vectors of frames, which are kept.
 """
 
-from collections.abc import Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,13 +12,10 @@ from backend.campaign.pools.rules.selecting import Doubles, Numbers, Seen
 from backend.encoders.clip import Clip
 from backend.encoders.emscore import FrameVectors, Idf, SentenceVectors, idf, score
 from backend.ground.errors import InputError, Problem, VideoUnreadable
-from backend.ground.parallel import run_units
-from backend.ground.progress import Progress, Steps, named
-from backend.ground.where import HERE, where_of
-from backend.media.content import sha256_of
-from backend.media.frames import frames_at
+from backend.ground.progress import Progress, named
+from backend.media.frame_vectors import keep_frames, vectors_of
 from backend.media.probe import VideoFolder
-from backend.media.sources import Source, paths_of, place_of_video
+from backend.media.sources import Source
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +68,7 @@ def look(
     problems = []
     for done, name in enumerate(sorted(corpus.moments), start=1):
         try:
-            found.append(clip.frames(sha256_of(files[name]), per_s, lambda: frames_at(files[name], per_s), embeddings))  # noqa: B023 - called at once
+            found.append(vectors_of(clip, files[name], per_s, embeddings))
         except VideoUnreadable as error:
             problems.append(Problem(corpus.source, None, f"video {name}: {error}"))
         if steps:
@@ -81,37 +77,6 @@ def look(
         raise InputError(problems)
     weights = idf(sentences[text].tokens for text in texts)
     return Looking(f"{clip.identity} frames={per_s:g}/s", FrameVectors.of(found), sentences, weights)
-
-
-def keep_frames(
-    clip: Clip, videos: Iterable[Source], embeddings: Path, *, per_s: float, progress: Steps | None = None
-) -> None:
-    """Encode the frames of videos where the model says, if that is not in this process, and keep their vectors.
-
-    Those of a video that cannot be shown are not there afterwards, which whoever asks for them is told.
-    """
-    where = where_of(clip)
-    if where == HERE:
-        return
-    units = list(videos)
-    embeddings.mkdir(parents=True, exist_ok=True)
-    run_units(
-        _frames,
-        (clip, per_s, embeddings),
-        units,
-        where,
-        called=lambda video: str(place_of_video(video)),
-        sees=paths_of(units),
-        fills=[embeddings],
-        progress=progress,
-    )
-
-
-def _frames(shared: tuple[Clip, float, Path], video: Source) -> None:
-    """A unit of work."""
-    clip, per_s, embeddings = shared
-    with suppress(VideoUnreadable):
-        clip.frames(sha256_of(video), per_s, lambda: frames_at(video, per_s), embeddings)
 
 
 def files_in(folder: Path, corpus: Captioned) -> dict[str, Path]:

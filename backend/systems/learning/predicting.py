@@ -4,7 +4,7 @@ The score of a span is that of XML (Lei et al. 2020, section 4, inference for mo
 p_start(i) p_end(j) exp(alpha s(v, q)) for clips i <= j, over the best videos of the query; written as its logarithm.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,9 +18,7 @@ from backend.systems.learning.batches import padded
 from backend.systems.learning.config import PredictOptions
 from backend.systems.learning.material import Clips, Floats, QueryKey
 from backend.systems.learning.network import EncodedQueries, LateInteraction, video_scores
-
-Run = dict[str, list[tuple[str, float, float, float]]]
-"""Query -> (video, start in seconds, end, score), best first."""
+from backend.systems.model import Answers, Predicted, in_ms
 
 VIDEOS_AT_ONCE, QUERIES_AT_ONCE = 64, 512
 _BEFORE_NMS = 10
@@ -74,7 +72,7 @@ def predict(
     longest: int,
     *,
     progress: Steps | None = None,
-) -> Run:
+) -> Answers:
     """A run of all queries over all videos.
 
     Args:
@@ -92,7 +90,7 @@ def predict(
     scores, location = _over_videos(network, clips, queries, device)
     starts = torch.from_numpy(clips.starts).to(device)
     counts = torch.from_numpy(clips.counts).to(device)
-    run: Run = {}
+    run: Answers = {}
     for number, query in enumerate(ids):
         order = scores[number].sort(descending=True, stable=True).indices[: options.videos]
         place = torch.arange(int(counts[order].max()), device=device)
@@ -130,26 +128,26 @@ def _over_videos(
     return scores, torch.cat(location)
 
 
-def _in_seconds(found: Spans, videos: Sequence[int], clips: Clips) -> list[tuple[str, float, float, float]]:
+def _in_seconds(found: Spans, videos: Sequence[int], clips: Clips) -> list[Predicted]:
     rows = zip(videos, found.first.tolist(), found.last.tolist(), found.score.tolist(), strict=True)
     return [
-        (
+        in_ms(
             clips.videos[video],
-            round(first * clips.clip_s, 6),
-            round(min((last + 1) * clips.clip_s, float(clips.durations_s[video])), 6),
+            first * clips.clip_s,
+            min((last + 1) * clips.clip_s, float(clips.durations_s[video])),
             round(score, 6),
         )
         for video, first, last, score in rows
     ]
 
 
-def without_overlap(run: Mapping[str, Sequence[tuple[str, float, float, float]]], level: float, moments: int) -> Run:
+def without_overlap(run: Answers, level: float, moments: int) -> Answers:
     """A run after non-maximum suppression, cut to so many moments a query; see `scoring.matching.suppression`."""
     kept = suppress(parse_run_mapping(run), level, arithmetic="exact")
-    found: Run = {str(query): [] for query in run}
+    found: Answers = {query: [] for query in run}
     columns = (kept.query, kept.video, kept.start_s, kept.end_s, kept.score)
     for query, video, start_s, end_s, score in zip(*(column.tolist() for column in columns), strict=True):
         rows = found[str(kept.queries[query])]
         if len(rows) < moments:
-            rows.append((kept.videos[video], start_s, end_s, score))
+            rows.append(Predicted(kept.videos[video], start_s, end_s, score))
     return found

@@ -1,7 +1,7 @@
 """Candidates by what is to be seen: real videos of plain colours, and a model that knows colours by name."""
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from pathlib import Path
 
@@ -10,13 +10,12 @@ import pytest
 
 from backend import api
 from backend.api import pipeline
-from backend.campaign.candidates.visual import of_span
 from backend.campaign.moments.model import ByWindows
-from backend.campaign.pools.looking import keep_frames
 from backend.encoders.emscore import SentenceVectors
 from backend.ground.errors import EncoderUnavailable, ProjectError
 from backend.ground.where import HERE, Where
 from backend.media.content import sha256_of
+from backend.media.frame_vectors import keep_frames
 from backend.media.frames import frames_at
 from numbered_videos import Picture, write_source
 from support import NOW
@@ -109,21 +108,6 @@ def test_a_model_that_is_not_there_is_told_with_what_to_do(
     monkeypatch.undo()
     with pytest.raises(EncoderUnavailable, match=r"'/no/such': there is no such folder; name the folder of one with"):
         api.pool_candidates(project, api.OPERATOR, [], captions=False, visual="/no/such", now=NOW)
-
-
-def mean_by_hand(frames: np.ndarray, instants: Sequence[float], start_s: float, end_s: float) -> np.ndarray:
-    mean = np.mean([frame for frame, at in zip(frames, instants, strict=True) if start_s <= at < end_s], axis=0)
-    return mean / np.linalg.norm(mean)
-
-
-@pytest.mark.parametrize(("start_s", "end_s"), [(0, 5), (0.25, 0.75), (0.26, 1.3), (1.2, 4.9), (4.5, 9.0)])
-def test_a_span_is_the_mean_of_the_frames_that_it_shows(start_s: float, end_s: float) -> None:
-    frames = np.random.default_rng(3).normal(size=(10, 8)).astype(np.float32)
-    frames /= np.linalg.norm(frames, axis=1, keepdims=True)
-    instants = [0.25 + 0.5 * number for number in range(10)]
-    np.testing.assert_allclose(
-        of_span(frames, start_s, end_s), mean_by_hand(frames, instants, start_s, end_s), atol=1e-6
-    )
 
 
 def test_frames_are_encoded_where_the_model_says(project: api.Project, tmp_path: Path) -> None:

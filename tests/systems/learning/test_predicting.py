@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from backend.systems.learning.config import PredictOptions
 from backend.systems.learning.network import LateInteraction, Shape
 from backend.systems.learning.predicting import best_spans, predict, without_overlap
+from backend.systems.model import Predicted
 from learnable import CLIP_S, config, material
 
 VALUES = st.sampled_from([-3.0, -1.0, -0.5, 0.0])
@@ -75,7 +76,8 @@ def test_a_run_is_what_brute_force_over_all_videos_gives(tmp_path: Path) -> None
 
 
 def test_overlapping_moments_are_left_out_if_asked_for() -> None:
-    rows = [("v", 0.0, 10.0, 3.0), ("v", 0.0, 9.0, 2.0), ("w", 0.0, 9.0, 1.0), ("v", 20.0, 30.0, 0.5)]
+    spans = [("v", 0.0, 10.0, 3.0), ("v", 0.0, 9.0, 2.0), ("w", 0.0, 9.0, 1.0), ("v", 20.0, 30.0, 0.5)]
+    rows = [Predicted(*span) for span in spans]
     assert without_overlap({"1": rows, "2": []}, 0.5, 2) == {"1": [rows[0], rows[2]], "2": []}
 
 

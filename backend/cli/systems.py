@@ -1,0 +1,198 @@
+"""Systems to compare with: `reelrank baseline`; and what systems learn from: `reelrank features`."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from backend import api
+from backend.cli.output import Dir, EncoderOption, KindOption, now, numbers, progress_bar, say, seconds
+from backend.cli.where import Cluster, EncodingJobs, where, whole
+
+_NAMED = 5
+"""So many videos that nobody could look at are named."""
+
+
+def register(app: typer.Typer) -> None:
+    """Add these commands to the command line."""
+    app.command("baseline")(baseline)
+    app.command("features")(features)
+
+
+def baseline(
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="random, prior, caption, clip or prmr.", show_default=False)
+    ],
+    source: Annotated[
+        Path,
+        typer.Argument(
+            metavar="DIR|TRUTH", help="A project, the folder of a release, or a truth file.", show_default=False
+        ),
+    ],
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="The run file, a new one.", show_default=False)],
+    seed: Annotated[int, typer.Option("--seed", metavar="S", help="Of what random and prior draw.")] = 0,
+    top: Annotated[int, typer.Option("--top", metavar="N", min=1, help="Answers a query.")] = 100,
+    split: Annotated[
+        str | None,
+        typer.Option("--split", metavar="val|test", help="Only these queries of a project or release."),
+    ] = None,
+    videos: Annotated[
+        Path | None,
+        typer.Option(
+            "--videos",
+            metavar="MAP",
+            help="For a truth: name -> [duration, index] of all videos; without it those of the truth are searched.",
+            show_default=False,
+        ),
+    ] = None,
+    training: Annotated[
+        Path | None,
+        typer.Option(
+            "--training",
+            metavar="FILE",
+            help="For prior and a truth: the file whose moments it learns from.",
+            show_default=False,
+        ),
+    ] = None,
+    encoder: EncoderOption = None,
+    kind: KindOption = None,
+    visual: Annotated[
+        str,
+        typer.Option(
+            "--visual", metavar="NAME|FOLDER", help="For clip: the model; 'clip' is CLIP ViT-B/32 of the model hub."
+        ),
+    ] = "clip",
+    folder: Annotated[
+        Path | None,
+        typer.Option(
+            "--folder", metavar="FOLDER", help="For clip and a truth: where the video files lie.", show_default=False
+        ),
+    ] = None,
+    frames_per_s: Annotated[
+        float, typer.Option("--frames-per-s", metavar="R", help="For clip: frames a second that are looked at.")
+    ] = 1.0,
+    windows: Annotated[
+        str, typer.Option("--windows", metavar="S,S", help="For clip: lengths of windows in seconds.")
+    ] = "4,8,16,32",
+    nms: Annotated[
+        float,
+        typer.Option(
+            "--nms", metavar="X", help="For clip: IoU above which a window falls to a better one of its video."
+        ),
+    ] = 0.5,
+    first: Annotated[
+        Path | None,
+        typer.Option("--first", metavar="RUN", help="For prmr: the run that ranks the videos.", show_default=False),
+    ] = None,
+    second: Annotated[
+        Path | None,
+        typer.Option("--second", metavar="RUN", help="For prmr: the run that has the moments.", show_default=False),
+    ] = None,
+    best: Annotated[
+        int, typer.Option("--best", metavar="N", min=1, help="For prmr: how many videos of the first run are left.")
+    ] = 5,
+    jobs: EncodingJobs = None,
+    cluster: Cluster = None,
+) -> None:
+    """Answer all queries by a baseline, and write the run, for `evaluate` and `compare` like any other.
+
+    What a baseline has seen is said with it. caption is an upper bound: it has seen the captions of the moments.
+
+    Example: reelrank baseline prior my-project prior.json --split val
+
+    Example: reelrank baseline random release/val.json random.json --videos release/video_corpus.json --seed 1
+
+    Example: reelrank baseline prmr release/val.json both.json --first xml.json --second conquer.json
+    """
+    start = now()
+    encoding = where(jobs, cluster, usual=1)
+    lengths = tuple(numbers(windows, float, "--windows"))
+    if name not in api.BASELINES:
+        raise typer.BadParameter(f"{name!r} is not one of {', '.join(api.BASELINES)}", param_hint="NAME")
+    options = api.BaselineOptions(seed, top, api.Windowing(frames_per_s, lengths, nms), first, second, best, videos)
+    with progress_bar() as progress:
+        if api.is_project(source):
+            own = {"--training": training, "--folder": folder, "--encoder": encoder, "--encoder-kind": kind}
+            for option, value in own.items():
+                if value is not None:
+                    raise typer.BadParameter("a project has its own; leave it out", param_hint=option)
+            project = api.open_project(whole(source, cluster))
+            report = api.write_baseline(
+                project,
+                api.OPERATOR,
+                name,
+                out,
+                options,
+                split=split,
+                visual=visual,
+                where=encoding,
+                progress=progress,
+            )
+        else:
+            report = api.write_baseline_from_file(
+                source,
+                name,
+                out,
+                options,
+                videos=videos,
+                training=training,
+                folder=whole(folder, cluster) if folder else None,
+                split=split,
+                encoder=encoder,
+                kind=kind,
+                visual=visual,
+                where=encoding,
+                progress=progress,
+            )
+    say(
+        f"{name}: {report.predictions:,} predictions for {report.queries:,} queries in {out} ({seconds(start)}). "
+        f"It {report.seen}."
+    )
+    if report.unanswered:
+        say(f"Without an answer, because one of the runs lacks them: {report.unanswered:,} of the queries.")
+    _tell_unseen(report.unseen)
+
+
+def features(
+    folder: Dir,
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="The file, a new one: NAME.h5.", show_default=False)],
+    encoder: Annotated[
+        str,
+        typer.Option(
+            "--encoder",
+            metavar="clip|NAME",
+            help="A CLIP model: its name on the model hub, or its folder; 'clip' is ViT-B/32.",
+        ),
+    ] = "clip",
+    rate: Annotated[float, typer.Option("--rate", metavar="R", help="Rows a second.")] = 1.0,
+    jobs: EncodingJobs = None,
+    cluster: Cluster = None,
+) -> None:
+    """Write the features of the frames of all videos as HDF5: a dataset a video, `(frames, dim)`, for models to learn.
+
+    Vectors are kept in the project as they are made: after Ctrl-C the same command goes on where it was.
+
+    Example: reelrank features my-project features.h5 --encoder clip --rate 1
+    """
+    start = now()
+    encoding = where(jobs, cluster, usual=1)
+    project = api.open_project(whole(folder, cluster))
+    with progress_bar() as progress:
+        report = api.write_frame_features(
+            project, api.OPERATOR, out, encoder=encoder, rate=rate, where=encoding, progress=progress
+        )
+    say(f"Features of {report.videos:,} videos, {rate:g} rows a second, in {out} ({seconds(start)}).")
+    say(f"Made by {report.encoder}.")
+    _tell_unseen(report.unseen)
+
+
+def _tell_unseen(unseen: tuple[str, ...]) -> None:
+    """Say which videos are left out, and leave with code 1."""
+    if not unseen:
+        return
+    say(f"\nVideos that could not be looked at and are left out: {len(unseen):,}")
+    for one in unseen[:_NAMED]:
+        say(f"  {one}")
+    if len(unseen) > _NAMED:
+        say(f"  and {len(unseen) - _NAMED:,} more")
+    raise typer.Exit(1)

@@ -1,0 +1,196 @@
+"""CLIP: windows of every video, each as similar to a query as its frames; trained on none of these videos.
+
+Frames are seen at a named rate. A window's score is the cosine of the query's vector (the end token's) and the mean of
+the unit vectors of its frames: the coarse part of EMScore, see `backend.encoders.spans`. Of windows of one video that
+overlap too much the best is kept.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from backend.encoders.clip import Clip
+from backend.encoders.search import QUERIES_AT_ONCE, Captions
+from backend.encoders.sentence import FloatArray
+from backend.encoders.spans import of_span
+from backend.ground.errors import InputError, VideoUnreadable
+from backend.ground.progress import Progress, named
+from backend.media.frame_vectors import keep_frames, vectors_of
+from backend.scoring.matching.columns import Run, offsets_of
+from backend.scoring.matching.suppression import suppress
+from backend.systems.model import TOP, Answers, SearchTask, in_ms, require_searchable, require_texts
+
+LENGTHS_S = (4.0, 8.0, 16.0, 32.0)
+"""Of windows: TVR's moments last 9 s in the mean, those of ActivityNet Captions 36 s."""
+PER_S = 1.0
+NMS = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Windowing:
+    """How videos are looked at.
+
+    Attributes:
+        per_s: frames a second.
+        lengths_s: of windows, in seconds; each begins half a length after the one before it.
+        nms: IoU in (0, 1] above which a window falls to a better one of its video.
+    """
+
+    per_s: float = PER_S
+    lengths_s: tuple[float, ...] = LENGTHS_S
+    nms: float = NMS
+
+    def __post_init__(self) -> None:
+        """Refuse what means nothing."""
+        if not 0 < self.per_s < np.inf:
+            raise InputError.single("frames a second", f"{self.per_s:g} is not above 0")
+        if not self.lengths_s or not all(0 < length < np.inf for length in self.lengths_s):
+            raise InputError.single("windows", f"{list(self.lengths_s)} are not lengths above 0")
+        if not 0 < self.nms <= 1:
+            raise InputError.single("nms", f"{self.nms:g} is not above 0 and at most 1")
+
+
+def windows(duration_s: float, lengths_s: Sequence[float]) -> list[tuple[float, float]]:
+    """Windows of a video, by length, then by time; the last of each length ends with the video.
+
+    A length that the video does not have gives the whole video, once.
+
+    >>> windows(10.0, [4.0, 8.0])
+    [(0.0, 4.0), (2.0, 6.0), (4.0, 8.0), (6.0, 10.0), (0.0, 8.0), (2.0, 10.0)]
+    >>> windows(5.0, [4.0, 8.0, 16.0])
+    [(0.0, 4.0), (1.0, 5.0), (0.0, 5.0)]
+    """
+    found: dict[tuple[float, float], None] = {}
+    for length_s in lengths_s:
+        if length_s >= duration_s:
+            found[0.0, duration_s] = None
+            continue
+        steps = int(np.ceil((duration_s - length_s) / (length_s / 2)))
+        for step in range(steps):
+            found[step * length_s / 2, step * length_s / 2 + length_s] = None
+        found[duration_s - length_s, duration_s] = None
+    return list(found)
+
+
+def answer(
+    task: SearchTask,
+    clip: Clip,
+    embeddings: Path,
+    how: Windowing | None = None,
+    *,
+    top: int = TOP,
+    progress: Progress | None = None,
+) -> tuple[Answers, tuple[str, ...]]:
+    """The windows most similar to each query; scores are cosines.
+
+    Args:
+        task: with files of videos.
+        clip: the model, which says where frames are encoded.
+        embeddings: where vectors of frames are kept.
+        how: rate, lengths, suppression.
+        top: answers a query.
+        progress: called with (what is done, done, all).
+
+    Returns:
+        The answers, and why videos are not in them that could not be looked at.
+
+    Raises:
+        InputError: no video can be looked at; or see `require_searchable`.
+        EncoderUnavailable: the model cannot be built.
+    """
+    require_searchable(task)
+    require_texts(task)
+    how = how or Windowing()
+    there = [task.files[name] for name in task.videos if name in task.files]
+    keep_frames(clip, there, embeddings, per_s=how.per_s, progress=named(progress, "encoding frames"))
+    looking = named(progress, "looking at videos")
+    seen: list[tuple[int, float, float]] = []
+    alike: dict[bytes, list[int]] = {}  # windows that show the same frames are as similar to any query
+    unseen = []
+    for number, name in enumerate(task.videos):
+        try:
+            if name not in task.files:
+                raise VideoUnreadable(f"{name}: no file is known")
+            frames = vectors_of(clip, task.files[name], how.per_s, embeddings)
+        except VideoUnreadable as error:
+            unseen.append(str(error))
+        else:
+            for start_s, end_s in windows(task.durations[name], how.lengths_s):
+                alike.setdefault(of_span(frames, start_s, end_s, how.per_s).tobytes(), []).append(len(seen))
+                seen.append((number, start_s, end_s))
+        if looking:
+            looking(number + 1, len(task.videos))
+    if not seen:
+        raise InputError.single(task.source, f"has no video that could be looked at: {unseen[0]}")
+    sentences = clip.sentences(task.queries.values(), progress=named(progress, "encoding queries by CLIP"))
+    searched = _Windows(task.videos, seen, alike, how.nms, queries=len(task.queries))
+    queries = list(task.queries)
+    searching = named(progress, "searching")
+    found: Answers = {}
+    for start in range(0, len(queries), QUERIES_AT_ONCE):
+        some = queries[start : start + QUERIES_AT_ONCE]
+        wanted = np.stack([sentences[task.queries[query]].vectors[-1] for query in some])
+        found |= searched.best(some, wanted, top)
+        if searching:
+            searching(len(found), len(queries))
+    return found, tuple(unseen)
+
+
+class _Windows:
+    """All windows of all videos, to search in."""
+
+    def __init__(
+        self,
+        videos: Sequence[str],
+        seen: Sequence[tuple[int, float, float]],
+        alike: dict[bytes, list[int]],
+        nms: float,
+        *,
+        queries: int,
+    ) -> None:
+        self._videos, self._seen, self._nms = tuple(videos), np.array(seen), nms
+        vectors = np.stack([np.frombuffer(one, dtype=np.float32) for one in alike])
+        self._search = Captions(vectors, list(alike.values()), queries=queries)
+
+    def best(self, queries: Sequence[str], wanted: FloatArray, top: int) -> Answers:
+        """The best windows of queries, those that fall to better ones left out.
+
+        What is left of the best n windows is the beginning of what is left of all, so n grows until that is enough.
+        """
+        found: Answers = {}
+        rest, depth = list(range(len(queries))), 4 * top
+        while rest:
+            left = self._left([queries[n] for n in rest], wanted[rest], depth)
+            enough = {n for n in rest if len(left[queries[n]]) >= top or depth >= len(self._seen)}
+            found |= {queries[n]: left[queries[n]][:top] for n in enough}
+            rest, depth = [n for n in rest if n not in enough], 2 * depth
+        return {query: found[query] for query in queries}
+
+    def _left(self, queries: Sequence[str], wanted: FloatArray, depth: int) -> Answers:
+        ranked = [list(found) for found in self._search.top(wanted, depth)]
+        rows = np.array([one.moment_id for found in ranked for one in found], dtype=np.int64)
+        counts = np.array([len(found) for found in ranked], dtype=np.int64)
+        run = suppress(
+            Run(
+                file="windows",
+                queries=tuple(queries),
+                query_rows=tuple(range(1, len(queries) + 1)),
+                offsets=offsets_of(counts),
+                videos=self._videos,
+                video=self._seen[rows, 0].astype(np.int64),
+                start_s=self._seen[rows, 1],
+                end_s=self._seen[rows, 2],
+                row=np.arange(1, len(rows) + 1),
+                number=np.concatenate([np.arange(1, count + 1) for count in counts]),
+                score=np.array([one.similarity for found in ranked for one in found]),
+            ),
+            self._nms,
+            arithmetic="exact",
+        )
+        found: Answers = {query: [] for query in queries}
+        for row, query in enumerate(run.query):
+            at = (float(run.start_s[row]), float(run.end_s[row]), float(run.score[row]))
+            found[queries[query]].append(in_ms(self._videos[run.video[row]], *at))
+        return found

@@ -1,0 +1,114 @@
+"""What every system is given, and what it answers: plain values, whatever they were read from."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from math import floor
+from typing import NamedTuple
+
+import numpy as np
+
+from backend.ground.errors import InputError, Problem
+from backend.media.sources import Source
+
+TOP = 100
+"""Answers a query, as runs of the field have them."""
+
+_NOISE_MS = 1e-6
+"""Binary fractions are this little below the decimals that they stand for."""
+
+
+class KnownMoment(NamedTuple):
+    """A moment of a video, in seconds, and a caption of it; empty where that does not matter."""
+
+    video: str
+    start_s: float
+    end_s: float
+    caption: str = ""
+
+
+class Predicted(NamedTuple):
+    """One answer to a query; the higher its score, the better."""
+
+    video: str
+    start_s: float
+    end_s: float
+    score: float
+
+
+Answers = dict[str, list[Predicted]]
+"""Query id -> its answers, best first."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchTask:
+    """Queries, and the videos to find their moments in.
+
+    Attributes:
+        source: what it was read from, for messages.
+        queries: text by id, in their order.
+        durations: seconds by video: all videos that are searched.
+        captions: of moments in these videos. A system that asks for them has seen what annotators wrote.
+        training: moments that no query was drawn from.
+        training_durations: seconds by video of those moments, which may lie in other videos.
+        files: where videos lie, as far as it is known.
+    """
+
+    source: str
+    queries: Mapping[str, str]
+    durations: Mapping[str, float]
+    captions: Sequence[KnownMoment] = ()
+    training: Sequence[KnownMoment] = ()
+    training_durations: Mapping[str, float] = field(default_factory=dict)
+    files: Mapping[str, Source] = field(default_factory=dict)
+
+    @property
+    def videos(self) -> list[str]:
+        """The videos that are searched, by name: their order in a file decides nothing."""
+        return sorted(self.durations)
+
+
+def require_searchable(task: SearchTask) -> None:
+    """Refuse a task that nobody can answer.
+
+    Raises:
+        InputError: it has no queries or no videos, or videos that last no time.
+    """
+    if not task.queries:
+        raise InputError.single(task.source, "has no queries with a text")
+    if not task.durations:
+        raise InputError.single(task.source, "does not say which videos there are and how long they last")
+    if wrong := next((name for name in task.videos if not 0 < task.durations[name] < np.inf), None):
+        raise InputError.single(task.source, f"video {wrong}: its duration is {task.durations[wrong]:g} s")
+
+
+def require_texts(task: SearchTask) -> None:
+    """Refuse queries without a text, for systems that read it.
+
+    Raises:
+        InputError: with each of them.
+    """
+    if empty := [query for query, text in task.queries.items() if not text.strip()]:
+        raise InputError([Problem(task.source, None, f"query {query} has no text") for query in empty])
+
+
+def in_ms(video: str, start_s: float, end_s: float, score: float) -> Predicted:
+    """An answer whose times are cut to whole milliseconds, one at least between them.
+
+    Files stay readable, and measures reckon exactly with such times at once.
+
+    >>> in_ms("v", 1 / 3, 2.001, 1.0)
+    Predicted(video='v', start_s=0.333, end_s=2.001, score=1.0)
+    """
+    start, end = (floor(time_s * 1000 + _NOISE_MS) for time_s in (start_s, end_s))
+    return Predicted(video, start / 1000, max(end, start + 1) / 1000, float(score))
+
+
+def generator(seed: int, query: str) -> np.random.Generator:
+    """Random numbers that follow from seed and query alone: an answer does not depend on what else is asked.
+
+    >>> generator(0, "q1").random() == generator(0, "q1").random(), generator(0, "q1").random() < 1
+    (True, True)
+    """
+    digest = hashlib.blake2b(f"{seed}\0{query}".encode(), digest_size=16).digest()
+    return np.random.default_rng(int.from_bytes(digest))
