@@ -9,8 +9,8 @@ import numpy as np
 import torch
 
 from backend.systems.learning.config import Config, LossOptions, ModelOptions, PredictOptions, TrainingOptions
-from backend.systems.learning.loop import Material
-from backend.systems.learning.material import Asked, Pair, TrainingSet, read_clips, read_pairs
+from backend.systems.learning.loop import TrainingMaterial
+from backend.systems.learning.material import AskedQueries, TrainingPair, TrainingSet, read_clips, read_pairs
 
 TOPICS, DIM, CLIPS, CLIP_S = 6, 12, 9, 2.0
 """Each topic is shown for three clips, three topics a video."""
@@ -49,13 +49,16 @@ def features(videos: int, rng: np.random.Generator) -> HeldFeatures:
     return HeldFeatures(1 / CLIP_S, {name: one.astype(np.float32) for name, one in rows.items()})
 
 
-def material(folder: Path, *, videos: int = 8, seed: int = 0) -> Material:
+def material(folder: Path, *, videos: int = 8, seed: int = 0) -> TrainingMaterial:
     """Training pairs of all videos and topics; validation queries are the topics, with all their moments as truth."""
     rng = np.random.default_rng(seed)
     clips = read_clips(features(videos, rng), "features.h5", {f"v{n}": CLIPS * CLIP_S for n in range(videos)}, CLIP_S)
     words = rng.standard_normal((TOPICS, 10))
     found = [(topic, n, 6.0 * place) for n in range(videos) for place, topic in enumerate(topics_of(n))]
-    pairs = [Pair(row, topic, f"v{n}", start, start + 6.0, 0.9) for row, (topic, n, start) in enumerate(found, start=1)]
+    pairs = [
+        TrainingPair(row, topic, f"v{n}", start, start + 6.0, 0.9)
+        for row, (topic, n, start) in enumerate(found, start=1)
+    ]
     training = TrainingSet("train_top01.json", tuple(f"topic {n}" for n in range(TOPICS)), pairs)
     truth = [
         {
@@ -71,12 +74,12 @@ def material(folder: Path, *, videos: int = 8, seed: int = 0) -> Material:
     ]
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "val.json").write_bytes(msgspec.json.encode(truth))
-    val = Asked(
+    val = AskedQueries(
         str(folder / "val.json"), tuple(100 + n for n in range(TOPICS)), tuple(str(one["query"]) for one in truth)
     )
     vectors = words.astype(np.float32)
     asked = (words + 0.05 * rng.standard_normal(words.shape)).astype(np.float32)
-    return Material(clips, read_pairs(training, clips, weighted=True), vectors, val, asked, "frames", "words")
+    return TrainingMaterial(clips, read_pairs(training, clips, weighted=True), vectors, val, asked, "frames", "words")
 
 
 def config(folder: Path, **changes: object) -> Config:

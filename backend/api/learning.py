@@ -17,11 +17,11 @@ from backend.ground.reading import bytes_of
 from backend.systems.feature_files import Features, open_features, require_videos
 from backend.systems.learning import checkpoints, loop, predicting
 from backend.systems.learning.config import Config, read_config
-from backend.systems.learning.loop import Material, SeedReport
+from backend.systems.learning.loop import SeedReport, TrainingMaterial
 from backend.systems.learning.material import (
-    Asked,
+    AskedQueries,
     Clips,
-    Pair,
+    TrainingPair,
     TrainingSet,
     read_clips,
     read_pairs,
@@ -114,7 +114,7 @@ def predict_run(
     return PredictReport(out, len(run), len(clips.videos), card.seed, card.epoch)
 
 
-def _material(settings: Config, progress: Progress | None) -> Material:
+def _material(settings: Config, progress: Progress | None) -> TrainingMaterial:
     """Everything that training needs, read and fitted together."""
     home, file = Path(settings.release), Path(settings.features)
     training = _training(home, settings.top)
@@ -131,7 +131,7 @@ def _material(settings: Config, progress: Progress | None) -> Material:
         rival_vectors = _vectors(encoder, rivals.negatives.queries, settings, progress)
     vectors = _vectors(encoder, training.texts, settings, progress)
     val_vectors = _vectors(encoder, val.texts, settings, progress)
-    return Material(clips, pairs, vectors, val, val_vectors, frames, encoder.identity, rivals, rival_vectors)
+    return TrainingMaterial(clips, pairs, vectors, val, val_vectors, frames, encoder.identity, rivals, rival_vectors)
 
 
 def _encoder(settings: Config) -> Encoder:
@@ -153,10 +153,10 @@ def _clips(
     return read_clips(features, str(file), videos, clip_s, dim=dim, progress=named(progress, "reading features"))
 
 
-def _asked(file: Path) -> Asked:
+def _asked(file: Path) -> AskedQueries:
     """The queries of a truth, which has to be whole."""
     found = _queries(file, GradedMoment).entries
-    asked = Asked(str(file), tuple(one.query_id for one in found), tuple(one.query for one in found))
+    asked = AskedQueries(str(file), tuple(one.query_id for one in found), tuple(one.query for one in found))
     require_queries(asked)
     return asked
 
@@ -168,7 +168,7 @@ def _training(home: Path, top: int) -> TrainingSet:
         raise InputError.single(home, f"has no {file.name} (field `top`); of training sets it has {there}")
     found = _queries(file, Moment).entries
     pairs = [
-        Pair(entry.row, place, moment.video_name, *moment.timestamp, moment.similarity)
+        TrainingPair(entry.row, place, moment.video_name, *moment.timestamp, moment.similarity)
         for place, entry in enumerate(found)
         for _, moment in entry.moments
     ]

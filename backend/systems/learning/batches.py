@@ -11,12 +11,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from backend.systems.learning.material import Clips, Floats, Indices, Pairs
+from backend.systems.learning.material import Clips, Floats, Indices, TrainingPairs
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Batch:
-    """Pairs, as tensors of one device; see `material.Pairs`.
+    """Pairs, as tensors of one device; see `material.TrainingPairs`.
 
     `numbers` are the pairs' places in the training set, `positives` bool `(pairs, pairs)`: whether the video of pair j
     has a moment of the query of pair i.
@@ -39,7 +39,7 @@ def seeds_of(seed: int, epoch: int) -> tuple[int, int, int]:
 
 
 def batches(
-    pairs: Pairs, clips: Clips, vectors: Floats, size: int, order: int, device: torch.device
+    pairs: TrainingPairs, clips: Clips, vectors: Floats, size: int, order: int, device: torch.device
 ) -> Iterator[Batch]:
     """All pairs once, in a random order; the last batch may be smaller.
 
@@ -56,7 +56,7 @@ def batches(
         yield batch_of(pairs, clips, vectors, numbers[start : start + size], device)
 
 
-def batch_of(pairs: Pairs, clips: Clips, vectors: Floats, numbers: Indices, device: torch.device) -> Batch:
+def batch_of(pairs: TrainingPairs, clips: Clips, vectors: Floats, numbers: Indices, device: torch.device) -> Batch:
     """These pairs."""
     query, video = pairs.query[numbers], pairs.video[numbers]
     filled, mask = padded(clips, video, device)

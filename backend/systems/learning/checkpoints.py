@@ -39,14 +39,14 @@ class Epoch(msgspec.Struct, frozen=True):
     figures: dict[str, float]
 
 
-class State(msgspec.Struct, frozen=True):
+class TrainingState(msgspec.Struct, frozen=True):
     """How far training came; `fingerprint` is of settings and data."""
 
     fingerprint: str
     epochs: tuple[Epoch, ...]
 
 
-class Card(msgspec.Struct, frozen=True):
+class ModelCard(msgspec.Struct, frozen=True):
     """What weights are of, and what they need."""
 
     model: ModelOptions
@@ -89,12 +89,12 @@ def read_settings(folder: Path) -> Config:
         raise InputError.single(file, f"is not what training has written: {error}") from None
 
 
-def write_best(folder: Path, network: nn.Module, card: Card) -> None:
+def write_best(folder: Path, network: nn.Module, card: ModelCard) -> None:
     """Write the best weights so far."""
     _write(folder, BEST, network.state_dict(), card)
 
 
-def write_last(folder: Path, network: nn.Module, optimiser: torch.optim.Optimizer, state: State) -> None:
+def write_last(folder: Path, network: nn.Module, optimiser: torch.optim.Optimizer, state: TrainingState) -> None:
     """Write all that going on needs."""
     tensors = {_MODEL + name: tensor for name, tensor in network.state_dict().items()}
     for number, values in optimiser.state_dict()["state"].items():
@@ -102,7 +102,7 @@ def write_last(folder: Path, network: nn.Module, optimiser: torch.optim.Optimize
     _write(folder, LAST, tensors, state)
 
 
-def read_best(folder: Path) -> tuple[Card, dict[str, Tensor]]:
+def read_best(folder: Path) -> tuple[ModelCard, dict[str, Tensor]]:
     """The card and the weights of a folder.
 
     Raises:
@@ -111,7 +111,7 @@ def read_best(folder: Path) -> tuple[Card, dict[str, Tensor]]:
     if not (folder / BEST).is_file():
         message = f"has no {BEST}: name a folder such as OUT/seed-0, which `reelrank train` has made"
         raise InputError.single(folder, message)
-    return _read(folder / BEST, Card)
+    return _read(folder / BEST, ModelCard)
 
 
 def load_weights(network: nn.Module, weights: Mapping[str, Tensor], folder: Path) -> None:
@@ -127,7 +127,7 @@ def load_weights(network: nn.Module, weights: Mapping[str, Tensor], folder: Path
         raise InputError.single(folder / BEST, f"does not fit this program's network: {told}") from None
 
 
-def read_state(folder: Path) -> tuple[State, dict[str, Tensor]] | None:
+def read_state(folder: Path) -> tuple[TrainingState, dict[str, Tensor]] | None:
     """How far training came there; None where it has not begun.
 
     Raises:
@@ -138,7 +138,7 @@ def read_state(folder: Path) -> tuple[State, dict[str, Tensor]] | None:
         if folder.exists() and (not folder.is_dir() or any(one.name not in _FIRST for one in folder.iterdir())):
             raise ProjectError(f"{folder} is there and was not made by training: name another folder `out`")
         return None
-    return _read(folder / LAST, State)
+    return _read(folder / LAST, TrainingState)
 
 
 def restore(network: nn.Module, optimiser: torch.optim.Optimizer, tensors: Mapping[str, Tensor]) -> None:

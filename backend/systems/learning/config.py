@@ -65,7 +65,7 @@ class NegativesOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     draw: Literal["similar", "uniform"] = "similar"
     """By p', the more alike the likelier; or all potential negatives alike, to compare with."""
     count: Count = 4
-    """Drawn for each pair, both ways."""
+    """DrawnNegatives for each pair, both ways."""
 
 
 class PredictOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

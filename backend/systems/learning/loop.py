@@ -19,10 +19,10 @@ from backend.ground.progress import Progress
 from backend.scoring.evaluate import evaluate
 from backend.systems.learning import checkpoints, history, predicting
 from backend.systems.learning.batches import Batch, batches, seeds_of
-from backend.systems.learning.checkpoints import Card, Epoch, State
+from backend.systems.learning.checkpoints import Epoch, ModelCard, TrainingState
 from backend.systems.learning.config import Config
 from backend.systems.learning.losses import hinge_loss, nce_loss, negatives_of, span_loss
-from backend.systems.learning.material import Asked, Clips, Floats, Pairs, fingerprint
+from backend.systems.learning.material import AskedQueries, Clips, Floats, TrainingPairs, fingerprint
 from backend.systems.learning.network import LateInteraction, video_scores
 from backend.systems.learning.rivals import Rivals, crocs_loss
 from backend.training.crocs import CroCsLoss
@@ -34,7 +34,7 @@ _ANY_TIME = ("release", "features", "out", "embeddings", "seeds", "device")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Material:
+class TrainingMaterial:
     """All that training needs.
 
     `vectors` are of the training set's texts, `val_vectors` of the validation queries, `rival_vectors` of the queries
@@ -42,9 +42,9 @@ class Material:
     """
 
     clips: Clips
-    pairs: Pairs
+    pairs: TrainingPairs
     vectors: Floats
-    val: Asked
+    val: AskedQueries
     val_vectors: Floats
     frames: str
     """Identity of what made the features."""
@@ -104,7 +104,7 @@ def identity_of(encoder: str | None, rate: float) -> str:
 
 
 def train(
-    config: Config, material: Material, seed: int, device: torch.device, progress: Progress | None = None
+    config: Config, material: TrainingMaterial, seed: int, device: torch.device, progress: Progress | None = None
 ) -> SeedReport:
     """Train with one seed until NDCG stops rising, or go on with what is there; see `checkpoints` for what is written.
 
@@ -140,7 +140,7 @@ def train(
             if best is epochs[-1]:
                 checkpoints.write_best(folder, network, _card(config, material, seed, best))
             history.write_table(folder, epochs)
-            checkpoints.write_last(folder, network, optimiser, State(print_of, tuple(epochs)))
+            checkpoints.write_last(folder, network, optimiser, TrainingState(print_of, tuple(epochs)))
     best = best_of(epochs)
     if resumed < len(epochs) or not (folder / history.PICTURES[-1]).exists():
         history.write_pictures(folder, epochs, STOPPING, best.epoch)
@@ -181,7 +181,7 @@ def repeatable(seed: int) -> Iterator[None]:
 
 def _epoch(
     config: Config,
-    material: Material,
+    material: TrainingMaterial,
     network: LateInteraction,
     optimiser: torch.optim.Optimizer,
     seed: int,
@@ -213,7 +213,7 @@ def _epoch(
 
 
 def loss_of(
-    config: Config, material: Material, network: LateInteraction, batch: Batch, generator: torch.Generator
+    config: Config, material: TrainingMaterial, network: LateInteraction, batch: Batch, generator: torch.Generator
 ) -> tuple[Tensor, Tensor, Tensor]:
     """The loss of a batch, and its means over pairs of spans and of videos, as weighed."""
     options = config.loss
@@ -239,7 +239,7 @@ def loss_of(
     return options.span * span + video, span, video
 
 
-def figures(config: Config, material: Material, network: LateInteraction) -> dict[str, float]:
+def figures(config: Config, material: TrainingMaterial, network: LateInteraction) -> dict[str, float]:
     """NDCG@20 of the validation queries, as `reelrank evaluate` reckons it."""
     val = material.val
     run = predicting.predict(
@@ -249,8 +249,8 @@ def figures(config: Config, material: Material, network: LateInteraction) -> dic
     return dict(found.mean)
 
 
-def _card(config: Config, material: Material, seed: int, best: Epoch | None) -> Card:
-    return Card(
+def _card(config: Config, material: TrainingMaterial, seed: int, best: Epoch | None) -> ModelCard:
+    return ModelCard(
         config.model,
         config.predict,
         seed,

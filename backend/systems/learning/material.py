@@ -7,13 +7,13 @@ import hashlib
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from backend.ground.errors import InputError, Problem
 from backend.ground.progress import Steps
+from backend.systems.feature_files import Features
 
 Floats = npt.NDArray[np.float32]
 Indices = npt.NDArray[np.int64]
@@ -23,23 +23,8 @@ SPARE_S, SPARE_SHARE = 2.0, 0.05
 """By how much features may be longer or shorter than their video: seconds, and share of the video, both together."""
 
 
-class Features(Protocol):
-    """Features of frames, as `backend.systems.feature_files.open_features` gives them."""
-
-    @property
-    def rate(self) -> float:
-        """Rows a second."""
-
-    @property
-    def dim(self) -> int:
-        """Numbers in a row."""
-
-    def of(self, video: str) -> Floats:
-        """Those of a video, `(frames, dim)`; row i is of second i / rate."""
-
-
 @dataclass(frozen=True, slots=True)
-class Pair:
+class TrainingPair:
     """A moment of a training query; `row` is the entry of the file that it stands in, from 1."""
 
     row: int
@@ -57,11 +42,11 @@ class TrainingSet:
 
     file: str
     texts: tuple[str, ...]
-    pairs: Sequence[Pair]
+    pairs: Sequence[TrainingPair]
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class AskedQueries:
     """Queries of a split, in file order."""
 
     file: str
@@ -90,7 +75,7 @@ class Clips:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Pairs:
+class TrainingPairs:
     """The pairs of a training set as columns, `(pairs,)` each.
 
     `first` and `last` are the clips that a moment begins and ends with, both within it; `weight` is its similarity,
@@ -109,7 +94,7 @@ class Pairs:
         return len(self.query)
 
 
-def require_queries(asked: Asked) -> None:
+def require_queries(asked: AskedQueries) -> None:
     """Refuse a split without queries, or with an empty text.
 
     Raises:
@@ -198,7 +183,7 @@ def _averaged(found: Floats, rate: float, clip_s: float, count: int) -> Floats:
     return unit
 
 
-def read_pairs(training: TrainingSet, clips: Clips, *, weighted: bool) -> Pairs:
+def read_pairs(training: TrainingSet, clips: Clips, *, weighted: bool) -> TrainingPairs:
     """The pairs of a training set as columns.
 
     Args:
@@ -226,7 +211,7 @@ def read_pairs(training: TrainingSet, clips: Clips, *, weighted: bool) -> Pairs:
     for one, other in zip(query.tolist(), video.tolist(), strict=True):
         videos_of[one].add(other)
     positives = tuple(np.array(sorted(found), dtype=np.int64) for found in videos_of)
-    return Pairs(query, video, first, last, np.array(weight, dtype=np.float32), positives)
+    return TrainingPairs(query, video, first, last, np.array(weight, dtype=np.float32), positives)
 
 
 def _faults(training: TrainingSet, clips: Clips, number: Mapping[str, int], weighted: bool) -> Iterator[Problem]:

@@ -26,7 +26,7 @@ _BEFORE_NMS = 10
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Spans:
+class ScoredSpans:
     """Spans of one query, best first, `(spans,)` each: `video` counts in what was given, clips are included."""
 
     score: Tensor
@@ -35,7 +35,7 @@ class Spans:
     last: Tensor
 
 
-def best_spans(scores: Tensor, start: Tensor, end: Tensor, *, longest: int, count: int) -> Spans:
+def best_spans(scores: Tensor, start: Tensor, end: Tensor, *, longest: int, count: int) -> ScoredSpans:
     """The `count` best spans, fewer if there are fewer; equals in the order of video, first and last clip.
 
     Args:
@@ -55,11 +55,11 @@ def best_spans(scores: Tensor, start: Tensor, end: Tensor, *, longest: int, coun
     whole = (scores[:, None, None] + start[:, :, None] + end[:, None, :]).masked_fill(~allowed, -torch.inf).flatten()
     count = min(count, int(whole.isfinite().sum()))
     if not count:
-        return Spans(whole[:0], *(place[:0] for _ in range(3)))
+        return ScoredSpans(whole[:0], *(place[:0] for _ in range(3)))
     # The value of the last one is certain, which of its equals comes first is not: so these are put in order here.
     kept = torch.nonzero(whole >= whole.topk(count).values[-1])[:, 0]
     kept = kept[whole[kept].sort(descending=True, stable=True).indices[:count]]
-    return Spans(whole[kept], kept // length**2, kept // length % length, kept % length)
+    return ScoredSpans(whole[kept], kept // length**2, kept // length % length, kept % length)
 
 
 @torch.no_grad()
@@ -128,7 +128,7 @@ def _over_videos(
     return scores, torch.cat(location)
 
 
-def _in_seconds(found: Spans, videos: Sequence[int], clips: Clips) -> list[Predicted]:
+def _in_seconds(found: ScoredSpans, videos: Sequence[int], clips: Clips) -> list[Predicted]:
     rows = zip(videos, found.first.tolist(), found.last.tolist(), found.score.tolist(), strict=True)
     return [
         in_ms(

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from backend.ground.errors import InputError, Problem
 from backend.systems.learning.batches import Batch, padded
-from backend.systems.learning.material import Clips, Floats, Indices, Pairs, fingerprint
+from backend.systems.learning.material import Clips, Floats, Indices, TrainingPairs, fingerprint
 from backend.systems.learning.network import EncodedQueries, EncodedVideos, LateInteraction, clip_scores
 from backend.training.crocs import CroCsLoss
 from backend.training.negatives import Negatives, read_negatives
@@ -26,7 +26,14 @@ class Rivals:
     """Negatives of the pairs of a training set."""
 
     def __init__(
-        self, negatives: Negatives, folder: Path, texts: Sequence[str], pairs: Pairs, clips: Clips, *, uniform: bool
+        self,
+        negatives: Negatives,
+        folder: Path,
+        texts: Sequence[str],
+        pairs: TrainingPairs,
+        clips: Clips,
+        *,
+        uniform: bool,
     ) -> None:
         """Find queries and videos of the training set among those that negatives are known of.
 
@@ -69,7 +76,7 @@ class Rivals:
         forward, backward = self.negatives.videos_given_query, self.negatives.queries_given_video
         return fingerprint(forward.probability.numpy(), backward.probability.numpy(), self.rows, self.columns)
 
-    def draw(self, batch: Batch, count: int, generator: torch.Generator, *, masked: bool) -> "Drawn":
+    def draw(self, batch: Batch, count: int, generator: torch.Generator, *, masked: bool) -> "DrawnNegatives":
         """Strong negatives of a batch, at most `count` a pair and way.
 
         Args:
@@ -93,7 +100,7 @@ class Rivals:
             videos_count &= ~torch.from_numpy(self._positive(np.broadcast_to(query[:, None], videos.shape), videos))
             own = np.broadcast_to(video[:, None], queries.shape)
             queries_count &= ~torch.from_numpy(self._positive(self.asked[queries], own))
-        return Drawn(potential, videos, videos_count, queries, queries_count)
+        return DrawnNegatives(potential, videos, videos_count, queries, queries_count)
 
     def _positive(self, queries: Indices, videos: Indices) -> "np.ndarray[tuple[int, ...], np.dtype[np.bool_]]":
         """Whether a video has a moment of a query of the training set; no query of it (-1) has any."""
@@ -102,7 +109,7 @@ class Rivals:
         return np.array(found, dtype=bool).reshape(videos.shape)
 
 
-def read_rivals(folder: Path, texts: Sequence[str], pairs: Pairs, clips: Clips, *, uniform: bool) -> Rivals:
+def read_rivals(folder: Path, texts: Sequence[str], pairs: TrainingPairs, clips: Clips, *, uniform: bool) -> Rivals:
     """`Rivals` by the folder of `reelrank mvmr negatives`.
 
     Raises:
@@ -111,7 +118,7 @@ def read_rivals(folder: Path, texts: Sequence[str], pairs: Pairs, clips: Clips, 
     return Rivals(read_negatives(folder), folder, texts, pairs, clips, uniform=uniform)
 
 
-class Drawn:
+class DrawnNegatives:
     """Which are negatives in a batch of B pairs with S drawn for each.
 
     `potential` `(B, B)`; `videos` `(B, S)`, numbers of clips' videos; `queries` `(B, S)`, rows of negatives; both with
@@ -130,7 +137,7 @@ def crocs_loss(
     loss: CroCsLoss,
     network: LateInteraction,
     batch: Batch,
-    drawn: Drawn,
+    drawn: DrawnNegatives,
     clips: Clips,
     vectors: Floats,
     queries: EncodedQueries,

@@ -5,10 +5,10 @@ import pytest
 
 from backend.ground.errors import InputError
 from backend.systems.learning.material import (
-    Asked,
+    AskedQueries,
     Clips,
-    Pair,
-    Pairs,
+    TrainingPair,
+    TrainingPairs,
     TrainingSet,
     read_clips,
     read_pairs,
@@ -67,7 +67,7 @@ def test_features_of_another_model_and_clips_shorter_than_a_row() -> None:
         read_clips(features, "f.h5", {}, 4.0)
 
 
-def pairs_of(*pairs: Pair, weighted: bool = True) -> Pairs:
+def pairs_of(*pairs: TrainingPair, weighted: bool = True) -> TrainingPairs:
     clips = read_clips(
         HeldFeatures(1.0, {name: np.ones((9, 2), dtype=np.float32) for name in "vw"}),
         "f",
@@ -80,26 +80,29 @@ def pairs_of(*pairs: Pair, weighted: bool = True) -> Pairs:
 def test_moments_become_the_clips_that_they_touch() -> None:
     # 9 s are five clips of 2 s; a moment that ends where a clip begins does not touch that one.
     spans = [(0.0, 2.0), (1.9, 4.1), (4.0, 4.5), (7.9, 9.0), (8.5, 99.0)]
-    found = pairs_of(*(Pair(1, 0, "v", start, end, 0.5) for start, end in spans))
+    found = pairs_of(*(TrainingPair(1, 0, "v", start, end, 0.5) for start, end in spans))
     assert list(zip(found.first.tolist(), found.last.tolist(), strict=True)) == [(0, 0), (0, 2), (2, 2), (3, 4), (4, 4)]
 
 
 def test_positives_are_all_videos_of_a_query_and_weights_similarities() -> None:
     found = pairs_of(
-        Pair(1, 0, "w", 0, 1, 0.9), Pair(1, 0, "v", 0, 1, -0.2), Pair(2, 1, "w", 0, 1, 0.5), Pair(2, 1, "w", 3, 4, 0.4)
+        TrainingPair(1, 0, "w", 0, 1, 0.9),
+        TrainingPair(1, 0, "v", 0, 1, -0.2),
+        TrainingPair(2, 1, "w", 0, 1, 0.5),
+        TrainingPair(2, 1, "w", 3, 4, 0.4),
     )
     assert [one.tolist() for one in found.positives] == [[0, 1], [1]]
     assert found.weight.tolist() == pytest.approx([0.9, 0.0, 0.5, 0.4])
-    assert pairs_of(Pair(1, 0, "v", 0, 1, None), weighted=False).weight.tolist() == [1.0]
+    assert pairs_of(TrainingPair(1, 0, "v", 0, 1, None), weighted=False).weight.tolist() == [1.0]
 
 
 def test_moments_that_cannot_be_are_refused_by_row_and_video() -> None:
     with pytest.raises(InputError) as refusal:
         pairs_of(
-            Pair(3, 0, "no", 0, 1, 0.5),
-            Pair(4, 0, "v", 2, 2, 0.5),
-            Pair(5, 1, "v", 9, 10, 0.5),
-            Pair(6, 1, "w", 0, 1, None),
+            TrainingPair(3, 0, "no", 0, 1, 0.5),
+            TrainingPair(4, 0, "v", 2, 2, 0.5),
+            TrainingPair(5, 1, "v", 9, 10, 0.5),
+            TrainingPair(6, 1, "w", 0, 1, None),
         )
     assert [str(one) for one in refusal.value.problems] == [
         "train.json, row 3: video 'no' is not in video_corpus.json",
@@ -113,6 +116,6 @@ def test_empty_splits_are_refused() -> None:
     with pytest.raises(InputError, match=r"train\.json: has no query with a moment"):
         pairs_of()
     with pytest.raises(InputError, match=r"val\.json: has no query"):
-        require_queries(Asked("val.json", (), ()))
+        require_queries(AskedQueries("val.json", (), ()))
     with pytest.raises(InputError, match=r"val\.json, row 2: query 8: the text is empty"):
-        require_queries(Asked("val.json", (7, 8), ("a", " ")))
+        require_queries(AskedQueries("val.json", (7, 8), ("a", " ")))

@@ -12,7 +12,7 @@ from backend.ground.errors import InputError
 from backend.systems.learning import history, loop, rivals
 from backend.systems.learning.batches import batch_of
 from backend.systems.learning.config import LossOptions, NegativesOptions
-from backend.systems.learning.loop import Material
+from backend.systems.learning.loop import TrainingMaterial
 from backend.systems.learning.network import LateInteraction, Shape
 from backend.systems.learning.rivals import Rivals
 from backend.training.negatives import Distribution, Negatives
@@ -38,12 +38,14 @@ def negatives(videos: Sequence[str], texts: Sequence[str], seed: int = 0) -> Neg
     )
 
 
-def with_rivals(made: Material, *, uniform: bool = False) -> Material:
+def with_rivals(made: TrainingMaterial, *, uniform: bool = False) -> TrainingMaterial:
     """Negatives whose rows are in another order than the release's, with a query that does not train."""
     known = negatives(made.clips.videos[::-1], (*TEXTS[::-1], "another query"))
     found = Rivals(known, Path("negatives"), TEXTS, made.pairs, made.clips, uniform=uniform)
     vectors = np.concatenate([made.vectors[::-1], made.vectors[:1]])
-    return Material(made.clips, made.pairs, made.vectors, made.val, made.val_vectors, "frames", "words", found, vectors)
+    return TrainingMaterial(
+        made.clips, made.pairs, made.vectors, made.val, made.val_vectors, "frames", "words", found, vectors
+    )
 
 
 @pytest.mark.parametrize("uniform", [False, True])
