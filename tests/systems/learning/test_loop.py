@@ -11,7 +11,7 @@ import torch
 
 from backend.ground.errors import InputError, ProjectError
 from backend.systems.learning import checkpoints, history, loop
-from backend.systems.learning.batches import batch_of
+from backend.systems.learning.batches import batch_of, batches, seeds_of
 from backend.systems.learning.config import Config, LossOptions, ModelOptions, TrainingOptions
 from backend.systems.learning.loop import STOPPING, SeedReport, train
 from backend.systems.learning.network import LateInteraction, Shape
@@ -80,6 +80,17 @@ def test_the_same_seed_gives_the_same_bytes_and_another_one_others(tmp_path: Pat
     other = train(config(tmp_path, out=str(tmp_path / "a")), material(tmp_path), 4, CPU)
     assert files(first) == files(again)
     assert files(first)["best.safetensors"] != files(other)["best.safetensors"]
+
+
+def test_every_epoch_has_another_order_of_all_pairs(tmp_path: Path) -> None:
+    made = material(tmp_path)
+    orders = []
+    for seed, epoch in ((0, 1), (0, 2), (1, 1)):
+        order, *_ = seeds_of(seed, epoch)
+        every = batches(made.pairs, made.clips, made.vectors, 7, order, CPU)
+        orders.append(np.concatenate([batch.numbers for batch in every]).tolist())
+    assert [sorted(order) for order in orders] == [list(range(24))] * 3
+    assert orders[0] != orders[1] != orders[2] != orders[0]
 
 
 def test_training_leaves_the_randomness_of_others_alone(tmp_path: Path) -> None:
@@ -197,9 +208,11 @@ def test_a_pair_weighs_as_its_similarity(tmp_path: Path) -> None:
     network = LateInteraction(Shape(12, 10, 16, 2, 0.0))
 
     def loss(weights: list[float]) -> float:
-        made.pairs.weight[:2] = weights
-        batch = batch_of(made.pairs, made.clips, made.vectors, np.array([0, 1]), CPU)
-        return float(loop.loss_of(settings, made, network, batch, torch.Generator())[0].item())
+        made.pairs.weight[[0, 4]] = weights
+        batch = batch_of(made.pairs, made.clips, made.vectors, np.array([0, 4]), CPU)
+        loss, _, video = loop.loss_of(settings, made, network, batch, torch.Generator())
+        assert video.item() > 0.01
+        return float(loss.item())
 
     first, second = loss([1, 0]), loss([0, 1])
     assert first != pytest.approx(second)

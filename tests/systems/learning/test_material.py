@@ -28,6 +28,12 @@ def test_rows_are_averaged_over_clips_and_made_of_unit_length() -> None:
     assert found.starts.tolist() == [0, 3]
 
 
+def test_a_row_is_of_the_clip_that_its_middle_lies_in() -> None:
+    # At 0.75 rows a second the middles are 0.67, 2, 3.33 and 4.67 s; the second row begins at 1.33 s.
+    found = clips_of([[1, 0], [0, 1], [0, 1], [-1, 0]], 0.75, 5.33)
+    assert found.rows.tolist() == [[1, 0], [0, 1], [-1, 0]]
+
+
 def test_a_clip_without_a_row_has_that_before_it_and_rows_past_the_end_are_of_the_last() -> None:
     short = clips_of([[1, 0], [0, 1]], 0.5, 5.0)
     assert short.rows.tolist() == [[1, 0], [0, 1], [0, 1]]
