@@ -37,6 +37,8 @@ class Rivals:
     ) -> None:
         """Find queries and videos of the training set among those that negatives are known of.
 
+        A video that they do not know has no sentence there, so it is nobody's negative and has none.
+
         Args:
             negatives: as they were read.
             folder: where from, for messages.
@@ -46,7 +48,7 @@ class Rivals:
             uniform: draw all potential negatives alike, not by p'.
 
         Raises:
-            InputError: a query or a video of a pair is not there, or a video there has no clips.
+            InputError: a query of a pair is not there, or a video there has no clips.
         """
         self.negatives, self.pairs, self.clips, self.uniform = negatives, pairs, clips, uniform
         row_of: dict[str, int] = {}
@@ -61,11 +63,6 @@ class Rivals:
         self.asked = np.array([place.get(text.strip(), _NONE) for text in negatives.queries], dtype=np.int64)
         told = [
             *(f"has no query {texts[n]!r} of the training set" for n in np.unique(pairs.query) if self.rows[n] < 0),
-            *(
-                f"has no video {clips.videos[n]!r} of the training set"
-                for n in np.unique(pairs.video)
-                if self.columns[n] < 0
-            ),
             *(f"video {negatives.videos[n]!r} is not in video_corpus.json" for n in np.flatnonzero(self.videos < 0)),
         ]
         if told:
@@ -87,14 +84,15 @@ class Rivals:
         """
         query, video = self.pairs.query[batch.numbers], self.pairs.video[batch.numbers]
         rows, columns = torch.from_numpy(self.rows[query]), torch.from_numpy(self.columns[video])
+        known, columns = columns >= 0, columns.clamp(min=0)
         forward, backward = self.negatives.videos_given_query, self.negatives.queries_given_video
         of_query, of_video = (
             (one.weak if self.uniform else one.strong)(anchors, min(count, one.probability.shape[1]), generator)
             for one, anchors in ((forward, rows), (backward, columns))
         )
-        potential = forward.potential(rows, columns)
+        potential = forward.potential(rows, columns) & known
         videos, videos_count = self.videos[of_query[0].numpy()], of_query[1]
-        queries, queries_count = of_video[0].numpy(), of_video[1]
+        queries, queries_count = of_video[0].numpy(), of_video[1] & known[:, None]
         if masked:
             potential &= ~batch.positives.cpu()
             videos_count &= ~torch.from_numpy(self._positive(np.broadcast_to(query[:, None], videos.shape), videos))

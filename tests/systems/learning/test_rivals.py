@@ -73,6 +73,20 @@ def test_positives_are_never_drawn_where_they_are_masked(tmp_path: Path, uniform
     assert left_out
 
 
+def test_a_video_that_negatives_do_not_know_is_nobodys_negative_and_has_none(tmp_path: Path) -> None:
+    made = material(tmp_path)
+    found = Rivals(
+        negatives(made.clips.videos[1:], TEXTS), Path("negatives"), TEXTS, made.pairs, made.clips, uniform=False
+    )
+    batch = batch_of(made.pairs, made.clips, made.vectors, np.arange(12), CPU)
+    drawn = found.draw(batch, 3, torch.Generator().manual_seed(1), masked=False)
+    known = made.pairs.video[:12] != 0
+    assert drawn.potential.numpy().tolist() == [known.tolist()] * 12
+    assert drawn.queries_count.all(dim=1).numpy().tolist() == known.tolist()
+    assert drawn.queries_count.any(dim=1).numpy().tolist() == known.tolist()
+    assert 0 not in drawn.videos
+
+
 def test_the_likelier_are_drawn_more_often_unless_all_are_alike(tmp_path: Path) -> None:
     made = material(tmp_path)
     known = negatives(made.clips.videos, TEXTS)
@@ -95,7 +109,6 @@ def test_what_is_not_there_is_named(tmp_path: Path) -> None:
         Rivals(known, Path("negatives"), TEXTS, made.pairs, made.clips, uniform=False)
     assert [str(one) for one in refusal.value.problems] == [
         "negatives: has no query 'topic 5' of the training set",
-        "negatives: has no video 'v0' of the training set",
         "negatives: video 'elsewhere' is not in video_corpus.json",
     ]
 
