@@ -51,6 +51,7 @@ if TYPE_CHECKING:
         storyboard_for,
         why_not_shown,
     )
+    from backend.api.baselines import BaselineReport, write_baseline_from_file
     from backend.api.batches import (
         accept_suggestions,
         batch_rule_versions,
@@ -296,7 +297,7 @@ if TYPE_CHECKING:
         ties_study,
         write_study,
     )
-    from backend.api.systems import BaselineReport, write_baseline, write_baseline_from_file, write_frame_features
+    from backend.api.systems import write_baseline, write_frame_features
     from backend.api.trial import end_trial, start_trial, trial_csv, trial_round
     from backend.api.tutorial import (
         answer_practice,
@@ -422,8 +423,8 @@ if TYPE_CHECKING:
     from backend.scoring.views.table import Table as ScoreTable
     from backend.store.upkeep import Backup, Restored
     from backend.systems.baselines import BASELINES, BaselineOptions
-    from backend.systems.clip_windows import Windowing
     from backend.systems.extracting import FeaturesReport
+    from backend.systems.windowing import Windowing
 else:
     __getattr__, __dir__ = lazy.names(__name__, __file__)
 

@@ -1,44 +1,24 @@
 """Systems to compare with, and features for systems to learn from."""
 
-from dataclasses import dataclass
 from pathlib import Path
 
+from backend.api.baselines import CLIP, BaselineReport, advice, clip_name, ready, written
 from backend.campaign.captions.rows import rewrites
 from backend.campaign.corpus import rows as corpus
 from backend.campaign.nouns import Operator, Person, Split
 from backend.campaign.people import gate
 from backend.campaign.project.folder import Project
 from backend.campaign.queries import rows as queries
-from backend.encoders import cache, sentence
-from backend.encoders.clip import CLIP_NAME, load_clip
-from backend.encoders.sentence import EncoderSpec
-from backend.ground.arriving import require_new_file
+from backend.encoders import sentence
+from backend.encoders.clip import load_clip
 from backend.ground.errors import ProjectError
 from backend.ground.progress import Progress
 from backend.ground.where import HERE, Where, placed
 from backend.store.connection import reading
-from backend.systems import baselines, extracting
-from backend.systems.baselines import BASELINES, BaselineOptions
+from backend.systems import extracting
+from backend.systems.baselines import BaselineOptions
 from backend.systems.extracting import FeaturesReport
 from backend.systems.model import KnownMoment, SearchTask
-from backend.systems.reading import read_task
-from backend.systems.run_out import write_answers
-
-CLIP = "clip"
-"""Short for the usual CLIP model of the hub."""
-_ADVICE = "name the folder of one with {option}"
-
-
-@dataclass(frozen=True, slots=True)
-class BaselineReport:
-    """What was written, what the baseline has seen, and why videos are not in it that could not be looked at."""
-
-    name: str
-    seen: str
-    queries: int
-    predictions: int
-    unanswered: int
-    unseen: tuple[str, ...]
 
 
 def write_baseline(
@@ -74,49 +54,8 @@ def write_baseline(
     gate.in_charge(project.store, by)
     settings = project.settings
     spec = sentence.resolve(settings.encoder, settings.encoder_kind, settings.encoder_dtype)
-    options = _ready(name, out, options)
-    return _written(name, _task(project, split), out, options, spec, visual, project.embeddings, where, progress)
-
-
-def write_baseline_from_file(
-    source: Path,
-    name: str,
-    out: Path,
-    options: BaselineOptions | None = None,
-    *,
-    videos: Path | None = None,
-    training: Path | None = None,
-    folder: Path | None = None,
-    split: str | None = None,
-    encoder: str | None = None,
-    kind: str | None = None,
-    embeddings: Path | None = None,
-    visual: str = CLIP,
-    where: Where = HERE,
-    progress: Progress | None = None,
-) -> BaselineReport:
-    """The same for a truth file, or for the folder of a release; no project needed.
-
-    Args:
-        source: the truth, or the folder.
-        name: see `write_baseline`, as for what is not said here.
-        out: see there.
-        options: see there.
-        videos: a map `name -> [duration, index]` of all videos; without one those of the truth are searched.
-        training: a truth or training set that `prior` learns from; that of a release unless another is named.
-        folder: of the video files, which `clip` looks at.
-        split: of a release.
-        encoder: of `caption`; SimCSE from the model hub unless another is named.
-        kind: of the encoder.
-        embeddings: where vectors are kept; the person's cache folder unless another is named.
-        visual: see there.
-        where: see there.
-        progress: see there.
-    """
-    spec = sentence.resolve(encoder or sentence.DEFAULT_NAME, kind)
-    options = _ready(name, out, options)
-    task = read_task(source, videos=videos, training=training, folder=folder, split=split)
-    return _written(name, task, out, options, spec, visual, embeddings or cache.shared_folder(), where, progress)
+    options = ready(name, out, options)
+    return written(name, _task(project, split), out, options, spec, visual, project.embeddings, where, progress)
 
 
 def write_frame_features(
@@ -150,7 +89,7 @@ def write_frame_features(
     with reading(project.store) as db:
         files = {name: project.source(facts) for name, facts in corpus.all_facts(db).items()}
         without_file = corpus.videos_without_file(db)
-    clip = placed(load_clip(_clip_name(encoder), _ADVICE.format(option="--encoder")), where)
+    clip = placed(load_clip(clip_name(encoder), advice("--encoder")), where)
     return extracting.extract(
         files,
         clip,
@@ -161,42 +100,6 @@ def write_frame_features(
         missing=without_file,
         progress=progress,
     )
-
-
-def _ready(name: str, out: Path, options: BaselineOptions | None) -> BaselineOptions:
-    options = options or BaselineOptions()
-    baselines.require_baseline(name, options)
-    require_new_file(out)
-    return options
-
-
-def _written(
-    name: str,
-    task: SearchTask,
-    out: Path,
-    options: BaselineOptions,
-    spec: EncoderSpec,
-    visual: str,
-    embeddings: Path,
-    where: Where,
-    progress: Progress | None,
-) -> BaselineReport:
-    found, unseen = baselines.answer(
-        name,
-        task,
-        options,
-        encoder=lambda: placed(sentence.load(spec), where),
-        clip=lambda: placed(load_clip(_clip_name(visual), _ADVICE.format(option="--visual")), where),
-        embeddings=embeddings,
-        progress=progress,
-    )
-    write_answers(out, found)
-    predictions = sum(map(len, found.values()))
-    return BaselineReport(name, BASELINES[name], len(found), predictions, len(task.queries) - len(found), unseen)
-
-
-def _clip_name(name: str) -> str:
-    return CLIP_NAME if name == CLIP else name
 
 
 def _task(project: Project, split: str | None) -> SearchTask:

@@ -111,7 +111,7 @@ def baseline(
         raise typer.BadParameter(f"{name!r} is not one of {', '.join(api.BASELINES)}", param_hint="NAME")
     options = api.BaselineOptions(seed, top, api.Windowing(frames_per_s, lengths, nms), first, second, best, videos)
     with progress_bar() as progress:
-        if api.is_project(source):
+        if source.is_dir() and api.is_project(source):
             own = {"--training": training, "--folder": folder, "--encoder": encoder, "--encoder-kind": kind}
             for option, value in own.items():
                 if value is not None:

@@ -10,9 +10,9 @@ from backend.ground.errors import InputError
 from backend.ground.progress import Progress, named
 from backend.scoring.files.reading import read_run, read_videos
 from backend.scoring.pools.pooling import TOP_VIDEOS
-from backend.systems import caption, clip_windows, prior, random_moments, two_steps
-from backend.systems.clip_windows import Windowing
+from backend.systems import caption, prior, random_moments, two_steps
 from backend.systems.model import TOP, Answers, SearchTask
+from backend.systems.windowing import Windowing
 
 BASELINES = {
     "random": "has seen how long videos last",
@@ -102,6 +102,8 @@ def answer(
     if name == "caption":
         return caption.answer(task, encoder(), embeddings, top=top, progress=progress), ()
     if name == "clip":
+        from backend.systems import clip_windows  # PyAV
+
         return clip_windows.answer(task, clip(), embeddings, options.windowing, top=top, progress=progress)
     if options.first is None or options.second is None:
         raise AssertionError("require_baseline has seen two runs")

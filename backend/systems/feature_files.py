@@ -41,10 +41,10 @@ class Features:
     def __init__(self, path: Path, arrays: Mapping[str, Any], rate: float, dim: int, encoder: str | None) -> None:
         self.path, self.rate, self.dim, self.encoder = path, rate, dim, encoder
         self.videos = tuple(sorted(arrays))
-        self._arrays = arrays
+        self._arrays, self._names = arrays, frozenset(arrays)  # to ask an npz file would unpack the array
 
     def __contains__(self, video: object) -> bool:
-        return video in self._arrays
+        return video in self._names
 
     def of(self, video: str) -> FloatArray:
         """The rows of a video, float32 `(frames, dim)`.
@@ -121,14 +121,15 @@ def write_features(
         file.attrs[_RATE], file.attrs[_ENCODER] = float(rate), encoder
         for video, rows in videos:
             dim = rows.shape[-1] if dim is None and rows.ndim == 2 else dim
-            _require_shape(out, video, rows.shape, dim)
+            if told := _wrong_shape(video, rows.shape, dim):
+                raise InputError.single(out, told)
             _require_numbers(out, video, rows)
             _require_name(out, video)
             try:
                 file.create_dataset(video, data=np.asarray(rows, dtype=np.float32))
             except (TypeError, ValueError):
-                told = "a video of this name, or of a part of its path, is there already"
-                raise InputError.single(out, f"video {video}: {told}") from None
+                already = "a video of this name, or of a part of its path, is there already"
+                raise InputError.single(out, f"video {video}: {already}") from None
             count += 1
         if not count:
             raise InputError.single(out, "there is no video to write")
@@ -192,7 +193,7 @@ class _Packed(Mapping[str, Any]):
     """The arrays of an npz file, each unpacked when it is asked for."""
 
     def __init__(self, file: np.lib.npyio.NpzFile, names: list[str]) -> None:
-        self._file, self._names = file, frozenset(names)
+        self._file, self._names = file, names
 
     def __getitem__(self, name: str) -> Any:
         return self._file[name]
@@ -202,9 +203,6 @@ class _Packed(Mapping[str, Any]):
 
     def __len__(self) -> int:
         return len(self._names)
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._names
 
     def shape(self, name: str) -> tuple[int, ...]:
         return _shape(self._file, name)
@@ -222,34 +220,28 @@ def _shape(file: np.lib.npyio.NpzFile, name: str) -> tuple[int, ...]:
 
 def _dim(path: Path, arrays: Mapping[str, Any]) -> int:
     """The length of all rows."""
-    shapes: dict[str, tuple[int, ...]] = {}
     with _damage_told(path):
-        for video in sorted(arrays):
-            shapes[video] = arrays.shape(video) if isinstance(arrays, _Packed) else arrays[video].shape
+        shapes = {name: arrays.shape(name) if isinstance(arrays, _Packed) else arrays[name].shape for name in arrays}
     if not shapes:
         raise InputError.single(path, "holds no features of any video")
-    dim = next((shape[1] for shape in shapes.values() if len(shape) == 2), None)
-    problems: list[Problem] = []
-    for video, shape in shapes.items():
-        try:
-            _require_shape(path, video, shape, dim)
-        except InputError as error:
-            problems += error.problems
-    if problems:
+    dim: int | None = next((shapes[name][1] for name in sorted(shapes) if len(shapes[name]) == 2), None)
+    problems = [
+        Problem(str(path), None, told) for name in sorted(shapes) if (told := _wrong_shape(name, shapes[name], dim))
+    ]
+    if problems or dim is None:
         raise InputError(problems)
-    return next(iter(shapes.values()))[1]
+    return dim
 
 
-def _require_shape(path: Path, video: str, shape: tuple[int, ...], dim: int | None) -> None:
+def _wrong_shape(video: str, shape: tuple[int, ...], dim: int | None) -> str | None:
+    """What is wrong with the shape of a video's rows, where something is."""
     if len(shape) != 2:
-        told = f"has shape {shape}, not (frames, dim)"
-    elif not shape[0] or not shape[1]:
-        told = "has no frames" if shape[1] else "has rows without numbers"
-    elif shape[1] != dim:
-        told = f"has rows of {shape[1]} numbers, and the first video rows of {dim}"
-    else:
-        return
-    raise InputError.single(path, f"video {video}: {told}")
+        return f"video {video}: has shape {shape}, not (frames, dim)"
+    if not shape[0] or not shape[1]:
+        return f"video {video}: has no frames" if shape[1] else f"video {video}: has rows without numbers"
+    if shape[1] != dim:
+        return f"video {video}: has rows of {shape[1]} numbers, and the first video rows of {dim}"
+    return None
 
 
 def _require_numbers(path: Path, video: str, rows: npt.NDArray[np.floating]) -> None:

@@ -1,8 +1,8 @@
 """Prior: where moments lie in videos, whatever is asked; what a system reaches that is blind to query and video.
 
 Otani, Nakashima, Rahtu and Heikkilä, "Uncovering Hidden Challenges in Query-Based Video Moment Retrieval", BMVC 2020,
-found such baselines near the best systems; the study of AxIoU (Togashi et al., CVPR 2022, section 6) has one beside its
-systems. Here: with a training moment `[s, e)` of a video that lasts d, the point `(s / d, (e - s) / d)` falls into one
+found such baselines near the best systems; the study of AxIoU (Togashi et al., CVPR 2022, section 6.1) has one, too.
+Here: with a training moment `[s, e)` of a video that lasts d, the point `(s / d, (e - s) / d)` falls into one
 of `BINS` x `BINS` equal bins; the share of the moments in a bin is its density. The span that stands for a bin is the
 mean of its points, so that moments which begin with their video stay at its beginning.
 

@@ -10,7 +10,6 @@ import msgspec
 
 from backend.ground.errors import InputError, VideoUnreadable
 from backend.ground.reading import unpacked
-from backend.media.probe import VideoFolder
 from backend.media.sources import Source
 from backend.scoring.files.facts import read_facts
 from backend.scoring.files.reading import read_truth
@@ -113,6 +112,8 @@ def _moments(path: Path) -> list[KnownMoment]:
 
 def _files(folder: Path, names: Sequence[str] | Mapping[str, float]) -> dict[str, Source]:
     """The file of each video that has one there."""
+    from backend.media.probe import VideoFolder  # PyAV, which only those need who look at videos
+
     there = VideoFolder(folder)
     found: dict[str, Source] = {}
     for name in names:

@@ -48,6 +48,7 @@ def loaded(*arguments: object) -> set[str]:
 
 def test_help_loads_nothing() -> None:
     assert loaded("--help") == set()
+    assert loaded("train", "--help") == set()
 
 
 @pytest.mark.parametrize(
@@ -71,6 +72,11 @@ def test_scoring_loads_no_database(tmp_path: Path) -> None:
     truth, runs = write_files(tmp_path)
     command = ["evaluate", "--truth", truth, "--run", runs[0], "--measure", "ndcg", "--json", "-"]
     assert loaded(*command) == {"numpy"}
+
+
+def test_drawing_lots_needs_no_database_no_video_and_no_model(tmp_path: Path) -> None:
+    truth = Path(__file__).parents[2] / "assets/example/val.json"
+    assert loaded("baseline", "random", truth, tmp_path / "run.json") == {"numpy"}
 
 
 def test_the_consensus_of_a_file_needs_no_database(tmp_path: Path) -> None:

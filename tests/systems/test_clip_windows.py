@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from backend.encoders.clip import Clip
 from backend.ground.errors import InputError
 from backend.media.frames import frames_at
-from backend.systems.clip_windows import Windowing, answer, windows
+from backend.systems.clip_windows import answer
 from backend.systems.model import SearchTask
+from backend.systems.windowing import Windowing, windows
 
 LENGTHS_S = {"long": 9.0, "middle": 6.0, "short": 3.0}
 QUERIES = {"1": "a man sits", "2": "he runs", "3": "zebra"}
