@@ -182,6 +182,7 @@ if TYPE_CHECKING:
         truth_names,
         videos_with_file,
     )
+    from backend.api.learning import PredictReport, predict_run, train_model
     from backend.api.moments import moment_clip, moment_thumbnail
     from backend.api.negatives import write_negatives
     from backend.api.opening import address, is_project, next_step, note_address, open_project, status_counts
@@ -503,6 +504,7 @@ __all__ = [
     "Pooling",
     "PoolingOptions",
     "PoolingReport",
+    "PredictReport",
     "ProbeReport",
     "Project",
     "ProposeReport",
@@ -742,6 +744,7 @@ __all__ = [
     "practice_items",
     "practice_offers",
     "practice_texts",
+    "predict_run",
     "preview_exam",
     "preview_exam_from_file",
     "preview_exam_key",
@@ -839,6 +842,7 @@ __all__ = [
     "tell_work",
     "theory_study",
     "ties_study",
+    "train_model",
     "trial_csv",
     "trial_round",
     "truth_names",

@@ -24,6 +24,7 @@ from backend.cli import (
     gold,
     guideline,
     hours,
+    learning,
     matching,
     measures,
     moments,
@@ -86,6 +87,7 @@ for part in (
     measures,
     mvmr,
     systems,
+    learning,
     upkeep,
 ):
     part.register(app)

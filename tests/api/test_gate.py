@@ -346,6 +346,8 @@ OWN_FILES = {
     "model_selection_study",
     "noise_study",
     "notable_queries",
+    "predict_run",
+    "train_model",
     "payroll_csv",
     "per_query_csv",
     "pool_statistics",

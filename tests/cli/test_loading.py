@@ -48,6 +48,7 @@ def loaded(*arguments: object) -> set[str]:
 
 def test_help_loads_nothing() -> None:
     assert loaded("--help") == set()
+    assert loaded("train", "--help") == set()
 
 
 @pytest.mark.parametrize(

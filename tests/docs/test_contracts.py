@@ -28,7 +28,7 @@ CROSSED = {
         "import backend.campaign.exam.rows.exams",
     ),
     "The back end does not know its front end": ("backend/cli/output.py", "import streamlit"),
-    "Training is for training loops: nothing here loads it": (
+    "Training is for training loops: nothing else here loads it": (
         "backend/campaign/pools/negatives.py",
         "import backend.training.crocs",
     ),

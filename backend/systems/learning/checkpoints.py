@@ -1,0 +1,170 @@
+"""The folder of one seed: its weights, what going on needs, its history. Files arrive whole or not at all.
+
+`settings.json` says what it was made of and where that lies; `best.safetensors` has the weights with the best NDCG and
+a card, which know nothing of places; `last.safetensors` the state after the last epoch; `history.csv`, and the pictures
+of the same name, tell people about it. Nothing is pickled, so reading somebody's checkpoint runs nothing of theirs.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save
+from torch import Tensor, nn
+
+from backend.ground.arriving import new_files
+from backend.ground.errors import InputError, ProjectError
+from backend.ground.reading import bytes_of
+from backend.systems.learning.config import Config, ModelOptions, PredictOptions
+from backend.systems.learning.network import Shape
+
+SETTINGS, BEST, LAST, HISTORY = "settings.json", "best.safetensors", "last.safetensors", "history.csv"
+_FIRST = {SETTINGS, BEST, HISTORY}
+"""What may be there although no epoch was finished."""
+_ABOUT = "about"
+_MODEL, _OPTIMISER = "model.", "optimiser."
+_Struct = TypeVar("_Struct", bound=msgspec.Struct)
+
+
+class Epoch(msgspec.Struct, frozen=True):
+    """What one epoch came to: means of losses over pairs, and figures of the validation queries by key."""
+
+    epoch: int
+    loss: float
+    span: float
+    video: float
+    figures: dict[str, float]
+
+
+class TrainingState(msgspec.Struct, frozen=True):
+    """How far training came; `fingerprint` is of settings and data."""
+
+    fingerprint: str
+    epochs: tuple[Epoch, ...]
+
+
+class ModelCard(msgspec.Struct, frozen=True):
+    """What weights are of, and what they need."""
+
+    model: ModelOptions
+    predict: PredictOptions
+    seed: int
+    epoch: int
+    ndcg: float
+    frame_dim: int
+    sentence_dim: int
+    longest: int
+    """Clips that a span may have."""
+    frames: str
+    """Identity of what made the features."""
+    sentences: str
+    """Identity of the sentence encoder."""
+
+    @property
+    def shape(self) -> Shape:
+        """What the network is like."""
+        model = self.model
+        return Shape(self.frame_dim, self.sentence_dim, model.hidden, model.heads, model.dropout)
+
+
+def write_settings(folder: Path, config: Config) -> None:
+    """Write the settings, with the places where everything lies now."""
+    with new_files(folder) as part:
+        (part / SETTINGS).write_bytes(msgspec.json.format(msgspec.json.encode(config)) + b"\n")
+
+
+def read_settings(folder: Path) -> Config:
+    """The settings of a folder.
+
+    Raises:
+        InputError: there are none that can be read.
+    """
+    file = folder / SETTINGS
+    try:
+        return msgspec.json.decode(bytes_of(file), type=Config)
+    except msgspec.MsgspecError as error:
+        raise InputError.single(file, f"is not what training has written: {error}") from None
+
+
+def write_best(folder: Path, network: nn.Module, card: ModelCard) -> None:
+    """Write the best weights so far."""
+    _write(folder, BEST, network.state_dict(), card)
+
+
+def write_last(folder: Path, network: nn.Module, optimiser: torch.optim.Optimizer, state: TrainingState) -> None:
+    """Write all that going on needs."""
+    tensors = {_MODEL + name: tensor for name, tensor in network.state_dict().items()}
+    for number, values in optimiser.state_dict()["state"].items():
+        tensors |= {f"{_OPTIMISER}{number}.{name}": tensor for name, tensor in values.items()}
+    _write(folder, LAST, tensors, state)
+
+
+def read_best(folder: Path) -> tuple[ModelCard, dict[str, Tensor]]:
+    """The card and the weights of a folder.
+
+    Raises:
+        InputError: there are none that can be read.
+    """
+    if not (folder / BEST).is_file():
+        message = f"has no {BEST}: name a folder such as OUT/seed-0, which `reelrank train` has made"
+        raise InputError.single(folder, message)
+    return _read(folder / BEST, ModelCard)
+
+
+def load_weights(network: nn.Module, weights: Mapping[str, Tensor], folder: Path) -> None:
+    """Put weights into a network.
+
+    Raises:
+        InputError: they are of another network.
+    """
+    try:
+        network.load_state_dict(dict(weights))
+    except RuntimeError as error:
+        told = str(error).splitlines()[-1].strip()
+        raise InputError.single(folder / BEST, f"does not fit this program's network: {told}") from None
+
+
+def read_state(folder: Path) -> tuple[TrainingState, dict[str, Tensor]] | None:
+    """How far training came there; None where it has not begun.
+
+    Raises:
+        ProjectError: other things are there.
+        InputError: the state cannot be read.
+    """
+    if not (folder / LAST).is_file():
+        if folder.exists() and (not folder.is_dir() or any(one.name not in _FIRST for one in folder.iterdir())):
+            raise ProjectError(f"{folder} is there and was not made by training: name another folder `out`")
+        return None
+    return _read(folder / LAST, TrainingState)
+
+
+def restore(network: nn.Module, optimiser: torch.optim.Optimizer, tensors: Mapping[str, Tensor]) -> None:
+    """Put network and optimiser back to what `write_last` wrote."""
+    network.load_state_dict({name.removeprefix(_MODEL): t for name, t in tensors.items() if name.startswith(_MODEL)})
+    state: dict[int, dict[str, Tensor]] = {}
+    for name, tensor in tensors.items():
+        if name.startswith(_OPTIMISER):
+            number, _, what = name.removeprefix(_OPTIMISER).partition(".")
+            state.setdefault(int(number), {})[what] = tensor
+    optimiser.load_state_dict({**optimiser.state_dict(), "state": state})
+
+
+def _write(folder: Path, name: str, tensors: Mapping[str, Tensor], about: msgspec.Struct) -> None:
+    whole = {key: tensor.detach().cpu().contiguous() for key, tensor in tensors.items()}
+    # One entry: several would come in any order.
+    content = save(whole, {_ABOUT: msgspec.json.encode(about).decode()})
+    with new_files(folder) as part:
+        (part / name).write_bytes(content)
+
+
+def _read(file: Path, kind: type[_Struct]) -> tuple[_Struct, dict[str, Tensor]]:
+    try:
+        with safe_open(file, framework="pt") as opened:
+            about = msgspec.json.decode((opened.metadata() or {})[_ABOUT], type=kind)
+            return about, {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118 - no mapping
+    except (SafetensorError, OSError, KeyError, msgspec.MsgspecError) as error:
+        told = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise InputError.single(file, f"is no checkpoint of this program, or is damaged: {told}") from None

@@ -1,0 +1,158 @@
+"""What a training run is told: a TOML file, whose every wrong field is refused by name before anything is loaded."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta
+
+from backend.ground.errors import InputError, Problem
+from backend.ground.json_entries import said
+from backend.ground.reading import bytes_of
+
+Count = Annotated[int, Meta(ge=1, le=1_000_000)]
+Seed = Annotated[int, Meta(ge=0, le=2**31 - 1)]
+Positive = Annotated[float, Meta(gt=0, le=1e6)]
+Share = Annotated[float, Meta(ge=0, lt=1)]
+
+
+class ModelOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The network; see `network.LateInteraction`."""
+
+    hidden: Count = 256
+    """D, numbers in every encoding."""
+    heads: Count = 4
+    """Of the self-attention; they divide `hidden`."""
+    dropout: Share = 0.1
+    clip_s: Positive = 1.5
+    """Seconds a clip: rows of features are averaged over it, and spans begin and end with clips. TVR's is 1.5."""
+
+
+class TrainingOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The loop."""
+
+    epochs: Count = 100
+    batch: Annotated[int, Meta(ge=2, le=1_000_000)] = 128
+    """Pairs of a query and a moment."""
+    learning_rate: Positive = 1e-4
+    weight_decay: Annotated[float, Meta(ge=0, le=1e6)] = 0.01
+    patience: Count = 10
+    """So many epochs without a better NDCG on the validation queries end it."""
+
+
+class LossOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What is minimised; see `losses`."""
+
+    video: Literal["nce", "hinge", "crocs"] = "nce"
+    """What tells videos apart: ReLoCLNet's, XML's, or MVMR's loss."""
+    weighted: bool = True
+    """Whether each pair weighs as its similarity (TVR-Ranking, C.1)."""
+    mask_positives: bool = True
+    """Whether a video that has a moment of the query is no negative of it in any batch (TVR-Ranking, C.1)."""
+    temperature: Positive = 0.1
+    """T of `nce` and `crocs`."""
+    margin: Annotated[float, Meta(ge=0, le=2)] = 0.1
+    """Of `hinge`, as XML has it, and of `crocs`, whose published configuration has 0.4."""
+    span: Annotated[float, Meta(ge=0, le=1e6)] = 1.0
+    """What the loss of spans weighs beside that of videos."""
+
+
+class NegativesOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Where `crocs` has its strong negatives from."""
+
+    folder: str
+    """As `reelrank mvmr negatives` makes it."""
+    draw: Literal["similar", "uniform"] = "similar"
+    """By p', the more alike the likelier; or all potential negatives alike, to compare with."""
+    count: Count = 4
+    """DrawnNegatives for each pair, both ways."""
+
+
+class PredictOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How a run is made of what the network says; see `predicting`."""
+
+    videos: Count = 100
+    """The best of a query, in which spans are looked for."""
+    moments: Count = 100
+    """Of a query in the run."""
+    alpha: Annotated[float, Meta(ge=0, le=1000)] = 20.0
+    """What the score of a video weighs beside its span (XML: 20)."""
+    longest_s: Positive | None = None
+    """The longest span; without it, as long as the longest moment of the training set."""
+    nms: Annotated[float, Meta(gt=0, le=1)] | None = None
+    """IoU of non-maximum suppression; without it there is none, as in TVR-Ranking's own code."""
+
+
+class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One training run, for every seed. Paths are absolute once it was read."""
+
+    release: str
+    """Folder of a release as `reelrank export` writes it."""
+    features: str
+    """File of frame features."""
+    out: str
+    """Folder that gets a folder for each seed."""
+    rate: Positive | None = None
+    """Rows of features a second, for files that do not say it."""
+    encoder: str | None = None
+    """Of sentences; SimCSE from the model hub unless another is named."""
+    encoder_kind: str | None = None
+    embeddings: str | None = None
+    """Where vectors of sentences are kept; the person's cache folder unless another is named."""
+    top: Count = 20
+    """N of the training set `train_topN.json`."""
+    seeds: Annotated[tuple[Seed, ...], Meta(min_length=1)] = (0,)
+    device: Literal["auto", "cpu", "cuda"] = "auto"
+    """`auto`: a GPU where torch finds one."""
+    model: ModelOptions = ModelOptions()
+    training: TrainingOptions = TrainingOptions()
+    loss: LossOptions = LossOptions()
+    negatives: NegativesOptions | None = None
+    predict: PredictOptions = PredictOptions()
+
+
+def read_config(file: Path) -> Config:
+    """The configuration in a TOML file; paths in it count from its folder.
+
+    Raises:
+        InputError: everything that is wrong with it, by field.
+    """
+    try:
+        found = msgspec.toml.decode(bytes_of(file), type=Config)
+    except msgspec.ValidationError as error:
+        raise InputError.single(file, said(error)) from None
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise InputError.single(file, f"is not TOML: {error}") from None
+    if wrong := _wrong(found):
+        raise InputError([Problem(str(file), None, message) for message in wrong])
+    return _placed(found, file.resolve().parent)
+
+
+def _wrong(config: Config) -> list[str]:
+    wrong = []
+    if config.model.hidden % config.model.heads or config.model.hidden % 2:
+        told = f"field `model.hidden` is {config.model.hidden}"
+        wrong.append(f"{told}: it has to be even, and `model.heads`, {config.model.heads}, has to divide it")
+    if len(set(config.seeds)) < len(config.seeds):
+        wrong.append(f"field `seeds` names a seed twice: {', '.join(map(str, config.seeds))}")
+    if config.loss.video == "crocs" and config.negatives is None:
+        wrong.append("field `loss.video` is crocs: add the table [negatives] with the `folder` of its negatives")
+    if config.loss.video != "crocs" and config.negatives is not None:
+        wrong.append(f"table [negatives] is for `loss.video` crocs, not {config.loss.video}: take one of them out")
+    return wrong
+
+
+def _placed(config: Config, home: Path) -> Config:
+    def place(path: str) -> str:
+        return str(home / Path(path).expanduser())
+
+    negatives = config.negatives
+    return msgspec.structs.replace(
+        config,
+        release=place(config.release),
+        features=place(config.features),
+        out=place(config.out),
+        encoder=place(config.encoder) if config.encoder and config.encoder.startswith((".", "~")) else config.encoder,
+        embeddings=None if config.embeddings is None else place(config.embeddings),
+        negatives=negatives and msgspec.structs.replace(negatives, folder=place(negatives.folder)),
+    )

@@ -1,0 +1,264 @@
+"""The training loop: seeded, stopped early by the NDCG of the validation queries, resumable at every epoch.
+
+On a processor the same seed gives the same bytes, also when it was stopped and went on; another number of threads may
+give others.
+"""
+
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+import torch
+from torch import Tensor
+
+from backend.ground.errors import InputError, ProjectError
+from backend.ground.progress import Progress
+from backend.scoring.evaluate import evaluate
+from backend.systems.learning import checkpoints, history, predicting
+from backend.systems.learning.batches import Batch, batches, seeds_of
+from backend.systems.learning.checkpoints import Epoch, ModelCard, TrainingState
+from backend.systems.learning.config import Config
+from backend.systems.learning.losses import hinge_loss, nce_loss, negatives_of, span_loss
+from backend.systems.learning.material import AskedQueries, Clips, Floats, TrainingPairs, fingerprint
+from backend.systems.learning.network import LateInteraction, video_scores
+from backend.systems.learning.rivals import Rivals, crocs_loss
+from backend.training.crocs import CroCsLoss
+
+STOPPING = "ndcg@20,0.5"
+"""What early stopping goes by."""
+_ANY_TIME = ("release", "features", "out", "embeddings", "seeds", "device")
+"""Settings that may change between a stop and going on, as the data is looked at itself; the others may not."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TrainingMaterial:
+    """All that training needs.
+
+    `vectors` are of the training set's texts, `val_vectors` of the validation queries, `rival_vectors` of the queries
+    that negatives are known of; float32 `(texts, dim)`.
+    """
+
+    clips: Clips
+    pairs: TrainingPairs
+    vectors: Floats
+    val: AskedQueries
+    val_vectors: Floats
+    frames: str
+    """Identity of what made the features."""
+    sentences: str
+    """Identity of the sentence encoder."""
+    rivals: Rivals | None = None
+    rival_vectors: Floats | None = None
+
+    def longest(self, config: Config) -> int:
+        """Clips that a span may have."""
+        if config.predict.longest_s is not None:
+            return max(1, math.ceil(config.predict.longest_s / self.clips.clip_s - 1e-6))
+        return int((self.pairs.last - self.pairs.first).max()) + 1
+
+    def fingerprint(self, config: Config) -> str:
+        """A hash of all that the weights after any epoch depend on, but the seed."""
+        kept = msgspec.to_builtins(config)
+        for name in _ANY_TIME:
+            kept.pop(name)
+        for name in ("epochs", "patience"):  # they only say how far to go
+            kept["training"].pop(name)
+        (kept["negatives"] or {}).pop("folder", None)
+        pairs = (self.pairs.query, self.pairs.video, self.pairs.first, self.pairs.last, self.pairs.weight)
+        asked = (self.vectors, self.val_vectors, self.clips.rows, self.clips.starts)
+        rivals = self.rivals.fingerprint() if self.rivals else ""
+        return fingerprint(msgspec.json.encode(kept).decode(), *asked, *pairs, rivals)
+
+
+@dataclass(frozen=True, slots=True)
+class SeedReport:
+    """What training with one seed came to; `resumed` is the epoch after which it went on, 0 for none."""
+
+    folder: Path
+    seed: int
+    epochs: int
+    best: int
+    ndcg: float
+    resumed: int
+    stopped_early: bool
+
+
+def device_of(config: Config) -> torch.device:
+    """Where to reckon.
+
+    Raises:
+        ProjectError: there is no GPU, but one is asked for.
+    """
+    there = torch.cuda.is_available()
+    if config.device == "cuda" and not there:
+        raise ProjectError("field `device` is cuda, but torch finds no GPU here: set it to auto or cpu")
+    return torch.device("cuda" if there and config.device != "cpu" else "cpu")
+
+
+def identity_of(encoder: str | None, rate: float) -> str:
+    """What features are of, as a card says it: who trained with one must not search with another."""
+    return f"{encoder or 'an encoder that the file does not name'}, {rate:g} rows a second"
+
+
+def train(
+    config: Config, material: TrainingMaterial, seed: int, device: torch.device, progress: Progress | None = None
+) -> SeedReport:
+    """Train with one seed until NDCG stops rising, or go on with what is there; see `checkpoints` for what is written.
+
+    Args:
+        config: all settings.
+        material: data that fits them.
+        seed: of weights, order, dropout and negatives.
+        device: where to reckon.
+        progress: called with (what, batches done, batches of all epochs).
+
+    Raises:
+        ProjectError: the folder has other things, or training of other data or settings.
+        InputError: losses are no longer finite.
+    """
+    folder = Path(config.out) / f"seed-{seed}"
+    print_of = material.fingerprint(config)
+    kept = checkpoints.read_state(folder)
+    if kept and kept[0].fingerprint != print_of:
+        told = "was trained with other settings, or other data"
+        raise ProjectError(f"{folder} {told}: name another folder `out`, or put both back to go on")
+    checkpoints.write_settings(folder, config)
+    with repeatable(seed):
+        network = LateInteraction(_card(config, material, seed, None).shape).to(device)
+        optimiser = optimiser_of(config, network)
+        epochs: list[Epoch] = []
+        if kept:
+            checkpoints.restore(network, optimiser, kept[1])
+            epochs = list(kept[0].epochs)
+        resumed = len(epochs)
+        while not _done(config, epochs):
+            epochs.append(_epoch(config, material, network, optimiser, seed, len(epochs) + 1, progress))
+            best = best_of(epochs)
+            if best is epochs[-1]:
+                checkpoints.write_best(folder, network, _card(config, material, seed, best))
+            history.write_table(folder, epochs)
+            checkpoints.write_last(folder, network, optimiser, TrainingState(print_of, tuple(epochs)))
+    best = best_of(epochs)
+    if resumed < len(epochs) or not (folder / history.PICTURES[-1]).exists():
+        history.write_pictures(folder, epochs, STOPPING, best.epoch)
+    early = len(epochs) < config.training.epochs
+    return SeedReport(folder, seed, len(epochs), best.epoch, best.figures[STOPPING], resumed, early)
+
+
+def best_of(epochs: list[Epoch]) -> Epoch:
+    """The first one that has the best NDCG."""
+    return max(epochs, key=lambda one: (one.figures[STOPPING], -one.epoch))
+
+
+def _done(config: Config, epochs: list[Epoch]) -> bool:
+    if not epochs:
+        return False
+    waited = len(epochs) - best_of(epochs).epoch
+    return len(epochs) >= config.training.epochs or waited >= config.training.patience
+
+
+def optimiser_of(config: Config, network: LateInteraction) -> torch.optim.Optimizer:
+    """AdamW with the settings' rate."""
+    training = config.training
+    return torch.optim.AdamW(network.parameters(), lr=training.learning_rate, weight_decay=training.weight_decay)
+
+
+@contextmanager
+def repeatable(seed: int) -> Iterator[None]:
+    """Torch's randomness from this seed, and the same sums every time; afterwards as it was."""
+    before = torch.get_deterministic_debug_mode()
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        torch.set_deterministic_debug_mode("warn")
+        try:
+            yield
+        finally:
+            torch.set_deterministic_debug_mode(before)
+
+
+def _epoch(
+    config: Config,
+    material: TrainingMaterial,
+    network: LateInteraction,
+    optimiser: torch.optim.Optimizer,
+    seed: int,
+    epoch: int,
+    progress: Progress | None,
+) -> Epoch:
+    order, dropout, draws = seeds_of(seed, epoch)
+    torch.manual_seed(dropout)
+    generator = torch.Generator().manual_seed(draws)
+    network.train()
+    device = next(network.parameters()).device
+    size = config.training.batch
+    steps = math.ceil(len(material.pairs) / size)
+    sums = torch.zeros(3, dtype=torch.float64)
+    every = batches(material.pairs, material.clips, material.vectors, size, order, device)
+    for done, batch in enumerate(every, start=1):
+        losses = loss_of(config, material, network, batch, generator)
+        optimiser.zero_grad()
+        losses[0].backward()  # type: ignore[no-untyped-call]  # torch has no types there
+        optimiser.step()
+        sums += torch.stack(losses).detach().double().cpu() * len(batch.numbers)
+        if progress:
+            progress(f"training, seed {seed}", (epoch - 1) * steps + done, config.training.epochs * steps)
+    loss, span, video = (sums / len(material.pairs)).tolist()
+    if not math.isfinite(loss):
+        told = "losses are no longer finite: lower `training.learning_rate`"
+        raise InputError.single(Path(config.out) / f"seed-{seed}", f"epoch {epoch}: {told}")
+    return Epoch(epoch, loss, span, video, figures(config, material, network))
+
+
+def loss_of(
+    config: Config, material: TrainingMaterial, network: LateInteraction, batch: Batch, generator: torch.Generator
+) -> tuple[Tensor, Tensor, Tensor]:
+    """The loss of a batch, and its means over pairs of spans and of videos, as weighed."""
+    options = config.loss
+    queries, videos = network.queries(batch.vectors), network.videos(batch.clips, batch.mask)
+    logits = network.span_logits(queries.location, videos.location, batch.mask)
+    span = (batch.weight * span_loss(*logits, batch.first, batch.last)).mean()
+    if options.video == "crocs":
+        if material.rivals is None or material.rival_vectors is None or config.negatives is None:
+            raise ValueError("crocs needs negatives")
+        count = config.negatives.count
+        drawn = material.rivals.draw(batch, count, generator, masked=options.mask_positives)
+        loss = CroCsLoss(options.temperature, options.margin)
+        video = crocs_loss(loss, network, batch, drawn, material.clips, material.rival_vectors, queries, videos)
+    else:
+        scores = video_scores(queries, videos)
+        negatives = negatives_of(batch.positives, masked=options.mask_positives)
+        each = (
+            nce_loss(scores, negatives, options.temperature)
+            if options.video == "nce"
+            else hinge_loss(scores, negatives, options.margin)
+        )
+        video = (batch.weight * each).mean()
+    return options.span * span + video, span, video
+
+
+def figures(config: Config, material: TrainingMaterial, network: LateInteraction) -> dict[str, float]:
+    """NDCG@20 of the validation queries, as `reelrank evaluate` reckons it."""
+    val = material.val
+    run = predicting.predict(
+        network, material.clips, val.ids, material.val_vectors, config.predict, material.longest(config)
+    )
+    found = evaluate(val.file, run, k=20, measures="ndcg")
+    return dict(found.mean)
+
+
+def _card(config: Config, material: TrainingMaterial, seed: int, best: Epoch | None) -> ModelCard:
+    return ModelCard(
+        config.model,
+        config.predict,
+        seed,
+        best.epoch if best else 0,
+        best.figures[STOPPING] if best else 0.0,
+        material.clips.rows.shape[1],
+        material.vectors.shape[1],
+        material.longest(config),
+        material.frames,
+        material.sentences,
+    )

@@ -1,0 +1,240 @@
+"""What a model learns from and is asked, as arrays; and everything that is wrong with it, by file, row and video.
+
+*Reads* features of frames. *Writes* nothing. What a release says comes from whoever reads its files.
+"""
+
+import hashlib
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from backend.ground.errors import InputError, Problem
+from backend.ground.progress import Steps
+from backend.systems.feature_files import Features
+
+Floats = npt.NDArray[np.float32]
+Indices = npt.NDArray[np.int64]
+QueryKey = int | str
+
+SPARE_S, SPARE_SHARE = 2.0, 0.05
+"""By how much features may be longer or shorter than their video: seconds, and share of the video, both together."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingPair:
+    """A moment of a training query; `row` is the entry of the file that it stands in, from 1."""
+
+    row: int
+    query: int
+    """Place of the query among the texts."""
+    video: str
+    start_s: float
+    end_s: float
+    similarity: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingSet:
+    """A pseudo training set: texts of its queries, and pairs."""
+
+    file: str
+    texts: tuple[str, ...]
+    pairs: Sequence[TrainingPair]
+
+
+@dataclass(frozen=True, slots=True)
+class AskedQueries:
+    """Queries of a split, in file order."""
+
+    file: str
+    ids: tuple[QueryKey, ...]
+    texts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Clips:
+    """The clips of all videos, one video after the other.
+
+    Those of video v are `rows[starts[v]:starts[v + 1]]`, float32 `(clips, dim)`, of unit length (all 0 where features
+    are); clip c shows seconds `[c * clip_s, (c + 1) * clip_s)`, the last one as far as the video goes.
+    """
+
+    videos: tuple[str, ...]
+    durations_s: npt.NDArray[np.float64]
+    rows: Floats
+    starts: Indices
+    clip_s: float
+
+    @property
+    def counts(self) -> Indices:
+        """Clips of each video."""
+        return np.diff(self.starts)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TrainingPairs:
+    """The pairs of a training set as columns, `(pairs,)` each.
+
+    `first` and `last` are the clips that a moment begins and ends with, both within it; `weight` is its similarity,
+    at least 0. `positives` has, for each query, the sorted numbers of all videos with a moment of it.
+    """
+
+    query: Indices
+    video: Indices
+    first: Indices
+    last: Indices
+    weight: Floats
+    positives: tuple[Indices, ...]
+
+    def __len__(self) -> int:
+        """How many pairs there are."""
+        return len(self.query)
+
+
+def require_queries(asked: AskedQueries) -> None:
+    """Refuse a split without queries, or with an empty text.
+
+    Raises:
+        InputError: it is so.
+    """
+    if not asked.ids:
+        raise InputError.single(asked.file, "has no query: nothing can be asked")
+    if problems := [
+        Problem(asked.file, row, f"query {query}: the text is empty")
+        for row, (query, text) in enumerate(zip(asked.ids, asked.texts, strict=True), start=1)
+        if not text.strip()
+    ]:
+        raise InputError(problems)
+
+
+def read_clips(
+    features: Features,
+    file: str,
+    videos: Mapping[str, float],
+    clip_s: float,
+    *,
+    dim: int | None = None,
+    progress: Steps | None = None,
+) -> Clips:
+    """The clips of all videos: means of the rows whose frame lies in a clip, divided by their length.
+
+    Row i stands for the middle of its time, second (i + 0.5) / rate; a clip without a row has that of the one before.
+
+    Args:
+        features: of all these videos.
+        file: their name, for messages.
+        videos: name -> seconds.
+        clip_s: seconds a clip.
+        dim: that features have to have; any, if None.
+        progress: called with (videos done, all).
+
+    Raises:
+        InputError: features do not fit a video, or are none that can be reckoned with; all such videos are named.
+    """
+    if not videos:
+        raise InputError.single(file, "there is no video to search in: the release's video_corpus.json is empty")
+    if dim is not None and features.dim != dim:
+        raise InputError.single(file, f"features have {features.dim} numbers, the model was made for {dim}")
+    if features.rate * clip_s < 1:
+        told = f"{features.rate:g} rows a second leave clips of {clip_s:g} s (`model.clip_s`) empty"
+        raise InputError.single(file, f"{told}: make clips of at least {1 / features.rate:g} s")
+    counts = [max(1, math.ceil(seconds / clip_s - 1e-6)) for seconds in videos.values()]
+    starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    rows = np.zeros((int(starts[-1]), features.dim), dtype=np.float32)
+    problems: list[Problem] = []
+    for number, (video, seconds) in enumerate(videos.items()):
+        found = features.of(video)
+        if fault := _fault(found, features.rate, features.dim, seconds):
+            problems.append(Problem(file, None, f"video {video!r}: {fault}"))
+        else:
+            rows[starts[number] : starts[number + 1]] = _averaged(found, features.rate, clip_s, counts[number])
+        if progress:
+            progress(number + 1, len(videos))
+    if problems:
+        raise InputError(problems)
+    return Clips(tuple(videos), np.array(list(videos.values()), dtype=np.float64), rows, starts, clip_s)
+
+
+def _fault(found: Floats, rate: float, dim: int, seconds: float) -> str | None:
+    """Why features are none of a video that lasts so long."""
+    if found.ndim != 2 or found.shape[1:] != (dim,):
+        return f"its features are of shape {found.shape}, not (frames, {dim})"
+    if not np.isfinite(found).all():
+        row = int(np.flatnonzero(~np.isfinite(found).all(axis=1))[0])
+        return f"row {row + 1} of its features holds what is no finite number"
+    covered = len(found) / rate
+    if not len(found) or abs(covered - seconds) > SPARE_S + SPARE_SHARE * seconds:
+        told = f"{len(found)} rows at {rate:g} a second are {covered:.1f} s, but it lasts {seconds:.1f} s"
+        return f"{told}: the rate is another, or the features are of another video"
+    return None
+
+
+def _averaged(found: Floats, rate: float, clip_s: float, count: int) -> Floats:
+    clip = np.minimum(((np.arange(len(found)) + 0.5) / rate / clip_s).astype(np.int64), count - 1)
+    sums = np.zeros((count, found.shape[1]))
+    np.add.at(sums, clip, found.astype(np.float64))
+    held = np.maximum.accumulate(np.where(np.bincount(clip, minlength=count) > 0, np.arange(count), 0))
+    means = sums[held]  # a mean is as long as its sum, once both are of unit length
+    length = np.linalg.norm(means, axis=1, keepdims=True)
+    unit: Floats = np.divide(means, length, out=np.zeros_like(means), where=length > 0).astype(np.float32)
+    return unit
+
+
+def read_pairs(training: TrainingSet, clips: Clips, *, weighted: bool) -> TrainingPairs:
+    """The pairs of a training set as columns.
+
+    Args:
+        training: the set.
+        clips: of all its videos.
+        weighted: whether similarities matter; without, every weight is 1.
+
+    Raises:
+        InputError: it is empty, or a moment lies in no known video or outside of it, or lacks the weight asked for.
+    """
+    if not training.pairs:
+        raise InputError.single(training.file, "has no query with a moment: nothing can be learned")
+    number = {video: n for n, video in enumerate(clips.videos)}
+    if problems := list(_faults(training, clips, number, weighted)):
+        raise InputError(problems)
+    video = np.array([number[pair.video] for pair in training.pairs], dtype=np.int64)
+    query = np.array([pair.query for pair in training.pairs], dtype=np.int64)
+    most = clips.counts[video] - 1
+    starts = np.array([pair.start_s for pair in training.pairs])
+    ends = np.array([pair.end_s for pair in training.pairs])
+    first = np.minimum(np.floor(starts / clips.clip_s + 1e-6).astype(np.int64), most)
+    last = np.clip(np.ceil(ends / clips.clip_s - 1e-6).astype(np.int64) - 1, first, most)
+    weight = [max(0.0, pair.similarity or 0.0) if weighted else 1.0 for pair in training.pairs]
+    videos_of: list[set[int]] = [set() for _ in training.texts]
+    for one, other in zip(query.tolist(), video.tolist(), strict=True):
+        videos_of[one].add(other)
+    positives = tuple(np.array(sorted(found), dtype=np.int64) for found in videos_of)
+    return TrainingPairs(query, video, first, last, np.array(weight, dtype=np.float32), positives)
+
+
+def _faults(training: TrainingSet, clips: Clips, number: Mapping[str, int], weighted: bool) -> Iterator[Problem]:
+    for pair in training.pairs:
+        if pair.video not in number:
+            yield Problem(training.file, pair.row, f"video {pair.video!r} is not in video_corpus.json")
+            continue
+        seconds = float(clips.durations_s[number[pair.video]])
+        if not 0 <= pair.start_s < pair.end_s or pair.start_s >= seconds:
+            told = f"[{pair.start_s:g}, {pair.end_s:g}] is no moment of video {pair.video!r}, which lasts {seconds:g} s"
+            yield Problem(training.file, pair.row, told)
+        elif weighted and (pair.similarity is None or not math.isfinite(pair.similarity)):
+            told = f"a moment in video {pair.video!r} has no similarity to weigh by: set `loss.weighted` to false"
+            yield Problem(training.file, pair.row, told)
+
+
+def fingerprint(*parts: npt.NDArray[np.generic] | str) -> str:
+    """A hash of arrays and texts, to know the same material again."""
+    digest = hashlib.sha256()
+    for part in parts:
+        if isinstance(part, str):
+            digest.update(f"{len(part)} {part}".encode())
+        else:
+            digest.update(f"{part.dtype} {part.shape}".encode())
+            digest.update(np.ascontiguousarray(part).data)
+    return digest.hexdigest()

@@ -1,0 +1,153 @@
+"""From what the network says to a run: spans of the best videos, best first, in seconds.
+
+The score of a span is that of XML (Lei et al. 2020, section 4, inference for moment retrieval in a corpus),
+p_start(i) p_end(j) exp(alpha s(v, q)) for clips i <= j, over the best videos of the query; written as its logarithm.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from backend.ground.progress import Steps
+from backend.scoring.files.entries import parse_run_mapping
+from backend.scoring.matching.suppression import suppress
+from backend.systems.learning.batches import padded
+from backend.systems.learning.config import PredictOptions
+from backend.systems.learning.material import Clips, Floats, QueryKey
+from backend.systems.learning.network import EncodedQueries, LateInteraction, video_scores
+from backend.systems.model import Answers, Predicted, in_ms
+
+VIDEOS_AT_ONCE, QUERIES_AT_ONCE = 64, 512
+_BEFORE_NMS = 10
+"""So many times the moments of a run are looked at where some will be suppressed."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ScoredSpans:
+    """Spans of one query, best first, `(spans,)` each: `video` counts in what was given, clips are included."""
+
+    score: Tensor
+    video: Tensor
+    first: Tensor
+    last: Tensor
+
+
+def best_spans(scores: Tensor, start: Tensor, end: Tensor, *, longest: int, count: int) -> ScoredSpans:
+    """The `count` best spans, fewer if there are fewer; equals in the order of video, first and last clip.
+
+    Args:
+        scores: `(videos,)`, what a video brings to all its spans.
+        start: log p_start, `(videos, clips)`, -inf where there is no clip.
+        end: log p_end likewise.
+        longest: clips that a span may have at most.
+        count: how many.
+
+    One video of score 0, p_start (.75, .25), p_end (.5, .5), both lengths allowed: spans (1, 1) and (1, 2) have .375,
+    (2, 2) has .125, all as logarithms, and there is no (2, 1).
+    """
+    length = start.shape[1]
+    place = torch.arange(length, device=start.device)
+    after = place[None, :] - place[:, None]
+    allowed = (after >= 0) & (after < longest)
+    whole = (scores[:, None, None] + start[:, :, None] + end[:, None, :]).masked_fill(~allowed, -torch.inf).flatten()
+    count = min(count, int(whole.isfinite().sum()))
+    if not count:
+        return ScoredSpans(whole[:0], *(place[:0] for _ in range(3)))
+    # The value of the last one is certain, which of its equals comes first is not: so these are put in order here.
+    kept = torch.nonzero(whole >= whole.topk(count).values[-1])[:, 0]
+    kept = kept[whole[kept].sort(descending=True, stable=True).indices[:count]]
+    return ScoredSpans(whole[kept], kept // length**2, kept // length % length, kept % length)
+
+
+@torch.no_grad()
+def predict(
+    network: LateInteraction,
+    clips: Clips,
+    ids: Sequence[QueryKey],
+    vectors: Floats,
+    options: PredictOptions,
+    longest: int,
+    *,
+    progress: Steps | None = None,
+) -> Answers:
+    """A run of all queries over all videos.
+
+    Args:
+        network: with its weights; it is put to evaluation.
+        clips: of the videos to search in.
+        ids: of the queries.
+        vectors: of their texts, float32 `(queries, dim)`.
+        options: see `PredictOptions`.
+        longest: clips that a span may have at most.
+        progress: called with (queries done, all).
+    """
+    network.eval()
+    device = next(network.parameters()).device
+    queries = network.queries(torch.from_numpy(vectors).to(device))
+    scores, location = _over_videos(network, clips, queries, device)
+    starts = torch.from_numpy(clips.starts).to(device)
+    counts = torch.from_numpy(clips.counts).to(device)
+    run: Answers = {}
+    for number, query in enumerate(ids):
+        order = scores[number].sort(descending=True, stable=True).indices[: options.videos]
+        place = torch.arange(int(counts[order].max()), device=device)
+        mask = place < counts[order][:, None]
+        rows = location[(starts[order][:, None] + place).clamp(max=len(location) - 1)]
+        own = queries.location[number].expand(len(order), -1)
+        start, end = (one.log_softmax(dim=1) for one in network.span_logits(own, rows, mask))
+        found = best_spans(
+            options.alpha * scores[number][order],
+            start,
+            end,
+            longest=longest,
+            count=options.moments * (_BEFORE_NMS if options.nms else 1),
+        )
+        run[str(query)] = _in_seconds(found, order[found.video].tolist(), clips)
+        if progress:
+            progress(number + 1, len(ids))
+    return without_overlap(run, options.nms, options.moments) if options.nms else run
+
+
+def _over_videos(
+    network: LateInteraction, clips: Clips, queries: EncodedQueries, device: torch.device
+) -> tuple[Tensor, Tensor]:
+    """Scores `(queries, videos)`, and `location` of all clips, `(clips, D)`, one video after the other."""
+    scores = torch.empty((len(queries.retrieval), len(clips.videos)), device=device)
+    location = []
+    for begin in range(0, len(clips.videos), VIDEOS_AT_ONCE):
+        block = np.arange(begin, min(begin + VIDEOS_AT_ONCE, len(clips.videos)))
+        videos = network.videos(*padded(clips, block, device))
+        location.append(videos.location[videos.mask])
+        for first in range(0, len(scores), QUERIES_AT_ONCE):
+            some = slice(first, first + QUERIES_AT_ONCE)
+            part = EncodedQueries(queries.retrieval[some], queries.location[some])
+            scores[some, begin : begin + len(block)] = video_scores(part, videos)
+    return scores, torch.cat(location)
+
+
+def _in_seconds(found: ScoredSpans, videos: Sequence[int], clips: Clips) -> list[Predicted]:
+    rows = zip(videos, found.first.tolist(), found.last.tolist(), found.score.tolist(), strict=True)
+    return [
+        in_ms(
+            clips.videos[video],
+            first * clips.clip_s,
+            min((last + 1) * clips.clip_s, float(clips.durations_s[video])),
+            round(score, 6),
+        )
+        for video, first, last, score in rows
+    ]
+
+
+def without_overlap(run: Answers, level: float, moments: int) -> Answers:
+    """A run after non-maximum suppression, cut to so many moments a query; see `scoring.matching.suppression`."""
+    kept = suppress(parse_run_mapping(run), level, arithmetic="exact")
+    found: Answers = {query: [] for query in run}
+    columns = (kept.query, kept.video, kept.start_s, kept.end_s, kept.score)
+    for query, video, start_s, end_s, score in zip(*(column.tolist() for column in columns), strict=True):
+        rows = found[str(kept.queries[query])]
+        if len(rows) < moments:
+            rows.append(Predicted(kept.videos[video], start_s, end_s, score))
+    return found

@@ -1,0 +1,194 @@
+"""The commands train and predict, from files to a run; what is wrong is refused with file and video."""
+
+import json
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pytest
+
+from backend import api
+from backend.encoders import sentence
+from backend.systems.feature_files import write_features
+from backend.systems.learning import history
+from commands import reelrank as succeed
+from learnable import one_thread
+from support import WordEncoder
+
+Run = Callable[..., tuple[int, str, str]]
+THINGS = ("a dog runs", "a cup falls", "a door opens", "two people dance")
+SECONDS = 24.0
+"""Each of six videos shows three things, eight seconds each, one after the other."""
+
+
+@pytest.fixture(autouse=True, scope="module")
+def quick() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch, one_thread():
+        patch.setattr(sentence, "load", lambda spec: WordEncoder())
+        patch.setattr(history, "write_pictures", lambda *_: None)
+        yield
+
+
+def shown(video: int) -> list[int]:
+    return [(video + place) % len(THINGS) for place in range(3)]
+
+
+def moments(thing: int, **fields: object) -> list[dict[str, object]]:
+    return [
+        {"video_name": f"v{n}", "timestamp": [8.0 * place, 8.0 * (place + 1)], "duration": SECONDS, **fields}
+        for n in range(6)
+        for place, one in enumerate(shown(n))
+        if one == thing
+    ]
+
+
+def queries(first: int, told: str, **fields: object) -> list[dict[str, object]]:
+    return [
+        {"query_id": first + n, "query": told.format(thing), "relevant_moment": moments(n, **fields)}
+        for n, thing in enumerate(THINGS)
+    ]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A release, its features, and settings."""
+    place = tmp_path_factory.mktemp("made")
+    release = place / "release"
+    release.mkdir()
+    files = {
+        "train_top01.json": queries(0, "{} somewhere", similarity=0.8),
+        "val.json": queries(10, "here {}", relevance=3),
+        "test.json": queries(20, "there {}", relevance=3),
+        "video_corpus.json": {f"v{n}": [SECONDS, n] for n in range(6)},
+    }
+    for name, content in files.items():
+        (release / name).write_bytes(msgspec.json.encode(content))
+    rng = np.random.default_rng(0)
+    looks = rng.standard_normal((len(THINGS), 8))
+    rows = {f"v{n}": np.repeat(looks[shown(n)], 8, axis=0) + 0.1 * rng.standard_normal((24, 8)) for n in range(6)}
+    write_features(place / "frames.h5", rows.items(), rate=1.0, encoder="made up")
+    (place / "train.toml").write_text(
+        'release = "release"\nfeatures = "frames.h5"\nout = "trained"\nencoder = "minilm"\nembeddings = "embeddings"\n'
+        "top = 1\nseeds = [0, 1]\n[model]\nhidden = 16\nheads = 2\nclip_s = 2\n"
+        "[training]\nepochs = 20\nbatch = 6\nlearning_rate = 5e-3\n"
+    )
+    return place
+
+
+@pytest.fixture(scope="module")
+def trained(made: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same, and what was trained on it; what that printed is in `printed`."""
+    place = shutil.copytree(made, tmp_path_factory.mktemp("trained") / "home")
+    (place / "printed").write_text(succeed("train", place / "train.toml"))
+    return Path(place)
+
+
+@pytest.fixture
+def home(made: Path, tmp_path: Path) -> Path:
+    """One's own copy of the first."""
+    return Path(shutil.copytree(made, tmp_path / "home"))
+
+
+@pytest.fixture
+def done(trained: Path, tmp_path: Path) -> Path:
+    """One's own copy of the second, so that everything has moved."""
+    return Path(shutil.copytree(trained, tmp_path / "home"))
+
+
+def refused(reelrank: Run, home: Path, *told: str) -> None:
+    code, out, err = reelrank("train", home / "train.toml")
+    assert (code, out) == (1, "")
+    for one in told:
+        assert one in err
+    assert not (home / "trained").exists()
+
+
+def change(file: Path, **fields: object) -> None:
+    content = json.loads(file.read_text())
+    content[0]["relevant_moment"][0].update(fields)
+    file.write_text(json.dumps(content))
+
+
+def rewrite(home: Path, *, rate: float = 1.0, dim: int = 8, videos: int = 6) -> None:
+    (home / "frames.h5").unlink()
+    rows = {f"v{n}": np.ones((24, dim)) for n in range(videos)}
+    write_features(home / "frames.h5", rows.items(), rate=rate, encoder="made up")
+
+
+def test_from_a_release_to_a_run_that_is_scored(trained: Path) -> None:
+    home, out = trained, (trained / "printed").read_text()
+    assert "NDCG@20, IoU>=0.5 (val)" in out
+    folder = home / "trained/seed-1"
+    for split in ("val", "test"):
+        assert "4 queries over 6 videos" in succeed("predict", folder, home / f"{split}.json", "--split", split)
+    best = api.evaluate(str(home / "release/val.json"), str(home / "val.json")).mean["ndcg@20,0.5"]
+    row = next(line.split() for line in out.splitlines() if line.strip().startswith("1 "))
+    assert row[3] == f"{best:.4f}"
+    test = api.evaluate(str(home / "release/test.json"), str(home / "test.json"))
+    assert test.mean["ndcg@20,0.5"] > 0.6
+    again = succeed("train", home / "train.toml")
+    assert "Seed 1 was finished already." in again
+
+
+def test_predicting_again_gives_the_same_bytes_also_from_elsewhere(trained: Path, done: Path) -> None:
+    home, folder = done, done / "trained/seed-0"
+    succeed("predict", trained / "trained/seed-0", home / "one.json")
+    (home / "release").rename(home / "moved")
+    (home / "frames.h5").rename(home / "other.h5")
+    places = ("--release", home / "moved", "--features", home / "other.h5")
+    succeed("predict", folder, home / "two.json", *places)
+    assert (home / "one.json").read_bytes() == (home / "two.json").read_bytes()
+
+
+def test_what_does_not_fit_the_weights_is_refused(done: Path, reelrank: Run) -> None:
+    home, folder = done, done / "trained/seed-0"
+    places = ("--release", home / "release", "--features", home / "frames.h5")
+    assert "has no best.safetensors" in reelrank("predict", home / "trained", home / "run.json")[2]
+    rewrite(home, rate=1.01)
+    told = reelrank("predict", folder, home / "run.json", *places)[2]
+    assert "holds features of made up, 1.01 rows a second, but the model was trained with made up, 1 rows" in told
+    rewrite(home, dim=9)
+    told = reelrank("predict", folder, home / "run.json", *places)[2]
+    assert "frames.h5: features have 9 numbers, the model was made for 8" in told
+    assert not (home / "run.json").exists()
+    (home / "run.json").write_text("mine")
+    assert "exists already" in reelrank("predict", folder, home / "run.json", *places)[2]
+    assert (home / "run.json").read_text() == "mine"
+
+
+def test_features_that_do_not_fit_are_refused_by_file_and_video(home: Path, reelrank: Run) -> None:
+    rewrite(home, videos=5)
+    refused(reelrank, home, "frames.h5: video v5: there are no features of it")
+    rewrite(home, rate=2.0)
+    refused(reelrank, home, "frames.h5: video 'v0': 24 rows at 2 a second are 12.0 s, but it lasts 24.0 s")
+    np.savez(home / "frames.npz", **{f"v{n}": np.full((24, 8), np.nan if n == 3 else 1.0) for n in range(6)})
+    settings = (home / "train.toml").read_text().replace("frames.h5", "frames.npz")
+    (home / "train.toml").write_text(settings)
+    refused(reelrank, home, "frames.npz: does not say how many rows a second has")
+    (home / "train.toml").write_text("rate = 1.0\n" + settings)
+    refused(reelrank, home, "frames.npz: video v3: row 0 (from 0) holds NaN or infinity")
+
+
+def test_releases_that_do_not_fit_are_refused(home: Path, reelrank: Run) -> None:
+    release = home / "release"
+    train = (release / "train_top01.json").read_bytes()
+    change(release / "train_top01.json", video_name="v9")
+    refused(reelrank, home, "train_top01.json, row 1: video 'v9' is not in video_corpus.json")
+    (release / "train_top01.json").write_bytes(b"[]")
+    refused(reelrank, home, "train_top01.json: has no query with a moment")
+    (release / "train_top01.json").rename(release / "train_top20.json")
+    refused(reelrank, home, "has no train_top01.json (field `top`); of training sets it has train_top20.json")
+    (release / "train_top01.json").write_bytes(train)
+    (release / "val.json").write_bytes(b"[]")
+    refused(reelrank, home, "val.json: has no query: nothing can be asked")
+    (release / "val.json").write_bytes(b'[{"query_id": 1}]')
+    refused(reelrank, home, "val.json, row 1: query 1: has no `query`")
+
+
+def test_the_example_is_a_configuration() -> None:
+    from backend.systems.learning.config import read_config
+
+    found = read_config(Path(__file__).parents[2] / "assets/example/train.toml")
+    assert (found.top, found.training.batch, found.encoder) == (40, 128, "minilm")

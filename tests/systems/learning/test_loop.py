@@ -1,0 +1,219 @@
+"""Training learns, repeats itself, goes on where it was stopped, and stops by itself."""
+
+import csv
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pytest
+import torch
+
+from backend.ground.errors import InputError, ProjectError
+from backend.systems.learning import checkpoints, history, loop
+from backend.systems.learning.batches import batch_of, batches, seeds_of
+from backend.systems.learning.config import Config, LossOptions, ModelOptions, TrainingOptions
+from backend.systems.learning.loop import STOPPING, SeedReport, train
+from backend.systems.learning.network import LateInteraction, Shape
+from learnable import config, material
+
+CPU = torch.device("cpu")
+Draw = Callable[..., None]
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_drawn(monkeypatch: pytest.MonkeyPatch) -> Draw:
+    """Two pictures take longer than the training of these tests; who wants them gets the real function."""
+    real = history.write_pictures
+    monkeypatch.setattr(history, "write_pictures", lambda folder, *_: (folder / "history.svg").write_text(""))
+    return real
+
+
+def files(report: SeedReport) -> dict[str, bytes]:
+    """What depends on nothing but data, settings and seed."""
+    return {
+        name: (report.folder / name).read_bytes() for name in ("best.safetensors", "last.safetensors", "history.csv")
+    }
+
+
+@pytest.mark.parametrize("video", ["nce", "hinge"])
+def test_one_batch_is_learned_by_heart(tmp_path: Path, video: str) -> None:
+    made = material(tmp_path)
+    options = LossOptions(video=video, weighted=False)  # type: ignore[arg-type]  # both are among the words
+    settings = config(tmp_path, loss=options, model=ModelOptions(hidden=16, heads=2, dropout=0.0, clip_s=2.0))
+    torch.manual_seed(0)
+    network = LateInteraction(Shape(12, 10, 16, 2, 0.0))
+    optimiser = torch.optim.Adam(network.parameters(), lr=0.01)
+    # A query that a video shows twice has two right answers: one pair of each query.
+    numbers = np.array([int(np.flatnonzero(made.pairs.query == n)[0]) for n in range(6)])
+    batch = batch_of(made.pairs, made.clips, made.vectors, numbers, CPU)
+    losses = []
+    for _ in range(250):
+        loss, *_ = loop.loss_of(settings, made, network, batch, torch.Generator())
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+        losses.append(loss.item())
+    assert losses[0] > 3
+    assert losses[-1] < 0.02
+
+
+def test_training_finds_the_moments_of_queries_that_it_never_saw(tmp_path: Path, nothing_is_drawn: Draw) -> None:
+    settings = config(tmp_path, training=TrainingOptions(epochs=25, batch=8, learning_rate=5e-3))
+    report = train(settings, material(tmp_path), 0, CPU)
+    rows = list(csv.DictReader((report.folder / "history.csv").read_text().splitlines()))
+    assert float(rows[0][STOPPING]) < 0.3
+    assert report.ndcg > 0.8
+    assert report.ndcg == max(float(row[STOPPING]) for row in rows) == float(rows[report.best - 1][STOPPING])
+    card, _ = checkpoints.read_best(report.folder)
+    assert (card.epoch, card.ndcg, card.longest) == (report.best, report.ndcg, 3)
+    state = checkpoints.read_state(report.folder)
+    assert state is not None
+    nothing_is_drawn(report.folder, state[0].epochs, STOPPING, report.best)
+    assert (report.folder / "history.png").read_bytes().startswith(b"\x89PNG")
+    assert "validation queries" in (report.folder / "history.svg").read_text()
+
+
+def test_the_same_seed_gives_the_same_bytes_and_another_one_others(tmp_path: Path) -> None:
+    first, again = (train(config(tmp_path, out=str(tmp_path / name)), material(tmp_path), 3, CPU) for name in "ab")
+    torch.rand(5)  # what was drawn before makes no difference
+    other = train(config(tmp_path, out=str(tmp_path / "a")), material(tmp_path), 4, CPU)
+    assert files(first) == files(again)
+    assert files(first)["best.safetensors"] != files(other)["best.safetensors"]
+
+
+def test_every_epoch_has_another_order_of_all_pairs(tmp_path: Path) -> None:
+    made = material(tmp_path)
+    orders = []
+    for seed, epoch in ((0, 1), (0, 2), (1, 1)):
+        order, *_ = seeds_of(seed, epoch)
+        every = batches(made.pairs, made.clips, made.vectors, 7, order, CPU)
+        orders.append(np.concatenate([batch.numbers for batch in every]).tolist())
+    assert [sorted(order) for order in orders] == [list(range(24))] * 3
+    assert orders[0] != orders[1] != orders[2] != orders[0]
+
+
+def test_training_leaves_the_randomness_of_others_alone(tmp_path: Path) -> None:
+    torch.manual_seed(8)
+    wanted = torch.rand(3)
+    torch.manual_seed(8)
+    train(config(tmp_path, training=TrainingOptions(epochs=1, batch=8)), material(tmp_path), 3, CPU)
+    assert torch.equal(torch.rand(3), wanted)
+    assert torch.get_deterministic_debug_mode() == 0
+
+
+@pytest.mark.parametrize("step", [2, 4, 6], ids=["in the first epoch", "in the second", "at its end"])
+def test_stopped_and_gone_on_is_as_never_stopped(tmp_path: Path, step: int) -> None:
+    def stop(what: str, done: int, total: int) -> None:
+        if done == step:
+            raise KeyboardInterrupt
+
+    whole = train(config(tmp_path, out=str(tmp_path / "whole")), material(tmp_path), 3, CPU)
+    settings = config(tmp_path, out=str(tmp_path / "stopped"))
+    with pytest.raises(KeyboardInterrupt):
+        train(settings, material(tmp_path), 3, CPU, stop)
+    gone_on = train(settings, material(tmp_path), 3, CPU)
+    assert gone_on.resumed == (step - 1) // 3
+    assert files(whole) == files(gone_on)
+
+
+def test_killed_between_two_files_is_as_never_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = train(config(tmp_path, out=str(tmp_path / "whole")), material(tmp_path), 3, CPU)
+    settings = config(tmp_path, out=str(tmp_path / "killed"))
+    real, calls = checkpoints.write_last, []
+
+    def killed(*given: object) -> None:
+        calls.append(given)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        real(*given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(checkpoints, "write_last", killed)
+    with pytest.raises(KeyboardInterrupt):
+        train(settings, material(tmp_path), 3, CPU)
+    assert files(whole) == files(train(settings, material(tmp_path), 3, CPU))
+
+
+def test_more_epochs_go_on_from_the_last(tmp_path: Path) -> None:
+    def settings(epochs: int, out: str) -> Config:
+        return config(tmp_path, out=str(tmp_path / out), training=TrainingOptions(epochs=epochs, batch=8))
+
+    train(settings(2, "a"), material(tmp_path), 3, CPU)
+    longer = train(settings(4, "a"), material(tmp_path), 3, CPU)
+    assert (longer.resumed, longer.epochs) == (2, 4)
+    assert files(longer) == files(train(settings(4, "b"), material(tmp_path), 3, CPU))
+    done = train(settings(4, "a"), material(tmp_path), 3, CPU)
+    assert (done.resumed, done.epochs) == (4, 4)
+
+
+@pytest.mark.parametrize(
+    ("ndcg", "best", "epochs"),
+    [
+        ([0.1, 0.2, 0.3, 0.2, 0.3, 0.9], 3, 5),  # the second .3 is no better than the first
+        ([0.5, 0.4, 0.3, 0.9, 0.9, 0.9], 1, 3),
+        ([0.1, 0.2, 0.3, 0.4, 0.5, 0.6], 6, 6),
+        ([0.0, 0.0, 0.1, 0.0, 0.2, 0.1], 5, 6),  # never two in a row without a better one
+    ],
+)
+def test_it_stops_two_epochs_after_the_best(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ndcg: list[float], best: int, epochs: int
+) -> None:
+    values = iter(ndcg)
+    monkeypatch.setattr(loop, "figures", lambda *_: {STOPPING: next(values)})
+    settings = config(tmp_path, training=TrainingOptions(epochs=6, batch=24, patience=2))
+    report = train(settings, material(tmp_path), 3, CPU)
+    assert (report.best, report.epochs, report.stopped_early) == (best, epochs, epochs < 6)
+    assert report.ndcg == ndcg[best - 1]
+    assert checkpoints.read_best(report.folder)[0].epoch == best
+
+
+def test_other_settings_or_data_do_not_go_on(tmp_path: Path) -> None:
+    settings = config(tmp_path, training=TrainingOptions(epochs=1, batch=8))
+    train(settings, material(tmp_path), 3, CPU)
+    told = "was trained with other settings, or other data: name another folder `out`"
+    with pytest.raises(ProjectError, match=told):
+        train(msgspec.structs.replace(settings, loss=LossOptions(weighted=False)), material(tmp_path), 3, CPU)
+    with pytest.raises(ProjectError, match=told):
+        train(settings, material(tmp_path, seed=1), 3, CPU)
+
+
+def test_a_folder_of_other_things_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "out/seed-3").mkdir(parents=True)
+    (tmp_path / "out/seed-3/thesis.tex").write_text("")
+    with pytest.raises(ProjectError, match="was not made by training"):
+        train(config(tmp_path), material(tmp_path), 3, CPU)
+    assert [one.name for one in (tmp_path / "out/seed-3").iterdir()] == ["thesis.tex"]
+
+
+def test_losses_that_explode_are_told(tmp_path: Path) -> None:
+    settings = config(tmp_path, training=TrainingOptions(epochs=9, batch=8, learning_rate=1e6, weight_decay=1e6))
+    with pytest.raises(InputError, match=r"no longer finite: lower `training\.learning_rate`"):
+        train(settings, material(tmp_path), 3, CPU)
+
+
+def test_a_damaged_checkpoint_is_refused_by_name(tmp_path: Path) -> None:
+    settings = config(tmp_path, training=TrainingOptions(epochs=1, batch=8))
+    report = train(settings, material(tmp_path), 3, CPU)
+    (report.folder / "last.safetensors").write_bytes(b"not a checkpoint")
+    with pytest.raises(InputError, match=r"last\.safetensors: is no checkpoint of this program, or is damaged"):
+        train(settings, material(tmp_path), 3, CPU)
+    with pytest.raises(InputError, match=r"has no best\.safetensors: name a folder such as OUT/seed-0"):
+        checkpoints.read_best(tmp_path)
+
+
+def test_a_pair_weighs_as_its_similarity(tmp_path: Path) -> None:
+    """TVR-Ranking, C.1: twice the similarities, twice the loss; a pair of similarity 0 does not count."""
+    made = material(tmp_path)
+    settings = config(tmp_path)
+    network = LateInteraction(Shape(12, 10, 16, 2, 0.0))
+
+    def loss(weights: list[float]) -> float:
+        made.pairs.weight[[0, 4]] = weights
+        batch = batch_of(made.pairs, made.clips, made.vectors, np.array([0, 4]), CPU)
+        loss, _, video = loop.loss_of(settings, made, network, batch, torch.Generator())
+        assert video.item() > 0.01
+        return float(loss.item())
+
+    first, second = loss([1, 0]), loss([0, 1])
+    assert first != pytest.approx(second)
+    assert loss([0.8, 0.3]) == pytest.approx(0.8 * first + 0.3 * second, rel=1e-5)

@@ -1,0 +1,127 @@
+"""Features become clips, moments become places of clips; what does not fit is refused by file, row and video."""
+
+import numpy as np
+import pytest
+
+from backend.ground.errors import InputError
+from backend.systems.learning.material import (
+    AskedQueries,
+    Clips,
+    TrainingPair,
+    TrainingPairs,
+    TrainingSet,
+    read_clips,
+    read_pairs,
+    require_queries,
+)
+from learnable import HeldFeatures
+
+
+def clips_of(rows: list[list[float]], rate: float, seconds: float, clip_s: float = 2.0) -> Clips:
+    return read_clips(HeldFeatures(rate, {"v": np.array(rows, dtype=np.float32)}), "f.h5", {"v": seconds}, clip_s)
+
+
+def test_rows_are_averaged_over_clips_and_made_of_unit_length() -> None:
+    # Two rows a clip at one a second: (3, 0) and (3, 8) give (6, 8), of length 10; the last clip has one row alone.
+    found = clips_of([[3, 0], [3, 8], [0, 2], [0, 4], [-5, 0]], 1.0, 5.0)
+    assert found.rows.tolist() == pytest.approx(np.array([[0.6, 0.8], [0, 1], [-1, 0]]))
+    assert found.starts.tolist() == [0, 3]
+
+
+def test_a_row_is_of_the_clip_that_its_middle_lies_in() -> None:
+    # At 0.75 rows a second the middles are 0.67, 2, 3.33 and 4.67 s; the second row begins at 1.33 s.
+    found = clips_of([[1, 0], [0, 1], [0, 1], [-1, 0]], 0.75, 5.33)
+    assert found.rows.tolist() == [[1, 0], [0, 1], [-1, 0]]
+
+
+def test_a_clip_without_a_row_has_that_before_it_and_rows_past_the_end_are_of_the_last() -> None:
+    short = clips_of([[1, 0], [0, 1]], 0.5, 5.0)
+    assert short.rows.tolist() == [[1, 0], [0, 1], [0, 1]]
+    long = clips_of([[1, 0], [0, 1], [0, 3]], 0.5, 4.0)
+    assert long.rows.tolist() == [[1, 0], [0, 1]]
+
+
+def test_rows_of_zeros_stay_and_are_no_nan() -> None:
+    assert clips_of([[0, 0], [0, 0]], 1.0, 2.0).rows.tolist() == [[0, 0]]
+
+
+@pytest.mark.parametrize(
+    ("rows", "rate", "told"),
+    [
+        (np.ones((10, 2)), 2.0, "video 'w': 10 rows at 2 a second are 5.0 s, but it lasts 10.0 s"),
+        (np.ones((10, 3)), 1.0, "video 'w': its features are of shape (10, 3), not (frames, 2)"),
+        (np.full((10, 2), np.nan), 1.0, "video 'w': row 1 of its features holds what is no finite number"),
+        (np.ones((0, 2)), 1.0, "video 'w': 0 rows at 1 a second"),
+    ],
+    ids=["rate", "dim", "nan", "none"],
+)
+def test_features_that_do_not_fit_are_refused_by_video(rows: np.ndarray, rate: float, told: str) -> None:
+    good = np.ones((int(10 * rate), 2), dtype=np.float32)
+    features = HeldFeatures(rate, {"v": good, "w": rows.astype(np.float32), "x": good})
+    with pytest.raises(InputError) as refusal:
+        read_clips(features, "frames.h5", dict.fromkeys("vwx", 10.0), 2.0)
+    assert [str(one).startswith(f"frames.h5: {told}") for one in refusal.value.problems] == [True]
+
+
+def test_features_of_another_model_and_clips_shorter_than_a_row() -> None:
+    features = HeldFeatures(0.25, {"v": np.ones((3, 2), dtype=np.float32)})
+    with pytest.raises(InputError, match=r"f\.h5: features have 2 numbers, the model was made for 5"):
+        read_clips(features, "f.h5", {"v": 12.0}, 4.0, dim=5)
+    with pytest.raises(InputError, match=r"f\.h5: 0\.25 rows a second leave clips of 2 s .* of at least 4 s"):
+        read_clips(features, "f.h5", {"v": 12.0}, 2.0)
+    with pytest.raises(InputError, match="no video to search in"):
+        read_clips(features, "f.h5", {}, 4.0)
+
+
+def pairs_of(*pairs: TrainingPair, weighted: bool = True) -> TrainingPairs:
+    clips = read_clips(
+        HeldFeatures(1.0, {name: np.ones((9, 2), dtype=np.float32) for name in "vw"}),
+        "f",
+        dict.fromkeys("vw", 9.0),
+        2.0,
+    )
+    return read_pairs(TrainingSet("train.json", ("one", "two"), pairs), clips, weighted=weighted)
+
+
+def test_moments_become_the_clips_that_they_touch() -> None:
+    # 9 s are five clips of 2 s; a moment that ends where a clip begins does not touch that one.
+    spans = [(0.0, 2.0), (1.9, 4.1), (4.0, 4.5), (7.9, 9.0), (8.5, 99.0)]
+    found = pairs_of(*(TrainingPair(1, 0, "v", start, end, 0.5) for start, end in spans))
+    assert list(zip(found.first.tolist(), found.last.tolist(), strict=True)) == [(0, 0), (0, 2), (2, 2), (3, 4), (4, 4)]
+
+
+def test_positives_are_all_videos_of_a_query_and_weights_similarities() -> None:
+    found = pairs_of(
+        TrainingPair(1, 0, "w", 0, 1, 0.9),
+        TrainingPair(1, 0, "v", 0, 1, -0.2),
+        TrainingPair(2, 1, "w", 0, 1, 0.5),
+        TrainingPair(2, 1, "w", 3, 4, 0.4),
+    )
+    assert [one.tolist() for one in found.positives] == [[0, 1], [1]]
+    assert found.weight.tolist() == pytest.approx([0.9, 0.0, 0.5, 0.4])
+    assert pairs_of(TrainingPair(1, 0, "v", 0, 1, None), weighted=False).weight.tolist() == [1.0]
+
+
+def test_moments_that_cannot_be_are_refused_by_row_and_video() -> None:
+    with pytest.raises(InputError) as refusal:
+        pairs_of(
+            TrainingPair(3, 0, "no", 0, 1, 0.5),
+            TrainingPair(4, 0, "v", 2, 2, 0.5),
+            TrainingPair(5, 1, "v", 9, 10, 0.5),
+            TrainingPair(6, 1, "w", 0, 1, None),
+        )
+    assert [str(one) for one in refusal.value.problems] == [
+        "train.json, row 3: video 'no' is not in video_corpus.json",
+        "train.json, row 4: [2, 2] is no moment of video 'v', which lasts 9 s",
+        "train.json, row 5: [9, 10] is no moment of video 'v', which lasts 9 s",
+        "train.json, row 6: a moment in video 'w' has no similarity to weigh by: set `loss.weighted` to false",
+    ]
+
+
+def test_empty_splits_are_refused() -> None:
+    with pytest.raises(InputError, match=r"train\.json: has no query with a moment"):
+        pairs_of()
+    with pytest.raises(InputError, match=r"val\.json: has no query"):
+        require_queries(AskedQueries("val.json", (), ()))
+    with pytest.raises(InputError, match=r"val\.json, row 2: query 8: the text is empty"):
+        require_queries(AskedQueries("val.json", (7, 8), ("a", " ")))

@@ -1,0 +1,69 @@
+"""The network does what its equations say, whatever videos are filled up with and whoever is encoded beside them."""
+
+import numpy as np
+import pytest
+import torch
+
+from backend.systems.learning.network import LateInteraction, Shape, positions, video_scores
+
+SHAPE = Shape(frame_dim=5, sentence_dim=4, hidden=8, heads=2, dropout=0.5)
+
+
+def network() -> LateInteraction:
+    torch.manual_seed(3)
+    return LateInteraction(SHAPE).eval()
+
+
+def test_what_fills_a_video_up_changes_nothing() -> None:
+    one, clips = network(), torch.randn(1, 6, 5)
+    filled = torch.cat([clips, torch.full((1, 3, 5), 7.0)], dim=1)
+    mask = torch.tensor([[True] * 6 + [False] * 3])
+    queries = one.queries(torch.randn(1, 4))
+    alone, beside = one.videos(clips, torch.ones(1, 6, dtype=torch.bool)), one.videos(filled, mask)
+    assert torch.allclose(alone.retrieval, beside.retrieval[:, :6], atol=1e-5)
+    assert torch.allclose(video_scores(queries, alone), video_scores(queries, beside), atol=1e-5)
+    for short, long in zip(
+        one.span_logits(queries.location, alone.location, alone.mask),
+        one.span_logits(queries.location, beside.location, mask),
+        strict=True,
+    ):
+        assert torch.allclose(short, long[:, :6], atol=1e-5)
+        assert long[:, 6:].tolist() == [[-np.inf] * 3]
+
+
+def test_the_score_of_a_video_is_the_cosine_of_its_best_clip() -> None:
+    one = network()
+    queries, mask = one.queries(torch.randn(2, 4)), torch.tensor([[True, True, True], [True, True, False]])
+    videos = one.videos(torch.randn(2, 3, 5), mask)
+    heads = one.query_heads[0](one.sentence(torch.zeros(1, 4)))
+    assert heads.shape == (1, 8)
+    found = video_scores(queries, videos).tolist()
+    for q in range(2):
+        for v in range(2):
+            clips = [videos.retrieval[v, c].detach().numpy() for c in range(3) if mask[v, c]]
+            query = queries.retrieval[q].detach().numpy()
+            cosines = [np.dot(query, clip) / np.linalg.norm(query) / np.linalg.norm(clip) for clip in clips]
+            assert found[q][v] == pytest.approx(max(cosines), abs=1e-6)
+
+
+def test_starts_and_ends_are_told_by_filters_over_similarities() -> None:
+    """The example of the module: similarities (0, 0, 9, 9, 0) under the filter (0, -1, 1, 0, 0)."""
+    one = network()
+    rising, falling = [0.0, -1.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, -1.0, 0.0]
+    with torch.no_grad():
+        one.ends.weight.copy_(torch.tensor([[rising], [falling]]))
+    query = torch.zeros(1, 8)
+    query[0, 0] = 8**0.5
+    clips = torch.zeros(1, 5, 8)
+    clips[0, 2:4, 0] = 9.0
+    start, end = one.span_logits(query, clips, torch.ones(1, 5, dtype=torch.bool))
+    assert start.tolist()[0] == pytest.approx([0, 0, 9, 0, -9], abs=1e-5)
+    assert end.tolist()[0] == pytest.approx([0, -9, 0, 9, 0], abs=1e-5)
+
+
+def test_places_are_sines_and_cosines() -> None:
+    found = positions(4, 6)
+    for place in range(4):
+        for number in range(6):
+            wave = np.sin if number % 2 == 0 else np.cos
+            assert found[place, number].item() == pytest.approx(wave(place / 10000 ** (number // 2 * 2 / 6)), abs=1e-6)
