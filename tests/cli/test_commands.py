@@ -38,7 +38,8 @@ def test_the_public_commands_are_there() -> None:
     wanted = "demo init import cast rewrite queries candidates probe-figures pseudo-train serve status export "
     wanted += (
         "stats consensus agreement evaluate backup migrate move clip clips import-judgements restore doctor flags "
-        "hours log settings validate releases terms diff match-run import-release moments probe baseline features"
+        "hours log settings validate releases terms diff match-run import-release moments probe baseline features "
+        "train predict"
     )
     studies = ["agreement", "stability", "noise", "ties", "model-selection", "theory", "axioms", "benchmarks"]
     measures = {f"measures {name}" for name in studies}
