@@ -11,11 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
+import numpy as np
 import torch
 from torch import Tensor
 
 from backend.ground.errors import InputError, ProjectError
 from backend.ground.progress import Progress
+from backend.ground.reading import bytes_of
 from backend.scoring.evaluate import evaluate
 from backend.systems.learning import checkpoints, history, predicting
 from backend.systems.learning.batches import Batch, batches, seeds_of
@@ -70,7 +72,8 @@ class TrainingMaterial:
         pairs = (self.pairs.query, self.pairs.video, self.pairs.first, self.pairs.last, self.pairs.weight)
         asked = (self.vectors, self.val_vectors, self.clips.rows, self.clips.starts)
         rivals = self.rivals.fingerprint() if self.rivals else ""
-        return fingerprint(msgspec.json.encode(kept).decode(), *asked, *pairs, rivals)
+        truth = np.frombuffer(bytes_of(Path(self.val.file)), dtype=np.uint8)
+        return fingerprint(msgspec.json.encode(kept).decode(), *asked, *pairs, rivals, truth)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,9 +123,9 @@ def train(
         InputError: losses are no longer finite.
     """
     folder = Path(config.out) / f"seed-{seed}"
-    print_of = material.fingerprint(config)
+    made_of = material.fingerprint(config)
     kept = checkpoints.read_state(folder)
-    if kept and kept[0].fingerprint != print_of:
+    if kept and kept[0].fingerprint != made_of:
         told = "was trained with other settings, or other data"
         raise ProjectError(f"{folder} {told}: name another folder `out`, or put both back to go on")
     checkpoints.write_settings(folder, config)
@@ -140,7 +143,7 @@ def train(
             if best is epochs[-1]:
                 checkpoints.write_best(folder, network, _card(config, material, seed, best))
             history.write_table(folder, epochs)
-            checkpoints.write_last(folder, network, optimiser, TrainingState(print_of, tuple(epochs)))
+            checkpoints.write_last(folder, network, optimiser, TrainingState(made_of, tuple(epochs)))
     best = best_of(epochs)
     if resumed < len(epochs) or not (folder / history.PICTURES[-1]).exists():
         history.write_pictures(folder, epochs, STOPPING, best.epoch)

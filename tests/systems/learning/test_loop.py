@@ -175,6 +175,10 @@ def test_other_settings_or_data_do_not_go_on(tmp_path: Path) -> None:
         train(msgspec.structs.replace(settings, loss=LossOptions(weighted=False)), material(tmp_path), 3, CPU)
     with pytest.raises(ProjectError, match=told):
         train(settings, material(tmp_path, seed=1), 3, CPU)
+    made = material(tmp_path)
+    (tmp_path / "val.json").write_text((tmp_path / "val.json").read_text().replace('"relevance":4', '"relevance":3'))
+    with pytest.raises(ProjectError, match=told):
+        train(settings, made, 3, CPU)
 
 
 def test_a_folder_of_other_things_is_left_alone(tmp_path: Path) -> None:
