@@ -21,7 +21,7 @@ from xdist.workermanage import WorkerController
 from backend import api
 from backend.campaign.nouns import Role
 from backend.campaign.people import accounts as people
-from backend.campaign.project import folder as projects
+from backend.campaign.project import database_place
 from backend.campaign.release import export
 from backend.campaign.release.statistics import figures
 from backend.encoders import sentence
@@ -267,7 +267,7 @@ def judging(
         cluster: Cluster = request.getfixturevalue("cluster")
         name = cluster.new(request.getfixturevalue("judging_moved"))
         (project.folder / "reelrank.db").unlink()
-        projects.set_database(project.folder, cluster.address(name))
+        database_place.set_database(project.folder, cluster.address(name))
         project = api.open_project(project.folder)
     yield Judging(project, judging_made.lead, [*judging_made.annotators])
     project.store.close()

@@ -17,7 +17,7 @@ from backend.campaign.captions.rows import rewrites as caption_rows
 from backend.campaign.nouns import Operator, Person
 from backend.campaign.people import gate
 from backend.campaign.project import folder as projects
-from backend.campaign.project import scale_file
+from backend.campaign.project import scale_file, settings_file
 from backend.campaign.project.folder import Project
 from backend.campaign.release import export
 from backend.encoders import sentence
@@ -71,7 +71,7 @@ def choose_encoder(
 def encoder_name(project: Project, by: Person | Operator) -> str:
     """The project's encoder as its settings say at this moment."""
     gate.in_charge(project.store, by)
-    return projects.read_settings(project.folder).encoder
+    return settings_file.read_settings(project.folder).encoder
 
 
 def rewrite_captions(

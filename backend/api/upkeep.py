@@ -5,6 +5,7 @@ from pathlib import Path
 from backend.campaign.candidates.rows import agenda, lists
 from backend.campaign.doctor import examining as stage
 from backend.campaign.doctor.examining import DoctorReport
+from backend.campaign.project import database_place, settings_file
 from backend.campaign.project import folder as projects
 from backend.campaign.project import rows as facts
 from backend.campaign.project.folder import Project
@@ -28,10 +29,10 @@ def restore(folder: Path, file: Path, *, now: float) -> Restored:
     if file.suffix == dumping.ENDING:
         raise ProjectError(
             f"{file} is a dump of PostgreSQL's: make an empty database, run `{dumping.RESTORING}`, and write its "
-            f"address into {folder / projects.SETTINGS_FILE} (database = ...). Nothing was changed."
+            f"address into {folder / settings_file.SETTINGS_FILE} (database = ...). Nothing was changed."
         )
-    projects.require_file(folder)
-    return upkeep.restore(folder / projects.DATABASE_FILE, file, now=now)
+    database_place.require_file(folder)
+    return upkeep.restore(folder / database_place.DATABASE_FILE, file, now=now)
 
 
 def migrate(folder: Path) -> tuple[list[str], Path | None]:
@@ -39,18 +40,18 @@ def migrate(folder: Path) -> tuple[list[str], Path | None]:
 
     The batch size of an old `reelrank.toml` goes into the database, where no batch shows another one.
     """
-    projects.require_file(folder)
-    projects.require_database(folder)
-    size = projects.old_batch_size(folder)
+    database_place.require_file(folder)
+    database_place.require_database(folder)
+    size = settings_file.old_batch_size(folder)
 
     def derive(db: Database) -> None:
         if size is not None and not lists.any_batch(db):
             facts.set_batch_size(db, size)
         agenda.rebuild(db)
 
-    done = upkeep.migrate(folder / projects.DATABASE_FILE, derive=derive)
+    done = upkeep.migrate(folder / database_place.DATABASE_FILE, derive=derive)
     if size is not None:
-        projects.retire_batch_size(folder)
+        settings_file.retire_batch_size(folder)
     return done
 
 
@@ -68,23 +69,23 @@ def move(folder: Path, target: str, *, now: float) -> tuple[dict[str, int], Path
     Raises:
         ProjectError: somebody has the project open, or there is something at the target. Nothing changed.
     """
-    path, address = folder / projects.DATABASE_FILE, projects.database_address(folder)
+    path, address = folder / database_place.DATABASE_FILE, database_place.database_address(folder)
     if target == "file":
         if not address:
-            projects.require_database(folder)
+            database_place.require_database(folder)
             raise ProjectError(f"{folder} has its database in {path.name} already: there is nothing to move")
         projects.open_project(folder).store.close()  # says in words what keeps it from being opened
         from backend.store import moving
 
-        return moving.into_file(address, path, lambda: projects.set_database(folder, "")), None
-    projects.require_address("the address", target)
-    projects.require_elsewhere(folder, target)
-    projects.require_database(folder)
+        return moving.into_file(address, path, lambda: database_place.set_database(folder, "")), None
+    database_place.require_address("the address", target)
+    database_place.require_elsewhere(folder, target)
+    database_place.require_database(folder)
     connection.open_store(path).close()  # refuses what is no project, or not of this schema
-    projects.read_settings(folder)
+    settings_file.read_settings(folder)
     with connection.driver():
         from backend.store import moving
-    return moving.into_postgresql(path, target, lambda: projects.set_database(folder, target), now=now)
+    return moving.into_postgresql(path, target, lambda: database_place.set_database(folder, target), now=now)
 
 
 def doctor(project: Project, *, now: float, repair: bool = False) -> DoctorReport:

@@ -9,7 +9,7 @@ import pytest
 
 from backend import api
 from backend.campaign.candidates.rows import agenda
-from backend.campaign.project.folder import TEMPLATE
+from backend.campaign.project.settings_file import TEMPLATE
 from backend.ground.errors import InputError, SchemaOutOfDate, StoreUnavailable
 from backend.store import connection, sqlite, upkeep
 from backend.store.engine import SqliteDatabase as Database

@@ -6,7 +6,8 @@ time is active time, as docs/decisions/058 says.
 
 from backend.campaign.hours import rows, rules
 from backend.campaign.hours.model import HoursReport
-from backend.campaign.project.folder import Project, read_settings
+from backend.campaign.project.folder import Project
+from backend.campaign.project.settings_file import read_settings
 from backend.campaign.steering import watching
 from backend.store.connection import reading
 

@@ -16,7 +16,8 @@ import msgspec
 
 from backend.campaign.candidates import pseudo_train
 from backend.campaign.nouns import Lead, Operator, Split
-from backend.campaign.project.folder import CACHE_FOLDER, DATABASE_FILE, Project
+from backend.campaign.project.database_place import DATABASE_FILE
+from backend.campaign.project.folder import CACHE_FOLDER, Project
 from backend.campaign.queries import rows as queries
 from backend.campaign.release import keeping
 from backend.campaign.release.card import card

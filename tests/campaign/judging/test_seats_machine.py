@@ -36,7 +36,7 @@ from backend.campaign.judging import assignments
 from backend.campaign.judging.model import Desk, DeskState, GradeEvent, Receipt, ReceiptStatus, SkipEvent, SkipKind
 from backend.campaign.nouns import Person, Role
 from backend.campaign.people import accounts as people
-from backend.campaign.project import folder as projects
+from backend.campaign.project import database_place
 from backend.encoders import sentence
 from backend.ground.errors import Overtaken, PairLocked, ReelRankError
 from backend.ground.ids import PairKey
@@ -109,7 +109,7 @@ def beginning(engine: str, template: Path, request: pytest.FixtureRequest) -> Ca
 
     def copied(folder: Path) -> api.Project:
         shutil.copytree(moved, folder)
-        projects.set_database(folder, cluster.address(cluster.new(name)))
+        database_place.set_database(folder, cluster.address(cluster.new(name)))
         return api.open_project(folder)
 
     return copied
