@@ -5,7 +5,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, WebSocket, expect
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from app_server import AppServer
 from axe import no_serious_finding
@@ -51,3 +52,23 @@ def test_a_bar_leads_to_its_pairs_and_they_to_their_query(enter: Callable[..., P
     expect(page.get_by_text(text).first).to_be_visible(timeout=30_000)
     page.go_back()
     expect(page.get_by_role("combobox", name="Which pairs")).to_have_value(chosen, timeout=30_000)
+
+
+def test_nothing_that_is_shown_depends_on_what_the_browser_still_has(
+    enter: Callable[..., Page], server: AppServer
+) -> None:
+    """A message that stands for one sent earlier cannot be shown once the browser has dropped that one."""
+    page = enter(LEAD, url=f"{server.url}/explore")
+    sent: list[ForwardMsg] = []
+
+    def listen(socket: WebSocket) -> None:
+        socket.on("framereceived", lambda frame: sent.append(ForwardMsg.FromString(frame)))
+
+    page.on("websocket", listen)
+    page.reload()
+    for part in ("Durations", "Similarity", "Durations", "Similarity"):
+        page.get_by_role("radio", name=part, exact=True).click()
+        expect(page.get_by_role("radio", name=part, exact=True)).to_be_checked()
+        expect(page.locator(".rr-list tbody tr").first).to_be_visible()
+    assert max(message.ByteSize() for message in sent) > 10_000  # Streamlit's own limit
+    assert not [message.ref_hash for message in sent if message.ref_hash]
