@@ -1,0 +1,101 @@
+"""The page docs/first-run.md, done as it says: its files, its commands in a shell, two people at the desk."""
+
+import os
+import re
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from app_server import AppServer
+from hands import pair_on_show, player, press, saved
+
+pytestmark = pytest.mark.browser
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs/first-run.md").read_text()
+PASSWORD = "reelrank-first"
+SERVE = "reelrank serve my-project\n"
+
+
+def blocks(kind: str) -> list[str]:
+    """What stands on the page in frames of this kind."""
+    return re.findall(rf"```{kind}\n(.*?)```", PAGE, re.DOTALL)
+
+
+def shell(commands: str, folder: Path) -> str:
+    """What a terminal says to these commands, each of which has to succeed."""
+    programs = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    ran = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", commands],
+        cwd=folder,
+        env={**os.environ, "PATH": programs, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 0, f"{commands}\n{ran.stdout}{ran.stderr}"
+    return ran.stdout
+
+
+def begin(page: Page, link: str) -> None:
+    """Choose a password behind the link, and read the guideline with Enter."""
+    page.goto(link)
+    page.get_by_label("Password", exact=True).fill(PASSWORD)
+    page.get_by_label("The same again").fill(PASSWORD)
+    page.get_by_role("button", name="Save and sign in").click()
+    expect(player(page)).to_have_attribute("data-state", "lesson", timeout=60_000)
+    step = page.get_by_test_id("lesson-step")
+    expect(step).to_contain_text("1 of")
+    pages = int(step.inner_text().split()[-1])
+    for number in range(2, pages + 1):
+        page.keyboard.press("Enter")
+        expect(step).to_contain_text(f"{number} of")
+    page.keyboard.press("Enter")
+
+
+def test_the_page_leads_from_videos_to_a_score(tmp_path: Path, open_page: Callable[..., Page]) -> None:
+    (tmp_path / "assets").symlink_to(ROOT / "assets")
+    folder = tmp_path / "first-run"
+    set_up, videos, prepare, serve, people, status, score = blocks("sh")
+    [moments] = blocks("csv")
+    shell(set_up, tmp_path)
+    shell(videos, folder)
+    (folder / "moments.csv").write_text(moments)
+    shell(prepare, folder)
+    assert serve == SERVE
+    server = AppServer(folder / "my-project", tmp_path / "server.log")  # that command, on a port that is free
+    server.start()
+    try:
+        links = re.findall(r"http\S+/session/invitation/\S+", shell(people, folder))
+        # What somebody queries was written of one moment: that one is what they look for.
+        own = (
+            "SELECT pair_key, pair.moment_id = caption.moment_id FROM pair "
+            "JOIN query USING (query_id) JOIN caption USING (caption_id)"
+        )
+        with closing(sqlite3.connect(folder / "my-project/reelrank.db")) as db:
+            right = {pair: 4 if is_own else 1 for pair, is_own in db.execute(own)}
+        assert sorted(right.values()) == [1] * 12 + [4] * 4  # "16 pairs"
+        for link in links[:2]:
+            page = open_page()
+            begin(page, link)
+            for _ in right:
+                press(page, right[pair_on_show(page)])
+            saved(page)
+            expect(player(page)).to_have_attribute("data-state", "empty")
+            page.close()
+        told = shell(status, folder)
+    finally:
+        server.stop()
+    counts = dict(re.findall(r"^pairs +(\w+) +(\d+)$", told, re.MULTILINE))
+    assert counts["consensus"] == "16", told
+    assert counts["open"] == counts["escalated"] == "0"
+
+    # The page tells what comes of these grades; 1 is the moment of a query first, and equals after it.
+    [promised] = blocks("text")
+    assert promised in shell(score, folder)
+    assert (folder / "scores.html").read_text().startswith("<!doctype html>")
