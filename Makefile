@@ -40,8 +40,9 @@ check: $(VENV)/.dev ## formatting, lint, types, import contracts, documentation
 	$(BIN)/lint-imports
 	$(BIN)/pytest -q tests/docs
 
-bench: $(VENV)/.dev ## measure speed and memory; prints tables, never fails on a number
-	$(BIN)/pytest -m bench -s tests/bench tests/browser
+bench: $(VENV)/.dev ## measure speed and memory; prints tables and keeps them in bench-results, as JSON too
+	rm -rf bench-results
+	REELRANK_BENCH_OUT=$(CURDIR)/bench-results $(BIN)/pytest -m bench -s tests/bench tests/browser
 
 format: $(VENV)/.dev ## rewrite files the way check wants them
 	$(BIN)/ruff format .

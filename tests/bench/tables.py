@@ -1,11 +1,19 @@
-"""How benches measure and print: medians, and Markdown tables that name the machine."""
+"""How benches measure and tell: medians, and tables that name the machine, on the screen and in files.
 
+`REELRANK_BENCH_OUT` names the folder, which `make bench` empties: `results.json` for programs, `tables.md` for people.
+Both are whole after every table, so that a bench that is stopped leaves what it had.
+"""
+
+import json
 import os
 import platform
 import statistics
 import time
 from collections.abc import Callable, Sequence
 from importlib.metadata import version
+from pathlib import Path
+
+BEGUN = time.time()
 
 
 def timed(work: Callable[[], object], runs: int = 5, clock: Callable[[], float] = time.perf_counter) -> float:
@@ -21,10 +29,28 @@ def timed(work: Callable[[], object], runs: int = 5, clock: Callable[[], float] 
 def table(
     title: str, rows: Sequence[Sequence[str]], packages: Sequence[str], head: str = "what|measured|beside"
 ) -> None:
-    versions = ", ".join(f"{name} {version(name)}" for name in packages)
-    load = os.getloadavg()[0]
-    print(f"\n### {title}\n\n{os.cpu_count()} cores, Python {platform.python_version()}, {versions}, load {load:.1f}\n")
+    """Show rows under a title and the versions of packages; a column's name ends at the next `|` of the head."""
+    versions = {"Python": platform.python_version()} | {name: version(name) for name in packages}
+    machine = {"cores": os.cpu_count(), "versions": versions, "load": round(os.getloadavg()[0], 1)}
     columns = head.split("|")
-    print(f"| {' | '.join(columns)} |\n| --- |{' ---: |' * (len(columns) - 1)}")
-    for row in rows:
-        print(f"| {' | '.join(row)} |")
+    lines = [
+        f"\n### {title}\n",
+        f"{machine['cores']} cores, {', '.join(map(' '.join, versions.items()))}, load {machine['load']}\n",
+        f"| {' | '.join(columns)} |",
+        f"| --- |{' ---: |' * (len(columns) - 1)}",
+        *(f"| {' | '.join(row)} |" for row in rows),
+    ]
+    print(*lines, sep="\n")
+    if folder := os.environ.get("REELRANK_BENCH_OUT"):
+        bench = os.environ.get("PYTEST_CURRENT_TEST", "").partition(" ")[0]
+        about = {"bench": bench, "after_s": round(time.time() - BEGUN, 1), "title": title, "machine": machine}
+        _keep(Path(folder), about | {"columns": columns, "rows": [list(row) for row in rows]}, "\n".join(lines))
+
+
+def _keep(folder: Path, found: dict[str, object], text: str) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    results = folder / "results.json"
+    known = json.loads(results.read_text(encoding="utf-8")) if results.exists() else []
+    results.write_text(json.dumps([*known, found], indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    with (folder / "tables.md").open("a", encoding="utf-8") as tables:
+        tables.write(text + "\n")

@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from backend import api
-from bench.test_load import table
+from bench.tables import table
 from postgres import ENGINES, Cluster
 from store.test_crash import KILLS, survive
 from store.test_race import PAIRS, PROCESSES, race
@@ -30,8 +30,9 @@ def test_kills(killed: str, tmp_path: Path, kept: Kept, cluster: Cluster) -> Non
     told = survive(tmp_path, KILLS, kept, cluster if killed == "database" else None)
     table(
         f"{KILLS} kills of the {killed}, PostgreSQL",
-        ["what", "how many"],
         [[f"{of}: {what}", str(count)] for of, counts in told.items() for what, count in counts.items()],
+        ("sqlite-utils", "psycopg"),
+        "what|how many",
     )
 
 
@@ -41,6 +42,7 @@ def test_race(engine: str, tmp_path: Path, kept: Kept) -> None:
     grades = race(tmp_path, PAIRS, kept)
     table(
         f"{PROCESSES} processes race for {PAIRS} pairs, {engine}",
-        ["what", "once"],
         [["grades", str(grades)], ["all of it", f"{time.perf_counter() - begun:.1f} s"]],
+        ("sqlite-utils", "psycopg"),
+        "what|once",
     )

@@ -5,9 +5,7 @@ so that memory and CPU time belong to it alone (the making of the grades include
 """
 
 import os
-import platform
 import shutil
-import sqlite3
 import statistics
 import threading
 import time
@@ -27,6 +25,7 @@ from backend.campaign.quality.model import WHOLE
 from backend.campaign.review.model import CaseList
 from bench import campaign
 from bench.crowd import Load, grade_and_next, simulate
+from bench.tables import table
 
 pytestmark = pytest.mark.bench
 
@@ -50,15 +49,6 @@ def milliseconds(seconds: float) -> str:
 
 def p95(seconds: list[float]) -> float:
     return sorted(seconds)[int(len(seconds) * 0.95)]
-
-
-def table(title: str, head: list[str], rows: list[list[str]]) -> None:
-    """A Markdown table, with the machine it was measured on."""
-    machine = f"{os.cpu_count()} cores, Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}"
-    print(f"\n### {title}\n\n{machine}, load {os.getloadavg()[0]:.1f}\n")
-    print(f"| {' | '.join(head)} |\n| --- |{' ---: |' * (len(head) - 1)}")
-    for row in rows:
-        print(f"| {' | '.join(row)} |")
 
 
 def alone(work: Callable[..., Load], *args: object) -> Load:
@@ -116,8 +106,9 @@ def test_annotators_at_once(full: Path, tmp_path: Path) -> None:
     ]
     table(
         f"Annotators at once; 100,483 pairs, 227,808 judgements there already, database {size:.0f} MB",
-        ["annotators", *think, "Label Studio, 25, 2 s"],
         [[what, *map(say, found), LABEL_STUDIO.get(peer, "")] for what, peer, say in lines],
+        ("sqlite-utils",),
+        "|".join(["annotators", *think, "Label Studio, 25, 2 s"]),
     )
     assert not any(load.errors or load.over_assigned or load.refused for load in found)
 
@@ -165,8 +156,9 @@ def test_next_pair_at_any_size(tmp_path: Path) -> None:
         shutil.rmtree(project.folder)
     table(
         "Finding the next pair, median / p95, one person at a time",
-        ["open pairs", "first desk of a newcomer", "grade + next in a batch", "grade + first of a new batch"],
         lines,
+        ("sqlite-utils",),
+        "open pairs|first desk of a newcomer|grade + next in a batch|grade + first of a new batch",
     )
 
 
@@ -178,7 +170,6 @@ def test_next_pair_of_one_who_did_everything_alone(tmp_path: Path) -> None:
     nothing = first_desks(finished, [nobody] * 20)
     table(
         "One person has graded 4,000 batches alone, which now come first for everybody else",
-        ["what", "median", "p95"],
         [
             [what, milliseconds(statistics.median(seconds)), milliseconds(p95(seconds))]
             for what, seconds in (
@@ -188,6 +179,8 @@ def test_next_pair_of_one_who_did_everything_alone(tmp_path: Path) -> None:
                 ("a desk, nothing left", nothing),
             )
         ],
+        ("sqlite-utils",),
+        "what|median|p95",
     )
 
 
@@ -227,7 +220,7 @@ def test_whole_project(copied: Path, rows: campaign.Rows, tmp_path: Path) -> Non
         ["import of 227,808 judgements, pair numbers alone", timed(lambda: campaign.take_in(tmp_path / "a", raw, None))]
     )
     lines.append(["the same with --pairs", timed(lambda: campaign.take_in(tmp_path / "b", raw, pairs))])
-    table("100,483 pairs, 227,808 judgements", ["what", "once"], lines)
+    table("100,483 pairs, 227,808 judgements", lines, ("sqlite-utils",), "what|once")
 
 
 def boards_without_end(project: api.Project, over: threading.Event) -> None:
@@ -248,13 +241,14 @@ def test_the_agreement_board(full: Path, tmp_path: Path) -> None:
 
     table(
         "The agreement board over 227,808 judgements",
-        ["what", "once"],
         [
             ["figures", timed(lambda: api.agreement_board(project, api.OPERATOR, resamples=0))],
             ["with intervals", timed(lambda: api.agreement_board(project, api.OPERATOR))],
             ["is it still the same", timed(lambda: api.agreement_version(project, api.OPERATOR))],
             ["mean, median, Dawid-Skene", timed(lambda: api.other_relevances(project, api.OPERATOR))],
         ],
+        ("sqlite-utils",),
+        "what|once",
     )
     project.store.close()
     found = []
@@ -264,7 +258,6 @@ def test_the_agreement_board(full: Path, tmp_path: Path) -> None:
         shutil.rmtree(folder)
     table(
         "25 annotators with think time 2 s, and a lead who opens the board without a pause",
-        ["grade + next pair", "without", "with"],
         [
             ["grades", *(f"{len(load.seconds):,}" for load in found)],
             ["median", *(milliseconds(statistics.median(load.seconds)) for load in found)],
@@ -272,5 +265,7 @@ def test_the_agreement_board(full: Path, tmp_path: Path) -> None:
             ["longest", *(milliseconds(max(load.seconds)) for load in found)],
             ["errors", *(str(len(load.errors)) for load in found)],
         ],
+        ("sqlite-utils",),
+        "grade + next pair|without|with",
     )
     assert not any(load.errors or load.over_assigned or load.refused for load in found)

@@ -3,11 +3,8 @@
 Prints Markdown tables for docs/performance.md. Never fails on a number; nothing here runs by default.
 """
 
-import os
-import platform
 import time
 from collections.abc import Callable
-from importlib.metadata import version
 from itertools import combinations
 
 import numpy as np
@@ -17,24 +14,18 @@ from backend.ground.where import Where
 from backend.scoring.statistics.resampling import RESAMPLES, compare
 from backend.scoring.studies.stability import TRIALS, default_sizes, stability
 from backend.scoring.studies.study import SystemValues
+from bench.tables import table
 
 pytestmark = pytest.mark.bench
 
 MEASURES, RUNS, QUERIES = 12, 10, 2_781
+PACKAGES = ("numpy", "scipy")
 
 
 def seconds(work: Callable[[], object]) -> float:
     start = time.perf_counter()
     work()
     return time.perf_counter() - start
-
-
-def show(title: str, rows: list[tuple[str, str, str]]) -> None:
-    packages = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy"))
-    print(f"\n### {title}\n\n{os.cpu_count()} cores, Python {platform.python_version()}, {packages}, "
-          f"load {os.getloadavg()[0]:.1f}\n\n| what | measured | beside |\n| --- | ---: | --- |")  # fmt: skip
-    for row in rows:
-        print(f"| {' | '.join(row)} |")
 
 
 def made_up_values() -> np.ndarray:
@@ -59,7 +50,7 @@ def test_all_pairs_of_ten_runs() -> None:
             stats.bootstrap((difference,), np.mean, n_resamples=RESAMPLES, method="percentile", rng=1),
         )
     )
-    show(
+    table(
         f"{RESAMPLES:,} resamples and sign flips, {len(pairs)} pairs of {RUNS} runs x {QUERIES:,} queries",
         [
             ("one measure", f"{one:.2f} s", ""),
@@ -70,6 +61,7 @@ def test_all_pairs_of_ten_runs() -> None:
                 f"{len(pairs) * peer / one:.0f} times ours for all pairs",
             ),
         ],
+        PACKAGES,
     )
 
 
@@ -77,17 +69,18 @@ def test_a_study_of_stability() -> None:
     from scipy import stats
 
     values = made_up_values()[:, :9]
-    table = SystemValues(tuple(f"m{n}" for n in range(MEASURES)), tuple(f"s{n}" for n in range(9)), values)
+    of_systems = SystemValues(tuple(f"m{n}" for n in range(MEASURES)), tuple(f"s{n}" for n in range(9)), values)
     sizes = default_sizes(QUERIES)
-    both, alone = (seconds(lambda jobs=jobs: stability(table, sizes, where=Where(jobs))) for jobs in (2, 1))  # type: ignore[misc]
+    both, alone = (seconds(lambda jobs=jobs: stability(of_systems, sizes, where=Where(jobs))) for jobs in (2, 1))  # type: ignore[misc]
     x, y = values.mean(axis=2)[:2]
     taus = TRIALS * len(sizes) * MEASURES
     peer = seconds(lambda: [stats.kendalltau(x, y) for _ in range(500)]) / 500 * taus
-    show(
+    table(
         f"Stability: {TRIALS:,} trials x {len(sizes)} sizes x {MEASURES} measures x 9 runs, {QUERIES:,} queries",
         [
             ("2 processes", f"{both:.1f} s", ""),
             ("1 process", f"{alone:.1f} s", ""),
             (f"SciPy's kendalltau {taus:,} times, from 500", f"{peer:.0f} s", f"{peer / alone:.0f} times ours in all"),
         ],
+        PACKAGES,
     )

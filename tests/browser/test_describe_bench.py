@@ -11,6 +11,7 @@ from playwright.sync_api import Browser, expect
 
 from backend.media.cut import cut
 from backend.media.decode import FrameSpan, opened, picture_stream
+from bench.tables import table
 from describe_harness import FakeDescribing, describing_at
 
 pytestmark = [pytest.mark.bench, pytest.mark.browser]
@@ -63,7 +64,10 @@ def test_key_to_the_mark_on_screen(browser: Browser, tmp_path: Path) -> None:
         page.close()
     assert all(start and left for _, start, left in took)
     ordered = sorted(at for at, _, _ in took)
-    print(f"\n### Describing: from the key to the mark on screen, {VIDEO.name} playing\n")
-    print("| marks | median | 95th percentile | longest | aim |\n| ---: | ---: | ---: | ---: | ---: |")
     p95 = ordered[int(len(ordered) * 0.95)]
-    print(f"| {len(ordered)} | {statistics.median(ordered):.0f} ms | {p95:.0f} ms | {ordered[-1]:.0f} ms | 50 ms |")
+    table(
+        f"Describing: from the key to the mark on screen, {VIDEO.name} playing",
+        [[f"{len(ordered)}", *(f"{at:.0f} ms" for at in (statistics.median(ordered), p95, ordered[-1])), "50 ms"]],
+        ("streamlit", "playwright"),
+        "marks|median|95th percentile|longest|aim",
+    )

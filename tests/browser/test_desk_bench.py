@@ -26,6 +26,7 @@ from app_server import AppServer, sign_in
 from backend import api
 from backend.campaign.demo import building as demo
 from backend.campaign.nouns import Role
+from bench.tables import table
 from support import have_read
 
 pytestmark = [pytest.mark.bench, pytest.mark.browser]
@@ -88,12 +89,6 @@ def spread(values: list[float]) -> str:
     ordered = sorted(values)
     p95 = ordered[min(len(ordered) - 1, int(len(ordered) * 0.95))]
     return f"{statistics.median(ordered):,.0f} / {p95:,.0f} / {ordered[-1]:,.0f} ms"
-
-
-def table(title: str, head: list[str], rows: list[list[str]]) -> None:
-    print(f"\n### {title}\n\n| {' | '.join(head)} |\n| --- |{' ---: |' * (len(head) - 1)}")
-    for row in rows:
-        print(f"| {' | '.join(row)} |")
 
 
 @pytest.fixture(scope="module")
@@ -257,7 +252,13 @@ def test_key_to_the_next_clip(browser: Browser, project: api.Project, tmp_path: 
     )
     table(
         "Grade key to the next clip: median / p95 / longest",
-        ["setting", "clips", "first frame painted", "in motion", "aim", "load"],
         rows,
+        ("streamlit", "playwright"),
+        "setting|clips|first frame painted|in motion|aim|load",
     )
-    table(f"The server, with {CROWD + 1} annotators at {THINK_S:.0f} s a grade", ["", "measured", "aim"], facts)
+    table(
+        f"The server, with {CROWD + 1} annotators at {THINK_S:.0f} s a grade",
+        facts,
+        ("streamlit", "playwright"),
+        "|measured|aim",
+    )

@@ -13,7 +13,8 @@ import pytest
 
 from app_server import AppServer
 from backend import api
-from browser.test_desk_bench import THINK_S, Machine, campaign_of, crowd_at, crowd_names, cut_all, spread, table
+from bench.tables import table
+from browser.test_desk_bench import THINK_S, Machine, campaign_of, crowd_at, crowd_names, cut_all, spread
 from postgres import Cluster
 
 pytestmark = pytest.mark.bench
@@ -80,6 +81,7 @@ def test_fifty_people(serve: Callable[[Path], AppServer], cluster: Cluster, tmp_
     )
     table(
         f"{PEOPLE} annotators at {THINK_S:.0f} s a grade",
-        ["", "one front end, SQLite", f"two front ends, PostgreSQL {version}"],
         [[line, *values] for line, *values in zip(what, *columns, strict=True)],
+        ("streamlit", "psycopg"),
+        "|".join(["", "one front end, SQLite", f"two front ends, PostgreSQL {version}"]),
     )
