@@ -1,0 +1,82 @@
+"""Every screen at 200 % of a small laptop's, by axe and by the Tab key: nothing cut off, nothing out of reach."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from annotate_app.session.addresses import TITLES, address
+from app_server import AppServer
+from axe import no_serious_finding
+from backend import api
+from hands import button, page_is_done, pair_on_show
+from support import have_read
+
+pytestmark = pytest.mark.browser
+LEAD, (ANA, *_), PASSWORD = api.demo_people()
+ZOOMED = {"width": 640, "height": 400}
+"""What 1280 x 800 has at 200 %."""
+THEIRS = ("Grade", "Describe", "My work")
+"""What an annotator has; all else is the lead's."""
+Enter = Callable[..., Page]
+
+IN_REACH = """() => { const within = (root) => [...root.querySelectorAll("*")].flatMap((one) => [
+    ...(one.tabIndex >= 0 && !one.disabled && one.checkVisibility({visibilityProperty: true}) ? [one] : []),
+    ...(one.shadowRoot ? within(one.shadowRoot) : [])]);
+  return within(document.querySelector("[data-testid=stMain]")).length; }"""
+IS_WHOLE = """(tile) => { const word = document.createRange(); word.selectNodeContents(tile.querySelector(".label"));
+  return word.getBoundingClientRect().right <= tile.getBoundingClientRect().right - 2; }"""
+TABBED = """() => { const main = document.querySelector("[data-testid=stMain]"), one = document.activeElement;
+  return main.contains(one) && one !== main; }"""
+
+
+@pytest.fixture(scope="module")
+def server(
+    tmp_path_factory: pytest.TempPathFactory, demo: Callable[..., Path], serve: Callable[[Path], AppServer]
+) -> AppServer:
+    """The app over the judged demo, where every page has something to show."""
+    folder = demo(tmp_path_factory.mktemp("screens") / "project", judged=True)
+    have_read(api.open_project(folder))
+    return serve(folder)
+
+
+def troubles(page: Page) -> list[str]:
+    """What is wrong with the page on screen."""
+    found = []
+    try:
+        no_serious_finding(page)
+    except AssertionError as finding:
+        found.append(str(finding).splitlines()[0])
+    main = page.get_by_test_id("stMain")
+    if main.evaluate("(main) => main.scrollWidth > main.clientWidth"):
+        found.append("it is wider than the screen")
+    if page.locator("h1:visible").count() != 1:
+        found.append(f"{page.locator('h1:visible').count()} first headings")
+    main.focus()
+    reached, in_reach = 0, page.evaluate(IN_REACH)
+    while reached <= in_reach + 5:
+        page.keyboard.press("Tab")
+        if not page.evaluate(TABBED):
+            break
+        reached += 1
+    else:
+        found.append(f"the Tab key does not leave it: {reached} times pressed, {in_reach} things to reach")
+    return found
+
+
+@pytest.mark.parametrize("name", [LEAD, ANA])
+def test_every_screen_is_usable_at_twice_the_size(enter: Enter, server: AppServer, name: str) -> None:
+    page = enter(name, viewport=ZOOMED, device_scale_factor=2)
+    found = {}
+    for title in THEIRS if name == ANA else TITLES[len(THEIRS) :]:
+        page.goto(f"{server.url}/{address(title)}")
+        page_is_done(page)
+        if title == "Grade":
+            pair_on_show(page)
+            for grade in range(5):
+                expect(button(page, grade)).to_be_in_viewport(ratio=1)
+                assert button(page, grade).evaluate(IS_WHOLE), f"the word of {grade} is cut off"
+        if said := troubles(page):
+            found.setdefault(title, []).extend(said)
+    assert found == {}
