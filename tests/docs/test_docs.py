@@ -6,10 +6,11 @@ from pathlib import Path
 import pytest
 from typer.main import get_command
 
+import commands_page
+import schema_page
 from backend import __version__, cli
 from backend.scoring.measures import MEASURES
 from backend.scoring.presets import OPTION_VALUES
-from schema_page import PAGE, page
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = sorted([ROOT / "README.md", ROOT / "CHANGELOG.md", *(ROOT / "docs").rglob("*.md")])
@@ -25,7 +26,12 @@ def commands() -> list[str]:
 
 
 def test_the_schema_page_is_what_the_migrations_make() -> None:
-    assert PAGE.read_text(encoding="utf-8") == page(), "run `make docs`"
+    assert schema_page.PAGE.read_text(encoding="utf-8") == schema_page.page(), "run `make docs`"
+
+
+def test_the_page_of_commands_tells_every_option() -> None:
+    assert commands_page.PAGE.read_text(encoding="utf-8") == commands_page.page(), "run `make docs`"
+    assert len(re.findall("^## ", commands_page.page(), re.MULTILINE)) == len(commands())
 
 
 @pytest.mark.parametrize("command", commands())
