@@ -14,7 +14,8 @@ PAGE = Path(__file__).parents[2] / "docs" / "commands.md"
 HEAD = """# Commands
 
 Generated from `backend/cli/` by `make docs`; do not edit. `reelrank COMMAND --help` says the same. Every command exits
-with 0 (fine), 1 (refused, with a message) or 2 (wrong usage). [The pipeline](pipeline.md) says in which order they are used.
+with 0 (fine), 1 (refused, with a message) or 2 (wrong usage). [The pipeline](pipeline.md) says in which order
+they are used.
 """
 
 
