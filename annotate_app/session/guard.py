@@ -2,7 +2,8 @@
 
 Wraps the whole ASGI app. Who passes is written into the request's scope, where the routes find it. Also adds
 the security headers to every answer, and answers what the api refuses: with 403 what this person may not do, with
-503 and the reason when the database cannot be used, with 507 when there is no room for a clip.
+429 what is too much at once, with 503 and the reason when the database cannot be used, with 507 when there is no room
+for a clip.
 """
 
 import secrets
@@ -19,6 +20,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from annotate_app.session.addresses import PAGE_PATHS, SIGN_IN_PATH
 from annotate_app.session.auth import CSRF_COOKIE, SESSION_COOKIE
+from annotate_app.session.bodies import TooMuch
 from annotate_app.session.notice import not_found_page, unavailable_page
 from backend import api
 from backend.campaign.nouns import Person
@@ -129,6 +131,9 @@ class Guard:
             await self._app(scope, receive, send)
         except NotAllowed as refusal:
             await JSONResponse({"message": str(refusal)}, 403)(scope, receive, send)
+        except TooMuch as refusal:
+            wait = {"Retry-After": str(refusal.wait_s)}
+            await JSONResponse({"message": str(refusal)}, 429, wait)(scope, receive, send)
         except NoRoom:
             await JSONResponse({"message": _NO_ROOM}, 507)(scope, receive, send)
         except StorageUnavailable:
