@@ -19,6 +19,8 @@ DEEPEST = 8
 """Lists and objects inside each other; pages send four."""
 LARGEST = 2**53 - 1
 """The largest number that a browser tells from the next one; its negative is the smallest."""
+LONGEST = 10_000
+"""Signs of a text; what people write is kept to 500."""
 BODY_S = 30.0
 """For a form or JSON to arrive; also slow lines take less than a second."""
 SILENT_S = 60.0
@@ -91,7 +93,8 @@ def parsed(raw: bytes, kind: type[_Kind]) -> _Kind:
 
     Raises:
         BodyRefused: it is no JSON (NaN and half of a surrogate pair are none), no `kind`, nested deeper than `DEEPEST`,
-            has a number beyond `LARGEST`, or the sign with the number 0, which PostgreSQL cannot keep.
+            has a number beyond `LARGEST`, a text longer than `LONGEST`, or the sign with the number 0, which PostgreSQL
+            cannot keep.
 
     >>> parsed(b'[1, 2.5]', list[float])
     [1.0, 2.5]
@@ -124,6 +127,8 @@ def _wrong(found: object) -> str:
             if isinstance(one, str):
                 if "\0" in one:
                     return "a text in it holds the sign with the number 0"
+                if len(one) > LONGEST:
+                    return "a text in it is too long"
             elif isinstance(one, int | float):
                 if abs(one) > LARGEST:
                     return "a number in it is too large"

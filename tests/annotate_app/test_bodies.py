@@ -40,6 +40,7 @@ HOSTILE = {
     "half a surrogate pair": b'"\\ud800"',
     "half a surrogate pair, as bytes": b'"\xed\xa0\x80"',
     "the sign 0": b'"a\\u0000b"',
+    "a long text": b'"%s"' % (b"x" * 10_001),
     "a little too deep": b"[" * 9 + b"]" * 9,
     "deep lists": b"[" * 100_000 + b"]" * 100_000,
     "deep objects": b'{"a":' * 40_000 + b"1" + b"}" * 40_000,
