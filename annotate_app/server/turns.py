@@ -1,8 +1,8 @@
 """Whose turn it is to hand things in: no person's requests hold up somebody else's key press.
 
-What a page sends is a few events and takes milliseconds. A body made by hand may carry hundreds, and somebody may send
-many at once: a person's requests are therefore taken one after the other, those of many events one at a time in the
-whole process, and nobody hands in more in an hour than people can do.
+What a page sends is a few events and takes milliseconds. A body made by hand may carry a hundred, and somebody may send
+several at once: a person's requests are therefore taken one after the other, those of many events one at a time in the
+whole process, and nobody hands in more in an hour than people can do. How many may come at all, the guard says.
 """
 
 from collections import defaultdict, deque
@@ -18,8 +18,6 @@ MOST_EVENTS = 100
 """In one request; a page sends 50 at most."""
 MOST_AN_HOUR = 5_000
 """Events that one person hands in through one front end; a grade a second is 3,600."""
-MOST_WAITING = 4
-"""Requests of one person that wait for the one before; a page has one under way, and another as it closes."""
 FEW_EVENTS = 5
 """So many are handed in beside everybody else's; more wait for each other."""
 _HOUR_S = 3_600.0
@@ -30,8 +28,6 @@ class Turns:
 
     def __init__(self) -> None:
         self._one: dict[AnnotatorId, anyio.Lock] = {}
-        self._here: defaultdict[AnnotatorId, int] = defaultdict(int)
-        """A person's requests that are under way or wait."""
         self._handed_in: defaultdict[AnnotatorId, deque[tuple[float, int]]] = defaultdict(deque)
         """When and how many, of the last hour."""
         self._many: anyio.Lock | None = None
@@ -43,10 +39,9 @@ class Turns:
         Raises:
             TooMuch: none of it is taken; the guard answers.
         """
-        self._admit(person, events, now)
+        self._count(person, events, now)
         self._many = self._many or anyio.Lock()  # belongs to the event loop it is first used in
         lock = self._one.setdefault(person, anyio.Lock())
-        self._here[person] += 1
         try:
             async with lock:
                 if events <= FEW_EVENTS:
@@ -55,13 +50,10 @@ class Turns:
                     async with self._many:
                         yield
         finally:
-            self._here[person] -= 1
-            if not self._here[person]:
-                del self._here[person], self._one[person]
+            if not lock.locked():
+                self._one.pop(person, None)
 
-    def _admit(self, person: AnnotatorId, events: int, now: float) -> None:
-        if self._here.get(person, 0) > MOST_WAITING:
-            raise TooMuch("Too many requests at once. Please wait a moment.", 1)
+    def _count(self, person: AnnotatorId, events: int, now: float) -> None:
         lately = self._handed_in[person]
         while lately and lately[0][0] <= now - _HOUR_S:
             lately.popleft()

@@ -24,6 +24,7 @@ from annotate_app.session.addresses import PAGE_PATHS, SIGN_IN_PATH
 from annotate_app.session.auth import CSRF_COOKIE, SESSION_COOKIE
 from annotate_app.session.bodies import TooMuch
 from annotate_app.session.notice import not_found_page, unavailable_page
+from annotate_app.session.patience import Patience
 from annotate_app.session.policy import of_pages
 from backend import api
 from backend.campaign.nouns import Person
@@ -108,6 +109,7 @@ class Guard:
     def __init__(self, app: ASGIApp, project: Callable[[], api.Project]) -> None:
         self._app = app
         self._project = project
+        self._patience = Patience()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Lets a request through, or answers it here."""
@@ -130,6 +132,7 @@ class Guard:
                 if person is None:
                     await self._refusal(connection)(scope, receive, send)
                     return
+                send = self._held_back(send, person)
                 if scope["method"] not in _SAFE_METHODS and not is_own_page(connection.headers):
                     raise NotAllowed("This request did not come from a page of this server.")
                 as_lead = partial(run_in_threadpool, api.lead_of, self._project(), person)
@@ -138,6 +141,10 @@ class Guard:
                 scope[_SCOPE_KEY] = person
                 if path.startswith(downloads.PREFIX):
                     await downloads.answer(self._app, person, as_lead, scope, receive, send)
+                    return
+                if scope["method"] == "POST":
+                    with self._patience.under_way(person.annotator_id):
+                        await self._app(scope, receive, send)
                     return
             await self._app(scope, receive, send)
         except NotAllowed as refusal:
@@ -183,6 +190,14 @@ class Guard:
                 headers.setdefault("Content-Security-Policy", of_pages(self._project().clips.signed_s > 0))
                 for cookie in new_csrf:
                     headers.append("set-cookie", cookie.decode("latin-1"))
+            await send(message)
+
+        return sender
+
+    def _held_back(self, send: Send, person: Person) -> Send:
+        async def sender(message: Message) -> None:
+            if message["type"] == "http.response.start" and 400 <= message["status"] < 500:
+                await self._patience.refused(person.annotator_id)
             await send(message)
 
         return sender
