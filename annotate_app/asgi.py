@@ -18,7 +18,7 @@ from annotate_app.server import long_work
 from annotate_app.server.clip_worker import ClipWorker
 from annotate_app.server.routes import own_routes
 from annotate_app.server.sockets import answer_at_once
-from annotate_app.session import auth, oidc
+from annotate_app.session import auth, downloads, oidc
 from annotate_app.session.guard import Guard
 from annotate_app.widgets.menu_counts import MORE, told
 from backend import api
@@ -40,6 +40,7 @@ videos: ClipWorker[api.ClipJob] = ClipWorker(api.cut_clip)  # its process starts
 async def lifespan(_app: st.App) -> AsyncIterator[None]:
     """Runs around the life of the server."""
     oidc.warn_if_incomplete()
+    downloads.tell_without_traceback()
     clips.start()
     answer_at_once()
     # What is loaded by now stays: every later collection need not look at it again.

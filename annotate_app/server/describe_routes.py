@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Annotated
 
 import msgspec
 from starlette.concurrency import run_in_threadpool
@@ -19,6 +20,7 @@ from starlette.routing import BaseRoute, Route
 from annotate_app.server.clip_worker import ClipWorker
 from annotate_app.server.clips import FOR_AN_HOUR, clip_response, cut_clip, look, not_shown, refused
 from annotate_app.server.sending import Sent, sent_by
+from annotate_app.server.turns import MOST_EVENTS, Turns
 from annotate_app.session.guard import person_of
 from backend import api
 from backend.campaign.describing.model import DescribeEvent
@@ -28,7 +30,7 @@ from backend.ground.errors import NoRoom, ProjectError, StorageUnavailable, Stor
 class _Exchange(Sent):
     """Body of POST /describe/exchange."""
 
-    events: list[DescribeEvent] = msgspec.field(default_factory=list)
+    events: Annotated[list[DescribeEvent], msgspec.Meta(max_length=MOST_EVENTS)] = msgspec.field(default_factory=list)
 
 
 class _Read(Sent, kw_only=True):
@@ -49,6 +51,7 @@ class DescribeRoutes:
         self._project = project
         self._clips = clips
         self._clock = clock
+        self._turns = Turns()
         self._failed: dict[Path, BaseException] = {}
         """Why a clip that was asked for ahead could not be made, until that is told."""
 
@@ -72,10 +75,10 @@ class DescribeRoutes:
         sent = await sent_by(request, _Exchange)
         if isinstance(sent, Response):
             return sent
-        person = person_of(request)
-        return _answer(
-            await run_in_threadpool(api.describe_exchange, self._project(), person, sent.events, now=self._clock())
-        )
+        person, now = person_of(request), self._clock()
+        async with self._turns.of(person.annotator_id, len(sent.events), now=now):
+            taken = await run_in_threadpool(api.describe_exchange, self._project(), person, sent.events, now=now)
+        return _answer(taken)
 
     async def guideline(self, request: Request) -> Response:
         """The person was shown a version of the guideline. The answer is empty."""

@@ -8,6 +8,7 @@ from starlette.routing import BaseRoute, Route
 
 from annotate_app.server.clip_worker import ClipWorker
 from annotate_app.server.clips import FOR_AN_HOUR, clip_response, cut_clip, not_shown, refused
+from annotate_app.session.bodies import small_number
 from annotate_app.session.guard import person_of
 from backend import api
 from backend.ground.errors import ProjectError, StoreUnavailable, VideoUnreadable
@@ -22,7 +23,7 @@ class Examples:
 
     def routes(self) -> list[BaseRoute]:
         """To be put into the app."""
-        return [Route("/examples/{grade:int}.mp4", self.clip)]
+        return [Route("/examples/{grade}.mp4", self.clip)]
 
     async def clip(self, request: Request) -> Response:
         """The clip of one grade's example, whole or by Range; cut now if it is not there yet.
@@ -31,11 +32,10 @@ class Examples:
         its words do not belong to.
         """
         wanted = request.query_params.get("v")
-        try:
-            version = None if wanted is None else int(wanted)
-        except ValueError:
+        version, grade = small_number(wanted or ""), small_number(request.path_params["grade"])
+        if grade is None or (wanted is not None and version is None):
             return refused(404, "this is not the number of an example")
-        person, grade = person_of(request), request.path_params["grade"]
+        person = person_of(request)
         try:
             job = await cut_clip(self._clips, lambda: api.example_clip(self._project(), person, grade, version))
         except StoreUnavailable:

@@ -28,6 +28,7 @@ from annotate_app.server.moment_routes import Moments
 from annotate_app.server.practice_routes import PracticeRoutes
 from annotate_app.server.rewriting_routes import Rewriting
 from annotate_app.server.sending import Sent, sent_by
+from annotate_app.server.turns import MOST_EVENTS, Turns
 from annotate_app.server.uploads import Uploads
 from annotate_app.session.guard import person_of
 from annotate_app.session.routes import Sessions
@@ -51,8 +52,8 @@ _LOG = logging.getLogger(__name__)
 class _Exchange(Sent):
     """Body of POST /desk/exchange."""
 
-    grades: list[GradeEvent] = msgspec.field(default_factory=list)
-    skips: list[SkipEvent] = msgspec.field(default_factory=list)
+    grades: Annotated[list[GradeEvent], msgspec.Meta(max_length=MOST_EVENTS)] = msgspec.field(default_factory=list)
+    skips: Annotated[list[SkipEvent], msgspec.Meta(max_length=MOST_EVENTS)] = msgspec.field(default_factory=list)
     shown: PairKey | None = None
     window: Annotated[str, msgspec.Meta(max_length=64)] = ""
     takes: bool = False
@@ -95,6 +96,7 @@ class Desks:
         self._project = project
         self._clips = clips
         self._clock = clock
+        self._turns = Turns()
         self._background: set[asyncio.Task[None]] = set()
 
     def routes(self) -> list[BaseRoute]:
@@ -115,18 +117,19 @@ class Desks:
         sent = await sent_by(request, _Exchange)
         if isinstance(sent, Response):
             return sent
-        person = person_of(request)
-        receipts, desk = await run_in_threadpool(
-            api.exchange,
-            self._project(),
-            person,
-            sent.grades,
-            sent.skips,
-            now=self._clock(),
-            shown=sent.shown,
-            window=sent.window,
-            takes=sent.takes,
-        )
+        person, now = person_of(request), self._clock()
+        async with self._turns.of(person.annotator_id, len(sent.grades) + len(sent.skips), now=now):
+            receipts, desk = await run_in_threadpool(
+                api.exchange,
+                self._project(),
+                person,
+                sent.grades,
+                sent.skips,
+                now=now,
+                shown=sent.shown,
+                window=sent.window,
+                takes=sent.takes,
+            )
         return self._answer(person, receipts, desk)
 
     async def shown(self, request: Request) -> Response:

@@ -18,6 +18,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from annotate_app.server.clips import refused
+from annotate_app.session.bodies import chunks as sent_chunks
 from annotate_app.session.guard import is_own_page, person_of
 from backend import api
 from backend.ground.arriving import own_folder
@@ -115,7 +116,7 @@ class Uploads:
         with ExitStack() as stack:
             part = await run_in_threadpool(_part, target, stack)
             received, chunks = 0, bytearray()
-            async for chunk in request.stream():
+            async for chunk in sent_chunks(request):
                 received += len(chunk)
                 chunks += chunk
                 if received > kind.most_bytes:

@@ -2,12 +2,14 @@
 
 Wraps the whole ASGI app. Who passes is written into the request's scope, where the routes find it. Also adds
 the security headers to every answer, and answers what the api refuses: with 403 what this person may not do, with
-503 and the reason when the database cannot be used, with 507 when there is no room for a clip.
+429 what is too much at once, with 503 and the reason when the database cannot be used, with 507 when there is no room
+for a clip.
 """
 
 import secrets
 import time
 from collections.abc import Callable, Iterable
+from functools import partial
 from http.cookies import SimpleCookie
 from urllib.parse import quote
 
@@ -17,9 +19,13 @@ from starlette.requests import HTTPConnection
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from annotate_app.session import downloads
 from annotate_app.session.addresses import PAGE_PATHS, SIGN_IN_PATH
 from annotate_app.session.auth import CSRF_COOKIE, SESSION_COOKIE
+from annotate_app.session.bodies import TooMuch
 from annotate_app.session.notice import not_found_page, unavailable_page
+from annotate_app.session.patience import Patience
+from annotate_app.session.policy import of_pages
 from backend import api
 from backend.campaign.nouns import Person
 from backend.ground.errors import NoRoom, NotAllowed, StorageUnavailable, StoreUnavailable
@@ -62,7 +68,9 @@ _HEADERS = {
     "Referrer-Policy": "same-origin",
     "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
 }
-_FRAMES = "frame-ancestors 'none'; base-uri 'self'; object-src 'none'"
+_SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+# Streamlit's own figures, and its way for programs to work a page: neither is of this app.
+_CLOSED_PREFIXES = ("/_stcore/metrics", "/_stcore/agent/")
 
 
 def person_of(connection: HTTPConnection) -> Person:
@@ -101,6 +109,7 @@ class Guard:
     def __init__(self, app: ASGIApp, project: Callable[[], api.Project]) -> None:
         self._app = app
         self._project = project
+        self._patience = Patience()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Lets a request through, or answers it here."""
@@ -113,7 +122,7 @@ class Guard:
         connection = HTTPConnection(scope)
         path = scope["path"]
         is_open = path in _OPEN_PATHS or path.startswith(_OPEN_PREFIXES)
-        send = _with_headers(send, new_csrf=self._missing_csrf(connection, is_open))
+        send = self._with_headers(send, new_csrf=self._missing_csrf(connection, is_open))
         try:
             if not is_open:
                 person = await self._person(connection)
@@ -123,12 +132,26 @@ class Guard:
                 if person is None:
                     await self._refusal(connection)(scope, receive, send)
                     return
+                send = self._held_back(send, person)
+                if scope["method"] not in _SAFE_METHODS and not is_own_page(connection.headers):
+                    raise NotAllowed("This request did not come from a page of this server.")
+                as_lead = partial(run_in_threadpool, api.lead_of, self._project(), person)
                 if path.startswith(_UPLOADS):
-                    await run_in_threadpool(api.lead_of, self._project(), person)
+                    await as_lead()
                 scope[_SCOPE_KEY] = person
+                if path.startswith(downloads.PREFIX):
+                    await downloads.answer(self._app, person, as_lead, scope, receive, send)
+                    return
+                if scope["method"] == "POST":
+                    with self._patience.under_way(person.annotator_id):
+                        await self._app(scope, receive, send)
+                    return
             await self._app(scope, receive, send)
         except NotAllowed as refusal:
             await JSONResponse({"message": str(refusal)}, 403)(scope, receive, send)
+        except TooMuch as refusal:
+            wait = {"Retry-After": str(refusal.wait_s)}
+            await JSONResponse({"message": str(refusal)}, 429, wait)(scope, receive, send)
         except NoRoom:
             await JSONResponse({"message": _NO_ROOM}, 507)(scope, receive, send)
         except StorageUnavailable:
@@ -144,9 +167,11 @@ class Guard:
             await receive()
             await send({"type": "websocket.close", "code": 1013, "reason": "the database cannot be used just now"})
             return
-        if person is None:
+        other_site = not is_own_page(Headers(scope=scope))
+        if person is None or other_site:
+            why = "another site" if other_site else "signed out"
             await receive()
-            await send({"type": "websocket.close", "code": 1008, "reason": "signed out"})
+            await send({"type": "websocket.close", "code": 1008, "reason": why})
             return
         await self._app(scope, receive, send)
 
@@ -155,6 +180,27 @@ class Guard:
         if not token:
             return None
         return await run_in_threadpool(api.person_for, self._project(), token, now=time.time())
+
+    def _with_headers(self, send: Send, new_csrf: Iterable[bytes]) -> Send:
+        async def sender(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in _HEADERS.items():
+                    headers.setdefault(name, value)
+                headers.setdefault("Content-Security-Policy", of_pages(self._project().clips.signed_s > 0))
+                for cookie in new_csrf:
+                    headers.append("set-cookie", cookie.decode("latin-1"))
+            await send(message)
+
+        return sender
+
+    def _held_back(self, send: Send, person: Person) -> Send:
+        async def sender(message: Message) -> None:
+            if message["type"] == "http.response.start" and 400 <= message["status"] < 500:
+                await self._patience.refused(person.annotator_id)
+            await send(message)
+
+        return sender
 
     @staticmethod
     def _refusal(connection: HTTPConnection) -> Response:
@@ -180,6 +226,8 @@ class Guard:
 
 def _leads_somewhere(path: str) -> bool:
     """Whether an address is a page's or a route's. Streamlit answers any other with its front page, and says 200."""
+    if path.startswith(_CLOSED_PREFIXES):
+        return False
     return path == "/" or path.rstrip("/") in PAGE_PATHS or path.startswith(_MACHINE_PREFIXES)
 
 
@@ -188,17 +236,3 @@ def _unavailable(path: str, message: str) -> Response:
     if path.startswith(_MACHINE_PREFIXES):
         return JSONResponse({"message": message}, 503, {"Retry-After": "5", "Cache-Control": "no-store"})
     return unavailable_page(message)
-
-
-def _with_headers(send: Send, new_csrf: Iterable[bytes]) -> Send:
-    async def sender(message: Message) -> None:
-        if message["type"] == "http.response.start":
-            headers = MutableHeaders(scope=message)
-            for name, value in _HEADERS.items():
-                headers.setdefault(name, value)
-            headers.setdefault("Content-Security-Policy", _FRAMES)
-            for cookie in new_csrf:
-                headers.append("set-cookie", cookie.decode("latin-1"))
-        await send(message)
-
-    return sender

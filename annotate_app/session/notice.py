@@ -42,6 +42,16 @@ def not_found_page(path: str, person: Person | None) -> Response:
     return plain_page("No such page", content, 404)
 
 
+def gone_page(person: Person) -> Response:
+    """A file of a download button is no longer there; the button leads to the person's first page."""
+    content = (
+        '<form method="get" action="/"><p class="about">This file was made for a page that has been closed or drawn '
+        "anew since. Open that page again, and take the file from there.</p>"
+        f'<button type="submit">{way_back(person)}</button></form>'
+    )
+    return plain_page("No longer there", content, 404)
+
+
 def way_back(person: Person) -> str:
     """What leads to somebody's first page."""
     return "Back to grading" if person.role is Role.ANNOTATOR else "Back to the project"

@@ -7,6 +7,7 @@ import hmac
 import re
 import time
 from collections.abc import Callable
+from ipaddress import IPv6Address, ip_address, ip_network
 from pathlib import Path
 
 import anyio
@@ -69,7 +70,7 @@ class Sessions:
         name, next_path = fields.get("name", "").strip(), _safe_path(fields.get("next"))
         if not _is_ours(request, fields):
             return sign_in_page(request, name=name, next_path=next_path, error=STALE, status=403)
-        address = request.client.host if request.client else ""
+        address = _address(request)
         try:
             wait_s = await self._begin(name, address)
         except StoreUnavailable as error:
@@ -141,7 +142,7 @@ class Sessions:
         problem, status = _problem(request, fields)
         if problem:
             return account_page(request, person, error=problem, status=status)
-        address = request.client.host if request.client else ""
+        address = _address(request)
         try:
             wait_s = await self._begin(person.name, address)
         except StoreUnavailable as error:
@@ -206,6 +207,21 @@ class Sessions:
         # A limiter belongs to the event loop it is first used in, so it is not made at import.
         self._hashing = self._hashing or anyio.CapacityLimiter(2)
         return await anyio.to_thread.run_sync(check, limiter=self._hashing)
+
+
+def _address(request: Request) -> str:
+    """Whose attempts are counted together: an address, or the network that one line has of version 6.
+
+    Behind a proxy it is what the proxy says, if the server believes it (see docs/operations.md).
+    """
+    host = request.client.host if request.client else ""
+    try:
+        found = ip_address(host)
+    except ValueError:
+        return host
+    if isinstance(found, IPv6Address) and found.ipv4_mapped is None:
+        return str(ip_network(f"{found.compressed.partition('%')[0]}/64", strict=False))
+    return host
 
 
 def _signed_in(request: Request, token: str, path: str) -> Response:

@@ -87,6 +87,7 @@ from backend.ground.errors import (
     VideoUnreadable,
 )
 from backend.ground.ids import AnnotatorId, PairId, PairKey, QueryId
+from backend.media.jobs import ClipCache
 from backend.store import upkeep
 from backend.store.upkeep import Backup
 from support import new_campaign
@@ -145,6 +146,7 @@ class Project:
 
     folder: Path
     name: str = "Sitcom moments"
+    clips: ClipCache = field(default_factory=lambda: ClipCache(Path("clips")))
     people: dict[str, Person] = field(default_factory=dict)
     sessions: dict[str, str] = field(default_factory=dict)
     attempts: defaultdict[str, list[float]] = field(default_factory=lambda: defaultdict(list))

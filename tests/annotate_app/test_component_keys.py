@@ -1,15 +1,28 @@
-"""Components of ours take any key of a pair and any name of a run: Streamlit refuses two low lines in a row."""
+"""Components of ours have keys of ours: whatever a run, a query or a pair is called, Streamlit refuses none of them."""
 
+from hypothesis import given
+from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
+from annotate_app.plain import component_key
 
-def test_a_pair_whose_key_has_two_low_lines_in_a_row_is_shown() -> None:
+
+@given(st.text(alphabet=st.characters(codec=None)), st.text())
+def test_a_key_has_signs_of_ours_and_tells_texts_apart(one: str, other: str) -> None:
+    key = component_key(one)
+    assert key.removeprefix("own-").isalnum()
+    assert key.isascii()
+    assert (key == component_key(other)) == (one == other)
+
+
+def test_pairs_and_runs_of_any_name_are_shown() -> None:
     def script() -> None:
         from annotate_app.widgets.case_view import case_view
         from annotate_app.widgets.review_clip import clip_at
 
-        clip_at("/clips/a__b.mp4", "Clip", "clip-a__b___c")
-        case_view({}, key="case-1-0.5-run__1")
+        for odd in ("a__b", "a_", "__", "$$ID-x", "<b>&", "a\nb", " ", "ä \u202e", "x" * 5000, "../..", "\ud800"):
+            clip_at("/clips/a__b.mp4", "Clip", f"clip-{odd}")
+            case_view({}, key=f"case-1-0.5-{odd}")
 
     app = AppTest.from_function(script, default_timeout=30).run()
     assert not app.exception

@@ -94,7 +94,7 @@ def sign_in(client: TestClient, name: str, password: str, **more: str) -> Any:
         ("/media/abc", 401),
         ("/lead/waiting", 401),
         ("/_stcore/bidi-components/x", 401),
-        ("/_stcore/agent/openapi.json", 401),
+        ("/_stcore/agent/openapi.json", 404),
         ("/static/js/main.js", 200),
         ("/_stcore/health", 200),
         ("/favicon.png", 200),

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from urllib.parse import urljoin
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, ViewportSize, expect, sync_playwright
 
 from app_server import AppServer, Nursery, sign_in_unseen
 from backend import api
@@ -130,11 +130,18 @@ def contexts(browser: Browser) -> Contexts:
 def enter(contexts: Contexts, server: AppServer) -> Iterator[Callable[..., Page]]:
     """Open a page as somebody who has signed in, as on a computer of their own; `server` is that of the file of tests.
 
+    No page does what its Content-Security-Policy refuses.
+
     `watch` gets the page before anything is on it; such a page, and one that is changed for good (`own`), ends with the
     test.
     """
     taken: list[tuple[dict[str, Any], Page, str]] = []
     ours: list[BrowserContext] = []
+    refused: list[str] = []
+
+    def note(message: ConsoleMessage) -> None:
+        if "Content Security Policy" in message.text:
+            refused.append(message.text)
 
     def entered(
         name: str,
@@ -154,6 +161,7 @@ def enter(contexts: Contexts, server: AppServer) -> Iterator[Callable[..., Page]
         else:
             page = contexts.take(options)
             taken.append((options, page, urljoin(url, "/")))
+        page.on("console", note)
         page.set_viewport_size(viewport)
         page.emulate_media(color_scheme=color_scheme)
         if watch:
@@ -167,7 +175,9 @@ def enter(contexts: Contexts, server: AppServer) -> Iterator[Callable[..., Page]
     for context in ours:
         context.close()
     for one in taken:
+        one[1].remove_listener("console", note)
         contexts.hand_back(*one)
+    assert refused == [], "a page needs what its policy does not allow"
 
 
 @pytest.fixture(scope="package")

@@ -1,5 +1,6 @@
 """What a person's hands do at the desk; each waits for what it needs, so that a slow machine changes nothing."""
 
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,6 +14,14 @@ STANDBY_IS_WHOLE = """(video) => video.readyState === 4 && video.buffered.length
 def player(page: Page) -> Locator:
     """The player's root, which tells its state."""
     return page.get_by_test_id("player")
+
+
+def until(page: Page, condition: str, arg: object = None, *, within_s: float = 30.0) -> None:
+    """Wait for a condition in JavaScript: the pages' policy does not let Playwright wait in the page itself."""
+    deadline = time.monotonic() + within_s
+    while not page.evaluate(condition, arg):
+        assert time.monotonic() < deadline, condition
+        page.wait_for_timeout(20)
 
 
 def pair_on_show(page: Page) -> str:
@@ -37,7 +46,7 @@ def saved(page: Page) -> None:
 def next_clip_is_here(page: Page) -> None:
     """The clip after the one on show lies in the browser as a whole: it would play without a server."""
     saved(page)
-    page.wait_for_function(STANDBY_IS_WHOLE, arg=page.locator("video[data-active='false']").element_handle())
+    until(page, STANDBY_IS_WHOLE, page.locator("video[data-active='false']").element_handle())
 
 
 def page_is_done(page: Page) -> None:

@@ -27,6 +27,7 @@ from backend import api
 from backend.campaign.demo import building as demo
 from backend.campaign.nouns import Role
 from bench.tables import table
+from hands import until
 from support import have_read
 
 pytestmark = [pytest.mark.bench, pytest.mark.browser]
@@ -150,7 +151,7 @@ def grade_clips(page: Page, clips: int, think_s: float) -> list[dict[str, Any]]:
         expect(gradable).to_be_visible(timeout=60_000)
         page.wait_for_timeout(1000 * chance.expovariate(1 / think_s))
         page.keyboard.press(str(number % 5))
-        page.wait_for_function("(count) => window.took.length === count", arg=number + 1, timeout=60_000)
+        until(page, "(count) => window.took.length === count", number + 1, within_s=60)
     took: list[dict[str, Any]] = page.evaluate("window.took")
     assert len({entry["pair"] for entry in took}) == len(took)
     return took[WARM_UP:]

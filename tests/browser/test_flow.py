@@ -17,7 +17,7 @@ from axe import passes_axe
 from backend import api
 from backend.campaign.nouns import Role
 from commands import reelrank
-from hands import next_clip_is_here, pair_on_show, press, saved
+from hands import next_clip_is_here, pair_on_show, press, saved, until
 from support import have_read, small_clips
 
 pytestmark = pytest.mark.browser
@@ -88,10 +88,11 @@ def test_from_the_first_grade_to_a_score(enter: Enter, server: AppServer, tmp_pa
     # The clip really plays, and loops.
     clip = ana.locator('video[data-active="true"]')
     expect(clip).to_be_visible()
-    ana.wait_for_function(
+    until(
+        ana,
         "() => { const v = [...document.querySelectorAll('*')].map(e => e.shadowRoot).filter(Boolean)"
         ".flatMap(r => [...r.querySelectorAll('video[data-active=\"true\"]')])[0]"
-        " ?? document.querySelector('video[data-active=\"true\"]'); return v && v.loop && v.currentTime > 0.2 }"
+        " ?? document.querySelector('video[data-active=\"true\"]'); return v && v.loop && v.currentTime > 0.2 }",
     )
 
     given = {press(ana, 4): 4}

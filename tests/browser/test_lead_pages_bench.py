@@ -19,6 +19,7 @@ from backend import api
 from backend.campaign.nouns import Role
 from bench import campaign
 from bench.tables import table
+from hands import until
 from support import NOW
 
 pytestmark = [pytest.mark.bench, pytest.mark.browser]
@@ -81,7 +82,7 @@ def _a_query(page: Page) -> float:
 
     def opened() -> None:
         page.locator(".rr-list tbody tr").nth(3).click()
-        page.wait_for_function(HERE, arg=["Queries", ".rr-candidates article"])
+        until(page, HERE, ["Queries", ".rr-candidates article"])
 
     return _timed(opened)
 
@@ -92,8 +93,8 @@ def _next_queries(page: Page) -> list[float]:
     def pressed() -> None:
         before = page.locator("h3").first.inner_text()
         page.keyboard.press("n")
-        page.wait_for_function("(before) => document.querySelector('h3')?.innerText !== before", arg=before)
-        page.wait_for_function(HERE, arg=["Queries", ".rr-candidates article"])
+        until(page, "(before) => document.querySelector('h3')?.innerText !== before", before)
+        until(page, HERE, ["Queries", ".rr-candidates article"])
 
     return [_timed(pressed) for _ in range(OPENINGS)]
 
@@ -104,7 +105,7 @@ def _click(page: Page, title: str) -> None:
 
 
 def _wait(page: Page, title: str) -> None:
-    page.wait_for_function(HERE, arg=[title, PARTS.get(title, ANYTHING)])
+    until(page, HERE, [title, PARTS.get(title, ANYTHING)])
 
 
 def _timed(work: Callable[[], None]) -> float:

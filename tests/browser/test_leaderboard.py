@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Locator, Page, ViewportSize, expect
 from app_server import AppServer
 from axe import no_serious_finding
 from backend import api
-from hands import page_is_done, upload
+from hands import page_is_done, until, upload
 
 pytestmark = pytest.mark.browser
 LEAD, ANNOTATORS, _ = api.demo_people()
@@ -99,7 +99,7 @@ def table_cells(page: Page) -> list[str]:
 def stays_within(page: Page) -> None:
     """Tables and charts take up another width of the window by and by."""
     main = page.get_by_test_id("stMain").element_handle()
-    page.wait_for_function("(main) => main.scrollWidth <= main.clientWidth", arg=main)
+    until(page, "(main) => main.scrollWidth <= main.clientWidth", main)
 
 
 def is_faded(card: Locator) -> bool:
@@ -109,7 +109,7 @@ def is_faded(card: Locator) -> bool:
 def is_drawn_in(page: Page, scheme: str) -> None:
     """Streamlit has drawn the page in the colours that were asked for."""
     lightness = "getComputedStyle(document.querySelector('[data-testid=stApp]')).backgroundColor.match(/\\d+/)[0]"
-    page.wait_for_function(f"({lightness} > 127) === {json.dumps(scheme == 'light')}")
+    until(page, f"({lightness} > 127) === {json.dumps(scheme == 'light')}")
     page_is_done(page)
 
 

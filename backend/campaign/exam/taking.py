@@ -227,7 +227,7 @@ def record_answer(store: Store, person: Annotator | Lead, event: GradeEvent, *, 
             event.grade,
             again=again,
             at=now,
-            active_ms=max(0, event.active_ms),
+            active_ms=grading.counted(event.active_ms),
             event_key=event.key,
         )
         note = None if event.note is None else grading.tidy(event.note)

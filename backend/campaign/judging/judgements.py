@@ -89,7 +89,7 @@ def accept(
         earlier = judgements.own(db, pair.pair_id, me) if seat.judged else None
         if earlier is not None and (why := locked(store, person, pair, earlier, now=now)):
             raise PairLocked(why)
-        elapsed_ms = None if event.elapsed_ms is None else max(0, event.elapsed_ms)
+        elapsed_ms = None if event.elapsed_ms is None else counted(event.elapsed_ms)
         # Nobody works longer at a clip than it was on screen, whatever the page of an older player counted.
         active_ms = event.active_ms if elapsed_ms is None else min(event.active_ms, elapsed_ms)
         note = None if event.note is None else tidy(event.note)
@@ -102,9 +102,9 @@ def accept(
             event.grade,
             revision=earlier.revision + 1 if earlier else 1,
             at=now,
-            active_ms=max(0, active_ms),
+            active_ms=counted(active_ms),
             elapsed_ms=elapsed_ms,
-            contexts=max(0, event.contexts),
+            contexts=counted(event.contexts),
             event_key=event.key,
             simulated=simulated,
             note=note,
@@ -123,6 +123,15 @@ def tidy(note: str) -> str:
     """
     words = " ".join(note.split())
     return "".join(sign for sign in words if category(sign) != "Cc")[:LONGEST_NOTE].strip()
+
+
+def counted(number: int) -> int:
+    """What a browser counted, as it is kept: nothing negative, and nothing so large that sums of it overflow.
+
+    >>> counted(4_100), counted(-1), counted(2**52)
+    (4100, 0, 2147483647)
+    """
+    return min(max(0, number), 2**31 - 1)
 
 
 def locked(store: Store, person: Annotator, pair: PairRow, earlier: Standing, *, now: float) -> str | None:

@@ -6,6 +6,7 @@ from typing import Any
 
 from backend.campaign.describing.model import DescribeEvent, DescriptionAct, DescriptionStatus
 from backend.campaign.describing.rows.choices import CHOSEN_VIDEO
+from backend.campaign.judging.judgements import counted
 from backend.ground.ids import AnnotatorId, MomentId, VideoId
 from backend.store.engine import Database
 
@@ -167,7 +168,7 @@ def write(db: Database, event: DescribeEvent, sentence: str, video_id: VideoId, 
         "active_ms, event_key) VALUES (?, 'written', ?, ?, ?, ?, ?, ?, ?, ?)",
         [
             *(row[0], me, at, event.start_s, event.end_s, sentence),
-            *(None if event.elapsed_ms is None else max(0, event.elapsed_ms), max(0, event.active_ms), event.key),
+            *(None if event.elapsed_ms is None else counted(event.elapsed_ms), counted(event.active_ms), event.key),
         ],
     )
     return int(row[0])
