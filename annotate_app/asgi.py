@@ -16,6 +16,7 @@ from starlette.middleware import Middleware
 
 from annotate_app.server import long_work
 from annotate_app.server.clip_worker import ClipWorker
+from annotate_app.server.health import Health
 from annotate_app.server.routes import own_routes
 from annotate_app.server.sockets import answer_at_once
 from annotate_app.session import auth, oidc
@@ -54,7 +55,7 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
 
 app = st.App(
     Path(__file__).with_name("main.py"),
-    routes=own_routes(auth.project, clips, told, videos),
+    routes=[*own_routes(auth.project, clips, told, videos), *Health(auth.project).routes()],
     middleware=[Middleware(Guard, project=auth.project)],
     lifespan=lifespan,
 )
