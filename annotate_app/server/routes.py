@@ -19,6 +19,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from annotate_app.server import metrics
 from annotate_app.server.clip_worker import ClipWorker
 from annotate_app.server.clips import clip_response, cut_clip, look, not_shown, refused
 from annotate_app.server.describe_routes import DescribeRoutes
@@ -115,7 +116,7 @@ class Desks:
         sent = await sent_by(request, _Exchange)
         if isinstance(sent, Response):
             return sent
-        person = person_of(request)
+        person, began = person_of(request), time.perf_counter()
         receipts, desk = await run_in_threadpool(
             api.exchange,
             self._project(),
@@ -127,6 +128,7 @@ class Desks:
             window=sent.window,
             takes=sent.takes,
         )
+        metrics.exchanged(time.perf_counter() - began, sent.grades, receipts)
         return self._answer(person, receipts, desk)
 
     async def shown(self, request: Request) -> Response:
