@@ -10,16 +10,17 @@ import os
 import signal
 import threading
 from collections.abc import Callable
+from functools import partial
 from types import FrameType
 from typing import Any
 
 from backend.ground import parallel
 
 _LOG = logging.getLogger(__name__)
-GRACE_S = 5.0
-"""For requests under way. systemd kills after 90 s, a container engine after 10."""
+GRACE_S = 5
+"""Seconds for requests under way. systemd kills after 90 s, a container engine after 10."""
 LAST_S = 8.0
-"""After the signal the process is gone by then, whatever a thread waits for: a transaction cut off leaves nothing."""
+"""Seconds after the signal the process is gone, whatever a thread waits for: a transaction cut off leaves nothing."""
 SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
@@ -30,34 +31,25 @@ def leave(_number: int, _frame: FrameType | None) -> None:
 
 def leave_in_time() -> None:
     """Called when the server has begun, in its main thread: from now on a signal is answered within `LAST_S`."""
+    if threading.current_thread() is not threading.main_thread():
+        return
     for number in SIGNALS:
         its_own = signal.getsignal(number)
-        if threading.current_thread() is threading.main_thread() and callable(its_own):
-            signal.signal(number, _Answer(its_own))
+        uvicorn: Any = getattr(its_own, "__self__", None)  # Streamlit makes it, and passes no such setting on
+        if callable(its_own) and hasattr(uvicorn, "config"):
+            uvicorn.config.timeout_graceful_shutdown = GRACE_S
+            signal.signal(number, partial(_answer, its_own))
 
 
-class _Answer:
-    """Of a signal: what the server does itself, and a clock."""
-
-    def __init__(self, its_own: Callable[[int, FrameType | None], Any]) -> None:
-        self._its_own = its_own
-
-    def __call__(self, number: int, frame: FrameType | None) -> None:
-        self._its_own(number, frame)
-        _after(GRACE_S, self._wait_no_longer)
-        _after(LAST_S, _leave_now)
-
-    def _wait_no_longer(self) -> None:
-        _LOG.warning("requests were still under way %.0f s after the server was asked to stop", GRACE_S)
-        self._its_own(signal.SIGINT, None)  # the second one is uvicorn's sign to wait for nobody
-
-
-def _after(seconds: float, act: Callable[[], None]) -> None:
-    timer = threading.Timer(seconds, act)
-    timer.daemon = True
-    timer.start()
+def _answer(its_own: Callable[[int, FrameType | None], Any], number: int, frame: FrameType | None) -> None:
+    """What the server does itself, and a clock."""
+    its_own(number, frame)
+    clock = threading.Timer(LAST_S, _leave_now)
+    clock.daemon = True
+    clock.start()
 
 
 def _leave_now() -> None:
+    _LOG.warning("the server did not end by itself within %.0f s", LAST_S)
     parallel.end_all(patience_s=0)
     os._exit(0)
