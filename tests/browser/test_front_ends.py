@@ -22,7 +22,7 @@ from postgres import ENGINES, Cluster
 from support import free_port
 from visitor import PASSWORD, Visitor
 
-GUIDE = Path(__file__).parents[2] / "docs" / "operations.md"
+PROXY = Path(__file__).parents[2] / "deploy" / "nginx.conf"
 
 
 @pytest.fixture(scope="module", params=ENGINES)
@@ -134,16 +134,16 @@ def test_two_servers_killed_lose_nothing(servers: tuple[AppServer, AppServer], o
 
 @pytest.fixture
 def proxy(servers: tuple[AppServer, AppServer], tmp_path: Path) -> Iterator[str]:
-    """nginx with the example of docs/operations.md: other ports, no certificate, and the answer names who gave it."""
+    """nginx as it is deployed, but for other ports, no certificate, and an answer that names who gave it."""
     program = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
     if program is None:
         pytest.skip("no nginx on the PATH")
-    (example,) = re.findall(r"```nginx\n(.*?)```", GUIDE.read_text(encoding="utf-8"), re.DOTALL)
+    example = PROXY.read_text(encoding="utf-8")
     port = free_port()
     for was, now in (
         ("listen 443 ssl;", f"listen 127.0.0.1:{port}; add_header X-Upstream $upstream_addr always;"),
         ("127.0.0.1:8501", servers[0].url.removeprefix("http://")),
-        ("127.0.0.1:8502", servers[1].url.removeprefix("http://")),
+        ("# server 127.0.0.1:8502;", f"server {servers[1].url.removeprefix('http://')};"),
     ):
         assert example.count(was) == 1, was
         example = example.replace(was, now)
@@ -171,7 +171,7 @@ def proxy(servers: tuple[AppServer, AppServer], tmp_path: Path) -> Iterator[str]
         nginx.wait()
 
 
-def test_the_documented_proxy_keeps_a_browser_at_one_front_end_while_that_lives(
+def test_the_deployed_proxy_keeps_a_browser_at_one_front_end_while_that_lives(
     servers: tuple[AppServer, AppServer], project: api.Project, proxy: str
 ) -> None:
     visitors = [Visitor() for _ in range(8)]
