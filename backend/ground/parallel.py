@@ -232,6 +232,11 @@ def end_all(patience_s: float = 2 * UNWIND_S) -> None:
         worker.join(max(0.0, until - time.monotonic()))
 
 
+def is_ending() -> bool:
+    """Whether `end_all` was called: work that fails now was broken off."""
+    return _life_line()[1].closed
+
+
 @cache
 def _life_line() -> "tuple[Connection, Connection]":
     """A pipe into which nobody writes: this end of it closes when this process ends, however it ends."""
