@@ -1,11 +1,12 @@
 """The whole app for a server: Streamlit's pages, our routes, the guard in front, the clip worker beside.
 
-Start it with `streamlit run annotate_app/asgi.py` and the project's folder in `REELRANK_PROJECT` (which is
-what `reelrank serve DIR` does). Streamlit finds `app` by reading this file, and `.streamlit/config.toml` beside
+Start it with `python -m annotate_app` and the project's folder in `REELRANK_PROJECT` (which is what
+`reelrank serve DIR` does). Streamlit finds `app` by reading this file, and `.streamlit/config.toml` beside
 it, whatever the working directory is.
 """
 
 import gc
+import os
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -14,15 +15,18 @@ from pathlib import Path
 import streamlit as st
 from starlette.middleware import Middleware
 
-from annotate_app.server import long_work
+from annotate_app.server import long_work, metrics, stopping
 from annotate_app.server.clip_worker import ClipWorker
+from annotate_app.server.health import Health
 from annotate_app.server.routes import own_routes
 from annotate_app.server.sockets import answer_at_once
 from annotate_app.session import auth, downloads, oidc
 from annotate_app.session.guard import Guard
 from annotate_app.widgets.menu_counts import MORE, told
 from backend import api
+from backend.ground import parallel
 from backend.ground.errors import ReelRankError
+from backend.ground.metrics import METRICS_VARIABLE
 
 try:
     auth.project()
@@ -41,8 +45,10 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
     """Runs around the life of the server."""
     oidc.warn_if_incomplete()
     downloads.tell_without_traceback()
+    metrics.begin(os.environ.get(METRICS_VARIABLE, ""), {"clips": clips, "videos": videos})
     clips.start()
     answer_at_once()
+    stopping.leave_in_time()
     # What is loaded by now stays: every later collection need not look at it again.
     gc.collect()
     gc.freeze()
@@ -51,11 +57,13 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
     finally:
         clips.stop()
         videos.stop()
+        parallel.end_all()
+        auth.project().store.close()
 
 
 app = st.App(
     Path(__file__).with_name("main.py"),
-    routes=own_routes(auth.project, clips, told, videos),
+    routes=[*own_routes(auth.project, clips, told, videos), *Health(auth.project).routes()],
     middleware=[Middleware(Guard, project=auth.project)],
     lifespan=lifespan,
 )

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from backend.ground.arriving import new_files
 from backend.ground.errors import InputError, Problem
 from backend.ground.where import HERE, Where
 
@@ -96,3 +97,11 @@ class Brightness:
     def frames(self, sha256: str, per_s: float, pictures: Callable[[], Iterable[np.ndarray]], folder: Path) -> None:
         np.save(folder / f"{sha256}.npy", np.array([picture.mean() for picture in pictures()]))
         (folder / f"by-{os.getpid()}").touch()
+
+
+def fill(folder: Path) -> None:
+    """Something that is arriving, and never does."""
+    with new_files(folder / "out") as own:
+        (own / "part").write_text("half of it")
+        (folder / "begun").touch()
+        time.sleep(60)

@@ -66,6 +66,11 @@ class ClipWorker(Generic[J]):
             self._pool.shutdown(wait=False)
             self._pool = None
 
+    @property
+    def queued(self) -> tuple[int, int]:
+        """How many clips wait that somebody waits for, and how many others; those being cut do not count."""
+        return len(self._urgent), len(self._later)
+
     def ask(self, job: J, *, urgent: bool) -> asyncio.Future[Path]:
         """A future of the finished clip, shared by everybody who asks for it; do not cancel it.
 

@@ -1,11 +1,13 @@
 """A clip for whoever may see it: found, cut if it is not there yet, and sent whole or by Range."""
 
 import asyncio
+import time
 from collections.abc import Callable, Mapping
 
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import FileResponse, JSONResponse, Response
 
+from annotate_app.server import metrics
 from annotate_app.server.clip_worker import ClipWorker
 from backend import api
 from backend.campaign.nouns import Person
@@ -25,7 +27,12 @@ async def cut_clip(
     """
     job, is_there = await run_in_threadpool(look, find)
     if not is_there:
-        await asyncio.shield(clips.ask(job, urgent=urgent))
+        began = time.perf_counter()
+        try:
+            await asyncio.shield(clips.ask(job, urgent=urgent))
+        finally:
+            if urgent:
+                metrics.waited(time.perf_counter() - began)
     return job
 
 

@@ -129,6 +129,9 @@ class _Telling:
 def _over(project: api.Project, key: str, title: str, future: Future[None]) -> None:
     """The process has ended; what it could not tell itself is told for it."""
     if error := future.exception():
+        if parallel.is_ending():
+            _LOG.warning("%s is cut short: the server stops", title)  # as every page finds by itself
+            return
         _LOG.error("%s failed", title, exc_info=error)
         try:
             api.end_work(project, key, WorkState.FAILED, WorkOutcome(), now=time.time())

@@ -19,6 +19,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from annotate_app.server import metrics
 from annotate_app.server.clip_worker import ClipWorker
 from annotate_app.server.clips import clip_response, cut_clip, look, not_shown, refused
 from annotate_app.server.describe_routes import DescribeRoutes
@@ -117,7 +118,7 @@ class Desks:
         sent = await sent_by(request, _Exchange)
         if isinstance(sent, Response):
             return sent
-        person, now = person_of(request), self._clock()
+        person, now, began = person_of(request), self._clock(), time.perf_counter()
         async with self._turns.of(person.annotator_id, len(sent.grades) + len(sent.skips), now=now):
             receipts, desk = await run_in_threadpool(
                 api.exchange,
@@ -130,6 +131,7 @@ class Desks:
                 window=sent.window,
                 takes=sent.takes,
             )
+        metrics.exchanged(time.perf_counter() - began, sent.grades, receipts)
         return self._answer(person, receipts, desk)
 
     async def shown(self, request: Request) -> Response:

@@ -1,6 +1,8 @@
 """The addresses of the pages, told before any page is loaded: the guard knows by them what leads nowhere."""
 
 SIGN_IN_PATH = "/session/sign-in"
+HEALTH_PATH, READY_PATH = "/healthz", "/readyz"
+"""What programs ask that look after a server; see `annotate_app.server.health`."""
 TITLES = (
     "Grade",
     "Describe",

@@ -20,7 +20,7 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from annotate_app.session import downloads
-from annotate_app.session.addresses import PAGE_PATHS, SIGN_IN_PATH
+from annotate_app.session.addresses import HEALTH_PATH, PAGE_PATHS, READY_PATH, SIGN_IN_PATH
 from annotate_app.session.auth import CSRF_COOKIE, SESSION_COOKIE
 from annotate_app.session.bodies import TooMuch
 from annotate_app.session.notice import not_found_page, unavailable_page
@@ -37,6 +37,7 @@ _OPEN_PATHS = frozenset(
         *("/_stcore/health", "/_stcore/host-config", "/favicon.png", "/favicon.ico", "/manifest.json"),
         # Streamlit's way to an identity provider and back; without one in its secrets both lead to the front page.
         *("/auth/login", "/oauth2callback"),
+        *(HEALTH_PATH, READY_PATH),
     }
 )
 # Asked by scripts and by <video>, never typed into an address bar: these get an answer, not a redirect.

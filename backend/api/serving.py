@@ -1,13 +1,24 @@
-"""What the front ends of a project share: attempts to sign in, drafts, long work. Who has the desk: see `exchange`."""
+"""What the front ends of a project share: attempts to sign in, drafts, long work. Who has the desk: see `exchange`.
+
+And whether one of them can serve.
+"""
 
 from collections.abc import Mapping
 
 from backend.campaign.nouns import Person
 from backend.campaign.people import gate
 from backend.campaign.project.folder import Project
-from backend.campaign.serving import attempts, drafts, work
+from backend.campaign.serving import attempts, drafts, readiness, work
 from backend.campaign.serving.model import LongWork, Typed, WorkOutcome, WorkState
 from backend.ground.ids import AnnotatorId
+
+
+def not_ready(project: Project) -> tuple[str, ...]:
+    """What keeps this front end from serving, in single words for strangers; nothing where it can.
+
+    `database`: it cannot be read; `schema`: it is of another version than this code; `clips`: no clip can be kept.
+    """
+    return readiness.lacking(project)
 
 
 def begin_attempt(project: Project, name: str, address: str, *, now: float) -> int:

@@ -12,8 +12,23 @@ import typer
 from backend import api
 from backend.campaign.nouns import Role
 from backend.cli.output import Dir, fail, now, progress_bar, say, seconds
+from backend.ground.logs import LOG_VARIABLE, LogForm
+from backend.ground.metrics import METRICS_VARIABLE, place_of
 
 HostOption = Annotated[str, typer.Option("--host", help="Address to listen on.")]
+LogOption = Annotated[
+    LogForm,
+    typer.Option("--log", envvar=LOG_VARIABLE, help="What the server says: lines for people, or JSON for programs."),
+]
+MetricsOption = Annotated[
+    str,
+    typer.Option(
+        "--metrics",
+        metavar="HOST:PORT",
+        envvar=METRICS_VARIABLE,
+        help="Answer Prometheus at this address of its own; not one that strangers reach.",
+    ),
+]
 PortOption = Annotated[int, typer.Option("--port", help="Port to listen on.", min=1, max=65535)]
 
 
@@ -59,11 +74,19 @@ def demo(
         _serve(project, host, port)
 
 
-def serve(folder: Dir, host: HostOption = "127.0.0.1", port: PortOption = 8501) -> None:
+def serve(
+    folder: Dir,
+    host: HostOption = "127.0.0.1",
+    port: PortOption = 8501,
+    log: LogOption = LogForm.TEXT,
+    metrics: MetricsOption = "",
+) -> None:
     """Serve the project to annotators and leads.
 
     Example: reelrank serve my-project --port 8501
     """
+    if metrics:
+        _require_metrics(metrics)
     project = api.open_project(folder)
     _require_port(host, port)
     if step := api.next_step(project, api.OPERATOR):
@@ -72,17 +95,28 @@ def serve(folder: Dir, host: HostOption = "127.0.0.1", port: PortOption = 8501) 
             say("A lead can do this and all that follows in the browser, on the page Set up.")
         else:
             say(f"All of it can be done in the browser; add a lead first: reelrank users add {folder} NAME --role lead")
-    _serve(project, host, port)
+    _serve(project, host, port, log, metrics)
 
 
-def _require_port(host: str, port: int) -> None:
+def _require_metrics(address: str) -> None:
+    """Refuse an address for Prometheus that is none, or is taken, or that nobody here can answer at."""
+    try:
+        host, port = place_of(address)
+    except ValueError as error:
+        fail(str(error))
+    if importlib.util.find_spec("prometheus_client") is None:
+        fail("--metrics needs the package prometheus-client, which is not here: run `pip install 'reelrank[metrics]'`")
+    _require_port(host, port, "--metrics")
+
+
+def _require_port(host: str, port: int, option: str = "--port") -> None:
     """Refuse an address that cannot be listened on before anything slow begins."""
     with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((host, port))
         except OSError as error:
-            fail(f"cannot listen on {host}:{port} ({error.strerror}): choose another --port")
+            fail(f"cannot listen on {host}:{port} ({error.strerror}): choose another {option}")
 
 
 def _url(host: str, port: int) -> str:
@@ -91,20 +125,20 @@ def _url(host: str, port: int) -> str:
     return f"http://[{name}]:{port}" if ":" in name else f"http://{name}:{port}"
 
 
-def _serve(project: "api.Project", host: str, port: int) -> NoReturn:
-    """Hand this process over to Streamlit, so that signals and kills meet the server itself."""
+def _serve(project: "api.Project", host: str, port: int, log: LogForm = LogForm.TEXT, metrics: str = "") -> NoReturn:
+    """Hand this process over to the front end, so that signals and kills meet the server itself."""
     # The back end does not import its front end; it only knows its name.
-    found = importlib.util.find_spec("annotate_app")
-    if found is None or found.origin is None:
+    if importlib.util.find_spec("annotate_app") is None:
         fail("the package annotate_app is not installed: install reelrank again")
-    app = Path(found.origin).with_name("asgi.py")
     folder = project.folder
     api.note_address(project, _url(host, port))
-    say(f"Serving {folder} on http://{host}:{port}  (stop with Ctrl-C)")
+    if log is LogForm.TEXT:
+        say(f"Serving {folder} on http://{host}:{port}  (stop with Ctrl-C)")
     sys.stdout.flush()
-    environment = {**os.environ, "REELRANK_PROJECT": str(folder.resolve())}
+    own = {"REELRANK_PROJECT": str(folder.resolve()), LOG_VARIABLE: log.value, METRICS_VARIABLE: metrics}
+    environment = {**os.environ, **own}
     secrets = folder.resolve() / ".streamlit" / "secrets.toml"  # single sign-on; see docs/operations.md
     files = ["--secrets.files", str(secrets)] if secrets.is_file() else []
     arguments = [*files, "--server.address", host, "--server.port", str(port), "--server.headless", "true"]
-    command = [sys.executable, "-m", "streamlit", "run", str(app), *arguments]
+    command = [sys.executable, "-m", "annotate_app", *arguments]
     os.execve(sys.executable, command, environment)

@@ -10,6 +10,7 @@ import os
 import re
 import signal
 import threading
+import time
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from contextlib import closing
@@ -29,6 +30,8 @@ Shared = TypeVar("Shared")
 Unit = TypeVar("Unit")
 Result = TypeVar("Result")
 
+UNWIND_S = 1.0
+"""For so long a worker may clear away what it was making, when it has to end."""
 TRIES = 3
 """How often a unit is begun whose process dies, the later times with nothing beside it."""
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
@@ -212,9 +215,31 @@ def _one(unit: object) -> Any:
     return _work(unit)
 
 
+def end_all(patience_s: float = 2 * UNWIND_S) -> None:
+    """End all workers of this process, of whichever pool, and come back when they have ended.
+
+    What they are at is broken off as by Ctrl-C: files that were arriving are cleared away, transactions undone. The
+    futures of it fail. Nothing may be begun afterwards.
+
+    Args:
+        patience_s: seconds after which they are no longer waited for; they end by themselves all the same.
+    """
+    from multiprocessing import active_children
+
+    _life_line()[1].close()
+    until = time.monotonic() + patience_s
+    for worker in active_children():
+        worker.join(max(0.0, until - time.monotonic()))
+
+
+def is_ending() -> bool:
+    """Whether `end_all` was called: work that fails now was broken off."""
+    return _life_line()[1].closed
+
+
 @cache
 def _life_line() -> "tuple[Connection, Connection]":
-    """A pipe into which nobody writes: its other end closes when this process ends, however it ends."""
+    """A pipe into which nobody writes: this end of it closes when this process ends, however it ends."""
     from multiprocessing import Pipe
 
     return Pipe(duplex=False)
@@ -225,9 +250,17 @@ def _begin(line: "Connection", initializer: Callable[..., object] | None, initar
 
     def leave_with_it() -> None:
         line.poll(None)
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGTERM)
+        time.sleep(UNWIND_S)
         os._exit(1)
 
     threading.Thread(target=leave_with_it, daemon=True).start()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, _break_off)
     if initializer is not None:
         initializer(*initargs)
+
+
+def _break_off(_number: int, _frame: object) -> None:
+    """Leaves what the worker is at by its `finally` clauses."""
+    raise KeyboardInterrupt

@@ -8,6 +8,7 @@ from typing import Protocol
 from backend.ground.errors import StoreUnavailable
 from backend.store import sqlite
 from backend.store.engine import Database as Database
+from backend.store.schema import migrations
 
 
 class Store(Protocol):
@@ -108,3 +109,13 @@ def writing(store: Store) -> AbstractContextManager[Database]:
 def reading(store: Store) -> AbstractContextManager[Database]:
     """Several reads that see one and the same state of the database."""
     return store.reading()
+
+
+def has_our_schema(store: Store) -> bool:
+    """Whether a database that was opened is still of the schema that this code is made for.
+
+    Raises:
+        StoreUnavailable: it cannot be read.
+    """
+    with store.reading():
+        return store.schema_level == migrations._migrations[-1].name

@@ -166,3 +166,17 @@ def test_in_a_process_of_its_own_it_goes_on_without_anybody(project: api.Project
     long_work.begin(project, lead, "videos", "Measuring", set_up_work.take_videos, folder, USUAL, now=begun).result(60)
     told = found(project, lead)
     assert (told.state, told.refusal) == (WorkState.REFUSED, f"{folder}: no video file is in it")
+
+
+def test_an_act_whose_server_is_asked_to_stop_is_cut_short_and_no_failure(
+    project: api.Project,
+    lead: Person,
+    futures: list[tuple[Future[None], Callable[[], None]]],
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    long_work.begin(project, lead, "a step", "Counting", three_steps, [], now=time.time() - 120)
+    monkeypatch.setattr(parallel, "is_ending", lambda: True)
+    futures[0][0].set_exception(KeyboardInterrupt())
+    assert found(project, lead).state is WorkState.CUT_SHORT
+    assert [record.levelname for record in caplog.records] == ["WARNING"]

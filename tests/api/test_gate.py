@@ -386,8 +386,8 @@ OWN_FILES = {
 }
 # Of long work by the key that beginning it gave: how it ended is told whatever became of the lead meanwhile.
 BY_KEY = {"end_work", "tell_work"}
-# The server opens its project before anybody is there.
-SERVER = {"open_project"}
+# The server opens its project before anybody is there, and is asked from outside whether it can serve.
+SERVER = {"not_ready", "open_project"}
 WALKED = {**LEADS, **IN_CHARGE, **ANNOTATORS, **SIGNED_IN}
 
 

@@ -17,8 +17,9 @@ import traceback
 from importlib import import_module
 from json import loads
 
-import streamlit.web.cli
+import streamlit.web.cli  # noqa: F401  # servers need it
 
+import annotate_app.__main__
 from backend import api, cli
 
 NEEDED = (
@@ -81,10 +82,10 @@ def serve(folder: str, port: int, log: str) -> None:
 
 
 def hand_over(_program: str, command: list[str], environment: dict[str, str]) -> None:
-    """What a fresh Python would do with this command line, `python -m streamlit run ...`."""
+    """What a fresh Python would do with this command line, `python -m annotate_app ...`."""
     os.environ.update(environment)
     sys.argv = command[2:]
-    streamlit.web.cli.main()
+    annotate_app.__main__.main()
 
 
 if __name__ == "__main__":

@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
@@ -21,42 +20,9 @@ from backend.campaign.judging.model import DeskState
 from backend.campaign.serving.model import WorkOutcome, WorkState
 from postgres import ENGINES, Cluster
 from support import free_port
+from visitor import PASSWORD, Visitor
 
-_, _, PASSWORD = api.demo_people()
-GUIDE = Path(__file__).parents[2] / "docs" / "operations.md"
-
-
-class Visitor:
-    """A browser that may be sent to either front end: one cookie jar, as names of hosts have whatever their port."""
-
-    def __init__(self) -> None:
-        self.client = httpx.Client(timeout=30)
-
-    def sign_in(self, at: str, name: str, password: str = PASSWORD) -> int:
-        """The form of the page, sent back; the status of the answer."""
-        found = re.search(r'name="csrf" value="([^"]+)"', self.client.get(f"{at}/session/sign-in?other").text)
-        assert found is not None
-        fields = {"csrf": found[1], "name": name, "password": password}
-        return self.client.post(f"{at}/session/sign-in", data=fields).status_code
-
-    def sign_out(self, at: str) -> None:
-        """The button in the header."""
-        found = re.search(r'name="csrf" value="([^"]+)"', self.client.get(f"{at}/session/account").text)
-        assert found is not None
-        assert self.client.post(f"{at}/session/sign-out", data={"csrf": found[1]}).status_code == 303
-
-    def exchange(self, at: str, **sent: Any) -> dict[str, Any]:
-        """What the player sends at a key press."""
-        answer = self.client.post(f"{at}/desk/exchange", json=sent, headers={"X-ReelRank": "1"})
-        assert answer.status_code == 200, answer.text
-        told: dict[str, Any] = answer.json()
-        return told
-
-    def menu(self, at: str) -> dict[str, str]:
-        """What stands behind the titles of a lead's menu."""
-        answer = self.client.get(f"{at}/lead/waiting", headers={"X-ReelRank": "1"})
-        counts: dict[str, str] = answer.json()["counts"]
-        return counts
+PROXY = Path(__file__).parents[2] / "deploy" / "nginx.conf"
 
 
 @pytest.fixture(scope="module", params=ENGINES)
@@ -168,16 +134,16 @@ def test_two_servers_killed_lose_nothing(servers: tuple[AppServer, AppServer], o
 
 @pytest.fixture
 def proxy(servers: tuple[AppServer, AppServer], tmp_path: Path) -> Iterator[str]:
-    """nginx with the example of docs/operations.md: other ports, no certificate, and the answer names who gave it."""
+    """nginx as it is deployed, but for other ports, no certificate, and an answer that names who gave it."""
     program = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
     if program is None:
         pytest.skip("no nginx on the PATH")
-    (example,) = re.findall(r"```nginx\n(.*?)```", GUIDE.read_text(encoding="utf-8"), re.DOTALL)
+    example = PROXY.read_text(encoding="utf-8")
     port = free_port()
     for was, now in (
         ("listen 443 ssl;", f"listen 127.0.0.1:{port}; add_header X-Upstream $upstream_addr always;"),
         ("127.0.0.1:8501", servers[0].url.removeprefix("http://")),
-        ("127.0.0.1:8502", servers[1].url.removeprefix("http://")),
+        ("# server 127.0.0.1:8502;", f"server {servers[1].url.removeprefix('http://')};"),
     ):
         assert example.count(was) == 1, was
         example = example.replace(was, now)
@@ -205,7 +171,7 @@ def proxy(servers: tuple[AppServer, AppServer], tmp_path: Path) -> Iterator[str]
         nginx.wait()
 
 
-def test_the_documented_proxy_keeps_a_browser_at_one_front_end_while_that_lives(
+def test_the_deployed_proxy_keeps_a_browser_at_one_front_end_while_that_lives(
     servers: tuple[AppServer, AppServer], project: api.Project, proxy: str
 ) -> None:
     visitors = [Visitor() for _ in range(8)]

@@ -1,19 +1,25 @@
 """The documents cannot lie: commands, tables, options and links are compared with the code."""
 
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
+import yaml
+from prometheus_client import CollectorRegistry
 from typer.main import get_command
 
 import commands_page
 import schema_page
+from annotate_app.server.metrics import Counts
 from backend import __version__, cli
 from backend.scoring.measures import MEASURES
 from backend.scoring.presets import OPTION_VALUES
 
 ROOT = Path(__file__).parents[2]
-DOCUMENTS = sorted([ROOT / "README.md", ROOT / "CHANGELOG.md", *(ROOT / "docs").rglob("*.md")])
+DOCUMENTS = sorted(
+    [*(ROOT / f"{name}.md" for name in ("README", "CHANGELOG", "CONTRIBUTING")), *(ROOT / "docs").rglob("*.md")]
+)
 
 
 def commands() -> list[str]:
@@ -73,7 +79,9 @@ def test_a_decision_has_context_choice_and_price(document: Path) -> None:
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
 def test_paths_lead_somewhere(document: Path) -> None:
-    named = re.findall(r"`((?:backend|annotate_app|tests|tools|assets|docs)/[\w./-]*)`", document.read_text("utf-8"))
+    named = re.findall(
+        r"`((?:backend|annotate_app|deploy|tests|tools|assets|docs)/[\w./-]*)`", document.read_text("utf-8")
+    )
     assert document.name == "CHANGELOG.md" or [path for path in named if not (ROOT / path).exists()] == []
 
 
@@ -85,6 +93,47 @@ def test_the_map_fits_one_screen_and_shows_every_room() -> None:
         f.parent for product in ("scoring", "campaign") for f in (ROOT / "backend" / product).glob("*/__init__.py")
     ]
     assert [str(room.relative_to(ROOT)) for room in rooms if f"{room.name}/" not in drawn] == []
+
+
+def test_every_extra_stands_with_its_size() -> None:
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
+    listed = re.findall(
+        r"^\| `([a-z]+)` \| .* \| [\d.,]+ \|$", (ROOT / "docs/operations.md").read_text("utf-8"), re.MULTILINE
+    )
+    assert sorted(listed) == sorted(extras)
+
+
+def test_every_option_of_serving_is_told_of() -> None:
+    serve = get_command(cli.app).commands["serve"]  # type: ignore[attr-defined]
+    told = (ROOT / "docs/operations.md").read_text("utf-8")
+    assert [name for one in serve.params for name in one.opts if name[:2] == "--" and f"{name} " not in told] == []
+
+
+def test_every_figure_of_a_server_is_told_of() -> None:
+    registry = CollectorRegistry()
+    Counts(registry)
+    told = (ROOT / "docs/operations.md").read_text("utf-8")
+    assert [found.name for found in registry.collect() if f"| `{found.name}" not in told] == []
+
+
+# What GitHub's forms know, of what is used here.
+FIELDS = {
+    "input": {"label", "description"},
+    "textarea": {"label", "description", "render"},
+    "checkboxes": {"label", "options"},
+}
+
+
+@pytest.mark.parametrize("form", ["bug", "feature", "corpus"])
+def test_a_form_for_issues_is_one_that_github_shows(form: str) -> None:
+    found = yaml.safe_load((ROOT / f".github/ISSUE_TEMPLATE/{form}.yml").read_text("utf-8"))
+    assert {"name", "description", "body"} <= set(found) <= {"name", "description", "body", "labels"}
+    for field in found["body"]:
+        assert set(field) <= {"type", "id", "attributes", "validations"}
+        assert "label" in field["attributes"]
+        assert set(field["attributes"]) <= FIELDS[field["type"]]
+    ids = [field["id"] for field in found["body"]]
+    assert len(ids) == len(set(ids))
 
 
 def test_the_citation_names_this_version() -> None:

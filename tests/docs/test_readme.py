@@ -59,7 +59,7 @@ def test_the_pipeline_of_the_readme_runs(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sentence, "load", lambda spec: WordEncoder())
     served: list[Path] = []
-    monkeypatch.setattr(service, "_serve", lambda project, host, port: served.append(project.folder))
+    monkeypatch.setattr(service, "_serve", lambda project, *_: served.append(project.folder))
     (tmp_path / "moments.jsonl").write_bytes((EXAMPLE / "moments.jsonl").read_bytes())
     (tmp_path / "my-videos").mkdir()
     for name, seconds in (("kitchen", 14), ("hall", 12), ("street", 15), ("garden", 6)):

@@ -50,6 +50,39 @@ def test_a_worker_leaves_when_its_server_is_killed() -> None:
     raise AssertionError("the worker outlived its server")
 
 
+ENDING = """
+import multiprocessing, sys, time
+from concurrent.futures import wait
+from pathlib import Path
+from backend.ground import parallel
+import units
+
+if __name__ == "__main__":
+    folder = Path(sys.argv[1])
+    pool = parallel.pool(1)
+    idle = pool.submit(abs, -1)
+    idle.result()
+    future = parallel.alone(units.fill, folder)
+    while not (folder / "begun").exists():
+        time.sleep(0.01)
+    began = time.monotonic()
+    parallel.end_all()
+    took = time.monotonic() - began
+    assert multiprocessing.active_children() == []
+    wait([future])
+    print(type(future.exception()).__name__, took < 3, [path.name for path in (folder / "out").iterdir()])
+"""
+
+
+def test_all_workers_end_and_what_was_arriving_is_cleared_away(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", ENDING, tmp_path]
+    path = os.pathsep.join([*sys.path, os.environ.get("PYTHONPATH", "")])
+    done = subprocess.run(command, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True, timeout=60)
+    told, quick, left = done.stdout.split(maxsplit=2)
+    assert (quick, left.strip()) == ("True", "[]"), done.stderr
+    assert told != "NoneType"
+
+
 # Work of other processes is a function that they can import, wherever the tests were started: one of Python's own.
 def test_a_failing_unit_fails_the_whole() -> None:
     with pytest.raises(ZeroDivisionError):

@@ -10,6 +10,7 @@ import os
 import subprocess
 import sys
 import sysconfig
+import tarfile
 import urllib.request
 import venv
 import zipfile
@@ -57,6 +58,19 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     run(sys.executable, "-m", "pip", "wheel", *options, "--wheel-dir", folder, sdist, cwd=folder)
     (built,) = folder.glob("*.whl")
     return built
+
+
+def test_the_sdist_holds_what_the_checkout_holds(wheel: Path) -> None:
+    """But for what is about the place where it is developed."""
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=False)
+    if listed.returncode:
+        pytest.skip("no checkout of git")
+    (sdist,) = wheel.parent.glob("*.tar.gz")
+    with tarfile.open(sdist) as packed:
+        held = {name.partition("/")[2] for name in packed.getnames()}
+    kept = {name for name in listed.stdout.split("\0") if name and (ROOT / name).is_file()}
+    assert {name for name in kept - held if not name.startswith(".github/")} == set()
+    assert not [name for name in held if name.endswith((".db", ".pyc", ".env"))]
 
 
 @pytest.fixture(scope="module")

@@ -169,3 +169,12 @@ class TestLongWork:
         with pytest.raises(NotAllowed):
             api.begin_work(judging.project, judging.annotators[0], "a step", "Counting", {}, now=NOW)
         assert api.look_at_work(judging.project, judging.lead, now=NOW) is None
+
+
+def test_a_front_end_knows_the_schema_that_it_was_made_for(judging: Judging) -> None:
+    store = judging.project.store
+    assert api.not_ready(judging.project) == ()
+    with writing(store) as db:
+        db.conn.execute("UPDATE _sqlite_migrations SET name = 'm999_later' WHERE name = ?", [store.schema_level])
+    assert api.not_ready(judging.project) == ("schema",)
+    store.close()

@@ -1,0 +1,55 @@
+"""How a server ends that is asked to (SIGTERM, Ctrl-C): what is under way is finished, then nothing of it is left.
+
+uvicorn takes no more connections, sends pages away and waits for the requests under way; the exchange of a grade is
+one of them. After a few seconds it is told to wait no longer: a slow download must not keep a machine from going down.
+Then the app's own processes end (see `parallel.end_all`), and the process leaves with 0.
+"""
+
+import logging
+import os
+import signal
+import threading
+from collections.abc import Callable
+from functools import partial
+from types import FrameType
+from typing import Any
+
+from backend.ground import parallel
+
+_LOG = logging.getLogger(__name__)
+GRACE_S = 5
+"""Seconds for requests under way. systemd kills after 90 s, a container engine after 10."""
+LAST_S = 8.0
+"""Seconds after the signal the process is gone, whatever a thread waits for: a transaction cut off leaves nothing."""
+SIGNALS = (signal.SIGTERM, signal.SIGINT)
+
+
+def leave(_number: int, _frame: FrameType | None) -> None:
+    """Ends the process with 0: what a signal does before the server runs, and after it has stopped."""
+    raise SystemExit(0)
+
+
+def leave_in_time() -> None:
+    """Called when the server has begun, in its main thread: from now on a signal is answered within `LAST_S`."""
+    if threading.current_thread() is not threading.main_thread():
+        return
+    for number in SIGNALS:
+        its_own = signal.getsignal(number)
+        uvicorn: Any = getattr(its_own, "__self__", None)  # Streamlit makes it, and passes no such setting on
+        if callable(its_own) and hasattr(uvicorn, "config"):
+            uvicorn.config.timeout_graceful_shutdown = GRACE_S
+            signal.signal(number, partial(_answer, its_own))
+
+
+def _answer(its_own: Callable[[int, FrameType | None], Any], number: int, frame: FrameType | None) -> None:
+    """What the server does itself, and a clock."""
+    its_own(number, frame)
+    clock = threading.Timer(LAST_S, _leave_now)
+    clock.daemon = True
+    clock.start()
+
+
+def _leave_now() -> None:
+    _LOG.warning("the server did not end by itself within %.0f s", LAST_S)
+    parallel.end_all(patience_s=0)
+    os._exit(0)
