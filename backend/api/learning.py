@@ -54,11 +54,14 @@ def train_model(config: Path, *, progress: Progress | None = None) -> tuple[Seed
 
     Raises:
         InputError: the configuration, the release, the features or the negatives have problems.
-        ProjectError: the folder `out` has other things in it, or there is no GPU where one is asked for.
+        ProjectError: the folder `out` has other things in it, or somebody trains into it; or there is no GPU where one
+            is asked for.
         EncoderUnavailable: the sentence encoder cannot be had.
     """
     settings = read_config(config)
     require_room(Path(settings.out))
+    for seed in settings.seeds:
+        checkpoints.require_alone(loop.folder_of(settings, seed))
     device = loop.device_of(settings)
     material = _material(settings, progress)
     return tuple(loop.train(settings, material, seed, device, progress) for seed in settings.seeds)
