@@ -5,15 +5,15 @@ from pathlib import Path
 from typing import Literal
 
 from backend.campaign.candidates import pseudo_train
-from backend.campaign.release.rules import entries
-from backend.campaign.release.rules.entries import AnyMoment, GradedMoment, Moment, Queries
 from backend.campaign.release.validating import VIDEOS
 from backend.encoders import cache, sentence
 from backend.encoders.sentence import Encoder, FloatArray
+from backend.ground import release_entries
 from backend.ground.arriving import require_new_file, require_room
 from backend.ground.errors import InputError
 from backend.ground.progress import Progress, named
 from backend.ground.reading import bytes_of
+from backend.ground.release_entries import AnyMoment, GradedMoment, Moment, Queries
 from backend.systems.feature_files import Features, open_features, require_videos
 from backend.systems.learning import checkpoints, loop, predicting
 from backend.systems.learning.config import Config, read_config
@@ -54,11 +54,14 @@ def train_model(config: Path, *, progress: Progress | None = None) -> tuple[Seed
 
     Raises:
         InputError: the configuration, the release, the features or the negatives have problems.
-        ProjectError: the folder `out` has other things in it, or there is no GPU where one is asked for.
+        ProjectError: the folder `out` has other things in it, or somebody trains into it; or there is no GPU where one
+            is asked for.
         EncoderUnavailable: the sentence encoder cannot be had.
     """
     settings = read_config(config)
     require_room(Path(settings.out))
+    for seed in settings.seeds:
+        checkpoints.require_alone(loop.folder_of(settings, seed))
     device = loop.device_of(settings)
     material = _material(settings, progress)
     return tuple(loop.train(settings, material, seed, device, progress) for seed in settings.seeds)
@@ -146,7 +149,7 @@ def _vectors(encoder: Encoder, texts: tuple[str, ...], settings: Config, progres
 def _clips(
     features: Features, file: Path, home: Path, clip_s: float, dim: int | None, progress: Progress | None
 ) -> Clips:
-    videos, problems = entries.read_videos(bytes_of(home / VIDEOS), str(home / VIDEOS))
+    videos, problems = release_entries.read_videos(bytes_of(home / VIDEOS), str(home / VIDEOS))
     if problems:
         raise InputError(problems)
     require_videos(features, videos)
@@ -176,7 +179,7 @@ def _training(home: Path, top: int) -> TrainingSet:
 
 
 def _queries(file: Path, kind: type[AnyMoment]) -> Queries[AnyMoment]:
-    found = entries.read_queries(bytes_of(file), str(file), kind)
+    found = release_entries.read_queries(bytes_of(file), str(file), kind)
     if found.problems:
         raise InputError(found.problems)
     return found

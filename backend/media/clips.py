@@ -1,15 +1,13 @@
 """Keep clips and storyboards in a folder: each made once, when first asked for; the least recently used go first."""
 
 import errno
-import fcntl
-import os
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
 from backend.ground.errors import NoRoom
+from backend.ground.locking import locked
 from backend.media import clip_bucket
 from backend.media.cut import cut
 from backend.media.gif import cut_gif
@@ -79,7 +77,7 @@ def with_room(cache: ClipCache, make: Callable[[], Made], now: Callable[[], floa
 
 def _ensure(job: ClipJob, now: Callable[[], float]) -> None:
     job.path.parent.mkdir(parents=True, exist_ok=True)
-    with _locked(job.path.with_suffix(".lock")):
+    with locked(job.path.with_suffix(".lock")):
         if not is_cut(job, now()):
             if not clip_bucket.brought(job, now()):
                 require_unchanged(job.source, job.identity)
@@ -109,29 +107,6 @@ def _picture(job: ClipJob) -> bytes:
         return film_strip(job.source, job.start_s, job.end_s, **size)
     middle_s = (job.start_s + job.end_s) / 2
     return film_strip(job.source, middle_s, middle_s, frames=1, width_px=THUMBNAIL_WIDTH_PX)
-
-
-@contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    """Hold the lock file `path` against other processes and threads; it is removed with the lock."""
-    while True:
-        handle = os.open(path, os.O_CREAT | os.O_RDWR, 0o644)
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX)
-            # The holder before us removed the file it had locked: a later comer may be locking a new one.
-            try:
-                current = os.stat(path).st_ino == os.fstat(handle).st_ino
-            except FileNotFoundError:
-                current = False
-            if not current:
-                continue
-            try:
-                yield
-            finally:
-                path.unlink(missing_ok=True)
-            return
-        finally:
-            os.close(handle)
 
 
 def _evict(cache: ClipCache, max_bytes: int, now: float, newest: Path | None = None) -> int:

@@ -6,10 +6,9 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import msgspec
-
 from backend.ground.errors import InputError, VideoUnreadable
 from backend.ground.reading import unpacked
+from backend.ground.release_entries import Moment, read_queries
 from backend.media.sources import Source
 from backend.scoring.files.facts import read_facts
 from backend.scoring.files.reading import read_truth
@@ -87,26 +86,19 @@ def _training(path: Path) -> tuple[tuple[KnownMoment, ...], Mapping[str, float]]
     return tuple(dict.fromkeys(KnownMoment(*one) for one in columns)), {**truth.durations, **lengths}
 
 
-class _Moment(msgspec.Struct):
-    video_name: str
-    timestamp: tuple[float, float]
-    caption: str | None = None
-
-
-class _Entry(msgspec.Struct):
-    relevant_moment: list[_Moment]
-
-
 def _moments(path: Path) -> list[KnownMoment]:
-    """The moments of a file in the form of a release; none of another."""
-    try:
-        entries = msgspec.json.decode(unpacked(path), type=list[_Entry])
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        return []
+    """The moments of a file in the form of a release; none of another.
+
+    Raises:
+        InputError: it is of this form, but not all of it.
+    """
+    found = read_queries(unpacked(path), str(path), Moment)
+    if found.entries and found.problems:
+        raise InputError(found.problems)
     return [
         KnownMoment(one.video_name, *one.timestamp, one.caption or "")
-        for entry in entries
-        for one in entry.relevant_moment
+        for entry in found.entries
+        for _, one in entry.moments
     ]
 
 

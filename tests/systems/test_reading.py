@@ -72,6 +72,15 @@ def test_training_moments_come_from_any_annotation_file(release: Path, tmp_path:
     assert task.training_durations["w"] == 150
 
 
+def test_a_training_set_with_a_broken_moment_is_refused_by_its_row(release: Path) -> None:
+    file = release / "train_top01.json"
+    entries = json.loads(file.read_text())
+    del entries[1]["relevant_moment"][0]["timestamp"]
+    file.write_text(json.dumps(entries))
+    with pytest.raises(InputError, match=r"train_top01\.json, row 2: query 8, moment 1: has no `timestamp`"):
+        read_task(release)
+
+
 def test_files_are_found_by_the_names_of_videos(release: Path, tmp_path: Path) -> None:
     folder = tmp_path / "videos"
     (folder / "below").mkdir(parents=True)

@@ -14,9 +14,9 @@ import msgspec
 
 from backend.campaign.earlier.rules.raw_annotation import PUBLISHED_HIGHEST
 from backend.campaign.release.opening import ReleaseFiles, opened
-from backend.campaign.release.rules.entries import GradedMoment, read_queries, read_videos
 from backend.campaign.release.statistics.model import Documents, JudgedPair
 from backend.ground.errors import InputError, Problem
+from backend.ground.release_entries import GradedMoment, read_queries, read_videos
 from backend.ground.text_files import decode_text
 
 _BATCH_SIZE = 20

@@ -11,9 +11,9 @@ import msgspec
 from backend.campaign.release.model import Adjudicated
 from backend.campaign.release.opening import ReleaseFiles, opened
 from backend.campaign.release.rules.diffing import ComparedRelease, JudgedSpan, ReleaseDiff, Span, compare
-from backend.campaign.release.rules.entries import GradedMoment, read_queries
 from backend.ground.errors import InputError
 from backend.ground.progress import Progress
+from backend.ground.release_entries import GradedMoment, read_queries
 from backend.ground.text_files import csv_text, read_csv, whole
 
 TRUTH = {"val": "val.json", "test": "test.json"}

@@ -37,16 +37,17 @@ from backend.campaign.queries import rows as queries
 from backend.campaign.queries.model import QueryRow
 from backend.campaign.release import validating
 from backend.campaign.release.opening import ReleaseFiles, opened
-from backend.campaign.release.rules import entries, pair_checks, returning
-from backend.campaign.release.rules.entries import GradedMoment, Moment, Queries
+from backend.campaign.release.rules import pair_checks, returning
 from backend.campaign.release.rules.returning import ReturnedMoment
 from backend.campaign.release.terms import set_terms
 from backend.campaign.release.validating import MANIFEST, PAIRS, RAW, VIDEOS
 from backend.campaign.review import deciding
 from backend.campaign.review.rows import reviews
+from backend.ground import release_entries
 from backend.ground.errors import InputError
 from backend.ground.ids import MomentId, PairId, QueryId
 from backend.ground.progress import Progress
+from backend.ground.release_entries import GradedMoment, Moment, Queries
 from backend.ground.text_files import read_csv
 from backend.store import events
 from backend.store.connection import Database, writing
@@ -162,15 +163,15 @@ def _read(files: ReleaseFiles, path: Path) -> _Release:
     if MANIFEST in files.places:
         manifest = msgspec.json.decode(files.read(MANIFEST), type=_Manifest)
     truth = {
-        split: entries.read_queries(files.read(name), name, GradedMoment)
+        split: release_entries.read_queries(files.read(name), name, GradedMoment)
         for split in (Split.VAL, Split.TEST)
         if (name := f"{split.value}.json") in files.places
     }
     sets = validating.training_sets(files)
-    training = entries.read_queries(files.read(sets[max(sets)]), sets[max(sets)], Moment) if sets else None
+    training = release_entries.read_queries(files.read(sets[max(sets)]), sets[max(sets)], Moment) if sets else None
     raw, pairs = files.read(RAW), files.read(PAIRS)
     highest = validating.grades_of(len(manifest.scale))[-1]
-    durations = entries.read_videos(files.read(VIDEOS), VIDEOS)[0] if VIDEOS in files.places else {}
+    durations = release_entries.read_videos(files.read(VIDEOS), VIDEOS)[0] if VIDEOS in files.places else {}
     campaign = read_campaign(raw, RAW, pairs, PAIRS, highest=highest, may_be_ungraded=True)
     return _Release(files.name, manifest, truth, training, raw, pairs, campaign, durations)
 

@@ -18,12 +18,13 @@ from backend.campaign.earlier.rules.raw_annotation import PUBLISHED_HIGHEST, PUB
 from backend.campaign.nouns import Rounding
 from backend.campaign.release.model import Adjudicated
 from backend.campaign.release.opening import ReleaseFiles, opened
-from backend.campaign.release.rules import checks, entries, pair_checks
+from backend.campaign.release.rules import checks, pair_checks
 from backend.campaign.release.rules.checks import SpanFaults
-from backend.campaign.release.rules.entries import GradedMoment, Moment, Queries
 from backend.campaign.release.rules.pair_checks import Judged, Rule
+from backend.ground import release_entries
 from backend.ground.errors import InputError, Problem
 from backend.ground.progress import Progress
+from backend.ground.release_entries import GradedMoment, Moment, Queries
 from backend.ground.text_files import read_csv
 
 MANIFEST, VIDEOS = "manifest.json", "video_corpus.json"
@@ -197,7 +198,7 @@ class _Validation:
         if VIDEOS not in self.files.places:
             self.report.not_checked.append(f"there is no {VIDEOS}: which videos there are, and how long they last")
             return None
-        durations, problems = entries.read_videos(self.files.read(VIDEOS), VIDEOS)
+        durations, problems = release_entries.read_videos(self.files.read(VIDEOS), VIDEOS)
         self.report.add(problems)
         self.report.found["videos"] = len(durations)
         self._told("videos", True, f"{VIDEOS}: {len(durations):,} videos")
@@ -207,7 +208,7 @@ class _Validation:
         """A file of queries; None where there is none."""
         if name not in self.files.places:
             return None
-        read = entries.read_queries(self.files.read(name), name, kind)
+        read = release_entries.read_queries(self.files.read(name), name, kind)
         self.report.add(read.problems)
         self.report.found[name] = len(read.entries)
         return read

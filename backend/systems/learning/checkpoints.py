@@ -5,7 +5,8 @@ a card, which know nothing of places; `last.safetensors` the state after the las
 of the same name, tell people about it. Nothing is pickled, so reading somebody's checkpoint runs nothing of theirs.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TypeVar
 
@@ -15,8 +16,9 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor, nn
 
-from backend.ground.arriving import new_files
+from backend.ground.arriving import OURS, new_files, require_room
 from backend.ground.errors import InputError, ProjectError
+from backend.ground.locking import locked
 from backend.ground.reading import bytes_of
 from backend.systems.learning.config import Config, ModelOptions, PredictOptions
 from backend.systems.learning.network import Shape
@@ -68,6 +70,39 @@ class ModelCard(msgspec.Struct, frozen=True):
         """What the network is like."""
         model = self.model
         return Shape(self.frame_dim, self.sentence_dim, model.hidden, model.heads, model.dropout)
+
+
+@contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """Nobody else trains into this folder meanwhile; the lock lies beside it.
+
+    Raises:
+        ProjectError: somebody does, or nothing can be written there.
+    """
+    require_room(folder)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with ExitStack() as held:
+        try:
+            held.enter_context(locked(_lock_of(folder), wait=False))
+        except BlockingIOError:
+            told = "is being trained into by another process"
+            raise ProjectError(f"{folder} {told}: wait for it, or name another folder `out`") from None
+        yield
+
+
+def require_alone(folder: Path) -> None:
+    """Refuse a folder that somebody trains into now; nothing is made.
+
+    Raises:
+        ProjectError: see `alone`.
+    """
+    if _lock_of(folder).exists():
+        with alone(folder):
+            pass
+
+
+def _lock_of(folder: Path) -> Path:
+    return folder.with_name(f".{folder.name}.lock")
 
 
 def write_settings(folder: Path, config: Config) -> None:
@@ -135,10 +170,15 @@ def read_state(folder: Path) -> tuple[TrainingState, dict[str, Tensor]] | None:
         InputError: the state cannot be read.
     """
     if not (folder / LAST).is_file():
-        if folder.exists() and (not folder.is_dir() or any(one.name not in _FIRST for one in folder.iterdir())):
+        if folder.exists() and (not folder.is_dir() or any(map(_others, folder.iterdir()))):
             raise ProjectError(f"{folder} is there and was not made by training: name another folder `out`")
         return None
     return _read(folder / LAST, TrainingState)
+
+
+def _others(path: Path) -> bool:
+    """Whether something was not made by training; what a killed process left unfinished was."""
+    return path.name not in _FIRST and not path.name.startswith(OURS)
 
 
 def restore(network: nn.Module, optimiser: torch.optim.Optimizer, tensors: Mapping[str, Tensor]) -> None:

@@ -101,6 +101,11 @@ def device_of(config: Config) -> torch.device:
     return torch.device("cuda" if there and config.device != "cpu" else "cpu")
 
 
+def folder_of(config: Config, seed: int) -> Path:
+    """Where training with a seed is kept."""
+    return Path(config.out) / f"seed-{seed}"
+
+
 def identity_of(encoder: str | None, rate: float) -> str:
     """What features are of, as a card says it: who trained with one must not search with another."""
     return f"{encoder or 'an encoder that the file does not name'}, {rate:g} rows a second"
@@ -119,10 +124,22 @@ def train(
         progress: called with (what, batches done, batches of all epochs).
 
     Raises:
-        ProjectError: the folder has other things, or training of other data or settings.
+        ProjectError: the folder has other things, or training of other data or settings; or somebody trains into it.
         InputError: losses are no longer finite.
     """
-    folder = Path(config.out) / f"seed-{seed}"
+    folder = folder_of(config, seed)
+    with checkpoints.alone(folder):
+        return _train(config, material, seed, device, folder, progress)
+
+
+def _train(
+    config: Config,
+    material: TrainingMaterial,
+    seed: int,
+    device: torch.device,
+    folder: Path,
+    progress: Progress | None,
+) -> SeedReport:
     made_of = material.fingerprint(config)
     kept = checkpoints.read_state(folder)
     if kept and kept[0].fingerprint != made_of:
@@ -211,7 +228,7 @@ def _epoch(
     loss, span, video = (sums / len(material.pairs)).tolist()
     if not math.isfinite(loss):
         told = "losses are no longer finite: lower `training.learning_rate`"
-        raise InputError.single(Path(config.out) / f"seed-{seed}", f"epoch {epoch}: {told}")
+        raise InputError.single(folder_of(config, seed), f"epoch {epoch}: {told}")
     return Epoch(epoch, loss, span, video, figures(config, material, network))
 
 

@@ -189,6 +189,35 @@ def test_a_folder_of_other_things_is_left_alone(tmp_path: Path) -> None:
     assert [one.name for one in (tmp_path / "out/seed-3").iterdir()] == ["thesis.tex"]
 
 
+def test_what_a_killed_first_epoch_left_is_no_hindrance(tmp_path: Path) -> None:
+    (tmp_path / "out/seed-3/.reelrank-k1lled").mkdir(parents=True)
+    (tmp_path / "out/seed-3/settings.json").touch()
+    report = train(config(tmp_path, training=TrainingOptions(epochs=1, batch=8)), material(tmp_path), 3, CPU)
+    assert report.epochs == 1
+
+
+def test_two_do_not_train_into_one_folder_at_once(tmp_path: Path) -> None:
+    settings, made = config(tmp_path, training=TrainingOptions(epochs=1, batch=8)), material(tmp_path)
+    refusals = []
+
+    def meanwhile(*_: object) -> None:
+        if not refusals:
+            with pytest.raises(
+                ProjectError, match=r"seed-3 is being trained into by another process: wait for it"
+            ) as told:
+                train(settings, made, 3, CPU)
+            with pytest.raises(ProjectError, match="is being trained into"):
+                checkpoints.require_alone(tmp_path / "out/seed-3")
+            train(settings, made, 4, CPU)  # another seed has a folder of its own
+            refusals.append(told)
+
+    report = train(settings, made, 3, CPU, meanwhile)
+    alone = train(msgspec.structs.replace(settings, out=str(tmp_path / "alone")), made, 3, CPU)
+    assert refusals
+    assert files(report) == files(alone)
+    assert sorted(one.name for one in (tmp_path / "out").iterdir()) == ["seed-3", "seed-4"]
+
+
 def test_losses_that_explode_are_told(tmp_path: Path) -> None:
     settings = config(tmp_path, training=TrainingOptions(epochs=9, batch=8, learning_rate=1e6, weight_decay=1e6))
     with pytest.raises(InputError, match=r"no longer finite: lower `training\.learning_rate`"):

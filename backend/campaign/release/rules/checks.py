@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 from backend.campaign.corpus.model import CaptionedMoment
 from backend.campaign.corpus.rules.checks import outside
-from backend.campaign.release.rules.entries import Entry, GradedMoment, Moment, Queries, name_of
 from backend.ground.errors import Problem
+from backend.ground.release_entries import Entry, GradedMoment, Moment, Queries, name_of
 
 DURATION_SLACK_S = 0.01
 """By how much a moment and `video_corpus.json` may differ about the length of a video: published ones are rounded."""

@@ -13,8 +13,8 @@ from backend.campaign.earlier.rules.campaign_files import EarlierCampaign, Earli
 from backend.campaign.judging.rules import Decision, decide
 from backend.campaign.nouns import Rounding, Verdict
 from backend.campaign.release.rules.checks import Span, SpanFaults
-from backend.campaign.release.rules.entries import Entry, GradedMoment, Queries, name_of
 from backend.ground.errors import Problem
+from backend.ground.release_entries import Entry, GradedMoment, Queries, name_of
 from backend.ground.text_files import CsvTable, whole
 
 _SETTLED = (Verdict.CONSENSUS.value, Verdict.ADJUDICATED.value)

@@ -12,8 +12,8 @@ from backend.campaign.earlier.rules.campaign_files import EarlierCampaign, Earli
 from backend.campaign.nouns import Split
 from backend.campaign.queries.model import QueryRow
 from backend.campaign.release.rules.checks import Span
-from backend.campaign.release.rules.entries import GradedMoment, Moment, Queries
 from backend.ground.ids import QueryId
+from backend.ground.release_entries import GradedMoment, Moment, Queries
 from backend.ground.text_files import whole
 
 NO_CAPTION = "(the release has no caption of this moment)"

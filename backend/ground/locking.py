@@ -1,0 +1,40 @@
+"""A lock file: one holder at a time, among all processes and threads, on one machine or a shared disk."""
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+@contextmanager
+def locked(path: Path, *, wait: bool = True) -> Iterator[None]:
+    """Hold the lock file `path`; it is removed with the lock.
+
+    A file that was left by a killed process is nobody's lock.
+
+    Args:
+        path: the file, in a folder that is there.
+        wait: until others are done; else refuse.
+
+    Raises:
+        BlockingIOError: somebody holds it, and nobody waits.
+    """
+    while True:
+        handle = os.open(path, os.O_CREAT | os.O_RDWR, 0o644)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+            # The holder before us removed the file it had locked: a later comer may be locking a new one.
+            try:
+                current = os.stat(path).st_ino == os.fstat(handle).st_ino
+            except FileNotFoundError:
+                current = False
+            if not current:
+                continue
+            try:
+                yield
+            finally:
+                path.unlink(missing_ok=True)
+            return
+        finally:
+            os.close(handle)
