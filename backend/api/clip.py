@@ -3,11 +3,16 @@
 from pathlib import Path
 
 from backend.ground.arriving import require_room
-from backend.ground.errors import InputError
+from backend.ground.errors import InputError, VideoUnreadable
+from backend.ground.parallel import run_units
 from backend.media import cut as scissors
 from backend.media.gif import cut_gif
 from backend.media.jobs import ClipForm, Profile
-from backend.media.report import CutReport
+from backend.media.limits import too_heavy, within_bounds
+from backend.media.report import CutReport, require_span
+
+Moment = tuple[Path, float, float]
+"""A video, and a span of it in seconds."""
 
 GIF = "gif"
 KINDS = (*(str(form) for form in ClipForm), GIF)
@@ -32,6 +37,22 @@ def cut(source: Path, start_s: float, end_s: float, out: Path) -> CutReport:
     if out.exists() and source.exists() and out.samefile(source):
         raise InputError.single(out, "is the video itself: name another file")
     require_room(out)
-    if kind == GIF:
-        return cut_gif(source, start_s, end_s, out)
-    return scissors.cut(source, start_s, end_s, out, Profile(ClipForm(kind)))
+    require_span(source, start_s, end_s)
+    moment: Moment = (source, start_s, end_s)
+    told: CutReport | VideoUnreadable
+    (told,) = run_units(_made, out, [moment], apart=True, lost=_lost)
+    if isinstance(told, VideoUnreadable):
+        raise told
+    return told
+
+
+def _made(out: Path, moment: Moment) -> CutReport | VideoUnreadable:
+    source, start_s, end_s = moment
+    with within_bounds(source, end_s - start_s):
+        if (kind := out.suffix.lower().removeprefix(".")) == GIF:
+            return cut_gif(source, start_s, end_s, out)
+        return scissors.cut(source, start_s, end_s, out, Profile(ClipForm(kind)))
+
+
+def _lost(moment: Moment, died: str) -> VideoUnreadable:
+    return too_heavy(moment[0], died)

@@ -6,6 +6,7 @@ has installed the app's script as the main module of the server, the page that s
 parent is killed waits for work for ever, because it holds the other end of its own queue.
 """
 
+import atexit
 import os
 import re
 import signal
@@ -19,6 +20,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from backend.ground.bounds import ENDED_BY, worker_begins
 from backend.ground.errors import WorkerLost
 from backend.ground.progress import Steps
 from backend.ground.where import HERE, Crew, Where, WorkerDied
@@ -36,22 +38,32 @@ TRIES = 3
 """How often a unit is begun whose process dies, the later times with nothing beside it."""
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
+_KEPT_S = 60
+"""So long a process is kept for the next unit that is done apart."""
+
 _work: Callable[[Any], Any]
 """What the units of this process are given to."""
 
 
-def pool(processes: int, initializer: Callable[..., object] | None = None, initargs: tuple[Any, ...] = ()) -> Executor:
+def pool(
+    processes: int,
+    initializer: Callable[..., object] | None = None,
+    initargs: tuple[Any, ...] = (),
+    *,
+    kept_s: int | None = None,
+) -> Executor:
     """A pool of new processes; a fork would copy locks (of threads, bars, BLAS) in whatever state they are.
 
     Ctrl-C, which reaches all processes of a terminal, is left to the one that made the pool. Several processes share
-    the cores: each computes with its part of them, unless the environment says how many threads there are.
+    the cores: each computes with its part of them, unless the environment says how many threads there are. A
+    process with nothing to do for `kept_s` seconds leaves; another takes its place when there is something.
     """
     from loky import ProcessPoolExecutor  # who works in one process does without
 
     threads = str(max(1, (os.cpu_count() or 1) // processes))
     env = {name: threads for name in _THREADS if processes > 1 and name not in os.environ}
     arguments = (_life_line()[0], initializer, initargs)
-    made: Executor = ProcessPoolExecutor(processes, initializer=_begin, initargs=arguments, env=env)
+    made: Executor = ProcessPoolExecutor(processes, initializer=_begin, initargs=arguments, env=env, timeout=kept_s)
     return made
 
 
@@ -72,6 +84,9 @@ def run_units(
     called: Callable[[Unit], str] = str,
     sees: Collection[Path] = (),
     fills: Collection[Path] = (),
+    apart: bool = False,
+    kept: bool = True,
+    lost: Callable[[Unit, str], Result] | None = None,
     progress: Steps | None = None,
 ) -> list[Result]:
     """`[work(shared, unit) for unit in units]`, wherever that is done; see `each_unit`.
@@ -86,13 +101,19 @@ def run_units(
         called: what a unit is called where its process died.
         sees: files and folders that units read, which the machines of a cluster have to share.
         fills: folders that units write into, the same.
+        apart: see `each_unit`.
+        kept: the same.
+        lost: the same.
         progress: called with (units done, all).
     """
     report = progress or (lambda done, total: None)
     if where.cluster is None:
         where = Where(max(1, min(where.jobs, len(units))))
     results: dict[int, Result] = {}
-    with closing(each_unit(work, shared, units, where, called=called, sees=sees, fills=fills)) as done:
+    dealing = each_unit(
+        work, shared, units, where, called=called, sees=sees, fills=fills, apart=apart, kept=kept, lost=lost
+    )
+    with closing(dealing) as done:
         for number, result in done:
             results[number] = result
             report(len(results), len(units))
@@ -108,34 +129,52 @@ def each_unit(
     called: Callable[[Unit], str] = str,
     sees: Collection[Path] = (),
     fills: Collection[Path] = (),
+    apart: bool = False,
+    kept: bool = True,
+    lost: Callable[[Unit, str], Result] | None = None,
 ) -> Generator[tuple[int, Result], None, None]:
     """The number of a unit and its result, as they are done; later units are asked for as earlier ones are done.
 
     After a failure or Ctrl-C nothing more is begun; units under way on this machine are waited for.
 
+    Args:
+        work: see `run_units`.
+        shared: the same.
+        units: the same.
+        where: the same.
+        called: the same.
+        sees: the same.
+        fills: the same.
+        apart: in a process of its own where one does all the work, too: a unit may be made to end it.
+        kept: whether that may be a process that did such work before, with the environment and the stores of then.
+        lost: what a unit results in whose process died each time, and how it died; without it that is an error.
+
     Raises:
         WorkerLost: a unit's process died each of `TRIES` times.
         ClusterUnavailable: the cluster, or a file on it, is not there.
     """
-    if where.cluster is None and where.jobs == 1:
+    if where.cluster is None and where.jobs == 1 and not apart:
         for number, unit in enumerate(units):
             yield number, work(shared, unit)
         return
     crew: Crew[Unit, Result]
     if where.cluster is None:
-        crew = _Processes(where.jobs, work, shared)
+        crew = _Processes(where.jobs, work, shared) if where.jobs > 1 or not kept else _OneKept(work, shared)
     else:
         from backend.ground.cluster import ClusterCrew  # Dask
 
         crew = ClusterCrew(where.cluster, work, shared, sees, fills)
     try:
-        yield from _dealt(crew, enumerate(units), called)
+        yield from _dealt(crew, enumerate(units), called, lost)
     finally:
         crew.close()
 
 
 def _dealt(
-    crew: Crew[Unit, Result], units: Iterator[tuple[int, Unit]], called: Callable[[Unit], str]
+    crew: Crew[Unit, Result],
+    units: Iterator[tuple[int, Unit]],
+    called: Callable[[Unit], str],
+    lost: Callable[[Unit, str], Result] | None,
 ) -> Iterator[tuple[int, Result]]:
     running: dict[Any, tuple[int, Unit]] = {}
     suspects: list[tuple[int, Unit]] = []
@@ -146,20 +185,28 @@ def _dealt(
             return
         if not running:
             # Any of those beside it may have taken the memory, or the process: now it is seen which does.
-            yield from ((number, _again(crew, unit, called)) for number, unit in suspects)
+            yield from ((number, _again(crew, unit, called, lost)) for number, unit in suspects)
             suspects = []
             continue
         for future in crew.finished(running):
             number, unit = running.pop(future)
             try:
                 result = crew.result(future)
-            except WorkerDied:
-                suspects.append((number, unit))
+            except WorkerDied as died:
+                if lost is not None and crew.at_once == 1 and ENDED_BY in str(died):
+                    yield number, lost(unit, str(died))
+                else:
+                    suspects.append((number, unit))
             else:
                 yield number, result
 
 
-def _again(crew: Crew[Unit, Result], unit: Unit, called: Callable[[Unit], str]) -> Result:
+def _again(
+    crew: Crew[Unit, Result],
+    unit: Unit,
+    called: Callable[[Unit], str],
+    lost: Callable[[Unit, str], Result] | None,
+) -> Result:
     for tries in range(2, TRIES + 1):
         future = crew.submit(unit)
         while not crew.finished([future]):
@@ -167,6 +214,8 @@ def _again(crew: Crew[Unit, Result], unit: Unit, called: Callable[[Unit], str]) 
         try:
             return crew.result(future)
         except WorkerDied as died:
+            if lost is not None and (tries == TRIES or ENDED_BY in str(died)):
+                return lost(unit, str(died))
             if tries == TRIES:
                 raise WorkerLost(
                     f"{called(unit)}: the process that worked on it died {TRIES} times, at last with nothing beside it "
@@ -204,6 +253,41 @@ class _Processes(Generic[Unit, Result]):
 
     def close(self) -> None:
         self._pool.shutdown()
+
+
+class _OneKept(_Processes[Unit, Result]):
+    """One process of this machine that stays for whoever has units next; beginning one takes longer than most units."""
+
+    def __init__(self, work: Callable[[Any, Unit], Result], shared: object) -> None:
+        self._do = partial(_in_folder, os.getcwd(), work, shared)
+        self._given: list[Future[Result]] = []
+        self.at_once = 1
+
+    def submit(self, unit: Unit) -> Future[Result]:
+        try:
+            self._given.append(_kept_pool().submit(self._do, unit))
+        except BrokenExecutor:
+            _kept_pool.cache_clear()
+            self._given.append(_kept_pool().submit(self._do, unit))
+        return self._given[-1]
+
+    def close(self) -> None:
+        for future in self._given:
+            future.cancel()
+        wait(self._given)
+
+
+def _in_folder(folder: str, work: Callable[[Any, Any], Any], shared: object, unit: object) -> Any:
+    """One unit, whose paths may be relative."""
+    os.chdir(folder)
+    return work(shared, unit)
+
+
+@cache
+def _kept_pool() -> Executor:
+    kept = pool(1, kept_s=_KEPT_S)
+    atexit.register(kept.shutdown)  # before the modules go that it needs for that
+    return kept
 
 
 def _take_work(work: Callable[[Any, Any], Any], shared: object) -> None:
@@ -255,6 +339,7 @@ def _begin(line: "Connection", initializer: Callable[..., object] | None, initar
         os._exit(1)
 
     threading.Thread(target=leave_with_it, daemon=True).start()
+    worker_begins()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, _break_off)
     if initializer is not None:

@@ -25,6 +25,7 @@ from backend.media.jobs import (
     is_cut,
     part_of,
 )
+from backend.media.limits import within_bounds
 from backend.media.probe import require_unchanged
 from backend.media.strip import film_strip
 
@@ -81,7 +82,8 @@ def _ensure(job: ClipJob, now: Callable[[], float]) -> None:
         if not is_cut(job, now()):
             if not clip_bucket.brought(job, now()):
                 require_unchanged(job.source, job.identity)
-                _make(job)
+                with within_bounds(job.source, job.end_s - job.start_s):
+                    _make(job)
                 clip_bucket.stored(job, now())
             is_cut(job, now())
             _evict(job.cache, job.cache.max_bytes, now(), newest=job.path)

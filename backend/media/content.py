@@ -7,6 +7,7 @@ from pathlib import Path
 
 from backend.ground.addresses import Address
 from backend.ground.errors import VideoUnreadable
+from backend.media.limits import require_file
 from backend.media.sources import FrameFolder, Source, as_source, frame_files
 
 _KEPT = 4096
@@ -27,6 +28,8 @@ def sha256_of(source: Source) -> str:
         from backend.media.remote import content_of
 
         return content_of(source)
+    if isinstance(source, Path):
+        require_file(source)
     try:
         return _sha256_of(source, _stamp(_files(source)))
     except OSError as error:

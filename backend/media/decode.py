@@ -6,6 +6,7 @@ divided by a rounded rate. Both `probe` and `clips` read through here, so that t
 
 from __future__ import annotations  # PyAV's Packet takes a type argument in its stubs only
 
+import errno
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -26,7 +27,15 @@ from av.video.stream import VideoStream
 from backend.ground.addresses import Address
 from backend.ground.errors import VideoUnreadable
 from backend.media.frame_folder import OpenFolder, place_at
+from backend.media.limits import LARGEST_PIXELS, OPENED_AS, require_file, require_pixels
+from backend.media.refusal import why_not_opened
 from backend.media.sources import NOT_OPENED, FrameFolder, Source, as_source, place_of_video
+
+_OF_THE_DISK = errno.errorcode.keys() - {errno.EINVAL, errno.ENOMEM, errno.ERANGE, errno.EDOM}
+"""Numbers of errors that say nothing about what is in a file."""
+
+_LAST_TICK = 2**62
+"""Beyond every file, and small enough for FFmpeg."""
 
 S = TypeVar("S", VideoStream, AudioStream)
 
@@ -50,40 +59,23 @@ def opened(source: Source) -> Iterator[Opened]:
         with opened_at(path) as remote:
             yield remote
         return
+    require_file(path)
     try:
-        # Titles and the like are of no use here, and in old files often not UTF-8.
-        container = av.open(str(path), "r", metadata_errors="replace")
+        # As a file, whatever its name looks like. Titles are of no use here, and in old files often not UTF-8.
+        container = av.open(f"file:{path}", "r", metadata_errors="replace", container_options=OPENED_AS)
     except (FileNotFoundError, NotADirectoryError):
         raise VideoUnreadable(f"{path.name}: no video file in {path.parent}") from None
     except PermissionError:
         raise VideoUnreadable(f"{path.name} may not be read: change its permissions") from None
     except av.FFmpegError:
-        raise VideoUnreadable(f"{path.name} {_why_not_opened(path)}") from None
+        raise VideoUnreadable(f"{path.name} {why_not_opened(path)}") from None
     with container:
-        yield container
-
-
-def _why_not_opened(path: Path) -> str:
-    """Tell a stray file from a broken video by the outermost boxes (MP4, MOV) or the first bytes (others)."""
-    length = path.stat().st_size
-    with path.open("rb") as file:
-        head = file.read(8)
-        if head[:4] in (b"\x1aE\xdf\xa3", b"RIFF"):
-            return "has a damaged index"
-        if head[4:] not in (b"ftyp", b"mdat", b"moov", b"wide", b"free", b"skip"):
-            return "is not a video file"
-        at = 0
-        while at + 8 <= length:
-            file.seek(at)
-            size, kind = int.from_bytes(file.read(4)), file.read(4)
-            if size == 1:
-                size = int.from_bytes(file.read(8))
-            if kind == b"moov" and at + size <= length:
-                return "has a damaged index"
-            if size < 8:
-                break
-            at += size
-    return "is incomplete (its index is missing): copy it again"
+        try:
+            yield container
+        except av.FFmpegError as error:
+            if error.errno in _OF_THE_DISK:
+                raise
+            raise VideoUnreadable(f"{path.name} is damaged: its pictures cannot be shown ({error.strerror})") from error
 
 
 def picture_stream(container: Opened, source: Source) -> PictureStream:
@@ -95,13 +87,13 @@ def video_stream(container: InputContainer, source: Source) -> VideoStream:
     """The one picture stream of a file: the largest picture, of equals the one marked default, then the first.
 
     Raises:
-        VideoUnreadable: the file, opened from `source`, holds no picture.
+        VideoUnreadable: the file, opened from `source`, holds no picture, or one that is too large.
     """
     streams = [stream for stream in container.streams.video if not stream.disposition & Disposition.attached_pic]
     if not streams:
         # Where the index is damaged FFmpeg may open the file all the same, and find nothing in it.
         path = place_of_video(source)
-        unknown = _why_not_opened(path) if isinstance(path, Path) else NOT_OPENED
+        unknown = why_not_opened(path) if isinstance(path, Path) else NOT_OPENED
         why = "holds sound but no picture" if container.streams.audio else unknown
         raise VideoUnreadable(f"{source.name} {why}")
     streams = [stream for stream in streams if stream.codec_context is not None]
@@ -110,6 +102,9 @@ def video_stream(container: InputContainer, source: Source) -> VideoStream:
     best = max(
         streams, key=lambda stream: (stream.width * stream.height, bool(stream.disposition & Disposition.default))
     )
+    require_pixels(source, best.width, best.height)
+    # The picture may grow midway; what is larger then cannot be decoded.
+    best.codec_context.options = {"max_pixels": str(LARGEST_PIXELS)}
     # One thread: damage is then reported at the packet that carries it, and many clips can be cut side by side.
     best.codec_context.thread_count = 1
     return best
@@ -167,7 +162,7 @@ def packets_from(container: InputContainer, stream: S, start_s: Fraction) -> Ite
     first = stream.start_time or 0
     back_s = 0
     while True:
-        ticks = max(first, floor((start_s - back_s) / base_s))
+        ticks = min(max(first, floor((start_s - back_s) / base_s)), _LAST_TICK)
         with suppress(av.FFmpegError):  # a format without an index: read from the beginning
             container.seek(ticks, stream=stream)
         found = packets(container, stream)

@@ -10,6 +10,7 @@ import av
 from av.video.frame import VideoFrame
 
 from backend.ground.errors import VideoUnreadable
+from backend.media.limits import LARGEST_PIXELS
 from backend.media.sources import PICTURES, FrameFolder, frame_files
 
 _TICKS = 1000
@@ -101,6 +102,7 @@ class OpenFolder:
                 return None
             context = av.CodecContext.create(kind, "r")
             context.thread_count = 1
+            context.options = {"max_pixels": str(LARGEST_PIXELS)}
             pictures = [*context.decode(av.Packet(data)), *context.decode(None)]
         except (OSError, av.FFmpegError):
             return None

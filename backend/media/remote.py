@@ -13,6 +13,7 @@ from av.container import InputContainer
 
 from backend.ground.addresses import Address
 from backend.ground.errors import StorageUnavailable, VideoUnreadable
+from backend.media.limits import OPENED_AS
 from backend.media.sources import NOT_OPENED
 from backend.media.storage import store_at, told
 
@@ -104,7 +105,7 @@ def opened_at(address: Address) -> Iterator[InputContainer]:
     """
     with RemoteFile(address) as file:
         try:
-            with av.open(file, "r", metadata_errors="replace") as container:
+            with av.open(file, "r", metadata_errors="replace", container_options=OPENED_AS) as container:
                 yield container
         except av.FFmpegError:
             raise file.failed or VideoUnreadable(f"{address.name} {NOT_OPENED}") from None

@@ -12,6 +12,7 @@ from backend.ground.progress import Steps
 from backend.ground.where import HERE, Where
 from backend.media.content import size_of
 from backend.media.facts import VideoFacts
+from backend.media.limits import too_heavy, within_bounds
 from backend.media.probe import damage_inside, probe
 from backend.media.sources import Source, paths_of, place_of_video
 
@@ -48,7 +49,7 @@ def survey(
         videos: where each lies, by name.
         decode: look at every picture for damage inside; None does where that is cheap (`CHEAP_BYTES`, on this machine).
         known: damage of contents that were decoded before, by sha256; they are not decoded again.
-        where: where that is done; None means in as many processes of this machine as is worth their beginning.
+        where: where that is done, never in this process; None means in as many of this machine as are worth beginning.
         progress: called with (videos measured, all).
 
     Raises:
@@ -68,6 +69,9 @@ def survey(
         where,
         called=lambda video: str(place_of_video(video)),
         sees=paths_of(videos.values()),
+        apart=True,
+        kept=here,
+        lost=lambda video, died: str(too_heavy(video, died)),
         progress=progress,
     )
     for name, result in zip(videos, results, strict=True):
@@ -82,7 +86,8 @@ def _measured(shared: tuple[bool, Mapping[str, str]], video: Source) -> VideoFac
     """What was measured of a video, or why it cannot be shown."""
     decode, known = shared
     try:
-        return _facts(video, decode, known)
+        with within_bounds(video):
+            return _facts(video, decode, known)
     except (VideoUnreadable, StorageUnavailable) as error:
         return str(error)
 

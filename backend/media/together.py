@@ -12,6 +12,7 @@ from functools import partial
 from itertools import takewhile
 from pathlib import Path
 
+from backend.ground.addresses import Address
 from backend.ground.errors import VideoUnreadable
 from backend.ground.parallel import each_unit
 from backend.ground.progress import Steps
@@ -20,6 +21,7 @@ from backend.media import clip_bucket
 from backend.media.clips import with_room
 from backend.media.cut import CutSpan, cut_together, decoding_starts_s
 from backend.media.jobs import ClipJob, CutAhead, held_bytes, is_cut
+from backend.media.limits import too_heavy, within_bounds
 from backend.media.probe import require_unchanged
 from backend.media.report import CutReport
 from backend.media.sources import paths_of
@@ -67,7 +69,11 @@ def cut_ahead(jobs: Sequence[ClipJob], where: Where = HERE, *, progress: Steps |
     units = takewhile(lambda _: room.left > 0, _units(missing))
     cache.folder.mkdir(parents=True, exist_ok=True)
     sees = paths_of(job.source for job in missing)
-    for _, found in each_unit(_cut, None, units, where, called=_called, sees=sees, fills=[cache.folder]):
+    kept = not any(isinstance(job.source, Address) for job in missing) and cache.bucket is None
+    cutting = each_unit(
+        _cut, None, units, where, called=_called, sees=sees, fills=[cache.folder], apart=True, kept=kept, lost=_lost
+    )
+    for _, found in cutting:
         done = _with(done, found)
         room.left -= sum(_size(job) for job, told in found if not isinstance(told, VideoUnreadable))
         report(done.cut + done.shared + len(done.failed), len(missing))
@@ -149,11 +155,21 @@ def _units(jobs: Sequence[ClipJob]) -> Iterator[list[ClipJob]]:
 def _cut(_: None, jobs: list[ClipJob]) -> list[Told]:
     """Runs in a worker: the clips of one video, by their beginning; what the bucket has is not cut."""
     shared = [job for job in jobs if clip_bucket.has(job, time.time())]
-    found = _cut_here([job for job in jobs if job not in shared])
+    wanted = [job for job in jobs if job not in shared]
+    try:
+        with within_bounds(jobs[0].source, sum(job.end_s - job.start_s for job in wanted)):
+            found = _cut_here(wanted)
+    except VideoUnreadable as error:
+        found = [(job, error) for job in wanted]
     for job, told in found:
         if isinstance(told, CutReport):
             clip_bucket.stored(job, time.time())
     return [*((job, None) for job in shared), *found]
+
+
+def _lost(jobs: list[ClipJob], died: str) -> list[Told]:
+    error = too_heavy(jobs[0].source, died)
+    return [(job, error) for job in jobs]
 
 
 def _cut_here(jobs: list[ClipJob]) -> list[Told]:

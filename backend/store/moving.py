@@ -18,6 +18,7 @@ from backend.store import creating, postgresql, upkeep
 from backend.store.definitions import table_names
 from backend.store.engine import Connection, SqliteDatabase
 from backend.store.files import arriving, beside, copy, damage_of, fold, free
+from backend.store.foreign import require_known
 from backend.store.sqlite import damaged
 
 
@@ -47,6 +48,7 @@ def into_postgresql(path: Path, address: str, then: Callable[[], None], *, now: 
         if wrong := damage_of(part):
             raise damaged(path, wrong)
         with closing(SqliteDatabase(sqlite3.connect(part), execute_plugins=False)) as source:
+            require_known(source.conn, path)
             there = digests(source.conn, source)
             store = creating.create_from(address, source, lambda moved: _compare(there, digests(moved, source)))
             store.close()

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from backend.ground.errors import ProjectError, SchemaOutOfDate, StoreUnavailable
 from backend.store.engine import Database, SqliteDatabase
+from backend.store.foreign import Thing, require_known, things
 from backend.store.schema import migrations
 
 BUSY_TIMEOUT_S = 30.0
@@ -181,7 +182,7 @@ def open_store(path: Path) -> SqliteStore:
     The pages are checked every time (0.3 s for 100 MB): a damaged database is to be noticed before it is worked on.
 
     Raises:
-        ProjectError: no database there, or it is damaged.
+        ProjectError: no database there, it is damaged, or has something in it that acts by itself and is not ours.
         SchemaOutOfDate: it is older (`reelrank migrate`) or newer than this code.
     """
     if not path.is_file():
@@ -198,6 +199,9 @@ def open_store(path: Path) -> SqliteStore:
 def _require_usable(store: SqliteStore) -> None:
     path = store.path
     unknown, pending = schema_gap(store)
+    if not unknown:
+        with _told(path):
+            require_known(store.db.conn, path)
     if unknown:
         raise SchemaOutOfDate(
             f"{path} was written by a newer ReelRank (it has {', '.join(unknown)}): update ReelRank to open it"
@@ -223,10 +227,9 @@ def references_to(table: str) -> list[tuple[str, str]]:
         return [(row[0], row[1]) for row in rows]
 
 
-def schema(db: SqliteDatabase) -> set[tuple[str, str, str]]:
+def schema(db: SqliteDatabase) -> set[Thing]:
     """(type, name, SQL) of everything in the database but SQLite's own."""
-    rows = db.conn.execute("SELECT type, name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_%'")
-    return {(row[0], row[1], row[2]) for row in rows}
+    return things(db.conn)
 
 
 def schema_gap(store: SqliteStore) -> tuple[list[str], list[str]]:

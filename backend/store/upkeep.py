@@ -20,6 +20,7 @@ from backend.store.dumping import ENDING
 from backend.store.engine import Database, SqliteDatabase
 from backend.store.events import EventKind
 from backend.store.files import COMPANIONS, arriving, beside, copy, damage_of, fold, free, sync
+from backend.store.foreign import require_known
 from backend.store.schema import migrations
 from backend.store.sqlite import READ_ERRORS, SqliteStore, damage, damaged, is_damage, open_store, schema_gap
 
@@ -148,8 +149,12 @@ def migrate(path: Path, *, derive: Callable[[Database], None]) -> tuple[list[str
     if not path.is_file():
         raise ProjectError(f"{path.parent} is not a project (no {path.name}): run `reelrank init {path.parent}`")
     store = SqliteStore(path)
-    pending = schema_gap(store)[1]
-    store.close()
+    try:
+        unknown, pending = schema_gap(store)
+        if not unknown:
+            require_known(store.db.conn, path)
+    finally:
+        store.close()
     if not pending:
         open_store(path).close()  # refuses a newer schema
         return [], None
@@ -270,6 +275,8 @@ def _require_ours(part: Path, file: Path) -> list[str]:
     store = SqliteStore(part)
     try:
         unknown, pending = schema_gap(store)
+        if not unknown:
+            require_known(store.db.conn, file)
         applied = migrations.applied(store.db)
     finally:
         store.close()

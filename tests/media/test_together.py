@@ -22,6 +22,14 @@ from scored import write_video
 SPANS = [(0.2, 1.4), (0.2, 2.0), (1.0, 1.3), (1.4, 2.2), (1.9, 2.01), (2.2, 2.9)]
 
 
+@pytest.fixture
+def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The names of unfinished clips hold the number of the process, which a test can only know of its own."""
+    monkeypatch.setattr(
+        together, "each_unit", lambda work, shared, units, where, **_: ((0, work(shared, one)) for one in units)
+    )
+
+
 @pytest.fixture(scope="module")
 def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("source") / "a.mkv"
@@ -160,6 +168,7 @@ def test_a_full_cache_drops_nothing_for_what_comes_later(tmp_path: Path) -> None
     assert [is_cut(job) for job in jobs] == [True, False], "the first of the queue goes first"
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_a_full_disk_stops_with_a_message_and_keeps_what_is_whole(tmp_path: Path) -> None:
     video = write_video(tmp_path / "a.mp4", 60)
     jobs = queue(ClipCache(tmp_path / "clips"), [video], (50, 52), (0, 3))
@@ -171,6 +180,7 @@ def test_a_full_disk_stops_with_a_message_and_keeps_what_is_whole(tmp_path: Path
     assert cut_ahead(jobs).cut == 1
 
 
+@pytest.mark.usefixtures("in_this_process")
 @pytest.mark.parametrize("full", [0, 1])
 def test_a_disk_that_fills_up_in_the_middle_of_a_shared_decoding_is_told_as_full(tmp_path: Path, full: int) -> None:
     """What the other encoders said when they were given up went over it: a file that was gone already."""

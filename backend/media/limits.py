@@ -1,0 +1,78 @@
+"""What a video may be and take, so that one made to do harm is refused, and nothing else is read because of it."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from backend.ground.bounds import OutOfBounds, bounded
+from backend.ground.errors import VideoUnreadable
+from backend.media.sources import Source, paths_of
+
+FORMATS = "mov,matroska,avi,asf,mpeg,mpegts,mpegvideo,flv,ogg"
+"""Names of FFmpeg's for what is read as a video. Playlists, which name other files and addresses, are none of them."""
+
+OPENED_AS = {"protocol_whitelist": "file", "format_whitelist": FORMATS}
+"""Options for opening; FFmpeg reads this one file and no other."""
+
+LARGEST_PIXELS = 36_000_000
+"""Of a picture: 8K (7680 x 4320) and a little more. One of them takes 54 MB, and a decoder holds up to 17."""
+
+MOST_BOXES = 10_000
+"""Outermost boxes of an MP4 file that are looked at."""
+
+LEAST_CPU_S = 120.0
+CPU_S_PER_MB = 10.0
+CPU_S_PER_S = 30.0
+"""Processor time for a video: so much for each, for each megabyte of its file, and for each second of a clip.
+
+Decoding takes some 0.2 s a megabyte; a still picture that lasts long takes ten times that. Whoever waits for a file
+that is made to be slow waits for two minutes.
+"""
+
+
+def cpu_s(source: Source, span_s: float = 0.0) -> float:
+    """How much processor time a video may take, and `span_s` seconds of clips made of it."""
+    sizes = [os.stat(path).st_size for path in paths_of([source]) if path.is_file()]
+    return LEAST_CPU_S + CPU_S_PER_MB * sum(sizes) / 1e6 + CPU_S_PER_S * span_s
+
+
+@contextmanager
+def within_bounds(source: Source, span_s: float = 0.0) -> Iterator[None]:
+    """Work on one video: raises `VideoUnreadable` where it takes more than it may; see `bounded`."""
+    try:
+        with bounded(cpu_s(source, span_s)):
+            yield
+    except OutOfBounds as out:
+        raise VideoUnreadable(f"{source.name} takes {out} to read: convert it to H.264, or leave it out") from None
+
+
+def too_heavy(source: Source, died: str) -> VideoUnreadable:
+    """What is told of a video that ends every process that reads it."""
+    return VideoUnreadable(
+        f"{source.name} ends every process that reads it ({died}): it is damaged, or needs more memory than there is; "
+        "convert it to H.264, or leave it out"
+    )
+
+
+def require_file(path: Path) -> None:
+    """Refuse what is there and no file: reading a pipe or a device may never end.
+
+    Raises:
+        VideoUnreadable: it is one of these. What is not there at all passes.
+    """
+    if path.exists() and not path.is_file():
+        raise VideoUnreadable(f"{path.name} is not a video file")
+
+
+def require_pixels(source: Source, width: int, height: int) -> None:
+    """Refuse a picture of more than `LARGEST_PIXELS`.
+
+    Raises:
+        VideoUnreadable: it has more.
+    """
+    if width * height > LARGEST_PIXELS:
+        raise VideoUnreadable(
+            f"{source.name} has pictures of {width} x {height}, and {LARGEST_PIXELS // 1_000_000} million pixels are "
+            "the most: make them smaller first"
+        )
