@@ -4,6 +4,7 @@ import importlib.util
 import os
 import socket
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, NoReturn
 
@@ -71,7 +72,7 @@ def demo(
     say(f"Password  {password}  (for everybody)")
     say("")
     if not no_serve:
-        _serve(project, host, port)
+        _serve(project, host, port, {})
 
 
 def serve(
@@ -95,7 +96,7 @@ def serve(
             say("A lead can do this and all that follows in the browser, on the page Set up.")
         else:
             say(f"All of it can be done in the browser; add a lead first: reelrank users add {folder} NAME --role lead")
-    _serve(project, host, port, log, metrics)
+    _serve(project, host, port, {LOG_VARIABLE: log.value, METRICS_VARIABLE: metrics})
 
 
 def _require_metrics(address: str) -> None:
@@ -125,18 +126,20 @@ def _url(host: str, port: int) -> str:
     return f"http://[{name}]:{port}" if ":" in name else f"http://{name}:{port}"
 
 
-def _serve(project: "api.Project", host: str, port: int, log: LogForm = LogForm.TEXT, metrics: str = "") -> NoReturn:
-    """Hand this process over to the front end, so that signals and kills meet the server itself."""
+def _serve(project: "api.Project", host: str, port: int, settings: Mapping[str, str]) -> NoReturn:
+    """Hand this process over to the front end, so that signals and kills meet the server itself.
+
+    `settings` go into its environment.
+    """
     # The back end does not import its front end; it only knows its name.
     if importlib.util.find_spec("annotate_app") is None:
         fail("the package annotate_app is not installed: install reelrank again")
     folder = project.folder
     api.note_address(project, _url(host, port))
-    if log is LogForm.TEXT:
+    environment = {**os.environ, "REELRANK_PROJECT": str(folder.resolve()), **settings}
+    if environment.get(LOG_VARIABLE) != LogForm.JSON:
         say(f"Serving {folder} on http://{host}:{port}  (stop with Ctrl-C)")
     sys.stdout.flush()
-    own = {"REELRANK_PROJECT": str(folder.resolve()), LOG_VARIABLE: log.value, METRICS_VARIABLE: metrics}
-    environment = {**os.environ, **own}
     secrets = folder.resolve() / ".streamlit" / "secrets.toml"  # single sign-on; see docs/operations.md
     files = ["--secrets.files", str(secrets)] if secrets.is_file() else []
     arguments = [*files, "--server.address", host, "--server.port", str(port), "--server.headless", "true"]
