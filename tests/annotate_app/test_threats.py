@@ -24,6 +24,7 @@ from streamlit.runtime.media_file_storage import MediaFileKind
 from streamlit.web.server.starlette.starlette_server import _get_uvicorn_config_kwargs
 
 from annotate_app.session import downloads, policy
+from annotate_app.session.addresses import HEALTH_PATH, READY_PATH
 from backend import api
 from backend.campaign.nouns import Role
 from backend.ground.errors import NotAllowed
@@ -68,6 +69,7 @@ def whole(judging_made: Judging, tmp_path_factory: pytest.TempPathFactory) -> It
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("REELRANK_PROJECT", str(folder))
         patch.setattr("time.time", lambda: NOW)
+        patch.setattr("backend.ground.parallel.end_all", lambda: None)  # this process goes on after the app
         tokens = [api.sign_in(project, name, PASSWORD, now=NOW) for name in ("Lou", "Ada")]
         from annotate_app.session import auth
         from annotate_app.widgets import menu_counts
@@ -121,6 +123,7 @@ def test_a_stranger_gets_nothing_from_any_route(whole: Whole) -> None:
     everything = routes(whole)
     assert len(everything) > 50
     ways_in = ("/session/", "/auth/login", "/oauth2callback", "/_stcore/health", "/_stcore/host-config")
+    ways_in = (*ways_in, HEALTH_PATH, READY_PATH)
     for token in ("", "made-up", whole.lead[:-1]):
         for method, path in everything:
             if path.startswith(ways_in):
