@@ -133,9 +133,10 @@ class Guard:
                 if person is None:
                     await self._refusal(connection)(scope, receive, send)
                     return
-                send = self._held_back(send, person)
-                if scope["method"] not in _SAFE_METHODS and not is_own_page(connection.headers):
-                    raise NotAllowed("This request did not come from a page of this server.")
+                if scope["method"] not in _SAFE_METHODS:
+                    send = self._held_back(send, person)
+                    if not is_own_page(connection.headers):
+                        raise NotAllowed("This request did not come from a page of this server.")
                 as_lead = partial(run_in_threadpool, api.lead_of, self._project(), person)
                 if path.startswith(_UPLOADS):
                     await as_lead()

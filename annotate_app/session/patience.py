@@ -2,7 +2,8 @@
 
 A page has two or three requests under way and is hardly ever refused anything. Whoever sends much more waits: what is
 too much at a time is refused before any of it is read, and whoever is refused again and again gets each refusal late,
-so that a program that asks anew at once asks once a second on every connection, not hundreds of times.
+so that a program that asks anew at once asks once a second on every connection, not hundreds of times. What only reads
+is left alone: a page of many clips that cannot be shown is no storm.
 """
 
 import time
@@ -16,7 +17,7 @@ from annotate_app.session.bodies import TooMuch
 from backend.ground.ids import AnnotatorId
 
 MOST_AT_ONCE = 8
-"""Requests of one person that change something, under way at a time."""
+"""Posted requests of one person, under way at a time; files that are uploaded are not among them."""
 FREE_REFUSALS = 30
 """In a minute, told at once."""
 HELD_S = 1.0
@@ -34,7 +35,7 @@ class Patience:
 
     @contextmanager
     def under_way(self, person: AnnotatorId) -> Iterator[None]:
-        """A request that changes something.
+        """A posted request.
 
         Raises:
             TooMuch: this person has `MOST_AT_ONCE` under way.
@@ -50,7 +51,7 @@ class Patience:
                 del self._under_way[person]
 
     async def refused(self, person: AnnotatorId) -> None:
-        """A request is about to be refused; comes back when it may be told."""
+        """A request that changes something is about to be refused; comes back when it may be told."""
         lately, now = self._refused[person], self._clock()
         while lately and lately[0] <= now - _MINUTE_S:
             lately.popleft()

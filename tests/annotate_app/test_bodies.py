@@ -284,3 +284,19 @@ def test_no_time_that_a_browser_counts_makes_sums_overflow(ana: TestClient, judg
     assert answer.json()["receipts"][0]["status"] == "saved"
     row = judging.project.store.db.conn.execute("SELECT active_ms, elapsed_ms, contexts FROM judgement").fetchone()
     assert tuple(row) == (2**31 - 1,) * 3
+
+
+def test_only_what_changes_something_is_told_late(ana: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    held: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        held.append(seconds)
+
+    monkeypatch.setattr(patience, "FREE_REFUSALS", 2)
+    monkeypatch.setattr("anyio.sleep", sleep)
+    for _ in range(4):
+        assert ana.get("/clips/gone.mp4").status_code == 403
+    assert held == []
+    for _ in range(4):
+        assert ana.post("/desk/exchange", content=b"no json", headers=OURS).status_code == 400
+    assert held == [patience.HELD_S] * 2

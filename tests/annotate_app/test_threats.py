@@ -168,7 +168,9 @@ def test_streamlits_own_doors_are_closed_to_everybody(whole: Whole, path: str) -
 def test_a_page_of_another_site_cannot_act_for_somebody(whole: Whole) -> None:
     for more in ({"Origin": "https://evil.org"}, {"Origin": "null"}, {"Sec-Fetch-Site": "cross-site"}):
         for path in ("/_stcore/upload_file/a/b", "/lead/uploads/videos/a.mp4"):
-            assert whole.call(whole.lead, "PUT", path, headers=OURS | more).status_code == 403
+            answer = whole.call(whole.lead, "PUT", path, headers=OURS | more)
+            assert answer.status_code == 403
+            assert answer.json()["message"] == "This request did not come from a page of this server."
         assert whole.call(whole.annotator, "POST", "/desk/exchange", headers=OURS | more).status_code == 403
 
 
