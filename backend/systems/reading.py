@@ -10,6 +10,7 @@ import msgspec
 
 from backend.ground.errors import InputError, VideoUnreadable
 from backend.ground.reading import unpacked
+from backend.ground.undecodable import UNDECODABLE
 from backend.media.sources import Source
 from backend.scoring.files.facts import read_facts
 from backend.scoring.files.reading import read_truth
@@ -99,9 +100,10 @@ class _Entry(msgspec.Struct):
 
 def _moments(path: Path) -> list[KnownMoment]:
     """The moments of a file in the form of a release; none of another."""
+    data = unpacked(path)
     try:
-        entries = msgspec.json.decode(unpacked(path), type=list[_Entry])
-    except (msgspec.DecodeError, UnicodeDecodeError):
+        entries = msgspec.json.decode(data, type=list[_Entry])
+    except UNDECODABLE:
         return []
     return [
         KnownMoment(one.video_name, *one.timestamp, one.caption or "")
