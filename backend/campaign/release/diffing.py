@@ -98,7 +98,7 @@ def as_csv(found: ReleaseDiff) -> str:
         (one.query_id, one.query, one.pair_id, one.video, one.start_s, one.end_s, one.before, one.after, one.reason)
         for one in found.pairs
     )
-    return csv_text(COLUMNS, [*queries, *pairs])
+    return csv_text(COLUMNS, [*queries, *pairs], for_people=True)
 
 
 def _manifest(files: ReleaseFiles) -> _Manifest:
