@@ -3,7 +3,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 DEMO ?= demo-project
 PORT ?= 8501
-.PHONY: help demo test check bench format docs clean
+.PHONY: help demo test check audit bench format docs clean
 .DEFAULT_GOAL := help
 
 help: ## list the commands
@@ -39,6 +39,16 @@ check: $(VENV)/.dev ## formatting, lint, types, import contracts, documentation
 	$(BIN)/mypy --num-workers 2
 	$(BIN)/lint-imports
 	$(BIN)/pytest -q tests/docs
+
+# In an environment of its own, so that it decides no version here. A mirror of PyPI without advisories finds nothing
+# wrong with anything: so one that is known, CVE-2023-5752, is asked for first.
+audit: $(VENV)/.dev ## known faults of what is installed, where advisories can be had
+	@if $(BIN)/python -c "import json, urllib.request as web; \
+	  json.load(web.urlopen('https://pypi.org/pypi/pip/23.2.1/json', timeout=5))['vulnerabilities'][0]" 2>/dev/null; \
+	then python3 -m venv $(VENV)/audit && $(VENV)/audit/bin/pip install --quiet pip-audit && \
+	  $(VENV)/audit/bin/pip-audit --progress-spinner off --path "$$($(BIN)/python -c \
+	  "import sysconfig; print(sysconfig.get_path('purelib'))")"; \
+	else echo "The advisories of pypi.org cannot be had here: nothing was audited."; fi
 
 bench: $(VENV)/.dev ## measure speed and memory; prints tables and keeps them in bench-results, as JSON too
 	rm -rf bench-results

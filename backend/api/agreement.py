@@ -99,7 +99,7 @@ def other_relevances_csv(report: AggregatorReport) -> str:
         )
         for one in report.pairs
     )
-    return csv_text(columns, rows)
+    return csv_text(columns, rows, for_people=True)
 
 
 def write_other_relevances(report: AggregatorReport, out: Path) -> None:
@@ -126,7 +126,7 @@ def agreement_csv(board: AgreementBoard, name: str) -> str:
     """The same as CSV; undefined figures are empty cells."""
     rows = tables.table(board, name)
     columns = list(rows[0]) if rows else []
-    return csv_text(columns, ([row[column] for column in columns] for row in rows))
+    return csv_text(columns, ([row[column] for column in columns] for row in rows), for_people=True)
 
 
 def agreement_picture(board: AgreementBoard, name: str) -> BoardPicture:

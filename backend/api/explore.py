@@ -101,4 +101,4 @@ def explored_csv(
     """What is shown, as CSV; what is unknown is an empty cell."""
     table = rules.lasting_table(found) if isinstance(found, Lasting) else rules.table(found)
     columns = list(table[0]) if table else []
-    return csv_text(columns, ([row[column] for column in columns] for row in table))
+    return csv_text(columns, ([row[column] for column in columns] for row in table), for_people=True)

@@ -52,4 +52,4 @@ def payroll_csv(days: Sequence[WorkDay], currency: str) -> str:
         ]
         for day in days
     )
-    return csv_text(COLUMNS, lines)
+    return csv_text(COLUMNS, lines, for_people=True)

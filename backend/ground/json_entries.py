@@ -11,6 +11,7 @@ import msgspec
 
 from backend.ground.errors import InputError, Problem
 from backend.ground.text_files import decode_text
+from backend.ground.undecodable import UNDECODABLE
 
 _Entry = TypeVar("_Entry")
 _LOOKED_AT = 20
@@ -97,7 +98,10 @@ def video_entries(kind: type[_Entry], data: bytes, file: str) -> tuple[list[tupl
         if len(set(names)) < len(names):
             twice.extend(dict.fromkeys(name for name in names if names.count(name) > 1))
 
-    json.loads(data, object_pairs_hook=note, parse_int=str, parse_float=str)
+    try:
+        json.loads(data, object_pairs_hook=note, parse_int=str, parse_float=str)
+    except UNDECODABLE as error:  # what nobody asked for was passed over before
+        raise InputError.single(file, f"not valid JSON: {error}") from None
     if twice:
         raise InputError([Problem(file, None, f"{name!r} stands twice in one object") for name in twice])
     decoder = msgspec.json.Decoder(kind)
@@ -121,24 +125,25 @@ def _decode(
             entries.append((row, decoder.decode(text)))
         except msgspec.ValidationError as error:
             problems.append(Problem(file, row, said(error)))
-        except (msgspec.DecodeError, RecursionError) as error:
+        except UNDECODABLE as error:
             problems.append(Problem(file, row, f"not valid JSON: {error}"))
     return entries, problems
 
 
 def _outermost(kind: type[_Entry], data: bytes, file: str) -> _Entry:
+    text = decode_text(data, file)
     try:
-        return msgspec.json.decode(decode_text(data, file), type=kind)
+        return msgspec.json.decode(text, type=kind)
     except msgspec.ValidationError as error:
         raise InputError.single(file, said(error)) from None
-    except (msgspec.DecodeError, RecursionError) as error:
+    except UNDECODABLE as error:
         raise InputError.single(file, f"not valid JSON: {error}") from None
 
 
 def _decoded(text: str) -> Any:
     try:
         return msgspec.json.decode(text)
-    except (msgspec.DecodeError, RecursionError):
+    except UNDECODABLE:
         return None
 
 

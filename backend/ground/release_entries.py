@@ -11,6 +11,7 @@ from typing import Any, Generic, TypeVar
 import msgspec
 
 from backend.ground.errors import Problem
+from backend.ground.undecodable import UNDECODABLE
 
 QueryId = int | str
 _SHOWN = 40
@@ -106,7 +107,7 @@ def read_queries(data: bytes, file: str, kind: type[AnyMoment]) -> Queries[AnyMo
         for number, item in enumerate(head.relevant_moment, start=1):
             try:
                 entry.moments.append((number, whole.decode(item)))
-            except (msgspec.DecodeError, UnicodeDecodeError):
+            except UNDECODABLE:
                 entry.whole = False
                 told = _faults(item, kind, "moment")
                 found.problems += [Problem(file, row, f"{name_of(entry, number)}: {message}") for message in told]
@@ -165,7 +166,7 @@ def _decoded(data: bytes | msgspec.Raw, shape: Any) -> tuple[Any, str]:
     """What the bytes say, and why they do not say it."""
     try:
         return msgspec.json.decode(data, type=shape), ""
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except UNDECODABLE as error:
         return None, str(error)
 
 

@@ -13,6 +13,8 @@ from backend.ground.errors import InputError, Problem
 LARGEST = 2**53
 """Every reader of JSON keeps whole numbers up to here."""
 
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
+
 _Value = TypeVar("_Value")
 
 
@@ -193,14 +195,47 @@ def not_blank(text: str) -> str | None:
     return text if text.strip() else None
 
 
-def csv_text(columns: Sequence[str], rows: Iterable[Iterable[object]]) -> str:
+def csv_text(columns: Sequence[str], rows: Iterable[Iterable[object]], *, for_people: bool = False) -> str:
     r"""A table as CSV, lines ended as on Unix; None is an empty cell.
+
+    Args:
+        columns: the header.
+        rows: the cells of each line.
+        for_people: it will be opened in a spreadsheet, so no text may be a formula there (see `no_formula`). Tables
+            that programs read hold every text as it is.
 
     >>> csv_text(["a", "b"], [[1, None], ["x, y", 2]])
     'a,b\n1,\n"x, y",2\n'
+    >>> csv_text(["a", "b"], [["=1+1", -1.5]], for_people=True)
+    "a,b\n'=1+1,-1.5\n"
     """
-    text = io.StringIO(newline="")
-    writer = csv.writer(text, lineterminator="\n")
+    lines = _Lines()
+    writer = csv.writer(lines, lineterminator="\r\n")
+    if for_people:
+        columns, rows = [no_formula(name) for name in columns], ([no_formula(one) for one in row] for row in rows)
     writer.writerow(columns)
     writer.writerows(rows)
-    return text.getvalue()
+    return "".join(lines.written)
+
+
+class _Lines:
+    """Takes lines that end as the writer has to be told so that it quotes both signs of a line's end in a cell."""
+
+    def __init__(self) -> None:
+        self.written: list[str] = []
+
+    def write(self, line: str) -> None:
+        self.written.append(line[:-2] + "\n")
+
+
+def no_formula(cell: _Value) -> _Value | str:
+    """A cell that a spreadsheet shows and does not run: a quote goes before a text that would begin a formula.
+
+    Texts that are numbers stay; so does what is no text. After OWASP's page on CSV injection.
+
+    >>> no_formula("@SUM(A1)"), no_formula("-0.5"), no_formula("a=b"), no_formula(-3)
+    ("'@SUM(A1)", '-0.5', 'a=b', -3)
+    """
+    if isinstance(cell, str) and cell.startswith(_FORMULA) and number(cell) is None:
+        return f"'{cell}"
+    return cell

@@ -184,7 +184,12 @@ class CutAhead:
 
 
 def is_cut(job: ClipJob, at: float | None = None) -> bool:
-    """Whether a clip is there; marks it as used (at `at`, or now), because the cache drops the least recently used."""
+    """Whether a clip is there; marks it as used (at `at`, or now), because the cache drops the least recently used.
+
+    A link is none of ours: it would send any file of the machine to a browser. It goes.
+    """
+    if job.path.is_symlink():
+        job.path.unlink(missing_ok=True)
     try:
         os.utime(job.path, None if at is None else (at, at))
     except FileNotFoundError:

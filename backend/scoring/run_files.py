@@ -12,6 +12,7 @@ import msgspec
 
 from backend.ground.errors import InputError, Problem
 from backend.ground.reading import bytes_of
+from backend.ground.undecodable import UNDECODABLE
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,9 +115,10 @@ def read_run_list(path: Path | str) -> RunList:
         InputError: with everything that is wrong with the list; `row` counts its runs.
     """
     path = Path(path)
+    data = bytes_of(path)
     try:
-        found = msgspec.toml.decode(bytes_of(path), type=_List)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        found = msgspec.toml.decode(data, type=_List)
+    except UNDECODABLE as error:
         raise InputError.single(path, f"is not a list of runs: {error}") from None
     problems: list[Problem] = []
     runs: dict[tuple[str, str], RunFile] = {}

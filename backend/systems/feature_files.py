@@ -17,12 +17,15 @@ import numpy.typing as npt
 
 from backend.ground.arriving import new_files, require_new_file
 from backend.ground.errors import InputError, Problem
+from backend.ground.reading import LARGEST_UNPACKED
 
 FloatArray = npt.NDArray[np.float32]
 
 SUFFIXES = (".h5", ".hdf5", ".npz")
 _RATE, _ENCODER = "rate", "encoder"
 _INSTALL = 'pip install "reelrank[features]"'
+_BYTES = 8
+"""Of a number as it may lie in the file, before it is a float32."""
 _SAME = 1e-6
 """Two rates nearer than this, relatively, are one that was rounded."""
 
@@ -168,6 +171,9 @@ def _open_hdf5(path: Path) -> Iterator[Opened]:
         with _damage_told(path):
             arrays: dict[str, Any] = {}
             file.visititems(lambda name, item: arrays.update({name: item}) if hasattr(item, "shape") else None)
+            for name, item in arrays.items():
+                if item.external or item.is_virtual:
+                    raise InputError.single(path, f"video {name}: its numbers are in another file: copy them into one")
             encoder = file.attrs.get(_ENCODER)
             rate = file.attrs.get(_RATE)
         yield arrays, rate, None if encoder is None else str(encoder)
@@ -225,12 +231,24 @@ def _dim(path: Path, arrays: Mapping[str, Any]) -> int:
     if not shapes:
         raise InputError.single(path, "holds no features of any video")
     dim: int | None = next((shapes[name][1] for name in sorted(shapes) if len(shapes[name]) == 2), None)
+    for name, shape in shapes.items():
+        require_size(path, f"video {name}", math.prod(shape) * _BYTES)
     problems = [
         Problem(str(path), None, told) for name in sorted(shapes) if (told := _wrong_shape(name, shapes[name], dim))
     ]
     if problems or dim is None:
         raise InputError(problems)
     return dim
+
+
+def require_size(path: Path, what: str, size: int) -> None:
+    """Refuse an array that would fill the memory: a packed one may say any shape.
+
+    Raises:
+        InputError: it takes more than `LARGEST_UNPACKED` bytes.
+    """
+    if size > LARGEST_UNPACKED:
+        raise InputError.single(path, f"{what}: unpacks to more than {LARGEST_UNPACKED / 2**30:g} GiB")
 
 
 def _wrong_shape(video: str, shape: tuple[int, ...], dim: int | None) -> str | None:

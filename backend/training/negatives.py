@@ -14,6 +14,8 @@ from torch import Tensor
 
 from backend.ground.errors import InputError
 
+LARGEST_MATRIX = 32 << 30
+"""Bytes. TVR's 87,175 queries by 17,435 training videos take 6 GB."""
 VIDEOS_GIVEN_QUERY, QUERIES_GIVEN_VIDEO = "videos_given_query.parquet", "queries_given_video.parquet"
 
 
@@ -120,6 +122,10 @@ def _read(path: Path, names: tuple[str, ...]) -> tuple[dict[str, list[str]], Ten
             kind = file.schema_arrow.field("probability").type
             if not pa.types.is_fixed_size_list(kind) or kind.value_type != pa.float32():
                 raise InputError.single(path, f"its column probability is {kind}, not lists of floats of one length")
+            sizes = [file.metadata.row_group(group).total_byte_size for group in range(file.num_row_groups)]
+            if max([4 * file.metadata.num_rows * kind.list_size, *sizes]) > LARGEST_MATRIX:
+                message = f"holds more than {LARGEST_MATRIX / 2**30:g} GiB of probabilities"
+                raise InputError.single(path, message)
             found: dict[str, list[str]] = {name: [] for name in names}
             probability = np.empty((file.metadata.num_rows, kind.list_size), dtype=np.float32)
             done = 0

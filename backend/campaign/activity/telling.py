@@ -29,7 +29,7 @@ def count(store: Store, wanted: ActivityFilter) -> int:
 
 def as_csv(store: Store, wanted: ActivityFilter) -> str:
     """All entries that are wanted, a row each, the newest first; instants in UTC."""
-    return csv_text(HEADER, _lines(store, wanted))
+    return csv_text(HEADER, _lines(store, wanted), for_people=True)
 
 
 def _lines(store: Store, wanted: ActivityFilter) -> Iterator[tuple[object, ...]]:

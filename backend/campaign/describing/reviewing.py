@@ -205,7 +205,7 @@ def as_csv(store: Store) -> str:
                     row.words,
                 )
             )
-    return csv_text(HEADER, lines)
+    return csv_text(HEADER, lines, for_people=True)
 
 
 def _utc(at: float) -> str:

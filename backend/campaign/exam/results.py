@@ -108,7 +108,7 @@ def outcomes_csv(found: ExamOutcomes) -> str:
 
     rows = [["person", one.person.name, one.exam_id, *row(one.outcome)] for one in found.people]
     rows.append(["all", "", "", *row(found.together)])
-    return csv_text(["of", "name", "exam", "answers", "missed", *head], rows)
+    return csv_text(["of", "name", "exam", "answers", "missed", *head], rows, for_people=True)
 
 
 def _first_outcome(db: Database, person: Person) -> PersonOutcome | None:

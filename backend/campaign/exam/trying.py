@@ -92,4 +92,4 @@ def as_csv(trial: Trial, *, names: bool = True) -> str:
         for pair in trial.pairs
         for answer in pair.answers
     ]
-    return csv_text(HEADER, rows)
+    return csv_text(HEADER, rows, for_people=True)

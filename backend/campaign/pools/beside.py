@@ -15,6 +15,7 @@ from backend.campaign.pools.model import VisualBounds
 from backend.ground.errors import InputError
 from backend.ground.reading import bytes_of
 from backend.ground.text_files import number, read_csv
+from backend.ground.undecodable import UNDECODABLE
 
 
 class _Manifest(msgspec.Struct, frozen=True):
@@ -46,7 +47,7 @@ def read_built(file: Path) -> Built | None:
     """
     try:
         manifest = msgspec.json.decode((file.parent / MANIFEST).read_bytes(), type=_Manifest)
-    except (OSError, msgspec.DecodeError):
+    except (OSError, *UNDECODABLE):
         return None
     if manifest.files.get(file.name) != hashlib.sha256(bytes_of(file)).hexdigest():
         return None

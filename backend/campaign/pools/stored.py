@@ -6,6 +6,7 @@ import msgspec
 
 from backend.ground.errors import InputError
 from backend.ground.reading import bytes_of
+from backend.ground.undecodable import UNDECODABLE
 
 RULE = "the highest and the lowest threshold whose Youden's J is within 0.03 of the best"
 
@@ -40,8 +41,9 @@ def read_thresholds(path: Path) -> StoredThresholds:
     Raises:
         InputError: it cannot be read, or is none that `reelrank mvmr calibrate` wrote.
     """
+    data = bytes_of(path)
     try:
-        return msgspec.json.decode(bytes_of(path), type=StoredThresholds)
-    except msgspec.DecodeError as error:
+        return msgspec.json.decode(data, type=StoredThresholds)
+    except UNDECODABLE as error:
         message = f"is no file of thresholds as `reelrank mvmr calibrate` writes it: {error}"
         raise InputError.single(path, message) from None

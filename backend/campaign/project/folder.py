@@ -163,7 +163,7 @@ def open_project(folder: Path) -> Project:
     """Open a project folder.
 
     Raises:
-        ProjectError: not a project, or its database may be in two places.
+        ProjectError: not a project, its database may be in two places, or a file of it is a link out of it.
         SchemaOutOfDate: made by an older or newer version.
         InputError: `reelrank.toml` says something that is not understood.
     """
@@ -176,8 +176,21 @@ def open_project(folder: Path) -> Project:
             f"{ADDRESS_VARIABLE} to open the file, or bring it there with `reelrank move {folder} "
             f"{without_password(address)}`"
         )
+    for name in (DATABASE_FILE, SETTINGS_FILE):
+        _require_inside(folder, name)
     store = connection.open_store(folder / DATABASE_FILE, address)
     return Project(folder, read_settings(folder), store)
+
+
+def _require_inside(folder: Path, name: str) -> None:
+    """Refuse a project that would read and write what belongs to another one.
+
+    Raises:
+        ProjectError: its file is a link out of the folder.
+    """
+    file = folder / name
+    if file.is_symlink() and not file.resolve().is_relative_to(folder.resolve()):
+        raise ProjectError(f"{file} is a link out of the project, to {file.resolve()}: put the file itself there")
 
 
 def set_encoder(project: Project, encoder: str, kind: str, dtype: str) -> Project:

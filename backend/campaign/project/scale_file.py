@@ -12,6 +12,7 @@ from backend.campaign.project import rules
 from backend.campaign.project.model import Grading, Question
 from backend.ground.errors import InputError, Problem, ProjectError
 from backend.ground.reading import bytes_of
+from backend.ground.undecodable import UNDECODABLE
 
 FOLDER = Path(__file__).parent / "scales"
 MATCHES = "matches"
@@ -66,9 +67,10 @@ def read(file: Path) -> Grading:
     Raises:
         InputError: everything that is wrong with it.
     """
+    data = bytes_of(file)
     try:
-        found = msgspec.toml.decode(bytes_of(file), type=_ScaleFile)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        found = msgspec.toml.decode(data, type=_ScaleFile)
+    except UNDECODABLE as error:
         raise InputError.single(file, str(error)) from error
     meanings = [
         GradeMeaning(n, one.label.strip(), one.meaning, one.detail, one.example) for n, one in enumerate(found.grades)

@@ -11,6 +11,7 @@ import msgspec
 from backend.campaign.project.model import People
 from backend.ground.addresses import Address, place_of
 from backend.ground.errors import InputError, ProjectError
+from backend.ground.undecodable import UNDECODABLE
 from backend.media.jobs import DEFAULT_CACHE_BYTES, DEFAULT_CONTEXT_S, DEFAULT_HEIGHT_PX, ClipForm
 from backend.store.files import arriving
 
@@ -87,7 +88,7 @@ class RewriteSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ner_python: str = ""
 
 
-Rate = Annotated[float, msgspec.Meta(ge=0)]
+Rate = Annotated[float, msgspec.Meta(ge=0, le=1_000_000)]
 
 
 class PaySettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -104,7 +105,7 @@ class ClipSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     format: ClipForm = ClipForm.MP4
     height: Annotated[int, msgspec.Meta(ge=144, le=2160)] = DEFAULT_HEIGHT_PX
     context_s: Annotated[float, msgspec.Meta(gt=0, le=60)] = DEFAULT_CONTEXT_S
-    cache_gb: Annotated[float, msgspec.Meta(gt=0)] = DEFAULT_CACHE_BYTES / GIB
+    cache_gb: Annotated[float, msgspec.Meta(gt=0, le=1_000_000)] = DEFAULT_CACHE_BYTES / GIB
     bucket: str = ""
     signed_s: Annotated[float, msgspec.Meta(ge=0, le=600)] = 0.0
 
@@ -128,7 +129,7 @@ class ProjectSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     encoder: str
     encoder_kind: Literal["sup", "unsup", "minilm"]
     encoder_dtype: Literal["fp32", "bf16"] = "fp32"
-    lease_minutes: Annotated[float, msgspec.Meta(gt=0)] = 15
+    lease_minutes: Annotated[float, msgspec.Meta(gt=0, le=10_080)] = 15
     clips: ClipSettings = ClipSettings()
     pay: PaySettings = PaySettings()
     rewrite: RewriteSettings = RewriteSettings()
@@ -144,7 +145,7 @@ def read_settings(folder: Path) -> ProjectSettings:
         raise InputError.single(path, message)
     try:
         return msgspec.toml.decode(path.read_bytes(), type=ProjectSettings)
-    except msgspec.DecodeError as error:
+    except UNDECODABLE as error:
         raise InputError.single(path, str(error)) from error
 
 
@@ -195,7 +196,7 @@ def read_toml(path: Path) -> dict[str, Any]:
     except FileNotFoundError as error:
         hint = f"{path.parent} has no {SETTINGS_FILE}: restore it, or run `reelrank init` elsewhere"
         raise ProjectError(hint) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except UNDECODABLE as error:
         raise InputError.single(path, str(error)) from error
 
 

@@ -15,6 +15,7 @@ from backend.ground.errors import InputError
 from backend.ground.progress import Progress
 from backend.ground.release_entries import GradedMoment, read_queries
 from backend.ground.text_files import csv_text, read_csv, whole
+from backend.ground.undecodable import UNDECODABLE
 
 TRUTH = {"val": "val.json", "test": "test.json"}
 COLUMNS = ("query_id", "query", "pair_id", "video_name", "start", "end", "before", "after", "reason")
@@ -97,15 +98,16 @@ def as_csv(found: ReleaseDiff) -> str:
         (one.query_id, one.query, one.pair_id, one.video, one.start_s, one.end_s, one.before, one.after, one.reason)
         for one in found.pairs
     )
-    return csv_text(COLUMNS, [*queries, *pairs])
+    return csv_text(COLUMNS, [*queries, *pairs], for_people=True)
 
 
 def _manifest(files: ReleaseFiles) -> _Manifest:
     if "manifest.json" not in files.places:
         return _Manifest()
+    data = files.read("manifest.json")
     try:
-        return msgspec.json.decode(files.read("manifest.json"), type=_Manifest)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        return msgspec.json.decode(data, type=_Manifest)
+    except UNDECODABLE as error:
         raise InputError.single("manifest.json", f"is not a manifest: {error}") from None
 
 

@@ -5,6 +5,7 @@
 
 import hashlib
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,6 +19,9 @@ from backend.ground.reading import LARGEST_UNPACKED
 _NOT_OURS = ("__MACOSX", ".DS_Store", "Thumbs.db")
 """What other programs put beside the files of a folder, or into a zip."""
 
+
+MOST_MEMBERS = 10_000
+"""Files in a zip."""
 
 Opener = Callable[[], IO[bytes]]
 """Opens one file to be read."""
@@ -57,7 +61,7 @@ class ReleaseFiles:
         try:
             with self.places[file]() as stream:
                 yield stream
-        except (OSError, zipfile.BadZipFile, RuntimeError, NotImplementedError) as error:
+        except (OSError, zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError) as error:
             # A zip may be damaged in one member, or locked with a password.
             raise InputError.single(file, f"cannot be read: {getattr(error, 'strerror', None) or error}") from None
 
@@ -83,8 +87,10 @@ def opened(path: Path) -> Iterator[ReleaseFiles]:
         raise InputError.single(path, "is neither a folder nor a zip: name those of a release") from None
     with archive:
         members = [info for info in archive.infolist() if not info.is_dir()]
-        if any(info.file_size > LARGEST_UNPACKED for info in members):
-            message = f"has a file of more than {LARGEST_UNPACKED / 2**30:g} GiB: unpack it yourself if it is right"
+        if len(members) > MOST_MEMBERS:
+            raise InputError.single(path, f"has more than {MOST_MEMBERS} files: unpack it yourself if it is right")
+        if sum(info.file_size for info in members) > LARGEST_UNPACKED:
+            message = f"unpacks to more than {LARGEST_UNPACKED / 2**30:g} GiB: unpack it yourself if it is right"
             raise InputError.single(path, message)
         yield _found(path, path.stem, _without_folder({info.filename: partial(archive.open, info) for info in members}))
 

@@ -26,6 +26,7 @@ from backend.ground.errors import InputError, Problem
 from backend.ground.progress import Progress
 from backend.ground.release_entries import GradedMoment, Moment, Queries
 from backend.ground.text_files import read_csv
+from backend.ground.undecodable import UNDECODABLE
 
 MANIFEST, VIDEOS = "manifest.json", "video_corpus.json"
 RAW, PAIRS = "raw_annotation.csv", "raw_query_moment_pair.csv"
@@ -152,9 +153,10 @@ class _Validation:
             assumed = f"grades 0 to {PUBLISHED_HIGHEST} assumed"
             self.report.not_checked.append(f"there is no {MANIFEST}: no hashes; {assumed}")
             return usual
+        data = self.files.read(MANIFEST)
         try:
-            said = msgspec.json.decode(self.files.read(MANIFEST), type=_Manifest)
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            said = msgspec.json.decode(data, type=_Manifest)
+        except UNDECODABLE as error:
             self.report.add([Problem(MANIFEST, None, f"is not a manifest: {error}")])
             return usual
         self.said = said.released

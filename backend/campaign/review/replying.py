@@ -73,4 +73,4 @@ def as_csv(store: Store) -> str:
                 if (note := grade.note) is not None:
                     told = (note.reply.text, note.reply.lead) if note.reply else ("", "")
                     rows.append((*of, grade.annotator, grade.grade, note.text, *told))
-    return csv_text(HEADER, rows)
+    return csv_text(HEADER, rows, for_people=True)

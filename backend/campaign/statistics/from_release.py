@@ -15,6 +15,7 @@ from backend.campaign.statistics.model import Holdings, Span
 from backend.ground.errors import InputError
 from backend.ground.progress import Steps
 from backend.ground.reading import bytes_of
+from backend.ground.undecodable import UNDECODABLE
 
 VIDEOS_FILE = "video_corpus.json"
 _GRADED = ("val.json", "test.json")
@@ -69,7 +70,8 @@ def read(folder: Path, *, progress: Steps | None = None) -> Holdings:
 
 
 def _decoded(path: Path, shape: type[_Shape]) -> _Shape:
+    data = bytes_of(path)
     try:
-        return msgspec.json.decode(bytes_of(path), type=shape)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        return msgspec.json.decode(data, type=shape)
+    except UNDECODABLE as error:
         raise InputError.single(path, f"is not of the form of a release: {error}") from None

@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from backend.ground.reading import unpacked
+from backend.ground.undecodable import UNDECODABLE
 from backend.scoring.files.sentences import sentences
 from backend.scoring.matching.columns import Truth
 
@@ -126,7 +127,7 @@ def _lines(content: bytes) -> list[_Line]:
         return []
     try:
         lines = msgspec.json.Decoder(_Line).decode_lines(content)
-    except ValueError:
+    except UNDECODABLE:
         return []
     return lines if all(line.id is not None for line in lines) else []
 
@@ -134,5 +135,5 @@ def _lines(content: bytes) -> list[_Line]:
 def _decoded(content: bytes, shape: Any, otherwise: Any) -> Any:
     try:
         return msgspec.json.decode(content, type=shape)
-    except ValueError:
+    except UNDECODABLE:
         return otherwise

@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from backend.ground.undecodable import UNDECODABLE
 from backend.scoring.files.entry_rows import Names
 from backend.scoring.files.words import QUERY, RUN, TRUTH, VIDEO, Kind, is_tvr_release, names_in, pick
 
@@ -70,7 +71,7 @@ def layout_of(content: bytes, kind: Kind) -> Layout:
     for size in _PEEKS:
         try:
             return _by_first_entry(content[:size].decode("utf-8", "ignore").strip(), kind)
-        except json.JSONDecodeError:
+        except UNDECODABLE:
             continue
     raise Doubt
 

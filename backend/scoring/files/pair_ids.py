@@ -10,6 +10,7 @@ import msgspec
 
 from backend.ground.errors import InputError, Problem
 from backend.ground.text_files import read_csv
+from backend.ground.undecodable import UNDECODABLE
 from backend.scoring.files import text
 from backend.scoring.files.text import Form
 from backend.scoring.files.words import TRUTH
@@ -73,10 +74,13 @@ def _entries(content: bytes, file: str) -> Mapping[int, Any]:
         table = read_csv(content, file, (), (FIELD,))
         cells = table.columns.get(FIELD, ())
         return {row: {FIELD: cell} for row, cell in zip(table.rows, cells, strict=bool(cells))}
-    if form is Form.LINES:
-        lines = content.split(b"\n")
-        return {row: msgspec.json.decode(line) for row, line in enumerate(lines, start=1) if line.strip()}
-    document = msgspec.json.decode(content)
+    try:
+        if form is Form.LINES:
+            lines = content.split(b"\n")
+            return {row: msgspec.json.decode(line) for row, line in enumerate(lines, start=1) if line.strip()}
+        document = msgspec.json.decode(content)
+    except UNDECODABLE as error:  # numbers that nobody reads elsewhere
+        raise InputError.single(file, f"its pairs cannot be read: {error}") from None
     return dict(enumerate(document if isinstance(document, list) else [document], start=1))
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from backend.ground.errors import InputError, Problem
+from backend.ground.undecodable import UNDECODABLE
 from backend.scoring.files.documents import named_groups
 from backend.scoring.files.entries import Group, run_of
 from backend.scoring.files.entry_rows import resolver
@@ -33,7 +34,7 @@ def lacks_videos(content: bytes) -> bool:
         return False
     try:
         row = json.loads(found[1])
-    except ValueError:
+    except UNDECODABLE:
         return False
     return _are_times(row)
 

@@ -15,6 +15,7 @@ import numpy as np
 from backend.ground.errors import InputError, Problem
 from backend.ground.reading import unpacked
 from backend.ground.timespan import Floats
+from backend.ground.undecodable import UNDECODABLE
 from backend.scoring.files import text
 from backend.scoring.files.text import Form
 from backend.scoring.matching.columns import Indices
@@ -106,8 +107,8 @@ def _entries(path: Path, kind: type[_Entry], problems: list[Problem]) -> Iterato
             yield row, decoder.decode(line)
         except msgspec.ValidationError as error:
             problems.append(Problem(str(path), row, str(error)))
-        except msgspec.DecodeError:
-            with contextlib.suppress(ValueError):  # what is no JSON at all is for whoever reads the moments to say
+        except UNDECODABLE:
+            with contextlib.suppress(*UNDECODABLE):  # what is no JSON at all is for whoever reads the moments to say
                 json.loads(line)
                 problems.append(Problem(str(path), row, "has NaN, Infinity or a number too large among its scores"))
 
@@ -123,5 +124,5 @@ def _lines(content: bytes, file: str) -> Iterable[bytes]:
         return (content,)
     try:
         return [bytes(entry) for entry in msgspec.json.decode(content, type=list[msgspec.Raw])]
-    except msgspec.MsgspecError:
+    except UNDECODABLE:
         return ()

@@ -20,6 +20,7 @@ from backend.ground.captioned import (
     sentences_of_videos,
 )
 from backend.ground.errors import InputError
+from backend.ground.undecodable import UNDECODABLE
 from backend.scoring.files.entries import Group, truth_of
 from backend.scoring.files.entry_rows import Names, name_only
 from backend.scoring.matching.columns import Truth
@@ -80,7 +81,7 @@ def _first(text: str) -> frozenset[str]:
     try:
         found, _ = json.JSONDecoder().raw_decode(text)
         return frozenset(found)
-    except (json.JSONDecodeError, RecursionError):
+    except UNDECODABLE:
         return frozenset(re.findall(r'"(\w+)"\s*:', text))
 
 

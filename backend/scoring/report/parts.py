@@ -100,7 +100,7 @@ def per_query(board: Scoreboard, focus: str, facts: Facts) -> dict[str, Any]:
         "runs": [board.runs[place].name for place in shown],
         "rows": rows,
         "file": "per-query.csv",
-        "csv": quote(csv_text(columns, lines)),
+        "csv": quote(csv_text(columns, lines, for_people=True)),
     }
 
 

@@ -20,6 +20,7 @@ from backend.ground.arriving import OURS, new_files, require_room
 from backend.ground.errors import InputError, ProjectError
 from backend.ground.locking import locked
 from backend.ground.reading import bytes_of
+from backend.ground.undecodable import UNDECODABLE
 from backend.systems.learning.config import Config, ModelOptions, PredictOptions
 from backend.systems.learning.network import Shape
 
@@ -118,9 +119,10 @@ def read_settings(folder: Path) -> Config:
         InputError: there are none that can be read.
     """
     file = folder / SETTINGS
+    data = bytes_of(file)
     try:
-        return msgspec.json.decode(bytes_of(file), type=Config)
-    except msgspec.MsgspecError as error:
+        return msgspec.json.decode(data, type=Config)
+    except UNDECODABLE as error:
         raise InputError.single(file, f"is not what training has written: {error}") from None
 
 
@@ -205,6 +207,6 @@ def _read(file: Path, kind: type[_Struct]) -> tuple[_Struct, dict[str, Tensor]]:
         with safe_open(file, framework="pt") as opened:
             about = msgspec.json.decode((opened.metadata() or {})[_ABOUT], type=kind)
             return about, {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118 - no mapping
-    except (SafetensorError, OSError, KeyError, msgspec.MsgspecError) as error:
+    except (SafetensorError, OSError, KeyError, *UNDECODABLE) as error:
         told = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise InputError.single(file, f"is no checkpoint of this program, or is damaged: {told}") from None

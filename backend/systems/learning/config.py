@@ -9,6 +9,7 @@ from msgspec import Meta
 from backend.ground.errors import InputError, Problem
 from backend.ground.json_entries import said
 from backend.ground.reading import bytes_of
+from backend.ground.undecodable import UNDECODABLE
 
 Count = Annotated[int, Meta(ge=1, le=1_000_000)]
 Seed = Annotated[int, Meta(ge=0, le=2**31 - 1)]
@@ -117,11 +118,12 @@ def read_config(file: Path) -> Config:
     Raises:
         InputError: everything that is wrong with it, by field.
     """
+    data = bytes_of(file)
     try:
-        found = msgspec.toml.decode(bytes_of(file), type=Config)
+        found = msgspec.toml.decode(data, type=Config)
     except msgspec.ValidationError as error:
         raise InputError.single(file, said(error)) from None
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except UNDECODABLE as error:
         raise InputError.single(file, f"is not TOML: {error}") from None
     if wrong := _wrong(found):
         raise InputError([Problem(str(file), None, message) for message in wrong])

@@ -22,6 +22,7 @@ from backend.campaign.nouns import Split
 from backend.campaign.quality.rules.summary import repeats
 from backend.ground.errors import InputError, Problem
 from backend.ground.text_files import CsvTable, instant, not_blank, number, read_csv, stripped, whole
+from backend.ground.undecodable import UNDECODABLE
 
 RAW_OPTIONAL = ("round", "graded_at", "active_ms", "elapsed_ms", "contexts", "simulated", RE_OPENED)
 PAIR_COLUMNS = ("pair_id", "query", "video_name", "similarity")
@@ -360,7 +361,7 @@ def _seconds(text: str) -> float | None:
 def _span(text: str) -> tuple[float, float] | None:
     try:
         return msgspec.json.decode(text, type=tuple[float, float])
-    except msgspec.DecodeError:
+    except UNDECODABLE:
         return None
 
 
