@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from backend import api
+from backend.cli.learning import AskedSplit
 from backend.cli.output import Dir, EncoderOption, KindOption, now, numbers, progress_bar, say, seconds
 from backend.cli.where import Cluster, EncodingJobs, where, whole
 
@@ -33,8 +34,7 @@ def baseline(
     seed: Annotated[int, typer.Option("--seed", metavar="S", help="Of what random and prior draw.")] = 0,
     top: Annotated[int, typer.Option("--top", metavar="N", min=1, help="Answers a query.")] = 100,
     split: Annotated[
-        str | None,
-        typer.Option("--split", metavar="val|test", help="Only these queries of a project or release."),
+        AskedSplit | None, typer.Option("--split", help="Only these queries of a project or release.")
     ] = None,
     videos: Annotated[
         Path | None,
@@ -123,7 +123,7 @@ def baseline(
                 name,
                 out,
                 options,
-                split=split,
+                split=split.value if split else None,
                 visual=visual,
                 where=encoding,
                 progress=progress,
@@ -137,7 +137,7 @@ def baseline(
                 videos=videos,
                 training=training,
                 folder=whole(folder, cluster) if folder else None,
-                split=split,
+                split=split.value if split else None,
                 encoder=encoder,
                 kind=kind,
                 visual=visual,

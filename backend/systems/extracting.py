@@ -14,7 +14,8 @@ from backend.ground.errors import InputError, VideoUnreadable
 from backend.ground.progress import Progress, named
 from backend.media.frame_vectors import keep_frames, vectors_of
 from backend.media.sources import Source
-from backend.systems.feature_files import FloatArray, require_rate, require_suffix, write_features
+from backend.systems.feature_files import FloatArray, write_features
+from backend.systems.feature_refusals import require_names, require_rate, require_suffix
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,8 @@ def extract(
         progress: called with (what is done, done, all).
 
     Raises:
-        InputError: no video can be looked at, or the name or the rate means nothing.
+        InputError: no video can be looked at, or the name or the rate means nothing, or a video's name has no place in
+            such a file.
         ProjectError: the file is there already, or cannot be made.
         EncoderUnavailable: the model cannot be built.
     """
@@ -70,6 +72,7 @@ def extract(
     if not files:
         raise InputError.single(source, "has no video whose file is known: import it with --videos")
     names = sorted(files)
+    require_names(out, names)  # now, and not after hours of looking
     keep_frames(
         clip, [files[name] for name in names], embeddings, per_s=per_s, progress=named(progress, "encoding frames")
     )

@@ -18,10 +18,9 @@ import numpy.typing as npt
 from backend.ground.arriving import new_files, require_new_file
 from backend.ground.errors import InputError, Problem
 from backend.ground.reading import LARGEST_UNPACKED
+from backend.systems.feature_refusals import SUFFIXES, is_rate, require_names, require_rate, require_suffix
 
 FloatArray = npt.NDArray[np.float32]
-
-SUFFIXES = (".h5", ".hdf5", ".npz")
 _RATE, _ENCODER = "rate", "encoder"
 _INSTALL = 'pip install "reelrank[features]"'
 _BYTES = 8
@@ -127,7 +126,7 @@ def write_features(
             if told := _wrong_shape(video, rows.shape, dim):
                 raise InputError.single(out, told)
             _require_numbers(out, video, rows)
-            _require_name(out, video)
+            require_names(out, [video])
             try:
                 file.create_dataset(video, data=np.asarray(rows, dtype=np.float32))
             except (TypeError, ValueError):
@@ -137,26 +136,6 @@ def write_features(
         if not count:
             raise InputError.single(out, "there is no video to write")
     return count
-
-
-def require_suffix(out: Path) -> None:
-    """Refuse a name that says nothing of HDF5.
-
-    Raises:
-        InputError: it ends in neither `.h5` nor `.hdf5`.
-    """
-    if out.suffix not in SUFFIXES[:2]:
-        raise InputError.single(out, "is no name for a file of features: it has to end in .h5")
-
-
-def require_rate(path: Path, rate: float) -> None:
-    """Refuse what is no rate.
-
-    Raises:
-        InputError: it is not a number above 0.
-    """
-    if not _is_rate(rate):
-        raise InputError.single(path, f"the rate has to be a number above 0, not {rate:g}")
 
 
 Opened = tuple[Mapping[str, Any], object, str | None]
@@ -268,12 +247,6 @@ def _require_numbers(path: Path, video: str, rows: npt.NDArray[np.floating]) -> 
         raise InputError.single(path, f"video {video}: row {int(wrong.argmax())} (from 0) holds NaN or infinity")
 
 
-def _require_name(path: Path, video: str) -> None:
-    """A name that HDF5 gives back as it was; a slash in it makes a group, as elsewhere in the field."""
-    if any(part in {"", ".", ".."} for part in video.split("/")):
-        raise InputError.single(path, f"video {video!r}: HDF5 has no place of this name; rename the video")
-
-
 def _rate(path: Path, told: object, given: float | None) -> float:
     if given is not None:
         require_rate(path, given)
@@ -285,15 +258,11 @@ def _rate(path: Path, told: object, given: float | None) -> float:
         found = float(told)  # type: ignore[arg-type]
     except (TypeError, ValueError):
         found = math.nan
-    if not _is_rate(found):
+    if not is_rate(found):
         raise InputError.single(path, f"says that its rate is {told!r}, which is no number above 0")
     if given is not None and not math.isclose(found, given, rel_tol=_SAME):
         raise InputError.single(path, f"says {found:g} rows a second, and {given:g} were given: leave the rate out")
     return found
-
-
-def _is_rate(rate: float) -> bool:
-    return math.isfinite(rate) and rate > 0
 
 
 def _hdf5(path: Path) -> Any:

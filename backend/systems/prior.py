@@ -12,6 +12,7 @@ second-best, and so on.
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from math import inf
 from typing import NamedTuple
 
 from backend.ground.errors import InputError
@@ -59,13 +60,17 @@ def answer(task: SearchTask, seed: int = 0, *, top: int = TOP, progress: Steps |
     """The likeliest spans of each video; scores are densities.
 
     Raises:
-        InputError: there are no training moments; or see `require_searchable`.
+        InputError: there are no training moments, or it is not known how long one's video lasts; or see
+            `require_searchable`.
     """
     require_searchable(task)
-    if missing := next((one.video for one in task.training if one.video not in task.training_durations), None):
-        raise InputError.single(
-            task.source, f"video {missing}: training moments lie in it, and its duration is unknown"
-        )
+    for video in dict.fromkeys(one.video for one in task.training):
+        lasts = task.training_durations.get(video)
+        if lasts is None or not 0 < lasts < inf:
+            told = "unknown" if lasts is None else f"{lasts:g} s"
+            raise InputError.single(
+                task.source, f"video {video}: training moments lie in it, and its duration is {told}"
+            )
     spans = density(task.training, task.training_durations)
     if not spans:
         raise InputError.single(task.source, "has no training moments: where moments lie is learnt from them")

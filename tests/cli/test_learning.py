@@ -162,7 +162,7 @@ def test_features_that_do_not_fit_are_refused_by_file_and_video(home: Path, reel
     rewrite(home, videos=5)
     refused(reelrank, home, "frames.h5: video v5: there are no features of it")
     rewrite(home, rate=2.0)
-    refused(reelrank, home, "frames.h5: video 'v0': 24 rows at 2 a second are 12.0 s, but it lasts 24.0 s")
+    refused(reelrank, home, "frames.h5: video v0: 24 rows at 2 a second are 12.0 s, but it lasts 24.0 s")
     np.savez(home / "frames.npz", **{f"v{n}": np.full((24, 8), np.nan if n == 3 else 1.0) for n in range(6)})
     settings = (home / "train.toml").read_text().replace("frames.h5", "frames.npz")
     (home / "train.toml").write_text(settings)

@@ -133,6 +133,8 @@ def test_prior_needs_training_moments_of_known_videos() -> None:
         prior.answer(TASK)
     with pytest.raises(InputError, match="made: video x: training moments lie in it"):
         prior.answer(SearchTask("made", QUERIES, VIDEOS, training=LEARNT))
+    with pytest.raises(InputError, match="made: video x: training moments lie in it, and its duration is -5 s"):
+        prior.answer(SearchTask("made", QUERIES, VIDEOS, training=LEARNT, training_durations={"x": -5.0}))
 
 
 def test_times_are_whole_milliseconds_and_at_least_one_apart() -> None:

@@ -73,3 +73,15 @@ def test_what_means_nothing_is_refused_before_anything_is_looked_at(clip: Clip, 
     ):
         with pytest.raises(error, match=told):
             extract({}, clip, tmp_path / name, tmp_path, per_s=rate, source="made")
+
+
+def test_names_that_have_no_place_in_the_file_are_refused_before_anything_is_looked_at(
+    clip: Clip, tmp_path: Path
+) -> None:
+    files = dict.fromkeys(("show", "show/one", "a/../b", "fine/two"), tmp_path / "nothing.mp4")
+    with pytest.raises(InputError) as refusal:
+        extract(files, clip, tmp_path / "f.h5", tmp_path, per_s=1.0, source="made")
+    assert [one.message for one in refusal.value.problems] == [
+        "video 'a/../b': HDF5 has no place of this name; rename the video",
+        "video 'show/one': HDF5 has no place for it below video 'show'; rename one of them",
+    ]

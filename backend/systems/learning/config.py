@@ -66,7 +66,7 @@ class NegativesOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     draw: Literal["similar", "uniform"] = "similar"
     """By p', the more alike the likelier; or all potential negatives alike, to compare with."""
     count: Count = 4
-    """DrawnNegatives for each pair, both ways."""
+    """Drawn for each pair, each way."""
 
 
 class PredictOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -62,7 +62,7 @@ class TrainingMaterial:
         return int((self.pairs.last - self.pairs.first).max()) + 1
 
     def fingerprint(self, config: Config) -> str:
-        """A hash of all that the weights after any epoch depend on, but the seed."""
+        """A hash of all that the weights after any epoch, and which of them are the best, depend on, but the seed."""
         kept = msgspec.to_builtins(config)
         for name in _ANY_TIME:
             kept.pop(name)
@@ -70,10 +70,11 @@ class TrainingMaterial:
             kept["training"].pop(name)
         (kept["negatives"] or {}).pop("folder", None)
         pairs = (self.pairs.query, self.pairs.video, self.pairs.first, self.pairs.last, self.pairs.weight)
-        asked = (self.vectors, self.val_vectors, self.clips.rows, self.clips.starts)
+        asked = (self.vectors, self.val_vectors, self.clips.rows, self.clips.starts, self.clips.durations_s)
         rivals = self.rivals.fingerprint() if self.rivals else ""
         truth = np.frombuffer(bytes_of(Path(self.val.file)), dtype=np.uint8)
-        return fingerprint(msgspec.json.encode(kept).decode(), *asked, *pairs, rivals, truth)
+        told = msgspec.json.encode((kept, self.clips.videos)).decode()
+        return fingerprint(told, *asked, *pairs, rivals, truth)
 
 
 @dataclass(frozen=True, slots=True)

@@ -146,11 +146,12 @@ def read_clips(
     rows = np.zeros((int(starts[-1]), features.dim), dtype=np.float32)
     problems: list[Problem] = []
     for number, (video, seconds) in enumerate(videos.items()):
-        found = features.of(video)
-        if fault := _fault(found, features.rate, features.dim, seconds):
-            problems.append(Problem(file, None, f"video {video!r}: {fault}"))
-        else:
+        try:
+            found = features.of(video)
+            _require_length(file, video, len(found), features.rate, seconds)
             rows[starts[number] : starts[number + 1]] = _averaged(found, features.rate, clip_s, counts[number])
+        except InputError as error:
+            problems += error.problems
         if progress:
             progress(number + 1, len(videos))
     if problems:
@@ -158,18 +159,11 @@ def read_clips(
     return Clips(tuple(videos), np.array(list(videos.values()), dtype=np.float64), rows, starts, clip_s)
 
 
-def _fault(found: Floats, rate: float, dim: int, seconds: float) -> str | None:
-    """Why features are none of a video that lasts so long."""
-    if found.ndim != 2 or found.shape[1:] != (dim,):
-        return f"its features are of shape {found.shape}, not (frames, {dim})"
-    if not np.isfinite(found).all():
-        row = int(np.flatnonzero(~np.isfinite(found).all(axis=1))[0])
-        return f"row {row + 1} of its features holds what is no finite number"
-    covered = len(found) / rate
-    if not len(found) or abs(covered - seconds) > SPARE_S + SPARE_SHARE * seconds:
-        told = f"{len(found)} rows at {rate:g} a second are {covered:.1f} s, but it lasts {seconds:.1f} s"
-        return f"{told}: the rate is another, or the features are of another video"
-    return None
+def _require_length(file: str, video: str, rows: int, rate: float, seconds: float) -> None:
+    covered = rows / rate
+    if abs(covered - seconds) > SPARE_S + SPARE_SHARE * seconds:
+        told = f"video {video}: {rows} rows at {rate:g} a second are {covered:.1f} s, but it lasts {seconds:.1f} s"
+        raise InputError.single(file, f"{told}: the rate is another, or the features are of another video")
 
 
 def _averaged(found: Floats, rate: float, clip_s: float, count: int) -> Floats:

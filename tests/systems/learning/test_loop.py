@@ -1,6 +1,7 @@
 """Training learns, repeats itself, goes on where it was stopped, and stops by itself."""
 
 import csv
+import dataclasses
 from collections.abc import Callable
 from pathlib import Path
 
@@ -175,6 +176,11 @@ def test_other_settings_or_data_do_not_go_on(tmp_path: Path) -> None:
         train(msgspec.structs.replace(settings, loss=LossOptions(weighted=False)), material(tmp_path), 3, CPU)
     with pytest.raises(ProjectError, match=told):
         train(settings, material(tmp_path, seed=1), 3, CPU)
+    made = material(tmp_path)
+    for change in ({"videos": made.clips.videos[::-1]}, {"durations_s": made.clips.durations_s - 0.5}):
+        other = dataclasses.replace(made, clips=dataclasses.replace(made.clips, **change))
+        with pytest.raises(ProjectError, match=told):  # the same weights, but other epochs may be the best
+            train(settings, other, 3, CPU)
     made = material(tmp_path)
     (tmp_path / "val.json").write_text((tmp_path / "val.json").read_text().replace('"relevance":4', '"relevance":3'))
     with pytest.raises(ProjectError, match=told):

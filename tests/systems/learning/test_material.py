@@ -1,9 +1,12 @@
 """Features become clips, moments become places of clips; what does not fit is refused by file, row and video."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from backend.ground.errors import InputError
+from backend.systems.feature_files import open_features
 from backend.systems.learning.material import (
     AskedQueries,
     Clips,
@@ -45,22 +48,22 @@ def test_rows_of_zeros_stay_and_are_no_nan() -> None:
     assert clips_of([[0, 0], [0, 0]], 1.0, 2.0).rows.tolist() == [[0, 0]]
 
 
-@pytest.mark.parametrize(
-    ("rows", "rate", "told"),
-    [
-        (np.ones((10, 2)), 2.0, "video 'w': 10 rows at 2 a second are 5.0 s, but it lasts 10.0 s"),
-        (np.ones((10, 3)), 1.0, "video 'w': its features are of shape (10, 3), not (frames, 2)"),
-        (np.full((10, 2), np.nan), 1.0, "video 'w': row 1 of its features holds what is no finite number"),
-        (np.ones((0, 2)), 1.0, "video 'w': 0 rows at 1 a second"),
-    ],
-    ids=["rate", "dim", "nan", "none"],
-)
-def test_features_that_do_not_fit_are_refused_by_video(rows: np.ndarray, rate: float, told: str) -> None:
-    good = np.ones((int(10 * rate), 2), dtype=np.float32)
-    features = HeldFeatures(rate, {"v": good, "w": rows.astype(np.float32), "x": good})
-    with pytest.raises(InputError) as refusal:
-        read_clips(features, "frames.h5", dict.fromkeys("vwx", 10.0), 2.0)
-    assert [str(one).startswith(f"frames.h5: {told}") for one in refusal.value.problems] == [True]
+def test_features_that_do_not_fit_are_refused_by_video_all_at_once(tmp_path: Path) -> None:
+    good, holes = np.ones((10, 2)), np.ones((10, 2))
+    holes[3, 1] = np.nan
+    np.savez(tmp_path / "frames.npz", u=good, v=holes, w=good[:5], x=holes, y=good[:1])
+    seconds = {"u": 10.0, "v": 10.0, "w": 10.0, "x": 10.0, "y": 1.5}
+    with open_features(tmp_path / "frames.npz", 1.0) as features, pytest.raises(InputError) as refusal:
+        read_clips(features, "frames.npz", seconds, 2.0)
+    assert [(one.file.rpartition("/")[2], one.message) for one in refusal.value.problems] == [
+        ("frames.npz", "video v: row 3 (from 0) holds NaN or infinity"),
+        (
+            "frames.npz",
+            "video w: 5 rows at 1 a second are 5.0 s, but it lasts 10.0 s: the rate is another, or the features are of "
+            "another video",
+        ),
+        ("frames.npz", "video x: row 3 (from 0) holds NaN or infinity"),
+    ]
 
 
 def test_features_of_another_model_and_clips_shorter_than_a_row() -> None:

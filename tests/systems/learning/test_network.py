@@ -1,10 +1,19 @@
 """The network does what its equations say, whatever videos are filled up with and whoever is encoded beside them."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 import torch
 
-from backend.systems.learning.network import LateInteraction, Shape, positions, video_scores
+from backend.systems.learning.network import (
+    EncodedQueries,
+    EncodedVideos,
+    LateInteraction,
+    Shape,
+    positions,
+    video_scores,
+)
 
 SHAPE = Shape(frame_dim=5, sentence_dim=4, hidden=8, heads=2, dropout=0.5)
 
@@ -67,3 +76,54 @@ def test_places_are_sines_and_cosines() -> None:
         for number in range(6):
             wave = np.sin if number % 2 == 0 else np.cos
             assert found[place, number].item() == pytest.approx(wave(place / 10000 ** (number // 2 * 2 / 6)), abs=1e-6)
+
+
+def differences(plain: Callable[[np.ndarray], float], at: np.ndarray, step: float = 1e-6) -> np.ndarray:
+    """The gradient, by moving each number a little both ways."""
+    found = np.zeros_like(at)
+    for place in np.ndindex(at.shape):
+        up, down = at.copy(), at.copy()
+        up[place] += step
+        down[place] -= step
+        found[place] = (plain(up) - plain(down)) / (2 * step)
+    return found
+
+
+def test_gradients_where_queries_and_clips_meet() -> None:
+    """Best clips and filters in plain Python: their finite differences are what comes down to clips and to filters."""
+    rng = np.random.default_rng(5)
+    query, clips, filters = rng.normal(size=(2, 8)), rng.normal(size=(2, 4, 8)), rng.normal(size=(2, 5))
+    there = np.array([[True] * 4, [True] * 3 + [False]])
+    upon = rng.normal(size=(2, 2, 4))
+    """What each start and each end weighs in the sum."""
+
+    def best(given: np.ndarray) -> float:
+        return sum(max(query[q] @ given[v, c] for c in range(4) if there[v, c]) for q in range(2) for v in range(2))
+
+    def ends(given: np.ndarray, kernel: np.ndarray) -> float:
+        total = 0.0
+        for v in range(2):
+            alike = [query[v] @ given[v, c] / 8**0.5 if there[v, c] else 0.0 for c in range(4)]
+            for which in range(2):
+                for c in np.flatnonzero(there[v]):
+                    seen = [(k, c + k - 2) for k in range(5) if 0 <= c + k - 2 < 4]
+                    total += upon[which, v, c] * sum(kernel[which, k] * alike[place] for k, place in seen)
+        return total
+
+    one = network().double()
+    with torch.no_grad():
+        one.ends.weight.copy_(torch.from_numpy(filters)[:, None])
+    q, mask = torch.from_numpy(query), torch.from_numpy(there)
+    given = torch.from_numpy(clips).requires_grad_()
+    scores = video_scores(EncodedQueries(q, q), EncodedVideos(given, given, mask)).sum()
+    assert scores.item() == pytest.approx(best(clips))
+    (found,) = torch.autograd.grad(scores, given)
+    assert found.numpy() == pytest.approx(differences(best, clips), abs=1e-6)
+    start, end = one.span_logits(q, given, mask)
+    told = sum(
+        (torch.from_numpy(upon[n]) * logits.masked_fill(~mask, 0.0)).sum() for n, logits in enumerate((start, end))
+    )
+    assert told.item() == pytest.approx(ends(clips, filters))
+    found, of_filters = torch.autograd.grad(told, [given, one.ends.weight])
+    assert found.numpy() == pytest.approx(differences(lambda at: ends(at, filters), clips), abs=1e-6)
+    assert of_filters[:, 0].numpy() == pytest.approx(differences(lambda at: ends(clips, at), filters), abs=1e-6)
