@@ -1,10 +1,12 @@
 """Takes the texts of the front end into its catalogues: `python tools/texts.py` after texts have changed.
 
-What stands in JavaScript is found by Babel, what stands in Python and in the markup of components by the few lines here.
-A new text comes in empty, one that is gone is dropped, and nothing is guessed from similar ones.
+Babel keeps the catalogues; what stands where, the few lines here find, which know how this front end marks its texts. A
+new text comes in empty, one that is gone is dropped, and nothing is guessed from similar ones.
 """
 
 import ast
+import json
+import re
 import sys
 from collections.abc import Iterator
 from html.parser import HTMLParser
@@ -12,13 +14,14 @@ from io import BytesIO
 from pathlib import Path
 
 from babel.messages.catalog import Catalog
-from babel.messages.extract import extract
 from babel.messages.pofile import read_po, write_po
 
 ROOT = Path(__file__).parents[1]
 FRONT_END = ROOT / "annotate_app"
 CATALOGUES = FRONT_END / "language" / "catalogues"
 KEYWORDS = {"tr": None, "trn": (1, 2), "marked": None, "marked_n": (1, 2)}
+_TEXT = r'("(?:[^"\\]|\\.)*")'
+_IN_JAVASCRIPT = re.compile(rf"\b(trn?|marked)\(\s*{_TEXT}(?:,\s*{_TEXT})?")
 _SHOWN = ("aria-label", "placeholder", "title")
 _PAGES_OF_THE_SERVER = "session"
 """Its markup is filled in by Python, text by text."""
@@ -45,37 +48,40 @@ def found() -> Catalog:
         if (
             path.suffix in (".py", ".js", ".html") and path.parent.name != _PAGES_OF_THE_SERVER
         ) or path.suffix == ".py":
-            for text in _texts(path):
+            for context, text in _texts(path):
                 if any(letter.isalpha() for letter in "".join(text)):
-                    catalogue.add(text, locations=[(path.relative_to(ROOT).as_posix(), None)])
+                    catalogue.add(text, locations=[(path.relative_to(ROOT).as_posix(), None)], context=context or None)
     return catalogue
 
 
-def _texts(path: Path) -> Iterator[str | tuple[str, ...]]:
+def _texts(path: Path) -> Iterator[tuple[str, str | tuple[str, ...]]]:
+    """The texts of a file, each with its context."""
     if path.suffix == ".html":
         markup = _Markup()
         markup.feed(path.read_text(encoding="utf-8"))
-        yield from markup.found
+        yield from (("", text) for text in markup.found)
         return
     if path.suffix == ".py":
         yield from _python(ast.parse(path.read_text(encoding="utf-8")))
         return
-    options = {"parse_template_string": True}
-    for _line, text, _comments, _context in extract(
-        "javascript", BytesIO(path.read_bytes()), KEYWORDS, options=options
-    ):
-        yield text
+    for call, *texts in _IN_JAVASCRIPT.findall(path.read_text(encoding="utf-8")):
+        taken = [json.loads(text) for text in texts if text][: 2 if KEYWORDS[call] else 1]
+        yield "", tuple(taken) if len(taken) == 2 else taken[0]
 
 
-def _python(tree: ast.AST) -> Iterator[str | tuple[str, ...]]:
-    """Babel reads tokens, and what stands inside an f-string is no token before Python 3.12."""
+def _python(tree: ast.AST) -> Iterator[tuple[str, str | tuple[str, ...]]]:
     for node in ast.walk(tree):
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or node.func.id not in KEYWORDS:
             continue
         taken = node.args[: 2 if KEYWORDS[node.func.id] else 1]
         texts = [one.value for one in taken if isinstance(one, ast.Constant) and isinstance(one.value, str)]
         if len(texts) == len(taken):
-            yield tuple(texts) if len(texts) == 2 else texts[0]
+            told = [
+                one.value.value
+                for one in node.keywords
+                if one.arg == "_context" and isinstance(one.value, ast.Constant)
+            ]
+            yield str(told[0]) if told else "", tuple(texts) if len(texts) == 2 else texts[0]
 
 
 def updated(language: str) -> Catalog:

@@ -28,13 +28,16 @@ BROWSER = Path(__file__).with_name("browser.js")
 _asked: ContextVar[str | None] = ContextVar("language", default=None)
 
 
-def tr(text: str, /, **values: object) -> str:
+def tr(text: str, /, *, _context: str = "", **values: object) -> str:
     """A text in the reader's language, with values in the place of their names.
+
+    `_context` tells apart what only English says in one word, `tr("Grade", _context="noun")`.
 
     >>> tr("Grade {grade}, saved.", grade=3)
     'Grade 3, saved.'
     """
-    found = _catalogue(current()).gettext(text) if text else text
+    catalogue_now = _catalogue(current())
+    found = catalogue_now.pgettext(_context, text) if _context else catalogue_now.gettext(text) if text else text
     return found.format(**values) if values else found
 
 
@@ -48,7 +51,7 @@ def trn(one: str, several: str, count: int, /, **values: object) -> str:
     return found.format(**{"n": f"{count:,}", **values})
 
 
-def marked(text: str) -> str:
+def marked(text: str, *, _context: str = "") -> str:
     """The text as it is: for what is made before anybody reads it, and goes through `tr` when it is shown."""
     return text
 

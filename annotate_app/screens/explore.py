@@ -185,7 +185,7 @@ def _coverage(project: api.Project, lead: Person) -> None:
         st.subheader(tr("Shows"), anchor=False)
         st.html(
             tables.table(
-                map(tr, explore_lists.SHOW_HEADS),
+                explore_lists.show_heads(),
                 [explore_lists.show_row(show) for show in shows],
                 "rr-figures rr-shows",
             )
@@ -195,7 +195,7 @@ def _coverage(project: api.Project, lead: Person) -> None:
     if len(shows) > 1:
         names = {f"{place}": explore_lists.show_name(show.show) for place, show in enumerate(shows)}
         chosen = address_state.choice(
-            tr("Show"), "show", {"": tr("All shows"), **names}, clears=("page",), box=True, width=300
+            tr("Show", _context="series"), "show", {"": tr("All shows"), **names}, clears=("page",), box=True, width=300
         )
         if chosen:
             listed = [video for video in videos if video.show == shows[int(chosen)].show]

@@ -231,7 +231,7 @@ def _answer(project: api.Project, lead: Person, one: api.GoldAnswer) -> None:
         (name, f"{tables.grade(grade)} {escape(scale.label(grade).lower())}")
         for name, grade in ((tr("Given"), chosen.own), (tr("Known"), chosen.right))
     ]
-    st.html(tables.table(("", tr("Grade")), rows))
+    st.html(tables.table(("", tr("Grade", _context="noun")), rows))
     if chosen.note:
         st.markdown(tr("Note: “{note}”", note=plain(chosen.note)))
     st.caption(

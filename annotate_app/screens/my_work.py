@@ -82,7 +82,7 @@ def spread_table(grades: Sequence[int], scale: Scale) -> str:
         )
         for grade in reversed(scale.grades)
     ]
-    return tables.table((tr("Grade"), tr("Meaning"), tr("Times")), rows, "rr-spread")
+    return tables.table((tr("Grade", _context="noun"), tr("Meaning"), tr("Times")), rows, "rr-spread")
 
 
 def skips(count: int) -> str:

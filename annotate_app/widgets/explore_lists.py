@@ -104,14 +104,16 @@ def video_row(one: VideoCoverage) -> ListRow:
     return ListRow(one.video_id, cells, thumbnails.address(one.video, 0, one.duration_s))
 
 
-SHOW_HEADS = (
-    marked("Show"),
-    marked("Videos"),
-    marked("Moments handed out"),
-    marked("Pairs"),
-    marked("Relevance 1 or more"),
-    marked("Mean relevance"),
-)
+def show_heads() -> tuple[str, ...]:
+    """The heads of the table of shows."""
+    return (
+        tr("Show", _context="series"),
+        tr("Videos"),
+        tr("Moments handed out"),
+        tr("Pairs"),
+        tr("Relevance 1 or more"),
+        tr("Mean relevance"),
+    )
 
 
 def show_row(one: ShowCoverage) -> tuple[str, ...]:

@@ -172,13 +172,19 @@ def _choice(pair: PairReview, standing: api.Example | None) -> None:
 
 def _note(note: GivenNote, who: str, grade: int, *, hidden: bool) -> None:
     with st.container(border=True, key=f"note-{note.note}"):
-        st.markdown(f":material/edit_note: **{plain(who)}** wrote with {grade}: “{plain(note.text)}”")
+        st.markdown(
+            ":material/edit_note: "
+            + tr("**{name}** wrote with {grade}: “{text}”", name=plain(who), grade=grade, text=plain(note.text))
+        )
         if note.reply is None:
             _reply_form(note, tr("Your reply"), tr("Reply"))
         else:
             by = "A lead" if hidden else plain(note.reply.lead)
             when = wording.when(note.reply.at, st.context.timezone)
-            st.markdown(f":material/reply: {by} replied, {when}: “{plain(note.reply.text)}”")
+            st.markdown(
+                ":material/reply: "
+                + tr("{by} replied, {when}: “{text}”", by=by, when=when, text=plain(note.reply.text))
+            )
             with st.popover(tr("Reword the reply")):
                 _reply_form(note, tr("The reply that takes its place"), tr("Reply anew"))
         look.refusal(f"reply-problem-{note.note}")
@@ -209,7 +215,9 @@ def _grades(given: Sequence[GivenGrade], hidden: bool) -> str:
         )
         for seat, grade in enumerate(given, 1)
     ]
-    return tables.table((tr("Annotator"), tr("Grade"), tr("Round"), tr("Active"), tr("Graded")), rows, "rr-given")
+    return tables.table(
+        (tr("Annotator"), tr("Grade", _context="noun"), tr("Round"), tr("Active"), tr("Graded")), rows, "rr-given"
+    )
 
 
 def _active(grade: GivenGrade) -> str:

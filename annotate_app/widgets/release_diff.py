@@ -25,7 +25,7 @@ def release_diff(project: api.Project, lead: Person, found: Sequence[api.KeptRel
     with st.container(horizontal=True):
         # Nothing is compared before somebody asks: of two large releases it takes seconds.
         was = address_state.choice(tr("From"), "from", {_NONE: tr("Choose a release"), **names}, box=True)
-        now = address_state.choice("To", "to", names, box=True)
+        now = address_state.choice(tr("To"), "to", names, box=True)
     if was == _NONE:
         return
     if was == now:

@@ -128,7 +128,7 @@ def _round(project: api.Project, lead: Person, found: Trial) -> None:
     if not pairs:
         return
     labels: dict[str, str] = {key: _label(pair) for key, pair in pairs.items()}
-    pair = pairs[PairKey(address_state.choice("Look at a pair", "trial", labels, box=True))]
+    pair = pairs[PairKey(address_state.choice(tr("Look at a pair"), "trial", labels, box=True))]
     picture, words = st.columns([2, 3], gap="medium")
     with picture:
         review_clip(pair)
@@ -152,7 +152,7 @@ def _round(project: api.Project, lead: Person, found: Trial) -> None:
             (escape(called[one.annotator_id]), tables.grade(one.grade), escape(one.note) or tr("no note"))
             for one in pair.answers
         ]
-        st.html(tables.table((tr("Annotator"), tr("Grade"), tr("Note")), rows))
+        st.html(tables.table((tr("Annotator"), tr("Grade", _context="noun"), tr("Note")), rows))
 
 
 def _people(found: Trial, names: list[str]) -> str:

@@ -171,7 +171,7 @@ def _line(line: CastLine) -> None:
         line.becomes,
         key=_key(line),
         label_visibility="collapsed",
-        placeholder="undecided",
+        placeholder=tr("undecided"),
     )
     count = wording.count_of(int(line.captions), "caption") if line.captions.isdecimal() else "captions"
     example.caption(plain(tr("{count}, such as: {example}", count=count, example=line.example)) if line.example else "")
