@@ -194,7 +194,7 @@ def _over(found: api.AgreementBoard, taken: _Taken) -> str:
                 tr(
                     "first graded from {value} to {value_2}",
                     value=part.first or tr("the beginning"),
-                    value_2=part.last or "now",
+                    value_2=part.last or tr("now"),
                 )
             ]
             * bool(part.first or part.last)

@@ -235,7 +235,7 @@ def _told(row: CaseRow) -> str:
     """A row of the list: the query, and under it what is known of the pair."""
     grades = " ".join(tables.grade(grade) for grade in row.grades)
     relevance = f" {row.relevance}" if row.relevance is not None else ""
-    state = "re-opened" if row.re_opened and not row.verdict.is_settled else row.verdict.value
+    state = tr("re-opened") if row.re_opened and not row.verdict.is_settled else wording.verdict(row.verdict)
     return f"{escape(row.query)}<small class='rr-of-case'>{grades} {state}{relevance}</small>"
 
 
@@ -276,7 +276,8 @@ def _blocked(project: api.Project, lead: Person) -> None:
     for row in found.rows:
         with st.container(border=True, horizontal=True, vertical_alignment="center", key=f"blocked-{row.pair}"):
             query = WayThere("Queries", f"?query={row.query_id}", row.query).link
-            told = f"{escape(wording.moment(row))} · {query} · {'settled' if row.verdict.is_settled else 'not settled'}"
+            state = tr("settled") if row.verdict.is_settled else tr("not settled")
+            told = f"{escape(wording.moment(row))} · {query} · {state}"
             st.html(f"<p class='rr-waiting'><b>{escape(row.fault)}</b><br>{told}</p>")
             st.button(
                 tr("Hand out again"), key=f"restore-{row.pair}", on_click=restore, args=(row.pair,), width="content"

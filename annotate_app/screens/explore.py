@@ -83,7 +83,7 @@ def _nothing_counts(bins: Sequence[RelevanceBin]) -> None:
         tr(
             " {upper} {without} none (open, escalated or discarded): they count nowhere, and never as 0.",
             upper=_upper(wording.count_of(without, "other pair")),
-            without="has" if without == 1 else "have",
+            without=tr("has") if without == 1 else tr("have"),
         )
         if without
         else ""

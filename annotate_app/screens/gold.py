@@ -154,7 +154,10 @@ def told(one: api.GoldPerson, settings: GoldSettings) -> str:
     if one.pause is not None:
         since = wording.when(one.pause.at, st.context.timezone)
         return tr(
-            "Since {since}, by {value}: {reason}", since=since, value=one.pause.by or "a rule", reason=one.pause.reason
+            "Since {since}, by {value}: {reason}",
+            since=since,
+            value=one.pause.by or tr("a rule"),
+            reason=one.pause.reason,
         )
     if not one.answers:
         return tr("No answer yet.")
@@ -210,7 +213,7 @@ def _list(listed: list[api.GoldAnswer], current: int) -> None:
 
 
 def _row(one: api.GoldAnswer) -> str:
-    verdict = "agrees" if one.within else tr("far off")
+    verdict = tr("agrees") if one.within else tr("far off")
     given = tr(
         "gave {grade} known {grade_2} {verdict}",
         grade=tables.grade(one.answer.own),

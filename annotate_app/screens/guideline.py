@@ -49,7 +49,7 @@ def save(version: int) -> None:
             "Version {number} stands now; {texts} of it {len} new. Annotators are told before their next clip.",
             number=number,
             texts=texts,
-            len="is" if len(changed) == 1 else "are",
+            len=tr("is") if len(changed) == 1 else tr("are"),
         )
 
     state["guideline_problem"] = look.as_lead(act)

@@ -202,11 +202,11 @@ def _sums(found: HoursReport) -> None:
             tr("First grades in an hour of judging."),
         ),
         tr("Still to come"): (
-            "unknown" if outlook.hours is None else f"{outlook.hours[0]:,.1f} h",
+            tr("unknown") if outlook.hours is None else f"{outlook.hours[0]:,.1f} h",
             tr("Hours until everything that is handed out is judged, at the pace of all days so far."),
         ),
         tr("Cost of it"): (
-            "unknown" if outlook.cost is None else f"{outlook.cost[0]:,}",
+            tr("unknown") if outlook.cost is None else f"{outlook.cost[0]:,}",
             tr("At what an hour cost so far."),
         ),
     }

@@ -169,7 +169,7 @@ def paused(pause: Pause, timezone: str | None) -> str:
     return tr(
         "Since {when}, by {value}: {reason}",
         when=wording.when(pause.at, timezone),
-        value=pause.by or "a rule",
+        value=pause.by or tr("a rule"),
         reason=pause.reason,
     )
 

@@ -64,7 +64,7 @@ def inside(found: ReleaseSelection) -> list[str]:
             tr(
                 "{queries_are} left out: pairs of {len} still wait for grades, and would count as not relevant.",
                 queries_are=_queries_are(len(queries)),
-                len="it" if len(queries) == 1 else "them",
+                len=tr("it") if len(queries) == 1 else tr("them"),
             )
         )
     if queries := found.unfinished_within:

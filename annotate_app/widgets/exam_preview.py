@@ -122,7 +122,7 @@ def _missed(count: float, of: int) -> str:
 def _verdict(one: api.ExamConstant) -> str:
     if one.passed:
         return "<b class='rr-fast'>passes</b>"
-    return f"<span class='rr-fast'>{tr('fails narrowly')}</span>" if one.near else "fails"
+    return f"<span class='rr-fast'>{tr('fails narrowly')}</span>" if one.near else tr("fails")
 
 
 def _odds(share: float) -> str:

@@ -146,4 +146,4 @@ def _give(begin: bool) -> None:
 
 
 def _who(names: Sequence[str]) -> str:
-    return f"{len(names)} ({plain(', '.join(names))})" if names else "nobody"
+    return f"{len(names)} ({plain(', '.join(names))})" if names else tr("nobody")

@@ -29,7 +29,9 @@ PAIR_COLUMNS = (
 
 def pair_row(pair: FoundPair) -> ListRow:
     """A pair, which opens its query."""
-    relevance = f"<small>{pair.verdict.value}</small>" if pair.relevance is None else tables.grade(pair.relevance)
+    relevance = (
+        f"<small>{wording.verdict(pair.verdict)}</small>" if pair.relevance is None else tables.grade(pair.relevance)
+    )
     where = tr(
         "{video}, {start_s:.1f} to {end_s:.1f} s", video=escape(pair.video), start_s=pair.start_s, end_s=pair.end_s
     )

@@ -7,6 +7,7 @@ import streamlit as st
 
 from annotate_app.language import tr
 from annotate_app.plain import plain
+from annotate_app.session import auth
 from annotate_app.widgets import look
 from backend import api
 from backend.campaign.nouns import Person, Role
@@ -17,7 +18,9 @@ def form() -> None:
     with st.form("add_person"):
         name, role, button = st.columns([4, 2, 2], vertical_alignment="bottom")
         name.text_input(tr("Name"), key="new_name", placeholder=tr("They sign in with it"))
-        role.selectbox(tr("Role"), [role.value for role in Role], key="new_role")
+        role.selectbox(
+            tr("Role"), [role.value for role in Role], key="new_role", format_func=lambda one: tr(auth.ROLES[Role(one)])
+        )
         button.form_submit_button(tr("Add and invite"), type="primary", on_click=add, width="stretch")
 
 

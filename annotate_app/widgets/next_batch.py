@@ -60,7 +60,7 @@ def why_not(found: NextBatch) -> str:
 def _acts(found: NextBatch) -> None:
     query_id, number = found.query_id, found.number
     if found.state is NextState.DECLINED and found.declined is not None:
-        by, when = found.declined.by or "A command", wording.when(found.declined.at, st.context.timezone)
+        by, when = found.declined.by or tr("A command"), wording.when(found.declined.at, st.context.timezone)
         st.markdown(
             tr(
                 "{by} declined batch {number}, {when}: “{reason}”",
@@ -97,7 +97,7 @@ def _acts(found: NextBatch) -> None:
 def _opened(query_id: QueryId, opened: OpenedBatch) -> None:
     """Who opened the newest batch, and the way back while nobody has worked on it."""
     with st.container(horizontal=True, vertical_alignment="center"):
-        by, when = opened.by or "A command", wording.when(opened.at, st.context.timezone)
+        by, when = opened.by or tr("A command"), wording.when(opened.at, st.context.timezone)
         kept = tr("It stays: {kept}.", kept=opened.kept) if opened.kept else tr("Nobody has worked on it yet.")
         st.caption(
             tr(

@@ -42,7 +42,7 @@ def shares(found: Mapping[str, Mapping[str, int]]) -> str:
                 "{count:,} with {int}{number}",
                 count=count,
                 int=_NUMBERS[int(number)] if int(number) < len(_NUMBERS) else number,
-                number=(" batch" if number == "1" else " batches") * (place == 0),
+                number=(tr(" batch") if number == "1" else tr(" batches")) * (place == 0),
             )
             for place, (number, count) in enumerate(numbers.items())
         ]
@@ -176,7 +176,7 @@ def _rule(project: api.Project, lead: Person, seen: Suggestions) -> None:
             st.text_input(tr("Why?"), key="batch_rule_reason", max_chars=REASON_LENGTH, placeholder=tr("One sentence"))
             st.form_submit_button(tr("Change the rule"), on_click=_change, args=(seen.rule.version,))
         for one in versions[:0:-1]:
-            by, when = one.by or "A command", wording.when(one.since, st.context.timezone)
+            by, when = one.by or tr("A command"), wording.when(one.since, st.context.timezone)
             st.caption(
                 tr(
                     "Version {version}, {by}, {when}: {words}. “{reason}”",

@@ -41,8 +41,8 @@ def clip(pair: PairReview) -> None:
 
 def heading(pair: PairReview) -> None:
     """The query and the verdict."""
-    more = ", re-opened" if pair.re_opened else ", confirmed" if pair.confirmed else ""
-    badge = f":{wording.VERDICT_COLOURS[pair.verdict]}-badge[{pair.verdict.value}{more}]"
+    more = tr(", re-opened") if pair.re_opened else tr(", confirmed") if pair.confirmed else ""
+    badge = f":{wording.VERDICT_COLOURS[pair.verdict]}-badge[{wording.verdict(pair.verdict)}{more}]"
     st.markdown(f"#### {plain(pair.query)} {badge}")
 
 
@@ -139,12 +139,12 @@ def _withdrawal(pair: PairReview, own: api.Example) -> None:
         else tr("its relevance is {relevance} now", relevance=pair.relevance)
     )
     told = (
-        f":material/menu_book: The guideline shows this as the example of {own.grade}"
+        tr("The guideline shows this as the example of {grade}", grade=own.grade)
         if own.showing
-        else f":material/menu_book: Chosen as the example of {own.grade}, but not shown: {hidden}"
+        else tr("Chosen as the example of {grade}, but not shown: {hidden}", grade=own.grade, hidden=hidden)
     )
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(f"{told}. “{plain(own.note)}”", width="stretch")
+        st.markdown(f":material/menu_book: {told}. “{plain(own.note)}”", width="stretch")
         st.button(
             tr("Withdraw"),
             key=f"example-withdraw-{own.grade}-{pair.pair}",
@@ -179,7 +179,7 @@ def _note(note: GivenNote, who: str, grade: int, *, hidden: bool) -> None:
         if note.reply is None:
             _reply_form(note, tr("Your reply"), tr("Reply"))
         else:
-            by = "A lead" if hidden else plain(note.reply.lead)
+            by = tr("A lead") if hidden else plain(note.reply.lead)
             when = wording.when(note.reply.at, st.context.timezone)
             st.markdown(
                 ":material/reply: "
@@ -242,7 +242,7 @@ def _acts(made: Sequence[GivenAct], hidden: bool) -> str:
         gone = " · replaced" if nth in decided[:-1] else gone
         what = tables.grade(one.relevance) if one.relevance is not None else tr(_ACTS[one.kind])
         when = f"{wording.when(one.at, zone)}{gone}"
-        rows.append(("hidden" if hidden else escape(one.lead), what, escape(one.reason), when))
+        rows.append((tr("hidden") if hidden else escape(one.lead), what, escape(one.reason), when))
     return tables.table((tr("Lead"), tr("Decision"), tr("Reason"), tr("When")), rows, "rr-decided")
 
 
@@ -250,7 +250,7 @@ def _skips(given: Sequence[GivenSkip], hidden: bool) -> str:
     zone = st.context.timezone
     rows = [
         (
-            "hidden" if hidden else escape(skip.annotator),
+            tr("hidden") if hidden else escape(skip.annotator),
             tr(wording.SKIP_WORDS[skip.kind]),
             escape(skip.reason),
             wording.when(skip.at, zone),

@@ -49,7 +49,7 @@ def wrong_table(found: CheckReport) -> str:
 
 def _cells(share: Share) -> tuple[str, ...]:
     counts = ((share.waiting, "waiting"), (share.undecided, "undecided"))
-    left = ", ".join(f"{count:,} {what}" for count, what in counts if count) or "none"
+    left = ", ".join(f"{count:,} {what}" for count, what in counts if count) or tr("none")
     if share.share is None or share.low is None or share.high is None:
         return tr("none settled yet"), "", "", left
     percent = (f"<b>{share.share:.1%}</b>", tr("{low:.1%} to {high:.1%}", low=share.low, high=share.high))

@@ -42,7 +42,8 @@ def lines(found: QueryStuck) -> list[Line]:
         )
     if found.set_aside:
         asked = tr(
-            "set aside while an exam or a trial asks for {len}.", len="it" if len(found.set_aside) == 1 else "them"
+            "set aside while an exam or a trial asks for {len}.",
+            len=tr("it") if len(found.set_aside) == 1 else tr("them"),
         )
         told.append(Line(f"{_are(found.set_aside)} {asked} {wording.ranks(found.set_aside)}.", _EXAM))
     return told

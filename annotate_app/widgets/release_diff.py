@@ -55,7 +55,7 @@ def release_diff(project: api.Project, lead: Person, found: Sequence[api.KeptRel
             querys=wording.count_of(len(changes.queries), "query"),
             same=changes.same,
             moved=moved,
-            moved_2="has" if moved == 1 else "have",
+            moved_2=tr("has") if moved == 1 else tr("have"),
             moments_gone=changes.moments_gone,
             are=wording.are(changes.moments_gone),
             moments_new=changes.moments_new,

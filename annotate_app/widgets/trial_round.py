@@ -160,7 +160,7 @@ def _people(found: Trial, names: list[str]) -> str:
         (
             escape(name),
             tr("{answered} of {pairs}", answered=one.answered, pairs=len(found.pairs)),
-            "yes" if one.finished else tr("not yet"),
+            tr("yes") if one.finished else tr("not yet"),
         )
         for name, one in zip(names, found.people, strict=True)
     ]

@@ -20,6 +20,13 @@ VERDICT_COLOURS = {
     Verdict.DISCARDED: "red",
     Verdict.ADJUDICATED: "violet",
 }
+_VERDICTS = {
+    Verdict.OPEN: marked("open"),
+    Verdict.ESCALATED: marked("escalated"),
+    Verdict.CONSENSUS: marked("consensus"),
+    Verdict.DISCARDED: marked("discarded"),
+    Verdict.ADJUDICATED: marked("adjudicated"),
+}
 SKIP_WORDS = {
     SkipKind.SKIP: marked("would rather not"),
     SkipKind.CANNOT_JUDGE: marked("cannot be judged"),
@@ -47,6 +54,11 @@ def caption(text: str | None) -> str:
     ('“A dog runs.”', 'no caption')
     """
     return tr(NO_CAPTION) if text is None else f"“{text}”"
+
+
+def verdict(one: Verdict) -> str:
+    """A verdict in a word."""
+    return tr(_VERDICTS[one])
 
 
 def number(count: int) -> str:

@@ -33,6 +33,9 @@ NOT_WORDS = {
     "**{}**{}  \n{} · sha256 `{}`",
 }
 """What looks like a text and is none that a translation has."""
+QUERY_WORDS = {"and", "door", "laughs", "man", "opens"}
+ANYWHERE = {"Ana", "Ben", "Oct", "October", "September"}
+"""Names, and months: dates have one form in every language so far."""
 LANGUAGES = [tag for tag in language.LANGUAGES if tag != language.SOURCE]
 
 
@@ -61,9 +64,7 @@ def unmarked(source: str) -> list[str]:
             continue
         for one in [*node.args[:1], *(more.value for more in node.keywords if more.arg in READ)]:
             words = (re.sub(r"<[^>]*>|:[\w/-]+:|`[^`]*`", "", text) for text in literal(one))
-            found += [
-                text for text, bare in zip(literal(one), words, strict=True) if re.search("[A-Za-z]{2}", bare)
-            ]
+            found += [text for text, bare in zip(literal(one), words, strict=True) if re.search("[A-Za-z]{2}", bare)]
     return found
 
 
@@ -208,7 +209,7 @@ class Bracketed:
 def outside_of_brackets(text: str) -> set[str]:
     """The words that no bracket holds, however deep they lie in each other."""
     depth, kept = 0, []
-    for sign in re.sub(r"<[^>]*>|&\w+;|:[\w/-]+:|`[^`]*`", " ", text):
+    for sign in re.sub(r"<[^>]*>|&\w+;|:[\w/-]+:|:\w+-badge|`[^`]*`", " ", text):
         depth += {"⟦": 1, "⟧": -1}.get(sign, 0)
         kept.append(sign if depth == 0 and sign != "⟧" else " ")
     return {word for word in re.findall(r"[^\W\d_]{2,}", "".join(kept))}
@@ -217,11 +218,11 @@ def outside_of_brackets(text: str) -> set[str]:
 @pytest.mark.parametrize(
     ("screen", "who", "data"),
     [
-        ("my_work", "Ana", {"well", "Not", "related", "Partly"}),
+        ("my_work", "Ana", {"exactly", "partly", "touches", "unrelated"}),
         ("people", "Lea", set()),
         ("queries", "Lea", set()),
         ("progress", "Lea", set()),
-        ("disagreements", "Lea", set()),
+        ("disagreements", "Lea", QUERY_WORDS),
         ("release", "Lea", set()),
         ("hours", "Lea", set()),
         ("gold", "Lea", set()),
@@ -238,5 +239,5 @@ def test_nothing_a_page_says_by_itself_is_outside_of_the_catalogue(
     shown = [getattr(one, part, "") or "" for kind in kinds for one in app.get(kind) for part in ("label", "value")]
     shown += [one.proto.body for one in app.get("html")]
     assert any("⟦" in text for text in shown)
-    left = set().union(*map(outside_of_brackets, map(str, shown))) - data
-    assert left == set()
+    left = set().union(*map(outside_of_brackets, map(str, shown))) - data - ANYWHERE
+    assert sorted(left) == [], left

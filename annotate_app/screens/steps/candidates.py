@@ -222,7 +222,7 @@ def _expected(project: api.Project, lead: Person) -> None:
     found = api.expected_work(
         project, lead, batch_size=state["candidates_batch"], probe=state.get("candidates_probe") or 0, pooled=pooled
     )
-    about, most = "about" if found.measured else tr("at least"), tr("at most ") if pooled else ""
+    about, most = tr("about") if found.measured else tr("at least"), tr("at most ") if pooled else ""
     look.metrics(
         {
             tr("Queries"): f"{found.queries:,}",

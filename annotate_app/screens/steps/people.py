@@ -74,7 +74,7 @@ def _lacks(project: api.Project, counts: dict[str, Any]) -> list[str]:
                 tr(
                     "{annotators} more {lacking} needed",
                     annotators=wording.count_of(lacking, "annotator"),
-                    lacking="is" if lacking == 1 else "are",
+                    lacking=tr("is") if lacking == 1 else tr("are"),
                 )
             ]
             if lacking > 0
