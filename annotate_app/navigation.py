@@ -9,6 +9,7 @@ from functools import partial
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
+from annotate_app.language import tr
 from annotate_app.screens import (
     activity,
     agreement,
@@ -81,7 +82,7 @@ def page_for(person: Person | None) -> StreamlitPage:
     pages = {
         title: st.Page(
             page if owner is role else partial(_not_yours, owner),
-            title=title,
+            title=tr(title),
             icon=icon,
             url_path=address(title),
             visibility="visible" if owner is role and (describes or title != _DESCRIBE) else "hidden",

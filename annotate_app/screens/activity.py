@@ -5,6 +5,7 @@ from html import escape
 
 import streamlit as st
 
+from annotate_app.language import marked, tr, translated
 from annotate_app.widgets import address_state, look, wording
 from annotate_app.widgets.long_list import ListColumn, ListRow, long_list
 from backend import api
@@ -13,21 +14,21 @@ from backend.campaign.nouns import Person
 from backend.ground.days import midnight
 
 _GROUPS = {
-    "": "All but the desk",
-    ActivityGroup.DECISIONS.value: "Decisions",
-    ActivityGroup.PEOPLE.value: "People",
-    ActivityGroup.TRAINING.value: "Guideline, exam, gold",
-    ActivityGroup.MATERIAL.value: "Corpus, captions, queries",
-    ActivityGroup.RESULTS.value: "Releases and runs",
-    ActivityGroup.DESK.value: "At the desk",
-    ActivityGroup.GRADES.value: "Grades",
+    "": marked("All but the desk"),
+    ActivityGroup.DECISIONS.value: marked("Decisions"),
+    ActivityGroup.PEOPLE.value: marked("People"),
+    ActivityGroup.TRAINING.value: marked("Guideline, exam, gold"),
+    ActivityGroup.MATERIAL.value: marked("Corpus, captions, queries"),
+    ActivityGroup.RESULTS.value: marked("Releases and runs"),
+    ActivityGroup.DESK.value: marked("At the desk"),
+    ActivityGroup.GRADES.value: marked("Grades"),
 }
-_DAYS = {"": "All days", "1": "Today", "7": "Last 7 days", "30": "Last 30 days"}
+_DAYS = {"": marked("All days"), "1": marked("Today"), "7": marked("Last 7 days"), "30": marked("Last 30 days")}
 _COLUMNS = (
-    ListColumn("When"),
-    ListColumn("Who"),
-    ListColumn("What"),
-    ListColumn("About", phone=False),
+    ListColumn(marked("When")),
+    ListColumn(marked("Who")),
+    ListColumn(marked("What")),
+    ListColumn(marked("About"), phone=False),
 )
 _CLEARS = ("page",)
 
@@ -39,20 +40,24 @@ def page() -> None:
     found, group, who, days = st.columns([4, 3, 2, 2], vertical_alignment="center")
     with found:
         words = address_state.text(
-            "Search",
+            tr("Search"),
             "q",
             clears=_CLEARS,
             type="search",
-            placeholder="Search: words of a query, a reason, a file",
+            placeholder=tr("Search: words of a query, a reason, a file"),
             label_visibility="collapsed",
         )
     with group:
-        chosen = address_state.choice("About", "about", _GROUPS, clears=_CLEARS, box=True, label_visibility="collapsed")
+        chosen = address_state.choice(
+            tr("About"), "about", translated(_GROUPS), clears=_CLEARS, box=True, label_visibility="collapsed"
+        )
     with who:
-        names = {"": "Anybody", **{name: name for name in people}}
-        by = address_state.choice("Who", "by", names, clears=_CLEARS, box=True, label_visibility="collapsed")
+        names = {"": tr("Anybody"), **{name: name for name in people}}
+        by = address_state.choice(tr("Who"), "by", names, clears=_CLEARS, box=True, label_visibility="collapsed")
     with days:
-        since = address_state.choice("Days", "days", _DAYS, clears=_CLEARS, box=True, label_visibility="collapsed")
+        since = address_state.choice(
+            tr("Days"), "days", translated(_DAYS), clears=_CLEARS, box=True, label_visibility="collapsed"
+        )
     wanted = ActivityFilter(
         ActivityGroup(chosen) if chosen else None,
         by,
@@ -69,18 +74,18 @@ def _list(project: api.Project, lead: Person, wanted: ActivityFilter) -> None:
 
     count = api.count_activity(project, lead, wanted)
     long_list(
-        "Activity",
+        tr("Activity"),
         _COLUMNS,
         count,
         rows,
         opens="query",
         noun="entry",
-        nothing="Nothing of this kind has happened.",
+        nothing=tr("Nothing of this kind has happened."),
         page="/queries",
     )
     if count:
         st.download_button(
-            "Download as CSV",
+            tr("Download as CSV"),
             data=lambda: api.activity_csv(project, lead, wanted),
             file_name="activity.csv",
             mime="text/csv",
@@ -92,6 +97,6 @@ def _list(project: api.Project, lead: Person, wanted: ActivityFilter) -> None:
 
 def _row(one: ActivityEntry) -> ListRow:
     """An entry; one that is about a query, or a pair of it, leads to that query."""
-    who = escape(one.by) if one.by else "<span class='rr-quiet'>no person</span>"
+    who = escape(one.by) if one.by else "<span class='rr-quiet'>" + tr("no person") + "</span>"
     cells = (wording.when(one.at, st.context.timezone), who, escape(one.words), escape(one.about))
     return ListRow(one.query_id or "", cells)

@@ -7,6 +7,7 @@ from dataclasses import astuple, dataclass
 
 import streamlit as st
 
+from annotate_app.language import marked, tr
 from annotate_app.plain import plain
 from annotate_app.server import agreement_worker
 from annotate_app.widgets import address_state, agreement_view, look, wording
@@ -19,13 +20,13 @@ _LOG = logging.getLogger(__name__)
 _HELD_S = 60.0
 """While people grade, the board would be another one at every click: so long it stays as it is."""
 _PARTS = {
-    "Figures": agreement_view.figures,
-    "Grades": agreement_view.grades,
-    "People": agreement_view.people,
-    "Over time": agreement_view.over_time,
-    "Queries": agreement_view.queries,
+    marked("Figures"): agreement_view.figures,
+    marked("Grades"): agreement_view.grades,
+    marked("People"): agreement_view.people,
+    marked("Over time"): agreement_view.over_time,
+    marked("Queries"): agreement_view.queries,
 }
-_OTHERS = "Other rules"
+_OTHERS = marked("Other rules")
 
 
 @dataclass(slots=True)
@@ -43,19 +44,23 @@ def page() -> None:
     project, lead, _ = look.lead_page("Agreement")
     whole = _taken(project, lead, WHOLE).board
     if not whole.summary["rows"]:
-        st.info("Nobody has graded anything yet. Figures appear here with the first grades.", icon=":material/balance:")
+        st.info(
+            tr("Nobody has graded anything yet. Figures appear here with the first grades."), icon=":material/balance:"
+        )
         return
     taken = _taken(project, lead, _chosen(whole))
     if not taken.board.summary["rows"]:
-        st.info("None of the graded pairs is of this part: choose other pairs.", icon=":material/filter_alt:")
+        st.info(tr("None of the graded pairs is of this part: choose other pairs."), icon=":material/filter_alt:")
         return
     found = _surest(taken)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(_over(found, taken), width="stretch")
         if api.agreement_version(project, lead) != taken.version:
-            st.button("Bring up to date", key="agreement_anew", on_click=bring_up_to_date, icon=":material/refresh:")
-    names = {name: name for name in (*_PARTS, _OTHERS)}
-    part = address_state.choice("Part", "part", names, label_visibility="collapsed")
+            st.button(
+                tr("Bring up to date"), key="agreement_anew", on_click=bring_up_to_date, icon=":material/refresh:"
+            )
+    names = {name: tr(name) for name in (*_PARTS, _OTHERS)}
+    part = address_state.choice(tr("Part"), "part", names, label_visibility="collapsed")
     if part == _OTHERS:
         _others()
     else:
@@ -86,14 +91,14 @@ def _others() -> None:
     look.refusal("others_problem")
     future: Future[api.AggregatorReport] | None = st.session_state.get("others")
     busy = future is not None and not future.done()
-    st.button("Compare", key="compare_others", on_click=compare, disabled=busy, type="primary")
+    st.button(tr("Compare"), key="compare_others", on_click=compare, disabled=busy, type="primary")
     if future is not None:
         st.fragment(_compared, run_every=1.0 if busy else None)(future, busy)
 
 
 def _compared(future: "Future[api.AggregatorReport]", was_busy: bool) -> None:
     if not future.done():
-        st.info("Being compared: seconds for a quarter of a million grades. You can go on working.")
+        st.info(tr("Being compared: seconds for a quarter of a million grades. You can go on working."))
         return
     if was_busy:
         st.rerun()
@@ -104,21 +109,21 @@ def _compared(future: "Future[api.AggregatorReport]", was_busy: bool) -> None:
         st.error(plain(str(error)))
     else:
         _LOG.error("Comparing the rule with others failed", exc_info=error)
-        st.error("The comparison could not be made. The server's log says why; nothing was changed.")
+        st.error(tr("The comparison could not be made. The server's log says why; nothing was changed."))
 
 
 def _chosen(whole: api.AgreementBoard) -> BoardPart:
     """Which pairs the lead wants to look at: all of them, unless they narrow it down."""
     names = [part.part for part in whole.settled[1:]]
-    with st.popover("Which pairs", icon=":material/filter_alt:"):
-        split = address_state.choice("Split", "split", {"": "All", **{name: name for name in names}}, box=True)
+    with st.popover(tr("Which pairs"), icon=":material/filter_alt:"):
+        split = address_state.choice(tr("Split"), "split", {"": tr("All"), **{name: name for name in names}}, box=True)
         texts = sorted({one.name for one in whole.queries})
-        query = address_state.choice("Query", "of", {"": "All", **{text: text for text in texts}}, box=True)
+        query = address_state.choice(tr("Query"), "of", {"": tr("All"), **{text: text for text in texts}}, box=True)
         first = last = ""
         if whole.days:
             graded = {"first": whole.days[0].name, "last": whole.days[-1].name}
-            first = address_state.day("First graded on or after", "from", **graded)
-            last = address_state.day("First graded on or before", "to", **graded)
+            first = address_state.day(tr("First graded on or after"), "from", **graded)
+            last = address_state.day(tr("First graded on or before"), "to", **graded)
     return BoardPart(split, query, first, last)
 
 
@@ -150,7 +155,7 @@ def _surest(taken: _Taken) -> api.AgreementBoard:
 def _wait_for(taken: _Taken) -> None:
     """Looks every now and then whether the intervals are there; then the page is drawn with them."""
     if not taken.surer.done():
-        st.caption("Intervals are being computed; they appear here.")
+        st.caption(tr("Intervals are being computed; they appear here."))
         return
     error = taken.surer.exception()
     if isinstance(error, ReelRankError):
@@ -158,7 +163,7 @@ def _wait_for(taken: _Taken) -> None:
     elif error is not None:
         # The worker is another process: without this its failure would appear nowhere.
         _LOG.error("Computing the intervals failed", exc_info=error)
-        st.error("The intervals could not be computed. The server's log says why; the figures are right without.")
+        st.error(tr("The intervals could not be computed. The server's log says why; the figures are right without."))
     elif st.session_state.get("agreement_surer") is not taken.surer:
         st.session_state["agreement_surer"] = taken.surer
         st.rerun()
@@ -168,16 +173,31 @@ def _over(found: api.AgreementBoard, taken: _Taken) -> str:
     """What the board is over, in a sentence or two."""
     counted = {"grade": found.summary["rows"], "person": found.summary["annotators"], "pair": found.summary["pairs"]}
     grades, people, pairs = (wording.count_of(count, noun) for noun, count in counted.items())
-    said = f"{grades} that count, by {people}, of {pairs}, as of {wording.when(taken.at, st.context.timezone)}."
+    said = tr(
+        "{grades} that count, by {people}, of {pairs}, as of {when}.",
+        grades=grades,
+        people=people,
+        pairs=pairs,
+        when=wording.when(taken.at, st.context.timezone),
+    )
     if found.imported:
-        said += f" {found.imported:,} of them are of earlier campaigns: they count here, but for days and weeks."
+        said += tr(
+            " {imported:,} of them are of earlier campaigns: they count here, but for days and weeks.",
+            imported=found.imported,
+        )
     part = found.part
     narrowed = (
         *([part.split] if part.split else ()),
         *([f"“{part.query}”"] if part.query else ()),
         *(
-            [f"first graded from {part.first or 'the beginning'} to {part.last or 'now'}"]
+            [
+                tr(
+                    "first graded from {value} to {value_2}",
+                    value=part.first or tr("the beginning"),
+                    value_2=part.last or tr("now"),
+                )
+            ]
             * bool(part.first or part.last)
         ),
     )
-    return plain(f"Only {', '.join(narrowed)}: {said}" if narrowed else said)
+    return plain(tr("Only {join}: {said}", join=", ".join(narrowed), said=said) if narrowed else said)

@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
+from annotate_app.language import marked, tr
 from annotate_app.plain import plain
 from annotate_app.widgets import address_state, describing_choice, look, tables, thumbnails
 from annotate_app.widgets import description_acts as acts
@@ -29,10 +30,12 @@ from backend.campaign.nouns import Person
 from backend.ground.ids import MomentId
 
 _NOTHING = {
-    DescriptionStatus.WAITING.value: "Nothing to review: every description is accepted or back with its author.",
-    DescriptionStatus.RETURNED.value: "No description is back with its author.",
-    DescriptionStatus.ACCEPTED.value: "No description is accepted yet.",
-    acts.ALL: "Nobody has described anything yet.",
+    DescriptionStatus.WAITING.value: marked(
+        "Nothing to review: every description is accepted or back with its author."
+    ),
+    DescriptionStatus.RETURNED.value: marked("No description is back with its author."),
+    DescriptionStatus.ACCEPTED.value: marked("No description is accepted yet."),
+    acts.ALL: marked("Nobody has described anything yet."),
 }
 _COLOURS = {
     DescriptionStatus.WAITING: "orange",
@@ -41,20 +44,20 @@ _COLOURS = {
     DescriptionStatus.WITHDRAWN: "gray",
 }
 _KEYS = (
-    ("`A`", "accept, with the sentence as it stands in the field"),
-    ("`E`", "edit the sentence; `Esc` leaves it"),
-    ("`W`", "write what its author should change; `Enter` sends it back"),
-    ("`T`", "take back that it was accepted or sent back"),
-    ("`U`", "undo what you did just now"),
-    ("`N` `P`", "next, previous"),
-    ("`?`", "these keys"),
+    ("`A`", marked("accept, with the sentence as it stands in the field")),
+    ("`E`", marked("edit the sentence; `Esc` leaves it")),
+    ("`W`", marked("write what its author should change; `Enter` sends it back")),
+    ("`T`", marked("take back that it was accepted or sent back")),
+    ("`U`", marked("undo what you did just now")),
+    ("`N` `P`", marked("next, previous")),
+    ("`?`", marked("these keys")),
 )
 
 
 def page() -> None:
     """Descriptions to review, who may describe, and the guideline for it, each in a tab."""
     project, lead, _ = look.lead_page("Descriptions")
-    reviewed, who, how = address_state.tabs(["Review", "Who describes", "Guideline"])
+    reviewed, who, how = address_state.tabs([marked("Review"), marked("Who describes"), marked("Guideline")])
     with reviewed:
         _review(project, lead)
     with who:
@@ -67,22 +70,24 @@ def _review(project: api.Project, lead: Person) -> None:
     counts = api.description_counts(project, lead)
     total = sum(counts.values()) - counts[DescriptionStatus.WITHDRAWN]
     labels = {
-        value: f"{label}  {total if value == acts.ALL else counts[DescriptionStatus(value)]:,}"
+        value: f"{tr(label)}  {total if value == acts.ALL else counts[DescriptionStatus(value)]:,}"
         for value, label in acts.LABELS.items()
     }
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         clears = ("page", acts.ON_SHOW)
-        address_state.choice("Show", "show", labels, clears=clears, label_visibility="collapsed")
+        address_state.choice(tr("Show"), "show", labels, clears=clears, label_visibility="collapsed")
         address_state.text(
-            "Search",
+            tr("Search"),
             "q",
             clears=clears,
-            placeholder="Words, video or author",
+            placeholder=tr("Words, video or author"),
             label_visibility="collapsed",
             width=210,
         )
-        orders = {value: told for value, (told, _, _) in acts.ORDERS.items()}
-        address_state.choice("Order", "order", orders, clears=clears, box=True, label_visibility="collapsed", width=180)
+        orders = {value: tr(told) for value, (told, _, _) in acts.ORDERS.items()}
+        address_state.choice(
+            tr("Order"), "order", orders, clears=clears, box=True, label_visibility="collapsed", width=180
+        )
     keys = api.description_keys(project, lead, acts.wanted())
     found = _on_show(project, lead, keys)
     if found is None:
@@ -110,13 +115,13 @@ def _review(project: api.Project, lead: Person) -> None:
 
 def _empty(project: api.Project, lead: Person, total: int) -> str:
     if address_state.read("q"):
-        return "No description in this list has these words."
+        return tr("No description in this list has these words.")
     if not total and not api.describing_choice(project, lead).open:
-        return (
+        return tr(
             "Nobody describes videos here. Open it under “Who describes”: people then mark moments and write captions."
         )
     shown = address_state.read("show", DescriptionStatus.WAITING.value)
-    return _NOTHING.get(shown, _NOTHING[acts.ALL])
+    return tr(_NOTHING.get(shown, _NOTHING[acts.ALL]))
 
 
 def _on_show(project: api.Project, lead: Person, keys: Sequence[str]) -> DescriptionReview | None:
@@ -134,8 +139,12 @@ def _on_show(project: api.Project, lead: Person, keys: Sequence[str]) -> Descrip
 def _bar(key: str, keys: Sequence[str]) -> None:
     place = keys.index(key) + 1 if key in keys else None
     with st.container(horizontal=True, vertical_alignment="center", key="case-bar"):
-        st.markdown(f"**{f'{place:,} of {len(keys):,}' if place else 'Not in this list (any more)'}**", width="content")
-        for label, by, shortcut, icon in (("Previous", -1, "p", "chevron_left"), ("Next", 1, "n", "chevron_right")):
+        at = tr("{place:,} of {count:,}", place=place, count=len(keys)) if place else tr("Not in this list (any more)")
+        st.markdown(f"**{at}**", width="content")
+        for label, by, shortcut, icon in (
+            (tr("Previous"), -1, "p", "chevron_left"),
+            (tr("Next"), 1, "n", "chevron_right"),
+        ):
             st.button(
                 label,
                 key=f"description-{label.lower()}",
@@ -154,11 +163,14 @@ def _case(found: DescriptionReview) -> None:
     with st.container(border=True, key=f"card-{key}"):
         picture, words = st.columns([11, 9], gap="medium")
         with picture:
-            label = f"{found.video}, {found.start_s:.2f} to {found.end_s:.2f} s"
-            clip_at(_clip(found), f"Clip of {label}", f"described-{key}-{found.start_s}-{found.end_s}")
+            label = tr(
+                "{video}, {start_s:.2f} to {end_s:.2f} s", video=found.video, start_s=found.start_s, end_s=found.end_s
+            )
+            clip_at(_clip(found), tr("Clip of {label}", label=label), f"described-{key}-{found.start_s}-{found.end_s}")
             st.caption(f"{plain(label)} ({found.end_s - found.start_s:.1f} s)")
         with words:
-            badge = f":{_COLOURS[found.status]}-badge[{acts.LABELS.get(found.status.value, 'Withdrawn').lower()}]"
+            status = tr(acts.LABELS.get(found.status.value, marked("Withdrawn"))).lower()
+            badge = f":{_COLOURS[found.status]}-badge[{status}]"
             st.markdown(f"**{plain(found.author)}** {badge}")
             for note in found.notes if found.status is DescriptionStatus.WAITING else ():
                 st.caption(f":material/info: {plain(note)}")
@@ -172,50 +184,53 @@ def _words_of(found: DescriptionReview) -> None:
     if found.status is not DescriptionStatus.WAITING:
         st.markdown(f"“{plain(found.caption or found.sentence)}”")
         if found.caption and found.caption != found.sentence:
-            st.caption(f"Its author wrote: “{plain(found.sentence)}”")
+            st.caption(tr("Its author wrote: “{sentence}”", sentence=plain(found.sentence)))
         if found.words:
-            st.caption(f"Sent back with: “{plain(found.words)}”")
+            st.caption(tr("Sent back with: “{words}”", words=plain(found.words)))
         if found.status in (DescriptionStatus.ACCEPTED, DescriptionStatus.RETURNED):
-            st.button("Take back", key=f"back-{key}", shortcut="t", on_click=acts.take_back, args=(key,))
+            st.button(tr("Take back"), key=f"back-{key}", shortcut="t", on_click=acts.take_back, args=(key,))
         return
     with st.form(f"accept-{key}", border=False):
         st.text_area(
-            "Sentence", found.sentence, key=acts.sentence_key(key, seen), max_chars=LONGEST_SENTENCE, height=80
+            tr("Sentence"), found.sentence, key=acts.sentence_key(key, seen), max_chars=LONGEST_SENTENCE, height=80
         )
-        st.form_submit_button("Accept", type="primary", shortcut="a", on_click=acts.accept, args=(key, seen))
+        st.form_submit_button(tr("Accept"), type="primary", shortcut="a", on_click=acts.accept, args=(key, seen))
         for moment_id, text in _moments(found.beside).items():
             st.form_submit_button(
-                f"Accept as another caption of “{_short(text)}”",
+                tr("Accept as another caption of “{short}”", short=_short(text)),
                 key=f"into-{key}-{moment_id}",
                 on_click=acts.accept,
                 args=(key, seen, moment_id),
             )
     with st.form(f"return-{key}", border=False):
         st.text_input(
-            "What should its author change?",
+            tr("What should its author change?"),
             key=acts.words_key(key),
             max_chars=LONGEST_WORDS,
-            placeholder="They read it",
+            placeholder=tr("They read it"),
         )
-        st.form_submit_button("Send back", on_click=acts.give_back, args=(key, seen))
+        st.form_submit_button(tr("Send back"), on_click=acts.give_back, args=(key, seen))
 
 
 def _beside(found: DescriptionReview) -> None:
     """What shows the same seconds, side by side with it."""
     if not found.beside:
         return
-    st.markdown("**These seconds are described more than once**")
+    st.markdown(tr("**These seconds are described more than once**"))
     rows = [
         (
-            escape(one.sentence) or "<i>a moment without a caption</i>",
-            escape(one.author) or "a moment of the project",
+            escape(one.sentence) or f"<i>{tr('a moment without a caption')}</i>",
+            escape(one.author) or tr("a moment of the project"),
             f"{one.start_s:.2f}–{one.end_s:.2f} s",
-            escape(acts.LABELS.get(one.status.value, "").lower()) if one.status else "",
+            escape(tr(acts.LABELS.get(one.status.value, "")).lower()) if one.status else "",
         )
-        for one in (BesideIt(found.start_s, found.end_s, found.sentence, f"{found.author} (this one)"), *found.beside)
+        for one in (
+            BesideIt(found.start_s, found.end_s, found.sentence, tr("{author} (this one)", author=found.author)),
+            *found.beside,
+        )
     ]
-    st.html(tables.table(("Sentence", "By", "Seconds", ""), rows))
-    st.caption("Accept one, or several: each as a moment of its own, or as another caption of one moment.")
+    st.html(tables.table((tr("Sentence"), tr("By"), tr("Seconds"), ""), rows))
+    st.caption(tr("Accept one, or several: each as a moment of its own, or as another caption of one moment."))
 
 
 def _list(project: api.Project, lead: Person, count: int, key: str) -> None:
@@ -227,8 +242,8 @@ def _list(project: api.Project, lead: Person, count: int, key: str) -> None:
         ]
 
     long_list(
-        "Descriptions",
-        (ListColumn("Descriptions"),),
+        tr("Descriptions"),
+        (ListColumn(tr("Descriptions")),),
         count,
         fetch,
         opens=acts.ON_SHOW,
@@ -239,7 +254,7 @@ def _list(project: api.Project, lead: Person, count: int, key: str) -> None:
 
 
 def _told(line: DescriptionLine) -> str:
-    more = f"{line.author} · {line.video} · {acts.LABELS[line.status.value].lower()}"
+    more = f"{line.author} · {line.video} · {tr(acts.LABELS[line.status.value]).lower()}"
     return f"{escape(line.sentence)}<small class='rr-of-case'>{escape(more)}</small>"
 
 

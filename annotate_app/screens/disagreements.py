@@ -9,12 +9,13 @@ from html import escape
 
 import streamlit as st
 
+from annotate_app.language import marked, tr
 from annotate_app.session import auth
 from annotate_app.widgets import address_state, deciding, look, pair_view, tables, thumbnails, wording
 from annotate_app.widgets.case_keys import case_keys, legend
 from annotate_app.widgets.deciding import CASE, ON_SHOW
 from annotate_app.widgets.long_list import ListColumn, ListRow, long_list
-from annotate_app.widgets.waiting import WayThere
+from annotate_app.widgets.ways import WayThere
 from backend import api
 from backend.campaign.nouns import Person
 from backend.campaign.review.model import CaseList, CasePage, CaseRow, PairReview
@@ -22,19 +23,19 @@ from backend.ground.ids import PairKey
 
 PER_PAGE = 10
 _LABELS = {
-    CaseList.TO_DECIDE: "To decide",
-    CaseList.DISCARDED: "Discarded",
-    CaseList.ESCALATED: "Escalated",
-    CaseList.DECIDED: "Decided",
-    CaseList.CONFIRMED: "Confirmed",
-    CaseList.SKIPPED: "Skipped",
-    CaseList.NOTES: "Notes",
-    CaseList.BLOCKED: "Blocked",
+    CaseList.TO_DECIDE: marked("To decide"),
+    CaseList.DISCARDED: marked("Discarded"),
+    CaseList.ESCALATED: marked("Escalated"),
+    CaseList.DECIDED: marked("Decided"),
+    CaseList.CONFIRMED: marked("Confirmed"),
+    CaseList.SKIPPED: marked("Skipped"),
+    CaseList.NOTES: marked("Notes"),
+    CaseList.BLOCKED: marked("Blocked"),
 }
 _NOTHING = {
-    CaseList.BLOCKED: "None: every clip handed out so far could be shown.",
-    CaseList.SKIPPED: "Nothing was skipped, or all of it was offered again.",
-    CaseList.NOTES: "Nobody has written a note with a grade (key N).",
+    CaseList.BLOCKED: marked("None: every clip handed out so far could be shown."),
+    CaseList.SKIPPED: marked("Nothing was skipped, or all of it was offered again."),
+    CaseList.NOTES: marked("Nobody has written a note with a grade (key N)."),
 }
 
 
@@ -51,8 +52,8 @@ def page() -> None:
         _about_notes(project, lead, counts[which])
     pair = _on_show(project, lead, found)
     if pair is None:
-        nothing = _NOTHING.get(which, "Nothing to decide: no pair is in this list.")
-        searched = "No query and no video in this list has these words."
+        nothing = tr(_NOTHING.get(which, marked("Nothing to decide: no pair is in this list.")))
+        searched = tr("No query and no video in this list has these words.")
         st.success(searched if address_state.read("q") else nothing, icon=":material/check_circle:")
         with st.container(horizontal=True):
             deciding.undo_button()
@@ -98,13 +99,13 @@ def leave(pair: PairKey, act: Callable[[], bool]) -> None:
 
 def _filters(counts: dict[CaseList, int]) -> CaseList:
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-        labels = {which.value: f"{label}  {counts[which]}" for which, label in _LABELS.items()}
-        address_state.choice("Show", "show", labels, clears=("page", CASE), label_visibility="collapsed")
+        labels = {which.value: f"{tr(label)}  {counts[which]}" for which, label in _LABELS.items()}
+        address_state.choice(tr("Show"), "show", labels, clears=("page", CASE), label_visibility="collapsed")
         address_state.text(
-            "Search",
+            tr("Search"),
             "q",
             clears=("page", CASE),
-            placeholder="Query or video",
+            placeholder=tr("Query or video"),
             label_visibility="collapsed",
             width=160,
         )
@@ -169,11 +170,13 @@ def _bar(pair: PairReview, found: CasePage) -> bool:
     """Where the case stands in its list, the ways to its neighbours, and back; whether names are to be hidden."""
     place = next((nth for nth, row in enumerate(found.rows, found.start + 1) if row.pair == pair.pair), None)
     with st.container(horizontal=True, vertical_alignment="center", key="case-bar"):
-        at = f"{place:,} of {found.count:,}" if place else "Not in this list (any more)"
+        at = (
+            tr("{place:,} of {count:,}", place=place, count=found.count) if place else tr("Not in this list (any more)")
+        )
         st.markdown(f"**{at}**", width="content")
         for label, by, key, icon in (
-            ("Previous", -1, "p", "chevron_left"),
-            ("Next", 1, "n", "chevron_right"),
+            (tr("Previous"), -1, "p", "chevron_left"),
+            (tr("Next"), 1, "n", "chevron_right"),
         ):
             ends = place == (1 if by < 0 else found.count)
             st.button(
@@ -187,7 +190,7 @@ def _bar(pair: PairReview, found: CasePage) -> bool:
             )
         deciding.undo_button()
         legend(auth.project().campaign.scale)
-        return st.checkbox("Hide names", key="dis_hide")
+        return st.checkbox(tr("Hide names"), key="dis_hide")
 
 
 def _case(project: api.Project, lead: Person, pair: PairReview, *, hidden: bool, skipped: bool) -> None:
@@ -217,8 +220,8 @@ def _list(found: CasePage, pair: PairReview) -> None:
         ]
 
     long_list(
-        "Cases",
-        (ListColumn("Pairs, newest first"),),
+        tr("Cases"),
+        (ListColumn(tr("Pairs, newest first")),),
         found.count,
         fetch,
         opens=CASE,
@@ -232,16 +235,20 @@ def _told(row: CaseRow) -> str:
     """A row of the list: the query, and under it what is known of the pair."""
     grades = " ".join(tables.grade(grade) for grade in row.grades)
     relevance = f" {row.relevance}" if row.relevance is not None else ""
-    state = "re-opened" if row.re_opened and not row.verdict.is_settled else row.verdict.value
+    state = tr("re-opened") if row.re_opened and not row.verdict.is_settled else wording.verdict(row.verdict)
     return f"{escape(row.query)}<small class='rr-of-case'>{grades} {state}{relevance}</small>"
 
 
 def _about_notes(project: api.Project, lead: Person, waiting: int) -> None:
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-        to_do = f"{wording.count_of(waiting, 'note')} without a reply" if waiting else "Every note has a reply"
-        st.caption(f"{to_do}; pairs with answered notes come last.", width="content")
+        to_do = (
+            tr("{notes} without a reply", notes=wording.count_of(waiting, "note"))
+            if waiting
+            else tr("Every note has a reply")
+        )
+        st.caption(tr("{to_do}; pairs with answered notes come last.", to_do=to_do), width="content")
         st.download_button(
-            "Notes as CSV",
+            tr("Notes as CSV"),
             data=lambda: api.notes_csv(project, lead),
             file_name="notes.csv",
             mime="text/csv",
@@ -255,17 +262,24 @@ def _blocked(project: api.Project, lead: Person) -> None:
     look.refusal("blocked_problem")
     found = _page(project, lead, CaseList.BLOCKED, _start())
     if not found.count:
-        nothing = "No pair in this list has these words." if address_state.read("q") else _NOTHING[CaseList.BLOCKED]
+        nothing = (
+            tr("No pair in this list has these words.") if address_state.read("q") else tr(_NOTHING[CaseList.BLOCKED])
+        )
         st.success(nothing, icon=":material/check_circle:")
         return
     st.caption(
-        "Annotators do not get these pairs. Repair the video or read the reason, then hand them out again. Settled "
-        "ones come last: nobody has to see them any more."
+        tr(
+            "Annotators do not get these pairs. Repair the video or read the reason, then hand them out "
+            "again. Settled ones come last: nobody has to see them any more."
+        )
     )
     for row in found.rows:
         with st.container(border=True, horizontal=True, vertical_alignment="center", key=f"blocked-{row.pair}"):
             query = WayThere("Queries", f"?query={row.query_id}", row.query).link
-            told = f"{escape(wording.moment(row))} · {query} · {'settled' if row.verdict.is_settled else 'not settled'}"
+            state = tr("settled") if row.verdict.is_settled else tr("not settled")
+            told = f"{escape(wording.moment(row))} · {query} · {state}"
             st.html(f"<p class='rr-waiting'><b>{escape(row.fault)}</b><br>{told}</p>")
-            st.button("Hand out again", key=f"restore-{row.pair}", on_click=restore, args=(row.pair,), width="content")
+            st.button(
+                tr("Hand out again"), key=f"restore-{row.pair}", on_click=restore, args=(row.pair,), width="content"
+            )
     address_state.pagination(-(-found.count // PER_PAGE))

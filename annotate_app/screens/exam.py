@@ -5,6 +5,7 @@ from html import escape
 
 import streamlit as st
 
+from annotate_app.language import marked, tr
 from annotate_app.plain import plain
 from annotate_app.widgets import (
     address_state,
@@ -56,9 +57,12 @@ def _exam(project: api.Project, lead: Person) -> bool:
         return True
     if held is None:
         st.markdown(
-            "This project has no exam: everybody may judge at once. With an exam, annotators first grade pairs that "
-            f"have a key. Whose grades {wording.differ(campaign.tolerance)} from it too often does not get "
-            "to the queue until you say so."
+            tr(
+                "This project has no exam: everybody may judge at once. With an exam, annotators first grade "
+                "pairs that have a key. Whose grades {differ} from it too often does not get to the queue "
+                "until you say so.",
+                differ=wording.differ(campaign.tolerance),
+            )
         )
         exam_plan.plan(project, lead)
         exam_round.to_use(api.exam_to_use(project, lead))
@@ -67,7 +71,9 @@ def _exam(project: api.Project, lead: Person) -> bool:
     _facts(held, api.exam_although(project, lead))
     standing = api.exam_results(project, lead)
     exam_round.stage(held, standing, api.preview_exam_key(project, lead))
-    people, results, items, another = address_state.tabs(["People", "Results", "Items", "Another exam, or none"])
+    people, results, items, another = address_state.tabs(
+        [marked("People"), marked("Results"), marked("Items"), marked("Another exam, or none")]
+    )
     with people:
         _people(standing)
     with results:
@@ -76,11 +82,14 @@ def _exam(project: api.Project, lead: Person) -> bool:
         _items(project, lead, standing)
     with another:
         exam_round.to_use(api.exam_to_use(project, lead))
-        st.subheader("Another exam", anchor=False)
-        st.markdown("Another exam takes the place of this one. Who passed before has passed; open attempts end.")
+        st.subheader(tr("Another exam"), anchor=False)
+        st.markdown(tr("Another exam takes the place of this one. Who passed before has passed; open attempts end."))
         exam_plan.plan(project, lead)
         st.button(
-            "Hold no exam", key="exam-off", on_click=end, help="Everybody may judge; attempts stay in the record."
+            tr("Hold no exam"),
+            key="exam-off",
+            on_click=end,
+            help=tr("Everybody may judge; attempts stay in the record."),
         )
     return False
 
@@ -111,38 +120,51 @@ def explain(item_id: int) -> None:
     problem = look.as_lead(lambda project, lead: api.explain_exam_item(project, lead, item_id, text, now=time.time()))
     st.session_state["exam_problem"] = problem
     if not problem:
-        st.toast("Saved. It is shown to who missed the pair, after they handed in.", icon=":material/school:")
+        st.toast(tr("Saved. It is shown to who missed the pair, after they handed in."), icon=":material/school:")
 
 
 def _earlier(found: api.ExamOutcomes) -> None:
     """What people did in exams that are not held any more."""
     if found.people:
-        st.subheader("Results so far", anchor=False)
+        st.subheader(tr("Results so far"), anchor=False)
         exam_outcomes.outcomes(found)
 
 
 def _facts(held: api.Exam, reserve: tuple[list[str], str] | None) -> None:
-    drawn = held.source if held.seed is None else f"{held.source}, seed {held.seed}"
+    drawn = held.source if held.seed is None else tr("{source}, seed {seed}", source=held.source, seed=held.seed)
     lost = held.items - held.showable
-    hidden = f" {wording.count_of(lost, 'pair')} left out because the clip cannot be shown." if lost else ""
+    hidden = (
+        tr(" {pairs} left out because the clip cannot be shown.", pairs=wording.count_of(lost, "pair")) if lost else ""
+    )
     st.markdown(
-        f"**{wording.count_of(held.items, 'pair')} of {wording.count_of(held.queries, 'query')}**, "
-        f"from {plain(drawn)}; at most {wording.percent(held.most_missed)} of the grades may "
-        f"{wording.differ(held.tolerance)}. "
-        f"Set by {plain(held.set_by or 'the command line')} on "
-        f"{wording.when(held.set_at, st.context.timezone)}.{hidden}"
+        tr(
+            "**{pairs} of {querys}**, from {drawn}; at most {percent} of the grades may {differ}. Set by "
+            "{value} on {when}.{hidden}",
+            pairs=wording.count_of(held.items, "pair"),
+            querys=wording.count_of(held.queries, "query"),
+            drawn=plain(drawn),
+            percent=wording.percent(held.most_missed),
+            differ=wording.differ(held.tolerance),
+            value=plain(held.set_by or tr("the command line")),
+            when=wording.when(held.set_at, st.context.timezone),
+            hidden=hidden,
+        )
     )
     if reserve is not None:
         weak, although = reserve
         st.warning(
-            f"It tells little about who takes it: {plain('; '.join(weak))}. Held all the same: {plain(although)}",
+            tr(
+                "It tells little about who takes it: {join}. Held all the same: {although}",
+                join=plain("; ".join(weak)),
+                although=plain(although),
+            ),
             icon=":material/rule:",
         )
 
 
 def _people(people: list[api.ExamPerson]) -> None:
     if not people:
-        st.info("There are no annotators yet.")
+        st.info(tr("There are no annotators yet."))
         return
     people = sorted(people, key=lambda one: one.phase not in _FOR_A_LEAD)
     listed = searched(people, lambda one: one.person.name, "person", name="people", page="people-page")
@@ -163,32 +185,37 @@ def _person(one: api.ExamPerson) -> None:
     words.markdown(plain(_told(one)))
     again, excuse = action.columns(2, gap="small")
     again.button(
-        "Retake",
+        tr("Retake"),
         key=f"exam-retake-{person.annotator_id}",
         width="stretch",
         disabled=phase in _NO_RETAKE,
-        help="They take the exam once more before they may judge; it also ends an exemption.",
+        help=tr("They take the exam once more before they may judge; it also ends an exemption."),
         on_click=retake,
         args=(person.annotator_id,),
     )
     needless = phase in (ExamPhase.EXEMPT, ExamPhase.PASSED)
-    box = excuse.popover("Exempt", width="stretch", disabled=needless)
+    box = excuse.popover(tr("Exempt"), width="stretch", disabled=needless)
     with box, st.form(f"exam-exempt-{person.annotator_id}", border=False):
-        st.text_input("Why may they judge without passing?", key=f"exam-reason-{person.annotator_id}")
-        st.form_submit_button("Exempt", on_click=exempt, args=(person.annotator_id,))
+        st.text_input(tr("Why may they judge without passing?"), key=f"exam-reason-{person.annotator_id}")
+        st.form_submit_button(tr("Exempt"), on_click=exempt, args=(person.annotator_id,))
     for attempt in reversed(one.attempts):
         exam_results.one_attempt(attempt)
 
 
 def _told(one: api.ExamPerson) -> str:
     if one.phase is ExamPhase.EXEMPT:
-        return f"Exempt: {one.reason}"
+        return tr("Exempt: {reason}", reason=one.reason)
     if not one.attempts:
-        return "No attempt yet."
+        return tr("No attempt yet.")
     last = one.attempts[-1]
     if last.result is None:
-        return f"Attempt {last.number}: {last.answered} of {last.items} answered."
-    return f"Attempt {last.number}: {wording.exam_result(last.result)}."
+        return tr(
+            "Attempt {number}: {answered} of {items} answered.",
+            number=last.number,
+            answered=last.answered,
+            items=last.items,
+        )
+    return tr("Attempt {number}: {exam_result}.", number=last.number, exam_result=wording.exam_result(last.result))
 
 
 def _items(project: api.Project, lead: Person, people: list[api.ExamPerson]) -> None:
@@ -216,13 +243,13 @@ def _item_list(items: list[api.ExamItem], missed: dict[int, int], chosen: int | 
         return [ListRow(item.item_id, (_row(item, missed[item.item_id]),)) for item in items[first : first + most]]
 
     long_list(
-        "Items",
-        (ListColumn("Pairs, what is missed most first"),),
+        tr("Items"),
+        (ListColumn(tr("Pairs, what is missed most first")),),
         len(items),
         rows,
         opens=_ITEM,
         noun="item",
-        nothing="No item has these words.",
+        nothing=tr("No item has these words."),
         per_page=PER_PAGE,
         current=chosen,
     )
@@ -230,25 +257,25 @@ def _item_list(items: list[api.ExamItem], missed: dict[int, int], chosen: int | 
 
 def _row(item: api.ExamItem, missed: int) -> str:
     right = "<span class='rr-grade rr-none'>?</span>" if item.right is None else tables.grade(item.right)
-    told = "" if item.explanation else " · not explained"
-    return f"{escape(item.query)}<small class='rr-of-case'>{right} missed {missed}×{told}</small>"
+    told = "" if item.explanation else tr(" · not explained")
+    return f"{escape(item.query)}<small class='rr-of-case'>{right} {tr('missed {n}×', n=missed)}{told}</small>"
 
 
 def _item(project: api.Project, lead: Person, item: api.ExamItem) -> None:
-    told = "not known yet"
+    told = tr("not known yet")
     if item.right is not None:
         told = f"{item.right}, {project.campaign.scale.label(item.right).lower()}"
-    st.markdown(f"**{plain(item.query)}**  \nRight grade: {plain(told)}")
+    st.markdown(tr("**{query}**  \nRight grade: {told}", query=plain(item.query), told=plain(told)))
     pair = next((p for p in api.query_pairs(project, lead, item.query_id) if p.pair == item.pair_key), None)
     if pair is not None:
         review_clip(pair)
         st.caption(plain(wording.moment(pair)))
     with st.form(f"exam-explain-{item.item_id}", border=False):
         st.text_area(
-            "Why is this right?",
+            tr("Why is this right?"),
             item.explanation,
             key=f"exam-text-{item.item_id}",
             max_chars=_TEXT_LENGTH,
-            placeholder="A sentence or two for annotators who missed it",
+            placeholder=tr("A sentence or two for annotators who missed it"),
         )
-        st.form_submit_button("Save", on_click=explain, args=(item.item_id,))
+        st.form_submit_button(tr("Save"), on_click=explain, args=(item.item_id,))

@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
+from annotate_app.language import marked, tr, translated
 from annotate_app.plain import plain
 from annotate_app.widgets import address_state, explore_charts, explore_lists, look, tables, wording
 from annotate_app.widgets.long_list import long_list, sorted_by
@@ -14,13 +15,13 @@ from backend.campaign.explore.model import AgreedQuery, Along, PairPart, Relevan
 from backend.campaign.nouns import Person, Scale
 
 _PARTS = {
-    "similarity": "Similarity",
-    "rank": "Rank",
+    "similarity": marked("Similarity"),
+    "rank": marked("Rank"),
     "same": "Similarity 1",
-    "sources": "Sources",
-    "coverage": "Coverage",
-    "durations": "Durations",
-    "agreement": "Agreement",
+    "sources": marked("Sources"),
+    "coverage": marked("Coverage"),
+    "durations": marked("Durations"),
+    "agreement": marked("Agreement"),
 }
 _OF_A_PART = ("page", "sort", "bin", "relevance", "video", "show")
 """What in the address belongs to one part only."""
@@ -31,9 +32,9 @@ def page() -> None:
     """The choice of the part, and the part."""
     project, lead, counts = look.lead_page("Explore")
     if not any(counts["pairs"].values()):
-        st.info(f"No pair has been handed out yet. Next: {plain(api.next_step(project, lead))}")
+        st.info(tr("No pair has been handed out yet. Next: {next_step}", next_step=plain(api.next_step(project, lead))))
         return
-    part = address_state.choice("Part", "part", _PARTS, clears=_OF_A_PART, label_visibility="collapsed")
+    part = address_state.choice(tr("Part"), "part", translated(_PARTS), clears=_OF_A_PART, label_visibility="collapsed")
     match part:
         case "rank":
             _along(project, lead, Along.RANK)
@@ -56,10 +57,10 @@ def _along(project: api.Project, lead: Person, along: Along) -> None:
     bins = _counted(project, lead, along.value, lambda: api.relevances_along(project, lead, along))
     scale, of = project.campaign.scale, explore_charts.WORDS[along].of
     if not bins:
-        st.info("No candidate was found by its caption, so none has a similarity: choose another part.")
+        st.info(tr("No candidate was found by its caption, so none has a similarity: choose another part."))
         return
     _nothing_counts(bins)
-    st.subheader(f"Relevance by {of}", anchor=False)
+    st.subheader(tr("Relevance by {of}", of=of), anchor=False)
     explore_charts.shares(bins, along, scale, lambda place: address_state.go(bin=place, page=None))
     left, right = st.columns(2, gap="large")
     with left:
@@ -68,10 +69,10 @@ def _along(project: api.Project, lead: Person, along: Along) -> None:
         explore_charts.counts(bins, along)
     _take(f"relevance-by-{of}", lambda: api.explored_csv(bins))
     words = explore_charts.WORDS[along].bin
-    options = {"": "All pairs", **{str(one.place): _upper(words(one)) for one in bins}}
-    st.subheader("The pairs behind it", anchor=False)
+    options = {"": tr("All pairs"), **{str(one.place): _upper(words(one)) for one in bins}}
+    st.subheader(tr("The pairs behind it"), anchor=False)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        chosen = address_state.choice("Which pairs", "bin", options, clears=("page",), box=True, width=300)
+        chosen = address_state.choice(tr("Which pairs"), "bin", options, clears=("page",), box=True, width=300)
         relevance = _relevance(scale)
     _pairs(project, lead, PairPart(along, int(chosen) if chosen else None, relevance))
 
@@ -79,12 +80,15 @@ def _along(project: api.Project, lead: Person, along: Along) -> None:
 def _nothing_counts(bins: Sequence[RelevanceBin]) -> None:
     decided, without = sum(one.decided for one in bins), sum(one.without for one in bins)
     waits = (
-        f" {_upper(wording.count_of(without, 'other pair'))} {'has' if without == 1 else 'have'} none "
-        "(open, escalated or discarded): they count nowhere, and never as 0."
+        tr(
+            " {upper} {without} none (open, escalated or discarded): they count nowhere, and never as 0.",
+            upper=_upper(wording.count_of(without, "other pair")),
+            without=tr("has") if without == 1 else tr("have"),
+        )
         if without
         else ""
     )
-    st.caption(f"Over {wording.count_of(decided, 'pair')} with a relevance.{waits}")
+    st.caption(tr("Over {pairs} with a relevance.{waits}", pairs=wording.count_of(decided, "pair"), waits=waits))
 
 
 def _same_words(project: api.Project, lead: Person) -> None:
@@ -92,44 +96,49 @@ def _same_words(project: api.Project, lead: Person) -> None:
     counts, without = _counted(project, lead, "same", lambda: api.same_words(project, lead))
     scale, decided = project.campaign.scale, sum(counts)
     st.markdown(
-        "A similarity of 1 means that a moment's caption says just what the query says. The clip need not be perfect: "
-        "captions leave out what is seen besides. In TVR-Ranking 312 of 2,635 such pairs are below its best relevance."
+        tr(
+            "A similarity of 1 means that a moment's caption says just what the query says. The clip "
+            "need not be perfect: captions leave out what is seen besides. In TVR-Ranking 312 of 2,635 "
+            "such pairs are below its best relevance."
+        )
     )
     imperfect = decided - counts[scale.highest]
     look.metrics(
         {
-            "Similarity 1, with a relevance": f"{decided:,}",
-            f"Of relevance {scale.highest}": f"{counts[scale.highest]:,}",
-            f"Below {scale.highest}": f"{imperfect:,}"
+            tr("Similarity 1, with a relevance"): f"{decided:,}",
+            tr("Of relevance {highest}", highest=scale.highest): f"{counts[scale.highest]:,}",
+            tr("Below {highest}", highest=scale.highest): f"{imperfect:,}"
             + (f" ({wording.percent(100 * imperfect / decided)})" if decided else ""),
-            "Without a relevance": f"{without:,}",
+            tr("Without a relevance"): f"{without:,}",
         }
     )
     if not decided:
-        st.info("No pair of similarity 1 has a relevance yet.")
+        st.info(tr("No pair of similarity 1 has a relevance yet."))
         return
     rows = [
         (tables.grade(value), escape(scale.label(value)), tables.bar(pairs, max(counts)), f"{pairs / decided:.1%}")
         for value, pairs in enumerate(counts)
     ]
-    st.html(tables.table(("Relevance", "", "Pairs", "Share"), rows, "rr-figures"))
-    st.subheader(f"Similarity 1, but below {scale.highest}", anchor=False)
+    st.html(tables.table((tr("Relevance"), "", tr("Pairs"), tr("Share")), rows, "rr-figures"))
+    st.subheader(tr("Similarity 1, but below {highest}", highest=scale.highest), anchor=False)
     relevance = _relevance(scale, most=scale.highest - 1)
-    _pairs(project, lead, PairPart(relevance=relevance, same_words=True), "There is none: all of them are perfect.")
+    _pairs(project, lead, PairPart(relevance=relevance, same_words=True), tr("There is none: all of them are perfect."))
 
 
 def _sources(project: api.Project, lead: Person) -> None:
     """What became of the candidates of each source: what the truth would lack without it."""
     found: list[SourceStanding] = _counted(project, lead, "sources", lambda: api.source_standings(project, lead))
     st.caption(
-        "What found the candidates: captions under an encoder, runs that were pooled. What a source alone found would "
-        "not have been judged without it. Annotators see none of this."
+        tr(
+            "What found the candidates: captions under an encoder, runs that were pooled. What a source "
+            "alone found would not have been judged without it. Annotators see none of this."
+        )
     )
     if not found:
-        st.info("These pairs came with an earlier campaign, which does not say what found them.")
+        st.info(tr("These pairs came with an earlier campaign, which does not say what found them."))
         return
     rows = [explore_lists.source_row(one) for one in found]
-    st.html(tables.table(explore_lists.SOURCE_HEADS, rows, "rr-figures rr-sources"))
+    st.html(tables.table(map(tr, explore_lists.SOURCE_HEADS), rows, "rr-figures rr-sources"))
     _take("sources", lambda: api.explored_csv(found))
 
 
@@ -139,42 +148,61 @@ def _coverage(project: api.Project, lead: Person) -> None:
     opened = address_state.read_number("video")
     if one := next((video for video in videos if video.video_id == opened), None):
         st.button(
-            "All videos", on_click=address_state.go, kwargs={"video": None, "page": None}, icon=":material/arrow_back:"
+            tr("All videos"),
+            on_click=address_state.go,
+            kwargs={"video": None, "page": None},
+            icon=":material/arrow_back:",
         )
         st.subheader(plain(one.video), anchor=False)
-        told = f"{wording.count_of(one.judged_moments, 'moment')} of {one.moments:,} handed out"
-        mean = "" if one.mean is None else f", mean relevance {one.mean:.2f}"
-        st.caption(f"{one.duration_s:,.1f} s, {told} with {wording.count_of(one.queries, 'query')}{mean}.")
-        _pairs(project, lead, PairPart(video=one.video_id), "Nothing of this video was handed out.")
+        told = tr(
+            "{moments} of {moments_2:,} handed out",
+            moments=wording.count_of(one.judged_moments, "moment"),
+            moments_2=one.moments,
+        )
+        mean = "" if one.mean is None else tr(", mean relevance {mean:.2f}", mean=one.mean)
+        st.caption(
+            tr(
+                "{duration_s:,.1f} s, {told} with {querys}{mean}.",
+                duration_s=one.duration_s,
+                told=told,
+                querys=wording.count_of(one.queries, "query"),
+                mean=mean,
+            )
+        )
+        _pairs(project, lead, PairPart(video=one.video_id), tr("Nothing of this video was handed out."))
         return
     shows = api.coverage_by_show(videos)
     covered = sum(show.covered for show in shows)
     moments, judged = sum(show.moments for show in shows), sum(show.judged_moments for show in shows)
     look.metrics(
         {
-            "Videos with a candidate": f"{covered:,} of {len(videos):,}",
-            "Moments handed out": f"{judged:,} of {moments:,}",
-            "Pairs": f"{sum(show.pairs for show in shows):,}",
+            tr("Videos with a candidate"): tr("{covered:,} of {videos:,}", covered=covered, videos=len(videos)),
+            tr("Moments handed out"): tr("{judged:,} of {moments:,}", judged=judged, moments=moments),
+            tr("Pairs"): f"{sum(show.pairs for show in shows):,}",
         }
     )
     if len(shows) > 1:
-        st.subheader("Shows", anchor=False)
+        st.subheader(tr("Shows"), anchor=False)
         st.html(
             tables.table(
-                explore_lists.SHOW_HEADS, [explore_lists.show_row(show) for show in shows], "rr-figures rr-shows"
+                explore_lists.show_heads(),
+                [explore_lists.show_row(show) for show in shows],
+                "rr-figures rr-shows",
             )
         )
-    st.subheader("Videos", anchor=False)
+    st.subheader(tr("Videos"), anchor=False)
     listed, chosen = videos, ""
     if len(shows) > 1:
         names = {f"{place}": explore_lists.show_name(show.show) for place, show in enumerate(shows)}
-        chosen = address_state.choice("Show", "show", {"": "All shows", **names}, clears=("page",), box=True, width=300)
+        chosen = address_state.choice(
+            tr("Show", _context="series"), "show", {"": tr("All shows"), **names}, clears=("page",), box=True, width=300
+        )
         if chosen:
             listed = [video for video in videos if video.show == shows[int(chosen)].show]
     by = sorted_by(explore_lists.VIDEO_COLUMNS)
     listed = explore_lists.in_order(listed, by, explore_lists.VIDEO_KEYS, "-pairs")
     long_list(
-        "Videos",
+        tr("Videos"),
         explore_lists.VIDEO_COLUMNS,
         len(listed),
         lambda first, most: [explore_lists.video_row(video) for video in listed[first : first + most]],
@@ -190,10 +218,15 @@ def _durations(project: api.Project, lead: Person) -> None:
     for found, noun in ((moments, "moment"), (videos, "video")):
         if found is None:
             continue
-        st.subheader(f"Duration of {noun}s", anchor=False)
+        st.subheader(tr("Duration of {noun}", noun=wording.several(noun)), anchor=False)
         st.caption(
-            f"{wording.count_of(found.count, noun)}: {found.least:,.2f} s at least, {found.mean:,.2f} s in the mean, "
-            f"{found.most:,.2f} s at most."
+            tr(
+                "{count_of}: {least:,.2f} s at least, {mean:,.2f} s in the mean, {most:,.2f} s at most.",
+                count_of=wording.count_of(found.count, noun),
+                least=found.least,
+                mean=found.mean,
+                most=found.most,
+            )
         )
         explore_charts.lasting(found, noun)
         _take(f"durations-of-{noun}s", lambda found=found: api.explored_csv(found))  # type: ignore[misc]  # a default binds it
@@ -204,19 +237,22 @@ def _agreement(project: api.Project, lead: Person) -> None:
     """Queries by how well people agree on their pairs."""
     queries: list[AgreedQuery] = _counted(project, lead, "agreement", lambda: api.agreed_queries(project, lead))
     st.caption(
-        "Of every two grades of one pair, the share that differs by no more than the tolerance. Queries that people "
-        "agree on least stand first; few pairs say little. The page Agreement has alphas and kappas."
+        tr(
+            "Of every two grades of one pair, the share that differs by no more than the tolerance. "
+            "Queries that people agree on least stand first; few pairs say little. The page Agreement "
+            "has alphas and kappas."
+        )
     )
     by = sorted_by(explore_lists.QUERY_COLUMNS)
     listed = explore_lists.in_order(queries, by, explore_lists.QUERY_KEYS, "")
     long_list(
-        "Queries by agreement",
+        tr("Queries by agreement"),
         explore_lists.QUERY_COLUMNS,
         len(listed),
         lambda first, most: [explore_lists.query_row(one) for one in listed[first : first + most]],
         opens="query",
         noun="query",
-        nothing="No pair has two grades yet.",
+        nothing=tr("No pair has two grades yet."),
         page="/queries",
     )
     _take("agreement-of-queries", lambda: api.explored_csv(listed))
@@ -226,7 +262,7 @@ def _pairs(project: api.Project, lead: Person, part: PairPart, nothing: str = ""
     """The pairs of a part, which open their query; a page of them is fetched."""
     count = _counted(project, lead, f"count-{part}", lambda: api.found_pair_count(project, lead, part))
     long_list(
-        "Pairs",
+        tr("Pairs"),
         explore_lists.PAIR_COLUMNS,
         count,
         lambda first, most: [
@@ -243,8 +279,8 @@ def _pairs(project: api.Project, lead: Person, part: PairPart, nothing: str = ""
 
 def _relevance(scale: Scale, most: int | None = None) -> int | None:
     grades = range((scale.highest if most is None else most) + 1)
-    options = {"": "Any relevance", **{str(value): str(value) for value in grades}}
-    chosen = address_state.choice("Relevance", "relevance", options, clears=("page",))
+    options = {"": tr("Any relevance"), **{str(value): str(value) for value in grades}}
+    chosen = address_state.choice(tr("Relevance"), "relevance", options, clears=("page",))
     return int(chosen) if chosen else None
 
 

@@ -5,6 +5,7 @@ from html import escape
 
 import streamlit as st
 
+from annotate_app.language import marked, tr
 from annotate_app.plain import plain
 from annotate_app.widgets import address_state, look, tables, wording
 from annotate_app.widgets.long_list import ListColumn, ListRow, long_list
@@ -29,17 +30,20 @@ def page() -> None:
     report, people = api.gold_results(project, lead)
     if not report.settings.on and not any(one.answers for one in people):
         st.markdown(
-            "Gold is pairs whose grade is known, among everybody's work: nothing tells them apart, and their grades "
-            "are never exported. Whose grades are often far from what is known is told kindly, then paused until you "
-            "let them go on. Tell people beforehand that it is done, not where."
+            tr(
+                "Gold is pairs whose grade is known, among everybody's work: nothing tells them apart, and "
+                "their grades are never exported. Whose grades are often far from what is known is told "
+                "kindly, then paused until you let them go on. Tell people beforehand that it is done, not "
+                "where."
+            )
         )
         _form(report.settings)
         return
     _facts(report)
-    of_people, settings = address_state.tabs(["People", "Settings"])
+    of_people, settings = address_state.tabs([marked("People"), marked("Settings")])
     with of_people:
         if not people:
-            st.info("There are no annotators yet.")
+            st.info(tr("There are no annotators yet."))
         people.sort(key=lambda one: one.pause is None)  # who waits for a lead comes first
         listed = searched(people, lambda one: one.person.name, "person", name="people", page="people-page")
         for one in listed.rows:
@@ -52,7 +56,10 @@ def page() -> None:
         _form(report.settings)
         if report.settings.on:
             st.button(
-                "No gold any more", key="gold-off", on_click=end, help="Answers stay in the record; pauses stand."
+                tr("No gold any more"),
+                key="gold-off",
+                on_click=end,
+                help=tr("Answers stay in the record; pauses stand."),
             )
 
 
@@ -69,7 +76,9 @@ def set_gold() -> None:
             pause=float(state["gold_pause"]),
         )
         report = api.set_gold(project, lead, options, pairs=int(state["gold_pairs"]), now=time.time())
-        state["gold_done"] = f"Gold is chosen from {wording.count_of(report.pairs, 'pair')} from now on."
+        state["gold_done"] = tr(
+            "Gold is chosen from {pairs} from now on.", pairs=wording.count_of(report.pairs, "pair")
+        )
 
     state["gold_problem"] = look.as_lead(act)
 
@@ -89,20 +98,33 @@ def go_on(annotator_id: AnnotatorId) -> None:
 def _facts(report: api.GoldReport) -> None:
     settings = report.settings
     if not settings.on:
-        st.info("No gold is mixed into anybody's work just now. These are the answers from before.")
+        st.info(tr("No gold is mixed into anybody's work just now. These are the answers from before."))
         return
-    grades = ", ".join(f"{count:,} of grade {grade}" for grade, count in enumerate(report.grades) if count)
+    grades = ", ".join(
+        tr("{count:,} of grade {grade}", count=count, grade=grade) for grade, count in enumerate(report.grades) if count
+    )
     st.markdown(
-        f"**{wording.percent(100 * settings.share)} of everybody's pairs**, chosen from "
-        f"{wording.count_of(report.pairs, 'pair')} whose grade is known: {grades}. Accuracy is that of the last "
-        f"{settings.window} answers, from {settings.fewest} on: below {wording.percent(settings.warn)} somebody is "
-        f"told kindly, below {wording.percent(settings.pause)}, or below {wording.percent(settings.warn)} again, "
-        "paused."
+        tr(
+            "**{percent} of everybody's pairs**, chosen from {pairs} whose grade is known: {grades}. "
+            "Accuracy is that of the last {window} answers, from {fewest} on: below {percent_2} somebody "
+            "is told kindly, below {percent_3}, or below {percent_2} again, paused.",
+            percent=wording.percent(100 * settings.share),
+            pairs=wording.count_of(report.pairs, "pair"),
+            grades=grades,
+            window=settings.window,
+            fewest=settings.fewest,
+            percent_2=wording.percent(settings.warn),
+            percent_3=wording.percent(settings.pause),
+        )
     )
     if report.constant_right >= settings.warn:
         st.warning(
-            f"Whoever always gives {report.constant} agrees with {wording.percent(report.constant_right)} of it, "
-            "and is not told: raise the level, or bring pairs of more grades."
+            tr(
+                "Whoever always gives {constant} agrees with {percent} of it, and is not told: raise the "
+                "level, or bring pairs of more grades.",
+                constant=report.constant,
+                percent=wording.percent(report.constant_right),
+            )
         )
 
 
@@ -112,16 +134,16 @@ def _person(one: api.GoldPerson, settings: GoldSettings) -> None:
     with name.container(horizontal=True, vertical_alignment="center"):
         st.text(person.name, width="content")
         if one.pause is not None:
-            st.badge("paused", color="red")
+            st.badge(tr("paused"), color="red")
         elif one.findings and one.findings[0].kind == "warned":
-            st.badge("told", color="orange")
+            st.badge(tr("told"), color="orange")
     words.markdown(plain(told(one, settings)))
     if one.pause is not None:
         action.button(
-            "Go on",
+            tr("Go on"),
             key=f"gold-go-on-{person.annotator_id}",
             width="stretch",
-            help="They are handed pairs again; accuracy counts afresh.",
+            help=tr("They are handed pairs again; accuracy counts afresh."),
             on_click=go_on,
             args=(person.annotator_id,),
         )
@@ -131,15 +153,34 @@ def told(one: api.GoldPerson, settings: GoldSettings) -> str:
     """How somebody stands, in words."""
     if one.pause is not None:
         since = wording.when(one.pause.at, st.context.timezone)
-        return f"Since {since}, by {one.pause.by or 'a rule'}: {one.pause.reason}"
+        return tr(
+            "Since {since}, by {value}: {reason}",
+            since=since,
+            value=one.pause.by or tr("a rule"),
+            reason=one.pause.reason,
+        )
     if not one.answers:
-        return "No answer yet."
+        return tr("No answer yet.")
     in_all = wording.count_of(len(one.answers), "answer")
-    left = "" if one.left else " They have met every gold pair: bring more."
+    left = "" if one.left else tr(" They have met every gold pair: bring more.")
     if one.accuracy is None:
-        afresh = " since the last word" if one.findings else ""
-        return f"{one.counted} of {settings.fewest} answers needed{afresh}; {in_all} in all.{left}"
-    return f"{one.within} of the last {one.counted} agree ({wording.percent(one.accuracy)}); {in_all} in all.{left}"
+        afresh = tr(" since the last word") if one.findings else ""
+        return tr(
+            "{counted} of {fewest} answers needed{afresh}; {in_all} in all.{left}",
+            counted=one.counted,
+            fewest=settings.fewest,
+            afresh=afresh,
+            in_all=in_all,
+            left=left,
+        )
+    return tr(
+        "{within} of the last {counted} agree ({percent}); {in_all} in all.{left}",
+        within=one.within,
+        counted=one.counted,
+        percent=wording.percent(one.accuracy),
+        in_all=in_all,
+        left=left,
+    )
 
 
 def _answers(project: api.Project, lead: Person, people: list[api.GoldPerson]) -> None:
@@ -147,12 +188,12 @@ def _answers(project: api.Project, lead: Person, people: list[api.GoldPerson]) -
     there = {str(one.person.annotator_id): one for one in people if one.answers}
     if not there:
         return
-    st.subheader("Answers", anchor=False)
+    st.subheader(tr("Answers"), anchor=False)
     order = sorted(there, key=lambda who: (there[who].pause is None, there[who].person.name.casefold()))
     shown, beside = st.columns([3, 2], gap="medium")
     with beside:
         names = {who: there[who].person.name for who in order}
-        who = address_state.choice("Annotator", "who", names, clears=("page", _ANSWER), box=True)
+        who = address_state.choice(tr("Annotator"), "who", names, clears=("page", _ANSWER), box=True)
         listed = sorted(there[who].answers, key=lambda answer: (answer.within, -answer.answer.gold_answer_id))
         asked = address_state.read_number(_ANSWER)
         chosen = next((one for one in listed if one.answer.gold_answer_id == asked), listed[0])
@@ -165,13 +206,20 @@ def _list(listed: list[api.GoldAnswer], current: int) -> None:
     def rows(first: int, most: int) -> list[ListRow]:
         return [ListRow(one.answer.gold_answer_id, (_row(one),)) for one in listed[first : first + most]]
 
-    columns = (ListColumn("Answers, those far off first"),)
-    long_list("Answers", columns, len(listed), rows, opens=_ANSWER, noun="answer", per_page=PER_PAGE, current=current)
+    columns = (ListColumn(tr("Answers, those far off first")),)
+    long_list(
+        tr("Answers"), columns, len(listed), rows, opens=_ANSWER, noun="answer", per_page=PER_PAGE, current=current
+    )
 
 
 def _row(one: api.GoldAnswer) -> str:
-    verdict = "agrees" if one.within else "far off"
-    given = f"gave {tables.grade(one.answer.own)} known {tables.grade(one.answer.right)} {verdict}"
+    verdict = tr("agrees") if one.within else tr("far off")
+    given = tr(
+        "gave {grade} known {grade_2} {verdict}",
+        grade=tables.grade(one.answer.own),
+        grade_2=tables.grade(one.answer.right),
+        verdict=verdict,
+    )
     return f"{escape(one.answer.query)}<small class='rr-of-case'>{given}</small>"
 
 
@@ -184,28 +232,35 @@ def _answer(project: api.Project, lead: Person, one: api.GoldAnswer) -> None:
         st.caption(plain(wording.moment(pair)))
     rows = [
         (name, f"{tables.grade(grade)} {escape(scale.label(grade).lower())}")
-        for name, grade in (("Given", chosen.own), ("Known", chosen.right))
+        for name, grade in ((tr("Given"), chosen.own), (tr("Known"), chosen.right))
     ]
-    st.html(tables.table(("", "Grade"), rows))
+    st.html(tables.table(("", tr("Grade", _context="noun")), rows))
     if chosen.note:
-        st.markdown(f"Note: “{plain(chosen.note)}”")
-    st.caption("Is the known grade wrong? A key of your own, from a file, says what is right, or leaves the pair out.")
+        st.markdown(tr("Note: “{note}”", note=plain(chosen.note)))
+    st.caption(
+        tr("Is the known grade wrong? A key of your own, from a file, says what is right, or leaves the pair out.")
+    )
 
 
 def _form(settings: GoldSettings) -> None:
     with st.form("gold_form"):
         columns = st.columns(3)
         columns[0].number_input(
-            "Share of everybody's pairs, %", 0.5, 50.0, 100 * settings.share, 0.5, "%.1f", key="gold_share"
+            tr("Share of everybody's pairs, %"), 0.5, 50.0, 100 * settings.share, 0.5, "%.1f", key="gold_share"
         )
-        columns[1].number_input("Pairs to choose from, at most", 1, 5000, api.GOLD_PAIRS, key="gold_pairs")
-        columns[2].number_input("Accuracy over the last answers", 1, 200, settings.window, key="gold_window")
+        columns[1].number_input(tr("Pairs to choose from, at most"), 1, 5000, api.GOLD_PAIRS, key="gold_pairs")
+        columns[2].number_input(tr("Accuracy over the last answers"), 1, 200, settings.window, key="gold_window")
         columns = st.columns(3)
-        columns[0].number_input("Answers before anything follows", 1, 200, settings.fewest, key="gold_fewest")
-        columns[1].number_input("Tell below, %", 0.0, 100.0, settings.warn, 1.0, "%.0f", key="gold_warn")
-        columns[2].number_input("Pause below, %", 0.0, 100.0, settings.pause, 1.0, "%.0f", key="gold_pause")
-        st.form_submit_button("Choose pairs anew" if settings.on else "Mix gold in", type="primary", on_click=set_gold)
+        columns[0].number_input(tr("Answers before anything follows"), 1, 200, settings.fewest, key="gold_fewest")
+        columns[1].number_input(tr("Tell below, %"), 0.0, 100.0, settings.warn, 1.0, "%.0f", key="gold_warn")
+        columns[2].number_input(tr("Pause below, %"), 0.0, 100.0, settings.pause, 1.0, "%.0f", key="gold_pause")
+        st.form_submit_button(
+            tr("Choose pairs anew") if settings.on else tr("Mix gold in"), type="primary", on_click=set_gold
+        )
     st.caption(
-        "Drawn from pairs that a lead decided, or whose relevance is their grades' mean without rounding, as evenly "
-        "over the grades as there are. A key of your own comes from a file: `reelrank gold set DIR --from KEY.csv`."
+        tr(
+            "Drawn from pairs that a lead decided, or whose relevance is their grades' mean without "
+            "rounding, as evenly over the grades as there are. A key of your own comes from a file: "
+            "`reelrank gold set DIR --from KEY.csv`."
+        )
     )

@@ -6,6 +6,7 @@ from html import escape
 
 import streamlit as st
 
+from annotate_app.language import marked, tr
 from annotate_app.plain import plain
 from annotate_app.widgets import address_state, look, practice, tables, wording
 from annotate_app.widgets.guideline import guideline
@@ -27,7 +28,7 @@ def page() -> None:
         if done := st.session_state.pop("guideline_done", ""):
             st.success(plain(done))
     versions = api.guideline_versions(project, lead)
-    words, kept, practised = address_state.tabs(["Words", "Versions", "Tutorial"])
+    words, kept, practised = address_state.tabs([marked("Words"), marked("Versions"), marked("Tutorial")])
     with words:
         _words(project, lead, versions[-1])
     with kept:
@@ -44,9 +45,11 @@ def save(version: int) -> None:
         typed, reason = _typed(project.campaign.grading, version), str(state.get(f"words-{version}-reason", ""))
         number, changed = api.reword_guideline(project, lead, typed, reason, now=time.time(), based_on=version)
         texts = wording.count_of(len(changed), "text")
-        state["guideline_done"] = (
-            f"Version {number} stands now; {texts} of it {'is' if len(changed) == 1 else 'are'} new. Annotators are "
-            "told before their next clip."
+        state["guideline_done"] = tr(
+            "Version {number} stands now; {texts} of it {len} new. Annotators are told before their next clip.",
+            number=number,
+            texts=texts,
+            len=tr("is") if len(changed) == 1 else tr("are"),
         )
 
     state["guideline_problem"] = look.as_lead(act)
@@ -57,7 +60,7 @@ def changes_table(changes: list[Change]) -> str:
     rows = [
         (escape(one.where), f"<del>{escape(one.before)}</del>", f"<ins>{escape(one.after)}</ins>") for one in changes
     ]
-    return tables.table(("Text", "Before", "After"), rows, "rr-changes")
+    return tables.table((tr("Text"), tr("Before"), tr("After")), rows, "rr-changes")
 
 
 def _words(project: api.Project, lead: Person, version: GuidelineVersion) -> None:
@@ -65,16 +68,23 @@ def _words(project: api.Project, lead: Person, version: GuidelineVersion) -> Non
     form, seen = st.columns([5, 4], gap="large")
     with form:
         st.caption(
-            f"{wording.number(len(grading.scale.meanings))} grades, tolerance {grading.tolerance}. Words may change at "
-            "any time; the number of grades changes only from a file, and only until somebody has graded."
+            tr(
+                "{number} grades, tolerance {tolerance}. Words may change at any time; the number of grades "
+                "changes only from a file, and only until somebody has graded.",
+                number=wording.number(len(grading.scale.meanings)),
+                tolerance=grading.tolerance,
+            )
         )
         typed = _form(grading, version.version)
     with seen:
-        st.markdown("**As annotators see it**")
+        st.markdown(tr("**As annotators see it**"))
         examples = api.examples(project, lead)
         preview(guideline(_with(campaign, typed), examples))
         st.caption(
-            "A clip as an example is chosen at a settled pair, on the pages Disagreements and Queries: Show as example."
+            tr(
+                "A clip as an example is chosen at a settled pair, on the pages Disagreements and Queries: "
+                "Show as example."
+            )
         )
 
 
@@ -83,26 +93,36 @@ def _form(grading: Grading, version: int) -> Grading:
         key = f"words-{version}-{meaning.grade}"
         with st.expander(f"{meaning.grade} {plain(meaning.label)}", expanded=meaning.grade == grading.scale.highest):
             left, right = st.columns([2, 5])
-            left.text_input("Label", meaning.label, key=f"{key}-label", max_chars=_LABEL_LENGTH)
-            right.text_input("Below the label", meaning.meaning, key=f"{key}-meaning")
-            st.text_area("In the guideline", meaning.detail, key=f"{key}-detail", height=70)
-            st.text_input("Example in words", meaning.example, key=f"{key}-example")
-    with st.expander("Questions, reminders, query of the examples"):
-        st.text_input("Query that the examples in words are for", grading.example_query, key=f"words-{version}-query")
+            left.text_input(tr("Label"), meaning.label, key=f"{key}-label", max_chars=_LABEL_LENGTH)
+            right.text_input(tr("Below the label"), meaning.meaning, key=f"{key}-meaning")
+            st.text_area(tr("In the guideline"), meaning.detail, key=f"{key}-detail", height=70)
+            st.text_input(tr("Example in words"), meaning.example, key=f"{key}-example")
+    with st.expander(tr("Questions, reminders, query of the examples")):
+        st.text_input(
+            tr("Query that the examples in words are for"), grading.example_query, key=f"words-{version}-query"
+        )
         for nth, asked in enumerate((*grading.questions, Question("", "")), start=1):
             left, right = st.columns([2, 3])
-            left.text_input(f"Question {nth}", asked.title, key=f"words-{version}-ask-{nth}")
-            right.text_input(f"What question {nth} is about", asked.text, key=f"words-{version}-asked-{nth}")
+            left.text_input(tr("Question {nth}", nth=nth), asked.title, key=f"words-{version}-ask-{nth}")
+            right.text_input(
+                tr("What question {nth} is about", nth=nth), asked.text, key=f"words-{version}-asked-{nth}"
+            )
         st.text_area(
-            "Reminders, one a line", "\n".join(grading.reminders), key=f"words-{version}-reminders", height=120
+            tr("Reminders, one a line"), "\n".join(grading.reminders), key=f"words-{version}-reminders", height=120
         )
     st.text_input(
-        "Why the change",
+        tr("Why the change"),
         key=f"words-{version}-reason",
         max_chars=_REASON_LENGTH,
-        placeholder="One sentence; annotators read it with what changed",
+        placeholder=tr("One sentence; annotators read it with what changed"),
     )
-    st.button(f"Save as version {version + 1}", type="primary", key="words-save", on_click=save, args=(version,))
+    st.button(
+        tr("Save as version {version}", version=version + 1),
+        type="primary",
+        key="words-save",
+        on_click=save,
+        args=(version,),
+    )
     return _typed(grading, version)
 
 
@@ -140,26 +160,26 @@ def _versions(versions: list[GuidelineVersion], readers: dict[int, int]) -> None
     rows = [
         (
             str(one.version),
-            "the beginning" if one.since is None else wording.when(one.since, zone),
-            escape(one.by or ("" if one.since is None else "the command line")),
+            tr("the beginning") if one.since is None else wording.when(one.since, zone),
+            escape(one.by or ("" if one.since is None else tr("the command line"))),
             escape(one.reason),
             f"{readers.get(one.version, 0):,}",
         )
         for one in reversed(versions)
     ]
-    st.html(tables.table(("Version", "Stood from", "By", "Why", "Read last by"), rows))
-    st.caption("A grade was given under the version that stood at its time.")
+    st.html(tables.table((tr("Version"), tr("Stood from"), tr("By"), tr("Why"), tr("Read last by")), rows))
+    st.caption(tr("A grade was given under the version that stood at its time."))
     if len(versions) == 1:
         return
     by_number = {one.version: one for one in versions}
     left, right, _ = st.columns([2, 2, 5])
     newest = versions[-1].version
-    before = left.selectbox("From version", list(by_number), index=newest - 2, key=f"versions-from-{newest}")
-    after = right.selectbox("To version", list(by_number), index=newest - 1, key=f"versions-to-{newest}")
+    before = left.selectbox(tr("From version"), list(by_number), index=newest - 2, key=f"versions-from-{newest}")
+    after = right.selectbox(tr("To version"), list(by_number), index=newest - 1, key=f"versions-to-{newest}")
     if before is None or after is None:
         return
     changed = api.guideline_changes(by_number[before].grading, by_number[after].grading)
     if changed:
         st.html(changes_table(changed))
     else:
-        st.caption("Nothing differs.")
+        st.caption(tr("Nothing differs."))

@@ -7,6 +7,7 @@ from html import escape
 
 import streamlit as st
 
+from annotate_app.language import marked, tr
 from annotate_app.plain import plain
 from annotate_app.widgets import address_state, look, tables, wording
 from annotate_app.widgets.day_chart import stacked_days
@@ -15,23 +16,24 @@ from backend.campaign.hours.model import HoursReport, Outlook, PersonHours
 from backend.ground.days import last_days
 from backend.ground.errors import ReelRankError
 
-PERIODS = ("Last 30 days", "This month", "Last month", "All days")
+PERIODS = (marked("Last 30 days"), marked("This month"), marked("Last month"), marked("All days"))
 _DAYS = 30
-_COUNTED = (
-    "**Counted** is the active time of every grade and every correction, of every answer in an exam, of every "
-    "answer to gold, and of every description and its changes: the time at a clip from its first frame on, without "
-    "what passes in a hidden tab or beyond 30 s without any input.\n\n"
-    "**Not counted** are the time between two clips, the guideline and practice, idle time, and grades without a "
-    "measured time. Simulated and imported judgements are left out. A day begins at the server's midnight.\n\n"
-    "Pay is rounded for each person and day, and all sums are of those, so the file adds up to what stands here."
+_COUNTED = marked(
+    "**Counted** is the active time of every grade and every correction, of every answer in an "
+    "exam, of every answer to gold, and of every description and its changes: the time at a clip "
+    "from its first frame on, without what passes in a hidden tab or beyond 30 s without any "
+    "input.\n\n**Not counted** are the time between two clips, the guideline and practice, idle "
+    "time, and grades without a measured time. Simulated and imported judgements are left out. A "
+    "day begins at the server's midnight.\n\nPay is rounded for each person and day, and all sums "
+    "are of those, so the file adds up to what stands here."
 )
 
 
 def page() -> None:
     """The period, its sums, its days, its people, and a file of it; below, what is still to come."""
     project, lead, _ = look.lead_page("Hours")
-    periods = {name: name for name in PERIODS}
-    period = address_state.choice("Period", "period", periods, label_visibility="collapsed")
+    periods = {name: tr(name) for name in PERIODS}
+    period = address_state.choice(tr("Period"), "period", periods, label_visibility="collapsed")
     first, last = bounds(period, time.time())
     try:
         found = api.hours(project, lead, first=first, last=last)
@@ -41,10 +43,10 @@ def page() -> None:
     _sums(found)
     if found.people:
         _days(found, first, last)
-        st.subheader("People", anchor=False)
+        st.subheader(tr("People"), anchor=False)
         st.html(people_table(found.people, found.currency))
         st.download_button(
-            "Download for payroll (CSV)",
+            tr("Download for payroll (CSV)"),
             data=lambda: api.payroll_csv(found.days, found.currency),
             file_name=f"hours-{found.days[0].day}-to-{found.days[-1].day}.csv",
             mime="text/csv",
@@ -53,13 +55,13 @@ def page() -> None:
             icon=":material/download:",
         )
     else:
-        st.info("Nobody has worked here in this time. Hours appear with the first grade.")
+        st.info(tr("Nobody has worked here in this time. Hours appear with the first grade."))
     for text in remarks(found):
         st.caption(plain(text))
-    st.subheader("Still to come", anchor=False)
+    st.subheader(tr("Still to come"), anchor=False)
     st.markdown(plain(ahead(found.outlook, found.currency)))
-    with st.expander("What counts as working time"):
-        st.markdown(_COUNTED)
+    with st.expander(tr("What counts as working time")):
+        st.markdown(tr(_COUNTED))
 
 
 def bounds(period: str, now: float) -> tuple[str | None, str | None]:
@@ -89,12 +91,19 @@ def people_table(people: Sequence[PersonHours], currency: str) -> str:
             f"{one.days:,}",
             f"{one.judgements:,}",
             tables.bar(one.hours, most, form=",.2f"),
-            "not measured" if one.an_hour is None else f"{one.an_hour:,.0f}",
+            tr("not measured") if one.an_hour is None else f"{one.an_hour:,.0f}",
             "" if one.pay is None else f"{one.pay:,}",
         )
         for one in people
     ]
-    head = ("Annotator", "Days", "Judgements", "Active hours", "Judgements an hour", f"Pay, {escape(currency)}")
+    head = (
+        tr("Annotator"),
+        tr("Days"),
+        tr("Judgements"),
+        tr("Active hours"),
+        tr("Judgements an hour"),
+        tr("Pay, {currency}", currency=escape(currency)),
+    )
     return tables.table(head, rows, "rr-hours")
 
 
@@ -102,43 +111,80 @@ def remarks(found: HoursReport) -> list[str]:
     """Which rate counts, and what the sums leave out."""
     texts = []
     if found.rate is not None:
-        own = f"; {wording.count_of(len(found.own_rates), 'rate')} of people's own" if found.own_rates else ""
-        texts.append(f"{found.rate:g} {found.currency} an hour, from reelrank.toml ([pay]){own}.")
+        own = (
+            tr("; {rates} of people's own", rates=wording.count_of(len(found.own_rates), "rate"))
+            if found.own_rates
+            else ""
+        )
+        texts.append(
+            tr(
+                "{rate:g} {currency} an hour, from reelrank.toml ([pay]){own}.",
+                rate=found.rate,
+                currency=found.currency,
+                own=own,
+            )
+        )
     elif not found.own_rates:
-        texts.append("No pay is computed: write hourly_rate = 11 under [pay] in reelrank.toml. It is read anew here.")
+        texts.append(
+            tr("No pay is computed: write hourly_rate = 11 under [pay] in reelrank.toml. It is read anew here.")
+        )
     else:
-        texts.append("Only some people have a rate in reelrank.toml ([pay.rates]), so sums have no pay.")
-    texts += [f"reelrank.toml has a rate for {name}, but no annotator has that name." for name in found.unknown_rates]
+        texts.append(tr("Only some people have a rate in reelrank.toml ([pay.rates]), so sums have no pay."))
+    texts += [
+        tr("reelrank.toml has a rate for {name}, but no annotator has that name.", name=name)
+        for name in found.unknown_rates
+    ]
     unmeasured = sum(day.unmeasured for day in found.days)
     if unmeasured:
-        texts.append(f"{wording.count_of(unmeasured, 'grade')} without a measured time count as no time.")
+        texts.append(
+            tr("{grades} without a measured time count as no time.", grades=wording.count_of(unmeasured, "grade"))
+        )
     for count, which in ((found.simulated, "simulated"), (found.imported, "imported")):
         if count:
-            texts.append(f"Without {wording.count_of(count, f'{which} judgement')}.")
+            texts.append(tr("Without {count_of}.", count_of=wording.count_of(count, f"{which} judgement")))
     return texts
 
 
 def ahead(outlook: Outlook, currency: str) -> str:
     """How much is still to come, in words."""
     if not outlook.needed + outlook.further:
-        return "Nothing is still to come: every pair that can be handed out has its grades."
-    said = f"{wording.count_of(outlook.needed, 'grade')} until every pair that is handed out has its grades"
+        return tr("Nothing is still to come: every pair that can be handed out has its grades.")
+    said = tr(
+        "{grades} until every pair that is handed out has its grades", grades=wording.count_of(outlook.needed, "grade")
+    )
     if outlook.disputed is None:
-        said += "; disputed pairs will ask for more, how many cannot be told yet."
+        said += tr("; disputed pairs will ask for more, how many cannot be told yet.")
     else:
         share = wording.percent(100 * outlook.disputed)
-        said += f", and about {outlook.further:,} more if {share} of the pairs are disputed, as so far."
+        said += tr(
+            ", and about {further:,} more if {share} of the pairs are disputed, as so far.",
+            further=outlook.further,
+            share=share,
+        )
     if outlook.stuck:
-        said += f" Nobody who may work can give {outlook.stuck:,} of them just now: the page Progress says why."
+        said += tr(
+            " Nobody who may work can give {stuck:,} of them just now: the page Progress says why.", stuck=outlook.stuck
+        )
     if outlook.hours is None or outlook.seconds is None:
-        return f"{said} How long that takes cannot be told: {outlook.reason}."
+        return tr("{said} How long that takes cannot be told: {reason}.", said=said, reason=outlook.reason)
     expected, low, high = outlook.hours
     money = f", {outlook.cost[0]:,} {currency}" if outlook.cost else ""
-    said += f" At {outlook.seconds:.1f} s a judgement, as so far, that is about {expected:,.1f} hours{money}"
+    said += tr(
+        " At {seconds:.1f} s a judgement, as so far, that is about {expected:,.1f} hours{money}",
+        seconds=outlook.seconds,
+        expected=expected,
+        money=money,
+    )
     if outlook.reason:
         return f"{said} ({outlook.reason})."
-    cost = f", {outlook.cost[1]:,} to {outlook.cost[2]:,} {currency}" if outlook.cost else ""
-    return f"{said} (95 % interval: {low:,.1f} to {high:,.1f} hours{cost})."
+    cost = (
+        tr(", {cost:,} to {cost_2:,} {currency}", cost=outlook.cost[1], cost_2=outlook.cost[2], currency=currency)
+        if outlook.cost
+        else ""
+    )
+    return tr(
+        "{said} (95 % interval: {low:,.1f} to {high:,.1f} hours{cost}).", said=said, low=low, high=high, cost=cost
+    )
 
 
 def _sums(found: HoursReport) -> None:
@@ -146,17 +192,23 @@ def _sums(found: HoursReport) -> None:
     judging = sum(day.judging_ms for day in found.days) / 3_600_000
     outlook = found.outlook
     values = {
-        "Active hours": (f"{found.hours:,.1f}", "Of everybody, in this period; see below for what counts."),
-        f"Pay, {found.currency}": ("no rate" if found.pay is None else f"{found.pay:,}", "At the rates of today."),
-        "Judgements an hour": (
-            f"{judgements / judging:,.0f}" if judging else "none yet",
-            "First grades in an hour of judging.",
+        tr("Active hours"): (f"{found.hours:,.1f}", tr("Of everybody, in this period; see below for what counts.")),
+        tr("Pay, {currency}", currency=found.currency): (
+            tr("no rate") if found.pay is None else f"{found.pay:,}",
+            tr("At the rates of today."),
         ),
-        "Still to come": (
-            "unknown" if outlook.hours is None else f"{outlook.hours[0]:,.1f} h",
-            "Hours until everything that is handed out is judged, at the pace of all days so far.",
+        tr("Judgements an hour"): (
+            f"{judgements / judging:,.0f}" if judging else tr("none yet"),
+            tr("First grades in an hour of judging."),
         ),
-        "Cost of it": ("unknown" if outlook.cost is None else f"{outlook.cost[0]:,}", "At what an hour cost so far."),
+        tr("Still to come"): (
+            tr("unknown") if outlook.hours is None else f"{outlook.hours[0]:,.1f} h",
+            tr("Hours until everything that is handed out is judged, at the pace of all days so far."),
+        ),
+        tr("Cost of it"): (
+            tr("unknown") if outlook.cost is None else f"{outlook.cost[0]:,}",
+            tr("At what an hour cost so far."),
+        ),
     }
     with st.container(key="hours-numbers"):
         look.metrics(values)
@@ -166,4 +218,4 @@ def _days(found: HoursReport, first: str | None, last: str | None) -> None:
     begins, ends = (date.fromisoformat(day) for day in (first or found.days[0].day, last or found.days[-1].day))
     days = [(begins + timedelta(days=n)).isoformat() for n in range((ends - begins).days + 1)]
     shown = [(day.day, day.name, day.hours) for day in found.days]
-    stacked_days(days, shown, f"Bars: {found.hours:,.1f} active hours by day and person")
+    stacked_days(days, shown, tr("Bars: {hours:,.1f} active hours by day and person", hours=found.hours))

@@ -8,19 +8,22 @@ from typing import Any, Literal
 
 import streamlit as st
 
+from annotate_app.language import marked, tr
 from annotate_app.plain import plain
 from annotate_app.widgets import address_state, board_view, look, wording
 from backend import api
 from backend.campaign.nouns import Person
 from backend.ground.errors import ReelRankError
 
-_PARTS = ("Ranking", "Charts", "Groups", "Errors", "Cases", "Runs")
+_PARTS = (marked("Ranking"), marked("Charts"), marked("Groups"), marked("Errors"), marked("Cases"), marked("Runs"))
 _FEW = 3
 """Remarks that stand in the open."""
-_PRESETS: Mapping[str, Literal["paper", "tvr-ranking"]] = {"Paper": "paper", "TVR-Ranking": "tvr-ranking"}
-_MEANINGS = (
+_PRESETS: Mapping[str, Literal["paper", "tvr-ranking"]] = {marked("Paper"): "paper", "TVR-Ranking": "tvr-ranking"}
+_RUN, _TRUTH = marked("Run"), marked("Ground truth")
+_MEANINGS = marked(
     "Paper: the formulas of the papers; linear gain, IoU ≥ mu, every query of the truth counts. "
-    "TVR-Ranking: its published evaluator; gain 2^rel − 1, IoU > mu, only queries that a run predicts."
+    "TVR-Ranking: its published evaluator; gain 2^rel \u2212 1, IoU > mu, only queries that a run "
+    "predicts."
 )
 
 
@@ -31,22 +34,22 @@ def page() -> None:
     look.refusal("board_problem")
     if not truths:
         st.info(
-            "Nothing can be scored yet: no validation or test query is finished, and no ground truth is kept.",
+            tr("Nothing can be scored yet: no validation or test query is finished, and no ground truth is kept."),
             icon=":material/leaderboard:",
         )
     if not runs:
-        st.info("No run is kept yet. Add one below; it stays in the project.", icon=":material/upload_file:")
+        st.info(tr("No run is kept yet. Add one below; it stays in the project."), icon=":material/upload_file:")
     if not (truths and runs):
         _keeper(project, lead, runs, {})
         return
     with st.container(horizontal=True):
         truth = address_state.choice(
-            "Ground truth", "truth", {name: name for name in truths}, clears=("case",), box=True
+            tr("Ground truth"), "truth", {name: name for name in truths}, clears=("case",), box=True
         )
-        presets = {name: name for name in _PRESETS}
+        presets = {name: tr(name) for name in _PRESETS}
         if address_state.read("preset") == "Official":  # an address from before the preset was renamed
             address_state.go(preset="TVR-Ranking")
-        preset = address_state.choice("Preset", "preset", presets, box=True, help=_MEANINGS)
+        preset = address_state.choice(tr("Preset"), "preset", presets, box=True, help=tr(_MEANINGS))
     try:
         version = api.leaderboard_version(project, lead, truth)
         board = _scored(project, lead, str(project.folder), truth, _PRESETS[preset], version)
@@ -63,19 +66,19 @@ def keep() -> None:
     name = st.session_state["board_name"].strip() or None
     uploads = {what: st.session_state.get(f"board_{what}") for what in ("file", "videos")}
     if uploads["file"] is None:
-        st.session_state["board_problem"] = "Choose a file first."
+        st.session_state["board_problem"] = tr("Choose a file first.")
         return
     with tempfile.TemporaryDirectory() as folder:
         paths = {what: _written(Path(folder) / what, upload) for what, upload in uploads.items() if upload}
 
         def act(project: api.Project, lead: Person) -> None:
-            if kind == "Run":
+            if kind == _RUN:
                 videos = paths.get("videos")
                 kept = api.add_run(project, lead, paths["file"], name=name, videos=videos, now=time.time())
             else:
                 kept = api.add_truth(project, lead, paths["file"], name=name, now=time.time())
             held = f"{wording.count_of(kept.queries, 'query')}, {wording.count_of(kept.moments, 'moment')}"
-            st.toast(f"Kept {plain(kept.name)}: {held}.", icon=":material/save:")
+            st.toast(tr("Kept {name}: {held}.", name=plain(kept.name), held=held), icon=":material/save:")
 
         problem = look.as_lead(act)
         for path in paths.values():
@@ -107,7 +110,7 @@ def _shown(project: api.Project, lead: Person, runs: Sequence[api.Kept], board: 
         return
     notes = "".join(f"; {plain(note)}" for note in scores.setting.notes)
     st.caption(f"{plain(board.truth)}: {plain(api.score_sentence(scores.summary()))}{notes}")
-    part = address_state.choice("Part", "part", {name: name for name in _PARTS}, label_visibility="collapsed")
+    part = address_state.choice(tr("Part"), "part", {name: tr(name) for name in _PARTS}, label_visibility="collapsed")
     if part == "Charts":
         board_view.charts(scores)
     elif part == "Groups":
@@ -126,7 +129,7 @@ def _shown(project: api.Project, lead: Person, runs: Sequence[api.Kept], board: 
 def _warnings(warnings: Sequence[str]) -> None:
     """What to know of single runs; many of them are folded away."""
     said = [f":material/info: {plain(warning)}" for warning in warnings]
-    place = st.container() if len(said) <= _FEW else st.expander(f"{len(said)} remarks about the runs")
+    place = st.container() if len(said) <= _FEW else st.expander(tr("{said} remarks about the runs", said=len(said)))
     with place:
         for line in said:
             st.caption(line)
@@ -134,9 +137,9 @@ def _warnings(warnings: Sequence[str]) -> None:
 
 def _left_out(runs: Mapping[str, str]) -> None:
     """Runs that are not compared, and why: one box however many they are, so that the scores keep their place."""
-    said = [f"**{plain(name)}** is not compared: {plain(why)}" for name, why in runs.items()]
+    said = [tr("**{name}** is not compared: {why}", name=plain(name), why=plain(why)) for name, why in runs.items()]
     if len(said) > 1:
-        with st.expander(f"{len(said)} runs are not compared", icon=":material/block:"):
+        with st.expander(tr("{said} runs are not compared", said=len(said)), icon=":material/block:"):
             st.markdown("\n".join(f"- {line}" for line in said))
     elif said:
         st.warning(said[0], icon=":material/block:")
@@ -146,28 +149,32 @@ def _keeper(project: api.Project, lead: Person, runs: Sequence[api.Kept], left_o
     """The kept runs with their facts, and the form that keeps another file."""
     for number, run in enumerate(runs):
         with st.container(horizontal=True, vertical_alignment="center", key=f"kept-{number}"):
-            note = " · **not compared**" if run.name in left_out else ""
-            who = f" by {plain(run.added_by)}" if run.added_by else ""
+            note = tr(" · **not compared**") if run.name in left_out else ""
+            who = tr(" by {added_by}", added_by=plain(run.added_by)) if run.added_by else ""
             when = wording.when(run.added_at, st.context.timezone)
             held = f"{wording.count_of(run.queries, 'query')}, {wording.count_of(run.moments, 'prediction')}"
-            facts = f"{plain(run.file)} · {held} · kept {when}{who}"
+            facts = tr("{file} · {held} · kept {when}{who}", file=plain(run.file), held=held, when=when, who=who)
             st.markdown(f"**{plain(run.name)}**{note}  \n{facts} · sha256 `{run.sha256[:12]}`", width="stretch")
-            st.button("Remove", key=f"remove-{number}", on_click=remove, args=(run.name,))
+            st.button(tr("Remove"), key=f"remove-{number}", on_click=remove, args=(run.name,))
     kept = api.list_truths(project, lead)
     if kept:
-        st.caption("Ground truths kept: " + ", ".join(plain(truth.name) for truth in kept))
+        st.caption(tr("Ground truths kept: ") + ", ".join(plain(truth.name) for truth in kept))
     with st.form("board_form", clear_on_submit=True):
-        st.markdown("**Keep a file** · it is checked whole, and every problem is told with its row")
-        st.segmented_control("What it is", ["Run", "Ground truth"], default="Run", required=True, key="board_kind")
-        st.file_uploader("File", key="board_file", max_upload_size=200, help="JSON, JSON Lines or CSV; may be gzipped.")
+        st.markdown(tr("**Keep a file** · it is checked whole, and every problem is told with its row"))
+        st.segmented_control(
+            tr("What it is"), [_RUN, _TRUTH], default=_RUN, required=True, key="board_kind", format_func=tr
+        )
         st.file_uploader(
-            "Video map, for runs that number videos",
+            tr("File"), key="board_file", max_upload_size=200, help=tr("JSON, JSON Lines or CSV; may be gzipped.")
+        )
+        st.file_uploader(
+            tr("Video map, for runs that number videos"),
             key="board_videos",
             max_upload_size=50,
-            help="name -> [duration, index]",
+            help=tr("name -> [duration, index]"),
         )
-        st.text_input("Name", key="board_name", placeholder="the file's own")
-        st.form_submit_button("Keep it", type="primary", on_click=keep)
+        st.text_input(tr("Name"), key="board_name", placeholder=tr("the file's own"))
+        st.form_submit_button(tr("Keep it"), type="primary", on_click=keep)
 
 
 def _written(folder: Path, upload: Any) -> Path:

@@ -9,33 +9,40 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
+from annotate_app.language import marked, tr
 from annotate_app.plain import plain
 from annotate_app.widgets import address_state, look, thumbnails, wording
 from annotate_app.widgets import moment_acts as acts
 from annotate_app.widgets.long_list import ListColumn, ListRow, long_list
 from annotate_app.widgets.review_clip import clip_at
 from annotate_app.widgets.searched import matching
-from annotate_app.widgets.waiting import WayThere
+from annotate_app.widgets.ways import WayThere
 from backend import api
 from backend.campaign.moments.model import MomentRow, Origin, VideoMoments
 from backend.campaign.nouns import Person
 
 PER_PAGE = 8
 ORIGINS = {
-    Origin.IMPORTED: "from files or by hand",
-    Origin.SHOTS: "from shots",
-    Origin.WINDOWS: "from windows",
+    Origin.IMPORTED: marked("from files or by hand"),
+    Origin.SHOTS: marked("from shots"),
+    Origin.WINDOWS: marked("from windows"),
     Origin.DESCRIBED: "described",
-    Origin.POOLED: "from pooled runs",
+    Origin.POOLED: marked("from pooled runs"),
 }
 _VIDEOS = (
-    ListColumn("Video"),
-    ListColumn("Length", number=True),
-    ListColumn("Shots", number=True, phone=False, meaning="Between two cuts, dissolves or fades"),
-    ListColumn("Moments", number=True),
-    ListColumn("Used", number=True, phone=False, meaning="By captions, candidates, pairs or anything else"),
+    ListColumn(marked("Video")),
+    ListColumn(marked("Length"), number=True),
+    ListColumn(marked("Shots"), number=True, phone=False, meaning=marked("Between two cuts, dissolves or fades")),
+    ListColumn(marked("Moments"), number=True),
+    ListColumn(
+        marked("Used"), number=True, phone=False, meaning=marked("By captions, candidates, pairs or anything else")
+    ),
 )
-_MOMENTS = (ListColumn("Moment"), ListColumn("Where from", phone=False), ListColumn("Used by", phone=False))
+_MOMENTS = (
+    ListColumn(marked("Moment")),
+    ListColumn(marked("Where from"), phone=False),
+    ListColumn(marked("Used by"), phone=False),
+)
 
 
 def page() -> None:
@@ -43,8 +50,8 @@ def page() -> None:
     project, lead, _ = look.lead_page("Moments")
     videos = api.videos_and_moments(project, lead)
     if not videos:
-        st.info("There are no videos yet.")
-        st.html(WayThere("Set up", "", "Take the videos of a folder").link)
+        st.info(tr("There are no videos yet."))
+        st.html(WayThere("Set up", "", tr("Take the videos of a folder")).link)
         return
     asked = address_state.read(acts.VIDEO)
     if not asked:
@@ -52,24 +59,31 @@ def page() -> None:
         return
     opened = next((video for video in videos if video.name == asked), None)
     st.button(
-        "All videos",
+        tr("All videos"),
         key="all-videos",
         icon=":material/arrow_back:",
         on_click=address_state.go,
         kwargs={acts.VIDEO: None, acts.ON_SHOW: None, "page": None},
     )
     if opened is None:
-        st.info(f"The project has no video {plain(asked)}.")
+        st.info(tr("The project has no video {asked}.", asked=plain(asked)))
         return
     _one(project, lead, opened)
 
 
 def _all(videos: Sequence[VideoMoments]) -> None:
     total = sum(video.total for video in videos)
-    of = f"{wording.count_of(total, 'moment')} of {wording.count_of(len(videos), 'video')}"
+    of = tr(
+        "{moments} of {videos}",
+        moments=wording.count_of(total, "moment"),
+        videos=wording.count_of(len(videos), "video"),
+    )
     st.markdown(
-        f"{of}. Open a video to look through its moments, and to change, split, join, add or remove them. What "
-        "captions or pairs use stays as it is."
+        tr(
+            "{of}. Open a video to look through its moments, and to change, split, join, add or remove "
+            "them. What captions or pairs use stays as it is.",
+            of=of,
+        )
     )
     found = matching(videos, lambda video: video.name, "video")
 
@@ -89,21 +103,28 @@ def _all(videos: Sequence[VideoMoments]) -> None:
             for video in found[first : first + most]
         ]
 
-    long_list("Videos", _VIDEOS, len(found), fetch, opens=acts.VIDEO, noun="video")
+    long_list(tr("Videos"), _VIDEOS, len(found), fetch, opens=acts.VIDEO, noun="video")
 
 
 def _one(project: api.Project, lead: Person, video: VideoMoments) -> None:
     rows = api.moments_of_video(project, lead, video.name)
-    of = ", ".join(f"{count:,} {ORIGINS[origin]}" for origin, count in video.moments.items())
+    of = ", ".join(f"{count:,} {tr(ORIGINS[origin])}" for origin, count in video.moments.items())
     st.subheader(plain(video.name), anchor=False)
     shots = "" if video.shots is None else f", {wording.count_of(video.shots, 'shot')}"
-    st.caption(f"{video.duration_s:,.2f} s{shots}. Its moments: {of or 'none yet'}.")
+    st.caption(
+        tr(
+            "{duration_s:,.2f} s{shots}. Its moments: {value}.",
+            duration_s=video.duration_s,
+            shots=shots,
+            value=of or tr("none yet"),
+        )
+    )
     look.refusal(acts.PROBLEM)
     shown = _on_show(rows)
     case, beside = st.columns([3, 2], gap="large")
     with case:
         if shown is None:
-            st.info("No moment of it yet: add one, or have them proposed on the page Set up.")
+            st.info(tr("No moment of it yet: add one, or have them proposed on the page Set up."))
             acts.undo_button()
         else:
             _bar(rows, shown)
@@ -114,13 +135,13 @@ def _one(project: api.Project, lead: Person, video: VideoMoments) -> None:
         if not address_state.read("page") and start:
             st.query_params["page"] = str(start + 1)  # the page of the list that has what is on show
         long_list(
-            "Moments",
+            tr("Moments"),
             _MOMENTS,
             len(rows),
             lambda first, most: [_row(row) for row in rows[first : first + most]],
             opens=acts.ON_SHOW,
             noun="moment",
-            nothing="None yet.",
+            nothing=tr("None yet."),
             per_page=PER_PAGE,
             current=None if shown is None else shown.moment_id,
         )
@@ -136,8 +157,8 @@ def _on_show(rows: Sequence[MomentRow]) -> MomentRow | None:
 
 
 def _row(row: MomentRow) -> ListRow:
-    used = " ".join(filter(None, [_users(row), "" if row.captions or row.pairs or not row.used else "the project"]))
-    cells = (f"{row.start_s:.2f}–{row.end_s:.2f} s", escape(ORIGINS[row.origin]), used)
+    used = " ".join(filter(None, [_users(row), "" if row.captions or row.pairs or not row.used else tr("the project")]))
+    cells = (f"{row.start_s:.2f}–{row.end_s:.2f} s", escape(tr(ORIGINS[row.origin])), used)
     return ListRow(row.moment_id, cells, thumbnails.address(row.video, row.start_s, row.end_s))
 
 
@@ -149,10 +170,10 @@ def _users(row: MomentRow) -> str:
 def _bar(rows: Sequence[MomentRow], shown: MomentRow) -> None:
     place = rows.index(shown)
     with st.container(horizontal=True, vertical_alignment="center", key="case-bar"):
-        st.markdown(f"**{place + 1:,} of {len(rows):,}**", width="content")
+        st.markdown(tr("**{place:,} of {rows:,}**", place=place + 1, rows=len(rows)), width="content")
         for label, other, shortcut, icon in (
-            ("Previous", place - 1, "p", "chevron_left"),
-            ("Next", place + 1, "n", "chevron_right"),
+            (tr("Previous"), place - 1, "p", "chevron_left"),
+            (tr("Next"), place + 1, "n", "chevron_right"),
         ):
             there = 0 <= other < len(rows)
             st.button(
@@ -169,49 +190,49 @@ def _bar(rows: Sequence[MomentRow], shown: MomentRow) -> None:
 
 def _card(rows: Sequence[MomentRow], row: MomentRow, video: VideoMoments) -> None:
     with st.container(border=True, key=f"card-{row.moment_id}"):
-        told = f"{row.start_s:.2f} to {row.end_s:.2f} s"
+        told = tr("{start_s:.2f} to {end_s:.2f} s", start_s=row.start_s, end_s=row.end_s)
         if video.has_file:
             address = f"/moments.mp4?{urlencode({'video': row.video, 'start': row.start_s, 'end': row.end_s})}"
-            clip_at(address, f"Clip of {row.video}, {told}", f"moment-{row.moment_id}")
-        st.caption(f"{told} ({row.end_s - row.start_s:.2f} s), {ORIGINS[row.origin]}")
+            clip_at(address, tr("Clip of {video}, {told}", video=row.video, told=told), f"moment-{row.moment_id}")
+        st.caption(f"{told} ({row.end_s - row.start_s:.2f} s), {tr(ORIGINS[row.origin])}")
         if row.used:
-            users = _users(row) or "something of the project"
-            st.markdown(f":material/lock: Used by {users}, so it stays as it is.")
+            users = _users(row) or tr("something of the project")
+            st.markdown(":material/lock: " + tr("Used by {users}, so it stays as it is.", users=users))
             return
         with (
             st.form(f"change-{row.moment_id}", border=False),
             st.container(horizontal=True, vertical_alignment="bottom"),
         ):
-            _seconds("Start (s)", row.start_s, acts.key("start", row), video)
-            _seconds("End (s)", row.end_s, acts.key("end", row), video)
-            st.form_submit_button("Change", on_click=acts.change, args=(row,))
+            _seconds(tr("Start (s)"), row.start_s, acts.key("start", row), video)
+            _seconds(tr("End (s)"), row.end_s, acts.key("end", row), video)
+            st.form_submit_button(tr("Change"), on_click=acts.change, args=(row,))
         with (
             st.form(f"split-{row.moment_id}", border=False),
             st.container(horizontal=True, vertical_alignment="bottom"),
         ):
-            _seconds("Split at (s)", round((row.start_s + row.end_s) / 2, 2), acts.key("at", row), video)
-            st.form_submit_button("Split", on_click=acts.split, args=(row,))
+            _seconds(tr("Split at (s)"), round((row.start_s + row.end_s) / 2, 2), acts.key("at", row), video)
+            st.form_submit_button(tr("Split"), on_click=acts.split, args=(row,))
         following = next((other for other in rows[rows.index(row) + 1 :] if not other.used), None)
         with st.container(horizontal=True):
             if following is not None:
                 st.button(
-                    f"Join with {following.start_s:.2f}–{following.end_s:.2f} s",
+                    tr("Join with {start_s:.2f}–{end_s:.2f} s", start_s=following.start_s, end_s=following.end_s),
                     key=f"join-{row.moment_id}",
                     on_click=acts.join,
                     args=(row, following),
                 )
-            st.button("Remove", key=f"remove-{row.moment_id}", shortcut="x", on_click=acts.remove, args=(row,))
+            st.button(tr("Remove"), key=f"remove-{row.moment_id}", shortcut="x", on_click=acts.remove, args=(row,))
 
 
 def _add(video: VideoMoments) -> None:
     with (
-        st.expander("Add a moment"),
+        st.expander(tr("Add a moment")),
         st.form("add-moment", border=False),
         st.container(horizontal=True, vertical_alignment="bottom"),
     ):
-        _seconds("Start (s)", 0.0, "add-start", video)
-        _seconds("End (s)", min(5.0, video.duration_s), "add-end", video)
-        st.form_submit_button("Add", on_click=acts.add, args=(video.name,))
+        _seconds(tr("Start (s)"), 0.0, "add-start", video)
+        _seconds(tr("End (s)"), min(5.0, video.duration_s), "add-end", video)
+        st.form_submit_button(tr("Add"), on_click=acts.add, args=(video.name,))
 
 
 def _seconds(label: str, value: float, key: str, video: VideoMoments) -> None:

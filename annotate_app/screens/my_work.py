@@ -7,6 +7,7 @@ from html import escape
 
 import streamlit as st
 
+from annotate_app.language import tr, trn
 from annotate_app.plain import plain
 from annotate_app.session import auth
 from annotate_app.widgets import exam_results, look, tables, wording
@@ -25,33 +26,35 @@ def page() -> None:
     person = auth.require(Role.ANNOTATOR)
     found = api.my_work(auth.project(), person, now=time.time())
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-        st.title("My work", anchor=False, width="content")
+        st.title(tr("My work"), anchor=False, width="content")
         # On a narrow screen the menu is folded away; the desk is one click from here all the same.
         st.html(
-            '<a class="rr-back" href="/grade?tutorial" target="_self">Tutorial</a> '
-            '<a class="rr-back" href="/grade" target="_self">Back to grading</a>',
+            f'<a class="rr-back" href="/grade?tutorial" target="_self">{tr("Tutorial")}</a> '
+            f'<a class="rr-back" href="/grade" target="_self">{tr("Back to grading")}</a>',
             width="content",
         )
     exam = api.my_exam(auth.project(), person)
     _replies(api.my_replies(auth.project(), person, now=time.time()))
     api.read_replies(auth.project(), person, now=time.time())
     if not found.in_all:
-        st.info("You have not graded anything yet. Your numbers appear here with the first grade." + earlier(found))
+        st.info(tr("You have not graded anything yet. Your numbers appear here with the first grade.") + earlier(found))
         exam_results.mine(exam)
         return
     if found.simulated:
-        st.caption(f"{found.simulated:,} of these grades were made by a program for demonstration.")
+        st.caption(
+            tr("{simulated:,} of these grades were made by a program for demonstration.", simulated=found.simulated)
+        )
     _numbers(found)
     days, spread = st.columns([3, 2], gap="large")
     with days:
-        st.subheader("Pairs a day", anchor=False)
+        st.subheader(tr("Pairs a day"), anchor=False)
         _days(found)
     with spread:
-        st.subheader("How your grades spread", anchor=False)
+        st.subheader(tr("How your grades spread"), anchor=False)
         st.html(spread_table(found.grades, auth.project().campaign.scale))
         st.caption(skips(found.skips))
     _time(found)
-    st.subheader("Agreement, after settlement", anchor=False)
+    st.subheader(tr("Agreement, after settlement"), anchor=False)
     _agreement(found)
     exam_results.mine(exam)
 
@@ -61,7 +64,11 @@ def duration(seconds: float) -> str:
     if seconds < 60:
         return f"{seconds:.0f} s"
     hours, minutes = divmod(round(seconds / 60), 60)
-    return f"{hours:,} h {minutes:02d} min" if hours else f"{minutes} min"
+    return (
+        tr("{hours:,} h {minutes:02d} min", hours=hours, minutes=minutes)
+        if hours
+        else tr("{minutes} min", minutes=minutes)
+    )
 
 
 def spread_table(grades: Sequence[int], scale: Scale) -> str:
@@ -75,33 +82,56 @@ def spread_table(grades: Sequence[int], scale: Scale) -> str:
         )
         for grade in reversed(scale.grades)
     ]
-    return tables.table(("Grade", "Meaning", "Times"), rows, "rr-spread")
+    return tables.table((tr("Grade", _context="noun"), tr("Meaning"), tr("Times")), rows, "rr-spread")
 
 
 def skips(count: int) -> str:
     """How many pairs the person left to others, in words."""
-    return f"You skipped {wording.count_of(count, 'pair') if count else 'no pair'}; a skip is never a grade."
+    if not count:
+        return tr("You skipped no pair; a skip is never a grade.")
+    return trn(
+        "You skipped {n} pair; a skip is never a grade.", "You skipped {n} pairs; a skip is never a grade.", count
+    )
 
 
 def leaning(difference: float) -> str:
     """What the mean difference means, in words."""
     if abs(difference) < _EVEN:
-        return "You are neither stricter nor more generous than what was agreed."
-    steps, which = f"{abs(difference):.2f}", "below" if difference < 0 else "above"
-    tendency = "stricter" if difference < 0 else "more generous"
-    return f"On average you grade {steps} {which} what was agreed: you are {tendency}."
+        return tr("You are neither stricter nor more generous than what was agreed.")
+    steps = f"{abs(difference):.2f}"
+    if difference < 0:
+        return tr("On average you grade {steps} below what was agreed: you are stricter.", steps=steps)
+    return tr("On average you grade {steps} above what was agreed: you are more generous.", steps=steps)
 
 
 def settlement(found: MyWork) -> str:
     """What the pairs of a person came to, and what those wait for that agreement does not speak of yet."""
-    minutes = f"{CORRECTION_S / 60:.0f} minutes"
-    settled = f"{found.settled:,} {wording.are(found.settled)} settled for good."
-    said = [f"Of your {wording.count_of(found.in_all, 'pair')}, {settled}"]
+    pairs = wording.count_of(found.in_all, "pair")
+    said = [
+        trn(
+            "Of your {pairs}, {n} is settled for good.",
+            "Of your {pairs}, {n} are settled for good.",
+            found.settled,
+            pairs=pairs,
+        )
+    ]
     if found.recent:
-        had = f"{found.recent:,} had a grade in the last {minutes}"
-        said.append(f"{had}, which may still be taken back: what they come to counts here after that.")
+        said.append(
+            tr(
+                "{n:,} had a grade in the last {minutes:.0f} minutes, which may still be taken back: what they come to "
+                "counts here after that.",
+                n=found.recent,
+                minutes=CORRECTION_S / 60,
+            )
+        )
     if rest := found.in_all - found.settled - found.recent:
-        said.append(f"{rest:,} {wording.are(rest)} waiting for other people's grades, or came to no common relevance.")
+        said.append(
+            trn(
+                "{n} is waiting for other people's grades, or came to no common relevance.",
+                "{n} are waiting for other people's grades, or came to no common relevance.",
+                rest,
+            )
+        )
     return " ".join(said) + earlier(found)
 
 
@@ -109,23 +139,26 @@ def earlier(found: MyWork) -> str:
     """What this page leaves out, if anything."""
     if not found.imported:
         return ""
-    grades = wording.count_of(found.imported, "grade")
-    return f" {grades} of an earlier campaign {wording.are(found.imported)} not counted on this page."
+    return " " + trn(
+        "{n} grade of an earlier campaign is not counted on this page.",
+        "{n} grades of an earlier campaign are not counted on this page.",
+        found.imported,
+    )
 
 
 def _replies(replies: Sequence[MyReply]) -> None:
     """What leads replied to the person's own notes; nothing where there is none."""
     if not replies:
         return
-    st.subheader("Replies to your notes", anchor=False)
+    st.subheader(tr("Replies to your notes"), anchor=False)
     # New is what was so at any run of this visit: a page may run twice before anybody has looked.
     fresh: set[int] = st.session_state.setdefault("my_replies_new", set())
     fresh |= {one.reply_id for one in replies if one.is_new}
     for one in replies:
         if one.reply_id in fresh:
-            _reply(one, " :green-badge[new]")
+            _reply(one, f" :green-badge[{tr('new')}]")
     if read := [one for one in replies if one.reply_id not in fresh]:
-        with st.expander(f"{wording.count_of(len(read), 'reply')} that you have read"):
+        with st.expander(trn("{n} reply that you have read", "{n} replies that you have read", len(read))):
             for one in read:
                 _reply(one)
 
@@ -133,22 +166,26 @@ def _replies(replies: Sequence[MyReply]) -> None:
 def _reply(one: MyReply, badge: str = "") -> None:
     with st.container(border=True, key=f"my-reply-{one.reply_id}"):
         st.markdown(f"**{plain(one.query)}**{badge}")
-        st.markdown(f":material/edit_note: You wrote with {one.grade}: “{plain(one.note)}”")
+        st.markdown(
+            ":material/edit_note: " + tr("You wrote with {grade}: “{note}”", grade=one.grade, note=plain(one.note))
+        )
         when = wording.when(one.at, st.context.timezone)
-        st.markdown(f":material/reply: Your lead annotator replied, {when}: “{plain(one.text)}”")
+        st.markdown(
+            ":material/reply: " + tr("Your lead annotator replied, {when}: “{text}”", when=when, text=plain(one.text))
+        )
 
 
 def _numbers(found: MyWork) -> None:
-    median = "not measured" if found.median_s is None else f"{found.median_s:.1f} s"
+    median = tr("not measured") if found.median_s is None else f"{found.median_s:.1f} s"
     values = {
-        "Today": (f"{found.today:,}", "Pairs you graded since midnight, by the clock of the server."),
-        "Last 7 days": (f"{found.week:,}", "Today and the six days before."),
-        "In all": (f"{found.in_all:,}", "Pairs with a grade of yours."),
-        "Active time": (
+        tr("Today"): (f"{found.today:,}", tr("Pairs you graded since midnight, by the clock of the server.")),
+        tr("Last 7 days"): (f"{found.week:,}", tr("Today and the six days before.")),
+        tr("In all"): (f"{found.in_all:,}", tr("Pairs with a grade of yours.")),
+        tr("Active time"): (
             duration(found.active_s),
-            "Time at the clips. What passes in a hidden tab, or beyond 30 s without any input, is left out.",
+            tr("Time at the clips. What passes in a hidden tab, or beyond 30 s without any input, is left out."),
         ),
-        "Median a grade": (median, "Half of your grades took less active time than this."),
+        tr("Median a grade"): (median, tr("Half of your grades took less active time than this.")),
     }
     with st.container(key="my-numbers"):
         look.metrics(values)
@@ -157,15 +194,17 @@ def _numbers(found: MyWork) -> None:
 def _time(found: MyWork) -> None:
     if not found.months:
         return
-    with st.expander("How my time counts"):
+    with st.expander(tr("How my time counts")):
         st.markdown(
-            "Working time is the time at your clips, from the first frame of each, for grades and for corrections. "
-            "What passes in a hidden tab or beyond 30 s without any input is left out, and so are the guideline, "
-            "practice and what passes between two clips. Clips of the exam count too; the table is "
-            "without them, unless their grades came to count as judgements."
+            tr(
+                "Working time is the time at your clips, from the first frame of each, for grades and for "
+                "corrections. What passes in a hidden tab or beyond 30 s without any input is left out, and "
+                "so are the guideline, practice and what passes between two clips. Clips of the exam count "
+                "too; the table is without them, unless their grades came to count as judgements."
+            )
         )
         rows = [(month_name(month), f"{active_s / 3600:,.2f}") for month, active_s in found.months]
-        st.html(tables.table(("Month", "Active hours"), rows))
+        st.html(tables.table((tr("Month"), tr("Active hours")), rows))
 
 
 def month_name(first_day: str) -> str:
@@ -180,22 +219,25 @@ def month_name(first_day: str) -> str:
 def _days(found: MyWork) -> None:
     total = sum(pairs for _, pairs in found.days)
     if not total:
-        st.info("You graded nothing in the last 30 days.")
+        st.info(tr("You graded nothing in the last 30 days."))
         return
-    day_chart(found.days, "Pairs", f"Bars: {total:,} pairs you graded on each of the last 30 days")
+    day_chart(found.days, tr("Pairs"), tr("Bars: {total:,} pairs you graded on each of the last 30 days", total=total))
 
 
 def _agreement(found: MyWork) -> None:
     agreement = found.agreement
     if agreement is None:
-        st.info(f"{settlement(found)} Agreement is shown from ten settled pairs on: fewer say little.")
+        st.info(settlement(found) + " " + tr("Agreement is shown from ten settled pairs on: fewer say little."))
         return
     look.metrics(_shares(agreement))
     st.markdown(leaning(agreement.difference))
     st.caption(
-        f"Over {wording.count_of(agreement.pairs, 'pair')} that you graded and that are settled; open and escalated "
-        "ones are left out. Your grades are among those that the relevance was made from. Neither high nor low is a "
-        "mark: where people differ, pairs are often hard."
+        tr(
+            "Over {pairs} that you graded and that are settled; open and escalated ones are left out. "
+            "Your grades are among those that the relevance was made from. Neither high nor low is a "
+            "mark: where people differ, pairs are often hard.",
+            pairs=wording.count_of(agreement.pairs, "pair"),
+        )
     )
     st.caption(settlement(found))
 
@@ -203,9 +245,9 @@ def _agreement(found: MyWork) -> None:
 def _shares(agreement: MyAgreement) -> dict[str, str]:
     difference = f"{agreement.difference:+.2f}".replace("-", "\u2212")
     steps = agreement.tolerance
-    near = f"Within {wording.number(steps).lower()} grade{'s' * (steps > 1)}"
+    near = tr("Within one grade") if steps == 1 else tr("Within {number} grades", number=wording.number(steps).lower())
     return {
-        "Same as the relevance": f"{agreement.equal:.0%}",
+        tr("Same as the relevance"): f"{agreement.equal:.0%}",
         **({near: f"{agreement.within:.0%}"} if steps else {}),
-        "Mean difference": difference,
+        tr("Mean difference"): difference,
     }

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from annotate_app.language import tr
 from annotate_app.plain import plain
 from annotate_app.widgets import address_state, pair_view, wording
 from annotate_app.widgets.candidates import candidates
@@ -23,7 +24,7 @@ def show(project: api.Project, lead: Person, wanted: QueryFilter) -> None:
     review = api.query_review(project, lead, query_id)
     if review is None:
         _back()
-        st.info("There is no such query, or it has no candidates yet.")
+        st.info(tr("There is no such query, or it has no candidates yet."))
         return
     campaign = project.campaign
     pairs = api.query_pairs(project, lead, query_id)
@@ -35,24 +36,29 @@ def show(project: api.Project, lead: Person, wanted: QueryFilter) -> None:
     st.caption(_facts(review))
     query_stuck(project, lead, query_id)
     similar = any(pair.similarity is not None for pair in pairs)
-    st.markdown(f"**Relevance{' and similarity' if similar else ''} by rank**")
+    st.markdown(tr("**Relevance{similar} by rank**", similar=tr(" and similarity") if similar else ""))
     query_figure(pairs, len(review.last), campaign.scale)
     next_batch(project, lead, query_id)
-    st.markdown("**Candidates** · choose one to see its clip and everything about it")
+    st.markdown(tr("**Candidates** · choose one to see its clip and everything about it"))
     candidates(pairs, campaign.grading, opens=PAIR)
     if probe:
         settled = sum(pair.verdict.is_settled for pair in probe)
         st.caption(
-            f"This query is probed: {wording.count_of(len(probe), 'further pair')} of it {wording.are(len(probe))} "
-            f"judged to see how deep judging has to go, {settled:,} settled. No release holds them."
+            tr(
+                "This query is probed: {further_pairs} of it {are} judged to see how deep judging has to go, "
+                "{settled:,} settled. No release holds them.",
+                further_pairs=wording.count_of(len(probe), "further pair"),
+                are=wording.are(len(probe)),
+                settled=settled,
+            )
         )
     if opened:
-        st.dialog("Candidate", width="large", on_dismiss=_close)(_opened)(project, lead, query_id)
+        st.dialog(tr("Candidate"), width="large", on_dismiss=_close)(_opened)(project, lead, query_id)
 
 
 def _back() -> None:
     st.button(
-        "All queries",
+        tr("All queries"),
         key="all_queries",
         icon=":material/arrow_back:",
         type="tertiary",
@@ -69,14 +75,18 @@ def _walk(project: api.Project, lead: Person, wanted: QueryFilter, query_id: Que
         if place is None:
             return
         listed = wording.count_of(place.count, "query")
-        told = f"{place.number:,} of {listed}" if place.number else f"not among the {listed} listed"
+        told = (
+            tr("{number:,} of {listed}", number=place.number, listed=listed)
+            if place.number
+            else tr("not among the {listed} listed", listed=listed)
+        )
         st.caption(told, width="stretch", text_alignment="right")
         _steps(QUERY, place.before, place.after, keys=keys)
 
 
 def _steps(name: str, before: int | None, after: int | None, *, keys: bool = True) -> None:
     """On to the next or the previous one of what stands in the address under a name; an opened candidate is closed."""
-    for label, letter, to in (("Previous", "P", before), ("Next", "N", after)):
+    for label, letter, to in ((tr("Previous"), "P", before), (tr("Next"), "N", after)):
         st.button(
             label,
             key=f"{name}-{label.lower()}",
@@ -90,11 +100,15 @@ def _steps(name: str, before: int | None, after: int | None, *, keys: bool = Tru
 def _facts(review: QueryReview) -> str:
     facts = [
         review.split.value,
-        f"query {review.query_id}",
-        f"{wording.count_of(review.pairs, 'pair')} in {wording.count_of(review.batches_open, 'batch')}",
-        f"{review.settled:,} settled",
-        f"{review.escalated:,} escalated",
-        f"{review.discarded:,} discarded",
+        tr("query {query_id}", query_id=review.query_id),
+        tr(
+            "{pairs} in {batchs}",
+            pairs=wording.count_of(review.pairs, "pair"),
+            batchs=wording.count_of(review.batches_open, "batch"),
+        ),
+        tr("{settled:,} settled", settled=review.settled),
+        tr("{escalated:,} escalated", escalated=review.escalated),
+        tr("{discarded:,} discarded", discarded=review.discarded),
     ]
     return " · ".join(facts)
 
@@ -105,11 +119,14 @@ def _opened(project: api.Project, lead: Person, query_id: QueryId) -> None:
     pairs = [pair for pair in api.query_pairs(project, lead, query_id) if not pair.probe]
     at = next((at for at, pair in enumerate(pairs) if pair.rank == rank), None)
     if at is None:
-        st.info("This candidate is gone: its batch was taken back.")
+        st.info(tr("This candidate is gone: its batch was taken back."))
         return
     pair, before, after = pairs[at], pairs[at - 1 : at], pairs[at + 1 : at + 2]
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(f"Rank {rank} of {wording.count_of(len(pairs), 'candidate')}", width="stretch")
+        st.caption(
+            tr("Rank {rank} of {candidates}", rank=rank, candidates=wording.count_of(len(pairs), "candidate")),
+            width="stretch",
+        )
         _steps(PAIR, *(near[0].rank if near else None for near in (before, after)))
     with st.container(key="query-pair"):
         picture, words = st.columns([2, 3], gap="medium")

@@ -5,6 +5,7 @@ from html import escape
 
 import streamlit as st
 
+from annotate_app.language import marked, tr
 from annotate_app.plain import plain
 from annotate_app.screens import person_flags
 from annotate_app.widgets import assigning, exam_results, inviting, look, wording
@@ -17,7 +18,7 @@ from backend.campaign.quality.model import PersonFlags
 from backend.ground.ids import AnnotatorId
 
 _WIDTHS = (2.2, 5.6, 4.6)
-_FACTS = ("Judgements", "Today", "Median active", "Skips", "Last active")
+_FACTS = (marked("Judgements"), marked("Today"), marked("Median active"), marked("Skips"), marked("Last active"))
 
 
 def page() -> None:
@@ -33,7 +34,7 @@ def page() -> None:
     # On a narrow screen every row carries its labels instead; see look.css.
     with st.container(key="people-head"):
         _, labels, _ = st.columns(_WIDTHS)
-        cells = "".join(f"<span>{label}</span>" for label in _FACTS)
+        cells = "".join(f"<span>{tr(label)}</span>" for label in _FACTS)
         labels.html(f"<div class='rr-facts rr-facts-head' aria-hidden='true'>{cells}</div>")
     examined = api.exam_results(project, lead) if api.exam_held(project, lead) else []
     phases = {one.person.annotator_id: one.phase for one in examined}
@@ -43,7 +44,7 @@ def page() -> None:
         who = review.person.annotator_id
         _row(review, flags.get(who), lead, phases.get(who))
     listed.end()
-    st.subheader("Add a person", anchor=False)
+    st.subheader(tr("Add a person"), anchor=False)
     inviting.form()
     assigning.assignments(project, lead, reviews)
 
@@ -99,19 +100,19 @@ def _row(review: PersonReview, flags: PersonFlags | None, me: Person, exam: Exam
             else:
                 st.text(person.name, width="content")
             if person.role is Role.LEAD:
-                st.badge("lead", color="violet")
+                st.badge(tr("lead"), color="violet")
             if person.annotator_id == me.annotator_id:
-                st.badge("you", color="gray")
+                st.badge(tr("you"), color="gray")
             if person.suspended:
-                st.badge("suspended", color="red")
+                st.badge(tr("suspended"), color="red")
             elif not review.has_password and not review.judgements:
-                st.badge("invited", color="orange", help="Has not chosen a password yet")
+                st.badge(tr("invited"), color="orange", help=tr("Has not chosen a password yet"))
             if review.pause is not None:
-                st.badge("paused", color="orange", help=plain(paused(review.pause, st.context.timezone)))
+                st.badge(tr("paused"), color="orange", help=plain(paused(review.pause, st.context.timezone)))
             if exam is not None:
                 exam_results.badge(exam, "exam: ")
         cells = "".join(
-            f"<div><dt>{label}</dt><dd>{escape(value)}</dd></div>"
+            f"<div><dt>{tr(label)}</dt><dd>{escape(value)}</dd></div>"
             for label, value in facts(review, flags, st.context.timezone).items()
         )
         if cells:
@@ -122,13 +123,13 @@ def _row(review: PersonReview, flags: PersonFlags | None, me: Person, exam: Exam
         is_me = person.annotator_id == me.annotator_id
         link, rest, status = action.columns(3, gap="xsmall")
         link.button(
-            "New link",
+            tr("New link"),
             key=f"link-{person.annotator_id}",
             width="stretch",
             disabled=is_me or person.suspended,
-            help="Change your own password by a click on your name."
+            help=tr("Change your own password by a click on your name.")
             if is_me
-            else "A one-time link with which they choose a new password, if they forgot theirs or lost their link.",
+            else tr("A one-time link with which they choose a new password, if they forgot theirs or lost their link."),
             on_click=renew,
             args=(person.annotator_id,),
         )
@@ -136,11 +137,11 @@ def _row(review: PersonReview, flags: PersonFlags | None, me: Person, exam: Exam
             with rest:
                 _pausing(review)
         status.button(
-            "Reinstate" if person.suspended else "Suspend",
+            tr("Reinstate") if person.suspended else tr("Suspend"),
             key=f"suspend-{person.annotator_id}",
             width="stretch",
             disabled=is_me,
-            help="You cannot suspend yourself." if is_me else None,
+            help=tr("You cannot suspend yourself.") if is_me else None,
             on_click=suspend,
             args=(person.annotator_id, not person.suspended),
         )
@@ -150,22 +151,27 @@ def _pausing(review: PersonReview) -> None:
     """The button that pauses an annotator, with its reason, or lets them go on."""
     who = review.person.annotator_id
     if review.pause is not None:
-        st.button("Go on", key=f"go-on-{who}", width="stretch", on_click=go_on, args=(who,))
+        st.button(tr("Go on"), key=f"go-on-{who}", width="stretch", on_click=go_on, args=(who,))
         return
-    with st.popover("Pause", width="stretch"), st.form(f"pause-{who}", border=False):
-        st.caption("They keep their sign-in and their grades, and get no pairs until you let them go on.")
+    with st.popover(tr("Pause"), width="stretch"), st.form(f"pause-{who}", border=False):
+        st.caption(tr("They keep their sign-in and their grades, and get no pairs until you let them go on."))
         st.text_input(
-            f"Why is {plain(review.person.name)} paused?",
+            tr("Why is {name} paused?", name=plain(review.person.name)),
             key=f"pause-reason-{who}",
             max_chars=400,
-            placeholder="Leads read it; they do not",
+            placeholder=tr("Leads read it; they do not"),
         )
-        st.form_submit_button("Pause", on_click=pause, args=(who,))
+        st.form_submit_button(tr("Pause"), on_click=pause, args=(who,))
 
 
 def paused(pause: Pause, timezone: str | None) -> str:
     """Since when somebody is paused, by whom and why."""
-    return f"Since {wording.when(pause.at, timezone)}, by {pause.by or 'a rule'}: {pause.reason}"
+    return tr(
+        "Since {when}, by {value}: {reason}",
+        when=wording.when(pause.at, timezone),
+        value=pause.by or tr("a rule"),
+        reason=pause.reason,
+    )
 
 
 def facts(review: PersonReview, flags: PersonFlags | None, timezone: str | None) -> dict[str, str]:
@@ -176,7 +182,7 @@ def facts(review: PersonReview, flags: PersonFlags | None, timezone: str | None)
     values = (
         f"{review.judgements:,}",
         f"{review.today:,}",
-        "not measured" if median_s is None else f"{median_s:.1f} s",
+        tr("not measured") if median_s is None else f"{median_s:.1f} s",
         f"{review.skips:,}",
         wording.when(review.last_at, timezone),
     )

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from annotate_app.language import marked, tr
 from annotate_app.plain import plain
 from annotate_app.widgets import look, pair_view, wording
 from annotate_app.widgets.flag_chart import flag_chart
@@ -13,12 +14,12 @@ from backend.ground.ids import AnnotatorId, PairId
 PER_PAGE = 5
 _WHO, _FLAG, _PAGE = "who", "flag", "flag_page"
 _BEHIND = {
-    FlagKind.TOO_FAST: "The grades that came too fast, the newest first.",
-    FlagKind.UNSEEN: "The grades that came before the clip was seen, the newest first.",
-    FlagKind.ONE_GRADE: "The pairs that got this grade, the newest first.",
-    FlagKind.BIAS: "The pairs whose grade lies farthest from the others', on the side of the bias.",
-    FlagKind.DRIFT: "Of the newest grades those that lie farthest from the others', on the side of the drift.",
-    FlagKind.AGREEMENT: "Of the newest pairs those whose two first grades do not agree, the newest first.",
+    FlagKind.TOO_FAST: marked("The grades that came too fast, the newest first."),
+    FlagKind.UNSEEN: marked("The grades that came before the clip was seen, the newest first."),
+    FlagKind.ONE_GRADE: marked("The pairs that got this grade, the newest first."),
+    FlagKind.BIAS: marked("The pairs whose grade lies farthest from the others', on the side of the bias."),
+    FlagKind.DRIFT: marked("Of the newest grades those that lie farthest from the others', on the side of the drift."),
+    FlagKind.AGREEMENT: marked("Of the newest pairs those whose two first grades do not agree, the newest first."),
 }
 
 
@@ -34,7 +35,7 @@ def button(flags: PersonFlags) -> None:
         plain(flags.name),
         key=f"look-{flags.annotator_id}",
         type="tertiary",
-        help="Their work: every figure, its course over time, and the pairs behind it.",
+        help=tr("Their work: every figure, its course over time, and the pairs behind it."),
         on_click=open_flag,
         args=(flags.annotator_id,),
     )
@@ -73,17 +74,19 @@ def close() -> None:
 
 def show(project: api.Project, lead: Person) -> None:
     """The person that the address asks for."""
-    st.button("All people", key="all_people", icon=":material/arrow_back:", type="tertiary", on_click=close)
+    st.button(tr("All people"), key="all_people", icon=":material/arrow_back:", type="tertiary", on_click=close)
     found = api.flags(project, lead, asked())
     if not found:
-        st.info("There is no such annotator here.")
+        st.info(tr("There is no such annotator here."))
         return
     (flags,) = found
     st.header(plain(flags.name), anchor=False)
     _numbers(flags)
     st.caption(
-        "None of these figures acts by itself: they say where to look. Pairs can be hard, and somebody who differs "
-        "from the others may be right."
+        tr(
+            "None of these figures acts by itself: they say where to look. Pairs can be hard, and "
+            "somebody who differs from the others may be right."
+        )
     )
     chosen = _chosen(flags)
     _cards(flags, chosen)
@@ -91,11 +94,11 @@ def show(project: api.Project, lead: Person) -> None:
 
 
 def _numbers(flags: PersonFlags) -> None:
-    median = "not measured" if flags.median_s is None else f"{flags.median_s:.1f} s"
+    median = tr("not measured") if flags.median_s is None else f"{flags.median_s:.1f} s"
     values: dict[str, str | tuple[str, str]] = {
-        "Grades": (f"{flags.grades:,}", "A corrected grade counts once."),
-        "Median active": (median, "Half of the grades took less active time, with their corrections."),
-        "Flags": f"{len(flags.raised)} of {len(flags.flags)}",
+        tr("Grades"): (f"{flags.grades:,}", tr("A corrected grade counts once.")),
+        tr("Median active"): (median, tr("Half of the grades took less active time, with their corrections.")),
+        tr("Flags"): tr("{raised} of {flags}", raised=len(flags.raised), flags=len(flags.flags)),
     }
     with st.container(key="person-numbers"):
         look.metrics(values)
@@ -113,7 +116,7 @@ def _cards(flags: PersonFlags, chosen: Flag) -> None:
     for at in range(0, len(flags.flags), 3):
         for column, flag in zip(st.columns(3), flags.flags[at : at + 3], strict=True):
             with column.container(border=True, height="stretch", key=f"figure-{flag.kind.value}"):
-                state = ":orange-badge[:material/flag: flag]" if flag.raised else ""
+                state = tr(":orange-badge[:material/flag: flag]") if flag.raised else ""
                 state = ":gray-badge[undefined]" if flag.value is None else state
                 st.markdown(f"**{FLAG_NAMES[flag.kind]}** {state}")
                 if flag.value is not None:
@@ -121,7 +124,7 @@ def _cards(flags: PersonFlags, chosen: Flag) -> None:
                 st.markdown(plain(flag.told))
                 if flag.value is not None:
                     st.button(
-                        "Shown below" if flag.kind is chosen.kind else "Look at it",
+                        tr("Shown below") if flag.kind is chosen.kind else tr("Look at it"),
                         key=f"behind-{flag.kind.value}",
                         disabled=flag.kind is chosen.kind,
                         on_click=open_flag,
@@ -139,15 +142,19 @@ def _behind(project: api.Project, lead: Person, flags: PersonFlags, flag: Flag) 
     if found.stretches:
         flag_chart(found.stretches, flag)
     else:
-        st.caption("No course over time: there are too few grades, or their file does not say when they were given.")
+        st.caption(
+            tr("No course over time: there are too few grades, or their file does not say when they were given.")
+        )
     if not found.pairs and not found.by_number:
-        st.success("No pair speaks for this flag.", icon=":material/check_circle:")
+        st.success(tr("No pair speaks for this flag."), icon=":material/check_circle:")
         return
-    st.markdown(f"**{wording.count_of(len(found.pairs) + found.by_number, 'pair')}.** {_BEHIND[flag.kind]}")
+    st.markdown(f"**{wording.count_of(len(found.pairs) + found.by_number, 'pair')}.** {tr(_BEHIND[flag.kind])}")
     if found.by_number:
         st.caption(
-            f"Of {wording.count_of(found.by_number, 'pair')} nothing but the number is known: their campaign was "
-            "brought in without its moments."
+            tr(
+                "Of {pairs} nothing but the number is known: their campaign was brought in without its moments.",
+                pairs=wording.count_of(found.by_number, "pair"),
+            )
         )
     _pairs(project, lead, found.pairs)
 

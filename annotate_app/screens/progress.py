@@ -6,6 +6,7 @@ from html import escape
 
 import streamlit as st
 
+from annotate_app.language import marked, tr
 from annotate_app.plain import plain
 from annotate_app.session import auth
 from annotate_app.widgets import look, tables, waiting, wording
@@ -19,13 +20,13 @@ from backend.campaign.nouns import Person
 from backend.campaign.steering.model import Ahead, PersonPace, Wait, WorkProgress
 
 _BAR = {
-    "consensus": "consensus",
-    "adjudicated": "decided by a lead",
-    "discarded": "discarded",
-    "escalated": "escalated",
-    "open": "open",
-    "blocked": "blocked",
-    "set_aside": "set aside for an exam or trial",
+    "consensus": marked("consensus"),
+    "adjudicated": marked("decided by a lead"),
+    "discarded": marked("discarded"),
+    "escalated": marked("escalated"),
+    "open": marked("open"),
+    "blocked": marked("blocked"),
+    "set_aside": marked("set aside for an exam or trial"),
 }
 """Verdicts in the order of the bar, settled ones first, as people call them."""
 _AT_LEAST_S = 300.0
@@ -41,8 +42,8 @@ def page() -> None:
         st.warning(plain(trouble), icon=":material/cloud_off:")
     _live(project, lead)
     if wrong := api.video_states(project, lead, wrong=True):
-        st.subheader("Videos with something wrong", anchor=False)
-        st.caption("As they were when somebody looked last. The page Set up looks at them again.")
+        st.subheader(tr("Videos with something wrong"), anchor=False)
+        st.caption(tr("As they were when somebody looked last. The page Set up looks at them again."))
         video_troubles(wrong)
     backups(project, lead)
 
@@ -67,7 +68,9 @@ def _live(project: api.Project, lead: Person) -> None:
         st.html(verdict_bar(pairs))
         st.html(funnel(steps))
     else:
-        st.markdown(f"No pair has been handed out yet. Next: {plain(api.next_step(project, lead))}")
+        st.markdown(
+            tr("No pair has been handed out yet. Next: {next_step}", next_step=plain(api.next_step(project, lead)))
+        )
     _metrics(found)
     if any(pairs.values()):
         _steering(waits, found.ahead)
@@ -75,10 +78,10 @@ def _live(project: api.Project, lead: Person) -> None:
         pool_check(check)
     days, people = st.columns([3, 2], gap="large")
     with days:
-        st.subheader("Judgements a day", anchor=False)
+        st.subheader(tr("Judgements a day"), anchor=False)
         _days(found)
     with people:
-        st.subheader("People", anchor=False)
+        st.subheader(tr("People"), anchor=False)
         _people(found.people)
 
 
@@ -86,53 +89,56 @@ def _steering(waits: Sequence[Wait], ahead: Ahead) -> None:
     """What waits for the lead beside what is stuck."""
     yours, others = st.columns(2, gap="large")
     with yours:
-        st.subheader("Waits for you", anchor=False)
+        st.subheader(tr("Waits for you"), anchor=False)
         if waits:
             st.html(waiting.list_of(waiting.wait_lines(waits)))
         else:
-            st.caption("Nothing just now.")
+            st.caption(tr("Nothing just now."))
     with others:
-        st.subheader("Stuck", anchor=False)
+        st.subheader(tr("Stuck"), anchor=False)
         if lines := waiting.stuck_lines(ahead):
             st.html(waiting.list_of(lines))
         else:
-            st.caption("Nothing: those who may work can grade all that is handed out.")
+            st.caption(tr("Nothing: those who may work can grade all that is handed out."))
 
 
 def verdict_bar(pairs: dict[str, int]) -> str:
     """The counts by verdict as one bar whose legend holds every number."""
     total = sum(pairs.values())
-    spoken = escape(", ".join(f"{pairs[name]:,} {word}" for name, word in _BAR.items()))
+    spoken = escape(", ".join(f"{pairs[name]:,} {tr(word)}" for name, word in _BAR.items()))
     parts = "".join(f"<i class='rr-v-{name}' style='flex-grow:{pairs[name]}'></i>" for name in _BAR if pairs[name])
     legend = "".join(
-        f"<span><i class='rr-v-{name}'></i><b>{count:,}</b> {word} <small>{count / total:.1%}</small></span>"
+        f"<span><i class='rr-v-{name}'></i><b>{count:,}</b> {tr(word)} <small>{count / total:.1%}</small></span>"
         for name, word in _BAR.items()
         for count in [pairs[name]]
     )
+    label = tr("{total:,} pairs: {spoken}", total=total, spoken=spoken)
     return (
-        f"<div class='rr-bar' role='img' aria-label='{total:,} pairs: {spoken}'>{parts}</div>"
+        f"<div class='rr-bar' role='img' aria-label='{label}'>{parts}</div>"
         f"<div class='rr-legend rr-numbers'>{legend}</div>"
     )
 
 
 def _metrics(found: WorkProgress) -> None:
     values = {
-        "Grades still needed": (
+        tr("Grades still needed"): (
             f"{found.ahead.needed:,}",
-            "Until every open or escalated pair has all its seats judged.",
+            tr("Until every open or escalated pair has all its seats judged."),
         ),
-        "Forecast": (
+        tr("Forecast"): (
             waiting.forecast(found.ahead),
-            "Until those who may work have given all that is needed, each at their pace of the last seven days, with "
-            "what disputes will ask on top, if as many pairs are disputed as so far.",
+            tr(
+                "Until those who may work have given all that is needed, each at their pace of the last "
+                "seven days, with what disputes will ask on top, if as many pairs are disputed as so far."
+            ),
         ),
-        "Judgements a day": (f"{found.a_day:,.0f}", "Over the last seven days."),
-        "Pairs in people's hands": (f"{found.held:,}", "On somebody's desk just now, and not graded yet."),
+        tr("Judgements a day"): (f"{found.a_day:,.0f}", tr("Over the last seven days.")),
+        tr("Pairs in people's hands"): (f"{found.held:,}", tr("On somebody's desk just now, and not graded yet.")),
     }
     look.metrics(values, [3, 4, 3, 3])
     if found.ahead.further:
         further = wording.count_of(found.ahead.further, "grade")
-        st.caption(f"About {further} on top, if as many pairs are disputed as so far.")
+        st.caption(tr("About {further} on top, if as many pairs are disputed as so far.", further=further))
     if reasons := waiting.why_not(found.ahead):
         st.warning(plain(reasons), icon=":material/block:")
 
@@ -141,11 +147,15 @@ def _days(found: WorkProgress) -> None:
     by_people, simulated = (sum(getattr(day, kind) for day in found.days) for kind in ("judgements", "simulated"))
     kind = "judgements" if by_people or not simulated else "simulated"
     if by_people or simulated:
-        alt_text = f"Bars: {sum(getattr(day, kind) for day in found.days):,} {kind} on each of the last 30 days"
+        alt_text = tr(
+            "Bars: {value:,} {kind} on each of the last 30 days",
+            value=sum(getattr(day, kind) for day in found.days),
+            kind=kind,
+        )
         days = [(day.day, getattr(day, kind)) for day in found.days]
-        day_chart(days, "Judgements", alt_text, "#6366f1" if kind == "judgements" else "#a1a1aa")
+        day_chart(days, tr("Judgements"), alt_text, "#6366f1" if kind == "judgements" else "#a1a1aa")
     else:
-        st.info("Nobody has judged anything in the last 30 days. Bars appear here with the first grade.")
+        st.info(tr("Nobody has judged anything in the last 30 days. Bars appear here with the first grade."))
     for text in left_out(found):
         st.caption(text)
 
@@ -155,11 +165,16 @@ def left_out(found: WorkProgress) -> list[str]:
     by_people, simulated = (sum(getattr(day, kind) for day in found.days) for kind in ("judgements", "simulated"))
     texts = []
     if simulated and by_people:
-        texts.append(f"Without {wording.count_of(simulated, 'simulated one')}.")
+        texts.append(tr("Without {simulated_ones}.", simulated_ones=wording.count_of(simulated, "simulated one")))
     elif simulated:
-        texts.append(f"All {simulated:,} of them are simulated; people have judged nothing in these 30 days.")
+        texts.append(
+            tr(
+                "All {simulated:,} of them are simulated; people have judged nothing in these 30 days.",
+                simulated=simulated,
+            )
+        )
     if found.imported:
-        texts.append(f"Without {found.imported:,} imported from earlier campaigns.")
+        texts.append(tr("Without {imported:,} imported from earlier campaigns.", imported=found.imported))
     return texts
 
 
@@ -169,16 +184,16 @@ def _people(people: Sequence[PersonPace]) -> None:
         st.html(pace_table(busy))
     idle = len(people) - len(busy)
     if not people:
-        st.info("There is no annotator yet. Invite people on the page People.")
+        st.info(tr("There is no annotator yet. Invite people on the page People."))
     elif not busy:
-        st.info("Nobody has judged anything in the last 7 days.")
+        st.info(tr("Nobody has judged anything in the last 7 days."))
     elif idle:
-        who = "One other" if idle == 1 else f"{idle:,} others"
-        st.caption(f"{who} judged nothing in the last 7 days.")
+        who = tr("One other") if idle == 1 else tr("{idle:,} others", idle=idle)
+        st.caption(tr("{who} judged nothing in the last 7 days.", who=who))
 
 
 def pace_table(people: Sequence[PersonPace]) -> str:
     """Today and the last 7 days of each person, the latter as a bar against the busiest."""
     most = max(person.week for person in people)
     rows = [(escape(person.name), f"{person.today:,}", tables.bar(person.week, most)) for person in people]
-    return tables.table(("Annotator", "Today", "Last 7 days"), rows, "rr-paces")
+    return tables.table((tr("Annotator"), tr("Today"), tr("Last 7 days")), rows, "rr-paces")

@@ -6,6 +6,7 @@ from typing import Any
 
 import streamlit as st
 
+from annotate_app.language import marked, tr, translated
 from annotate_app.plain import plain
 from annotate_app.screens import one_query
 from annotate_app.widgets import address_state, look, tables, waiting
@@ -18,25 +19,29 @@ from backend.ground.ids import QueryId
 
 _STUCK = "stuck"
 _SHOWN = {
-    QueryShow.ALL.value: "All",
-    QueryShow.IN_WORK.value: "In work",
-    _STUCK: "Stuck",
-    QueryShow.NEXT_BATCH.value: "Next batch possible",
-    QueryShow.DECLINED.value: "Declined",
+    QueryShow.ALL.value: marked("All"),
+    QueryShow.IN_WORK.value: marked("In work"),
+    _STUCK: marked("Stuck"),
+    QueryShow.NEXT_BATCH.value: marked("Next batch possible"),
+    QueryShow.DECLINED.value: marked("Declined"),
 }
-_SPLITS = {"": "Both splits", Split.VAL.value: "val", Split.TEST.value: "test"}
+_SPLITS = {"": marked("Both splits"), Split.VAL.value: "val", Split.TEST.value: "test"}
 _NONE = "–"
 """A pair without a relevance, wherever relevances are shown by rank."""
 _IN_A_ROW = 20
 _COLUMNS = (
-    ListColumn("Query", sort="query"),
-    ListColumn("Split", sort="split", phone=False),
-    ListColumn("Settled", sort="settled"),
-    ListColumn("Pairs", sort="pairs", number=True, phone=False),
-    ListColumn("Escalated", sort="escalated", number=True, phone=False),
-    ListColumn("Discarded", sort="discarded", number=True, phone=False),
-    ListColumn("Batches", sort="batches", number=True, phone=False),
-    ListColumn("Relevance by rank", phone=False, meaning=f"20 ranks a line; {_NONE}: no relevance (yet)"),
+    ListColumn(marked("Query"), sort="query"),
+    ListColumn(marked("Split"), sort="split", phone=False),
+    ListColumn(marked("Settled"), sort="settled"),
+    ListColumn(marked("Pairs"), sort="pairs", number=True, phone=False),
+    ListColumn(marked("Escalated"), sort="escalated", number=True, phone=False),
+    ListColumn(marked("Discarded"), sort="discarded", number=True, phone=False),
+    ListColumn(marked("Batches"), sort="batches", number=True, phone=False),
+    ListColumn(
+        marked("Relevance by rank"),
+        phone=False,
+        meaning=marked("20 ranks a line; –: no relevance (yet)"),
+    ),
 )
 _CLEARS = ("page",)
 
@@ -50,7 +55,7 @@ def page() -> None:
     _metrics(counts)
     waiting.line(project, lead)
     if not api.count_queries(project, lead, QueryFilter()):
-        st.info(f"No query has candidates yet. Next: {plain(api.next_step(project, lead))}")
+        st.info(tr("No query has candidates yet. Next: {next_step}", next_step=plain(api.next_step(project, lead))))
         return
     next_batches(project, lead)
     _filters()
@@ -79,17 +84,19 @@ def _filters() -> None:
     found, show, split = st.columns([4, 6, 2], vertical_alignment="center")
     with found:
         address_state.text(
-            "Search",
+            tr("Search"),
             "q",
             clears=_CLEARS,
             type="search",
-            placeholder="Search: words of the query, or its number",
+            placeholder=tr("Search: words of the query, or its number"),
             label_visibility="collapsed",
         )
     with show:
-        address_state.choice("Show", "show", _SHOWN, clears=_CLEARS, label_visibility="collapsed")
+        address_state.choice(tr("Show"), "show", translated(_SHOWN), clears=_CLEARS, label_visibility="collapsed")
     with split:
-        address_state.choice("Split", "split", _SPLITS, clears=_CLEARS, box=True, label_visibility="collapsed")
+        address_state.choice(
+            tr("Split"), "split", translated(_SPLITS), clears=_CLEARS, box=True, label_visibility="collapsed"
+        )
 
 
 def _list(project: api.Project, lead: Person, wanted: QueryFilter) -> None:
@@ -97,18 +104,19 @@ def _list(project: api.Project, lead: Person, wanted: QueryFilter) -> None:
         return [_row(one) for one in api.find_queries(project, lead, wanted, first=first, most=most)]
 
     long_list(
-        "Queries",
+        tr("Queries"),
         _COLUMNS,
         api.count_queries(project, lead, wanted),
         rows,
         opens=one_query.QUERY,
         noun="query",
-        nothing="No query is in this list just now.",
+        nothing=tr("No query is in this list just now."),
     )
 
 
 def _row(review: QueryReview) -> ListRow:
-    settled = f"<span title='{review.settled} of {review.pairs} pairs'>{_share(review)}</span>"
+    told = tr("{settled} of {pairs} pairs", settled=review.settled, pairs=review.pairs)
+    settled = f"<span title='{told}'>{_share(review)}</span>"
     numbers = [f"{value:,}" for value in (review.pairs, review.escalated, review.discarded, review.batches_open)]
     cells = (escape(review.query), review.split.value, settled, *numbers, by_rank(review.relevances))
     return ListRow(review.query_id, cells)
@@ -125,7 +133,8 @@ def by_rank(relevances: Sequence[int | None]) -> str:
         f"<span>{''.join(_cell(relevance) for relevance in relevances[start : start + _IN_A_ROW])}</span>"
         for start in range(0, len(relevances), _IN_A_ROW)
     )
-    return f"<span class='rr-ranks' role='img' aria-label='Relevances by rank: {told}'>{lines}</span>"
+    label = tr("Relevances by rank: {told}", told=told)
+    return f"<span class='rr-ranks' role='img' aria-label='{label}'>{lines}</span>"
 
 
 def _cell(relevance: int | None) -> str:
@@ -135,11 +144,11 @@ def _cell(relevance: int | None) -> str:
 def _metrics(counts: dict[str, Any]) -> None:
     done, total = look.settled(counts)
     values = {
-        "Judgements": f"{counts['judgements']:,}",
-        "Pairs settled": f"{done:,} of {total:,}",
-        "Escalated": f"{counts['pairs']['escalated']:,}",
-        "Discarded": f"{counts['pairs']['discarded']:,}",
-        "Annotators": f"{counts['annotators']:,}",
+        tr("Judgements"): f"{counts['judgements']:,}",
+        tr("Pairs settled"): tr("{done:,} of {total:,}", done=done, total=total),
+        tr("Escalated"): f"{counts['pairs']['escalated']:,}",
+        tr("Discarded"): f"{counts['pairs']['discarded']:,}",
+        tr("Annotators"): f"{counts['annotators']:,}",
     }
     with st.container(key="query-numbers"):
         look.metrics(values, (4, 6, 4, 4, 4))

@@ -7,6 +7,7 @@ from typing import Any
 
 import streamlit as st
 
+from annotate_app.language import marked, tr
 from annotate_app.plain import plain
 from annotate_app.server import export_worker
 from annotate_app.widgets import look, wording
@@ -19,7 +20,7 @@ from backend.campaign.release.model import Adjudicated, ReleaseOptions, ReleaseS
 from backend.ground.errors import ReelRankError
 
 _LOG = logging.getLogger(__name__)
-_ADJUDICATED = {"In it, marked": Adjudicated.INCLUDE, "Left out": Adjudicated.LEAVE_OUT}
+_ADJUDICATED = {marked("In it, marked"): Adjudicated.INCLUDE, marked("Left out"): Adjudicated.LEAVE_OUT}
 _SHOWN = 50
 """Queries that are left out, by name."""
 
@@ -27,21 +28,25 @@ _SHOWN = 50
 def page() -> None:
     """What would be in it and what not, licence, the button, and the releases made so far."""
     project, lead, counts = look.lead_page("Release")
-    st.markdown("A release freezes what is agreed so far, with a manifest and a hash of every file.")
+    st.markdown(tr("A release freezes what is agreed so far, with a manifest and a hash of every file."))
     with st.container(key="release_options"):
         options = _options()
     found = _preview(project, lead, str(project.folder), options, api.work_version(project, lead))
     queries = counts["queries"]
     look.metrics(
         {
-            "Queries for validation": f"{found.count(Split.VAL):,} of {queries['val']:,}",
-            "Queries for test": f"{found.count(Split.TEST):,} of {queries['test']:,}",
-            "Pairs with a relevance": f"{found.moments:,}",
-            "Raw judgements": f"{counts['judgements']:,}",
+            tr("Queries for validation"): tr(
+                "{count:,} of {queries:,}", count=found.count(Split.VAL), queries=queries["val"]
+            ),
+            tr("Queries for test"): tr(
+                "{count:,} of {queries:,}", count=found.count(Split.TEST), queries=queries["test"]
+            ),
+            tr("Pairs with a relevance"): f"{found.moments:,}",
+            tr("Raw judgements"): f"{counts['judgements']:,}",
         }
     )
     if said := inside(found) + warnings(counts):
-        st.warning("  \n".join(["**Before you freeze it**", *said]), icon=":material/pending_actions:")
+        st.warning("  \n".join([tr("**Before you freeze it**"), *said]), icon=":material/pending_actions:")
     _left_out(found)
     look.refusal("release_problem")
     release_terms(project, lead)
@@ -56,17 +61,32 @@ def inside(found: ReleaseSelection) -> list[str]:
     said = []
     if queries := found.unfinished:
         said.append(
-            f"{_queries_are(len(queries))} left out: pairs of {'it' if len(queries) == 1 else 'them'} still wait for "
-            "grades, and would count as not relevant."
+            tr(
+                "{queries_are} left out: pairs of {len} still wait for grades, and would count as not relevant.",
+                queries_are=_queries_are(len(queries)),
+                len=tr("it") if len(queries) == 1 else tr("them"),
+            )
         )
     if queries := found.unfinished_within:
-        said.append(f"{_queries_are(len(queries))} in it although pairs still wait: whoever finds these is counted 0.")
+        said.append(
+            tr(
+                "{queries_are} in it although pairs still wait: whoever finds these is counted 0.",
+                queries_are=_queries_are(len(queries)),
+            )
+        )
     if queries := found.without_relevance:
-        said.append(f"{_queries_are(len(queries))} left out: no pair that could be truth.")
+        said.append(tr("{queries_are} left out: no pair that could be truth.", queries_are=_queries_are(len(queries))))
     if found.adjudicated:
-        said.append(f"{wording.pairs_are(found.adjudicated)} decided by a lead, and marked as such.")
+        said.append(
+            tr("{pairs_are} decided by a lead, and marked as such.", pairs_are=wording.pairs_are(found.adjudicated))
+        )
     if found.adjudicated_left_out:
-        said.append(f"{wording.pairs_are(found.adjudicated_left_out)} left out because a lead decided on them.")
+        said.append(
+            tr(
+                "{pairs_are} left out because a lead decided on them.",
+                pairs_are=wording.pairs_are(found.adjudicated_left_out),
+            )
+        )
     return said
 
 
@@ -77,21 +97,33 @@ def warnings(counts: dict[str, Any]) -> list[str]:
     found = []
     if unsettled:
         found.append(
-            f"{wording.pairs_are(unsettled)} not settled yet ({pairs['open']:,} open, "
-            f"{pairs['escalated']:,} escalated)."
+            tr(
+                "{pairs_are} not settled yet ({pairs:,} open, {pairs_2:,} escalated).",
+                pairs_are=wording.pairs_are(unsettled),
+                pairs=pairs["open"],
+                pairs_2=pairs["escalated"],
+            )
         )
     if pairs["discarded"]:
         found.append(
-            f"{wording.pairs_are(pairs['discarded'])} discarded: no consensus, "
-            "so no relevance. You can still decide them on the page Disagreements."
+            tr(
+                "{pairs_are} discarded: no consensus, so no relevance. You can still decide them on the page "
+                "Disagreements.",
+                pairs_are=wording.pairs_are(pairs["discarded"]),
+            )
         )
     if pairs["set_aside"]:
         found.append(
-            f"{wording.pairs_are(pairs['set_aside'])} set aside for an exam or a trial, and not settled. On the "
-            "page Exam you can let an exam's answers count, or end it."
+            tr(
+                "{pairs_are} set aside for an exam or a trial, and not settled. On the page Exam you can let "
+                "an exam's answers count, or end it.",
+                pairs_are=wording.pairs_are(pairs["set_aside"]),
+            )
         )
     if pairs["blocked"]:
-        found.append(f"{wording.pairs_are(pairs['blocked'])} blocked, because the clip cannot be shown.")
+        found.append(
+            tr("{pairs_are} blocked, because the clip cannot be shown.", pairs_are=wording.pairs_are(pairs["blocked"]))
+        )
     return found
 
 
@@ -124,26 +156,31 @@ def _preview(
 def _options() -> ReleaseOptions:
     busy = _busy()
     decided = st.segmented_control(
-        "Pairs that a lead decided on",
+        tr("Pairs that a lead decided on"),
         list(_ADJUDICATED),
-        default="In it, marked",
+        format_func=tr,
+        default=next(iter(_ADJUDICATED)),
         required=True,
         key="release_adjudicated",
         disabled=busy,
     )
     unfinished = st.checkbox(
-        "Unfinished queries too",
+        tr("Unfinished queries too"),
         key="release_unfinished",
         disabled=busy,
-        help="A query is finished once no pair of its batches waits for grades: each is settled, discarded, or its "
-        "clip cannot be shown.",
+        help=tr(
+            "A query is finished once no pair of its batches waits for grades: each is settled, "
+            "discarded, or its clip cannot be shown."
+        ),
     )
     published = st.checkbox(
-        "With the published captions",
+        tr("With the published captions"),
         key="with_published",
         disabled=busy,
-        help="Captions in a release are the imprecise ones. The published ones, which may name people, then stand "
-        "beside them as published_caption.",
+        help=tr(
+            "Captions in a release are the imprecise ones. The published ones, which may name people, "
+            "then stand beside them as published_caption."
+        ),
     )
     return ReleaseOptions(_ADJUDICATED[decided], unfinished, published)
 
@@ -156,22 +193,27 @@ def _busy() -> bool:
 def _left_out(found: ReleaseSelection) -> None:
     """The queries that are not in it, and why; the manifest names all of them."""
     rows = [
-        (query, f"{query.waiting:,} of {query.pairs:,} pairs wait" if query.pairs else "nothing was handed out yet")
+        (
+            query,
+            tr("{waiting:,} of {pairs:,} pairs wait", waiting=query.waiting, pairs=query.pairs)
+            if query.pairs
+            else tr("nothing was handed out yet"),
+        )
         for query in found.unfinished
-    ] + [(query, "no pair that could be truth") for query in found.without_relevance]
+    ] + [(query, tr("no pair that could be truth")) for query in found.without_relevance]
     if not rows:
         return
-    with st.expander(f"{wording.count_of(len(rows), 'query')} left out"):
+    with st.expander(tr("{querys} left out", querys=wording.count_of(len(rows), "query"))):
         st.table(
             {
-                "Query": [plain(query.text) for query, _ in rows[:_SHOWN]],
-                "Split": [query.split.value for query, _ in rows[:_SHOWN]],
-                "Why": [why for _, why in rows[:_SHOWN]],
+                tr("Query"): [plain(query.text) for query, _ in rows[:_SHOWN]],
+                tr("Split"): [query.split.value for query, _ in rows[:_SHOWN]],
+                tr("Why"): [why for _, why in rows[:_SHOWN]],
             },
             hide_index=True,
         )
         if len(rows) > _SHOWN:
-            st.caption(f"And {len(rows) - _SHOWN:,} others; the manifest of the release names all of them.")
+            st.caption(tr("And {len:,} others; the manifest of the release names all of them.", len=len(rows) - _SHOWN))
 
 
 def _queries_are(count: int) -> str:
@@ -181,9 +223,11 @@ def _queries_are(count: int) -> str:
 def _maker(options: ReleaseOptions) -> None:
     busy = _busy()
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        st.text_input("Name", key="release_name", placeholder="release-N", disabled=busy, max_chars=100)
-        st.text_input("Notes", key="release_notes", placeholder="What is new in it", disabled=busy, max_chars=2000)
-        st.button("Make release", type="primary", key="make_release", on_click=make, args=(options,), disabled=busy)
+        st.text_input(tr("Name"), key="release_name", placeholder="release-N", disabled=busy, max_chars=100)
+        st.text_input(
+            tr("Notes"), key="release_notes", placeholder=tr("What is new in it"), disabled=busy, max_chars=2000
+        )
+        st.button(tr("Make release"), type="primary", key="make_release", on_click=make, args=(options,), disabled=busy)
     # Only a release in the making needs to be looked at again every second.
     st.fragment(_progress, run_every=1.0 if busy else None)()
 
@@ -193,7 +237,7 @@ def _progress() -> None:
         return
     future: Future[tuple[str, bool]] = st.session_state["release"]
     if not future.done():
-        st.info("The release is being made. You can go on working; it appears here.", icon=":material/sync:")
+        st.info(tr("The release is being made. You can go on working; it appears here."), icon=":material/sync:")
         return
     if st.session_state.get("release_seen") is not future:
         st.session_state["release_seen"] = future
@@ -206,9 +250,14 @@ def _progress() -> None:
     except Exception:
         # The worker is another process: without this its failure would appear nowhere.
         _LOG.exception("Making a release failed")
-        st.error("The release could not be made. The server's log says why; nothing was changed.")
+        st.error(tr("The release could not be made. The server's log says why; nothing was changed."))
         return
     if again:
-        st.info(f"Nothing changed since the release {plain(name)}: what was made now is the same, byte for byte.")
+        st.info(
+            tr(
+                "Nothing changed since the release {name}: what was made now is the same, byte for byte.",
+                name=plain(name),
+            )
+        )
     else:
-        st.success(f"The release {plain(name)} is ready; it stands below.")
+        st.success(tr("The release {name} is ready; it stands below.", name=plain(name)))

@@ -3,6 +3,7 @@
 import msgspec
 import streamlit as st
 
+from annotate_app.language import tr
 from annotate_app.plain import plain
 from annotate_app.widgets import look
 from annotate_app.widgets.rewrites import rewrites
@@ -15,10 +16,15 @@ def page() -> None:
     project, lead, _ = look.lead_page("Rewrites")
     queue = api.rewrite_queue(project, lead)
     if not queue.counts.rewritten:
-        drawn = "Queries were drawn from the captions as published."
-        st.info(f"No caption was rewritten yet. {drawn if queue.fixed else f'Next: {plain(queue.then)}'}")
+        drawn = tr("Queries were drawn from the captions as published.")
+        st.info(
+            tr(
+                "No caption was rewritten yet. {fixed}",
+                fixed=drawn if queue.fixed else tr("Next: {then}", then=plain(queue.then)),
+            )
+        )
     elif queue.fixed:
-        st.info("Queries were drawn from these captions, so their texts are fixed now.", icon=":material/lock:")
+        st.info(tr("Queries were drawn from these captions, so their texts are fixed now."), icon=":material/lock:")
         _how_it_ended(queue.counts)
     else:
         rewrites(msgspec.to_builtins(queue), lead)
@@ -26,10 +32,10 @@ def page() -> None:
 
 def _how_it_ended(counts: RewriteCounts) -> None:
     labels = {
-        "Accepted": counts.accepted,
-        "By hand": counts.by_hand,
-        "Retried": counts.retried,
-        "Rejected": counts.rejected,
-        "Never decided": counts.waiting,
+        tr("Accepted"): counts.accepted,
+        tr("By hand"): counts.by_hand,
+        tr("Retried"): counts.retried,
+        tr("Rejected"): counts.rejected,
+        tr("Never decided"): counts.waiting,
     }
     look.metrics({label: f"{value:,}" for label, value in labels.items()})

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from annotate_app.language import tr
 from annotate_app.plain import plain
 from annotate_app.screens.steps import annotations, candidates, moments, names, people, queries, videos
 from annotate_app.screens.steps.step import SetUpStep
@@ -44,7 +45,7 @@ def page() -> None:
     )
     for number, (step, standing) in enumerate(zip(STEPS, standings, strict=True)):
         icon = _DONE if standing.done else _LATER if standing.waits else _TO_DO
-        title = f"**{number + 1}. {plain(step.title)}** — {plain(standing.told)}"
+        title = f"**{number + 1}. {plain(tr(step.title))}** — {plain(standing.told)}"
         # Another key once it is done: Streamlit then forgets that it was open.
         with st.expander(title, expanded=number == following, icon=icon, key=f"step-{step.key}-{standing.done}"):
             if standing.waits:
@@ -71,7 +72,7 @@ def _work(project: api.Project, lead: Person, work: LongWork) -> None:
         with st.container(horizontal=True):
             if work.state is WorkState.DONE and step is not None and step.then is not None:
                 step.then(work)
-            st.button("Put this away", key="put_away", on_click=put_away)
+            st.button(tr("Put this away"), key="put_away", on_click=put_away)
 
 
 def _under_way(project: api.Project, lead: Person) -> None:
@@ -84,23 +85,32 @@ def _under_way(project: api.Project, lead: Person) -> None:
         return
     began = wording.when(work.began_at, st.context.timezone)
     with st.container(border=True, key="set-up-work"):
-        st.markdown(f"**{plain(work.title)}**")
-        said = f"{work.what}: {work.done:,} of {work.total:,}" if work.total else work.what or "beginning"
+        st.markdown(f"**{plain(tr(work.title))}**")
+        said = (
+            tr("{what}: {done:,} of {total:,}", what=work.what, done=work.done, total=work.total)
+            if work.total
+            else work.what or tr("beginning")
+        )
         st.progress(min(1.0, work.done / work.total) if work.total else 0.0, text=plain(said))
-        st.caption(f"Begun by {plain(work.by)}, {began}. It goes on when you close this page.")
+        st.caption(tr("Begun by {by}, {began}. It goes on when you close this page.", by=plain(work.by), began=began))
 
 
 def _outcome(work: LongWork) -> None:
-    title = plain(work.title)
+    title = plain(tr(work.title))
     match work.state:
         case WorkState.REFUSED:
-            st.error(f"**{title}**  \n{plain(work.refusal)}  \nNothing was changed.")
+            st.error(tr("**{title}**  \n{refusal}  \nNothing was changed.", title=title, refusal=plain(work.refusal)))
         case WorkState.FAILED:
-            st.error(f"**{title}** failed. The server's log says why; nothing was changed.")
+            st.error(tr("**{title}** failed. The server's log says why; nothing was changed.", title=title))
         case WorkState.CUT_SHORT:
-            st.warning(f"**{title}** was cut short, because the server stopped. Nothing was changed: do it again.")
+            st.warning(
+                tr(
+                    "**{title}** was cut short, because the server stopped. Nothing was changed: do it again.",
+                    title=title,
+                )
+            )
         case _:
-            st.markdown(f"**{title}** is done.")
+            st.markdown(tr("**{title}** is done.", title=title))
     for sentence in work.outcome.sentences:
         st.markdown(plain(sentence))
     for table in work.outcome.tables:

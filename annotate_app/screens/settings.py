@@ -6,6 +6,7 @@ from itertools import groupby
 
 import streamlit as st
 
+from annotate_app.language import tr
 from annotate_app.plain import plain
 from annotate_app.session.addresses import TITLES, address
 from annotate_app.widgets import look, tables, wording
@@ -19,8 +20,10 @@ def page() -> None:
     """A table for each part of the campaign."""
     project, lead, _ = look.lead_page("Settings")
     st.markdown(
-        "What holds in this campaign, what each of it changes, and since when. "
-        "Every change stands on the page [Activity](/activity)."
+        tr(
+            "What holds in this campaign, what each of it changes, and since when. Every change stands "
+            "on the page [Activity](/activity)."
+        )
     )
     for part, settings in groupby(api.campaign_settings(project, lead), key=lambda one: one.part):
         st.subheader(plain(part), anchor=False)
@@ -38,17 +41,18 @@ def settings_table(settings: Sequence[CampaignSetting], timezone: str | None) ->
         )
         for one in settings
     ]
-    return tables.table(("Setting", "Now", "Since", "Changed"), rows, "rr-settings")
+    return tables.table((tr("Setting"), tr("Now"), tr("Since"), tr("Changed")), rows, "rr-settings")
 
 
 def _since(one: CampaignSetting, timezone: str | None) -> str:
     if one.since is None:
-        return "the beginning"
-    by = f"<small>{escape(one.by)}</small>" if one.by else "<small>a command</small>"
+        return tr("the beginning")
+    by = f"<small>{escape(one.by)}</small>" if one.by else f"<small>{tr('a command')}</small>"
     return f"{wording.when(one.since, timezone)}{by}"
 
 
 def _where(one: CampaignSetting) -> str:
-    link = f"<a href='/{one.where}' target='_self'>page {escape(_TITLES[one.where])}</a>" if one.where else ""
+    page = tr("page {title}", title=tr(_TITLES[one.where])) if one.where else ""
+    link = f"<a href='/{one.where}' target='_self'>{escape(page)}</a>" if one.where else ""
     how = f"<small>{escape(one.how)}</small>" if link and one.how else escape(one.how)
     return f"{link}{how}"

@@ -6,12 +6,14 @@ from urllib.parse import quote, urlencode
 
 import streamlit as st
 
+from annotate_app.language import marked, tr
 from annotate_app.session import auth
 from annotate_app.session.addresses import SIGN_IN_PATH
 from backend import api
 from backend.campaign.nouns import Person
 
 _WHO = "person_here"
+_KEPT = marked("Sign in again to go on where you were. What you typed is kept for you until then, for an hour.")
 
 
 def page(place: str) -> None:
@@ -22,9 +24,9 @@ def page(place: str) -> None:
     query = urlencode([(name, value) for name in st.query_params for value in st.query_params.get_all(name)])
     wanted = f"/{place}" + (f"?{query}" if query else "")
     st.html(
-        '<div role="alert" class="rr-signed-out"><h1>You are signed out</h1>'
-        "<p>Sign in again to go on where you were. What you typed is kept for you until then, for an hour.</p>"
-        f'<a href="{SIGN_IN_PATH}?next={escape(quote(wanted))}" target="_self">Sign in</a></div>'
+        f'<div role="alert" class="rr-signed-out"><h1>{tr("You are signed out")}</h1>'
+        f"<p>{tr(_KEPT)}</p>"
+        f'<a href="{SIGN_IN_PATH}?next={escape(quote(wanted))}" target="_self">{tr("Sign in")}</a></div>'
     )
 
 

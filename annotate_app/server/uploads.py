@@ -17,6 +17,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
+from annotate_app.language import marked, tr
 from annotate_app.server.clips import refused
 from annotate_app.session.bodies import chunks as sent_chunks
 from annotate_app.session.guard import is_own_page, person_of
@@ -42,7 +43,7 @@ class UploadKind:
 
 KINDS = {
     "videos": UploadKind("videos", "a video", api.VIDEO_EXTENSIONS, 50 * GIB),
-    "files": UploadKind("files", "an annotation file", (".json", ".jsonl", ".csv", ".txt"), 2 * GIB),
+    "files": UploadKind("files", marked("an annotation file"), (".json", ".jsonl", ".csv", ".txt"), 2 * GIB),
     "pooled": UploadKind("pooled", "a run", (".json", ".jsonl", ".csv", ".txt", ".trec", ".gz"), 2 * GIB),
 }
 
@@ -80,21 +81,26 @@ class Uploads:
         try:
             return await self._receive(request, KINDS[request.path_params["kind"]], name)
         except ClientDisconnect:
-            return refused(400, f"{name} did not arrive whole: send it again.")
+            return refused(400, tr("{name} did not arrive whole: send it again.", name=name))
         except OSError as error:
             if error.errno in (errno.ENOSPC, errno.EDQUOT):
                 return refused(507, _no_room(name))
-            return refused(500, f"{name} cannot be written ({error.strerror}). Nothing of it was kept.")
+            return refused(
+                500,
+                tr(
+                    "{name} cannot be written ({strerror}). Nothing of it was kept.", name=name, strerror=error.strerror
+                ),
+            )
 
     async def _prepared(self, request: Request, announced: str) -> Response | None:
         """Who asks is let through, and there is a place for a file of this size; otherwise the refusal."""
         if request.headers.get("x-reelrank") != "1" or not is_own_page(request.headers):
-            return refused(403, "This request did not come from a page of this server.")
+            return refused(403, tr("This request did not come from a page of this server."))
         project = self._project()
         await run_in_threadpool(api.lead_of, project, person_of(request))
         kind, name = KINDS.get(request.path_params["kind"]), request.path_params["name"]
         if kind is None:
-            return refused(404, "Nothing of this kind is taken.")
+            return refused(404, tr("Nothing of this kind is taken."))
         if message := wrong_name(kind, name):
             return refused(400, message)
         size = int(announced) if announced.isascii() and announced.isdecimal() else 0
@@ -104,7 +110,7 @@ class Uploads:
         try:
             target.parent.mkdir(exist_ok=True)
         except OSError as error:
-            return refused(500, f"{name} cannot be written ({error.strerror}).")
+            return refused(500, tr("{name} cannot be written ({strerror}).", name=name, strerror=error.strerror))
         if target.exists():
             return refused(409, _there(name))
         if shutil.disk_usage(target.parent).free < size + KEPT_FREE_BYTES:
@@ -126,7 +132,7 @@ class Uploads:
                     chunks.clear()
             await run_in_threadpool(_write, part, bytes(chunks), target)
             if not received:
-                return refused(400, f"{name} is empty.")
+                return refused(400, tr("{name} is empty.", name=name))
             await run_in_threadpool(part.close)
             if target.exists():  # somebody else sent one meanwhile
                 return refused(409, _there(name))
@@ -137,11 +143,16 @@ class Uploads:
 def wrong_name(kind: UploadKind, name: str) -> str:
     """What is wrong with the name of a file; an empty text if nothing is."""
     if name != PurePosixPath(name).name or "\\" in name or name.startswith(".") or not name.isprintable():
-        return f"{name!r} is no name of a file."
+        return tr("{name!r} is no name of a file.", name=name)
     if len(name.encode()) > _LONGEST_NAME:
-        return f"The name {name[:40]}… is too long: shorten it."
+        return tr("The name {name}… is too long: shorten it.", name=name[:40])
     if PurePosixPath(name).suffix.lower() not in kind.extensions:
-        return f"{name} is not {kind.what}: its name ends in none of {', '.join(kind.extensions)}."
+        return tr(
+            "{name} is not {what}: its name ends in none of {join}.",
+            name=name,
+            what=kind.what,
+            join=", ".join(kind.extensions),
+        )
     return ""
 
 
@@ -153,18 +164,25 @@ def _part(target: Path, stack: ExitStack) -> IO[bytes]:
 
 def _write(part: IO[bytes], data: bytes, target: Path) -> None:
     if shutil.disk_usage(target.parent).free < len(data) + KEPT_FREE_BYTES:
-        raise OSError(errno.ENOSPC, "no room")
+        raise OSError(errno.ENOSPC, tr("no room"))
     part.write(data)
     part.flush()
 
 
 def _there(name: str) -> str:
-    return f"{name} is there already: give the file another name, if it is another one."
+    return tr("{name} is there already: give the file another name, if it is another one.", name=name)
 
 
 def _too_large(kind: UploadKind, name: str) -> str:
-    return f"{name} is larger than {kind.most_bytes // GIB} GiB, the most that is taken here: copy it to the server."
+    return tr(
+        "{name} is larger than {most_bytes} GiB, the most that is taken here: copy it to the server.",
+        name=name,
+        most_bytes=kind.most_bytes // GIB,
+    )
 
 
 def _no_room(name: str) -> str:
-    return f"There is no room for {name} on the server's disk. Nothing of it was kept: make room, then send it again."
+    return tr(
+        "There is no room for {name} on the server's disk. Nothing of it was kept: make room, then send it again.",
+        name=name,
+    )

@@ -1,30 +1,32 @@
 """The addresses of the pages, told before any page is loaded: the guard knows by them what leads nowhere."""
 
+from annotate_app.language import marked
+
 SIGN_IN_PATH = "/session/sign-in"
 HEALTH_PATH, READY_PATH = "/healthz", "/readyz"
 """What programs ask that look after a server; see `annotate_app.server.health`."""
 TITLES = (
-    "Grade",
-    "Describe",
-    "My work",
-    "Set up",
-    "Queries",
-    "Progress",
-    "Disagreements",
-    "Agreement",
-    "People",
-    "Release",
-    "Leaderboard",
-    "Rewrites",
-    "Moments",
-    "Descriptions",
-    "Guideline",
-    "Exam",
-    "Gold",
-    "Hours",
-    "Explore",
-    "Activity",
-    "Settings",
+    marked("Grade"),
+    marked("Describe"),
+    marked("My work"),
+    marked("Set up"),
+    marked("Queries"),
+    marked("Progress"),
+    marked("Disagreements"),
+    marked("Agreement"),
+    marked("People"),
+    marked("Release"),
+    marked("Leaderboard"),
+    marked("Rewrites"),
+    marked("Moments"),
+    marked("Descriptions"),
+    marked("Guideline"),
+    marked("Exam"),
+    marked("Gold"),
+    marked("Hours"),
+    marked("Explore"),
+    marked("Activity"),
+    marked("Settings"),
 )
 """Of all pages that `annotate_app.navigation` has."""
 

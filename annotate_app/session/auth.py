@@ -11,6 +11,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from annotate_app.language import marked, tr
 from annotate_app.plain import plain
 from annotate_app.session.addresses import SIGN_IN_PATH
 from backend import api
@@ -21,7 +22,11 @@ PROJECT_VARIABLE = "REELRANK_PROJECT"
 SESSION_COOKIE = "reelrank_session"
 CSRF_COOKIE = "reelrank_csrf"
 
-_ROLE_WORDS = {Role.ANNOTATOR: "annotators", Role.LEAD: "leads"}
+ROLES = {Role.ANNOTATOR: marked("annotator"), Role.LEAD: marked("lead")}
+_FOR = {
+    Role.ANNOTATOR: marked("This page is for annotators. You are signed in as {name} ({role})."),
+    Role.LEAD: marked("This page is for leads. You are signed in as {name} ({role})."),
+}
 
 
 @functools.lru_cache(maxsize=1)
@@ -56,7 +61,12 @@ def require(role: Role) -> Person:
     person = current()
     if person is None:
         st.html(
-            f'<p role="alert">You are signed out. <a href="{SIGN_IN_PATH}" target="_self">Sign in</a> to go on.</p>'
+            '<p role="alert">'
+            + tr(
+                'You are signed out. <a href="{path}" target="_self">Sign in</a> to go on.',
+                path=SIGN_IN_PATH,
+            )
+            + "</p>"
         )
         st.stop()
     gate = {Role.ANNOTATOR: api.annotator_of, Role.LEAD: api.lead_of}[role]
@@ -64,5 +74,5 @@ def require(role: Role) -> Person:
         return gate(project(), person)
     except NotAllowed:
         name = plain(person.name)
-        st.warning(f"This page is for {_ROLE_WORDS[role]}. You are signed in as {name} ({person.role.value}).")
+        st.warning(tr(_FOR[role], name=name, role=tr(ROLES[person.role])))
         st.stop()

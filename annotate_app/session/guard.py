@@ -19,6 +19,7 @@ from starlette.requests import HTTPConnection
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from annotate_app.language import chosen, marked, tr, use
 from annotate_app.session import downloads
 from annotate_app.session.addresses import HEALTH_PATH, PAGE_PATHS, READY_PATH, SIGN_IN_PATH
 from annotate_app.session.auth import CSRF_COOKIE, SESSION_COOKIE
@@ -57,10 +58,10 @@ _MACHINE_PREFIXES = (
     *("/_stcore/", "/media/", "/component/", "/app/"),
 )
 
-_NO_VIDEO_NOW = "The storage of the videos cannot be reached just now. Nothing is lost."
-_NO_ROOM = (
-    "The server's disk is full, so this clip cannot be made just now. Your lead is told, nothing is lost, and it goes "
-    "on by itself once there is room."
+_NO_VIDEO_NOW = marked("The storage of the videos cannot be reached just now. Nothing is lost.")
+_NO_ROOM = marked(
+    "The server's disk is full, so this clip cannot be made just now. Your lead is told, nothing "
+    "is lost, and it goes on by itself once there is room."
 )
 _SCOPE_KEY = "reelrank.person"
 _HEADERS = {
@@ -121,6 +122,7 @@ class Guard:
             await self._websocket(scope, receive, send)
             return
         connection = HTTPConnection(scope)
+        use(chosen(connection.cookies, connection.headers))
         path = scope["path"]
         is_open = path in _OPEN_PATHS or path.startswith(_OPEN_PREFIXES)
         send = self._with_headers(send, new_csrf=self._missing_csrf(connection, is_open))
@@ -155,9 +157,9 @@ class Guard:
             wait = {"Retry-After": str(refusal.wait_s)}
             await JSONResponse({"message": str(refusal)}, 429, wait)(scope, receive, send)
         except NoRoom:
-            await JSONResponse({"message": _NO_ROOM}, 507)(scope, receive, send)
+            await JSONResponse({"message": tr(_NO_ROOM)}, 507)(scope, receive, send)
         except StorageUnavailable:
-            await JSONResponse({"message": _NO_VIDEO_NOW}, 507)(scope, receive, send)
+            await JSONResponse({"message": tr(_NO_VIDEO_NOW)}, 507)(scope, receive, send)
         except StoreUnavailable as error:
             # All are raised before any answer has begun: the store is asked first, files are sent afterwards.
             await _unavailable(path, str(error))(scope, receive, send)
@@ -211,7 +213,7 @@ class Guard:
             wanted = path + (f"?{connection.url.query}" if connection.url.query else "")
             back = "" if wanted == "/" else f"?next={quote(wanted)}"
             return RedirectResponse(SIGN_IN_PATH + back, 303)
-        return JSONResponse({"message": "You are signed out. Sign in again to go on."}, 401)
+        return JSONResponse({"message": tr("You are signed out. Sign in again to go on.")}, 401)
 
     @staticmethod
     def _missing_csrf(connection: HTTPConnection, is_open: bool) -> Iterable[bytes]:

@@ -7,6 +7,7 @@ from string import Template
 
 from starlette.responses import HTMLResponse, Response
 
+from annotate_app.language import current, tr
 from annotate_app.session.addresses import SIGN_IN_PATH
 from backend.campaign.nouns import Person, Role
 
@@ -19,7 +20,7 @@ _LONGEST = 80
 
 def plain_page(title: str, content: str, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
     """A page around some HTML."""
-    html = _PAGE.substitute(title=title, content=content)
+    html = _PAGE.substitute(title=title, content=content, language=current())
     return HTMLResponse(html, status, {"Content-Security-Policy": _CSP, "Cache-Control": "no-store", **(headers or {})})
 
 
@@ -27,19 +28,23 @@ def unavailable_page(message: str) -> Response:
     """The database cannot be used just now, and why; the button tries the same address again."""
     content = f'<form method="get"><p class="error" role="alert">{escape(message)}</p>'
     return plain_page(
-        "Not just now", f'{content}<button type="submit">Try again</button></form>', 503, {"Retry-After": "5"}
+        tr("Not just now"),
+        f'{content}<button type="submit">{tr("Try again")}</button></form>',
+        503,
+        {"Retry-After": "5"},
     )
 
 
 def not_found_page(path: str, person: Person | None) -> Response:
     """Nothing is at this address; the button leads to what is the person's first page, or to the sign-in."""
     shown = path if len(path) <= _LONGEST else f"{path[:_LONGEST]}..."
-    where, words = ("/", way_back(person)) if person else (SIGN_IN_PATH, "Sign in")
+    where, words = ("/", way_back(person)) if person else (SIGN_IN_PATH, tr("Sign in"))
     content = (
-        f'<form method="get" action="{where}"><p class="about">Nothing is at <b>{escape(shown)}</b>. '
-        f'The address may be mistyped, or from another project.</p><button type="submit">{words}</button></form>'
+        f'<form method="get" action="{where}"><p class="about">'
+        + tr("Nothing is at <b>{path}</b>. The address may be mistyped, or from another project.", path=escape(shown))
+        + f'</p><button type="submit">{words}</button></form>'
     )
-    return plain_page("No such page", content, 404)
+    return plain_page(tr("No such page"), content, 404)
 
 
 def gone_page(person: Person) -> Response:
@@ -54,4 +59,4 @@ def gone_page(person: Person) -> Response:
 
 def way_back(person: Person) -> str:
     """What leads to somebody's first page."""
-    return "Back to grading" if person.role is Role.ANNOTATOR else "Back to the project"
+    return tr("Back to grading") if person.role is Role.ANNOTATOR else tr("Back to the project")

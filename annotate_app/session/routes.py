@@ -17,7 +17,8 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from annotate_app.session import oidc
+from annotate_app.language import marked, tr
+from annotate_app.session import language_choice, oidc
 from annotate_app.session.addresses import SIGN_IN_PATH
 from annotate_app.session.auth import CSRF_COOKIE, SESSION_COOKIE
 from annotate_app.session.bodies import form
@@ -31,8 +32,8 @@ from backend.ground.errors import ReelRankError, SignInRefused, StoreUnavailable
 _HERE = Path(__file__).parent
 _ASSETS = {"sign_in.css": "text/css", "mark.svg": "image/svg+xml"}
 _ACCOUNT_PATH = "/session/account"
-STALE = "This page was open for too long. Please try again."
-CHANGED = "Your password is changed. All other browsers are signed out."
+STALE = marked("This page was open for too long. Please try again.")
+CHANGED = marked("Your password is changed. All other browsers are signed out.")
 
 
 class Sessions:
@@ -53,6 +54,7 @@ class Sessions:
             Route("/session/sign-out-everywhere", self.sign_out_everywhere, methods=["POST"]),
             Route(_ACCOUNT_PATH, self.account),
             Route("/session/password", self.change_password, methods=["POST"]),
+            *language_choice.routes(_is_ours, _safe_path),
             Route("/session/{asset}", self.asset),
         ]
 
@@ -69,7 +71,7 @@ class Sessions:
         fields = await form(request)
         name, next_path = fields.get("name", "").strip(), _safe_path(fields.get("next"))
         if not _is_ours(request, fields):
-            return sign_in_page(request, name=name, next_path=next_path, error=STALE, status=403)
+            return sign_in_page(request, name=name, next_path=next_path, error=tr(STALE), status=403)
         address = _address(request)
         try:
             wait_s = await self._begin(name, address)
@@ -93,7 +95,7 @@ class Sessions:
     async def single_sign_on(self, request: Request) -> Response:
         """Off to the identity provider, perhaps with an invitation to accept."""
         if not oidc.is_configured():
-            return sign_in_page(request, error="This server has no single sign-on.", status=404)
+            return sign_in_page(request, error=tr("This server has no single sign-on."), status=404)
         asked = request.query_params
         return oidc.start(request, next_path=_safe_path(asked.get("next")), invitation=asked.get("invitation", ""))
 
@@ -108,7 +110,7 @@ class Sessions:
         """Ends the session and returns the person's seats."""
         fields = await form(request)
         if not _is_ours(request, fields):
-            return sign_in_page(request, error=STALE, status=403)
+            return sign_in_page(request, error=tr(STALE), status=403)
         token = request.cookies.get(SESSION_COOKIE)
         if token:
             await run_in_threadpool(api.sign_out, self._project(), token, now=self._clock())
@@ -121,7 +123,7 @@ class Sessions:
         if person is None:
             return _signed_out()
         if not _is_ours(request, fields):
-            return account_page(request, person, error=STALE, status=403)
+            return account_page(request, person, error=tr(STALE), status=403)
         token = request.cookies[SESSION_COOKIE]
         await run_in_threadpool(api.sign_out_everywhere, self._project(), token, now=self._clock())
         return _signed_out()
@@ -131,7 +133,7 @@ class Sessions:
         person = await self._person(request)
         if person is None:
             return RedirectResponse(SIGN_IN_PATH, 303)
-        return account_page(request, person, done=CHANGED if "changed" in request.query_params else "")
+        return account_page(request, person, done=tr(CHANGED) if "changed" in request.query_params else "")
 
     async def change_password(self, request: Request) -> Response:
         """Another password, for who knows the present one; wrong ones count as attempts to sign in."""
@@ -168,7 +170,7 @@ class Sessions:
         invitation = request.path_params["invitation"]
         person = await run_in_threadpool(api.invited, self._project(), invitation, now=self._clock())
         if person is None:
-            gone = "This invitation was used already or has been replaced. Ask your lead for a new one."
+            gone = tr("This invitation was used already or has been replaced. Ask your lead for a new one.")
             return sign_in_page(request, error=gone, status=410)
         if request.method != "POST":
             return invitation_page(request, person.name)
@@ -241,11 +243,11 @@ def _problem(request: Request, fields: dict[str, str]) -> tuple[str, int]:
     """Why a form with a new password cannot be taken, and the status that says so; an empty text if it can."""
     password = fields.get("password", "")
     if not _is_ours(request, fields):
-        return STALE, 403
+        return tr(STALE), 403
     if len(password) < api.PASSWORD_LENGTH:
-        return f"Choose a password of at least {api.PASSWORD_LENGTH} characters.", 422
+        return tr("Choose a password of at least {n} characters.", n=api.PASSWORD_LENGTH), 422
     if password != fields.get("again"):
-        return "The two passwords are not the same. Please type them again.", 422
+        return tr("The two passwords are not the same. Please type them again."), 422
     return "", 200
 
 
@@ -270,5 +272,6 @@ def _safe_path(path: str | None) -> str:
 
 
 def _too_many(wait_s: int) -> str:
-    wait = f"{wait_s} seconds" if wait_s < 90 else f"{-(-wait_s // 60)} minutes"
-    return f"Too many attempts. Please wait {wait} and try again."
+    if wait_s < 90:
+        return tr("Too many attempts. Please wait {n} seconds and try again.", n=wait_s)
+    return tr("Too many attempts. Please wait {n} minutes and try again.", n=-(-wait_s // 60))

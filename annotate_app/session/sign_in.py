@@ -8,18 +8,19 @@ from urllib.parse import urlencode
 from starlette.requests import Request
 from starlette.responses import Response
 
-from annotate_app.session import oidc
+from annotate_app.language import marked, tr
+from annotate_app.session import language_choice, oidc
 from annotate_app.session.addresses import SIGN_IN_PATH
-from annotate_app.session.auth import CSRF_COOKIE
+from annotate_app.session.auth import CSRF_COOKIE, ROLES
 from annotate_app.session.guard import set_cookie
 from annotate_app.session.notice import plain_page, way_back
 from backend import api
 from backend.campaign.nouns import Person
 
 _DAY_S = 86_400
-_ABOUT = "Watch moments, grade how well they answer a query, agree on the truth."
-_SIGN_IN_HELP = "No name or password yet, or forgotten? Ask the lead of your project for a link."
-_INVITED_HELP = "From then on you sign in with this name and your password."
+_ABOUT = marked("Watch moments, grade how well they answer a query, agree on the truth.")
+_SIGN_IN_HELP = marked("No name or password yet, or forgotten? Ask the lead of your project for a link.")
+_INVITED_HELP = marked("From then on you sign in with this name and your password.")
 
 
 def sign_in_page(
@@ -33,56 +34,65 @@ def sign_in_page(
 ) -> Response:
     """Name and password; `next_path` is where signing in leads to."""
     fields = (
-        _field("Name", "name", "text", "username", value=name, focus=not name)
-        + _field("Password", "password", "password", "current-password", focus=bool(name))
+        _field(tr("Name"), "name", "text", "username", value=name, focus=not name)
+        + _field(tr("Password"), "password", "password", "current-password", focus=bool(name))
         + f'<input type="hidden" name="next" value="{escape(next_path)}">'
     )
     other = _single_sign_on({"next": next_path})
-    content = _entrance(request, SIGN_IN_PATH, "", error, fields, "Sign in", other + _SIGN_IN_HELP)
-    return _page(request, "Sign in", content, status, wait_s)
+    content = _entrance(request, SIGN_IN_PATH, "", error, fields, tr("Sign in"), other + tr(_SIGN_IN_HELP))
+    return _page(request, tr("Sign in"), content, status, wait_s)
 
 
 def invitation_page(request: Request, name: str, *, error: str = "", status: int = 200) -> Response:
     """Choosing a password with a one-time link."""
-    lead = f"Choose a password for <b>{escape(name)}</b>, at least {api.PASSWORD_LENGTH} characters long."
+    lead = tr(
+        "Choose a password for <b>{name}</b>, at least {n} characters long.", name=escape(name), n=api.PASSWORD_LENGTH
+    )
     other = _single_sign_on({"invitation": request.path_params["invitation"]})
     content = _entrance(
-        request, request.url.path, lead, error, _new_password(focus=True), "Save and sign in", other + _INVITED_HELP
+        request,
+        request.url.path,
+        lead,
+        error,
+        _new_password(focus=True),
+        tr("Save and sign in"),
+        other + tr(_INVITED_HELP),
     )
-    return _page(request, "Welcome", content, status)
+    return _page(request, tr("Welcome"), content, status)
 
 
 def account_page(
     request: Request, person: Person, *, error: str = "", done: str = "", status: int = 200, wait_s: int = 0
 ) -> Response:
     """Changing the password, signing out everywhere."""
+    signed_in = tr("Signed in as <b>{name}</b>, {role}.", name=escape(person.name), role=tr(ROLES[person.role]))
     content = (
-        f'<p class="about">Signed in as <b>{escape(person.name)}</b>, {person.role.value}.</p>'
+        f'<p class="about">{signed_in}</p>'
         f'<p class="about"><a href="/">{way_back(person)}</a></p>'
         + (f'<p class="done" role="status">{escape(done)}</p>' if done else "")
         + _alert(error)
-        + '<section><h2>Change your password</h2><form method="post" action="/session/password">'
-        + _field("Present password", "old", "password", "current-password")
+        + f'<section><h2>{tr("Change your password")}</h2><form method="post" action="/session/password">'
+        + _field(tr("Present password"), "old", "password", "current-password")
         + _new_password()
-        + f'{_csrf(request)}<button type="submit">Change password</button>'
-        + '<p class="note">All other browsers are signed out.</p></form></section>'
-        + '<section><h2>Sign out everywhere</h2><form method="post" action="/session/sign-out-everywhere">'
-        + '<p class="note">In all browsers, this one included.</p>'
-        + f'{_csrf(request)}<button type="submit" class="quiet">Sign out everywhere</button></form></section>'
+        + f'{_csrf(request)}<button type="submit">{tr("Change password")}</button>'
+        + f'<p class="note">{tr("All other browsers are signed out.")}</p></form></section>'
+        + f'<section><h2>{tr("Sign out everywhere")}</h2><form method="post" action="/session/sign-out-everywhere">'
+        + f'<p class="note">{tr("In all browsers, this one included.")}</p>'
+        + f'{_csrf(request)}<button type="submit" class="quiet">{tr("Sign out everywhere")}</button></form></section>'
     )
-    return _page(request, "Account", content, status, wait_s)
+    return _page(request, tr("Account"), content, status, wait_s)
 
 
 def _single_sign_on(asked: dict[str, str]) -> str:
     """The way to the identity provider, where there is one."""
     if not oidc.is_configured():
         return ""
-    return f'<a class="other" href="{oidc.START_PATH}?{escape(urlencode(asked))}">Use single sign-on</a>'
+    return f'<a class="other" href="{oidc.START_PATH}?{escape(urlencode(asked))}">{tr("Use single sign-on")}</a>'
 
 
 def _entrance(request: Request, action: str, lead: str, error: str, fields: str, button: str, help_text: str) -> str:
     return (
-        f'<form method="post" action="{escape(action)}"><p class="about">{_ABOUT}</p>'
+        f'<form method="post" action="{escape(action)}"><p class="about">{tr(_ABOUT)}</p>'
         + (f'<p class="lead">{lead}</p>' if lead else "")
         + f'{_alert(error)}{fields}{_csrf(request)}<button type="submit">{button}</button>'
         + f'<p class="help">{help_text}</p></form>'
@@ -90,6 +100,7 @@ def _entrance(request: Request, action: str, lead: str, error: str, fields: str,
 
 
 def _page(request: Request, title: str, content: str, status: int, wait_s: int = 0) -> Response:
+    content += language_choice.form(request.url.path, request.query_params.get("next", ""), _csrf(request))
     response = plain_page(title, content, status, {"Retry-After": str(wait_s)} if wait_s else None)
     token = _token(request)
     if token != request.cookies.get(CSRF_COOKIE):
@@ -113,9 +124,9 @@ def _csrf(request: Request) -> str:
 
 
 def _new_password(focus: bool = False) -> str:
-    return _field("New password" if not focus else "Password", "password", "password", "new-password", focus=focus) + (
-        _field("The same again", "again", "password", "new-password")
-    )
+    return _field(
+        tr("New password") if not focus else tr("Password"), "password", "password", "new-password", focus=focus
+    ) + (_field(tr("The same again"), "again", "password", "new-password"))
 
 
 def _alert(error: str) -> str:

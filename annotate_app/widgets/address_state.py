@@ -17,6 +17,8 @@ from typing import Any
 import streamlit as st
 from streamlit.elements.lib.mutable_tab_container import TabContainer
 
+from annotate_app.language import tr
+
 _KEY = "address-"
 _PAGE_PX, _PAGES_SHOWN = 44, 7
 """How wide the link to a page is, and to how many there are links at once."""
@@ -156,12 +158,13 @@ def day(label: str, name: str, *, first: str, last: str, clears: Sequence[str] =
 
 
 def tabs(names: Sequence[str], name: str = "tab") -> Sequence[TabContainer]:
-    """Tabs, of which the address says the open one; the first one never stands in it.
+    """Tabs, of which the address says the open one, by its English name; the first one never stands in it.
 
     Streamlit's own way to bind them to the address keeps everybody else from writing there.
     """
-    _stands(name, read(name) if read(name) in names else names[0])
-    return st.tabs(names, key=key_of(name), on_change=_changed, args=(name, names[0], ()))
+    open_now = read(name) if read(name) in names else names[0]
+    _stands(name, tr(open_now))
+    return st.tabs([tr(one) for one in names], key=key_of(name), on_change=_turned, args=(name, tuple(names)))
 
 
 def page_number(pages: int, name: str = "page") -> int:
@@ -200,6 +203,11 @@ def _stands(name: str, value: str | int | date | None, label: str = "") -> None:
     if st.session_state.get(key_of(name)) != value or st.session_state.get(shown, label) != label:
         st.session_state[key_of(name)] = value
     st.session_state[shown] = label
+
+
+def _turned(name: str, names: Sequence[str]) -> None:
+    at = [tr(one) for one in names].index(st.session_state[key_of(name)])
+    go(**{name: names[at] if at else None})
 
 
 def _changed(name: str, default: str | int, clears: tuple[str, ...]) -> None:

@@ -10,6 +10,7 @@ import altair as alt
 import pandas as pd
 import streamlit as st
 
+from annotate_app.language import marked, tr
 from annotate_app.plain import plain
 from annotate_app.widgets import address_state, look, tables, wording
 from backend import api
@@ -19,21 +20,27 @@ Draw = Callable[[api.AgreementBoard, str, str], bytes]
 """Makes a file of a picture: the board, the name of the picture, `png` or `svg`."""
 
 _HEADLINE = {
-    "alpha_ordinal": ("Alpha, ordinal", "Krippendorff's, over all grades: 1 is perfect, 0 is chance."),
-    "kappa_quadratic": ("Kappa, quadratic", "Cohen's, the mean over couples of annotators who share 50 pairs or more."),
-    "within_tolerance_agreement": ("Within the tolerance", "Of two grades of one pair; weighted by pair."),
-    "share_settled_by_two": ("Settled by two", "Pairs whose first two grades were enough."),
+    "alpha_ordinal": (marked("Alpha, ordinal"), marked("Krippendorff's, over all grades: 1 is perfect, 0 is chance.")),
+    "kappa_quadratic": (
+        marked("Kappa, quadratic"),
+        marked("Cohen's, the mean over couples of annotators who share 50 pairs or more."),
+    ),
+    "within_tolerance_agreement": (
+        marked("Within the tolerance"),
+        marked("Of two grades of one pair; weighted by pair."),
+    ),
+    "share_settled_by_two": (marked("Settled by two"), marked("Pairs whose first two grades were enough.")),
 }
-_MEANINGS = """
-**Alpha** is Krippendorff's; ordinal takes grades as an order, interval as numbers, nominal as names. *First round* is
-over the first two grades of every pair; there is none of pairs with four grades alone, because disagreement chose them.
-*No repeats* leaves out second grades of one person for one pair.
-**Kappa** is Cohen's, of every two people who share 50 pairs or more; quadratic weighs a difference by its square.
-**Equal grades** and **within** compare every two grades of a pair; a pair counts by its grades.
-**On a half**: relevances that the rounding decides.
-**Intervals** (95 %) are of 1,000 resamples of the pairs: how much a figure owes to which pairs were judged. The people
-stay who they are.
-"""
+_MEANINGS = marked(
+    "\n**Alpha** is Krippendorff's; ordinal takes grades as an order, interval as numbers, "
+    "nominal as names. *First round* is\nover the first two grades of every pair; there is none "
+    "of pairs with four grades alone, because disagreement chose them.\n*No repeats* leaves out "
+    "second grades of one person for one pair.\n**Kappa** is Cohen's, of every two people who "
+    "share 50 pairs or more; quadratic weighs a difference by its square.\n**Equal grades** and "
+    "**within** compare every two grades of a pair; a pair counts by its grades.\n**On a half**: "
+    "relevances that the rounding decides.\n**Intervals** (95 %) are of 1,000 resamples of the "
+    "pairs: how much a figure owes to which pairs were judged. The people\nstay who they are.\n"
+)
 _PAIRS = 1_000
 """So many are listed; more would only make the page slow."""
 _MARKS = ("by_two", "by_four", "by_six", "adjudicated", "discarded", "waiting")
@@ -41,13 +48,13 @@ _MARKS = ("by_two", "by_four", "by_six", "adjudicated", "discarded", "waiting")
 
 def figures(found: api.AgreementBoard, draw: Draw) -> None:
     """The headline, every figure with its base and interval, what became of the pairs."""
-    tiles = {title: (found.figures[key], meaning) for key, (title, meaning) in _HEADLINE.items()}
+    tiles = {tr(title): (found.figures[key], tr(meaning)) for key, (title, meaning) in _HEADLINE.items()}
     look.metrics({title: (value(one), f"{meaning} {_base(one)}") for title, (one, meaning) in tiles.items()})
     st.html(figure_table(found))
-    with st.expander("What these figures mean"):
-        st.markdown(_MEANINGS)
+    with st.expander(tr("What these figures mean")):
+        st.markdown(tr(_MEANINGS))
     _take_along(found, "figures")
-    st.subheader("What became of the pairs", anchor=False)
+    st.subheader(tr("What became of the pairs"), anchor=False)
     st.html(settled_table(found.settled))
     _take_along(found, "pairs")
 
@@ -67,45 +74,49 @@ def over_time(found: api.AgreementBoard, draw: Draw) -> None:
     """Agreement by day or week, everybody's bias by week."""
     if not found.days:
         st.info(
-            "All grades are of earlier campaigns: when they were given is not known here.", icon=":material/schedule:"
+            tr("All grades are of earlier campaigns: when they were given is not known here."),
+            icon=":material/schedule:",
         )
         return
     usual = "weeks" if len(found.weeks) > 2 else "days"
-    by = address_state.choice("By", "by", {"days": "Days", "weeks": "Weeks"}, default=usual)
+    by = address_state.choice(tr("By"), "by", {"days": tr("Days"), "weeks": tr("Weeks")}, default=usual)
     _pictures(found, draw, by, "person-weeks")
 
 
 def queries(found: api.AgreementBoard, draw: Draw) -> None:
     """Every query, those that people agree on least first."""
     if not found.queries:
-        st.info("None of the graded pairs has a query here.", icon=":material/format_list_numbered:")
+        st.info(tr("None of the graded pairs has a query here."), icon=":material/format_list_numbered:")
         return
     frame = pd.DataFrame(api.agreement_table(found, "queries")).sort_values("within_tolerance", kind="stable")
     number, share = st.column_config.NumberColumn, partial(st.column_config.NumberColumn, format="percent")
     shown: dict[str, Any] = {
-        "query": st.column_config.TextColumn("Query", width=320, pinned=True),
-        "split": "Split",
-        "pairs": "Pairs",
-        "within_tolerance": share("Within the tolerance"),
-        "equal": share("Equal"),
-        "by_two_share": share("Settled by two"),
-        "alpha_ordinal": number("Alpha, ordinal", format="%.2f", help="Few pairs say little."),
-        "mean": number("Mean grade", format="%.2f"),
-        "discarded": "Discarded",
-        "waiting": "Waiting",
+        "query": st.column_config.TextColumn(tr("Query"), width=320, pinned=True),
+        "split": tr("Split"),
+        "pairs": tr("Pairs"),
+        "within_tolerance": share(tr("Within the tolerance")),
+        "equal": share(tr("Equal")),
+        "by_two_share": share(tr("Settled by two")),
+        "alpha_ordinal": number(tr("Alpha, ordinal"), format="%.2f", help=tr("Few pairs say little.")),
+        "mean": number(tr("Mean grade"), format="%.2f"),
+        "discarded": tr("Discarded"),
+        "waiting": tr("Waiting"),
     }
     st.dataframe(frame, hide_index=True, key="agreement_queries", column_order=list(shown), column_config=shown)
-    st.caption("Those that people agree on least stand first; a click on a head sorts by it.")
+    st.caption(tr("Those that people agree on least stand first; a click on a head sorts by it."))
     _take_along(found, "queries")
 
 
 def what_others_are() -> None:
     """What is compared, and that nothing comes of it."""
     st.markdown(
-        "What other ways than the rule would make of the grades of settled pairs. **Nothing becomes of it**: the rule, "
-        "and what leads decided, stay. The mean and the median are of all grades of a pair, rounded as this project "
-        "rounds. Dawid-Skene learns from all grades how everybody errs, and weighs what they say by it; it gives the "
-        "median of what it then believes of a pair."
+        tr(
+            "What other ways than the rule would make of the grades of settled pairs. **Nothing becomes "
+            "of it**: the rule, and what leads decided, stay. The mean and the median are of all grades "
+            "of a pair, rounded as this project rounds. Dawid-Skene learns from all grades how everybody "
+            "errs, and weighs what they say by it; it gives the median of what it then believes of a "
+            "pair."
+        )
     )
 
 
@@ -114,33 +125,53 @@ def others(found: api.AggregatorReport) -> None:
     rows = [
         (
             AGGREGATOR_WORDS[one.name],
-            f"<b>{one.differs:,}</b> of {one.by_rule:,} <small>{_percent(one.differs, one.by_rule)}</small>",
+            tr(
+                "<b>{n:,}</b> of {rule:,} <small>{share}</small>",
+                n=one.differs,
+                rule=one.by_rule,
+                share=_percent(one.differs, one.by_rule),
+            ),
             f"{one.differs_by_more:,}",
-            f"{one.differs_from_lead:,} of {one.by_lead:,}",
+            tr("{differs_from_lead:,} of {by_lead:,}", differs_from_lead=one.differs_from_lead, by_lead=one.by_lead),
             f"{one.gained:,}",
         )
         for one in found.counts
     ]
-    heads = ("Instead of the rule", "Other relevance", "By more than one", "Other than a lead's", "Of discarded pairs")
+    heads = (
+        tr("Instead of the rule"),
+        tr("Other relevance"),
+        tr("By more than one"),
+        tr("Other than a lead's"),
+        tr("Of discarded pairs"),
+    )
     st.html(tables.table(heads, rows, "rr-figures"))
     st.caption(
-        "The median of four grades is the mean of the middle two, which is the rule: so it differs nowhere but at "
-        "pairs that leads decided. Of discarded pairs: they would all have a relevance."
+        tr(
+            "The median of four grades is the mean of the middle two, which is the rule: so it differs "
+            "nowhere but at pairs that leads decided. Of discarded pairs: they would all have a "
+            "relevance."
+        )
     )
     if not found.pairs:
         return
-    st.subheader("Pairs that would differ", anchor=False)
+    st.subheader(tr("Pairs that would differ"), anchor=False)
     frame = pd.DataFrame([asdict(one) for one in found.pairs[:_PAIRS]])
     frame["grades"] = [" ".join(map(str, grades)) for grades in frame["grades"]]
     shown: dict[str, Any] = {
-        "pair": st.column_config.TextColumn("Pair", pinned=True),
-        "query": st.column_config.TextColumn("Query", width=320),
-        **{"grades": "Grades", "final": "Final", "mean": "Mean", "median": "Median", "dawid_skene": "Dawid-Skene"},
-        "by_lead": "By a lead",
+        "pair": st.column_config.TextColumn(tr("Pair"), pinned=True),
+        "query": st.column_config.TextColumn(tr("Query"), width=320),
+        **{
+            "grades": tr("Grades"),
+            "final": tr("Final"),
+            "mean": tr("Mean"),
+            "median": tr("Median"),
+            "dawid_skene": "Dawid-Skene",
+        },
+        "by_lead": tr("By a lead"),
     }
     st.dataframe(frame, hide_index=True, key="other_pairs", column_order=list(shown), column_config=shown)
     if len(found.pairs) > _PAIRS:
-        st.caption(f"The first {_PAIRS:,} of {len(found.pairs):,}; the file has all.")
+        st.caption(tr("The first {pairs:,} of {pairs_2:,}; the file has all.", pairs=_PAIRS, pairs_2=len(found.pairs)))
     st.download_button(
         "CSV",
         data=lambda: api.other_relevances_csv(found),
@@ -164,14 +195,14 @@ def interval(figure: Figure) -> str:
     """`0.612 to 0.618`; an empty text where there is none."""
     if figure.low is None or figure.high is None:
         return ""
-    return f"{_number(figure.low, figure)} to {_number(figure.high, figure)}"
+    return tr("{number} to {number_2}", number=_number(figure.low, figure), number_2=_number(figure.high, figure))
 
 
 def _base(figure: Figure) -> str:
     """What a figure rests on, in a sentence."""
     if figure.value is None:
-        return f"Undefined: {plain(figure.reason)}."
-    sure = f"95 % interval {interval(figure)}; over " if interval(figure) else "Over "
+        return tr("Undefined: {reason}.", reason=plain(figure.reason))
+    sure = tr("95 % interval {interval}; over ", interval=interval(figure)) if interval(figure) else "Over "
     return f"{sure}{figure.n:,} {figure.of}."
 
 
@@ -180,9 +211,9 @@ def figure_table(found: api.AgreementBoard) -> str:
     rows = []
     for key, words in FIGURE_WORDS.items():
         one = found.figures[key]
-        over = f"{one.n:,} {one.of}" if one.value is not None else f"undefined: {one.reason}"
+        over = f"{one.n:,} {one.of}" if one.value is not None else tr("undefined: {reason}", reason=one.reason)
         rows.append((words, f"<b>{value(one)}</b>", interval(one), escape(over)))
-    return tables.table(("Figure", "Value", "95 % interval", "Over"), rows, "rr-figures")
+    return tables.table((tr("Figure"), tr("Value"), tr("95 % interval"), tr("Over")), rows, "rr-figures")
 
 
 def settled_table(parts: tuple[Verdicts, ...]) -> str:
@@ -199,7 +230,18 @@ def settled_table(parts: tuple[Verdicts, ...]) -> str:
         for part in parts
     ]
     return tables.table(
-        ("Pairs", "All", "By two", "By four", "By six", "By a lead", "Discarded", "Waiting"), rows, "rr-figures"
+        (
+            tr("Pairs"),
+            tr("All"),
+            tr("By two"),
+            tr("By four"),
+            tr("By six"),
+            tr("By a lead"),
+            tr("Discarded"),
+            tr("Waiting"),
+        ),
+        rows,
+        "rr-figures",
     )
 
 
@@ -210,19 +252,23 @@ def people_table(found: api.AgreementBoard) -> str:
             escape(one.name),
             f"{one.grades:,}",
             f"{tables.grade(one.most_used)} {_often(one)}",
-            _signed(one.bias.value) if one.bias.value is not None else f"undefined: {escape(one.bias.reason)}",
-            "" if one.bias.low is None else f"{_signed(one.bias.low)} to {_signed(one.bias.high)}",
+            _signed(one.bias.value)
+            if one.bias.value is not None
+            else tr("undefined: {reason}", reason=escape(one.bias.reason)),
+            ""
+            if one.bias.low is None
+            else tr("{signed} to {signed_2}", signed=_signed(one.bias.low), signed_2=_signed(one.bias.high)),
             f"{one.bias.n:,}",
         )
         for one in found.people
     ]
-    heads = ("Annotator", "Grades", "Most used", "Bias", "95 % interval", "Compared")
+    heads = (tr("Annotator"), tr("Grades"), tr("Most used"), tr("Bias"), tr("95 % interval"), tr("Compared"))
     return tables.table(heads, rows, "rr-figures rr-people")
 
 
 def _often(one: PersonGrades) -> str:
     share = wording.percent(100 * one.most_used_share)
-    return f"<span class='rr-fast'>{share}: often</span>" if one.often else share
+    return f"<span class='rr-fast'>{tr('{share}: often', share=share)}</span>" if one.often else share
 
 
 def _number(number: float, figure: Figure) -> str:

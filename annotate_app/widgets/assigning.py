@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
+from annotate_app.language import marked, tr
 from annotate_app.plain import plain
 from annotate_app.widgets import choose_queries, look, wording
 from annotate_app.widgets.searched import searched
@@ -14,7 +15,11 @@ from backend.campaign.nouns import Person, Role, Split
 from backend.campaign.people.model import PersonReview
 from backend.ground.ids import AnnotatorId
 
-_SPLITS: Mapping[Split | None, str] = {None: "Both splits", Split.VAL: "Validation", Split.TEST: "Test"}
+_SPLITS: Mapping[Split | None, str] = {
+    None: marked("Both splits"),
+    Split.VAL: marked("Validation"),
+    Split.TEST: marked("Test"),
+}
 _NAME = "assign"
 _SEEN = "assign_seen"
 """In the session: the number of everybody's assignment as the page last showed it."""
@@ -30,8 +35,8 @@ def assignments(project: api.Project, lead: Person, people: Sequence[PersonRevie
     }
     if not annotators:
         return
-    st.subheader("Assignments", anchor=False)
-    st.caption("By choice: whoever has none grades whatever is nearest to completion. No grade is refused for one.")
+    st.subheader(tr("Assignments"), anchor=False)
+    st.caption(tr("By choice: whoever has none grades whatever is nearest to completion. No grade is refused for one."))
     look.refusal("assign_problem")
     if done := st.session_state.pop("assign_done", ""):
         st.success(plain(done))
@@ -44,10 +49,10 @@ def assignments(project: api.Project, lead: Person, people: Sequence[PersonRevie
         with st.container(horizontal=True, vertical_alignment="center", key=f"assigned-{who}"):
             told = f"**{plain(names.get(who, ''))}**: {plain(words(given))}"
             st.markdown(told, width="stretch", help=plain(since(given, st.context.timezone)))
-            st.button("Take back", key=f"unassign-{who}", on_click=take_back, args=(who, names.get(who, "")))
+            st.button(tr("Take back"), key=f"unassign-{who}", on_click=take_back, args=(who, names.get(who, "")))
     if given_to:
         listed.end()
-    with st.expander("Assign work", key="assign", on_change="rerun") as form:
+    with st.expander(tr("Assign work"), key="assign", on_change="rerun") as form:
         if form.open:
             _form(project, lead, annotators)
 
@@ -60,23 +65,25 @@ def words(given: Assignment) -> str:
     """
     what = []
     if given.split is not None:
-        what.append(f"the {_SPLITS[given.split].lower()} queries")
+        what.append(tr("the {splits} queries", splits=tr(_SPLITS[given.split]).lower()))
     if given.parts is not None:
-        what.append(f"part {given.part} of {given.parts}" + ("" if what else " of the queries"))
+        what.append(
+            tr("part {part} of {parts}", part=given.part, parts=given.parts) + ("" if what else tr(" of the queries"))
+        )
     if given.queries is not None:
-        what.append(f"{wording.count_of(len(given.queries), 'query')} chosen by name")
+        what.append(tr("{querys} chosen by name", querys=wording.count_of(len(given.queries), "query")))
     quotas = [
-        f"{count:,} grades {when}"
-        for count, when in ((given.a_day, "a day"), (given.in_all, "in all"))
+        tr("{count:,} grades {when}", count=count, when=when)
+        for count, when in ((given.a_day, "a day"), (given.in_all, tr("in all")))
         if count is not None
     ]
-    most = [f"at most {' and '.join(quotas)}"] if quotas else []
+    most = [tr("at most {join}", join=" and ".join(quotas))] if quotas else []
     return "; ".join([*([", ".join(what)] if what else []), *most])
 
 
 def since(given: Assignment, timezone: str | None) -> str:
     """Who gave it, and when."""
-    return f"Given by {given.by}, {wording.when(given.at, timezone)}."
+    return tr("Given by {by}, {when}.", by=given.by, when=wording.when(given.at, timezone))
 
 
 def assign() -> None:
@@ -102,8 +109,10 @@ def assign() -> None:
     problem = look.as_lead(act)
     state["assign_problem"] = problem
     if not problem:
-        state["assign_done"] = (
-            f"Assigned: {words(given)}. That is {wording.count_of(count, 'query')} with open batches."
+        state["assign_done"] = tr(
+            "Assigned: {words}. That is {querys} with open batches.",
+            words=words(given),
+            querys=wording.count_of(count, "query"),
         )
         for field in _FIELDS:
             state.pop(field, None)
@@ -116,23 +125,23 @@ def take_back(annotator_id: AnnotatorId, name: str) -> None:
     problem = look.as_lead(lambda project, lead: api.unassign(project, lead, annotator_id, seen=seen, now=time.time()))
     st.session_state["assign_problem"] = problem
     if not problem:
-        st.session_state["assign_done"] = f"{name} grades whatever there is again."
+        st.session_state["assign_done"] = tr("{name} grades whatever there is again.", name=name)
 
 
 def _form(project: api.Project, lead: Person, annotators: Mapping[AnnotatorId, str]) -> None:
     st.multiselect(
-        "Whom", list(annotators), format_func=lambda one: annotators[one], key="assign_who", placeholder="Names"
+        tr("Whom"), list(annotators), format_func=lambda one: annotators[one], key="assign_who", placeholder=tr("Names")
     )
     split, part, parts = st.columns([2, 1, 1])
-    split.selectbox("Queries", list(_SPLITS), format_func=lambda one: _SPLITS[one], key="assign_split")
+    split.selectbox(tr("Queries"), list(_SPLITS), format_func=lambda one: tr(_SPLITS[one]), key="assign_split")
     part.number_input(
-        "Part", 1, value=None, key="assign_part", placeholder="all", help="Queries are dealt out in turn."
+        tr("Part"), 1, value=None, key="assign_part", placeholder=tr("all"), help=tr("Queries are dealt out in turn.")
     )
-    parts.number_input("of so many parts", 2, value=None, key="assign_parts", placeholder="1")
+    parts.number_input(tr("of so many parts"), 2, value=None, key="assign_parts", placeholder="1")
     search, chosen = st.columns(2)
-    labels = ("Find queries to choose by name", "Chosen queries")
-    choose_queries.choose_queries(project, lead, _NAME, labels, (search, chosen), none="None: all of the above")
+    labels = (tr("Find queries to choose by name"), tr("Chosen queries"))
+    choose_queries.choose_queries(project, lead, _NAME, labels, (search, chosen), none=tr("None: all of the above"))
     day, whole, button = st.columns([1, 1, 2], vertical_alignment="bottom")
-    day.number_input("Grades a day", 1, value=None, key="assign_day", placeholder="any number")
-    whole.number_input("Grades in all", 1, value=None, key="assign_all", placeholder="any number")
-    button.button("Assign", type="primary", key="assign_button", on_click=assign, width="stretch")
+    day.number_input(tr("Grades a day"), 1, value=None, key="assign_day", placeholder=tr("any number"))
+    whole.number_input(tr("Grades in all"), 1, value=None, key="assign_all", placeholder=tr("any number"))
+    button.button(tr("Assign"), type="primary", key="assign_button", on_click=assign, width="stretch")

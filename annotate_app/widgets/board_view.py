@@ -13,13 +13,14 @@ import altair as alt
 import pandas as pd
 import streamlit as st
 
+from annotate_app.language import marked, tr
 from annotate_app.plain import plain
 from annotate_app.widgets import address_state, wording
 from annotate_app.widgets.case_view import case_view
 from backend import api
 from backend.campaign.nouns import Person
 
-_BREAKDOWNS = {"duration": "Duration", "show": "Show", "relevance": "Highest relevance"}
+_BREAKDOWNS = {"duration": marked("Duration"), "show": marked("Show"), "relevance": marked("Highest relevance")}
 _AS_TEXT = ("interval", "difference_interval", "p_holm", "p_t", "wins", "moment")
 """Columns whose cells are shown as they are written; the others as numbers, to sort by."""
 _ABREAST = 3
@@ -34,7 +35,7 @@ def ranking(project: api.Project, lead: Person, board: api.Leaderboard, scores: 
     names = [run.name for run in scores.runs]
     with st.container(horizontal=True):
         focus = _measure(scores, "board_focus")
-        baseline = st.selectbox("Baseline", names, key="board_baseline") if len(names) > 1 else None
+        baseline = st.selectbox(tr("Baseline"), names, key="board_baseline") if len(names) > 1 else None
     summary = _with_statistics(scores, version, baseline)
     table = api.score_ranking(summary, focus).without("p")
     if not any(run["missing"] for run in summary["runs"]):
@@ -64,7 +65,7 @@ def ranking(project: api.Project, lead: Person, board: api.Leaderboard, scores: 
     for note in table.notes:
         st.caption(plain(note))
     _take_along(project, lead, board, summary)
-    with st.expander("All measures"):
+    with st.expander(tr("All measures")):
         means = api.score_means_named(summary)
         _frame(means, "board_measures", measure=partial(_TEXT, pinned=True), **dict.fromkeys(names, _SCORE))
         st.caption("  \n".join(plain(line) for line in means.notes))
@@ -74,7 +75,7 @@ def _measure(scores: api.Scoreboard, key: str) -> str:
     """A choice of measures, each with what its key stands for."""
     keys, names = scores.settings.keys, api.score_names(scores.summary(), scores.settings.keys)
     chosen = st.selectbox(
-        "Measure",
+        tr("Measure"),
         keys,
         index=keys.index(scores.focus),
         key=key,
@@ -135,7 +136,9 @@ def charts(scores: api.Scoreboard) -> None:
 def groups(scores: api.Scoreboard) -> None:
     """Means of groups of queries."""
     with st.container(horizontal=True):
-        by = st.selectbox("Queries by", list(_BREAKDOWNS), key="board_by", format_func=_BREAKDOWNS.__getitem__)
+        by = st.selectbox(
+            tr("Queries by"), list(_BREAKDOWNS), key="board_by", format_func=lambda one: tr(_BREAKDOWNS[one])
+        )
         focus = _measure(scores, "board_group_focus")
     table = api.score_groups(scores.summary([by]), by, focus)
     sizes = ""
@@ -143,7 +146,7 @@ def groups(scores: api.Scoreboard) -> None:
         # More runs have room below one another.
         names, counts = table.cells("group"), table.cells("queries")
         sizes = ", ".join(f"{name.text}: {count.text}" for name, count in zip(names, counts, strict=True))
-        sizes = f" Queries {sizes}."
+        sizes = tr(" Queries {sizes}.", sizes=sizes)
         table = table.without("queries").turned("run")
     _frame(table, f"board_groups_{by}", **dict.fromkeys([column.name for column in table.columns[1:]], _SCORE))
     st.caption(f"{plain(table.title)}. {plain(' '.join(table.notes) + sizes)}")
@@ -160,12 +163,12 @@ def errors(board: api.Leaderboard, scores: api.Scoreboard) -> None:
         pd.DataFrame(shares, index=[cell.text for cell in table.cells("run")]),
         key="board_errors",
         column_config={
-            "_index": st.column_config.TextColumn("Run", width=240),
+            "_index": st.column_config.TextColumn(tr("Run"), width=240),
             **{c.name: st.column_config.NumberColumn(c.title, format="percent", help=c.help) for c in fates},
         },
     )
     meanings = [(column.title, column.help) for column in fates]
-    st.dataframe(pd.DataFrame(meanings, columns=["Class", "Meaning"]), hide_index=True)
+    st.dataframe(pd.DataFrame(meanings, columns=[tr("Class"), tr("Meaning")]), hide_index=True)
     examples = api.score_examples(summary, board.inputs.facts.texts)
     if examples.rows:
         with st.expander(examples.title):
@@ -182,23 +185,29 @@ def cases(project: api.Project, lead: Person, board: api.Leaderboard, scores: ap
         return
     with wide:
         titles = _queries(board, scores, order)
-        chosen = address_state.choice("Query", "case", titles, box=True)
+        chosen = address_state.choice(tr("Query"), "case", titles, box=True)
         query = next(number for number in order if str(scores.queries[number]) == chosen)
     with middle:
-        first = address_state.choice("Run", "run", {name: name for name in names}, box=True)
+        first = address_state.choice(tr("Run"), "run", {name: name for name in names}, box=True)
     with other:
         labels = {"": "nothing", **{name: name for name in names}}
-        second = address_state.choice("Beside it", "beside", labels, box=True)
-    mu = narrow.selectbox("IoU from", scores.settings.mu, index=scores.settings.mu.index(mu), key="board_mu")
+        second = address_state.choice(tr("Beside it"), "beside", labels, box=True)
+    mu = narrow.selectbox(tr("IoU from"), scores.settings.mu, index=scores.settings.mu.index(mu), key="board_mu")
     shown = [name for name in dict.fromkeys([first, second]) if name]
     (case,) = scores.cases([query], k, mu)
     view = api.score_case(scores, case, shown, board.inputs.facts)
     st.markdown(f"#### {plain(view.title)}")
     case_view(case_data(view, api.videos_with_file(project, lead)), key=f"case-{query}-{mu}-{'-'.join(shown)}")
     st.caption(
-        f"Matched at K = {k} and an IoU threshold of {mu:g}; the first {api.CASE_FIRST} predictions and moments, "
-        "and all that match. The bar shows where in its video a moment lies; outlined: the truth. "
-        f"{api.case_bars_told(view.unmeasured)} Point at a card, or move to it with Tab, to see its partner."
+        tr(
+            "Matched at K = {k} and an IoU threshold of {mu:g}; the first {case_first} predictions and "
+            "moments, and all that match. The bar shows where in its video a moment lies; outlined: the "
+            "truth. {case_bars_told} Point at a card, or move to it with Tab, to see its partner.",
+            k=k,
+            mu=mu,
+            case_first=api.CASE_FIRST,
+            case_bars_told=api.case_bars_told(view.unmeasured),
+        )
     )
 
 
@@ -215,14 +224,14 @@ def _take_along(project: api.Project, lead: Person, board: api.Leaderboard, summ
         )
 
     files: dict[str, tuple[str, str, Callable[[], str]]] = {
-        "Report": ("leaderboard.html", "text/html", report),
+        tr("Report"): ("leaderboard.html", "text/html", report),
         "CSV": ("leaderboard.csv", "text/csv", lambda: api.SCORE_FORMATS["csv"](summary)),
-        "Every query": ("per-query.csv", "text/csv", lambda: api.per_query_csv(summary, list(scores.per_query()))),
+        tr("Every query"): ("per-query.csv", "text/csv", lambda: api.per_query_csv(summary, list(scores.per_query()))),
         "LaTeX": ("leaderboard.tex", "text/x-tex", lambda: api.SCORE_FORMATS["latex"](summary)),
-        "Markdown": ("leaderboard.md", "text/markdown", lambda: api.SCORE_FORMATS["markdown"](summary)),
+        tr("Markdown"): ("leaderboard.md", "text/markdown", lambda: api.SCORE_FORMATS["markdown"](summary)),
     }
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown("Take along", width="content")
+        st.markdown(tr("Take along"), width="content")
         for label, (name, kind, make) in files.items():
             st.download_button(label, data=make, file_name=name, mime=kind, key=f"take-{name}", on_click="ignore")
 
@@ -244,7 +253,7 @@ def case_data(view: api.CaseView, files: Mapping[str, float]) -> dict[str, Any]:
             }
         )
     return {
-        "counted": "; ".join([*_counted("moment", view.moments, kept), f"{relevant} relevant"]),
+        "counted": "; ".join([*_counted("moment", view.moments, kept), tr("{relevant} relevant", relevant=relevant)]),
         "moments": [_card(card, files) for card in kept],
         "runs": runs,
     }
@@ -254,7 +263,7 @@ def _counted(noun: str, there: Sequence[object], shown: Sequence[object]) -> lis
     """How many there are, and how many of them are shown where those are fewer; nothing of nothing."""
     if not there:
         return []
-    less = [f"{len(shown)} shown"] if len(shown) < len(there) else []
+    less = [tr("{shown} shown", shown=len(shown))] if len(shown) < len(there) else []
     return [wording.count_of(len(there), noun), *less]
 
 
@@ -273,7 +282,7 @@ def _queries(board: api.Leaderboard, scores: api.Scoreboard, order: Mapping[int,
     found = {}
     for number, title in titles.items():
         query = str(scores.queries[number])
-        same = f" · query {query}" if times[title] > 1 else ""
+        same = tr(" · query {query}", query=query) if times[title] > 1 else ""
         why = f" ({api.CASE_KINDS[order[number]][1]})" if order[number] else ""
         found[query] = f"{title}{same}{why}"
     return found

@@ -9,6 +9,7 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from annotate_app.language import tr
 from backend import api
 from backend.campaign.nouns import Person
 from backend.campaign.review.model import QueryFilter
@@ -39,7 +40,7 @@ def choose_queries(
         columns: where they are drawn.
         none: what it means that nothing is chosen.
     """
-    words = columns[0].text_input(labels[0], key=f"{name}_search", placeholder="Words of the query, or its number")
+    words = columns[0].text_input(labels[0], key=f"{name}_search", placeholder=tr("Words of the query, or its number"))
     found = api.find_queries(project, lead, QueryFilter(search=words), most=_OFFERED) if words else []
     texts: MutableMapping[Any, str] = st.session_state.setdefault(f"{name}_names", {})
     texts.update({one.query_id: one.query for one in found})

@@ -8,8 +8,10 @@ import altair as alt
 import pandas as pd
 import streamlit as st
 
+from annotate_app.language import marked, tr
+
 _COLORS = ["#6366f1", "#0d9488", "#f59e0b", "#db2777", "#0ea5e9", "#84cc16", "#a855f7", "#a1a1aa"]
-_OTHERS = "others"
+_OTHERS = marked("others")
 
 
 def day_chart(days: Sequence[tuple[str, int]], what: str, alt_text: str, color: str = "#6366f1") -> None:
@@ -29,7 +31,7 @@ def day_chart(days: Sequence[tuple[str, int]], what: str, alt_text: str, color: 
         .encode(
             x=alt.X("Day:O", sort=None, title=None, axis=alt.Axis(labelOverlap="greedy", labelAngle=0)),
             y=alt.Y(f"{what}:Q", title=None, axis=alt.Axis(tickMinStep=1, format=",d")),
-            tooltip=["Day", what],
+            tooltip=[alt.Tooltip("Day:N", title=tr("Day")), what],
         )
     )
     st.altair_chart(chart, height=230, alt=alt_text)
@@ -47,11 +49,12 @@ def stacked_days(days: Sequence[str], done: Sequence[tuple[str, str, float]], al
     for _, name, hours in done:
         sums[name] += hours
     most = sorted(sums, key=lambda name: -sums[name])[: len(_COLORS) - 1]
-    names = [*most, _OTHERS] if len(sums) > len(most) else most
+    others = tr(_OTHERS)
+    names = [*most, others] if len(sums) > len(most) else most
     form = "%b" if days[0][:4] == days[-1][:4] else "%b %Y"
     label = {day: f"{date.fromisoformat(day).day} {date.fromisoformat(day):{form}}" for day in days}
     frame = pd.DataFrame(
-        [(label[day], name if name in most else _OTHERS, hours) for day, name, hours in done],
+        [(label[day], name if name in most else others, hours) for day, name, hours in done],
         columns=["Day", "Annotator", "Hours"],
     )
     grouped = frame.groupby(["Day", "Annotator"], as_index=False, sort=False).sum()
@@ -73,7 +76,11 @@ def stacked_days(days: Sequence[str], done: Sequence[tuple[str, str, float]], al
                 scale=alt.Scale(domain=names, range=_COLORS),
                 legend=alt.Legend(orient="bottom", title=None, columns=2),
             ),
-            tooltip=["Day", "Annotator", alt.Tooltip("Hours:Q", format=".2f")],
+            tooltip=[
+                alt.Tooltip("Day:N", title=tr("Day")),
+                alt.Tooltip("Annotator:N", title=tr("Annotator")),
+                alt.Tooltip("Hours:Q", title=tr("Hours"), format=".2f"),
+            ],
         )
     )
     st.altair_chart(chart, height=260, alt=alt_text)

@@ -6,6 +6,7 @@ from functools import partial
 
 import streamlit as st
 
+from annotate_app.language import marked, tr
 from annotate_app.plain import plain
 from annotate_app.session import auth
 from annotate_app.widgets import address_state, look, wording
@@ -19,12 +20,12 @@ CASE = "case"
 """The name in the address of the pair on show."""
 ON_SHOW = "dis_on_show"
 """In the session: the list, the search and the start of its page; the pair shown there last; its place on the page."""
-UNDONE = "Undone at once."
+UNDONE = marked("Undone at once.")
 _UNDO = "dis_undo"
 _TO_UNDO = {
-    ActKind.DECIDED: "the decision",
-    ActKind.DISCARD_CONFIRMED: "the confirmed discard",
-    ActKind.RE_OPENED: "the re-opening",
+    ActKind.DECIDED: marked("the decision"),
+    ActKind.DISCARD_CONFIRMED: marked("the confirmed discard"),
+    ActKind.RE_OPENED: marked("the re-opening"),
 }
 Leave = Callable[[PairKey, Callable[[], bool]], None]
 """Does what it is given and, if that was done, shows the case that follows the pair."""
@@ -42,14 +43,18 @@ def form(pair: PairReview, scale: Scale, reasons: list[str], leave: Leave) -> No
     acts = _acts_for(pair)
     with st.form(f"decide-{pair.pair}", border=False):
         st.segmented_control(
-            "Relevance",
+            tr("Relevance"),
             scale.grades,
             format_func=lambda grade: plain(wording.grade(grade, scale)),
             key=f"relevance-{pair.pair}",
         )
-        st.text_input("Reason", key=_reason_key(pair.pair), placeholder="What decides it? Kept with what you do.")
+        st.text_input(
+            tr("Reason"), key=_reason_key(pair.pair), placeholder=tr("What decides it? Kept with what you do.")
+        )
         with st.container(horizontal=True):
-            st.form_submit_button("Decide", type="primary", on_click=decide, args=(pair.pair, len(pair.acts), leave))
+            st.form_submit_button(
+                tr("Decide"), type="primary", on_click=decide, args=(pair.pair, len(pair.acts), leave)
+            )
             for label, key, act in acts:
                 st.form_submit_button(label, shortcut=key, on_click=act, args=(pair.pair, len(pair.acts), leave))
     look.refusal(f"problem-{pair.pair}")
@@ -66,12 +71,12 @@ def decide(pair: PairKey, seen: int, leave: Leave) -> None:
     """
     relevance, reason = st.session_state[f"relevance-{pair}"], _reason(pair)
     if relevance is None:
-        _refused(pair, f"Please choose a relevance from {auth.project().campaign.scale.words}.")
+        _refused(pair, tr("Please choose a relevance from {words}.", words=auth.project().campaign.scale.words))
     elif not reason:
-        _refused(pair, "Please give a reason: it is kept with the decision.")
+        _refused(pair, tr("Please give a reason: it is kept with the decision."))
     else:
         act = partial(_adjudicate, pair, relevance, reason, seen)
-        _do(pair, act, f"Decided: relevance {relevance}.", (ActKind.DECIDED, seen), leave)
+        _do(pair, act, tr("Decided: relevance {relevance}.", relevance=relevance), (ActKind.DECIDED, seen), leave)
 
 
 def confirm(pair: PairKey, seen: int, leave: Leave) -> None:
@@ -81,29 +86,29 @@ def confirm(pair: PairKey, seen: int, leave: Leave) -> None:
     def act(project: api.Project, lead: Person) -> None:
         api.confirm_discard(project, lead, pair, reason, seen=seen, now=time.time())
 
-    _do(pair, act, "Confirmed: the pair stays discarded.", (ActKind.DISCARD_CONFIRMED, seen), leave)
+    _do(pair, act, tr("Confirmed: the pair stays discarded."), (ActKind.DISCARD_CONFIRMED, seen), leave)
 
 
 def re_open(pair: PairKey, seen: int, leave: Leave) -> None:
     """Callback: two more people shall grade the pair."""
     reason = _reason(pair)
     if not reason:
-        _refused(pair, "Please give a reason (key W): two more people will work on this pair.")
+        _refused(pair, tr("Please give a reason (key W): two more people will work on this pair."))
         return
 
     def act(project: api.Project, lead: Person) -> None:
         api.re_open(project, lead, pair, reason, seen=seen, now=time.time())
 
-    _do(pair, act, "Re-opened: two more people are asked.", (ActKind.RE_OPENED, seen), leave)
+    _do(pair, act, tr("Re-opened: two more people are asked."), (ActKind.RE_OPENED, seen), leave)
 
 
 def take_back(pair: PairKey, seen: int, leave: Leave) -> None:
     """Callback: what a lead did last about the pair counts no more. The pair stays on show."""
     reason = _reason(pair)
     if not reason:
-        _refused(pair, "Please give a reason (key W): it is kept with what is taken back.")
+        _refused(pair, tr("Please give a reason (key W): it is kept with what is taken back."))
         return
-    _take_back(pair, reason, seen, "Taken back.")
+    _take_back(pair, reason, seen, tr("Taken back."))
 
 
 def undo() -> None:
@@ -111,26 +116,29 @@ def undo() -> None:
     done = st.session_state.pop(_UNDO, None)
     if done is not None:
         pair, _, seen = done
-        _take_back(pair, UNDONE, seen, "Undone.")
+        _take_back(pair, UNDONE, seen, tr("Undone."))
 
 
 def undo_button() -> None:
     """The way back from what this lead did last, as long as there is one."""
     if done := st.session_state.get(_UNDO):
-        what = f"Takes back {_TO_UNDO[done[1]]} of just now, and shows that pair again."
-        st.button("Undo", key="dis-undo", icon=":material/undo:", shortcut="u", help=what, on_click=undo)
+        what = tr("Takes back {to_undo} of just now, and shows that pair again.", to_undo=tr(_TO_UNDO[done[1]]))
+        st.button(tr("Undo"), key="dis-undo", icon=":material/undo:", shortcut="u", help=what, on_click=undo)
 
 
 def offer(pair: PairReview) -> None:
     """The button that offers a skipped pair again, or why there is none."""
     if pair.verdict.is_settled:
-        st.caption("Settled: nobody is asked about this pair any more.")
+        st.caption(tr("Settled: nobody is asked about this pair any more."))
         return
     with st.container(horizontal=True, vertical_alignment="center"):
         blocked = bool(pair.fault)
-        st.button("Offer again", key=f"offer-{pair.pair}", on_click=offer_again, args=(pair.pair, blocked))
+        st.button(tr("Offer again"), key=f"offer-{pair.pair}", on_click=offer_again, args=(pair.pair, blocked))
         who = wording.count_of(len(pair.skips), "person")
-        st.caption(f"to the {who} who skipped it" + (", and show the clip again" if blocked else ""), width="content")
+        st.caption(
+            tr("to the {who} who skipped it", who=who) + (tr(", and show the clip again") if blocked else ""),
+            width="content",
+        )
 
 
 def offer_again(pair: PairKey, blocked: bool) -> None:
@@ -148,18 +156,18 @@ def offer_again(pair: PairKey, blocked: bool) -> None:
         return
     st.session_state.pop(ON_SHOW, None)
     address_state.go(case=None)
-    st.toast(f"Offered again to {people} who skipped it.", icon=":material/redo:")
+    st.toast(tr("Offered again to {people} who skipped it.", people=people), icon=":material/redo:")
 
 
 def _acts_for(pair: PairReview) -> list[tuple[str, str, Callable[..., None]]]:
     """What can be done beside a decision: label, key, callback."""
     acts: list[tuple[str, str, Callable[..., None]]] = []
     if pair.verdict is Verdict.DISCARDED and not pair.confirmed:
-        acts.append(("Confirm discard", "d", confirm))
+        acts.append((tr("Confirm discard"), "d", confirm))
     if pair.verdict is Verdict.DISCARDED and not pair.re_opened:
-        acts.append(("Re-open for two more", "o", re_open))
+        acts.append((tr("Re-open for two more"), "o", re_open))
     if pair.counts is not None:
-        acts.append(("Take back", "t", take_back))
+        acts.append((tr("Take back"), "t", take_back))
     return acts
 
 
@@ -172,7 +180,7 @@ def _again(pair: PairKey, reasons: list[str]) -> None:
             st.session_state[_reason_key(pair)] = chosen
             st.session_state[f"again-{pair}"] = None
 
-    st.pills("Given lately", reasons, format_func=plain, key=f"again-{pair}", on_change=fill)
+    st.pills(tr("Given lately"), reasons, format_func=plain, key=f"again-{pair}", on_change=fill)
 
 
 def _adjudicate(pair: PairKey, relevance: int, reason: str, seen: int, project: api.Project, lead: Person) -> None:

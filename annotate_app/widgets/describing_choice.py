@@ -5,6 +5,7 @@ from html import escape
 
 import streamlit as st
 
+from annotate_app.language import marked, tr
 from annotate_app.plain import plain
 from annotate_app.widgets import look, tables, wording
 from backend import api
@@ -14,7 +15,7 @@ from backend.campaign.nouns import Person, Role
 _PROBLEM, _DONE = "describing_problem", "describing_done"
 OFFERED = 300
 """Of more videos than this a box with all names would be slow to open; their names are typed or pasted."""
-_VIDEO, _MINUTE = "a video", "a minute of video"
+_VIDEO, _MINUTE = "a video", marked("a minute of video")
 
 
 def who(project: api.Project, lead: Person) -> None:
@@ -30,54 +31,56 @@ def who(project: api.Project, lead: Person) -> None:
         if one.person.role is Role.ANNOTATOR and not one.person.suspended
     }
     if chosen.open:
-        st.markdown(":green-badge[open] People who may describe have a page for it in their menu.")
+        st.markdown(tr(":green-badge[open] People who may describe have a page for it in their menu."))
     else:
-        st.markdown(":gray-badge[closed] Nobody may describe; what people still have in the browser is kept.")
+        st.markdown(tr(":gray-badge[closed] Nobody may describe; what people still have in the browser is kept."))
     videos = api.videos_with_file(project, lead)
     if not videos:
-        st.info("No video has a file yet: name their folder on the page Set up first.")
+        st.info(tr("No video has a file yet: name their folder on the page Set up first."))
         return
     with st.form("describing-choice"):
         there = [one for one in chosen.people or () if one in people]
         st.multiselect(
-            "Who",
+            tr("Who"),
             list(people),
             default=there,
             format_func=lambda one: people[one],
             key="describing_people",
-            placeholder="Every annotator",
+            placeholder=tr("Every annotator"),
         )
         if len(videos) <= OFFERED:
             st.multiselect(
-                "Which videos",
+                tr("Which videos"),
                 sorted(videos),
                 default=[one for one in chosen.videos or () if one in videos],
                 key="describing_videos",
-                placeholder="All videos",
+                placeholder=tr("All videos"),
             )
         else:
             st.text_area(
-                "Which videos, one name a line",
+                tr("Which videos, one name a line"),
                 "\n".join(chosen.videos or ()),
                 key="describing_videos",
-                placeholder=f"All {len(videos):,} videos",
+                placeholder=tr("All {videos:,} videos", videos=len(videos)),
                 height=120,
             )
         count, per = st.columns(2)
         count.number_input(
-            "How many descriptions, of everybody together",
+            tr("How many descriptions, of everybody together"),
             min_value=0.1,
             value=chosen.per_minute or (float(chosen.per_video) if chosen.per_video else None),
             key="describing_count",
-            placeholder="any number",
+            placeholder=tr("any number"),
             format="%g",
         )
-        per.selectbox("for", [_VIDEO, _MINUTE], index=int(chosen.per_minute is not None), key="describing_per")
+        per.selectbox(
+            tr("for"), [_VIDEO, _MINUTE], format_func=tr, index=int(chosen.per_minute is not None), key="describing_per"
+        )
         with st.container(horizontal=True):
-            label = "Save" if chosen.open else "Open"
+            label = tr("Save") if chosen.open else tr("Open")
             st.form_submit_button(label, type="primary", on_click=save)
             if chosen.open:
-                st.form_submit_button("Close", on_click=close)
+                st.form_submit_button(tr("Close"), on_click=close)
     _figures(project, lead, figures)
 
 
@@ -86,7 +89,9 @@ def save() -> None:
     state = st.session_state
     count, per = state["describing_count"], state["describing_per"]
     if count is not None and per == _VIDEO and count != int(count):
-        state[_PROBLEM] = "A video has a whole number of descriptions; a part of one can be wanted a minute of video."
+        state[_PROBLEM] = tr(
+            "A video has a whole number of descriptions; a part of one can be wanted a minute of video."
+        )
         return
     named = state["describing_videos"]
     videos = [line.strip() for line in named.splitlines() if line.strip()] if isinstance(named, str) else named
@@ -100,7 +105,7 @@ def save() -> None:
     problem = look.as_lead(lambda project, lead: api.choose_describing(project, lead, chosen, now=time.time()))
     state[_PROBLEM] = problem
     if not problem:
-        state[_DONE] = "Open: the page Describe is in their menu from now on."
+        state[_DONE] = tr("Open: the page Describe is in their menu from now on.")
 
 
 def close() -> None:
@@ -108,7 +113,7 @@ def close() -> None:
     problem = look.as_lead(lambda project, lead: api.close_describing(project, lead, now=time.time()))
     st.session_state[_PROBLEM] = problem
     if not problem:
-        st.session_state[_DONE] = "Closed. What was written stays, and so does what people still send."
+        st.session_state[_DONE] = tr("Closed. What was written stays, and so does what people still send.")
 
 
 def how(project: api.Project, lead: Person) -> None:
@@ -119,10 +124,17 @@ def how(project: api.Project, lead: Person) -> None:
             st.success(plain(done))
     found = api.describing_guideline(project, lead)
     key = f"describing-words-{found.version}"
-    st.caption("Shown before somebody's first description, and again when it changes. A line is a rule.")
-    st.text_area("What describers are told", found.text, key=key, height=240)
-    st.text_input("Why the change", key=f"{key}-reason", max_chars=200, placeholder="One sentence; describers read it")
-    st.button(f"Save as version {found.version + 1}", type="primary", on_click=reword, args=(found.version,))
+    st.caption(tr("Shown before somebody's first description, and again when it changes. A line is a rule."))
+    st.text_area(tr("What describers are told"), found.text, key=key, height=240)
+    st.text_input(
+        tr("Why the change"), key=f"{key}-reason", max_chars=200, placeholder=tr("One sentence; describers read it")
+    )
+    st.button(
+        tr("Save as version {version}", version=found.version + 1),
+        type="primary",
+        on_click=reword,
+        args=(found.version,),
+    )
 
 
 def reword(version: int) -> None:
@@ -132,24 +144,31 @@ def reword(version: int) -> None:
 
     def act(project: api.Project, lead: Person) -> None:
         number = api.reword_describing(project, lead, text, reason, based_on=version, now=time.time())
-        state["describing_words_done"] = f"Version {number} stands now: describers are shown it once more."
+        state["describing_words_done"] = tr(
+            "Version {number} stands now: describers are shown it once more.", number=number
+        )
 
     state["describing_words_problem"] = look.as_lead(act)
 
 
 def _time(hours: float) -> str:
-    return f"{hours:.1f} h" if hours >= 1 else f"{60 * hours:.0f} min"
+    return f"{hours:.1f} h" if hours >= 1 else tr("{hours:.0f} min", hours=60 * hours)
 
 
 def _figures(project: api.Project, lead: Person, figures: DescribingFigures) -> None:
     if not figures.people:
         return
-    enough = "" if figures.enough is None else f", {figures.enough:,} have as many as are wanted"
-    told = f"{figures.described:,} of {wording.count_of(figures.videos, 'video')} described{enough}."
+    enough = "" if figures.enough is None else tr(", {enough:,} have as many as are wanted", enough=figures.enough)
+    told = tr(
+        "{described:,} of {videos} described{enough}.",
+        described=figures.described,
+        videos=wording.count_of(figures.videos, "video"),
+        enough=enough,
+    )
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         st.markdown(told, width="content")
         st.download_button(
-            "Descriptions as CSV",
+            tr("Descriptions as CSV"),
             data=lambda: api.descriptions_csv(project, lead),
             file_name="descriptions.csv",
             mime="text/csv",
@@ -164,4 +183,4 @@ def _figures(project: api.Project, lead: Person, figures: DescribingFigures) -> 
         )
         for one in figures.people
     ]
-    st.html(tables.table(("Person", "To review", "Sent back", "Accepted", "Time"), rows))
+    st.html(tables.table((tr("Person"), tr("To review"), tr("Sent back"), tr("Accepted"), tr("Time")), rows))

@@ -6,6 +6,7 @@ from functools import partial
 
 import streamlit as st
 
+from annotate_app.language import marked, tr
 from annotate_app.widgets import address_state, look
 from backend import api
 from backend.campaign.describing.model import DescriptionFilter, DescriptionSort, DescriptionStatus
@@ -20,17 +21,17 @@ PROBLEM = "descriptions_problem"
 PER_PAGE = 10
 ALL = "all"
 LABELS = {
-    DescriptionStatus.WAITING.value: "To review",
-    DescriptionStatus.RETURNED.value: "Sent back",
-    DescriptionStatus.ACCEPTED.value: "Accepted",
-    ALL: "All",
+    DescriptionStatus.WAITING.value: marked("To review"),
+    DescriptionStatus.RETURNED.value: marked("Sent back"),
+    DescriptionStatus.ACCEPTED.value: marked("Accepted"),
+    ALL: marked("All"),
 }
 ORDERS = {
-    "": ("Oldest first", DescriptionSort.AGE, False),
-    "newest": ("Newest first", DescriptionSort.AGE, True),
-    "video": ("By video and time", DescriptionSort.VIDEO, False),
-    "author": ("By author", DescriptionSort.AUTHOR, False),
-    "sentence": ("By sentence", DescriptionSort.SENTENCE, False),
+    "": (marked("Oldest first"), DescriptionSort.AGE, False),
+    "newest": (marked("Newest first"), DescriptionSort.AGE, True),
+    "video": (marked("By video and time"), DescriptionSort.VIDEO, False),
+    "author": (marked("By author"), DescriptionSort.AUTHOR, False),
+    "sentence": (marked("By sentence"), DescriptionSort.SENTENCE, False),
 }
 """By what stands in the address: the words for it, and what it means."""
 KEYS = ("a", "t", "u")
@@ -41,7 +42,7 @@ _UNDO = "descriptions_undo"
 def accept(key: str, seen: int, into: MomentId | None = None) -> None:
     """Callback: the description becomes a caption, in the words of the field."""
     typed = str(st.session_state[sentence_key(key, seen)])
-    done = "Accepted: it is a caption now." if into is None else "Accepted as another caption of that moment."
+    done = tr("Accepted: it is a caption now.") if into is None else tr("Accepted as another caption of that moment.")
 
     def act(project: api.Project, lead: Person) -> None:
         api.accept_description(project, lead, key, sentence=typed, into=into, seen=seen, now=time.time())
@@ -53,13 +54,13 @@ def give_back(key: str, seen: int) -> None:
     """Callback: the description goes back to its author with the words of the field."""
     words = str(st.session_state[words_key(key)]).strip()
     if not words:
-        _refused(key, "Please say what its author should change (key W): they read it on their page.")
+        _refused(key, tr("Please say what its author should change (key W): they read it on their page."))
         return
 
     def act(project: api.Project, lead: Person) -> None:
         api.return_description(project, lead, key, words, seen=seen, now=time.time())
 
-    _do(key, act, "Sent back: its author sees your words.", "undo")
+    _do(key, act, tr("Sent back: its author sees your words."), "undo")
 
 
 def take_back(key: str) -> None:
@@ -71,7 +72,7 @@ def take_back(key: str) -> None:
     if st.session_state.get(_UNDO) == key:
         del st.session_state[_UNDO]
     address_state.go(**{ON_SHOW: key})
-    st.toast("Taken back: it waits to be reviewed.", icon=":material/undo:")
+    st.toast(tr("Taken back: it waits to be reviewed."), icon=":material/undo:")
 
 
 def undo() -> None:
@@ -108,8 +109,8 @@ def wanted() -> DescriptionFilter:
 def undo_button() -> None:
     """The way back from what this lead did last, as long as there is one."""
     if st.session_state.get(_UNDO):
-        what = "Takes back what you did just now, and shows that description again."
-        st.button("Undo", key="description-undo", icon=":material/undo:", shortcut="u", help=what, on_click=undo)
+        what = tr("Takes back what you did just now, and shows that description again.")
+        st.button(tr("Undo"), key="description-undo", icon=":material/undo:", shortcut="u", help=what, on_click=undo)
 
 
 def _show(keys: Sequence[str], place: int) -> None:

@@ -7,24 +7,25 @@ from typing import Any, cast
 import altair as alt
 import streamlit as st
 
+from annotate_app.language import marked, tr
 from annotate_app.widgets import tables, wording
 from backend import api
 
 _PERSON, _ALL, _PAPER = "#6366f1", "#f59e0b", "#db2777"
-_EVERYBODY = "Mean of all"
+_EVERYBODY = marked("Mean of all")
 _ROW_PX = 26
 
 
 def outcomes(found: api.ExamOutcomes) -> None:
     """The charts side by side, below each other on a narrow page; the table; the file to take along."""
     if not found.people:
-        st.info("Nobody has handed an exam in yet.")
+        st.info(tr("Nobody has handed an exam in yet."))
         return
-    whose = [(_EVERYBODY, found.together), *((one.person.name, one.outcome) for one in found.people)]
+    whose = [(tr(_EVERYBODY), found.together), *((one.person.name, one.outcome) for one in found.people)]
     pictures = {
-        "Missed at first": ([(name, of.missed_first) for name, of in whose], api.PAPER_MISSED, True),
-        "Kappa with the key": ([(name, of.kappa) for name, of in whose], api.PAPER_KAPPA, False),
-        "Quadratic kappa": ([(name, of.kappa_quadratic) for name, of in whose], None, False),
+        tr("Missed at first"): ([(name, of.missed_first) for name, of in whose], api.PAPER_MISSED, True),
+        tr("Kappa with the key"): ([(name, of.kappa) for name, of in whose], api.PAPER_KAPPA, False),
+        tr("Quadratic kappa"): ([(name, of.kappa_quadratic) for name, of in whose], None, False),
     }
     for column, (title, (rows, paper, share)) in zip(st.columns(len(pictures)), pictures.items(), strict=True):
         with column:
@@ -33,15 +34,21 @@ def outcomes(found: api.ExamOutcomes) -> None:
                 cast(alt.Chart, chart(rows, paper, share)), width="stretch", alt=_in_words(title, rows, paper, share)
             )
     st.caption(
-        "Dots are people, the amber one is their mean; lines are intervals of 95 %. Dashed: the annotators of "
-        f"TVR-Ranking, of whose first grades {wording.percent(100 * api.PAPER_MISSED)} missed, at a mean kappa of "
-        f"{api.PAPER_KAPPA:.2f}."
+        tr(
+            "Dots are people, the amber one is their mean; lines are intervals of 95 %. Dashed: the "
+            "annotators of TVR-Ranking, of whose first grades {percent} missed, at a mean kappa of "
+            "{paper_kappa:.2f}.",
+            percent=wording.percent(100 * api.PAPER_MISSED),
+            paper_kappa=api.PAPER_KAPPA,
+        )
     )
     st.html(table(whose))
     st.caption(
-        "Of the first attempt that somebody handed in. After it was explained: the same clips, with what was missed "
-        "graded once more. Intervals are Wilson's for shares, a bootstrap over clips for kappas, and one over people "
-        "for the mean of all."
+        tr(
+            "Of the first attempt that somebody handed in. After it was explained: the same clips, with "
+            "what was missed graded once more. Intervals are Wilson's for shares, a bootstrap over clips "
+            "for kappas, and one over people for the mean of all."
+        )
     )
     st.download_button(
         "CSV", data=lambda: api.exam_outcomes_csv(found), file_name="exam-results.csv", mime="text/csv", key="exam-csv"
@@ -90,7 +97,7 @@ def table(whose: Sequence[tuple[str, api.ExamOutcome]]) -> str:
     rows = [
         (
             f"<b>{escape(name)}</b>",
-            f"{of.missed:,} of {of.answers:,}",
+            tr("{missed:,} of {answers:,}", missed=of.missed, answers=of.answers),
             _cell(of.missed_first, True),
             _cell(of.missed_after, True),
             _cell(of.kappa, False),
@@ -98,7 +105,7 @@ def table(whose: Sequence[tuple[str, api.ExamOutcome]]) -> str:
         )
         for name, of in whose
     ]
-    head = ("", "Missed", "At first", "After it was explained", "Kappa", "Quadratic")
+    head = ("", tr("Missed"), tr("At first"), tr("After it was explained"), tr("Kappa"), tr("Quadratic"))
     return tables.table(head, rows, "rr-outcomes")
 
 
@@ -116,7 +123,12 @@ def _number(one: api.ExamEstimate, share: bool) -> str:
         return one.reason
     if one.low is None or one.high is None:
         return f"{_figure(one.value, share)} ({one.reason})"
-    return f"{_figure(one.value, share)} ({_figure(one.low, share)} to {_figure(one.high, share)})"
+    return tr(
+        "{figure} ({figure_2} to {figure_3})",
+        figure=_figure(one.value, share),
+        figure_2=_figure(one.low, share),
+        figure_3=_figure(one.high, share),
+    )
 
 
 def _figure(value: float, share: bool) -> str:
@@ -125,7 +137,7 @@ def _figure(value: float, share: bool) -> str:
 
 def _in_words(title: str, rows: Sequence[tuple[str, api.ExamEstimate]], paper: float | None, share: bool) -> str:
     told = "; ".join(f"{name}: {_number(one, share)}" for name, one in rows)
-    return f"{title}: {told}." + ("" if paper is None else f" The paper: {_figure(paper, share)}.")
+    return f"{title}: {told}." + ("" if paper is None else tr(" The paper: {figure}.", figure=_figure(paper, share)))
 
 
 def _over(rows: Sequence[dict[str, Any]]) -> alt.Chart:

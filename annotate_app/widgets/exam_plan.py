@@ -4,6 +4,7 @@ import time
 
 import streamlit as st
 
+from annotate_app.language import tr
 from annotate_app.plain import plain
 from annotate_app.widgets import exam_preview, exam_round, look, wording
 from backend import api
@@ -26,16 +27,16 @@ def plan(project: api.Project, lead: Person) -> None:
         preview = api.preview_exam(project, lead, **asked, now=time.time())
     except ReelRankError as refusal:
         st.error(plain(str(refusal)))
-        st.button("Change the draw", key="exam-change", on_click=change)
+        st.button(tr("Change the draw"), key="exam-change", on_click=change)
         return
-    st.subheader("Not held yet: look at it first", anchor=False)
+    st.subheader(tr("Not held yet: look at it first"), anchor=False)
     exam_preview.told(preview)
     with st.form("exam-hold", border=preview.guesses is not None and bool(preview.guesses.weak)):
         if preview.guesses is not None:
             exam_preview.reason(preview.guesses, "exam_although")
         with st.container(horizontal=True):
-            st.form_submit_button("Hold this exam", type="primary", on_click=hold, args=(preview.digest,))
-            st.form_submit_button("Change the draw", on_click=change)
+            st.form_submit_button(tr("Hold this exam"), type="primary", on_click=hold, args=(preview.digest,))
+            st.form_submit_button(tr("Change the draw"), on_click=change)
     exam_preview.clips(project, lead, preview)
 
 
@@ -77,9 +78,17 @@ def hold(previewed: str) -> None:
             now=time.time(),
         )
         clips, queries = wording.count_of(report.items, "pair"), wording.count_of(report.queries, "query")
-        exempted = f" {wording.count_of(report.exempted, 'person')} exempted." if report.exempted else ""
+        exempted = (
+            tr(" {persons} exempted.", persons=wording.count_of(report.exempted, "person")) if report.exempted else ""
+        )
         short = f" {report.short}" if report.short else ""
-        state["exam_done"] = f"The exam has {clips} of {queries}.{short}{exempted}"
+        state["exam_done"] = tr(
+            "The exam has {clips} of {queries}.{short}{exempted}",
+            clips=clips,
+            queries=queries,
+            short=short,
+            exempted=exempted,
+        )
         del state["exam_plan"]
 
     state["exam_problem"] = look.as_lead(act)
@@ -90,17 +99,23 @@ def _form(usual: ExamSettings) -> None:
     for field, value in first.items():
         st.session_state.setdefault(f"exam_{field}", value)
     with st.form("exam_form"):
-        st.radio("The key", list(exam_round.KEYS), format_func=exam_round.KEYS.get, key="exam_key", horizontal=True)
-        columns = st.columns(4)
-        columns[0].number_input("Queries", 1, 200, key="exam_queries")
-        columns[1].number_input("Pairs of each, at most", 1, 40, key="exam_pairs")
-        columns[2].number_input("Missed at most, %", 0.0, 100.0, step=1.0, format="%.1f", key="exam_most")
-        columns[3].number_input("Seed of the draw", 0, 2**31, key="exam_seed")
-        st.checkbox(
-            "Spread over the grades",
-            key="exam_spread",
-            help="As evenly as the settled pairs allow, so that no grade throughout is right too often.",
+        st.radio(
+            tr("The key"),
+            list(exam_round.KEYS),
+            format_func=lambda one: tr(exam_round.KEYS[one]),
+            key="exam_key",
+            horizontal=True,
         )
-        st.checkbox("Only for newcomers: exempt everybody who has graded here", key="exam_newcomers")
-        st.form_submit_button("Go on", type="primary", on_click=go_on)
-    st.caption(exam_round.KEYS_EXPLAINED)
+        columns = st.columns(4)
+        columns[0].number_input(tr("Queries"), 1, 200, key="exam_queries")
+        columns[1].number_input(tr("Pairs of each, at most"), 1, 40, key="exam_pairs")
+        columns[2].number_input(tr("Missed at most, %"), 0.0, 100.0, step=1.0, format="%.1f", key="exam_most")
+        columns[3].number_input(tr("Seed of the draw"), 0, 2**31, key="exam_seed")
+        st.checkbox(
+            tr("Spread over the grades"),
+            key="exam_spread",
+            help=tr("As evenly as the settled pairs allow, so that no grade throughout is right too often."),
+        )
+        st.checkbox(tr("Only for newcomers: exempt everybody who has graded here"), key="exam_newcomers")
+        st.form_submit_button(tr("Go on"), type="primary", on_click=go_on)
+    st.caption(tr(exam_round.KEYS_EXPLAINED))

@@ -5,6 +5,7 @@ from html import escape
 
 import streamlit as st
 
+from annotate_app.language import tr
 from annotate_app.plain import plain
 from annotate_app.session import auth
 from annotate_app.widgets import tables, wording
@@ -20,16 +21,25 @@ _TEXT_LENGTH = 400
 def told(preview: api.ExamPreview) -> None:
     """How many pairs, of which grades, and what one grade throughout or grades by chance would score."""
     tolerance = auth.project().campaign.tolerance
-    drawn = preview.source if preview.seed is None else f"{preview.source}, seed {preview.seed}"
+    drawn = (
+        preview.source
+        if preview.seed is None
+        else tr("{source}, seed {seed}", source=preview.source, seed=preview.seed)
+    )
     st.markdown(
-        f"**{wording.count_of(len(preview.items), 'pair')} of {wording.count_of(preview.queries, 'query')}**, from "
-        f"{plain(drawn)}; at most {wording.percent(preview.most_missed)} of the grades may "
-        f"{wording.differ(tolerance)}."
+        tr(
+            "**{pairs} of {querys}**, from {drawn}; at most {percent} of the grades may {differ}.",
+            pairs=wording.count_of(len(preview.items), "pair"),
+            querys=wording.count_of(preview.queries, "query"),
+            drawn=plain(drawn),
+            percent=wording.percent(preview.most_missed),
+            differ=wording.differ(tolerance),
+        )
     )
     if preview.short:
         st.warning(plain(preview.short), icon=":material/info:")
     if preview.guesses is None:
-        st.markdown("The key comes later; what guessing scores with it is told before the round is closed.")
+        st.markdown(tr("The key comes later; what guessing scores with it is told before the round is closed."))
     else:
         figures(preview.grades, preview.guesses)
 
@@ -38,10 +48,10 @@ def figures(grades: tuple[int, ...], guesses: api.ExamGuesses) -> None:
     """A key by grade, beside what guessing scores with it."""
     left, right = st.columns([1, 1.4], gap="large")
     with left:
-        st.markdown("**The key**")
+        st.markdown(tr("**The key**"))
         st.html(key_table(grades, auth.project().campaign.scale))
     with right:
-        st.markdown("**What it comes to without looking at the clips**")
+        st.markdown(tr("**What it comes to without looking at the clips**"))
         st.html(guess_table(guesses))
 
 
@@ -49,9 +59,9 @@ def reason(guesses: api.ExamGuesses, key: str) -> None:
     """Asks why an exam is held that guessing passes, or nearly; nothing of one that tells enough."""
     if guesses.weak:
         told = "".join(f"\n- {why}" for why in guesses.weak)
-        st.markdown(f"**This exam tells little about who takes it:**\n{told}")
-        st.markdown("Other pairs, more of them, or fewer misses would make a better one. Or say why you hold it.")
-        st.text_input("Why hold it all the same?", key=key, max_chars=_TEXT_LENGTH)
+        st.markdown(tr("**This exam tells little about who takes it:**\n{told}", told=told))
+        st.markdown(tr("Other pairs, more of them, or fewer misses would make a better one. Or say why you hold it."))
+        st.text_input(tr("Why hold it all the same?"), key=key, max_chars=_TEXT_LENGTH)
 
 
 def key_table(grades: tuple[int, ...], scale: Scale) -> str:
@@ -61,18 +71,20 @@ def key_table(grades: tuple[int, ...], scale: Scale) -> str:
         (tables.grade(grade), escape(scale.label(grade).lower()), tables.bar(count, most))
         for grade, count in reversed(list(enumerate(grades)))
     ]
-    return tables.table(("Right grade", "Meaning", "Pairs"), rows, "rr-paces")
+    return tables.table((tr("Right grade"), tr("Meaning"), tr("Pairs")), rows, "rr-paces")
 
 
 def guess_table(guesses: api.ExamGuesses) -> str:
     """What every grade throughout misses, the highest first, and what chance does."""
     rows = [
-        (f"always {tables.grade(one.grade)}", _missed(one.missed, guesses.items), _verdict(one))
+        (tr("always {grade}", grade=tables.grade(one.grade)), _missed(one.missed, guesses.items), _verdict(one))
         for one in reversed(guesses.constants)
     ]
     chance = round(guesses.chance_missed * guesses.items, 1)
-    rows.append(("by chance", _missed(chance, guesses.items), f"passes {_odds(guesses.chance_passes)}"))
-    return tables.table(("Grades", "Missed", "Result"), rows, "rr-guesses")
+    rows.append(
+        (tr("by chance"), _missed(chance, guesses.items), tr("passes {odds}", odds=_odds(guesses.chance_passes)))
+    )
+    return tables.table((tr("Grades"), tr("Missed"), tr("Result")), rows, "rr-guesses")
 
 
 def clips(project: api.Project, lead: Person, preview: api.ExamPreview) -> None:
@@ -87,7 +99,7 @@ def clips(project: api.Project, lead: Person, preview: api.ExamPreview) -> None:
         told = ", ".join(str(right) for right in key) or wording.count_of(len(items), "pair")
         return f"{items[0].query} · {told}"
 
-    chosen = st.selectbox("Query, and its pairs", list(by_query), format_func=label, key="exam_look")
+    chosen = st.selectbox(tr("Query, and its pairs"), list(by_query), format_func=label, key="exam_look")
     if chosen is None:
         return
     there = {pair.pair: pair for pair in api.query_pairs(project, lead, chosen)}
@@ -104,15 +116,19 @@ def clips(project: api.Project, lead: Person, preview: api.ExamPreview) -> None:
 
 
 def _missed(count: float, of: int) -> str:
-    return tables.bar(count, of, f" of {of:,}, {wording.percent(100 * count / of)}")
+    return tables.bar(count, of, tr(" of {of:,}, {percent}", of=of, percent=wording.percent(100 * count / of)))
 
 
 def _verdict(one: api.ExamConstant) -> str:
     if one.passed:
         return "<b class='rr-fast'>passes</b>"
-    return "<span class='rr-fast'>fails narrowly</span>" if one.near else "fails"
+    return f"<span class='rr-fast'>{tr('fails narrowly')}</span>" if one.near else tr("fails")
 
 
 def _odds(share: float) -> str:
     """`in 7.1 % of the cases`, `hardly ever` below one in a thousand."""
-    return "in less than 0.1 % of the cases" if share < 0.001 else f"in {wording.percent(100 * share)} of the cases"
+    return (
+        tr("in less than 0.1 % of the cases")
+        if share < 0.001
+        else tr("in {percent} of the cases", percent=wording.percent(100 * share))
+    )

@@ -8,6 +8,8 @@ import altair as alt
 import pandas as pd
 import streamlit as st
 
+from annotate_app.language import marked, tr
+from annotate_app.widgets import wording
 from backend.campaign.explore.model import Along, Lasting, RelevanceBin
 from backend.campaign.nouns import Scale
 
@@ -36,16 +38,22 @@ class Words:
 
 WORDS = {
     Along.SIMILARITY: Words(
-        "similarity, from",
-        "similarity",
-        lambda one: "similarity 1" if one.low == one.high else f"similarity {one.low:.2f} to {one.high:.2f}",
+        marked("similarity, from"),
+        marked("similarity"),
+        lambda one: (
+            tr("similarity 1")
+            if one.low == one.high
+            else tr("similarity {low:.2f} to {high:.2f}", low=one.low, high=one.high)
+        ),
         lambda one: "1" if one.low == one.high else f"{one.low:.2f}",
     ),
-    Along.RANK: Words("rank", "rank", lambda one: f"rank {one.low:.0f}", lambda one: f"{one.low:.0f}"),
+    Along.RANK: Words(
+        marked("rank"), marked("rank"), lambda one: tr("rank {low:.0f}", low=one.low), lambda one: f"{one.low:.0f}"
+    ),
     Along.DURATION: Words(
-        "seconds of the moment",
-        "duration",
-        lambda one: f"moments of {_seconds(one.low, one.high)} s",
+        marked("seconds of the moment"),
+        marked("duration"),
+        lambda one: tr("moments of {seconds} s", seconds=_seconds(one.low, one.high)),
         lambda one: _seconds(one.low, one.high),
     ),
 }
@@ -72,7 +80,7 @@ def shares(bins: Sequence[RelevanceBin], along: Along, scale: Scale, picked: Cal
         .mark_bar()
         .encode(
             x=_across(bins, words),
-            y=alt.Y("sum(share):Q", title="share of its pairs", axis=alt.Axis(format="%", minExtent=_AXIS_PX)),
+            y=alt.Y("sum(share):Q", title=tr("share of its pairs"), axis=alt.Axis(format="%", minExtent=_AXIS_PX)),
             color=alt.Color(
                 "relevance:N",
                 sort=named,
@@ -81,10 +89,10 @@ def shares(bins: Sequence[RelevanceBin], along: Along, scale: Scale, picked: Cal
             ),
             order=alt.Order("grade:Q"),
             tooltip=[
-                alt.Tooltip("bin:N", title=words.of),
-                "relevance:N",
-                alt.Tooltip("pairs:Q", format=","),
-                alt.Tooltip("share:Q", format=".1%"),
+                alt.Tooltip("bin:N", title=tr(words.of)),
+                alt.Tooltip("relevance:N", title=tr("relevance")),
+                alt.Tooltip("pairs:Q", title=tr("pairs"), format=","),
+                alt.Tooltip("share:Q", title=tr("share"), format=".1%"),
             ],
         )
         .add_params(alt.selection_point(name=_PICKED, fields=["bin"]))
@@ -112,14 +120,14 @@ def means(bins: Sequence[RelevanceBin], along: Along, scale: Scale) -> None:
             x=_across(bins, words),
             y=alt.Y(
                 "mean:Q",
-                title="mean relevance",
+                title=tr("mean relevance"),
                 scale=alt.Scale(domain=[0, scale.highest]),
                 axis=alt.Axis(minExtent=_AXIS_PX, tickCount=scale.highest),
             ),
             tooltip=[
-                alt.Tooltip("bin:N", title=words.of),
-                alt.Tooltip("mean:Q", format=".2f"),
-                alt.Tooltip("pairs:Q", format=",", title="pairs with a relevance"),
+                alt.Tooltip("bin:N", title=tr(words.of)),
+                alt.Tooltip("mean:Q", title=tr("mean"), format=".2f"),
+                alt.Tooltip("pairs:Q", format=",", title=tr("pairs with a relevance")),
             ],
         )
     )
@@ -128,7 +136,7 @@ def means(bins: Sequence[RelevanceBin], along: Along, scale: Scale) -> None:
 
 def counts(bins: Sequence[RelevanceBin], along: Along) -> None:
     """How many pairs each bin has, with a relevance and without."""
-    words, kinds = WORDS[along], ["with a relevance", "without"]
+    words, kinds = WORDS[along], [tr("with a relevance"), tr("without")]
     rows = [
         {"bin": words.label(one), "kind": kind, "place": place, "pairs": pairs}
         for one in bins
@@ -139,23 +147,31 @@ def counts(bins: Sequence[RelevanceBin], along: Along) -> None:
         .mark_bar()
         .encode(
             x=_across(bins, words),
-            y=alt.Y("sum(pairs):Q", title="pairs", axis=alt.Axis(minExtent=_AXIS_PX, format="~s")),
+            y=alt.Y("sum(pairs):Q", title=tr("pairs"), axis=alt.Axis(minExtent=_AXIS_PX, format="~s")),
             color=alt.Color(
                 "kind:N",
                 scale=alt.Scale(domain=kinds, range=[_OUT, _CORPUS]),
                 legend=alt.Legend(orient="top", title=None),
             ),
             order=alt.Order("place:Q"),
-            tooltip=[alt.Tooltip("bin:N", title=words.of), "kind:N", alt.Tooltip("pairs:Q", format=",")],
+            tooltip=[
+                alt.Tooltip("bin:N", title=tr(words.of)),
+                alt.Tooltip("kind:N", title=tr("kind")),
+                alt.Tooltip("pairs:Q", title=tr("pairs"), format=","),
+            ],
         )
     )
-    told = f"Bars: pairs by {words.of}, {sum(one.decided for one in bins):,} with a relevance"
-    st.altair_chart(chart, height=230, alt=f"{told} and {sum(one.without for one in bins):,} without.")
+    told = tr(
+        "Bars: pairs by {of}, {value:,} with a relevance", of=tr(words.of), value=sum(one.decided for one in bins)
+    )
+    st.altair_chart(
+        chart, height=230, alt=tr("{told} and {value:,} without.", told=told, value=sum(one.without for one in bins))
+    )
 
 
 def lasting(found: Lasting, noun: str) -> None:
     """How many moments or videos last so long: those of the corpus, and of them those that were handed out."""
-    kinds = ["in the corpus", "handed out"]
+    kinds = [tr("in the corpus"), tr("handed out")]
     rows = [
         {"bin": _seconds(low, math.inf if high is None else high), "kind": kind, "count": count}
         for low, high, *both in found.bars
@@ -166,20 +182,34 @@ def lasting(found: Lasting, noun: str) -> None:
         alt.Chart(pd.DataFrame(rows))
         .mark_bar()
         .encode(
-            x=alt.X("bin:N", sort=order, title=f"seconds of a {noun}", axis=alt.Axis(labelAngle=0, labelOverlap=True)),
+            x=alt.X(
+                "bin:N",
+                sort=order,
+                title=tr("seconds of a moment") if noun == "moment" else tr("seconds of a video"),
+                axis=alt.Axis(labelAngle=0, labelOverlap=True),
+            ),
             xOffset=alt.XOffset("kind:N", sort=kinds),
-            y=alt.Y("count:Q", title=f"{noun}s", axis=alt.Axis(format="~s", minExtent=_AXIS_PX)),
+            y=alt.Y("count:Q", title=wording.several(noun), axis=alt.Axis(format="~s", minExtent=_AXIS_PX)),
             color=alt.Color(
                 "kind:N",
                 sort=kinds,
                 scale=alt.Scale(domain=kinds, range=[_CORPUS, _OUT]),
                 legend=alt.Legend(orient="top", title=None),
             ),
-            tooltip=[alt.Tooltip("bin:N", title="seconds"), "kind:N", alt.Tooltip("count:Q", format=",")],
+            tooltip=[
+                alt.Tooltip("bin:N", title=tr("seconds")),
+                alt.Tooltip("kind:N", title=tr("kind")),
+                alt.Tooltip("count:Q", title=tr("count"), format=","),
+            ],
         )
     )
-    told = f"Bars: {found.count:,} {noun}s by how long they last, from {found.least:.2f} to {found.most:.2f} s"
-    st.altair_chart(chart, height=250, alt=f"{told}, {found.mean:.2f} s in the mean.")
+    told = tr(
+        "Bars: {several} by how long they last, from {least:.2f} to {most:.2f} s",
+        several=wording.count_of(found.count, noun),
+        least=found.least,
+        most=found.most,
+    )
+    st.altair_chart(chart, height=250, alt=tr("{told}, {mean:.2f} s in the mean.", told=told, mean=found.mean))
 
 
 def _across(bins: Sequence[RelevanceBin], words: Words) -> alt.X:
@@ -187,7 +217,7 @@ def _across(bins: Sequence[RelevanceBin], words: Words) -> alt.X:
     return alt.X(
         "bin:N",
         sort=order,
-        title=words.axis,
+        title=tr(words.axis),
         scale=alt.Scale(domain=order),
         axis=alt.Axis(labelAngle=0, labelOverlap=True, grid=False),
     )
@@ -196,20 +226,26 @@ def _across(bins: Sequence[RelevanceBin], words: Words) -> alt.X:
 def _told_shares(bins: Sequence[RelevanceBin], words: Words, scale: Scale) -> str:
     known = [one for one in bins if one.decided]
     if not known:
-        return "No pair has a relevance yet."
+        return tr("No pair has a relevance yet.")
     ends = " and ".join(
-        f"{one.counts[scale.highest] / one.decided:.0%} at {words.bin(one)}" for one in (known[0], known[-1])
+        tr("{counts:.0%} at {bin}", counts=one.counts[scale.highest] / one.decided, bin=words.bin(one))
+        for one in (known[0], known[-1])
     )
-    return f"Stacked bars: the shares of each relevance by {words.of}. Relevance {scale.highest} has {ends}."
+    return tr(
+        "Stacked bars: the shares of each relevance by {of}. Relevance {highest} has {ends}.",
+        of=tr(words.of),
+        highest=scale.highest,
+        ends=ends,
+    )
 
 
 def _told_means(bins: Sequence[RelevanceBin], words: Words) -> str:
     known = [(one, one.mean) for one in bins if one.mean is not None]
     if not known:
-        return "No pair has a relevance yet."
-    ends = " to ".join(f"{mean:.2f} at {words.bin(one)}" for one, mean in (known[0], known[-1]))
-    return f"A line: the mean relevance by {words.of}, from {ends}."
+        return tr("No pair has a relevance yet.")
+    ends = " to ".join(tr("{mean:.2f} at {bin}", mean=mean, bin=words.bin(one)) for one, mean in (known[0], known[-1]))
+    return tr("A line: the mean relevance by {of}, from {ends}.", of=tr(words.of), ends=ends)
 
 
 def _seconds(low: float, high: float) -> str:
-    return f"{low:.0f} and more" if high == math.inf else f"{low:.0f} to {high:.0f}"
+    return tr("{low:.0f} and more", low=low) if high == math.inf else tr("{low:.0f} to {high:.0f}", low=low, high=high)

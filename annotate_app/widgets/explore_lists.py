@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from html import escape
 from typing import Any, TypeVar
 
+from annotate_app.language import marked, tr
 from annotate_app.widgets import tables, thumbnails, wording
 from annotate_app.widgets.long_list import ListColumn, ListRow
 from backend.campaign.candidates.model import SourceKind
@@ -14,22 +15,26 @@ _Row = TypeVar("_Row")
 
 def show_name(show: str | None) -> str:
     """What a show is called: names may tell it, or begin with the season as those of one show do, or tell nothing."""
-    return "no show in the name" if show is None else show or "a show without a name"
+    return tr("no show in the name") if show is None else show or tr("a show without a name")
 
 
 PAIR_COLUMNS = (
-    ListColumn("Query"),
-    ListColumn("Moment", phone=False),
-    ListColumn("Rank", number=True),
-    ListColumn("Similarity", number=True),
-    ListColumn("Relevance", number=True),
+    ListColumn(marked("Query")),
+    ListColumn(marked("Moment"), phone=False),
+    ListColumn(marked("Rank"), number=True),
+    ListColumn(marked("Similarity"), number=True),
+    ListColumn(marked("Relevance"), number=True),
 )
 
 
 def pair_row(pair: FoundPair) -> ListRow:
     """A pair, which opens its query."""
-    relevance = f"<small>{pair.verdict.value}</small>" if pair.relevance is None else tables.grade(pair.relevance)
-    where = f"{escape(pair.video)}, {pair.start_s:.1f} to {pair.end_s:.1f} s"
+    relevance = (
+        f"<small>{wording.verdict(pair.verdict)}</small>" if pair.relevance is None else tables.grade(pair.relevance)
+    )
+    where = tr(
+        "{video}, {start_s:.1f} to {end_s:.1f} s", video=escape(pair.video), start_s=pair.start_s, end_s=pair.end_s
+    )
     similarity = "–" if pair.similarity is None else f"{pair.similarity:.3f}"
     return ListRow(
         pair.query_id,
@@ -38,38 +43,44 @@ def pair_row(pair: FoundPair) -> ListRow:
     )
 
 
-SOURCE_HEADS = ("Source", "Candidates", "Handed out", "Relevant", "Mean relevance")
+SOURCE_HEADS = (
+    marked("Source"),
+    marked("Candidates"),
+    marked("Handed out"),
+    marked("Relevant"),
+    marked("Mean relevance"),
+)
 
 
 def source_row(one: SourceStanding) -> tuple[str, ...]:
     """What became of what a source found, and of what it alone found."""
     source = one.source
-    kind = "pooled run" if source.kind is SourceKind.RUN else f"by {source.kind.value}"
-    later = ", added later" if source.part > 1 else ""
+    kind = tr("pooled run") if source.kind is SourceKind.RUN else tr("by {kind}", kind=source.kind.value)
+    later = tr(", added later") if source.part > 1 else ""
     # The files of an encoder are no concern of a table.
     name = source.name if source.kind is SourceKind.RUN else source.name.partition(" ")[0]
     return (
-        f"{escape(name)}<br><small>{kind}, {source.depth:,} deep{later}</small>",
-        f"{one.candidates:,}<br><small>{one.alone:,} by it alone</small>",
-        f"{one.pairs:,}<br><small>{one.decided:,} decided</small>",
-        f"{one.relevant:,}<br><small>{one.relevant_alone:,} by it alone</small>",
+        f"{escape(name)}<br><small>{tr('{kind}, {n:,} deep', kind=kind, n=source.depth)}{later}</small>",
+        f"{one.candidates:,}<br><small>{tr('{n:,} by it alone', n=one.alone)}</small>",
+        f"{one.pairs:,}<br><small>{tr('{n:,} decided', n=one.decided)}</small>",
+        f"{one.relevant:,}<br><small>{tr('{n:,} by it alone', n=one.relevant_alone)}</small>",
         "–" if one.mean is None else f"{one.mean:.2f}",
     )
 
 
 VIDEO_COLUMNS = (
-    ListColumn("Video", sort="video"),
-    ListColumn("Seconds", sort="seconds", number=True, phone=False),
+    ListColumn(marked("Video"), sort="video"),
+    ListColumn(marked("Seconds"), sort="seconds", number=True, phone=False),
     ListColumn(
-        "Moments",
+        marked("Moments"),
         sort="moments",
         number=True,
         phone=False,
-        meaning="Handed out with any query, of those in the corpus.",
+        meaning=marked("Handed out with any query, of those in the corpus."),
     ),
-    ListColumn("Queries", sort="queries", number=True, phone=False),
-    ListColumn("Pairs", sort="pairs", number=True),
-    ListColumn("Mean relevance", sort="mean", number=True),
+    ListColumn(marked("Queries"), sort="queries", number=True, phone=False),
+    ListColumn(marked("Pairs"), sort="pairs", number=True),
+    ListColumn(marked("Mean relevance"), sort="mean", number=True),
 )
 VIDEO_KEYS: dict[str, Callable[[VideoCoverage], Any]] = {
     "video": lambda one: one.video,
@@ -83,7 +94,7 @@ VIDEO_KEYS: dict[str, Callable[[VideoCoverage], Any]] = {
 
 def video_row(one: VideoCoverage) -> ListRow:
     """A video, which opens its pairs."""
-    moments = f"{one.judged_moments:,} of {one.moments:,}"
+    moments = tr("{judged_moments:,} of {moments:,}", judged_moments=one.judged_moments, moments=one.moments)
     cells = (
         escape(one.video),
         f"{one.duration_s:,.1f}",
@@ -95,15 +106,24 @@ def video_row(one: VideoCoverage) -> ListRow:
     return ListRow(one.video_id, cells, thumbnails.address(one.video, 0, one.duration_s))
 
 
-SHOW_HEADS = ("Show", "Videos", "Moments handed out", "Pairs", "Relevance 1 or more", "Mean relevance")
+def show_heads() -> tuple[str, ...]:
+    """The heads of the table of shows."""
+    return (
+        tr("Show", _context="series"),
+        tr("Videos"),
+        tr("Moments handed out"),
+        tr("Pairs"),
+        tr("Relevance 1 or more"),
+        tr("Mean relevance"),
+    )
 
 
 def show_row(one: ShowCoverage) -> tuple[str, ...]:
     """A show, as cells."""
     return (
         escape(show_name(one.show)),
-        f"{one.covered:,} of {one.videos:,}",
-        f"{one.judged_moments:,} of {one.moments:,}",
+        tr("{covered:,} of {videos:,}", covered=one.covered, videos=one.videos),
+        tr("{judged_moments:,} of {moments:,}", judged_moments=one.judged_moments, moments=one.moments),
         f"{one.pairs:,}",
         wording.percent(100 * one.relevant / one.decided) if one.decided else "",
         _number(one.mean),
@@ -111,13 +131,13 @@ def show_row(one: ShowCoverage) -> tuple[str, ...]:
 
 
 QUERY_COLUMNS = (
-    ListColumn("Query"),
-    ListColumn("Split", phone=False),
-    ListColumn("Pairs", sort="pairs", number=True),
-    ListColumn("Within the tolerance", sort="within", number=True),
-    ListColumn("Equal", sort="equal", number=True, phone=False),
-    ListColumn("Settled by two", sort="two", number=True, phone=False),
-    ListColumn("Mean grade", sort="mean", number=True, phone=False),
+    ListColumn(marked("Query")),
+    ListColumn(marked("Split"), phone=False),
+    ListColumn(marked("Pairs"), sort="pairs", number=True),
+    ListColumn(marked("Within the tolerance"), sort="within", number=True),
+    ListColumn(marked("Equal"), sort="equal", number=True, phone=False),
+    ListColumn(marked("Settled by two"), sort="two", number=True, phone=False),
+    ListColumn(marked("Mean grade"), sort="mean", number=True, phone=False),
 )
 QUERY_KEYS: dict[str, Callable[[AgreedQuery], Any]] = {
     "pairs": lambda one: one.agreement.pairs,

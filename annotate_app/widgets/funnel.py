@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from annotate_app.language import tr
 from annotate_app.widgets import wording
 from backend.campaign.explore.model import Funnel
 
@@ -21,27 +22,30 @@ class Step(NamedTuple):
 
 def steps(found: Funnel) -> Iterator[Step]:
     """Every step that has a pair, those that it falls into after it; the main ones always."""
-    yield Step("handed out", found.pairs, 0, 0, "all")
-    yield Step("graded by two", found.graded_by_two, 0, 1, "all")
-    yield Step("settled by two", found.settled_by_two, 0, 2, "consensus")
+    yield Step(tr("handed out"), found.pairs, 0, 0, "all")
+    yield Step(tr("graded by two"), found.graded_by_two, 0, 1, "all")
+    yield Step(tr("settled by two"), found.settled_by_two, 0, 2, "consensus")
     at = found.settled_by_two
     if found.decided_at_once:
-        yield Step("decided by a lead at once", found.decided_at_once, at, 2, "adjudicated")
+        yield Step(tr("decided by a lead at once"), found.decided_at_once, at, 2, "adjudicated")
     at += found.decided_at_once
-    yield Step("went on to two more people", found.escalated, at, 2, "escalated")
+    yield Step(tr("went on to two more people"), found.escalated, at, 2, "escalated")
     ends = [
-        *((f"settled by {_PEOPLE.get(asked, asked)}", count, "consensus") for asked, count in found.settled_by.items()),
-        ("discarded: no consensus", found.discarded, "discarded"),
-        ("discard confirmed by a lead", found.confirmed, "discarded"),
-        ("decided by a lead", found.decided, "adjudicated"),
-        ("wait for further grades", found.waiting_further, "escalated"),
+        *(
+            (tr("settled by {get}", get=_PEOPLE.get(asked, asked)), count, "consensus")
+            for asked, count in found.settled_by.items()
+        ),
+        (tr("discarded: no consensus"), found.discarded, "discarded"),
+        (tr("discard confirmed by a lead"), found.confirmed, "discarded"),
+        (tr("decided by a lead"), found.decided, "adjudicated"),
+        (tr("wait for further grades"), found.waiting_further, "escalated"),
     ]
     for words, count, style in ends:
         if count:
             yield Step(words, count, at, 3, style)
         at += count
     if found.waiting_first:
-        yield Step("wait for their first two grades", found.waiting_first, found.graded_by_two, 1, "open")
+        yield Step(tr("wait for their first two grades"), found.waiting_first, found.graded_by_two, 1, "open")
 
 
 def funnel(found: Funnel) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
+from annotate_app.language import tr
 from annotate_app.widgets import wording
 from backend import api
 from backend.campaign.project.model import Campaign
@@ -18,13 +19,15 @@ def guideline(campaign: Campaign, examples: Sequence[api.Example] = ()) -> dict[
 
     Returns:
         `{"grades": [{"grade", "label", "meaning", "detail", "example", "shown"}], "choose": heading of the grades,
-        "ask": heading of the questions, "questions": [{"title", "text"}], "reminders": [text], "example_query": text}`,
+        "ask": heading of the questions, "before": the same as a page of the tutorial,
+        "questions": [{"title", "text"}], "reminders": [text], "example_query": text}`,
         where `shown` is `{"query",
         "note", "clip"}` for a grade with an example of the project, else None; `clip` is its address. Nothing else of
         an example goes to a browser.
     """
     grading = campaign.grading
     meanings, count = grading.scale.meanings, len(grading.questions)
+    number = wording.number(count).lower()
     shown = {
         example.grade: {
             "query": example.query,
@@ -35,8 +38,11 @@ def guideline(campaign: Campaign, examples: Sequence[api.Example] = ()) -> dict[
     }
     return {
         "grades": [asdict(meaning) | {"shown": shown.get(meaning.grade)} for meaning in meanings],
-        "choose": f"Then choose one of {wording.number(len(meanings)).lower()} grades",
-        "ask": "Ask one question" if count == 1 else f"Ask {wording.number(count).lower()} questions",
+        "choose": tr("Then choose one of {number} grades", number=wording.number(len(meanings)).lower()),
+        "ask": tr("Ask one question") if count == 1 else tr("Ask {number} questions", number=number),
+        "before": tr("Before each grade: ask one question")
+        if count == 1
+        else tr("Before each grade: ask {number} questions", number=number),
         "questions": [asdict(question) for question in grading.questions],
         "reminders": list(grading.reminders),
         "example_query": grading.example_query,

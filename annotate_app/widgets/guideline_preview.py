@@ -32,7 +32,7 @@ _mount = st.components.v2.component(
     "reelrank_guideline_preview",
     html=_PANEL,
     css=player.style() + _STYLE,
-    js="\n".join([joined(player.FOLDER, ("../desk/frame.js", "guide.js")), _MOUNT]),
+    js="\n".join([joined(player.FOLDER, ("../../language/browser.js", "../desk/frame.js", "guide.js")), _MOUNT]),
 )
 
 

@@ -5,7 +5,9 @@ from urllib.parse import urlsplit
 
 import streamlit as st
 
+from annotate_app.language import tr
 from annotate_app.plain import plain
+from annotate_app.session import auth
 from annotate_app.widgets import look
 from backend import api
 from backend.campaign.nouns import Person, Role
@@ -15,16 +17,18 @@ def form() -> None:
     """Name and role of a newcomer."""
     with st.form("add_person"):
         name, role, button = st.columns([4, 2, 2], vertical_alignment="bottom")
-        name.text_input("Name", key="new_name", placeholder="They sign in with it")
-        role.selectbox("Role", [role.value for role in Role], key="new_role")
-        button.form_submit_button("Add and invite", type="primary", on_click=add, width="stretch")
+        name.text_input(tr("Name"), key="new_name", placeholder=tr("They sign in with it"))
+        role.selectbox(
+            tr("Role"), [role.value for role in Role], key="new_role", format_func=lambda one: tr(auth.ROLES[Role(one)])
+        )
+        button.form_submit_button(tr("Add and invite"), type="primary", on_click=add, width="stretch")
 
 
 def add() -> None:
     """Callback of the form: adds the person; the link waits for the run that follows, and is shown once."""
     name = st.session_state["new_name"].strip()
     if not name:
-        st.session_state["people_problem"] = "Please give a name: people sign in with it."
+        st.session_state["people_problem"] = tr("Please give a name: people sign in with it.")
         return
 
     def act(project: api.Project, lead: Person) -> None:
@@ -47,11 +51,13 @@ def outcome() -> None:
     name, url = st.session_state.pop("invitation", ("", ""))
     if url:
         with st.container(border=True):
-            st.markdown(f"**Send this link to {plain(name)}**")
+            st.markdown(tr("**Send this link to {name}**", name=plain(name)))
             st.code(url, language=None, wrap_lines=True)
             st.caption(
-                "It works once, within two weeks, and lets them choose a password; no older link of theirs works any "
-                "more. It is shown only now: copy it before you go on."
+                tr(
+                    "It works once, within two weeks, and lets them choose a password; no older link of theirs "
+                    "works any more. It is shown only now: copy it before you go on."
+                )
             )
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import streamlit as st
 
+from annotate_app.language import SOURCE, current, tr
 from annotate_app.plain import plain
 from annotate_app.session import auth
 from annotate_app.session.addresses import address
@@ -17,6 +18,11 @@ from backend.ground.errors import ReelRankError
 
 _HERE = Path(__file__).parent
 MARK = _HERE.parent / "session" / "mark.svg"
+_document = st.components.v2.component(
+    "reelrank_language",
+    js="export default ({ data }) => { document.documentElement.lang = data.language; };",
+    isolate_styles=False,
+)
 WORDMARK = _HERE / "wordmark.svg"
 
 
@@ -24,6 +30,8 @@ def style() -> None:
     """How all pages look."""
     st.html(_HERE / "look.css")
     st.logo(WORDMARK, size="medium")
+    if current() != SOURCE:
+        _document(key="document-language", data={"language": current()})
 
 
 def header(project: api.Project, person: Person) -> None:
@@ -37,15 +45,17 @@ def header(project: api.Project, person: Person) -> None:
     titles = ["My work"] if person.role is Role.ANNOTATOR else []
     if titles and api.may_describe(project, person):
         titles = ["Describe", *titles]
-    narrow = "".join(f'<a class="rr-menu" href="/{address(title)}" target="_self">{title}</a>' for title in titles)
+    narrow = "".join(f'<a class="rr-menu" href="/{address(title)}" target="_self">{tr(title)}</a>' for title in titles)
+    account, role = tr("Your account: password, sessions"), tr(auth.ROLES[person.role])
     with st.container(key="rr-account"):
         st.html(
-            f'<div class="rr-account">{narrow}<span class="rr-project" title="Project">{escape(project.name)}</span>'
-            '<a class="rr-person" href="/session/account" target="_self" title="Your account: password, sessions">'
+            f'<div class="rr-account">{narrow}<span class="rr-project" title="{tr("Project")}">'
+            f"{escape(project.name)}</span>"
+            f'<a class="rr-person" href="/session/account" target="_self" title="{account}">'
             f'<span class="rr-face" aria-hidden="true">{escape(person.name[:1].upper())}'
-            f'</span><span class="rr-name">{escape(person.name)}</span> <small>{person.role.value}</small></a>'
+            f'</span><span class="rr-name">{escape(person.name)}</span> <small>{role}</small></a>'
             '<form method="post" action="/session/sign-out">'
-            f'<input type="hidden" name="csrf" value="{escape(csrf)}"><button type="submit">Sign out</button>'
+            f'<input type="hidden" name="csrf" value="{escape(csrf)}"><button type="submit">{tr("Sign out")}</button>'
             "</form></div>"
         )
         if person.role is Role.LEAD:
@@ -60,12 +70,16 @@ def lead_page(title: str) -> tuple[api.Project, Person, dict[str, Any]]:
     person = auth.require(Role.LEAD)
     project = auth.project()
     counts = api.status_counts(project, person)
-    st.title(title, anchor=False)
+    st.title(tr(title), anchor=False)
     simulated = counts.get("simulated", 0)
     if simulated:
         st.warning(
-            f"**Simulated judgements**: {simulated:,} of the {counts['judgements']:,} judgements in this project "
-            "were made by a program for demonstration. Do not publish them.",
+            tr(
+                "**Simulated judgements**: {simulated:,} of the {judgements:,} judgements in this project were "
+                "made by a program for demonstration. Do not publish them.",
+                simulated=simulated,
+                judgements=counts["judgements"],
+            ),
             icon=":material/science:",
         )
     return project, person, counts
@@ -81,7 +95,7 @@ def as_lead(act: Callable[[api.Project, Person], object]) -> str:
         person = auth.current()
         if person is None:
             # Read after signing in again, beside what was typed; see `screens.signed_out`.
-            return "You were signed out, so this was not done. It stands here as you left it: do it again."
+            return tr("You were signed out, so this was not done. It stands here as you left it: do it again.")
         act(auth.project(), api.lead_of(auth.project(), person))
     except ReelRankError as refusal:
         return str(refusal)

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 
 import streamlit as st
 
+from annotate_app.language import tr
 from annotate_app.widgets import address_state, look
 from backend import api
 from backend.campaign.moments.model import MomentRow
@@ -25,9 +26,9 @@ def change(row: MomentRow) -> None:
     """Callback of the form: the moment begins and ends where its fields say."""
     span = (float(st.session_state[key("start", row)]), float(st.session_state[key("end", row)]))
     if span == (row.start_s, row.end_s):
-        st.session_state[PROBLEM] = "Start and end are what they were: type other seconds to change them."
+        st.session_state[PROBLEM] = tr("Start and end are what they were: type other seconds to change them.")
         return
-    _do(row.video, [row], [span], "Changed.")
+    _do(row.video, [row], [span], tr("Changed."))
 
 
 def split(row: MomentRow) -> None:
@@ -38,7 +39,7 @@ def split(row: MomentRow) -> None:
     def act(project: api.Project, lead: Person) -> None:
         api.split_moment(project, lead, row.moment_id, at_s, now=time.time())
 
-    _do(row.video, [row], spans, "Split in two.", act)
+    _do(row.video, [row], spans, tr("Split in two."), act)
 
 
 def join(row: MomentRow, following: MomentRow) -> None:
@@ -48,18 +49,18 @@ def join(row: MomentRow, following: MomentRow) -> None:
     def act(project: api.Project, lead: Person) -> None:
         api.join_moments(project, lead, [row.moment_id, following.moment_id], now=time.time())
 
-    _do(row.video, [row, following], spans, "Joined.", act)
+    _do(row.video, [row, following], spans, tr("Joined."), act)
 
 
 def remove(row: MomentRow) -> None:
     """Callback: the moment is no more."""
-    _do(row.video, [row], [], "Removed.")
+    _do(row.video, [row], [], tr("Removed."))
 
 
 def add(video: str) -> None:
     """Callback of the form: one more moment."""
     span = (float(st.session_state["add-start"]), float(st.session_state["add-end"]))
-    _do(video, [], [span], "Added.")
+    _do(video, [], [span], tr("Added."))
 
 
 def undo() -> None:
@@ -77,13 +78,13 @@ def undo() -> None:
         st.session_state[PROBLEM] = problem
         return
     address_state.go(**{ON_SHOW: None})
-    st.toast("It is as it was before.", icon=":material/undo:")
+    st.toast(tr("It is as it was before."), icon=":material/undo:")
 
 
 def undo_button() -> None:
     """The way back, while there is something to go back to."""
     if st.session_state.get(_UNDO):
-        st.button("Undo", key="moments-undo", icon=":material/undo:", shortcut="u", on_click=undo)
+        st.button(tr("Undo"), key="moments-undo", icon=":material/undo:", shortcut="u", on_click=undo)
 
 
 def key(name: str, row: MomentRow) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
+from annotate_app.language import tr
 from annotate_app.plain import plain
 from annotate_app.widgets import look, wording
 from backend import api
@@ -35,18 +36,23 @@ def next_batch(project: api.Project, lead: Person, query_id: QueryId) -> None:
 def says(reading: RuleReading) -> str:
     """What the rule says with its numbers, as Markdown: `The rule: mean 2.4 of 2.0, ...` and a badge with its word."""
     numbers, _, _ = reading.words.rpartition(":")
-    return f"The rule: {plain(numbers)} :{WORD_COLOURS[reading.word]}-badge[{reading.word}]"
+    return tr(
+        "The rule: {numbers} :{word_colours}-badge[{word}]",
+        numbers=plain(numbers),
+        word_colours=WORD_COLOURS[reading.word],
+        word=reading.word,
+    )
 
 
 def why_not(found: NextBatch) -> str:
     """Why the next batch of a query cannot be opened, or an empty text if nothing is in the way."""
     match found.state:
         case NextState.UNSETTLED:
-            return f"{wording.pairs_are(found.unsettled)} not settled yet."
+            return tr("{pairs_are} not settled yet.", pairs_are=wording.pairs_are(found.unsettled))
         case NextState.ENDED if found.number > 2:
-            return f"Batch {found.number - 1} is open already, and there are no further candidates."
+            return tr("Batch {number} is open already, and there are no further candidates.", number=found.number - 1)
         case NextState.ENDED:
-            return "There are no further candidates for this query."
+            return tr("There are no further candidates for this query.")
         case _:
             return ""
 
@@ -54,13 +60,22 @@ def why_not(found: NextBatch) -> str:
 def _acts(found: NextBatch) -> None:
     query_id, number = found.query_id, found.number
     if found.state is NextState.DECLINED and found.declined is not None:
-        by, when = found.declined.by or "A command", wording.when(found.declined.at, st.context.timezone)
-        st.markdown(f"{plain(by)} declined batch {number}, {when}: “{plain(found.declined.reason)}”", width="content")
-        _reasoned("Take that back", "Why is it to be decided about again?", "decline_back", query_id, number)
+        by, when = found.declined.by or tr("A command"), wording.when(found.declined.at, st.context.timezone)
+        st.markdown(
+            tr(
+                "{by} declined batch {number}, {when}: “{reason}”",
+                by=plain(by),
+                number=number,
+                when=when,
+                reason=plain(found.declined.reason),
+            ),
+            width="content",
+        )
+        _reasoned(tr("Take that back"), tr("Why is it to be decided about again?"), "decline_back", query_id, number)
         return
     refusal = why_not(found)
     st.button(
-        f"Open batch {number}",
+        tr("Open batch {number}", number=number),
         type="primary" if found.reading.word is RuleWord.OPEN else "secondary",
         key="open_batch",
         disabled=bool(refusal),
@@ -70,25 +85,40 @@ def _acts(found: NextBatch) -> None:
     if refusal:
         st.caption(refusal, width="content")
     else:
-        _reasoned(f"Decline batch {number}", "Why is it not to be opened?", "decline_batch", query_id, number)
+        _reasoned(
+            tr("Decline batch {number}", number=number),
+            tr("Why is it not to be opened?"),
+            "decline_batch",
+            query_id,
+            number,
+        )
 
 
 def _opened(query_id: QueryId, opened: OpenedBatch) -> None:
     """Who opened the newest batch, and the way back while nobody has worked on it."""
     with st.container(horizontal=True, vertical_alignment="center"):
-        by, when = opened.by or "A command", wording.when(opened.at, st.context.timezone)
-        kept = f"It stays: {opened.kept}." if opened.kept else "Nobody has worked on it yet."
-        st.caption(f"{plain(by)} opened batch {opened.number}, {when}. {plain(kept)}", width="content")
+        by, when = opened.by or tr("A command"), wording.when(opened.at, st.context.timezone)
+        kept = tr("It stays: {kept}.", kept=opened.kept) if opened.kept else tr("Nobody has worked on it yet.")
+        st.caption(
+            tr(
+                "{by} opened batch {number}, {when}. {kept}",
+                by=plain(by),
+                number=opened.number,
+                when=when,
+                kept=plain(kept),
+            ),
+            width="content",
+        )
         if not opened.kept:
-            label = f"Undo batch {opened.number}"
-            _reasoned(label, "Why is it taken back?", "undo_batch", query_id, opened.number)
+            label = tr("Undo batch {number}", number=opened.number)
+            _reasoned(label, tr("Why is it taken back?"), "undo_batch", query_id, opened.number)
 
 
 def _reasoned(label: str, question: str, act: str, query_id: QueryId, number: int) -> None:
     """A button behind which an act asks for its reason."""
     key = f"{act}-{query_id}-{number}"
     with st.popover(label, key=f"{key}-asked"), st.form(key, border=False):
-        st.text_input(question, key=f"{key}-reason", max_chars=REASON_LENGTH, placeholder="One sentence")
+        st.text_input(question, key=f"{key}-reason", max_chars=REASON_LENGTH, placeholder=tr("One sentence"))
         st.form_submit_button(label, on_click=_ACTS[act], args=(query_id, number, f"{key}-reason"))
 
 
@@ -97,7 +127,11 @@ def open_batch(query_id: QueryId, number: int) -> None:
 
     def act(project: api.Project, lead: Person) -> str:
         opened = api.open_batch(project, lead, query_id, number=number, now=time.time())
-        return f"Batch {number} is open: {wording.count_of(opened, 'pair')} went to the annotators."
+        return tr(
+            "Batch {number} is open: {pairs} went to the annotators.",
+            number=number,
+            pairs=wording.count_of(opened, "pair"),
+        )
 
     _do(act)
 
@@ -107,7 +141,7 @@ def decline_batch(query_id: QueryId, number: int, reason: str) -> None:
 
     def act(project: api.Project, lead: Person) -> str:
         api.decline_batch(project, lead, query_id, st.session_state[reason], number=number, now=time.time())
-        return f"Batch {number} is declined."
+        return tr("Batch {number} is declined.", number=number)
 
     _do(act)
 
@@ -117,7 +151,7 @@ def take_back_decline(query_id: QueryId, number: int, reason: str) -> None:
 
     def act(project: api.Project, lead: Person) -> str:
         api.take_back_decline(project, lead, query_id, st.session_state[reason], number=number, now=time.time())
-        return f"Batch {number} is to be decided about again."
+        return tr("Batch {number} is to be decided about again.", number=number)
 
     _do(act)
 
@@ -127,7 +161,11 @@ def undo_batch(query_id: QueryId, number: int, reason: str) -> None:
 
     def act(project: api.Project, lead: Person) -> str:
         pairs = api.undo_batch(project, lead, query_id, st.session_state[reason], number=number, now=time.time())
-        return f"Batch {number} is taken back: {wording.count_of(pairs, 'pair')} went, as if it had never been opened."
+        return tr(
+            "Batch {number} is taken back: {pairs} went, as if it had never been opened.",
+            number=number,
+            pairs=wording.count_of(pairs, "pair"),
+        )
 
     _do(act)
 

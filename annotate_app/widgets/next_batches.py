@@ -8,6 +8,7 @@ from collections.abc import Mapping
 
 import streamlit as st
 
+from annotate_app.language import tr
 from annotate_app.plain import plain
 from annotate_app.widgets import look, wording
 from annotate_app.widgets.next_batch import REASON_LENGTH, WORD_COLOURS
@@ -26,10 +27,10 @@ def next_batches(project: api.Project, lead: Person) -> None:
         st.success(plain(text))
     with st.container(horizontal=True, vertical_alignment="center", key="next-batches"):
         st.caption(shares(api.batch_shares(project, lead)), width="stretch")
-        st.button("Next batches", key="next_batches_look", icon=":material/library_add:", on_click=_look)
+        st.button(tr("Next batches"), key="next_batches_look", icon=":material/library_add:", on_click=_look)
     look.refusal(_PROBLEM)
     if _SEEN in st.session_state:
-        st.dialog("Next batches", width="large", on_dismiss=_close)(_dialog)(project, lead)
+        st.dialog(tr("Next batches"), width="large", on_dismiss=_close)(_dialog)(project, lead)
 
 
 def shares(found: Mapping[str, Mapping[str, int]]) -> str:
@@ -37,11 +38,17 @@ def shares(found: Mapping[str, Mapping[str, int]]) -> str:
     parts = []
     for split, numbers in found.items():
         told = [
-            f"{count:,} with {_NUMBERS[int(number)] if int(number) < len(_NUMBERS) else number}"
-            f"{(' batch' if number == '1' else ' batches') * (place == 0)}"
+            tr(
+                "{count:,} with {int}{number}",
+                count=count,
+                int=_NUMBERS[int(number)] if int(number) < len(_NUMBERS) else number,
+                number=(tr(" batch") if number == "1" else tr(" batches")) * (place == 0),
+            )
             for place, (number, count) in enumerate(numbers.items())
         ]
-        parts.append(f"{split}: {', '.join(told)} (of {sum(numbers.values()):,})")
+        parts.append(
+            tr("{split}: {join} (of {values:,})", split=split, join=", ".join(told), values=sum(numbers.values()))
+        )
     return " · ".join(parts)
 
 
@@ -61,7 +68,7 @@ def _close() -> None:
 
 def _dialog(project: api.Project, lead: Person) -> None:
     seen: Suggestions = st.session_state[_SEEN]
-    st.markdown(f"A next batch is worth opening if {plain(seen.rule.rule.words)}.")
+    st.markdown(tr("A next batch is worth opening if {words}.", words=plain(seen.rule.rule.words)))
     _rule(project, lead, seen)
     st.markdown(_table(seen))
     # Taken out before it begins: whatever ends the run in the middle, the next one only shows what is left.
@@ -76,14 +83,16 @@ def _offer(seen: Suggestions) -> None:
     """The button that accepts, and whether the rest is declined with it."""
     opens, leaves = seen.saying(RuleWord.OPEN), seen.saying(RuleWord.LEAVE)
     decline = bool(leaves) and st.checkbox(
-        f"Also decline {_batches(len(leaves))} of which the rule says: do not open",
+        tr("Also decline {batches} of which the rule says: do not open", batches=_batches(len(leaves))),
         key="next_batches_decline",
-        help="They leave the list of next batches that are possible. Each can be taken back on its query's page.",
+        help=tr("They leave the list of next batches that are possible. Each can be taken back on its query's page."),
     )
     look.refusal(_PROBLEM)
     if not opens:
-        st.caption("There is nothing to open: of no query that waits for a decision the rule says: open.")
-    acts = [f"open {_batches(len(opens))}"] * bool(opens) + [f"decline {_batches(len(leaves))}"] * decline
+        st.caption(tr("There is nothing to open: of no query that waits for a decision the rule says: open."))
+    acts = [tr("open {batches}", batches=_batches(len(opens)))] * bool(opens) + [
+        tr("decline {batches}", batches=_batches(len(leaves)))
+    ] * decline
     st.button(
         (" and ".join(acts) or "accept").capitalize(),
         type="primary",
@@ -99,12 +108,17 @@ def _batches(count: int) -> str:
 
 
 def _accept(seen: Suggestions, decline: bool) -> None:
-    bar = st.progress(0.0, "Annotators go on meanwhile. What is done stays done if you close this.")
+    bar = st.progress(0.0, tr("Annotators go on meanwhile. What is done stays done if you close this."))
     done: list[AcceptedReport] = []
 
     def act(project: api.Project, lead: Person) -> None:
         def tell(what: str, number: int, total: int) -> None:
-            bar.progress(number / total, f"{number:,} of {total:,} {what}. Annotators go on meanwhile.")
+            bar.progress(
+                number / total,
+                tr(
+                    "{number:,} of {total:,} {what}. Annotators go on meanwhile.", number=number, total=total, what=what
+                ),
+            )
 
         done.append(api.accept_suggestions(project, lead, seen, decline=decline, now=time.time(), progress=tell))
 
@@ -119,11 +133,18 @@ def _accept(seen: Suggestions, decline: bool) -> None:
 
 def told(done: AcceptedReport) -> str:
     """What accepting the suggestions did, for the lead."""
-    text = f"Open now: {_batches(done.opened)}, {wording.count_of(done.pairs, 'pair')} for the annotators."
+    text = tr(
+        "Open now: {batches}, {pairs} for the annotators.",
+        batches=_batches(done.opened),
+        pairs=wording.count_of(done.pairs, "pair"),
+    )
     if done.declined:
-        text += f" Declined: {done.declined:,}."
+        text += tr(" Declined: {declined:,}.", declined=done.declined)
     if done.overtaken:
-        text += f" Left as they are, because somebody else had decided or a grade had changed: {done.overtaken:,}."
+        text += tr(
+            " Left as they are, because somebody else had decided or a grade had changed: {overtaken:,}.",
+            overtaken=done.overtaken,
+        )
     return text
 
 
@@ -131,7 +152,7 @@ def _table(seen: Suggestions) -> str:
     """Queries and pairs by what the rule says, and by split."""
     splits = sorted({one.split.value for one in seen.queries}, reverse=True)
     lines = [
-        f"| The rule says | {' | '.join([*splits, 'queries', 'pairs'])} |",
+        tr("| The rule says | {join} |", join=" | ".join([*splits, "queries", "pairs"])),
         f"| --- |{' ---: |' * (len(splits) + 2)}",
     ]
     for word in RuleWord:
@@ -139,37 +160,50 @@ def _table(seen: Suggestions) -> str:
         numbers = [sum(one.split.value == split for one in said) for split in splits]
         cells = [f"{number:,}" for number in (*numbers, len(said), sum(one.pairs for one in said))]
         lines.append(f"| :{WORD_COLOURS[word]}-badge[{word}] | {' | '.join(cells)} |")
-    rest = f"Declined: {seen.declined:,}. Waiting for grades: {seen.unsettled:,}."
+    rest = tr(
+        "Declined: {declined:,}. Waiting for grades: {unsettled:,}.", declined=seen.declined, unsettled=seen.unsettled
+    )
     return "\n".join(lines) + f"\n\n:gray[{rest}]"
 
 
 def _rule(project: api.Project, lead: Person, seen: Suggestions) -> None:
     """The form that changes the rule, and its versions."""
     rule, scale = seen.rule.rule, project.campaign.scale
-    with st.expander("Change the rule"):
+    with st.expander(tr("Change the rule")):
         versions = api.batch_rule_versions(project, lead)
         with st.form(f"batch-rule-{seen.rule.version}", border=False):
             _fields(rule, scale)
-            st.text_input("Why?", key="batch_rule_reason", max_chars=REASON_LENGTH, placeholder="One sentence")
-            st.form_submit_button("Change the rule", on_click=_change, args=(seen.rule.version,))
+            st.text_input(tr("Why?"), key="batch_rule_reason", max_chars=REASON_LENGTH, placeholder=tr("One sentence"))
+            st.form_submit_button(tr("Change the rule"), on_click=_change, args=(seen.rule.version,))
         for one in versions[:0:-1]:
-            by, when = one.by or "A command", wording.when(one.since, st.context.timezone)
-            st.caption(f"Version {one.version}, {plain(by)}, {when}: {plain(one.rule.words)}. “{plain(one.reason)}”")
-        st.caption(f"Version 1, from the beginning: {plain(versions[0].rule.words)}.")
+            by, when = one.by or tr("A command"), wording.when(one.since, st.context.timezone)
+            st.caption(
+                tr(
+                    "Version {version}, {by}, {when}: {words}. “{reason}”",
+                    version=one.version,
+                    by=plain(by),
+                    when=when,
+                    words=plain(one.rule.words),
+                    reason=plain(one.reason),
+                )
+            )
+        st.caption(tr("Version 1, from the beginning: {words}.", words=plain(versions[0].rule.words)))
 
 
 def _fields(rule: BatchRule, scale: Scale) -> None:
     last, mean, finds, grade = st.columns(4, vertical_alignment="bottom")
-    last.number_input("Last candidates", 1, 40, rule.last, key="batch_rule_last")
+    last.number_input(tr("Last candidates"), 1, 40, rule.last, key="batch_rule_last")
     mean.number_input(
-        "Their mean, at least",
+        tr("Their mean, at least"),
         *(0.0, float(scale.highest), rule.mean or 0.0, 0.1),
         format="%.2f",
         key="batch_rule_mean",
-        help="0: the mean is not asked for. Either condition is enough.",
+        help=tr("0: the mean is not asked for. Either condition is enough."),
     )
-    finds.number_input("Or so many of them", 0, 40, rule.finds or 0, key="batch_rule_finds", help="0: not asked for.")
-    grade.number_input("Graded, at least", 1, scale.highest, rule.grade, key="batch_rule_grade")
+    finds.number_input(
+        tr("Or so many of them"), 0, 40, rule.finds or 0, key="batch_rule_finds", help=tr("0: not asked for.")
+    )
+    grade.number_input(tr("Graded, at least"), 1, scale.highest, rule.grade, key="batch_rule_grade")
 
 
 def _change(version: int) -> None:

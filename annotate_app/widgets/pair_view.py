@@ -6,6 +6,7 @@ from html import escape
 
 import streamlit as st
 
+from annotate_app.language import marked, tr
 from annotate_app.plain import plain
 from annotate_app.widgets import look, practice, tables, wording
 from annotate_app.widgets.review_clip import review_clip
@@ -15,11 +16,11 @@ from backend.campaign.project.model import Grading
 from backend.campaign.review.model import GivenAct, GivenGrade, GivenNote, GivenSkip, PairReview
 from backend.ground.ids import PairKey
 
-_ROUNDS = {1: "first two", 2: "further two", 3: "re-opened"}
+_ROUNDS = {1: marked("first two"), 2: marked("further two"), 3: "re-opened"}
 _ACTS = {
-    ActKind.DISCARD_CONFIRMED: "discard confirmed",
-    ActKind.RE_OPENED: "re-opened for two more",
-    ActKind.TAKEN_BACK: "took the last one back",
+    ActKind.DISCARD_CONFIRMED: marked("discard confirmed"),
+    ActKind.RE_OPENED: marked("re-opened for two more"),
+    ActKind.TAKEN_BACK: marked("took the last one back"),
 }
 NOTE_LENGTH = 200
 REPLY_LENGTH = 600
@@ -28,13 +29,20 @@ REPLY_LENGTH = 600
 def clip(pair: PairReview) -> None:
     """The clip, and what it was cut from. At most once a pair on a page."""
     review_clip(pair)
-    st.caption(f"{plain(wording.moment(pair))} · rank {pair.rank}  \n{plain(wording.caption(pair.caption))}")
+    st.caption(
+        tr(
+            "{moment} · rank {rank}  \n{caption}",
+            moment=plain(wording.moment(pair)),
+            rank=pair.rank,
+            caption=plain(wording.caption(pair.caption)),
+        )
+    )
 
 
 def heading(pair: PairReview) -> None:
     """The query and the verdict."""
-    more = ", re-opened" if pair.re_opened else ", confirmed" if pair.confirmed else ""
-    badge = f":{wording.VERDICT_COLOURS[pair.verdict]}-badge[{pair.verdict.value}{more}]"
+    more = tr(", re-opened") if pair.re_opened else tr(", confirmed") if pair.confirmed else ""
+    badge = f":{wording.VERDICT_COLOURS[pair.verdict]}-badge[{wording.verdict(pair.verdict)}{more}]"
     st.markdown(f"#### {plain(pair.query)} {badge}")
 
 
@@ -55,7 +63,9 @@ def record(pair: PairReview, *, hidden: bool) -> None:
         st.html(_grades(pair.grades, hidden))
     for seat, grade in enumerate(pair.grades, 1):
         if grade.note is not None:
-            _note(grade.note, f"Annotator {seat}" if hidden else grade.annotator, grade.grade, hidden=hidden)
+            _note(
+                grade.note, tr("Annotator {seat}", seat=seat) if hidden else grade.annotator, grade.grade, hidden=hidden
+            )
     if pair.acts:
         st.html(_acts(pair.acts, hidden))
     if pair.skips:
@@ -99,20 +109,20 @@ def reply(note: int, seen: int) -> None:
         st.session_state[f"reply-problem-{note}"] = problem
     else:
         st.session_state[key] = ""
-        st.toast("Kept. They read it once the pair is settled for good.", icon=":material/reply:")
+        st.toast(tr("Kept. They read it once the pair is settled for good."), icon=":material/reply:")
 
 
 def choose_example(pair: PairKey, grade: int) -> None:
     """Callback of the form: annotators see this pair in the guideline from now on, or a message says why not."""
     note = st.session_state[f"example-note-{pair}"]
     problem = look.as_lead(lambda project, lead: api.choose_example(project, lead, pair, grade, note, now=time.time()))
-    _report(pair, problem, f"Annotators now see this pair as the example of {grade}.")
+    _report(pair, problem, tr("Annotators now see this pair as the example of {grade}.", grade=grade))
 
 
 def withdraw_example(pair: PairKey, grade: int) -> None:
     """Callback of the button: the guideline shows the example in words again."""
     problem = look.as_lead(lambda project, lead: api.withdraw_example(project, lead, grade, now=time.time()))
-    _report(pair, problem, f"The example of {grade} is withdrawn.")
+    _report(pair, problem, tr("The example of {grade} is withdrawn.", grade=grade))
 
 
 def _report(pair: PairKey, problem: str, done: str) -> None:
@@ -123,16 +133,20 @@ def _report(pair: PairKey, problem: str, done: str) -> None:
 
 
 def _withdrawal(pair: PairReview, own: api.Example) -> None:
-    hidden = "its clip cannot be shown" if pair.fault else f"its relevance is {pair.relevance} now"
+    hidden = (
+        tr("its clip cannot be shown")
+        if pair.fault
+        else tr("its relevance is {relevance} now", relevance=pair.relevance)
+    )
     told = (
-        f":material/menu_book: The guideline shows this as the example of {own.grade}"
+        tr("The guideline shows this as the example of {grade}", grade=own.grade)
         if own.showing
-        else f":material/menu_book: Chosen as the example of {own.grade}, but not shown: {hidden}"
+        else tr("Chosen as the example of {grade}, but not shown: {hidden}", grade=own.grade, hidden=hidden)
     )
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(f"{told}. “{plain(own.note)}”", width="stretch")
+        st.markdown(f":material/menu_book: {told}. “{plain(own.note)}”", width="stretch")
         st.button(
-            "Withdraw",
+            tr("Withdraw"),
             key=f"example-withdraw-{own.grade}-{pair.pair}",
             on_click=withdraw_example,
             args=(pair.pair, own.grade),
@@ -141,32 +155,38 @@ def _withdrawal(pair: PairReview, own: api.Example) -> None:
 
 def _choice(pair: PairReview, standing: api.Example | None) -> None:
     grade = pair.relevance
-    with st.popover(f"Show as example of {grade}", icon=":material/menu_book:"):
-        st.markdown("Every annotator then sees this query and clip in the guideline (key G), with your note.")
+    with st.popover(tr("Show as example of {grade}", grade=grade), icon=":material/menu_book:"):
+        st.markdown(tr("Every annotator then sees this query and clip in the guideline (key G), with your note."))
         if standing is not None:
-            st.caption(f"It replaces “{plain(standing.query)}”.")
+            st.caption(tr("It replaces “{query}”.", query=plain(standing.query)))
         with st.form(f"example-{pair.pair}", border=False):
             st.text_input(
-                f"Why is this a {grade}?",
+                tr("Why is this a {grade}?", grade=grade),
                 pair.reason[:NOTE_LENGTH],
                 max_chars=NOTE_LENGTH,
                 key=f"example-note-{pair.pair}",
-                placeholder="One sentence for annotators",
+                placeholder=tr("One sentence for annotators"),
             )
-            st.form_submit_button("Show it", on_click=choose_example, args=(pair.pair, grade))
+            st.form_submit_button(tr("Show it"), on_click=choose_example, args=(pair.pair, grade))
 
 
 def _note(note: GivenNote, who: str, grade: int, *, hidden: bool) -> None:
     with st.container(border=True, key=f"note-{note.note}"):
-        st.markdown(f":material/edit_note: **{plain(who)}** wrote with {grade}: “{plain(note.text)}”")
+        st.markdown(
+            ":material/edit_note: "
+            + tr("**{name}** wrote with {grade}: “{text}”", name=plain(who), grade=grade, text=plain(note.text))
+        )
         if note.reply is None:
-            _reply_form(note, "Your reply", "Reply")
+            _reply_form(note, tr("Your reply"), tr("Reply"))
         else:
-            by = "A lead" if hidden else plain(note.reply.lead)
+            by = tr("A lead") if hidden else plain(note.reply.lead)
             when = wording.when(note.reply.at, st.context.timezone)
-            st.markdown(f":material/reply: {by} replied, {when}: “{plain(note.reply.text)}”")
-            with st.popover("Reword the reply"):
-                _reply_form(note, "The reply that takes its place", "Reply anew")
+            st.markdown(
+                ":material/reply: "
+                + tr("{by} replied, {when}: “{text}”", by=by, when=when, text=plain(note.reply.text))
+            )
+            with st.popover(tr("Reword the reply")):
+                _reply_form(note, tr("The reply that takes its place"), tr("Reply anew"))
         look.refusal(f"reply-problem-{note.note}")
 
 
@@ -178,7 +198,7 @@ def _reply_form(note: GivenNote, label: str, button: str) -> None:
             label,
             key=f"reply-text-{note.note}",
             max_chars=REPLY_LENGTH,
-            placeholder="They alone read it, once the pair is settled; name nobody else's grade",
+            placeholder=tr("They alone read it, once the pair is settled; name nobody else's grade"),
         )
         send.form_submit_button(button, on_click=reply, args=(note.note, seen), width="stretch")
 
@@ -187,22 +207,25 @@ def _grades(given: Sequence[GivenGrade], hidden: bool) -> str:
     zone = st.context.timezone
     rows = [
         (
-            f"Annotator {seat}" if hidden else escape(grade.annotator),
+            tr("Annotator {seat}", seat=seat) if hidden else escape(grade.annotator),
             tables.grade(grade.grade),
-            _ROUNDS[grade.round],
+            tr(_ROUNDS[grade.round]),
             _active(grade),
             wording.when(grade.at, zone),
         )
         for seat, grade in enumerate(given, 1)
     ]
-    return tables.table(("Annotator", "Grade", "Round", "Active", "Graded"), rows, "rr-given")
+    return tables.table(
+        (tr("Annotator"), tr("Grade", _context="noun"), tr("Round"), tr("Active"), tr("Graded")), rows, "rr-given"
+    )
 
 
 def _active(grade: GivenGrade) -> str:
     if not grade.active_ms:
-        return "not measured"
+        return tr("not measured")
     too_fast = (
-        " <span class='rr-fast' title='Given in less time than the clip can be judged in'>too fast</span>"
+        f" <span class='rr-fast' title='{tr('Given in less time than the clip can be judged in')}'>"
+        f"{tr('too fast')}</span>"
         if grade.too_fast
         else ""
     )
@@ -215,23 +238,23 @@ def _acts(made: Sequence[GivenAct], hidden: bool) -> str:
     decided = [nth for nth, one in enumerate(made) if one.kind is ActKind.DECIDED and one.stands]
     rows = []
     for nth, one in enumerate(made):
-        gone = "" if one.stands or one.kind is ActKind.TAKEN_BACK else " · taken back"
+        gone = "" if one.stands or one.kind is ActKind.TAKEN_BACK else tr(" · taken back")
         gone = " · replaced" if nth in decided[:-1] else gone
-        what = tables.grade(one.relevance) if one.relevance is not None else _ACTS[one.kind]
+        what = tables.grade(one.relevance) if one.relevance is not None else tr(_ACTS[one.kind])
         when = f"{wording.when(one.at, zone)}{gone}"
-        rows.append(("hidden" if hidden else escape(one.lead), what, escape(one.reason), when))
-    return tables.table(("Lead", "Decision", "Reason", "When"), rows, "rr-decided")
+        rows.append((tr("hidden") if hidden else escape(one.lead), what, escape(one.reason), when))
+    return tables.table((tr("Lead"), tr("Decision"), tr("Reason"), tr("When")), rows, "rr-decided")
 
 
 def _skips(given: Sequence[GivenSkip], hidden: bool) -> str:
     zone = st.context.timezone
     rows = [
         (
-            "hidden" if hidden else escape(skip.annotator),
-            wording.SKIP_WORDS[skip.kind],
+            tr("hidden") if hidden else escape(skip.annotator),
+            tr(wording.SKIP_WORDS[skip.kind]),
             escape(skip.reason),
             wording.when(skip.at, zone),
         )
         for skip in given
     ]
-    return tables.table(("Skipped by", "Why", "Reason", "When"), rows)
+    return tables.table((tr("Skipped by"), tr("Why"), tr("Reason"), tr("When")), rows)

@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
+from annotate_app.language import tr
 from annotate_app.plain import plain
 from annotate_app.widgets import look, wording
 from annotate_app.widgets.review_clip import clip_at
@@ -23,21 +24,21 @@ def practice(project: api.Project, lead: Any) -> None:
     """Whether newcomers go through the tutorial, the practice pairs that stand, and the way to others."""
     campaign = project.campaign
     st.toggle(
-        "Newcomers go through the tutorial before their first clip",
+        tr("Newcomers go through the tutorial before their first clip"),
         campaign.tutorial,
         key="tutorial-on",
         on_change=switch,
-        help="The guideline page by page, then practice with the right grade and your explanation at once.",
+        help=tr("The guideline page by page, then practice with the right grade and your explanation at once."),
     )
     figures = api.practice_figures(project, lead, now=time.time())
-    st.subheader("Practice", anchor=False)
+    st.subheader(tr("Practice"), anchor=False)
     if not figures:
-        st.info("There is no practice pair yet: the tutorial is the guideline, page by page.")
+        st.info(tr("There is no practice pair yet: the tutorial is the guideline, page by page."))
     for row in range(0, len(figures), 3):
         for column, one in zip(st.columns(3), figures[row : row + 3], strict=False):
             with column:
                 _standing(one, campaign.scale)
-    st.subheader("Choose another", anchor=False)
+    st.subheader(tr("Choose another"), anchor=False)
     _choose(project, lead, campaign.scale)
 
 
@@ -75,11 +76,16 @@ def choose_pair(pair: PairKey, grade: int) -> None:
 
 def of_pair(pair: PairKey, grade: int, reason: str) -> None:
     """The way from a settled pair into the tutorial."""
-    with st.popover("Use for practice", icon=":material/school:"):
-        st.markdown(f"Newcomers then grade this clip in the tutorial, and are told at once that {grade} is right.")
+    with st.popover(tr("Use for practice"), icon=":material/school:"):
+        st.markdown(
+            tr(
+                "Newcomers then grade this clip in the tutorial, and are told at once that {grade} is right.",
+                grade=grade,
+            )
+        )
         with st.form(f"practice-{pair}", border=False):
             _why(f"practice-why-{pair}", grade, reason)
-            st.form_submit_button("Use it", on_click=choose_pair, args=(pair, grade))
+            st.form_submit_button(tr("Use it"), on_click=choose_pair, args=(pair, grade))
     look.refusal(f"practice-problem-{pair}")
 
 
@@ -87,7 +93,7 @@ def _report(problem: str, key: str = "guideline_problem") -> None:
     if problem:
         st.session_state[key] = problem
     else:
-        st.toast("Newcomers practise on it from now on.", icon=":material/school:")
+        st.toast(tr("Newcomers practise on it from now on."), icon=":material/school:")
 
 
 def _standing(one: PracticeFigures, scale: Scale) -> None:
@@ -96,26 +102,31 @@ def _standing(one: PracticeFigures, scale: Scale) -> None:
         st.markdown(f"**{one.grade} {plain(scale.label(one.grade).lower())}** · “{plain(one.query)}”")
         st.markdown(plain(one.explanation))
         answered = (
-            f"Missed by {one.missed} of {one.people} at the first answer." if one.people else "Nobody answered yet."
+            tr("Missed by {missed} of {people} at the first answer.", missed=one.missed, people=one.people)
+            if one.people
+            else tr("Nobody answered yet.")
         )
         st.caption(answered)
         if one.hidden:
-            st.warning(f"Not shown just now: {plain(one.hidden)}.")
-        st.button("Take out", key=f"practice-out-{one.practice_id}", on_click=withdraw, args=(one.practice_id,))
+            st.warning(tr("Not shown just now: {hidden}.", hidden=plain(one.hidden)))
+        st.button(tr("Take out"), key=f"practice-out-{one.practice_id}", on_click=withdraw, args=(one.practice_id,))
 
 
 def _choose(project: api.Project, lead: Any, scale: Scale) -> None:
     st.markdown(
-        "Choose a training query, which nobody judges, or type any text: its most similar moments come up. A settled "
-        "pair is chosen on the pages Disagreements and Queries: “Use for practice”."
+        tr(
+            "Choose a training query, which nobody judges, or type any text: its most similar moments "
+            "come up. A settled pair is chosen on the pages Disagreements and Queries: “Use for "
+            "practice”."
+        )
     )
     text = st.selectbox(
-        "Text that newcomers read as the query",
+        tr("Text that newcomers read as the query"),
         list(api.practice_texts(project, lead)),
         index=None,
         key="practice-text",
         accept_new_options=True,
-        placeholder="Choose a training query, or type a text and press Enter",
+        placeholder=tr("Choose a training query, or type a text and press Enter"),
     )
     if not text:
         return
@@ -134,7 +145,7 @@ def _offers(project: api.Project, lead: Any, text: str) -> Sequence[Offer]:
     """Found once a text: the encoder takes a moment to load."""
     kept: tuple[str, Sequence[Offer]] = st.session_state.get("practice-offers", ("", ()))
     if kept[0] != text:
-        with st.spinner("Looking for similar moments"):
+        with st.spinner(tr("Looking for similar moments")):
             kept = (text, api.practice_offers(project, lead, text))
         st.session_state["practice-offers"] = kept
     return kept[1]
@@ -146,27 +157,33 @@ def _offer(text: str, offer: Offer, scale: Scale) -> None:
         clip_at(
             f"/moments.mp4?{address}", _label(offer.video, offer.start_s, offer.end_s), f"offered-{offer.moment_id}"
         )
-        st.caption(f"{plain(wording.caption(offer.caption))} · similarity {offer.similarity:.2f}")
-        with st.popover("Use for practice", width="stretch"), st.form(f"practise-{offer.moment_id}", border=False):
+        st.caption(
+            tr(
+                "{caption} · similarity {similarity:.2f}",
+                caption=plain(wording.caption(offer.caption)),
+                similarity=offer.similarity,
+            )
+        )
+        with st.popover(tr("Use for practice"), width="stretch"), st.form(f"practise-{offer.moment_id}", border=False):
             st.selectbox(
-                "Right grade",
+                tr("Right grade"),
                 list(reversed(scale.grades)),
                 format_func=lambda grade: wording.grade(grade, scale),
                 key=f"practice-grade-{offer.moment_id}",
             )
             _why(f"practice-why-{offer.moment_id}", None, "")
-            st.form_submit_button("Use it", on_click=choose, args=(text, offer.moment_id))
+            st.form_submit_button(tr("Use it"), on_click=choose, args=(text, offer.moment_id))
 
 
 def _why(key: str, grade: int | None, words: str) -> None:
     st.text_area(
-        "Why is this right?" if grade is None else f"Why is this a {grade}?",
+        tr("Why is this right?") if grade is None else tr("Why is this a {grade}?", grade=grade),
         words[:EXPLANATION_LENGTH],
         key=key,
         max_chars=EXPLANATION_LENGTH,
-        placeholder="Newcomers read it at once, a sentence or two",
+        placeholder=tr("Newcomers read it at once, a sentence or two"),
     )
 
 
 def _label(video: str, start_s: float, end_s: float) -> str:
-    return f"Clip of {video}, {start_s:.2f} to {end_s:.2f} s"
+    return tr("Clip of {video}, {start_s:.2f} to {end_s:.2f} s", video=video, start_s=start_s, end_s=end_s)

@@ -9,6 +9,7 @@ from typing import Any
 
 import streamlit as st
 
+from annotate_app.language import marked, tr
 from annotate_app.widgets import wording
 from backend.campaign.nouns import Scale, Verdict
 from backend.campaign.review.model import PairReview
@@ -27,7 +28,7 @@ def query_figure(pairs: Sequence[PairReview], last: int, scale: Scale) -> None:
         scale: the campaign's.
     """
     pairs = sorted(pairs, key=lambda pair: (pair.batch, pair.rank))
-    told = f"Bars: relevance {scale.words} by rank; line: similarity"
+    told = tr("Bars: relevance {words} by rank; line: similarity", words=scale.words)
     # A line of numbers below says the same; the picture alone is what Streamlit's theme colours.
     st.vega_lite_chart(_chart(pairs, last, scale), height=280, alt=told)
     st.html(_legend(pairs, last, scale))
@@ -43,7 +44,7 @@ def columns(pairs: Sequence[PairReview], last: int, scale: Scale) -> list[dict[s
             "Relevance": wording.grade(pair.relevance, scale) if pair.relevance is not None else _why_none(pair),
             "sign": str(pair.relevance) if pair.relevance is not None else _sign(pair),
             "Similarity": pair.similarity,
-            "Caption": pair.caption or wording.NO_CAPTION,
+            "Caption": pair.caption or tr(wording.NO_CAPTION),
             "colour": LAST if pair.pair_id in speaking else EARLIER,
             "place": place,
             "from": place - 0.42,
@@ -69,25 +70,27 @@ def _chart(pairs: Sequence[PairReview], last: int, scale: Scale) -> dict[str, An
     ranks = {"values": [*range(1, len(pairs) + 1)], "grid": False, "labelExpr": rank, "labelOverlap": True}
     across: dict[str, Any] = {
         "type": "quantitative",
-        "title": "rank",
+        "title": tr("rank"),
         "scale": {"domain": [0.4, len(pairs) + 0.6], "nice": False, "zero": False},
         "axis": ranks,
     }
     height: dict[str, Any] = {
         "type": "quantitative",
-        "title": "relevance",
+        "title": tr("relevance"),
         "scale": {"domain": [foot, scale.highest * top], "nice": False, "zero": False},
         "axis": {"values": list(scale.grades), "format": "d"},
     }
     similarity: dict[str, Any] = {
         "field": "Similarity",
         "type": "quantitative",
-        "title": "similarity",
+        "title": tr("similarity"),
         "scale": {"zero": False, "padding": 8},
         "axis": {"orient": "right", "format": ".2f", "grid": False},
     }
-    told: list[dict[str, str]] = [{"field": name} for name in ("Rank", "Relevance", "Caption")]
-    tooltip = [*told, {"field": "Similarity", "format": ".3f"}]
+    told: list[dict[str, str]] = [
+        {"field": name, "title": tr(name)} for name in (marked("Rank"), marked("Relevance"), marked("Caption"))
+    ]
+    tooltip = [*told, {"field": "Similarity", "title": tr("Similarity"), "format": ".3f"}]
     column: dict[str, Any] = {
         "x": {**across, "field": "from"},
         "x2": {"field": "to"},
@@ -114,7 +117,7 @@ def _chart(pairs: Sequence[PairReview], last: int, scale: Scale) -> dict[str, An
     borders: list[dict[str, Any]] = []
     for place in begins:
         begun = pairs[place - 1]
-        text = f"batch {begun.batch}{', pooled' if begun.part > 1 else ''}"
+        text = tr("batch {n}, pooled", n=begun.batch) if begun.part > 1 else tr("batch {n}", n=begun.batch)
         where: dict[str, Any] = {"x": {**across, "datum": place - 0.5}}
         rule = {"type": "rule", "strokeDash": [2, 3], "color": NONE, "aria": False}  # the words beside it say it
         name = {"type": "text", "text": text, "align": "left", "dx": 4, "fontSize": 11, "color": NONE}
@@ -138,15 +141,19 @@ def _legend(pairs: Sequence[PairReview], last: int, scale: Scale) -> str:
         f"<span><i class='rr-r{grade}'></i>{escape(wording.grade(grade, scale))}: <b>{counts[grade]}</b></span>"
         for grade in reversed(scale.grades)
     )
-    none = f"<span><i class='rr-none'></i>no relevance (yet): <b>{counts[None]}</b></span>"
-    signs = f"<span><i style='background:{EARLIER}'></i>relevance</span>"
+    none = f"<span><i class='rr-none'></i>{tr('no relevance (yet)')}: <b>{counts[None]}</b></span>"
+    signs = f"<span><i style='background:{EARLIER}'></i>{tr('relevance')}</span>"
     if speaking := _speaking(pairs, last):
         first = speaking[0].rank
-        ranks = f"rank {first}" if last == 1 else f"ranks {first}–{speaking[-1].rank}"
+        ranks = (
+            tr("rank {first}", first=first)
+            if last == 1
+            else tr("ranks {first}–{rank}", first=first, rank=speaking[-1].rank)
+        )
         signs += f"<span><i style='background:{LAST}'></i>{wording.the_last(last)}, {ranks}</span>"
-    signs += "<span><i class='rr-none'></i>no relevance: – not settled, × discarded</span>"
+    signs += f"<span><i class='rr-none'></i>{tr('no relevance: – not settled, × discarded')}</span>"
     if any(pair.similarity is not None for pair in pairs):
-        signs += "<span><i class='rr-line' style='background:currentColor'></i>similarity</span>"
+        signs += f"<span><i class='rr-line' style='background:currentColor'></i>{tr('similarity')}</span>"
     return f"<div class='rr-legend'>{signs}</div><div class='rr-legend rr-numbers'>{numbers}{none}</div>"
 
 
@@ -155,4 +162,4 @@ def _sign(pair: PairReview) -> str:
 
 
 def _why_none(pair: PairReview) -> str:
-    return "none: discarded" if pair.verdict is Verdict.DISCARDED else "none yet: not settled"
+    return tr("none: discarded") if pair.verdict is Verdict.DISCARDED else tr("none yet: not settled")

@@ -2,21 +2,23 @@
 
 import streamlit as st
 
+from annotate_app.language import marked, tr
 from annotate_app.widgets import waiting, wording
-from annotate_app.widgets.waiting import Line, WayThere
+from annotate_app.widgets.waiting import Line
+from annotate_app.widgets.ways import WayThere
 from backend import api
 from backend.campaign.nouns import Person
 from backend.campaign.steering.model import QueryStuck
 from backend.ground.ids import QueryId
 
-_CLIPS = WayThere("Disagreements", "?show=blocked", "Look at the clips")
-_EXAM = WayThere("Exam", "", "Look")
+_CLIPS = WayThere("Disagreements", "?show=blocked", marked("Look at the clips"))
+_EXAM = WayThere("Exam", "", marked("Look"))
 
 
 def query_stuck(project: api.Project, lead: Person, query_id: QueryId) -> None:
     """The sentences, each with its way out; nothing where all goes on by itself."""
     if found := lines(api.query_stuck(project, lead, query_id)):
-        st.markdown("**Stuck**")
+        st.markdown(f"**{tr('Stuck')}**")
         st.html(waiting.list_of(found))
 
 
@@ -26,10 +28,23 @@ def lines(found: QueryStuck) -> list[Line]:
     for one, ranks in found.stuck:
         told += waiting.lines_of(one, f" {wording.ranks(ranks)}.")
     if found.blocked:
-        clips = "its clip cannot" if len(found.blocked) == 1 else "their clips cannot"
-        told.append(Line(f"{_are(found.blocked)} blocked: {clips} be shown. {wording.ranks(found.blocked)}.", _CLIPS))
+        clips = tr("its clip cannot") if len(found.blocked) == 1 else tr("their clips cannot")
+        told.append(
+            Line(
+                tr(
+                    "{are} blocked: {clips} be shown. {ranks}.",
+                    are=_are(found.blocked),
+                    clips=clips,
+                    ranks=wording.ranks(found.blocked),
+                ),
+                _CLIPS,
+            )
+        )
     if found.set_aside:
-        asked = f"set aside while an exam or a trial asks for {'it' if len(found.set_aside) == 1 else 'them'}."
+        asked = tr(
+            "set aside while an exam or a trial asks for {len}.",
+            len=tr("it") if len(found.set_aside) == 1 else tr("them"),
+        )
         told.append(Line(f"{_are(found.set_aside)} {asked} {wording.ranks(found.set_aside)}.", _EXAM))
     return told
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from annotate_app.language import tr
 from annotate_app.plain import plain
 from annotate_app.widgets import address_state, wording
 from backend import api
@@ -20,15 +21,15 @@ def release_diff(project: api.Project, lead: Person, found: Sequence[api.KeptRel
     names = {one.name: one.name for one in found if one.megabytes is not None}
     if len(names) < 2:
         return
-    st.subheader("What changed", anchor=False)
+    st.subheader(tr("What changed"), anchor=False)
     with st.container(horizontal=True):
         # Nothing is compared before somebody asks: of two large releases it takes seconds.
-        was = address_state.choice("From", "from", {_NONE: "Choose a release", **names}, box=True)
-        now = address_state.choice("To", "to", names, box=True)
+        was = address_state.choice(tr("From"), "from", {_NONE: tr("Choose a release"), **names}, box=True)
+        now = address_state.choice(tr("To"), "to", names, box=True)
     if was == _NONE:
         return
     if was == now:
-        st.caption("Choose two different ones.")
+        st.caption(tr("Choose two different ones."))
         return
     hashes = {one.name: one.sha256 for one in found}
     try:
@@ -37,18 +38,34 @@ def release_diff(project: api.Project, lead: Person, found: Sequence[api.KeptRel
         st.error(plain(str(refusal)))
         return
     if changes.equal:
-        st.info(f"The truth of {plain(was)} and {plain(now)} is the same: {changes.same:,} graded moments.")
+        st.info(
+            tr(
+                "The truth of {was} and {now} is the same: {same:,} graded moments.",
+                was=plain(was),
+                now=plain(now),
+                same=changes.same,
+            )
+        )
         return
     moved = sum(changes.moved.values())
     st.markdown(
-        f"**{wording.count_of(len(changes.queries), 'query')}** changed. Of the moments **{changes.same:,}** are as "
-        f"before, **{moved:,}** {'has' if moved == 1 else 'have'} another relevance, **{changes.moments_gone:,}** "
-        f"{wording.are(changes.moments_gone)} gone, **{changes.moments_new:,}** {wording.are(changes.moments_new)} new."
+        tr(
+            "**{querys}** changed. Of the moments **{same:,}** are as before, **{moved:,}** {moved_2} "
+            "another relevance, **{moments_gone:,}** {are} gone, **{moments_new:,}** {are_2} new.",
+            querys=wording.count_of(len(changes.queries), "query"),
+            same=changes.same,
+            moved=moved,
+            moved_2=tr("has") if moved == 1 else tr("have"),
+            moments_gone=changes.moments_gone,
+            are=wording.are(changes.moments_gone),
+            moments_new=changes.moments_new,
+            are_2=wording.are(changes.moments_new),
+        )
     )
-    _changes("Queries", [_query(one) for one in changes.queries])
-    _changes("Pairs of queries that both have", [_pair(one) for one in changes.pairs])
+    _changes(tr("Queries"), [_query(one) for one in changes.queries])
+    _changes(tr("Pairs of queries that both have"), [_pair(one) for one in changes.pairs])
     st.download_button(
-        "All changes as CSV",
+        tr("All changes as CSV"),
         data=api.diff_csv(changes),
         file_name=f"changes-{was}-{now}.csv",
         mime="text/csv",
@@ -67,12 +84,18 @@ def _compared(
 
 def _query(one: api.QueryChange) -> str:
     before, after = (plain(text) or "–" for text in (one.before, one.after))
-    return f"Query {one.query_id} · {before} **→** {after}{_why(one.reason)}"
+    return tr(
+        "Query {query_id} · {before} **→** {after}{why}",
+        query_id=one.query_id,
+        before=before,
+        after=after,
+        why=_why(one.reason),
+    )
 
 
 def _pair(one: api.PairChange) -> str:
     before, after = ("–" if value is None else str(value) for value in (one.before, one.after))
-    moment = f"{plain(one.video)}, {one.start_s:.2f} to {one.end_s:.2f} s"
+    moment = tr("{video}, {start_s:.2f} to {end_s:.2f} s", video=plain(one.video), start_s=one.start_s, end_s=one.end_s)
     return f"**{before} → {after}** · {plain(one.query)} · {moment}{_why(one.reason)}"
 
 
@@ -87,4 +110,4 @@ def _changes(title: str, lines: Sequence[str]) -> None:
     st.markdown(f"**{title}** · {len(lines):,}")
     st.markdown("\n\n".join(lines[:_SHOWN]))
     if len(lines) > _SHOWN:
-        st.caption(f"And {wording.count_of(len(lines) - _SHOWN, 'other')}; the CSV has all of them.")
+        st.caption(tr("And {others}; the CSV has all of them.", others=wording.count_of(len(lines) - _SHOWN, "other")))

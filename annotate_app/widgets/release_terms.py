@@ -4,6 +4,7 @@ import time
 
 import streamlit as st
 
+from annotate_app.language import tr
 from annotate_app.plain import plain
 from annotate_app.widgets import look, wording
 from backend import api
@@ -14,30 +15,41 @@ from backend.campaign.release.model import LICENCES
 def release_terms(project: api.Project, lead: Person) -> None:
     """Folded away once they are said."""
     found = api.release_terms(project, lead)
-    with st.expander(f"Licence and citation: {plain(found.licence or 'no licence chosen')}", expanded=False):
+    with st.expander(
+        tr("Licence and citation: {value}", value=plain(found.licence or tr("no licence chosen"))), expanded=False
+    ):
         if found.at is not None:
             because = f": {plain(found.reason)}" if found.reason else ""
-            who = plain(found.by or "the command line")
-            st.caption(f"Said by {who}, {wording.when(found.at, st.context.timezone)}{because}")
+            who = plain(found.by or tr("the command line"))
+            st.caption(
+                tr(
+                    "Said by {who}, {when}{because}",
+                    who=who,
+                    when=wording.when(found.at, st.context.timezone),
+                    because=because,
+                )
+            )
         look.refusal("terms_problem")
         with st.form("terms"):
             offered = list(dict.fromkeys([*([found.licence] if found.licence else []), *LICENCES]))
             st.selectbox(
-                "Licence",
+                tr("Licence"),
                 offered,
                 index=0 if found.licence else None,
                 key="terms_licence",
                 accept_new_options=True,
-                placeholder="Choose a name of SPDX, or type a text",
+                placeholder=tr("Choose a name of SPDX, or type a text"),
             )
             st.text_area(
-                "How to cite it",
+                tr("How to cite it"),
                 found.citation,
                 key="terms_citation",
-                placeholder="A sentence, or an entry of BibTeX",
+                placeholder=tr("A sentence, or an entry of BibTeX"),
             )
-            st.text_input("Reason", key="terms_reason", help="Needed where licence or citation were said before.")
-            st.form_submit_button("Keep", on_click=_keep)
+            st.text_input(
+                tr("Reason"), key="terms_reason", help=tr("Needed where licence or citation were said before.")
+            )
+            st.form_submit_button(tr("Keep"), on_click=_keep)
 
 
 def _keep() -> None:

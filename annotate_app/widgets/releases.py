@@ -5,6 +5,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from annotate_app.language import tr
 from annotate_app.plain import plain
 from annotate_app.widgets import wording
 from backend import api
@@ -13,16 +14,16 @@ from backend.campaign.nouns import Person
 
 def releases(project: api.Project, lead: Person, found: Sequence[api.KeptRelease]) -> None:
     """A line for each, the newest first."""
-    st.subheader("Releases", anchor=False)
+    st.subheader(tr("Releases"), anchor=False)
     if not found:
-        st.caption("None was made yet. What you make is kept here for ever, and can be downloaded at any time.")
+        st.caption(tr("None was made yet. What you make is kept here for ever, and can be downloaded at any time."))
     for number, one in enumerate(found):
         with st.container(horizontal=True, vertical_alignment="center", key=f"kept-release-{number}"):
             st.markdown(told(one, st.context.timezone), width="stretch")
             if one.megabytes is not None:
                 file = api.release_file(project, lead, one.name)
                 st.download_button(
-                    "Download",
+                    tr("Download"),
                     data=_reader(file),
                     file_name=file.name,
                     mime="application/zip",
@@ -34,21 +35,31 @@ def releases(project: api.Project, lead: Person, found: Sequence[api.KeptRelease
 
 def told(one: api.KeptRelease, timezone: str | None) -> str:
     """What a release is, as Markdown: its name, what it holds, where it comes from."""
-    who = f" by {plain(one.made_by)}" if one.made_by else ""
-    held = "counts in its manifest"
+    who = tr(" by {made_by}", made_by=plain(one.made_by)) if one.made_by else ""
+    held = tr("counts in its manifest")
     if one.val_queries is not None and one.test_queries is not None and one.moments is not None:
-        held = (
-            f"{one.val_queries:,} validation and {wording.count_of(one.test_queries, 'test query')}, "
-            f"{wording.count_of(one.moments, 'graded moment')}"
+        held = tr(
+            "{val_queries:,} validation and {test_querys}, {graded_moments}",
+            val_queries=one.val_queries,
+            test_querys=wording.count_of(one.test_queries, "test query"),
+            graded_moments=wording.count_of(one.moments, "graded moment"),
         )
     size = f"{one.megabytes:,.1f} MB" if one.megabytes is not None else ""
-    lost = "" if size else " · :red[**its file is gone**]" if one.file else " · only its manifest was kept"
+    lost = "" if size else tr(" · :red[**its file is gone**]") if one.file else tr(" · only its manifest was kept")
     settings = f" · {'; '.join(one.settings)}" if one.settings else ""
     notes = f"  \n{plain(one.notes)}" if one.notes else ""
-    return (
-        f"**{plain(one.name)}** · {held}{settings}{notes}  \n"
-        f":gray[Made {wording.when(one.made_at, timezone)}{who} · SHA-256 of its manifest `{one.sha256[:16]}`"
-        f"{f' · {size}' if size else ''}]{lost}"
+    return tr(
+        "**{name}** · {held}{settings}{notes}  \n:gray[Made {when}{who} · SHA-256 of its manifest "
+        "`{sha256}`{size}]{lost}",
+        name=plain(one.name),
+        held=held,
+        settings=settings,
+        notes=notes,
+        when=wording.when(one.made_at, timezone),
+        who=who,
+        sha256=one.sha256[:16],
+        size=f" · {size}" if size else "",
+        lost=lost,
     )
 
 

@@ -14,6 +14,7 @@ from typing import Generic, TypeVar
 
 import streamlit as st
 
+from annotate_app.language import tr
 from annotate_app.widgets import address_state, wording
 
 PER_PAGE = 20
@@ -33,10 +34,15 @@ class Searched(Generic[_Item]):
         """What stands below the rows: how many there are, and the way to the others."""
         pages = -(-self.count // PER_PAGE)
         if not self.count:
-            st.info(f"No {self.noun} in this list has these words.")
+            st.info(tr("No {noun} in this list has these words.", noun=self.noun))
         elif pages > 1:
             first = (address_state.page_number(pages, self.page) - 1) * PER_PAGE
-            told = f"{first + 1:,}–{first + len(self.rows):,} of {wording.count_of(self.count, self.noun)}"
+            told = tr(
+                "{first:,}–{first_2:,} of {count_of}",
+                first=first + 1,
+                first_2=first + len(self.rows),
+                count_of=wording.count_of(self.count, self.noun),
+            )
             with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
                 st.caption(told, width="content")
                 address_state.pagination(pages, self.page)
@@ -79,11 +85,11 @@ def matching(
     asked = address_state.read(name).casefold().split()
     if len(items) > over or asked:
         address_state.text(
-            f"Search {wording.several(noun)}",
+            tr("Search {several}", several=wording.several(noun)),
             name,
             clears=clears,
             type="search",
-            placeholder=f"Search {wording.count_of(len(items), noun)}",
+            placeholder=tr("Search {count_of}", count_of=wording.count_of(len(items), noun)),
             label_visibility="collapsed",
             width=320,
         )

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[str]], style: str = "") -> str:
+def table(head: Iterable[str], rows: Iterable[Sequence[str]], style: str = "") -> str:
     """A table; its cells are HTML, so whoever fills them escapes what people wrote."""
     labels = "".join(f"<th scope='col'>{label}</th>" for label in head)
     body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)

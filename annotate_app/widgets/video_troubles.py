@@ -5,6 +5,7 @@ from html import escape
 
 import streamlit as st
 
+from annotate_app.language import tr
 from annotate_app.widgets import tables, wording
 from backend.campaign.videos.model import VideoState
 
@@ -17,6 +18,12 @@ def video_troubles(wrong: Sequence[VideoState]) -> None:
         (f"<b>{escape(one.video)}</b>", f"{escape(one.message)}<br><small>{escape(one.advice)}</small>")
         for one in wrong[:_SHOWN]
     ]
-    st.html(tables.table(("Video", "What is wrong, and what to do"), rows, "rr-videos"))
+    st.html(tables.table((tr("Video"), tr("What is wrong, and what to do")), rows, "rr-videos"))
     if len(wrong) > _SHOWN:
-        st.caption(f"The first {_SHOWN} of {wording.count_of(len(wrong), 'video')}; `reelrank probe` lists them all.")
+        st.caption(
+            tr(
+                "The first {shown} of {videos}; `reelrank probe` lists them all.",
+                shown=_SHOWN,
+                videos=wording.count_of(len(wrong), "video"),
+            )
+        )

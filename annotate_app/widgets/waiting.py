@@ -9,12 +9,13 @@ from typing import NamedTuple
 
 import streamlit as st
 
+from annotate_app.language import marked, tr, trn
 from annotate_app.session import auth
-from annotate_app.session.addresses import address
 from annotate_app.widgets import wording
+from annotate_app.widgets.ways import OUT, SHORT, WAITS, WayThere
 from backend import api
 from backend.campaign.nouns import Person
-from backend.campaign.steering.model import Ahead, Barred, Forecast, Stuck, Wait, WaitKind
+from backend.campaign.steering.model import Ahead, Forecast, Stuck, Wait
 
 REFRESH_S = 15
 """How often a page looks whether anything has changed."""
@@ -23,97 +24,9 @@ _SPARED = 30
 changed."""
 
 
-class WayThere(NamedTuple):
-    """Where something is dealt with: the page, what its address says, and what there is to do."""
-
-    title: str
-    asks: str
-    act: str
-
-    @property
-    def link(self) -> str:
-        """The way there, as HTML."""
-        return f'<a href="/{address(self.title)}{self.asks}" target="_self">{escape(self.act)}</a>'
-
-
-_WAITS: dict[WaitKind, tuple[str, str, WayThere]] = {
-    WaitKind.DISCARDED: (
-        "pair is discarded, and nobody has said whether that is right",
-        "pairs are discarded, and nobody has said whether that is right",
-        WayThere("Disagreements", "?show=discarded", "Decide"),
-    ),
-    WaitKind.NOTES: ("note has no reply", "notes have no reply", WayThere("Disagreements", "?show=notes", "Reply")),
-    WaitKind.SKIPPED: (
-        "pair was skipped, and is not settled",
-        "pairs were skipped, and are not settled",
-        WayThere("Disagreements", "?show=skipped", "Offer again"),
-    ),
-    WaitKind.BLOCKED: (
-        "pair is blocked: its clip cannot be shown",
-        "pairs are blocked: their clips cannot be shown",
-        WayThere("Disagreements", "?show=blocked", "Look at the clips"),
-    ),
-    WaitKind.BATCHES: (
-        "query is through, and has a further batch",
-        "queries are through, and have a further batch",
-        WayThere("Queries", "?show=next", "Open or decline"),
-    ),
-    WaitKind.EXAM_FAILED: (
-        "annotator has not passed the exam",
-        "annotators have not passed the exam",
-        WayThere("Exam", "", "Let try again, or exempt"),
-    ),
-    WaitKind.EXAM_ROUND: (
-        "annotator has finished the exam, which has no key yet",
-        "annotators have finished the exam, which has no key yet",
-        WayThere("Exam", "", "Fix the key"),
-    ),
-    WaitKind.REWRITES: (
-        "caption waits for a decision on its rewrite",
-        "captions wait for a decision on their rewrites",
-        WayThere("Rewrites", "", "Decide"),
-    ),
-    WaitKind.DESCRIPTIONS: (
-        "description waits to be accepted or sent back",
-        "descriptions wait to be accepted or sent back",
-        WayThere("Descriptions", "", "Review"),
-    ),
-    WaitKind.PAUSED: ("annotator is paused", "annotators are paused", WayThere("People", "", "Look at why")),
-    WaitKind.GOLD: (
-        "annotator was warned by gold",
-        "annotators were warned by gold",
-        WayThere("Gold", "", "Look at the answers"),
-    ),
-}
-_SHORT = {
-    WaitKind.DISCARDED: "discarded",
-    WaitKind.NOTES: "notes without a reply",
-    WaitKind.SKIPPED: "skipped",
-    WaitKind.BLOCKED: "blocked",
-    WaitKind.BATCHES: "next batches",
-    WaitKind.EXAM_FAILED: "failed the exam",
-    WaitKind.EXAM_ROUND: "finished the exam",
-    WaitKind.REWRITES: "undecided rewrites",
-    WaitKind.DESCRIPTIONS: "descriptions to review",
-    WaitKind.PAUSED: "paused",
-    WaitKind.GOLD: "warned by gold",
-}
-"""In a short line, after the count."""
-_OUT: dict[Barred, tuple[str, str, WayThere]] = {
-    Barred.PAUSED: ("is paused", "are paused", WayThere("People", "", "Let go on")),
-    Barred.EXAM: ("has not passed the exam", "have not passed the exam", WayThere("Exam", "", "Look at the exam")),
-    Barred.QUOTA: ("has reached a quota", "have reached a quota", WayThere("People", "", "Change the quota")),
-    Barred.ASSIGNED: (
-        "is assigned to other queries",
-        "are assigned to other queries",
-        WayThere("People", "", "Change the assignment"),
-    ),
-    Barred.SKIPPED: ("skipped them", "skipped them", WayThere("Disagreements", "?show=skipped", "Offer again")),
-    Barred.SUSPENDED: ("is suspended", "are suspended", WayThere("People", "", "Reinstate")),
-}
-_ORDINALS = ("", "first", "second", "third", "fourth", "fifth", "sixth")
-_INVITE = WayThere("People", "", "Invite somebody")
-_STUCK = WayThere("Queries", "?show=stuck", "Show these queries")
+_ORDINALS = ("", marked("first"), marked("second"), marked("third"), marked("fourth"), marked("fifth"), marked("sixth"))
+_INVITE = WayThere("People", "", marked("Invite somebody"))
+_STUCK = WayThere("Queries", "?show=stuck", marked("Show these queries"))
 _NAMES = 3
 """People named in one sentence; more are counted."""
 
@@ -130,8 +43,8 @@ def wait_lines(waits: Iterable[Wait]) -> list[Line]:
     """What waits for a lead, a sentence each."""
     lines = []
     for kind, count in ((wait.kind, wait.count) for wait in waits):
-        one, many, place = _WAITS[kind]
-        lines.append(Line(f"{count:,} {one if count == 1 else many}.", place))
+        words, place = WAITS[kind]
+        lines.append(Line(trn(*words, count), place))
     return lines
 
 
@@ -141,23 +54,32 @@ def stuck_lines(ahead: Ahead) -> list[Line]:
     for one in ahead.stuck:
         lines += lines_of(one)
     if ahead.stuck:
-        lines.append(Line("Each of their queries says which of its pairs these are, and why.", _STUCK))
+        lines.append(Line(tr("Each of their queries says which of its pairs these are, and why."), _STUCK))
     left = ahead.forecast
     if left.over_quota:
-        text = f"{wording.count_of(left.over_quota, 'grade')} {_more(left.over_quota)} than all quotas allow."
-        lines.append(Line(text, WayThere("People", "", "Change the quotas")))
+        text = trn(
+            "{n} grade is more than all quotas allow.", "{n} grades are more than all quotas allow.", left.over_quota
+        )
+        lines.append(Line(text, WayThere("People", "", marked("Change the quotas"))))
     if left.idle:
-        text = f"{wording.count_of(left.idle, 'grade')} can come only from people who gave none in the last seven days."
+        text = tr(
+            "{grades} can come only from people who gave none in the last seven days.",
+            grades=wording.count_of(left.idle, "grade"),
+        )
         lines.append(Line(text, None))
     if left.disputes:
-        text = (
-            f"About {wording.count_of(left.disputes, 'pair')} will be disputed, if as many are as so far: then "
-            f"{_needed(left.disputes_lack)} needed."
+        text = tr(
+            "About {pairs} will be disputed, if as many are as so far: then {lack} needed.",
+            pairs=wording.count_of(left.disputes, "pair"),
+            lack=_needed(left.disputes_lack),
         )
         lines.append(Line(text, _INVITE))
     if ahead.set_aside:
-        aside = wording.pairs_are(ahead.set_aside)
-        lines.append(Line(f"{aside} set aside while an exam or a trial asks for them.", WayThere("Exam", "", "Look")))
+        text = tr(
+            "{pairs_are} set aside while an exam or a trial asks for them.",
+            pairs_are=wording.pairs_are(ahead.set_aside),
+        )
+        lines.append(Line(text, WayThere("Exam", "", marked("Look"))))
     return lines
 
 
@@ -170,34 +92,37 @@ def forecast(ahead: Ahead) -> str:
     """When the work may be done, in a few words; never a date that nobody can reach."""
     found = ahead.forecast
     if not ahead.needed:
-        return "nothing is left"
+        return tr("nothing is left")
     if found.stuck or found.over_quota or found.disputes or (found.idle and found.days is not None):
-        return "cannot finish"
-    return "unknown" if found.days is None else days(found)
+        return tr("cannot finish")
+    return tr("unknown") if found.days is None else days(found)
 
 
 def why_not(ahead: Ahead) -> str:
     """Behind "cannot finish": the reasons as one sentence, and when the rest may be done; empty where it can."""
-    if forecast(ahead) != "cannot finish":
+    if forecast(ahead) != tr("cannot finish"):
         return ""
     found = ahead.forecast
     reasons = []
     if found.stuck:
-        reasons.append(f"nobody who may work can give {wording.count_of(found.stuck, 'grade')}")
+        reasons.append(tr("nobody who may work can give {grades}", grades=wording.count_of(found.stuck, "grade")))
     if found.over_quota:
-        reasons.append(f"quotas leave out {wording.count_of(found.over_quota, 'grade')}")
+        reasons.append(tr("quotas leave out {grades}", grades=wording.count_of(found.over_quota, "grade")))
     if found.idle:
-        reasons.append(f"{wording.count_of(found.idle, 'grade')} can come only from people without any pace")
+        grades = wording.count_of(found.idle, "grade")
+        reasons.append(tr("{grades} can come only from people without any pace", grades=grades))
     if found.disputes:
-        reasons.append("further disputes will find too few people")
-    rest = "" if found.days is None else f" The rest takes {days(found)}."
-    return f"Cannot finish: {', and '.join(reasons)}.{rest}"
+        reasons.append(tr("further disputes will find too few people"))
+    rest = "" if found.days is None else " " + tr("The rest takes {days}.", days=days(found))
+    return tr("Cannot finish: {reasons}.", reasons=tr(", and ").join(reasons)) + rest
 
 
 def days(found: Forecast) -> str:
     """`about 3 days`, `less than a day`."""
     left = found.days or 0.0
-    return "less than a day" if left < 1 else f"about {wording.count_of(math.ceil(round(left, 3)), 'day')}"
+    if left < 1:
+        return tr("less than a day")
+    return tr("about {days}", days=wording.count_of(math.ceil(round(left, 3)), "day"))
 
 
 def list_of(lines: Sequence[Line]) -> str:
@@ -237,11 +162,11 @@ def counts(waits: Iterable[Wait], stuck: Iterable[Stuck]) -> dict[str, str]:
     """What stands behind a page's title in the menu, by title."""
     found: dict[str, int] = {}
     for wait in waits:
-        title = _WAITS[wait.kind][2].title
+        title = WAITS[wait.kind][1].title
         found[title] = found.get(title, 0) + wait.count
     told = {title: f"{count:,}" for title, count in found.items()}
     pairs = sum(one.pairs for one in stuck)
-    return {**told, "Progress": f"{pairs:,} stuck"} if pairs else told
+    return {**told, "Progress": tr("{pairs:,} stuck", pairs=pairs)} if pairs else told
 
 
 @st.fragment(run_every=REFRESH_S)
@@ -250,11 +175,12 @@ def line(project: api.Project, lead: Person) -> None:
     if auth.current() is None:
         st.rerun()
     kept = now_waiting(project, lead)
-    parts = [_WAITS[one.kind][2]._replace(act=f"{one.count:,} {_SHORT[one.kind]}").link for one in kept.waits]
-    said = [f"Waits for you: {', '.join(parts)}."] if parts else []
+    parts = [WAITS[one.kind][1]._replace(act=f"{one.count:,} {tr(SHORT[one.kind])}").link for one in kept.waits]
+    said = [tr("Waits for you: {parts}.", parts=", ".join(parts))] if parts else []
     if pairs := sum(one.pairs for one in kept.stuck):
-        place = WayThere("Progress", "", "See why")
-        said.append(f"<b>{wording.pairs_are(pairs)} stuck.</b> {place.link}")
+        place = WayThere("Progress", "", marked("See why"))
+        told = trn("{n} pair is stuck.", "{n} pairs are stuck.", pairs)
+        said.append(f"<b>{told}</b> {place.link}")
     if said:
         st.html(f"<p class='rr-waiting'>{' '.join(said)}</p>")
 
@@ -273,24 +199,36 @@ _kept: dict[Path, Counted] = {}
 
 
 def _stuck(one: Stuck) -> str:
-    who = " and ".join(_ORDINALS[place] for place in one.places)
-    waits = f"{wording.count_of(one.pairs, 'pair')} {'waits' if one.pairs == 1 else 'wait'} for a {who} person"
-    return f"{waits}: {_needed(one.lacking)} needed."
+    return trn(
+        "{n} pair waits for a {who} person: {lack} needed.",
+        "{n} pairs wait for a {who} person: {lack} needed.",
+        one.pairs,
+        who=tr(" and ").join(tr(_ORDINALS[place]) for place in one.places),
+        lack=_needed(one.lacking),
+    )
 
 
 def _ways_out(one: Stuck) -> Iterable[Line]:
     for why, names, pairs in one.ways_out:
-        single, several, place = _OUT[why]
+        words, place = OUT[why]
         # One name more takes no more room than "1 other".
-        shown = [*names[:_NAMES], f"{len(names) - _NAMES:,} others"] if len(names) > _NAMES + 1 else list(names)
-        who = shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
-        which = "it" if one.pairs == 1 else "all of them" if pairs == one.pairs else f"{pairs:,} of them"
-        yield Line(f"{who} {single if len(names) == 1 else several}, else they could grade {which}.", place, below=True)
+        more = len(names) - _NAMES
+        shown = [*names[:_NAMES], wording.count_of(more, "other")] if more > 1 else list(names)
+        which = tr("it") if one.pairs == 1 else tr("all of them") if pairs == one.pairs else _of_them(pairs)
+        yield Line(trn(*words, len(names), who=_joined(shown), which=which), place, below=True)
+
+
+def _of_them(pairs: int) -> str:
+    return tr("{n:,} of them", n=pairs)
+
+
+def _joined(names: Sequence[str]) -> str:
+    if len(names) == 1:
+        return names[0]
+    return tr("{before} and {last}", before=", ".join(names[:-1]), last=names[-1])
 
 
 def _needed(people: int) -> str:
-    return "one more annotator is" if people == 1 else f"{wording.number(people).lower()} more annotators are"
-
-
-def _more(count: int) -> str:
-    return "is more" if count == 1 else "are more"
+    if people == 1:
+        return tr("one more annotator is")
+    return tr("{number} more annotators are", number=wording.number(people).lower())

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from datetime import datetime
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from annotate_app.language import marked, tr, trn
+from annotate_app.widgets.counted import COUNTED
 from backend.campaign.candidates.model import SourceKind
 from backend.campaign.exam.model import ExamPhase, ExamResult
 from backend.campaign.judging.model import SkipKind
@@ -18,25 +20,31 @@ VERDICT_COLOURS = {
     Verdict.DISCARDED: "red",
     Verdict.ADJUDICATED: "violet",
 }
+_VERDICTS = {
+    Verdict.OPEN: marked("open"),
+    Verdict.ESCALATED: marked("escalated"),
+    Verdict.CONSENSUS: marked("consensus"),
+    Verdict.DISCARDED: marked("discarded"),
+    Verdict.ADJUDICATED: marked("adjudicated"),
+}
 SKIP_WORDS = {
-    SkipKind.SKIP: "would rather not",
-    SkipKind.CANNOT_JUDGE: "cannot be judged",
-    SkipKind.BROKEN_CLIP: "clip is broken",
+    SkipKind.SKIP: marked("would rather not"),
+    SkipKind.CANNOT_JUDGE: marked("cannot be judged"),
+    SkipKind.BROKEN_CLIP: marked("clip is broken"),
 }
 EXAM_WORDS = {
-    ExamPhase.FIRST: "not begun",
-    ExamPhase.ANSWERING: "taking it",
-    ExamPhase.ANSWERED: "not handed in",
-    ExamPhase.WAITING: "waits for the key",
-    ExamPhase.RESULT: "handed in",
-    ExamPhase.AGAIN: "looking again",
-    ExamPhase.FAILED: "failed",
-    ExamPhase.PASSED: "passed",
-    ExamPhase.EXEMPT: "exempt",
+    ExamPhase.FIRST: marked("not begun"),
+    ExamPhase.ANSWERING: marked("taking it"),
+    ExamPhase.ANSWERED: marked("not handed in"),
+    ExamPhase.WAITING: marked("waits for the key"),
+    ExamPhase.RESULT: marked("handed in"),
+    ExamPhase.AGAIN: marked("looking again"),
+    ExamPhase.FAILED: marked("failed"),
+    ExamPhase.PASSED: marked("passed"),
+    ExamPhase.EXEMPT: marked("exempt"),
 }
-NO_CAPTION = "no caption"
-_SEVERAL = {"batch": "batches", "person": "people", "entry": "entries", "query": "queries", "reply": "replies"}
-_NUMBERS = ("None", "One", "Two", "Three", "Four", "Five")
+NO_CAPTION = marked("no caption")
+_NUMBERS = (marked("None"), marked("One"), marked("Two"), marked("Three"), marked("Four"), marked("Five"))
 
 
 def caption(text: str | None) -> str:
@@ -45,37 +53,42 @@ def caption(text: str | None) -> str:
     >>> caption("A dog runs."), caption(None)
     ('“A dog runs.”', 'no caption')
     """
-    return NO_CAPTION if text is None else f"“{text}”"
+    return tr(NO_CAPTION) if text is None else f"“{text}”"
+
+
+def verdict(one: Verdict) -> str:
+    """A verdict in a word."""
+    return tr(_VERDICTS[one])
 
 
 def number(count: int) -> str:
     """`Four`; digits from six on."""
-    return _NUMBERS[count] if count < len(_NUMBERS) else str(count)
+    return tr(_NUMBERS[count]) if count < len(_NUMBERS) else str(count)
 
 
 def count_of(count: int, noun: str) -> str:
     """`1 pair`, `1,204 pairs`."""
-    return f"{count:,} {noun if count == 1 else several(noun)}"
+    return trn(*COUNTED[noun], count)
 
 
 def several(noun: str) -> str:
     """`pairs`, `queries`."""
-    return _SEVERAL.get(noun, f"{noun}s")
+    return trn(*COUNTED[noun], 2, n="").strip()
 
 
 def the_last(count: int) -> str:
     """`the last one`, `the last five`."""
-    return "the last one" if count == 1 else f"the last {number(count).lower()}"
+    return tr("the last one") if count == 1 else tr("the last {number}", number=number(count).lower())
 
 
 def are(count: int) -> str:
     """`is` for one, `are` for any other number."""
-    return "is" if count == 1 else "are"
+    return trn("is", "are", count)
 
 
 def pairs_are(count: int) -> str:
     """`1 pair is`, `60 pairs are`."""
-    return f"{count_of(count, 'pair')} {are(count)}"
+    return trn("{n} pair is", "{n} pairs are", count)
 
 
 def ranks(found: Sequence[int]) -> str:
@@ -91,28 +104,28 @@ def ranks(found: Sequence[int]) -> str:
         else:
             runs.append([rank])
     told = [part for run in runs for part in ([f"{run[0]}–{run[-1]}"] if len(run) > 2 else map(str, run))]
-    which = told[0] if len(told) == 1 else f"{', '.join(told[:-1])} and {told[-1]}"
-    return f"Rank{'' if len(found) == 1 else 's'} {which}"
+    which = told[0] if len(told) == 1 else tr("{before} and {last}", before=", ".join(told[:-1]), last=told[-1])
+    return tr("Rank {which}", which=which) if len(found) == 1 else tr("Ranks {which}", which=which)
 
 
 def moment(pair: PairReview | CaseRow) -> str:
     """`friends_s01e02, 63.47 to 77.42 s`."""
-    return f"{pair.video}, {pair.start_s:.2f} to {pair.end_s:.2f} s"
+    return tr("{video}, {start_s:.2f} to {end_s:.2f} s", video=pair.video, start_s=pair.start_s, end_s=pair.end_s)
 
 
 def found_by(pair: PairReview) -> str:
     """What found a candidate, with its rank there; its similarity alone where captions did and nothing else."""
-    similar = [] if pair.similarity is None else [f"similarity {pair.similarity:.3f}"]
+    similar = [] if pair.similarity is None else [tr("similarity {similarity:.3f}", similarity=pair.similarity)]
     if all(one.source.kind is SourceKind.CAPTIONS for one in pair.found_by):
-        return " ".join(similar) or "no similarity"
-    names = (f"{one.source.label} (rank {one.rank})" for one in pair.found_by)
-    return " · ".join([*similar, f"found by {', '.join(names)}"])
+        return " ".join(similar) or tr("no similarity")
+    names = (tr("{label} (rank {rank})", label=one.source.label, rank=one.rank) for one in pair.found_by)
+    return " · ".join([*similar, tr("found by {names}", names=", ".join(names))])
 
 
 def when(at: float | None, timezone: str | None) -> str:
     """An instant on the reader's clock, `9 Oct 2025, 10:53`; `never` where there is none."""
     if at is None:
-        return "never"
+        return tr("never")
     try:
         zone = ZoneInfo(timezone or "UTC")
     except (ZoneInfoNotFoundError, ValueError):
@@ -139,14 +152,25 @@ def percent(value: float) -> str:
 def exam_result(result: ExamResult) -> str:
     """`missed 9 of 100 (9 %, at most 20 %)`."""
     share = f"{percent(100 * result.missed / result.answers)}, " if result.answers else ""
-    return f"missed {result.missed} of {result.answers} ({share}at most {percent(result.most_missed)})"
+    return tr(
+        "missed {missed} of {answers} ({share}at most {most})",
+        missed=result.missed,
+        answers=result.answers,
+        share=share,
+        most=percent(result.most_missed),
+    )
 
 
 def kappas(result: ExamResult) -> str:
     """Both kappas of an exam with their base, or why there are none."""
     if result.kappa is None or result.kappa_quadratic is None:
-        return f"Kappa is undefined: {result.undefined}."
-    return f"Kappa {result.kappa:.2f}, quadratic {result.kappa_quadratic:.2f} (n = {result.answers})."
+        return tr("Kappa is undefined: {undefined}.", undefined=result.undefined)
+    return tr(
+        "Kappa {kappa:.2f}, quadratic {kappa_quadratic:.2f} (n = {answers}).",
+        kappa=result.kappa,
+        kappa_quadratic=result.kappa_quadratic,
+        answers=result.answers,
+    )
 
 
 def why(pair: PairReview, grading: Grading) -> str:
@@ -154,56 +178,91 @@ def why(pair: PairReview, grading: Grading) -> str:
     values = sorted(grade.grade for grade in pair.grades)
     match pair.verdict:
         case Verdict.OPEN:
-            return f"{number(len(values))} of two grades so far."
+            return tr("{number} of two grades so far.", number=number(len(values)))
         case Verdict.CONSENSUS if len(values) == 2:
             low, high = values
             return f"{_first_large(_mean_of(low, high, grading))}."
         case Verdict.CONSENSUS if len(values) == 4:
             lowest, low, high, highest = values
             mean = _mean_of(low, high, grading)
-            return f"Without the lowest ({lowest}) and the highest ({highest}) of four grades, {mean}."
+            return tr(
+                "Without the lowest ({lowest}) and the highest ({highest}) of four grades, {mean}.",
+                lowest=lowest,
+                highest=highest,
+                mean=mean,
+            )
         case Verdict.CONSENSUS if len(values) == 6:
             mean = _mean_of(values[2], values[3], grading)
             below, above = f"{values[0]}, {values[1]}", f"{values[4]}, {values[5]}"
-            return f"Without the two lowest ({below}) and the two highest ({above}) of six grades, {mean}."
+            return tr(
+                "Without the two lowest ({below}) and the two highest ({above}) of six grades, {mean}.",
+                below=below,
+                above=above,
+                mean=mean,
+            )
         case Verdict.ESCALATED if pair.re_opened:
-            return (
-                "The middle two of the first four grades did not agree, and a lead re-opened the pair: two more "
-                f"annotators grade it, {number(6 - len(values)).lower()} still to come."
+            return tr(
+                "The middle two of the first four grades did not agree, and a lead re-opened the pair: two "
+                "more annotators grade it, {number} still to come.",
+                number=number(6 - len(values)).lower(),
             )
         case Verdict.ESCALATED:
             missing = 4 - len(values)
-            return (
-                f"The first two grades {differ(grading.tolerance)}, so two further annotators grade it: "
-                f"{number(missing).lower()} still to come."
+            return tr(
+                "The first two grades {differ}, so two further annotators grade it: {number} still to come.",
+                differ=differ(grading.tolerance),
+                number=number(missing).lower(),
             )
         case Verdict.DISCARDED if len(values) in (4, 6):
             low, high = values[len(values) // 2 - 1 : len(values) // 2 + 1]
-            dropped = "the lowest and the highest" if len(values) == 4 else "the two lowest and the two highest"
-            confirmed = " A lead confirmed the discard." if pair.confirmed else ""
+            dropped = tr("the lowest and the highest") if len(values) == 4 else tr("the two lowest and the two highest")
+            confirmed = " " + tr("A lead confirmed the discard.") if pair.confirmed else ""
             return (
-                f"Without {dropped} of the {number(len(values)).lower()} grades, {low} and {high} remain. "
-                f"They {differ(grading.tolerance)}: there is no consensus.{confirmed}"
+                tr(
+                    "Without {dropped} of the {number} grades, {low} and {high} remain. They {differ}: there is "
+                    "no consensus.",
+                    dropped=dropped,
+                    number=number(len(values)).lower(),
+                    low=low,
+                    high=high,
+                    differ=differ(grading.tolerance),
+                )
+                + confirmed
             )
         case Verdict.ADJUDICATED:
-            return f"Decided by a lead: relevance {pair.relevance}. Reason: {pair.reason}"
+            return tr(
+                "Decided by a lead: relevance {relevance}. Reason: {reason}",
+                relevance=pair.relevance,
+                reason=pair.reason,
+            )
         case _:
             return ""
 
 
 def differ(tolerance: int) -> str:
     """What two grades do that do not agree: `differ by more than 1`, or `differ` where only equal ones agree."""
-    return f"differ by more than {tolerance}" if tolerance else "differ"
+    return tr("differ by more than {tolerance}", tolerance=tolerance) if tolerance else tr("differ")
 
 
 def _mean_of(low: int, high: int, grading: Grading) -> str:
     """`3 and 4 differ by at most 1; their mean 3.5, half up, is 4`; `both are 1` where only equal grades agree."""
     if not grading.tolerance:
-        return f"both are {low}"
+        return tr("both are {low}", low=low)
     up = grading.rounding is Rounding.HALF_UP
-    to = f"half {'up' if up else 'down'}, is {(low + high + up) // 2}"
-    mean = f"their mean is {low}" if low == high else f"their mean {(low + high) / 2}, {to}"
-    return f"{low} and {high} differ by at most {grading.tolerance}; {mean}"
+    value = (low + high + up) // 2
+    to = tr("half up, is {value}", value=value) if up else tr("half down, is {value}", value=value)
+    mean = (
+        tr("their mean is {low}", low=low)
+        if low == high
+        else tr("their mean {mean}, {to}", mean=(low + high) / 2, to=to)
+    )
+    return tr(
+        "{low} and {high} differ by at most {tolerance}; {mean}",
+        low=low,
+        high=high,
+        tolerance=grading.tolerance,
+        mean=mean,
+    )
 
 
 def _first_large(text: str) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 
 import streamlit as st
 
+from annotate_app.language import marked, tr
 from annotate_app.plain import plain
 from annotate_app.screens.steps.measuring import measuring, measuring_asked, measuring_options
 from annotate_app.screens.steps.step import SetUpStep, StepStanding
@@ -19,7 +20,7 @@ from backend.ground.errors import ProjectError
 
 KEY = "annotations"
 _MEASURING = "set_up_file"
-_TOLD = "told from its content"
+_TOLD = marked("told from its content")
 _LOOKED = "looked at"
 
 
@@ -28,7 +29,7 @@ def look_at() -> None:
 
     def act(project: api.Project, lead: Person) -> None:
         asked = _asked(project)
-        title = f"Looking at {Path(asked['file']).name}"
+        title = tr("Looking at {name}", name=Path(asked["file"]).name)
         _begin(project, lead, title, asked, dry_run=True, kept={**asked, _LOOKED: "yes"})
 
     st.session_state["set_up_problem"] = look.as_lead(act)
@@ -45,8 +46,8 @@ def take() -> None:
     def act(project: api.Project, lead: Person) -> None:
         work = api.look_at_work(project, lead, now=time.time())
         if work is None or work.step != KEY or _LOOKED not in work.asked:
-            raise ProjectError("what was looked at was put away by somebody: look at the file again")
-        title = f"Importing {Path(work.asked['file']).name}"
+            raise ProjectError(tr("what was looked at was put away by somebody: look at the file again"))
+        title = tr("Importing {name}", name=Path(work.asked["file"]).name)
         _begin(project, lead, title, work.asked, dry_run=False, kept={})
 
     st.session_state["set_up_problem"] = look.as_lead(act)
@@ -54,45 +55,53 @@ def take() -> None:
 
 def _standing(project: api.Project, lead: Person, counts: dict[str, Any]) -> StepStanding:
     captions = counts["captions"]
-    return StepStanding(captions > 0, wording.count_of(captions, "caption") if captions else "none, which is fine")
+    return StepStanding(captions > 0, wording.count_of(captions, "caption") if captions else tr("none, which is fine"))
 
 
 def _show(project: api.Project, lead: Person, counts: dict[str, Any]) -> None:
     st.markdown(
-        "A file that says what happens when in which video: of ActivityNet, Charades-STA, DiDeMo, QVHighlights, TACoS, "
-        "TVR, or a table with the columns `video`, `start`, `end`, `caption`. Several files of one corpus go in one "
-        "after another. Without any, moments come from shots, from windows, or from people who describe them."
-    )
-    upload("files", "Annotation files from your computer", uploads.KINDS["files"].extensions, on_sent=choose_sent)
-    st.text_input("Annotation file", key="set_up_file", placeholder="One that was sent, or a path on the server")
-    if sent := [file.name for file in uploads.sent_files(project, "files")]:
-        st.caption(f"Sent so far: {plain(', '.join(sent))}")
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        st.selectbox("Format", [_TOLD, *api.CORPUS_FORMATS], key="set_up_format")
-        st.text_input(
-            "Folder of its videos",
-            key="set_up_file_videos",
-            placeholder="as taken above",
-            help="Only where the videos are not in the project yet, or the file calls them otherwise.",
+        tr(
+            "A file that says what happens when in which video: of ActivityNet, Charades-STA, DiDeMo, "
+            "QVHighlights, TACoS, TVR, or a table with the columns `video`, `start`, `end`, `caption`. "
+            "Several files of one corpus go in one after another. Without any, moments come from shots, "
+            "from windows, or from people who describe them."
         )
-        with st.popover("More options"):
+    )
+    upload("files", tr("Annotation files from your computer"), uploads.KINDS["files"].extensions, on_sent=choose_sent)
+    st.text_input(
+        tr("Annotation file"), key="set_up_file", placeholder=tr("One that was sent, or a path on the server")
+    )
+    if sent := [file.name for file in uploads.sent_files(project, "files")]:
+        st.caption(tr("Sent so far: {join}", join=plain(", ".join(sent))))
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.selectbox(tr("Format"), [_TOLD, *api.CORPUS_FORMATS], key="set_up_format", format_func=tr)
+        st.text_input(
+            tr("Folder of its videos"),
+            key="set_up_file_videos",
+            placeholder=tr("as taken above"),
+            help=tr("Only where the videos are not in the project yet, or the file calls them otherwise."),
+        )
+        with st.popover(tr("More options")):
             st.text_input(
-                "Types", key="set_up_types", placeholder="v", help="Of TVR's lines: v (purely visual), t, vt, or all."
+                tr("Types"),
+                key="set_up_types",
+                placeholder="v",
+                help=tr("Of TVR's lines: v (purely visual), t, vt, or all."),
             )
             st.text_input(
-                "Columns",
+                tr("Columns"),
                 key="set_up_columns",
                 placeholder="start=begin,end=finish",
-                help="What a csv or jsonl file calls video, start, end, caption, duration, id.",
+                help=tr("What a csv or jsonl file calls video, start, end, caption, duration, id."),
             )
             measuring_options(_MEASURING)
-    st.button("Look at it", key="look_at_file", on_click=look_at, type="primary")
-    st.caption("Nothing is written before you have seen what was understood.")
+    st.button(tr("Look at it"), key="look_at_file", on_click=look_at, type="primary")
+    st.caption(tr("Nothing is written before you have seen what was understood."))
 
 
 def _then(work: LongWork) -> None:
     if _LOOKED in work.asked:
-        st.button("Import it", key="import_file", on_click=take, type="primary")
+        st.button(tr("Import it"), key="import_file", on_click=take, type="primary")
 
 
 def _asked(project: api.Project) -> dict[str, str]:
@@ -100,11 +109,11 @@ def _asked(project: api.Project) -> dict[str, str]:
     state = st.session_state
     name = state["set_up_file"].strip()
     if not name:
-        raise ProjectError("choose an annotation file first")
+        raise ProjectError(tr("choose an annotation file first"))
     file = Path(name).expanduser()
     if file.suffix.lower() not in uploads.KINDS["files"].extensions:
         known = ", ".join(uploads.KINDS["files"].extensions)
-        raise ProjectError(f"{name} is no annotation file: its name ends in none of {known}")
+        raise ProjectError(tr("{name} is no annotation file: its name ends in none of {known}", name=name, known=known))
     fps, decode = measuring_asked(_MEASURING)
     return {
         "file": str(file if file.is_absolute() else project.folder / uploads.KINDS["files"].folder / file.name),
@@ -122,7 +131,7 @@ def _begin(
 ) -> None:
     columns = [part.partition("=") for part in asked["columns"].split(",") if part.strip()]
     if wrong := [name for name, _, column in columns if not (name.strip() and column.strip())]:
-        raise ProjectError(f"the columns at {wrong[0]!r} are not of the form start=begin,end=finish")
+        raise ProjectError(tr("the columns at {wrong!r} are not of the form start=begin,end=finish", wrong=wrong[0]))
     reading = set_up_work.FileToTake(
         Path(asked["file"]),
         asked["format"] or None,
@@ -135,4 +144,4 @@ def _begin(
     long_work.begin(project, lead, KEY, title, act, reading, dry_run, asked=kept, now=time.time())
 
 
-STEP = SetUpStep(KEY, "Annotation files", _standing, _show, optional=True, then=_then)
+STEP = SetUpStep(KEY, marked("Annotation files"), _standing, _show, optional=True, then=_then)

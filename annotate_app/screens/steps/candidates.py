@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 import streamlit as st
 
+from annotate_app.language import marked, tr
 from annotate_app.plain import plain
 from annotate_app.screens.steps.encoder import encoder_box
 from annotate_app.screens.steps.step import SetUpStep, StepStanding
@@ -13,15 +14,15 @@ from annotate_app.server import candidates_work, long_work, uploads
 from annotate_app.server.candidates_work import CandidatesAsked
 from annotate_app.widgets import look, wording
 from annotate_app.widgets.upload import upload
-from annotate_app.widgets.waiting import WayThere
+from annotate_app.widgets.ways import WayThere
 from backend import api
 from backend.campaign.nouns import Person
 from backend.campaign.serving.model import LongWork
 from backend.ground.errors import ProjectError
 
 KEY = "candidates"
-_KINDS = {"": "as its name tells", "sup": "with supervision", "unsup": "without supervision"}
-_DTYPES = {"": "as the project has it", "fp32": "fp32", "bf16": "bf16"}
+_KINDS = {"": marked("as its name tells"), "sup": marked("with supervision"), "unsup": marked("without supervision")}
+_DTYPES = {"": marked("as the project has it"), "fp32": "fp32", "bf16": "bf16"}
 _LOOKED, _AGAIN = "looked at", "again"
 _RUNS = "pooled"
 """The kind of upload."""
@@ -35,7 +36,9 @@ def choose() -> None:
         if asked.runs or asked.visual:
             _pool(project, lead, asked, again=False, dry_run=False)
         else:
-            long_work.begin(project, lead, KEY, "Choosing candidates", candidates_work.choose, asked, now=time.time())
+            long_work.begin(
+                project, lead, KEY, marked("Choosing candidates"), candidates_work.choose, asked, now=time.time()
+            )
 
     st.session_state["set_up_problem"] = look.as_lead(act)
 
@@ -46,7 +49,7 @@ def look_at(again: bool) -> None:
     def act(project: api.Project, lead: Person) -> None:
         asked = CandidatesAsked(**_runs(project)) if again else _asked(project)
         if not (asked.runs or asked.visual):
-            raise ProjectError("choose a run first: send it, then name it among the runs to pool")
+            raise ProjectError(tr("choose a run first: send it, then name it among the runs to pool"))
         _pool(project, lead, asked, again=again, dry_run=True)
 
     st.session_state["set_up_problem"] = look.as_lead(act)
@@ -58,7 +61,7 @@ def take() -> None:
     def act(project: api.Project, lead: Person) -> None:
         work = api.look_at_work(project, lead, now=time.time())
         if work is None or work.step != KEY or _LOOKED not in work.asked:
-            raise ProjectError("what was looked at was put away by somebody: look at the runs again")
+            raise ProjectError(tr("what was looked at was put away by somebody: look at the runs again"))
         asked = msgspec.json.decode(work.asked[_LOOKED], type=CandidatesAsked)
         _pool(project, lead, asked, again=_AGAIN in work.asked, dry_run=False)
 
@@ -74,61 +77,72 @@ def choose_sent(names: list[str]) -> None:
 def _standing(project: api.Project, lead: Person, counts: dict[str, Any]) -> StepStanding:
     pairs = sum(counts["pairs"].values())
     if pairs:
-        return StepStanding(True, f"{wording.count_of(pairs, 'pair')} handed out")
+        return StepStanding(True, tr("{pairs} handed out", pairs=wording.count_of(pairs, "pair")))
     if not counts["queries"]["val"] + counts["queries"]["test"]:
-        return StepStanding(False, "none yet", "Candidates are found for queries: these come first.")
-    return StepStanding(False, "none yet")
+        return StepStanding(False, tr("none yet"), tr("Candidates are found for queries: these come first."))
+    return StepStanding(False, tr("none yet"))
 
 
 def _show(project: api.Project, lead: Person, counts: dict[str, Any]) -> None:
     if any(counts["batches"].values()):
-        way = WayThere("Queries", "", "Queries")
+        way = WayThere("Queries", "", tr("Queries"))
         st.html(
-            "The candidate lists are stored, and the first batches are open; further ones open on the page "
-            f"{way.link}. To choose others, take the queries back first, in their step."
+            tr(
+                "The candidate lists are stored, and the first batches are open; further ones open on the "
+                "page {link}. To choose others, take the queries back first, in their step.",
+                link=way.link,
+            )
         )
-        st.caption(f"Candidates come from: {plain(', '.join(counts['sources']) or 'an earlier campaign')}")
-        st.markdown("**What later runs found** and nobody was asked about yet can be handed out as a further batch.")
+        st.caption(
+            tr("Candidates come from: {value}", value=plain(", ".join(counts["sources"]) or tr("an earlier campaign")))
+        )
+        st.markdown(
+            tr("**What later runs found** and nobody was asked about yet can be handed out as a further batch.")
+        )
         _choose_runs(project, lead)
-        st.button("Look at what is new", key="look_at_runs", on_click=look_at, args=(True,))
+        st.button(tr("Look at what is new"), key="look_at_runs", on_click=look_at, args=(True,))
         return
     st.markdown(
-        "The candidates of every query are stored as its list; the first batch of each list is handed out for grading "
-        "at once. Annotators see nothing of what found a candidate."
+        tr(
+            "The candidates of every query are stored as its list; the first batch of each list is "
+            "handed out for grading at once. Annotators see nothing of what found a candidate."
+        )
     )
     st.checkbox(
-        "By the similarity of query and caption",
+        tr("By the similarity of query and caption"),
         counts["captions"] > 0,
         key="candidates_captions",
         disabled=not counts["captions"],
-        help=None if counts["captions"] else "There are no captions: candidates come from runs.",
+        help=None if counts["captions"] else tr("There are no captions: candidates come from runs."),
     )
     st.text_input(
-        "By what the frames of moments show, by a CLIP model",
+        tr("By what the frames of moments show, by a CLIP model"),
         key="candidates_visual",
-        placeholder="None; or a name on the model hub, or a folder on the server: sentence-transformers/clip-ViT-B-32",
+        placeholder=tr(
+            "None; or a name on the model hub, or a folder on the server: sentence-transformers/clip-ViT-B-32"
+        ),
     )
     _choose_runs(project, lead)
     _options(project, lead)
     _expected(project, lead)
     with st.container(horizontal=True):
-        st.button("Choose candidates", key="choose_candidates", type="primary", on_click=choose)
+        st.button(tr("Choose candidates"), key="choose_candidates", type="primary", on_click=choose)
         if st.session_state.get("candidates_runs") or st.session_state.get("candidates_visual"):
-            st.button("Only look at what they come to", key="look_at_runs", on_click=look_at, args=(False,))
+            st.button(tr("Only look at what they come to"), key="look_at_runs", on_click=look_at, args=(False,))
 
 
 def _choose_runs(project: api.Project, lead: Person) -> None:
     with st.container(key="set-up-runs"):
         upload(
             _RUNS,
-            "Runs from your computer: what systems found for these queries",
+            tr("Runs from your computer: what systems found for these queries"),
             uploads.KINDS[_RUNS].extensions,
             choose_sent,
         )
         sent = [file.name for file in uploads.sent_files(project, _RUNS)]
         if not sent:
             st.download_button(
-                "The queries for systems, as CSV",
+                tr("The queries for systems, as CSV"),
                 data=lambda: api.queries_csv(project, lead),
                 file_name="queries.csv",
                 mime="text/csv",
@@ -137,57 +151,67 @@ def _choose_runs(project: api.Project, lead: Person) -> None:
             )
             return
         runs, depth, iou, videos = st.columns([3, 1.1, 1.1, 1.8], vertical_alignment="bottom")
-        runs.multiselect("Runs to pool", sent, key="candidates_runs", placeholder="None of those that were sent")
+        runs.multiselect(
+            tr("Runs to pool"), sent, key="candidates_runs", placeholder=tr("None of those that were sent")
+        )
         depth.number_input(
-            "Depth", 1, value=CandidatesAsked().depth, key="candidates_depth", help="Predictions of each query and run."
+            tr("Depth"),
+            1,
+            value=CandidatesAsked().depth,
+            key="candidates_depth",
+            help=tr("Predictions of each query and run."),
         )
         iou.number_input(
-            "Same from IoU",
+            tr("Same from IoU"),
             0.05,
             1.0,
             CandidatesAsked().iou,
             0.05,
             key="candidates_iou",
-            help="Spans with such an overlap, or more, are one candidate, which remembers all that found it.",
+            help=tr("Spans with such an overlap, or more, are one candidate, which remembers all that found it."),
         )
         videos.selectbox(
-            "Videos by number",
+            tr("Videos by number"),
             ["", *sent],
             key="candidates_videos",
-            format_func=lambda one: one or "they are named",
-            help="For runs that give numbers: a file that was sent, from name to [duration, number].",
+            format_func=lambda one: one or tr("they are named"),
+            help=tr("For runs that give numbers: a file that was sent, from name to [duration, number]."),
         )
 
 
 def _options(project: api.Project, lead: Person) -> None:
     size, name = st.columns([1, 3])
     size.number_input(
-        "Candidates a batch",
+        tr("Candidates a batch"),
         1,
         40,
         project.campaign.batch_size,
         key="candidates_batch",
-        help="20 in TVR-Ranking. What is further down a list is handed out later, batch by batch.",
+        help=tr("20 in TVR-Ranking. What is further down a list is handed out later, batch by batch."),
     )
     with name:
         encoder_box(project, lead, "candidates_encoder")
-    with st.popover("More options"):
+    with st.popover(tr("More options")):
         st.number_input(
-            "Queries to probe",
+            tr("Queries to probe"),
             0,
             key="candidates_probe",
             value=0,
-            help="Of these, 60 of the top and 60 other moments are judged too, to see how deep judging has to go. "
-            "Only without runs.",
+            help=tr(
+                "Of these, 60 of the top and 60 other moments are judged too, to see how deep judging has to "
+                "go. Only without runs."
+            ),
         )
-        st.number_input("Seed of that draw", 0, value=0, key="candidates_seed")
-        st.selectbox("Kind of the encoder", list(_KINDS), format_func=_KINDS.__getitem__, key="candidates_kind")
+        st.number_input(tr("Seed of that draw"), 0, value=0, key="candidates_seed")
         st.selectbox(
-            "It computes in",
+            tr("Kind of the encoder"), list(_KINDS), format_func=lambda one: tr(_KINDS[one]), key="candidates_kind"
+        )
+        st.selectbox(
+            tr("It computes in"),
             list(_DTYPES),
-            format_func=_DTYPES.__getitem__,
+            format_func=lambda one: tr(_DTYPES[one]),
             key="candidates_dtype",
-            help="bf16 is faster on many processors, and recorded as another encoder.",
+            help=tr("bf16 is faster on many processors, and recorded as another encoder."),
         )
 
 
@@ -198,26 +222,35 @@ def _expected(project: api.Project, lead: Person) -> None:
     found = api.expected_work(
         project, lead, batch_size=state["candidates_batch"], probe=state.get("candidates_probe") or 0, pooled=pooled
     )
-    about, most = "about" if found.measured else "at least", "at most " if pooled else ""
+    about, most = tr("about") if found.measured else tr("at least"), tr("at most ") if pooled else ""
     look.metrics(
         {
-            "Queries": f"{found.queries:,}",
-            "Pairs": f"{most}{found.pairs:,}",
-            "Grades": f"{most}{found.grades:,}",
-            "Work": f"{about} {_time(found.hours)}",
+            tr("Queries"): f"{found.queries:,}",
+            tr("Pairs"): f"{most}{found.pairs:,}",
+            tr("Grades"): f"{most}{found.grades:,}",
+            tr("Work"): f"{about} {_time(found.hours)}",
         }
     )
     if found.measured:
-        st.caption(f"A grade takes {found.seconds:.1f} s here so far. Where people disagree, there are more.")
+        st.caption(
+            tr(
+                "A grade takes {seconds:.1f} s here so far. Where people disagree, there are more.",
+                seconds=found.seconds,
+            )
+        )
     else:
         st.caption(
-            f"Nobody has graded here yet: this is every moment played once ({found.seconds:.1f} s on the average) by "
-            "those who grade it. Grading takes longer, and where they disagree, more people grade."
+            tr(
+                "Nobody has graded here yet: this is every moment played once ({seconds:.1f} s on the "
+                "average) by those who grade it. Grading takes longer, and where they disagree, more people "
+                "grade.",
+                seconds=found.seconds,
+            )
         )
 
 
 def _time(hours: float) -> str:
-    return f"{hours:,.1f} h" if hours >= 1 else f"{hours * 60:.0f} min"
+    return f"{hours:,.1f} h" if hours >= 1 else tr("{hours:.0f} min", hours=hours * 60)
 
 
 def _runs(project: api.Project) -> dict[str, Any]:
@@ -247,14 +280,14 @@ def _asked(project: api.Project) -> CandidatesAsked:
         **_runs(project),
     )
     if not (asked.captions or asked.runs or asked.visual):
-        raise ProjectError("say what finds candidates: captions, frames, or runs to pool")
+        raise ProjectError(tr("say what finds candidates: captions, frames, or runs to pool"))
     if asked.probe and (asked.runs or asked.visual):
-        raise ProjectError("probes go by captions alone: leave runs and frames out, or probe no query")
+        raise ProjectError(tr("probes go by captions alone: leave runs and frames out, or probe no query"))
     return asked
 
 
 def _pool(project: api.Project, lead: Person, asked: CandidatesAsked, *, again: bool, dry_run: bool) -> None:
-    of = wording.count_of(len(asked.runs), "run") if asked.runs else "what is found"
+    of = wording.count_of(len(asked.runs), "run") if asked.runs else tr("what is found")
     title = f"{'Looking at' if dry_run else 'Pooling'} {of}"
     kept = {_LOOKED: msgspec.json.encode(asked).decode(), **({_AGAIN: "yes"} if again else {})} if dry_run else {}
     act = candidates_work.pool
@@ -263,8 +296,8 @@ def _pool(project: api.Project, lead: Person, asked: CandidatesAsked, *, again: 
 
 def _then(work: LongWork) -> None:
     if _LOOKED in work.asked:
-        what = "Hand these out" if _AGAIN in work.asked else "Choose these candidates"
+        what = tr("Hand these out") if _AGAIN in work.asked else tr("Choose these candidates")
         st.button(what, key="pool_runs", on_click=take, type="primary")
 
 
-STEP = SetUpStep(KEY, "Candidates", _standing, _show, then=_then)
+STEP = SetUpStep(KEY, marked("Candidates"), _standing, _show, then=_then)

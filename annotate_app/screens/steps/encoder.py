@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from annotate_app.language import tr
 from backend import api
 from backend.campaign.nouns import Person
 
@@ -12,10 +13,10 @@ def encoder_box(project: api.Project, lead: Person, key: str) -> None:
     """A box with the project's encoder and what else there is; any other may be typed."""
     now = api.encoder_name(project, lead)
     st.selectbox(
-        "Encoder",
+        tr("Encoder"),
         list(dict.fromkeys([now, _OFFLINE])),
         key=key,
         accept_new_options=True,
-        format_func=lambda one: f"{one} (works offline)" if one == _OFFLINE else one,
-        help="Sentence encoder: a name on the model hub, or a folder on the server.",
+        format_func=lambda one: tr("{one} (works offline)", one=one) if one == _OFFLINE else one,
+        help=tr("Sentence encoder: a name on the model hub, or a folder on the server."),
     )

@@ -4,10 +4,11 @@ from fractions import Fraction
 
 import streamlit as st
 
+from annotate_app.language import marked, tr
 from annotate_app.server.set_up_work import HowToMeasure
 from backend.ground.errors import ProjectError
 
-_DECODE = {"": "where that is quick", "yes": "always", "no": "never"}
+_DECODE = {"": marked("where that is quick"), "yes": marked("always"), "no": marked("never")}
 USUAL_FPS = "3"
 """Of videos that are folders of frames, as TVR is handed out."""
 
@@ -15,17 +16,17 @@ USUAL_FPS = "3"
 def measuring_options(key: str) -> None:
     """Draws the options, under keys that begin with `key`."""
     st.text_input(
-        "Frames a second of folders of frames",
+        tr("Frames a second of folders of frames"),
         USUAL_FPS,
         key=f"{key}_fps",
-        help="A folder of numbered pictures is a video too; TVR has 3 a second.",
+        help=tr("A folder of numbered pictures is a video too; TVR has 3 a second."),
     )
     st.selectbox(
-        "Look at every picture",
+        tr("Look at every picture"),
         list(_DECODE),
-        format_func=_DECODE.__getitem__,
+        format_func=lambda one: tr(_DECODE[one]),
         key=f"{key}_decode",
-        help="Finds damage inside a file; a minute for every hour of video or so.",
+        help=tr("Finds damage inside a file; a minute for every hour of video or so."),
     )
 
 
@@ -46,5 +47,5 @@ def measuring(asked: tuple[str, str]) -> HowToMeasure:
     except (ValueError, ZeroDivisionError):
         rate = Fraction(0)
     if rate <= 0:
-        raise ProjectError(f"{fps!r} frames a second are not a number above 0, such as 3 or 24000/1001")
+        raise ProjectError(tr("{fps!r} frames a second are not a number above 0, such as 3 or 24000/1001", fps=fps))
     return HowToMeasure(rate, {"yes": True, "no": False}.get(decode))

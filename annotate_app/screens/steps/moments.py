@@ -5,23 +5,24 @@ from typing import Any
 
 import streamlit as st
 
+from annotate_app.language import marked, tr
 from annotate_app.screens.steps.step import SetUpStep, StepStanding
 from annotate_app.server import long_work, set_up_work
 from annotate_app.widgets import look, wording
-from annotate_app.widgets.waiting import WayThere
+from annotate_app.widgets.ways import WayThere
 from backend import api
 from backend.campaign.moments.model import ByShots, ByWindows, Origin
 from backend.campaign.nouns import Person
 from backend.ground.errors import ProjectError
 
 KEY = "moments"
-_SHOTS, _WINDOWS = "Shots", "Windows"
+_SHOTS, _WINDOWS = marked("Shots"), marked("Windows")
 _WORDS = {
-    Origin.IMPORTED: "from files",
+    Origin.IMPORTED: marked("from files"),
     Origin.SHOTS: "shots",
     Origin.WINDOWS: "windows",
     Origin.DESCRIBED: "described",
-    Origin.POOLED: "from pooled runs",
+    Origin.POOLED: marked("from pooled runs"),
 }
 
 
@@ -35,7 +36,7 @@ def propose() -> None:
             how = ByWindows(_lengths(state["moments_lengths"]), state["moments_stride"])
         else:
             how = ByShots(state["moments_shortest"], state["moments_longest"])
-        title = "Cutting videos into windows" if isinstance(how, ByWindows) else "Looking for shots"
+        title = marked("Cutting videos into windows") if isinstance(how, ByWindows) else marked("Looking for shots")
         long_work.begin(project, lead, KEY, title, set_up_work.propose_moments, how, now=time.time())
 
     state["set_up_problem"] = look.as_lead(act)
@@ -45,52 +46,58 @@ def _lengths(text: str) -> tuple[float, ...]:
     try:
         return tuple(float(part) for part in text.split(","))
     except ValueError:
-        raise ProjectError(f"{text!r} are no lengths: write seconds, such as 5, 10, 20") from None
+        raise ProjectError(tr("{text!r} are no lengths: write seconds, such as 5, 10, 20", text=text)) from None
 
 
 def _standing(project: api.Project, lead: Person, counts: dict[str, Any]) -> StepStanding:
     if not counts["videos"]:
-        return StepStanding(False, "none yet", "Moments are of videos: these come first.")
+        return StepStanding(False, tr("none yet"), tr("Moments are of videos: these come first."))
     if not counts["moments"]:
-        return StepStanding(False, "none yet")
-    parts = [f"{count:,} {_WORDS[Origin(origin)]}" for origin, count in counts["moments_from"].items()]
+        return StepStanding(False, tr("none yet"))
+    parts = [f"{count:,} {tr(_WORDS[Origin(origin)])}" for origin, count in counts["moments_from"].items()]
     return StepStanding(True, f"{wording.count_of(counts['moments'], 'moment')}: {', '.join(parts)}")
 
 
 def _show(project: api.Project, lead: Person, counts: dict[str, Any]) -> None:
     st.markdown(
-        "What is judged are moments: spans of videos. An annotation file brings its own. Without one they are proposed "
-        "from the videos alone, or described by people. What is proposed in the same way again takes the place of what "
-        "was, but for moments that something uses."
+        tr(
+            "What is judged are moments: spans of videos. An annotation file brings its own. Without one "
+            "they are proposed from the videos alone, or described by people. What is proposed in the "
+            "same way again takes the place of what was, but for moments that something uses."
+        )
     )
-    how = st.segmented_control("Propose", [_SHOTS, _WINDOWS], default=_SHOTS, required=True, key="moments_how")
+    how = st.segmented_control(
+        tr("Propose"), [_SHOTS, _WINDOWS], default=_SHOTS, required=True, key="moments_how", format_func=tr
+    )
     with st.container(horizontal=True, vertical_alignment="bottom"):
         if how == _WINDOWS:
-            st.text_input("Lengths, in seconds", "5, 10, 20", key="moments_lengths")
+            st.text_input(tr("Lengths, in seconds"), "5, 10, 20", key="moments_lengths")
             st.number_input(
-                "Stride",
+                tr("Stride"),
                 0.05,
                 1.0,
                 0.5,
                 0.05,
                 key="moments_stride",
-                help="The next window begins this share of its length later.",
+                help=tr("The next window begins this share of its length later."),
             )
         else:
             shots = ByShots()
-            st.number_input("Join shots shorter than (s)", 0.0, value=shots.shortest_s, key="moments_shortest")
-            st.number_input("Split shots longer than (s)", 0.5, value=shots.longest_s, key="moments_longest")
-        st.button("Propose moments", key="propose_moments", type="primary", on_click=propose)
+            st.number_input(tr("Join shots shorter than (s)"), 0.0, value=shots.shortest_s, key="moments_shortest")
+            st.number_input(tr("Split shots longer than (s)"), 0.5, value=shots.longest_s, key="moments_longest")
+        st.button(tr("Propose moments"), key="propose_moments", type="primary", on_click=propose)
     if counts["moments"]:
-        st.html(WayThere("Moments", "", "Look through the moments, and change them").link)
+        st.html(WayThere("Moments", "", tr("Look through the moments, and change them")).link)
     if counts["moments"]:
         st.html(f"<p class='rr-waiting'>{WayThere('Moments', '', 'Look through the moments and change them').link}</p>")
     chosen = api.describing_choice(project, lead)
-    way = WayThere("Descriptions", "?tab=Who describes", "Choose who may describe what")
-    now = "is open" if chosen.open else "is closed"
-    st.html(
-        f"<p class='rr-waiting'>Describing {now}: people mark moments and write a sentence about each. {way.link}</p>"
+    way = WayThere("Descriptions", "?tab=Who describes", tr("Choose who may describe what"))
+    told = (
+        tr("Describing is open: people mark moments and write a sentence about each.")
+        if chosen.open
+        else tr("Describing is closed: people mark moments and write a sentence about each.")
     )
+    st.html(f"<p class='rr-waiting'>{told} {way.link}</p>")
 
 
-STEP = SetUpStep(KEY, "Moments", _standing, _show)
+STEP = SetUpStep(KEY, marked("Moments"), _standing, _show)

@@ -7,13 +7,14 @@ from typing import Any
 
 import streamlit as st
 
+from annotate_app.language import marked, tr, trn
 from annotate_app.plain import plain
 from annotate_app.screens.steps.encoder import encoder_box
 from annotate_app.screens.steps.step import SetUpStep, StepStanding
 from annotate_app.server import long_work, set_up_work
 from annotate_app.widgets import look, wording
 from annotate_app.widgets.searched import searched
-from annotate_app.widgets.waiting import WayThere
+from annotate_app.widgets.ways import WayThere
 from backend import api
 from backend.campaign.captions.model import CastLine
 from backend.campaign.nouns import Person
@@ -30,7 +31,7 @@ def look_for() -> None:
 
     def act(project: api.Project, lead: Person) -> None:
         long_work.begin(
-            project, lead, KEY, "Looking for names in the captions", set_up_work.look_for_names, now=time.time()
+            project, lead, KEY, marked("Looking for names in the captions"), set_up_work.look_for_names, now=time.time()
         )
 
     st.session_state["set_up_problem"] = look.as_lead(act)
@@ -48,7 +49,7 @@ def add() -> None:
     state = st.session_state
     name = state["cast_name"].strip()
     if not name:
-        state["set_up_problem"] = "Write the name first."
+        state["set_up_problem"] = tr("Write the name first.")
         return
     becomes = {name: state["cast_becomes"]}
     state["set_up_problem"] = look.as_lead(lambda project, lead: api.correct_cast(project, lead, becomes))
@@ -64,7 +65,9 @@ def rewrite() -> None:
         asked = set_up_work.RewritingAsked(
             state["rewrite_encoder"], state.get("rewrite_model", "").strip(), os.environ.get(_PLACE_OF_MODELS, "")
         )
-        long_work.begin(project, lead, KEY, "Rewriting the captions", set_up_work.rewrite, asked, now=time.time())
+        long_work.begin(
+            project, lead, KEY, marked("Rewriting the captions"), set_up_work.rewrite, asked, now=time.time()
+        )
 
     state["set_up_problem"] = look.as_lead(act)
 
@@ -72,34 +75,45 @@ def rewrite() -> None:
 def _standing(project: api.Project, lead: Person, counts: dict[str, Any]) -> StepStanding:
     found = api.rewrite_queue(project, lead)
     if found.counts.rewritten:
-        waiting = f", {found.counts.waiting:,} of them wait for you" if found.counts.waiting else ""
-        return StepStanding(True, f"{wording.count_of(found.counts.rewritten, 'caption')} rewritten{waiting}")
+        waiting = tr(", {waiting:,} of them wait for you", waiting=found.counts.waiting) if found.counts.waiting else ""
+        return StepStanding(
+            True,
+            tr(
+                "{captions} rewritten{waiting}",
+                captions=wording.count_of(found.counts.rewritten, "caption"),
+                waiting=waiting,
+            ),
+        )
     if found.fixed:
-        return StepStanding(True, "captions stay as they are, because queries are there")
-    waits = "" if counts["captions"] else "Names are those of captions, and there are none."
-    return StepStanding(False, "captions are as published" if counts["captions"] else "no captions", waits)
+        return StepStanding(True, tr("captions stay as they are, because queries are there"))
+    waits = "" if counts["captions"] else tr("Names are those of captions, and there are none.")
+    return StepStanding(False, tr("captions are as published") if counts["captions"] else tr("no captions"), waits)
 
 
 def _show(project: api.Project, lead: Person, counts: dict[str, Any]) -> None:
     queue = api.rewrite_queue(project, lead)
     if queue.fixed:
-        st.markdown("Queries are there, so the texts of captions are fixed. To rewrite them, take the queries back.")
+        st.markdown(
+            tr("Queries are there, so the texts of captions are fixed. To rewrite them, take the queries back.")
+        )
         return
     st.markdown(
-        "People search for what is to be seen, not for names. Each name of the cast becomes generic words, such as "
-        "*a woman*; a name that becomes itself stays, and captions with one that becomes nothing yet wait for you. "
-        "Who wants the published words goes on without this step."
+        tr(
+            "People search for what is to be seen, not for names. Each name of the cast becomes generic "
+            "words, such as *a woman*; a name that becomes itself stays, and captions with one that "
+            "becomes nothing yet wait for you. Who wants the published words goes on without this step."
+        )
     )
-    st.button("Look for names", key="look_for_names", on_click=look_for)
+    st.button(tr("Look for names"), key="look_for_names", on_click=look_for)
     _cast(project, lead)
     _rewriting(project, lead)
     # Counted when somebody asks: a second for 15,000 captions.
-    if queue.counts.rewritten and st.button("What rewriting changed", key="rewriting_changed"):
-        _what_changed(project, lead)
+    if queue.counts.rewritten and st.button(tr("What rewriting changed"), key="rewriting_changed"):
+        st.dialog(tr("What rewriting changed"))(_what_changed)(project, lead)
     if queue.counts.waiting:
-        way = WayThere("Rewrites", "", "Decide on the page Rewrites")
-        waiting = wording.count_of(queue.counts.waiting, "caption")
-        st.html(f"<p class='rr-waiting'>{waiting} wait for a decision. {way.link}</p>")
+        way = WayThere("Rewrites", "", tr("Decide on the page Rewrites"))
+        told = trn("{n} caption wait for a decision.", "{n} captions wait for a decision.", queue.counts.waiting)
+        st.html(f"<p class='rr-waiting'>{told} {way.link}</p>")
 
 
 def _cast(project: api.Project, lead: Person) -> None:
@@ -107,7 +121,9 @@ def _cast(project: api.Project, lead: Person) -> None:
     try:
         lines = api.cast_lines(project, lead)
     except InputError as problem:
-        st.error(f"cast.csv cannot be used as it is. Correct it on the server.  \n{plain(str(problem))}")
+        st.error(
+            tr("cast.csv cannot be used as it is. Correct it on the server.  \n{problem}", problem=plain(str(problem)))
+        )
         return
     if not lines:
         return
@@ -116,24 +132,29 @@ def _cast(project: api.Project, lead: Person) -> None:
     with st.form("cast"):
         for line in shown.rows:
             _line(line)
-        st.form_submit_button("Save these", key="save_cast", on_click=save, args=(shown.rows,))
+        st.form_submit_button(tr("Save these"), key="save_cast", on_click=save, args=(shown.rows,))
     shown.end()
     with st.form("cast_more"), st.container(horizontal=True, vertical_alignment="bottom"):
-        st.text_input("A name that was not found", key="cast_name")
-        st.text_input("becomes", key="cast_becomes", placeholder="a woman")
-        st.form_submit_button("Add", key="add_to_cast", on_click=add)
+        st.text_input(tr("A name that was not found"), key="cast_name")
+        st.text_input(tr("becomes"), key="cast_becomes", placeholder=tr("a woman"))
+        st.form_submit_button(tr("Add"), key="add_to_cast", on_click=add)
 
 
-@st.dialog("What rewriting changed")
 def _what_changed(project: api.Project, lead: Person) -> None:
     found = api.rewrite_summary(project, lead)
     st.markdown(
-        f"{wording.count_of(found.captions, 'imprecise caption')}, {found.changed:,} of them changed; words a caption "
-        f"{found.words_before:.2f} before, {found.words_after:.2f} after."
+        tr(
+            "{imprecise_captions}, {changed:,} of them changed; words a caption {words_before:.2f} "
+            "before, {words_after:.2f} after.",
+            imprecise_captions=wording.count_of(found.captions, "imprecise caption"),
+            changed=found.changed,
+            words_before=found.words_before,
+            words_after=found.words_after,
+        )
     )
     if found.replacements:
         words, counts = zip(*found.replacements, strict=True)
-        shown = {"Replacement words": [plain(word) for word in words], "Count": [f"{n:,}" for n in counts]}
+        shown = {tr("Replacement words"): [plain(word) for word in words], tr("Count"): [f"{n:,}" for n in counts]}
         st.table(shown, hide_index=True)
 
 
@@ -146,14 +167,14 @@ def _line(line: CastLine) -> None:
     name, becomes, example = st.columns([2, 3, 5], vertical_alignment="center")
     name.text(line.name)
     becomes.text_input(
-        f"What {plain(line.name)} becomes",
+        tr("What {name} becomes", name=plain(line.name)),
         line.becomes,
         key=_key(line),
         label_visibility="collapsed",
-        placeholder="undecided",
+        placeholder=tr("undecided"),
     )
     count = wording.count_of(int(line.captions), "caption") if line.captions.isdecimal() else "captions"
-    example.caption(plain(f"{count}, such as: {line.example}") if line.example else "")
+    example.caption(plain(tr("{count}, such as: {example}", count=count, example=line.example)) if line.example else "")
 
 
 def _rewriting(project: api.Project, lead: Person) -> None:
@@ -161,12 +182,16 @@ def _rewriting(project: api.Project, lead: Person) -> None:
         encoder_box(project, lead, "rewrite_encoder")
         if os.environ.get(_KEY_OF_MODELS) or os.environ.get(_PLACE_OF_MODELS):
             st.text_input(
-                "Language model",
+                tr("Language model"),
                 key="rewrite_model",
-                placeholder="none: by the cast's rules",
-                help=f"Behind {_PLACE_OF_MODELS} of the server, or OpenAI's own; its key is {_KEY_OF_MODELS}.",
+                placeholder=tr("none: by the cast's rules"),
+                help=tr(
+                    "Behind {place_of_models} of the server, or OpenAI's own; its key is {key_of_models}.",
+                    place_of_models=_PLACE_OF_MODELS,
+                    key_of_models=_KEY_OF_MODELS,
+                ),
             )
-        st.button("Rewrite the captions", key="rewrite_captions", type="primary", on_click=rewrite)
+        st.button(tr("Rewrite the captions"), key="rewrite_captions", type="primary", on_click=rewrite)
 
 
-STEP = SetUpStep(KEY, "Names", _standing, _show, optional=True)
+STEP = SetUpStep(KEY, marked("Names"), _standing, _show, optional=True)

@@ -6,10 +6,11 @@ from typing import Any
 
 import streamlit as st
 
+from annotate_app.language import marked, tr
 from annotate_app.plain import plain
 from annotate_app.screens.steps.step import SetUpStep, StepStanding
 from annotate_app.widgets import address_state, look, tables, wording
-from annotate_app.widgets.waiting import WayThere
+from annotate_app.widgets.ways import WayThere
 from backend import api
 from backend.campaign.nouns import Person, Split
 from backend.campaign.queries.model import ListedQuery, OwnFile, Repeats, Stratum
@@ -21,7 +22,7 @@ _PER_PAGE = 20
 _SEEN, _FILES = "queries_seen", "queries_files"
 _SOURCE = "typed on the page Set up"
 _SPLITS = {Split.TEST: "test", Split.VAL: "validation", Split.TRAIN: "training"}
-_SPREAD = {"": "all texts", Stratum.VIDEO.value: "the videos", Stratum.SHOW.value: "the shows"}
+_SPREAD = {"": marked("all texts"), Stratum.VIDEO.value: marked("the videos"), Stratum.SHOW.value: marked("the shows")}
 
 
 def look_at() -> None:
@@ -76,8 +77,8 @@ def _standing(project: api.Project, lead: Person, counts: dict[str, Any]) -> Ste
     there = counts["queries"]
     if there["val"] + there["test"]:
         return StepStanding(True, _counted(there["test"], there["val"]))
-    waits = "" if counts["videos"] else "Queries are searched for in videos: these come first."
-    return StepStanding(False, "none yet", waits)
+    waits = "" if counts["videos"] else tr("Queries are searched for in videos: these come first.")
+    return StepStanding(False, tr("none yet"), waits)
 
 
 def _counted(test: int, val: int) -> str:
@@ -97,38 +98,42 @@ def _show(project: api.Project, lead: Person, counts: dict[str, Any]) -> None:
 
 def _form(*, can_draw: bool) -> None:
     with st.form("queries_form", border=False):
-        st.markdown("**Your own queries**")
+        st.markdown(tr("**Your own queries**"))
         st.text_area(
-            "One query a line, or a table with the columns text, split and perhaps source",
+            tr("One query a line, or a table with the columns text, split and perhaps source"),
             key="queries_typed",
             height=160,
-            placeholder="A woman pours tea\nSomebody opens a door for a child",
+            placeholder=tr("A woman pours tea\nSomebody opens a door for a child"),
         )
         split, file = st.columns([1, 3], vertical_alignment="top")
-        split.selectbox("Split of the lines", list(_SPLITS), format_func=_SPLITS.__getitem__, key="queries_split")
+        split.selectbox(tr("Split of the lines"), list(_SPLITS), format_func=_SPLITS.__getitem__, key="queries_split")
         file.file_uploader(
-            "Or a file: .txt or .csv", type=["txt", "csv"], key=f"queries_file_{st.session_state.get(_FILES, 0)}"
+            tr("Or a file: .txt or .csv"), type=["txt", "csv"], key=f"queries_file_{st.session_state.get(_FILES, 0)}"
         )
         if can_draw:
             _drawing()
-        st.form_submit_button("Look at them", key="look_at_queries", on_click=look_at)
+        st.form_submit_button(tr("Look at them"), key="look_at_queries", on_click=look_at)
 
 
 def _drawing() -> None:
-    st.markdown("**Drawn from the captions** — beside your own ones or instead; all other captions are for training")
+    st.markdown(
+        tr("**Drawn from the captions** — beside your own ones or instead; all other captions are for training")
+    )
     val, test, seed, spread = st.columns(4, vertical_alignment="bottom")
-    val.number_input("Validation queries", 0, value=0, key="queries_val")
-    test.number_input("Test queries", 0, value=0, key="queries_test")
-    seed.number_input("Seed of the draw", 0, value=0, key="queries_seed", help="The same seed draws the same queries.")
-    spread.selectbox("Spread over", list(_SPREAD), format_func=_SPREAD.__getitem__, key="queries_spread")
+    val.number_input(tr("Validation queries"), 0, value=0, key="queries_val")
+    test.number_input(tr("Test queries"), 0, value=0, key="queries_test")
+    seed.number_input(
+        tr("Seed of the draw"), 0, value=0, key="queries_seed", help=tr("The same seed draws the same queries.")
+    )
+    spread.selectbox(tr("Spread over"), list(_SPREAD), format_func=lambda one: tr(_SPREAD[one]), key="queries_spread")
     show, repeats = st.columns(2, vertical_alignment="bottom")
     show.text_input(
-        "What in a video's name is the show",
+        tr("What in a video's name is the show"),
         key="queries_show_of",
-        placeholder="what stands before s01e02",
-        help="A regular expression; its first group is the show. Only where the draw is spread over shows.",
+        placeholder=tr("what stands before s01e02"),
+        help=tr("A regular expression; its first group is the show. Only where the draw is spread over shows."),
     )
-    repeats.checkbox("Merge training captions with the same text into one query", key="queries_merge")
+    repeats.checkbox(tr("Merge training captions with the same text into one query"), key="queries_merge")
 
 
 def _asked() -> dict[str, Any]:
@@ -136,7 +141,7 @@ def _asked() -> dict[str, Any]:
     state = st.session_state
     typed, file = str(state.get("queries_typed") or ""), state.get(f"queries_file_{state.get(_FILES, 0)}")
     if typed.strip() and file is not None:
-        raise ProjectError("there are typed queries and a file: take them one after the other")
+        raise ProjectError(tr("there are typed queries and a file: take them one after the other"))
     own = None
     if file is not None:
         own = OwnFile(file.getvalue(), file.name, state["queries_split"])
@@ -145,7 +150,7 @@ def _asked() -> dict[str, Any]:
     spread = state.get("queries_spread")
     val, test = int(state.get("queries_val") or 0), int(state.get("queries_test") or 0)
     if own is None and not (val or test):
-        raise ProjectError("write your queries, one a line, choose a file of them, or say how many to draw")
+        raise ProjectError(tr("write your queries, one a line, choose a file of them, or say how many to draw"))
     return {
         **{"val": val, "test": test, "own": own, "seed": int(state.get("queries_seed") or 0)},
         "stratum": Stratum(spread) if spread else None,
@@ -161,22 +166,29 @@ def _seen() -> None:
     asked, report = st.session_state[_SEEN]
     judged = report.val + report.test
     with st.container(border=True, key="queries-seen"):
-        own = f" ({report.own:,} of your own)" if report.own and asked["val"] + asked["test"] else ""
+        own = tr(" ({own:,} of your own)", own=report.own) if report.own and asked["val"] + asked["test"] else ""
         st.markdown(f"**{_counted(report.test, report.val)}**{own}")
-        st.html(tables.table(("Query", "Split"), [(escape(text), split.value) for text, split in report.first]))
-        notes = [f"The first {len(report.first)} are shown."] if len(report.first) < judged else []
+        st.html(tables.table((tr("Query"), tr("Split")), [(escape(text), split.value) for text, split in report.first]))
+        notes = [tr("The first {first} are shown.", first=len(report.first))] if len(report.first) < judged else []
         if report.train:
-            notes.append(f"{report.train:,} others are for training.")
+            notes.append(tr("{train:,} others are for training.", train=report.train))
         if report.removed:
-            notes.append(f"{report.removed:,} captions have the text of a query to be judged, and may not train.")
+            notes.append(
+                tr(
+                    "{removed:,} captions have the text of a query to be judged, and may not train.",
+                    removed=report.removed,
+                )
+            )
         if report.merged:
-            notes.append(f"{report.merged:,} training captions are merged with another of the same text.")
+            notes.append(
+                tr("{merged:,} training captions are merged with another of the same text.", merged=report.merged)
+            )
         if not report.rewritten:
-            notes.append("The captions are as published: rewrite them first if queries shall name nobody.")
+            notes.append(tr("The captions are as published: rewrite them first if queries shall name nobody."))
         if notes:
             st.caption("  \n".join(notes))
-        noun = "this query" if judged == 1 else f"these {judged:,} queries"
-        st.button(f"Take {noun}", key="take_queries", type="primary", on_click=take)
+        noun = tr("this query") if judged == 1 else tr("these {judged:,} queries", judged=judged)
+        st.button(tr("Take {noun}", noun=noun), key="take_queries", type="primary", on_click=take)
 
 
 def _list(project: api.Project, lead: Person, *, may_change: bool) -> None:
@@ -184,16 +196,16 @@ def _list(project: api.Project, lead: Person, *, may_change: bool) -> None:
     search = ""
     if every > _PER_PAGE or address_state.read("words"):
         search = address_state.text(
-            "Search queries",
+            tr("Search queries"),
             "words",
             clears=("part",),
             type="search",
-            placeholder=f"Search {wording.count_of(every, 'query')}",
+            placeholder=tr("Search {querys}", querys=wording.count_of(every, "query")),
             label_visibility="collapsed",
         )
     found = api.count_drawn_queries(project, lead, search)
     if every and not found:
-        st.info("No query in this list has these words.")
+        st.info(tr("No query in this list has these words."))
     pages = -(-found // _PER_PAGE)
     first = (address_state.page_number(pages, "part") - 1) * _PER_PAGE
     for query in api.drawn_queries(project, lead, search, first=first, most=_PER_PAGE):
@@ -201,37 +213,42 @@ def _list(project: api.Project, lead: Person, *, may_change: bool) -> None:
     with st.container(horizontal=True, horizontal_alignment="distribute"):
         address_state.pagination(pages, "part")
     if not may_change:
-        way = WayThere("Queries", "", "the page Queries")
-        st.html(f"Candidates are chosen, so their texts are fixed now. How they stand shows {way.link}.")
+        way = WayThere("Queries", "", tr("the page Queries"))
+        st.html(tr("Candidates are chosen, so their texts are fixed now. How they stand shows {link}.", link=way.link))
 
 
 def _row(query: ListedQuery, *, may_change: bool) -> None:
     number = query.query_id
     with st.container(horizontal=True, vertical_alignment="center", key=f"set-up-query-{number}"):
-        st.text(query.text, width="stretch", help=plain(f"from {query.source}") if query.source else None)
+        st.text(
+            query.text, width="stretch", help=plain(tr("from {source}", source=query.source)) if query.source else None
+        )
         st.badge(query.split.value, color="gray")
         if not may_change:
             return
-        with st.popover("Edit"), st.form(f"query-form-{number}", border=False):
-            st.text_input("Text", query.text, key=f"query-text-{number}")
+        with st.popover(tr("Edit")), st.form(f"query-form-{number}", border=False):
+            st.text_input(tr("Text"), query.text, key=f"query-text-{number}")
             st.selectbox(
-                "Split",
+                tr("Split"),
                 list(_SPLITS),
                 list(_SPLITS).index(query.split),
                 format_func=_SPLITS.__getitem__,
                 key=f"query-split-{number}",
             )
-            st.form_submit_button("Save", key=f"query-save-{number}", on_click=change, args=(query,))
-        st.button("Remove", key=f"query-remove-{number}", on_click=remove, args=(number,))
+            st.form_submit_button(tr("Save"), key=f"query-save-{number}", on_click=change, args=(query,))
+        st.button(tr("Remove"), key=f"query-remove-{number}", on_click=remove, args=(number,))
 
 
 def _taking_back(chosen: bool) -> None:
-    with st.popover("Take all queries back"):
+    with st.popover(tr("Take all queries back")):
         st.markdown(
-            f"All queries go, those for training too{', with their candidates and pairs' if chosen else ''}. Videos, "
-            "moments and captions stay. It is possible until somebody has worked on a pair."
+            tr(
+                "All queries go, those for training too{chosen}. Videos, moments and captions stay. It is "
+                "possible until somebody has worked on a pair.",
+                chosen=tr(", with their candidates and pairs") if chosen else "",
+            )
         )
-        st.button("Take them back", key="take_back_queries", on_click=take_back)
+        st.button(tr("Take them back"), key="take_back_queries", on_click=take_back)
 
 
-STEP = SetUpStep(KEY, "Queries", _standing, _show)
+STEP = SetUpStep(KEY, marked("Queries"), _standing, _show)

@@ -7,6 +7,7 @@ from typing import Any
 
 import streamlit as st
 
+from annotate_app.language import marked, tr
 from annotate_app.plain import plain
 from annotate_app.screens.steps.measuring import measuring, measuring_asked, measuring_options
 from annotate_app.screens.steps.step import SetUpStep, StepStanding
@@ -27,7 +28,7 @@ def take() -> None:
     """Callback of the button: take the videos of the folder that is named."""
     named = st.session_state["set_up_folder"].strip()
     if not named:
-        st.session_state["set_up_problem"] = "Name the folder of the videos first."
+        st.session_state["set_up_problem"] = tr("Name the folder of the videos first.")
         return
     _take(Path(named).expanduser())
 
@@ -40,7 +41,7 @@ def take_sent(names: list[str]) -> None:
 def _take(folder: Path | None) -> None:
     def act(project: api.Project, lead: Person) -> None:
         where = folder or project.folder / uploads.KINDS["videos"].folder
-        title = f"Taking the videos of {folder}" if folder else "Taking the videos that were sent"
+        title = tr("Taking the videos of {folder}", folder=folder) if folder else tr("Taking the videos that were sent")
         how = measuring(measuring_asked(_MEASURING))
         long_work.begin(project, lead, KEY, title, set_up_work.take_videos, where, how, now=time.time())
 
@@ -54,7 +55,7 @@ def look_again() -> None:
     folder = Path(elsewhere).expanduser() if elsewhere else None
 
     def act(project: api.Project, lead: Person) -> None:
-        title = "Looking at the videos again"
+        title = tr("Looking at the videos again")
         how = measuring(measuring_asked(_MEASURING))
         again = set_up_work.look_at_videos
         long_work.begin(project, lead, KEY, title, again, accept, folder, how, now=time.time())
@@ -65,21 +66,26 @@ def look_again() -> None:
 def _standing(project: api.Project, lead: Person, counts: dict[str, Any]) -> StepStanding:
     videos = counts["videos"]
     wrong = len(api.video_states(project, lead, wrong=True))
-    told = wording.count_of(videos, "video") if videos else "none yet"
-    return StepStanding(videos > 0, f"{told}, {wrong:,} with something wrong" if wrong else told)
+    told = wording.count_of(videos, "video") if videos else tr("none yet")
+    return StepStanding(
+        videos > 0, tr("{told}, {wrong:,} with something wrong", told=told, wrong=wrong) if wrong else told
+    )
 
 
 def _show(project: api.Project, lead: Person, counts: dict[str, Any]) -> None:
     st.markdown(
-        "Name a folder on the server, or send files to it. Every video in the folder, and in those below it, is "
-        "measured; what cannot be read is listed with its reason. Files on the server stay where they are."
+        tr(
+            "Name a folder on the server, or send files to it. Every video in the folder, and in those "
+            "below it, is measured; what cannot be read is listed with its reason. Files on the server "
+            "stay where they are."
+        )
     )
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        st.text_input("Folder on the server", key="set_up_folder", placeholder="/data/videos")
-        with st.popover("More options"):
+        st.text_input(tr("Folder on the server"), key="set_up_folder", placeholder="/data/videos")
+        with st.popover(tr("More options")):
             measuring_options(_MEASURING)
-        st.button("Take its videos", key="take_videos", on_click=take, type="primary")
-    upload("videos", "Videos from your computer", uploads.KINDS["videos"].extensions, on_sent=take_sent)
+        st.button(tr("Take its videos"), key="take_videos", on_click=take, type="primary")
+    upload("videos", tr("Videos from your computer"), uploads.KINDS["videos"].extensions, on_sent=take_sent)
     _not_taken(project, lead)
     if counts["videos"]:
         _again(api.video_states(project, lead, wrong=True))
@@ -92,8 +98,8 @@ def _not_taken(project: api.Project, lead: Person) -> None:
     taken = {project.file(one.path).resolve() for one in api.video_states(project, lead) if one.path}
     left = [file.name for file in sent if file.resolve() not in taken]
     if left and api.look_at_work(project, lead, now=time.time()) is None:
-        st.caption(plain(f"Sent, and not taken: {', '.join(left)}"))
-        st.button("Take what was sent", key="take_sent", on_click=_take, args=(None,))
+        st.caption(plain(tr("Sent, and not taken: {join}", join=", ".join(left))))
+        st.button(tr("Take what was sent"), key="take_sent", on_click=_take, args=(None,))
 
 
 def _again(wrong: Sequence[VideoState]) -> None:
@@ -101,20 +107,22 @@ def _again(wrong: Sequence[VideoState]) -> None:
     if wrong:
         video_troubles(wrong)
     if any(one.trouble is Trouble.MISSING for one in wrong):
-        st.text_input("Folder in which missing files may lie now", key="missing_videos", placeholder="/data/videos")
+        st.text_input(tr("Folder in which missing files may lie now"), key="missing_videos", placeholder="/data/videos")
     if changed := [one.video for one in wrong if one.trouble is Trouble.CHANGED]:
         st.multiselect(
-            "Take the new content of",
+            tr("Take the new content of"),
             changed,
             key="accept_videos",
-            help="Grades given to the former content stay. Nothing else of it does: clips are cut from the new one.",
+            help=tr(
+                "Grades given to the former content stay. Nothing else of it does: clips are cut from the new one."
+            ),
         )
     st.button(
-        "Look at the videos again",
+        tr("Look at the videos again"),
         key="look_at_videos",
         on_click=look_again,
-        help="Finds files that were moved or renamed, and tells which are missing, damaged or have changed.",
+        help=tr("Finds files that were moved or renamed, and tells which are missing, damaged or have changed."),
     )
 
 
-STEP = SetUpStep(KEY, "Videos", _standing, _show)
+STEP = SetUpStep(KEY, marked("Videos"), _standing, _show)

@@ -10,18 +10,21 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
+from annotate_app.language import browser_texts, tr, trn
 from annotate_app.widgets import address_state, pair_view, wording
+from annotate_app.widgets.desk import joined
 from backend.campaign.nouns import Verdict
 from backend.campaign.project.model import Grading
-from backend.campaign.review.model import PairReview
+from backend.campaign.review.model import GivenGrade, PairReview
 
 FRAMES = 8  # as many as the server draws: backend.media.jobs
 _HERE = Path(__file__).parent
+_SCRIPTS = ("../../language/browser.js", "candidates.js")
 _mount = st.components.v2.component(
     "reelrank_candidates",
     html='<div class="rr-candidates"></div>',
     css=(_HERE / "candidates.css").read_text(encoding="utf-8"),
-    js=(_HERE / "candidates.js").read_text(encoding="utf-8"),
+    js=joined(_HERE, _SCRIPTS),
     isolate_styles=False,  # its grades and tables look as they do everywhere
 )
 
@@ -39,7 +42,7 @@ def candidates(pairs: Sequence[PairReview], grading: Grading, *, opens: str) -> 
         address_state.go(**{opens: st.session_state["candidates"]["opened"]})
 
     html = "".join(_candidate(pair, grading, opens) for pair in pairs)
-    _mount(key="candidates", data={"html": html}, on_opened_change=opened)
+    _mount(key="candidates", data={"html": html} | browser_texts(_HERE, _SCRIPTS), on_opened_change=opened)
 
 
 def frame_times(start_s: float, end_s: float) -> list[float]:
@@ -51,17 +54,13 @@ def _candidate(pair: PairReview, grading: Grading, opens: str) -> str:
     address = {name: st.query_params.get_all(name) for name in st.query_params} | {opens: [str(pair.rank)]}
     link = (
         f"<a href='?{escape(urlencode(address, doseq=True))}' target='_self' "
-        f"title='Its clip and everything about it'>Rank {pair.rank}</a>"
+        f"title='{tr('Its clip and everything about it')}'>{tr('Rank {n}', n=pair.rank)}</a>"
     )
-    notes = "".join(
-        f"<p><b>{escape(given.annotator)}</b> wrote with {given.grade}: “{escape(given.note.text)}”</p>"
-        for given in pair.grades
-        if given.note is not None
-    )
-    skips = f"<p>{wording.count_of(len(pair.skips), 'skip')} of it.</p>" if pair.skips else ""
+    notes = "".join(f"<p>{_note(given)}</p>" for given in pair.grades if given.note is not None)
+    skips = f"<p>{trn('{n} skip of it.', '{n} skips of it.', len(pair.skips))}</p>" if pair.skips else ""
     return (
-        f"<article data-opens='{pair.rank}' aria-label='Rank {pair.rank}'>"
-        f"<header><h4>{link}</h4>{_relevance(pair)}<span>{pair.verdict.value}</span>"
+        f"<article data-opens='{pair.rank}' aria-label='{tr('Rank {n}', n=pair.rank)}'>"
+        f"<header><h4>{link}</h4>{_relevance(pair)}<span>{wording.verdict(pair.verdict)}</span>"
         f"<span>{escape(wording.found_by(pair))}</span><span>{escape(wording.moment(pair))}</span></header>"
         f"<p class='rr-caption'>{escape(wording.caption(pair.caption))}</p>{_board(pair)}"
         f"<div class='rr-steps'><div><p>{escape(wording.why(pair, grading))}</p>{notes}{skips}</div>"
@@ -69,17 +68,22 @@ def _candidate(pair: PairReview, grading: Grading, opens: str) -> str:
     )
 
 
+def _note(given: GivenGrade) -> str:
+    text = escape(given.note.text) if given.note else ""
+    return tr("<b>{name}</b> wrote with {grade}: “{text}”", name=escape(given.annotator), grade=given.grade, text=text)
+
+
 def _relevance(pair: PairReview) -> str:
     if pair.relevance is not None:
-        told = f"Relevance {pair.relevance}"
+        told = tr("Relevance {relevance}", relevance=pair.relevance)
         return f"<b class='rr-grade rr-r{pair.relevance}' role='img' aria-label='{told}'>{pair.relevance}</b>"
     sign = "×" if pair.verdict is Verdict.DISCARDED else "–"
-    return f"<b class='rr-grade rr-none' role='img' aria-label='No relevance'>{sign}</b>"
+    return f"<b class='rr-grade rr-none' role='img' aria-label='{tr('No relevance')}'>{sign}</b>"
 
 
 def _board(pair: PairReview) -> str:
     if pair.fault:
-        return f"<p class='rr-fault'>Its clip cannot be shown: {escape(pair.fault)}</p>"
+        return f"<p class='rr-fault'>{tr('Its clip cannot be shown: {fault}', fault=escape(pair.fault))}</p>"
     src = f"/clips/{pair.pair}.webp?later=1"
     # Each shows its part of the one picture, which browsers fetch once.
     frames = "".join(
@@ -87,5 +91,5 @@ def _board(pair: PairReview) -> str:
         f"<figcaption>{at:.1f} s</figcaption></figure>"
         for part, at in enumerate(frame_times(pair.start_s, pair.end_s))
     )
-    told = f"Eight frames of {escape(wording.moment(pair))}"
+    told = tr("Eight frames of {moment}", moment=escape(wording.moment(pair)))
     return f"<div class='rr-board' role='group' aria-label='{told}'>{frames}</div>"

@@ -2,6 +2,7 @@
 const mounted = new WeakMap();
 
 export default function ({ parentElement, data, setTriggerValue }) {
+  speak(parentElement, data);
   const host = parentElement.querySelector(".rr-candidates");
   const before = mounted.get(host);
   if (before) before.ended.abort();
@@ -30,7 +31,7 @@ export default function ({ parentElement, data, setTriggerValue }) {
 async function explain(board, src) {
   if (!board || board.dataset.explained) return;
   board.dataset.explained = "true";
-  let message = "Its frames cannot be shown just now.";
+  let message = tr("Its frames cannot be shown just now.");
   try {
     const answer = await fetch(src);
     if (!answer.ok) message = (await answer.json()).message || message;

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from annotate_app.language import tr
 from backend.campaign.nouns import Scale
 from backend.ground.ids import PairKey
 
@@ -69,20 +70,20 @@ def legend(scale: Scale) -> None:
     """The list of keys, behind a button."""
     legend_of(
         (
-            (f"`0`–`{scale.highest}`", "choose a relevance, and go on to the reason"),
-            ("`W`", "write the reason; `Esc` leaves it"),
-            ("`Enter`", "in the reason: decide"),
-            ("`D`", "confirm the discard"),
-            ("`O`", "re-open for two more people, with the reason"),
-            ("`T`", "take back what was done last about the pair, with the reason"),
-            ("`U`", "undo what you did just now"),
-            ("`N` `P`", "next, previous"),
-            ("`?`", "these keys"),
+            (f"`0`–`{scale.highest}`", tr("choose a relevance, and go on to the reason")),
+            ("`W`", tr("write the reason; `Esc` leaves it")),
+            ("`Enter`", tr("in the reason: decide")),
+            ("`D`", tr("confirm the discard")),
+            ("`O`", tr("re-open for two more people, with the reason")),
+            ("`T`", tr("take back what was done last about the pair, with the reason")),
+            ("`U`", tr("undo what you did just now")),
+            ("`N` `P`", tr("next, previous")),
+            ("`?`", tr("these keys")),
         )
     )
 
 
 def legend_of(keys: Sequence[tuple[str, str]]) -> None:
     """A list of keys and what they do, behind a button."""
-    with st.container(key=LEGEND, width="content"), st.popover("Keys", icon=":material/keyboard:"):
-        st.markdown("  \n".join(f"{key} {meaning}" for key, meaning in keys))
+    with st.container(key=LEGEND, width="content"), st.popover(tr("Keys"), icon=":material/keyboard:"):
+        st.markdown("  \n".join(f"{key} {tr(meaning)}" for key, meaning in keys))

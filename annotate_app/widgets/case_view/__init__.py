@@ -5,14 +5,17 @@ from typing import Any
 
 import streamlit as st
 
+from annotate_app.language import browser_texts
 from annotate_app.plain import component_key
+from annotate_app.widgets.desk import joined
 
 _HERE = Path(__file__).parent
+_SCRIPTS = ("../../language/browser.js", "case_view.js")
 _mount = st.components.v2.component(
     "reelrank_case_view",
     html='<div class="case"></div>',
     css=(_HERE / "case_view.css").read_text(encoding="utf-8"),
-    js=(_HERE / "case_view.js").read_text(encoding="utf-8"),
+    js=joined(_HERE, _SCRIPTS),
 )
 
 
@@ -26,4 +29,4 @@ def case_view(case: dict[str, Any], key: str) -> None:
             run made of each moment, None for nothing.
         key: one for each case view on a page.
     """
-    _mount(key=component_key(key), data=case)
+    _mount(key=component_key(key), data=case | browser_texts(_HERE, _SCRIPTS))

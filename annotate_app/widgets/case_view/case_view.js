@@ -17,6 +17,7 @@ const letter = (data, n) => (data.runs.length > 1 ? "AB"[n] : "");
 const tint = (color) => TINTS[color];
 
 export default function ({ parentElement, data }) {
+  speak(parentElement, data);
   const host = parentElement.querySelector(".case");
   const text = JSON.stringify(data);
   const before = mounted.get(host);
@@ -59,12 +60,12 @@ export default function ({ parentElement, data }) {
 }
 
 function truthColumn(data, seen) {
-  const { section, list } = column("truth", "Ground truth", data.counted);
+  const { section, list } = column("truth", tr("Ground truth"), data.counted);
   data.moments.forEach((moment, at) => {
     const card = cardOf(moment, `T${moment.number}`, seen);
     card.dataset.number = moment.number;
     const line = card.querySelector(".line");
-    line.append(made("span", `tag r${moment.relevance}`, `relevance ${moment.relevance}`));
+    line.append(made("span", `tag r${moment.relevance}`, tr("relevance {relevance}", { relevance: moment.relevance })));
     if (moment.color !== null) card.style.setProperty("--tint", tint(moment.color));
     data.runs.forEach((run, n) => {
       const whose = letter(data, n) && `${letter(data, n)}: `;
@@ -77,15 +78,15 @@ function truthColumn(data, seen) {
 
 function runColumn(run, called, data, seen) {
   const { section, list } = column("run", called ? `${called}: ${run.name}` : run.name, run.counted);
-  if (!run.predictions.length) list.append(made("li", "none", "This run has no predictions for this query."));
+  if (!run.predictions.length) list.append(made("li", "none", tr("This run has no predictions for this query.")));
   for (const prediction of run.predictions) {
     const card = cardOf(prediction, `#${prediction.rank}`, seen);
     const line = card.querySelector(".line");
     if (prediction.takes !== null) {
       card.dataset.number = prediction.takes;
       card.style.setProperty("--tint", tint(prediction.color));
-      line.append(made("span", "tag linked", `takes T${prediction.takes}`));
-      line.append(made("span", `tag r${prediction.relevance}`, `relevance ${prediction.relevance}`));
+      line.append(made("span", "tag linked", tr("takes T{number}", { number: prediction.takes })));
+      line.append(made("span", `tag r${prediction.relevance}`, tr("relevance {relevance}", { relevance: prediction.relevance })));
     }
     say(card, `${prediction.sign} ${prediction.text}`);
     for (const outline of prediction.outlines) card.querySelector(".bar").append(stretch(outline, "outline"));
@@ -114,7 +115,7 @@ function cardOf(moment, name, seen) {
     Object.assign(video, { muted: true, loop: true, playsInline: true, preload: "none" });
     video.setAttribute("aria-label", `${name}: ${where}`);
     video.dataset.src = moment.src;
-    status.textContent = "Being cut…"; // the first time a clip is asked for
+    status.textContent = tr("Being cut…"); // the first time a clip is asked for
     video.addEventListener("loadeddata", () => { status.textContent = ""; });
     video.addEventListener("error", () => explain(video, status));
     // One clip moves at a time: a page of twenty moving pictures cannot be looked at.
@@ -126,7 +127,7 @@ function cardOf(moment, name, seen) {
     seen.observe(video);
     picture.append(video);
   } else {
-    status.textContent = "This project has no file of that video.";
+    status.textContent = tr("This project has no file of that video.");
   }
   picture.append(status);
   const words = made("div", "words");
@@ -134,7 +135,7 @@ function cardOf(moment, name, seen) {
   line.append(made("span", "name", name));
   words.append(line, made("div", "where", where));
   const bar = made("div", "bar");
-  bar.title = "Where in the video; outlined: moments of the truth";
+  bar.title = tr("Where in the video; outlined: moments of the truth");
   bar.append(stretch(moment.bar, "own"));
   card.append(picture, words, bar);
   return card;
@@ -165,7 +166,7 @@ function watcher() {
 
 async function explain(video, status) {
   // The video element hides the reason; the route tells it.
-  let message = "This clip cannot be shown just now.";
+  let message = tr("This clip cannot be shown just now.");
   try {
     const answer = await fetch(video.src, { headers: { Range: "bytes=0-0" } });
     if (!answer.ok) message = (await answer.json()).message || message;

@@ -7,11 +7,13 @@ from pathlib import Path
 
 import streamlit as st
 
+from annotate_app.language import browser_texts
 from annotate_app.widgets.desk import DESK_SCRIPTS, joined
 from backend.campaign.nouns import Person
 
 FOLDER = Path(__file__).parent
 SCRIPTS = (
+    "../../language/browser.js",
     "../keyboard.js",
     *DESK_SCRIPTS,
     "spans.js",
@@ -57,4 +59,5 @@ def desk(person: Person, key: str = "describe") -> None:
             send each other's.
         key: Streamlit's name of this element.
     """
-    _mount(data={"person": int(person.annotator_id)}, key=key)
+    texts = browser_texts(FOLDER, (*SCRIPTS, "describe.html"))
+    _mount(data={"person": int(person.annotator_id)} | texts, key=key)

@@ -97,7 +97,7 @@ class Describe extends Showing {
   loop() {
     if (this.screen.loop) this.screen.setLoop(null);
     else if (this.moment.whole) this.screen.setLoop(this.moment.marks);
-    else this.view.hint("Mark a moment first: its start (I) and its end (O).", true);
+    else this.view.hint(tr("Mark a moment first: its start (I) and its end (O)."), true);
     this.onFrame(this.screen.frame);
   }
 
@@ -106,10 +106,10 @@ class Describe extends Showing {
   mark(edge) {
     const { screen, moment } = this;
     const drawn = moment.mark(edge, screen.frame, screen.playing);
-    this.marked(drawn ? "Taken to the cut beside it." : "");
+    this.marked(drawn ? tr("Taken to the cut beside it.") : "");
     if (moment.whole) screen.setLoop(moment.marks);
     const { start, end } = moment.marks;
-    this.view.say("act", edge === "start" ? `Start ${clock(this.frames.at(start))} s.` : `End ${clock(this.frames.at(end))} s.`);
+    this.view.say("act", edge === "start" ? tr("Start {clock} s.", { clock: clock(this.frames.at(start)) }) : tr("End {clock} s.", { clock: clock(this.frames.at(end)) }));
   }
 
   markShot() {
@@ -136,8 +136,8 @@ class Describe extends Showing {
     let words = said;
     if (moment.whole) {
       const others = this.standing.filter(({ description }) => description !== moment.draft.editing);
-      if (this.video.taken.some((span) => sameSpan(span, moment.span))) words = TAKEN;
-      else if (others.some(({ start_s, end_s }) => sameSpan([start_s, end_s], moment.span))) words = TWICE;
+      if (this.video.taken.some((span) => sameSpan(span, moment.span))) words = tr(TAKEN);
+      else if (others.some(({ start_s, end_s }) => sameSpan([start_s, end_s], moment.span))) words = tr(TWICE);
     }
     view.hint(words);
   }
@@ -156,10 +156,10 @@ class Describe extends Showing {
   /** What is missing before the moment can be saved, or an empty text. */
   get missing() {
     const { start, end } = this.moment.marks;
-    if (start === null && end === null) return "Mark the moment first: its start (I) and its end (O).";
-    if (start === null) return "Mark the start as well (I).";
-    if (end === null) return "Mark the end as well (O).";
-    return this.view.sentence.value.trim() ? "" : "Write in one sentence what happens.";
+    if (start === null && end === null) return tr("Mark the moment first: its start (I) and its end (O).");
+    if (start === null) return tr("Mark the start as well (I).");
+    if (end === null) return tr("Mark the end as well (O).");
+    return this.view.sentence.value.trim() ? "" : tr("Write in one sentence what happens.");
   }
 
   /** Save the moment at hand, and go on behind it. */
@@ -185,7 +185,7 @@ class Describe extends Showing {
     if (!moment.blank) return; // what waited is at hand again
     if (end < this.frames.count) this.screen.go(end);
     else this.screen.pause();
-    this.view.say("act", "Saved.");
+    this.view.say("act", tr("Saved."));
   }
 
   /** Keep an event, show what it does, send it. `before`: the description before it. */
@@ -233,7 +233,7 @@ class Describe extends Showing {
     else if (act === "withdraw") {
       if (this.moment.draft.editing === one.description) this.leave();
       this.give({ kind: "withdraw", description: one.description }, one);
-      this.view.say("act", "Withdrawn. U undoes it.");
+      this.view.say("act", tr("Withdrawn. U undoes it."));
     } else {
       this.moment.correct(one);
       this.view.sentence.value = this.moment.draft.sentence;
@@ -255,7 +255,7 @@ class Describe extends Showing {
     const { event, before } = last;
     if (event.video !== this.video.key) {
       this.done.push(last);
-      this.view.hint(`The last one is in another video: go back to it (${this.videos.find(({ key }) => key === event.video)?.name}).`, true);
+      this.view.hint(tr("The last one is in another video: go back to it ({video}).", { video: this.videos.find(({ key }) => key === event.video)?.name }), true);
       return;
     }
     this.give(takingBack(event, before), undefined);
@@ -268,7 +268,7 @@ class Describe extends Showing {
       this.draw();
       this.marked();
     }
-    this.view.say("act", "Undone.");
+    this.view.say("act", tr("Undone."));
   }
 
   get standing() {

@@ -20,7 +20,7 @@ async function insist(address, options, signal, onWait = () => {}) {
       const response = await fetch(address, { credentials: "same-origin", signal, ...options });
       if (response.ok) return response;
       const { message = "" } = await response.json().catch(() => ({}));
-      if (response.status < 500) throw new Trouble(message || `the server answered ${response.status}`, response.status === 401);
+      if (response.status < 500) throw new Trouble(message || tr("the server answered {status}", { status: response.status }), response.status === 401);
       why = message;
     } catch (error) {
       if (error instanceof Trouble || signal.aborted) throw error;
@@ -32,7 +32,7 @@ async function insist(address, options, signal, onWait = () => {}) {
 
 async function pause(signal) {
   await new Promise((resolve) => setTimeout(resolve, ASK_AGAIN_MS));
-  if (signal.aborted) throw new Trouble("nobody waits for it any more");
+  if (signal.aborted) throw new Trouble(tr("nobody waits for it any more"));
 }
 
 /** What this person may describe. */
@@ -58,7 +58,7 @@ async function framesOf(video, signal, onWait = () => {}) {
     insist(video.frames, {}, signal, onWait).then((response) => response.json()),
     haveCopy(video, signal, onWait),
   ]);
-  if (times.length === 0) throw new Trouble("no frame of it can be shown");
+  if (times.length === 0) throw new Trouble(tr("no frame of it can be shown"));
   return new Frames(times, video.duration_s, video.shots);
 }
 
@@ -66,8 +66,8 @@ async function framesOf(video, signal, onWait = () => {}) {
 function waitingWords({ duration_s }, waitedMs) {
   const [least, most] = SHARES_OF_LENGTH.map((share) => length(Math.ceil(duration_s * share)));
   const waited = Math.round(waitedMs / 1000);
-  const usual = `A video of ${length(duration_s)} usually takes ${least} to ${most}, once`;
-  return `${usual}. ${waited > 0 ? `${length(waited)} so far.` : ""}`;
+  const usual = tr("A video of {length} usually takes {least} to {most}, once", { length: length(duration_s), least, most });
+  return `${usual}. ${waited > 0 ? tr("{length} so far.", { length: length(waited) }) : ""}`;
 }
 
 /** The videos there are now, those known before in their order, so that "next" means one thing all day; `here` stays. */

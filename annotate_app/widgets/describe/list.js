@@ -2,9 +2,9 @@
 
 const STATUS_WORDS = {
   waiting: "saved",
-  returned: "sent back",
+  returned: marked("sent back"),
   accepted: "accepted",
-  refused: "not taken",
+  refused: marked("not taken"),
 };
 
 /** Draws one description: {description, start_s, end_s, sentence, status, words, notes, unsent, refused, key}. */
@@ -12,14 +12,14 @@ function descriptionRow(one, isOpen) {
   const { start_s, end_s, sentence, status, words, notes = [], unsent, refused } = one;
   const times = make("button", "times", `${clock(start_s)}\u2013${clock(end_s)} s`);
   times.dataset.do = "see";
-  times.setAttribute("aria-label", `Show ${clock(start_s)} to ${clock(end_s)} seconds`);
-  const state = make("span", "state", unsent ? "on its way" : STATUS_WORDS[status]);
+  times.setAttribute("aria-label", tr("Show {start} to {end} seconds", { start: clock(start_s), end: clock(end_s) }));
+  const state = make("span", "state", unsent ? tr("on its way") : tr(STATUS_WORDS[status]));
   const parts = [make("p", "line", [times, state]), make("p", "sentence", sentence)];
-  if (words && status === "returned") parts.push(make("p", "words", [make("b", "", "Your lead: "), words]));
+  if (words && status === "returned") parts.push(make("p", "words", [make("b", "", `${tr("Your lead:")} `), words]));
   if (refused) parts.push(make("p", "words", refused));
-  for (const note of status === "accepted" ? [] : notes) parts.push(make("p", "note", [make("b", "", "Look again: "), note]));
-  const acts = { refused: [["edit", "Take up again"], ["drop", "Drop"]], accepted: [] }[status];
-  const tools = (acts ?? [["edit", "Edit"], ["withdraw", "Withdraw"]]).map(([act, label]) => {
+  for (const note of status === "accepted" ? [] : notes) parts.push(make("p", "note", [make("b", "", `${tr("Look again:")} `), note]));
+  const acts = { refused: [["edit", tr("Take up again")], ["drop", tr("Drop")]], accepted: [] }[status];
+  const tools = (acts ?? [["edit", tr("Edit")], ["withdraw", tr("Withdraw")]]).map(([act, label]) => {
     const button = make("button", "", label);
     button.dataset.do = act;
     button.setAttribute("aria-label", `${label}: ${sentence}`);

@@ -10,6 +10,7 @@ export default function mount({ parentElement, data }) {
     old.run = run;
   } else {
     old?.desk.stop();
+    speak(parentElement, data);
     const root = parentElement.querySelector("[data-testid='describe']");
     mounted.set(parentElement, { run, person: data.person, desk: new Describe(root, data.person) });
   }

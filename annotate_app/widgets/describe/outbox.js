@@ -41,7 +41,7 @@ class Unsent extends Kept {
   }
 
   get words() {
-    return counted(this.size, "description");
+    return trn("{n} description", "{n} descriptions", this.size);
   }
 }
 

@@ -51,7 +51,7 @@ class Screen {
   }
 
   fell() {
-    if (this.frames) this.on.fell(this.video.error?.message || "the browser cannot play it");
+    if (this.frames) this.on.fell(this.video.error?.message || tr("the browser cannot play it"));
   }
 
   /** The picture fell away, as when the server is started anew: fetch it again, and stand or play where it was. */

@@ -5,8 +5,8 @@ const AHEAD_S = 600; // the copy of a longer video is made only when somebody op
 const MOST_FALLS = 5; // so often the picture of one video may fall away
 const SPEEDS = [0.25, 0.5, 1, 1.5, 2];
 const SOUND = "reelrank.describe.sound";
-const TAKEN = "Somebody else described these seconds too. Both are kept; the lead chooses.";
-const TWICE = "You described these seconds already.";
+const TAKEN = marked("Somebody else described these seconds too. Both are kept; the lead chooses.");
+const TWICE = marked("You described these seconds already.");
 const ANYWHERE = ["guideline", "keys", "escape", "dismiss", "video-next", "video-before"]; // without a video on screen
 
 /** The desk as far as it shows and hears; what a person does, `Describe` adds. */
@@ -116,7 +116,7 @@ class Showing {
     } else if (this.videos.length > 0) {
       this.open(this.videos[0].key);
     } else {
-      this.view.nothing("Nothing to describe yet", "No video is open for descriptions. They appear here as soon as your lead annotator opens some.");
+      this.view.nothing(tr("Nothing to describe yet"), tr("No video is open for descriptions. They appear here as soon as your lead annotator opens some."));
       this.enter("empty");
     }
     if (this.unsent.size > 0) this.outbox.send();
@@ -129,7 +129,7 @@ class Showing {
     } else if (this.video) {
       this.view.notice(error.message);
     } else {
-      this.view.nothing("Describing is closed", error.message);
+      this.view.nothing(tr("Describing is closed"), error.message);
       this.enter("empty");
     }
   }
@@ -218,14 +218,14 @@ class Showing {
 
   broke(what) {
     this.screen.clear();
-    this.view.told("broken", `${what}. Go on with another one (N), and tell your lead annotator.`);
+    this.view.told("broken", tr("{what}. Go on with another one (N), and tell your lead annotator.", { what }));
     this.enter("broken");
   }
 
   /** The video so many places further. */
   turn(steps) {
     const at = this.videos.indexOf(this.video) + steps;
-    if (at < 0 || at >= this.videos.length) this.view.hint(steps > 0 ? "This is the last video." : "This is the first video.");
+    if (at < 0 || at >= this.videos.length) this.view.hint(steps > 0 ? tr("This is the last video.") : tr("This is the first video."));
     else this.open(this.videos[at].key);
   }
 
@@ -257,8 +257,8 @@ class Showing {
       if (!event) continue;
       this.unsent.refuse(event, message);
       this.done = this.done.filter((one) => one.event.key !== key);
-      const which = event.sentence ? `\u201c${event.sentence}\u201d was not taken: ` : "It was not withdrawn: ";
-      this.view.notice(`${which}${message}`);
+      const which = event.sentence ? tr("\u201c{sentence}\u201d was not taken:", { sentence: event.sentence }) : tr("It was not withdrawn:");
+      this.view.notice(`${which} ${message}`);
       if (event.kind === "withdraw") this.unsent.remove(key);
     }
     this.draw();

@@ -36,7 +36,7 @@ class Timeline {
     handle.type = "button";
     handle.dataset.edge = name;
     handle.setAttribute("role", "slider");
-    handle.setAttribute("aria-label", name === "start" ? "Start of the moment" : "End of the moment");
+    handle.setAttribute("aria-label", name === "start" ? tr("Start of the moment") : tr("End of the moment"));
     handle.onkeydown = (event) => {
       const steps = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1 }[event.key];
       if (!steps) return;
@@ -107,7 +107,7 @@ class Timeline {
       handle.setAttribute("aria-valuemin", "0");
       handle.setAttribute("aria-valuemax", String(this.frames.count));
       handle.setAttribute("aria-valuenow", String(marks[name]));
-      handle.setAttribute("aria-valuetext", `${seconds.toFixed(2)} seconds`);
+      handle.setAttribute("aria-valuetext", tr("{seconds} seconds", { seconds: seconds.toFixed(2) }));
     }
   }
 

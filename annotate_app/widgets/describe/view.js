@@ -35,7 +35,7 @@ class View extends Frame {
   videos(videos, current, count) {
     const named = videos.map((video) => {
       const { mine, returned } = count(video.key);
-      const has = [mine > 0 && `${mine} of yours`, returned > 0 && `${returned} sent back`].filter(Boolean);
+      const has = [mine > 0 && tr("{mine} of yours", { mine }), returned > 0 && tr("{returned} sent back", { returned })].filter(Boolean);
       return [video.key, [video.name, length(video.duration_s), ...has].join(" \u00b7 ")];
     });
     const drawn = JSON.stringify(named);
@@ -55,9 +55,9 @@ class View extends Frame {
 
   /** How far this video is, and where it lies among the others. */
   place(video, nth, total, mine) {
-    const said = [`${nth} of ${total} ${total === 1 ? "video" : "videos"}`];
+    const said = [trn("{nth} of {n} video", "{nth} of {n} videos", total, { nth })];
     const others = Math.max(video.written ?? 0, mine);
-    if (video.wanted) said.push(others >= video.wanted ? "enough described here; more is welcome" : `${others} of ${counted(video.wanted, "description")}`);
+    if (video.wanted) said.push(others >= video.wanted ? tr("enough described here; more is welcome") : trn("{others} of {n} description", "{others} of {n} descriptions", video.wanted, { others }));
     put(this.parts.counts, said.join(" \u00b7 "));
   }
 
@@ -68,7 +68,7 @@ class View extends Frame {
 
   /** Whether the frame on screen is in the moment that is marked. */
   inMoment(inside, looping) {
-    put(this.parts.mark, inside ? (looping ? "the moment, in a loop" : "in the moment") : "");
+    put(this.parts.mark, inside ? (looping ? tr("the moment, in a loop") : tr("in the moment")) : "");
     this.root.dataset.inside = inside;
   }
 
@@ -76,12 +76,12 @@ class View extends Frame {
   marks(frames, { start, end }) {
     this.root.dataset.start = start ?? "";
     this.root.dataset.end = end ?? "";
-    if (start === null && end === null) put(this.span, "No moment is marked");
-    else if (end === null) put(this.span, `From ${clock(frames.at(start))} s; mark the end (O)`);
-    else if (start === null) put(this.span, `Until ${clock(frames.at(end))} s; mark the start (I)`);
+    if (start === null && end === null) put(this.span, tr("No moment is marked"));
+    else if (end === null) put(this.span, tr("From {clock} s; mark the end (O)", { clock: clock(frames.at(start)) }));
+    else if (start === null) put(this.span, tr("Until {clock} s; mark the start (I)", { clock: clock(frames.at(end)) }));
     else {
       const seconds = frames.at(end) - frames.at(start);
-      put(this.span, `${clock(frames.at(start))}\u2013${clock(frames.at(end))} s \u00b7 ${seconds.toFixed(2)} s \u00b7 ${counted(end - start, "frame")}`);
+      put(this.span, `${clock(frames.at(start))}\u2013${clock(frames.at(end))} s \u00b7 ${seconds.toFixed(2)} s \u00b7 ${trn("{n} frame", "{n} frames", end - start)}`);
     }
   }
 
@@ -99,14 +99,14 @@ class View extends Frame {
   correcting(on) {
     this.root.dataset.correcting = on;
     this.form.querySelector("[data-do='escape']").hidden = !on;
-    put(this.form.querySelector("[type='submit'] span"), on ? "Correct" : "Save");
+    put(this.form.querySelector("[type='submit'] span"), on ? tr("Correct") : tr("Save"));
   }
 
   undo(last) {
     const button = this.root.querySelector("[data-do='undo']");
-    const words = { describe: "Undo: take the last description back", redescribe: "Undo the last correction", withdraw: "Undo the withdrawal" };
+    const words = { describe: tr("Undo: take the last description back"), redescribe: tr("Undo the last correction"), withdraw: tr("Undo the withdrawal") };
     button.disabled = !last;
-    button.setAttribute("aria-label", words[last?.kind] ?? "Undo: nothing to undo");
+    button.setAttribute("aria-label", words[last?.kind] ?? tr("Undo: nothing to undo"));
   }
 
   /** The rules for descriptions: a line each. */

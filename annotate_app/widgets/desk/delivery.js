@@ -124,10 +124,14 @@ class Delivery {
 
 /** What a person should know about the way to the server, or an empty text; `noun`: what they give, "grades". */
 function troubleWords({ state, message }, noun) {
-  const kept = "What you gave is kept in this browser and sent again by itself.";
+  const kept = tr("What you gave is kept in this browser and sent again by itself.");
   const words = {
-    "signed-out": `You are signed out. Your ${noun} are kept in this browser and sent after you sign in again.`,
-    refused: `The server does not accept the ${noun} of this page; they are kept. ${message} Reload the page.`,
+    "signed-out": noun === "grades"
+      ? tr("You are signed out. Your grades are kept in this browser and sent after you sign in again.")
+      : tr("You are signed out. Your descriptions are kept in this browser and sent after you sign in again."),
+    refused: noun === "grades"
+      ? tr("The server does not accept the grades of this page; they are kept. {message} Reload the page.", { message })
+      : tr("The server does not accept the descriptions of this page; they are kept. {message} Reload the page.", { message }),
     offline: message && `${message} ${kept}`, // a lost connection has no message; the top line tells of it
   };
   return words[state] ?? "";

@@ -17,12 +17,13 @@ class Frame {
 
   saving(unsent, state) {
     const unsaved = unsent.size;
-    const away = { offline: "offline", "signed-out": "signed out", refused: "not accepted" }[state];
-    let text = unsaved > 0 ? "sending" : "saved";
-    if (away) text = unsaved > 0 ? `${away}: ${unsent.words} kept` : away;
-    if (unsaved > 0 && !unsent.durable) text += " in this window only";
+    const away = { offline: tr("offline"), "signed-out": tr("signed out"), refused: tr("not accepted") }[state];
+    const mark = unsaved > 0 ? "sending" : "saved";
+    let text = unsaved > 0 ? tr("sending") : tr("saved");
+    if (away) text = unsaved > 0 ? tr("{away}: {words} kept", { away, words: unsent.words }) : away;
+    if (unsaved > 0 && !unsent.durable) text = tr("{saving} in this window only", { saving: text });
     this.parts.saving.dataset.unsaved = unsaved;
-    this.parts.saving.dataset.state = away ? state : text;
+    this.parts.saving.dataset.state = away ? state : mark;
     put(this.parts.saving.querySelector("span"), text);
   }
 
@@ -41,7 +42,7 @@ class Frame {
 
   playing(playing) {
     this.root.dataset.playing = playing;
-    this.root.querySelector("[data-do='pause']").setAttribute("aria-label", playing ? "Pause" : "Play");
+    this.root.querySelector("[data-do='pause']").setAttribute("aria-label", playing ? tr("Pause") : tr("Play"));
   }
 
   sound(on) {
@@ -53,7 +54,7 @@ class Frame {
   speed(speed) {
     const button = this.root.querySelector("[data-do='speed']");
     put(button, `${speed}\u00d7`);
-    button.setAttribute("aria-label", `Speed ${speed} times`);
+    button.setAttribute("aria-label", tr("Speed {speed} times", { speed }));
   }
 
   loading(loading) {
@@ -76,8 +77,8 @@ class Frame {
   /** The list of keys, behind `?`: {keys, does, joined: a word between them}. */
   listKeys(keymap) {
     const rows = keymap.flatMap(({ keys, joined, does }) => {
-      const marks = keys.flatMap((key, index) => [...(index && joined ? [` ${joined} `] : [" "]), make("kbd", "", key)]);
-      return [make("dt", "", marks), make("dd", "", does)];
+      const marks = keys.flatMap((key, index) => [...(index && joined ? [` ${joined} `] : [" "]), make("kbd", "", tr(key))]);
+      return [make("dt", "", marks), make("dd", "", tr(does))];
     });
     this.panel("keys").querySelector(".body").replaceChildren(...rows);
   }

@@ -74,11 +74,6 @@ class Kept {
   }
 }
 
-/** "1 grade", "2 grades". */
-function counted(count, noun) {
-  return `${count} ${noun}${count === 1 ? "" : "s"}`;
-}
-
 function parseOrNull(text) {
   try {
     return JSON.parse(text);

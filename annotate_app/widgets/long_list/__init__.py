@@ -17,6 +17,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
+from annotate_app.language import tr
 from annotate_app.widgets import address_state, wording
 
 PER_PAGE = 25
@@ -90,7 +91,7 @@ def long_list(
         current: the row that is open where the address does not say so; N and P are then the page's.
     """
     if not count:
-        st.info(nothing or f"There is no {noun} in this list.")
+        st.info(nothing or tr("There is no {noun} in this list.", noun=noun))
         return
     pages = -(-count // per_page)
     first = (address_state.page_number(pages) - 1) * per_page
@@ -116,7 +117,12 @@ def long_list(
     )
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute", key="list-end"):
         shown = wording.count_of(count, noun)
-        st.caption(shown if pages == 1 else f"{first + 1:,}–{first + len(rows):,} of {shown}", width="content")
+        st.caption(
+            shown
+            if pages == 1
+            else tr("{first:,}–{first_2:,} of {shown}", first=first + 1, first_2=first + len(rows), shown=shown),
+            width="content",
+        )
         address_state.pagination(pages)
 
 
@@ -131,13 +137,13 @@ def _table(
 
 
 def _head(column: ListColumn, named: str, by: str) -> str:
-    title = f" title='{escape(column.meaning)}'" if column.meaning else ""
+    title = f" title='{escape(tr(column.meaning))}'" if column.meaning else ""
     if not column.sort:
-        return f"<th scope='col'{named}{title}>{escape(column.label)}</th>"
+        return f"<th scope='col'{named}{title}>{escape(tr(column.label))}</th>"
     # One click sorts from the smallest up, a second one from the largest down, a third one not at all.
     then = {column.sort: f"-{column.sort}", f"-{column.sort}": ""}.get(by, column.sort)
     order = {column.sort: "ascending", f"-{column.sort}": "descending"}.get(by, "none")
-    button = f"<button type='button' data-sort='{escape(then)}'{title}>{escape(column.label)}</button>"
+    button = f"<button type='button' data-sort='{escape(then)}'{title}>{escape(tr(column.label))}</button>"
     return f"<th scope='col'{named} aria-sort='{order}'>{button}</th>"
 
 

@@ -48,7 +48,7 @@ class Context {
     } catch (error) {
       if (this.ask !== ask) return;
       this.leave();
-      this.on.trouble(`The context cannot be shown: ${error.message}. The moment goes on.`);
+      this.on.trouble(tr("The context cannot be shown: {message}. The moment goes on.", { message: error.message }));
     }
   }
 
@@ -58,14 +58,14 @@ class Context {
       credentials: "same-origin",
       signal: AbortSignal.any([signal, AbortSignal.timeout(CONTEXT_PATIENCE_MS)]),
     }).catch(() => {
-      throw new Error("it did not arrive");
+      throw new Error(tr("it did not arrive"));
     });
     if (!response.ok) {
       const { message } = await response.json().catch(() => ({}));
-      throw new Error(message || `the server answered ${response.status}`);
+      throw new Error(message || tr("the server answered {status}", { status: response.status }));
     }
     const [before, after] = ["Before", "After"].map((side) => Number(response.headers.get(`X-ReelRank-${side}`) ?? NaN));
-    if (!(before >= 0 && after >= 0)) throw new Error("the server does not tell where the moment lies in it");
+    if (!(before >= 0 && after >= 0)) throw new Error(tr("the server does not tell where the moment lies in it"));
     const blob = await response.blob();
     if (signal.aborted) return {};
     const { video } = this;
@@ -77,7 +77,7 @@ class Context {
       video.src = this.url;
     });
     if (before > 0 || after > 0) this.spans = [before / video.duration, after / video.duration];
-    else if (!signal.aborted) throw new Error("the moment is all there is of this video");
+    else if (!signal.aborted) throw new Error(tr("the moment is all there is of this video"));
     return { before, after };
   }
 

@@ -34,8 +34,8 @@ function examStage(desk) {
 
 /** What becomes of the grades that are given now. */
 function examCounts({ gives_key: givesKey, may_count: mayCount }) {
-  if (givesKey) return "these grades are the key of the exam";
-  return mayCount ? "none of this counts as a judgement yet" : "none of this counts as a judgement";
+  if (givesKey) return tr("these grades are the key of the exam");
+  return mayCount ? tr("none of this counts as a judgement yet") : tr("none of this counts as a judgement");
 }
 
 /** What the button of an empty exam desk does, or undefined. */
@@ -46,119 +46,123 @@ function examAct({ phase, items }) {
 /** Why the exam has no clip to show: {title, text, label of the button, whether the guideline is offered}. */
 function examWords(exam) {
   const { phase, attempt, items, queries, most_missed: most, tolerance, result } = exam;
-  const asked = `${items} ${items === 1 ? "clip" : "clips"} of ${queries} ${queries === 1 ? "query" : "queries"}`;
+  const asked = tr("{clips} of {queries}", { clips: trn("{n} clip", "{n} clips", items), queries: trn("{n} query", "{n} queries", queries) });
   if (exam.purpose === "trial") return trialWords(phase, items, asked);
   if (phase === "first" && items === 0) {
-    return { title: "The exam comes first", text: "None of its clips can be shown just now. Tell your lead annotator." };
+    return { title: tr("The exam comes first"), text: tr("None of its clips can be shown just now. Tell your lead annotator.") };
   }
   if (exam.gives_key) return keyWords(phase, asked);
-  const counts = exam.may_count ? "your lead annotator may let these grades count later" : "nothing counts as a judgement";
+  const counts = exam.may_count ? tr("your lead annotator may let these grades count later") : tr("nothing counts as a judgement");
   const words = {
     first: {
-      title: attempt > 1 ? `The exam, attempt ${attempt}` : "The exam comes first",
-      text: `You grade ${asked}, with the same keys as later. At most ${percent(most)} of your grades may be ${farther(tolerance)} the right one. Read the guideline before (key G). You can undo, but not skip; ${counts}, and you may stop and go on later.`,
-      label: "Begin the exam",
+      title: attempt > 1 ? tr("The exam, attempt {attempt}", { attempt }) : tr("The exam comes first"),
+      text: tr("You grade {asked}, with the same keys as later. At most {most} of your grades may be {farther} the right one. Read the guideline before (key G). You can undo, but not skip; {counts}, and you may stop and go on later.", { asked, most: percent(most), farther: farther(tolerance), counts }),
+      label: tr("Begin the exam"),
       guideline: true,
     },
     answered: {
-      title: "All clips of the exam have a grade",
-      text: "You can still go back and change your grades (U). After you hand in, they are final, and the ones that missed are explained to you.",
-      label: "Hand in",
+      title: tr("All clips of the exam have a grade"),
+      text: tr("You can still go back and change your grades (U). After you hand in, they are final, and the ones that missed are explained to you."),
+      label: tr("Hand in"),
     },
     waiting: {
-      title: "You have handed in the exam",
-      text: "The right grades are not there yet: others still take the exam, or your lead annotator is at it. As soon as they are there, this page goes on by itself and tells you your result. Leave it open, or come back later.",
+      title: tr("You have handed in the exam"),
+      text: tr("The right grades are not there yet: others still take the exam, or your lead annotator is at it. As soon as they are there, this page goes on by itself and tells you your result. Leave it open, or come back later."),
     },
     result: {
-      title: result?.passed ? "You passed the exam" : "You did not pass the exam",
+      title: result?.passed ? tr("You passed the exam") : tr("You did not pass the exam"),
       text: resultText(result, tolerance),
-      label: result?.missed > 0 ? "Look at the missed ones" : "Go on",
+      label: result?.missed > 0 ? tr("Look at the missed ones") : tr("Go on"),
     },
     failed: {
-      title: "You did not pass the exam",
-      text: `${resultText(result, tolerance, false)} Your lead annotator sees it and decides how to go on. The page My work keeps your result.`,
+      title: tr("You did not pass the exam"),
+      text: tr("{result} Your lead annotator sees it and decides how to go on. The page My work keeps your result.", { result: resultText(result, tolerance, false) }),
     },
   };
-  return words[phase] ?? { title: "One moment", text: "Fetching the exam." };
+  return words[phase] ?? { title: tr("One moment"), text: tr("Fetching the exam.") };
 }
 
 /** The same for a trial round. */
 function trialWords(phase, items, asked) {
   const words = {
     first: {
-      title: "A trial round comes first",
+      title: tr("A trial round comes first"),
       text:
         items === 0
-          ? "None of its clips can be shown just now. Tell your lead annotator."
-          : `You grade ${asked}, with the same keys as later, and then talk about them with the others. There are no right grades yet: give what the guideline (key G) says to you, and write a note (N) wherever it leaves you in doubt. Nothing counts as a judgement, and you may stop and go on later.`,
-      label: "Begin the trial round",
+          ? tr("None of its clips can be shown just now. Tell your lead annotator.")
+          : tr("You grade {asked}, with the same keys as later, and then talk about them with the others. There are no right grades yet: give what the guideline (key G) says to you, and write a note (N) wherever it leaves you in doubt. Nothing counts as a judgement, and you may stop and go on later.", { asked }),
+      label: tr("Begin the trial round"),
       guideline: true,
     },
     answered: {
-      title: "All clips of the trial round have a grade",
-      text: "You can still go back and change grades and notes (U). When you finish, your lead annotator talks about them with everybody.",
-      label: "Finish",
+      title: tr("All clips of the trial round have a grade"),
+      text: tr("You can still go back and change grades and notes (U). When you finish, your lead annotator talks about them with everybody."),
+      label: tr("Finish"),
     },
   };
-  return words[phase] ?? { title: "One moment", text: "Fetching the trial round." };
+  return words[phase] ?? { title: tr("One moment"), text: tr("Fetching the trial round.") };
 }
 
 /** The same for a lead who gives the key. */
 function keyWords(phase, asked) {
   const words = {
     first: {
-      title: "Your grades are the key",
-      text: `You grade ${asked} as everybody does: without captions, without their grades. You can undo, but not skip, and you may stop and go on later. Read the guideline before (key G).`,
-      label: "Begin the key",
+      title: tr("Your grades are the key"),
+      text: tr("You grade {asked} as everybody does: without captions, without their grades. You can undo, but not skip, and you may stop and go on later. Read the guideline before (key G).", { asked }),
+      label: tr("Begin the key"),
       guideline: true,
     },
     answered: {
-      title: "All clips of the exam have a grade",
-      text: "You can still go back and change your grades (U). When you hand in, they are the key for good, and everybody who has finished is told their result.",
-      label: "Hand in the key",
+      title: tr("All clips of the exam have a grade"),
+      text: tr("You can still go back and change your grades (U). When you hand in, they are the key for good, and everybody who has finished is told their result."),
+      label: tr("Hand in the key"),
     },
     waiting: {
-      title: "You have handed in the key",
-      text: "Guessing would pass the exam with this key, so it waits for a reason. Give one on the page Exam, or end the exam there.",
+      title: tr("You have handed in the key"),
+      text: tr("Guessing would pass the exam with this key, so it waits for a reason. Give one on the page Exam, or end the exam there."),
     },
     key: {
-      title: "The exam has its key",
-      text: "Everybody who has handed in is told their result now. You can explain the right grades on the page Exam, under Items.",
+      title: tr("The exam has its key"),
+      text: tr("Everybody who has handed in is told their result now. You can explain the right grades on the page Exam, under Items."),
     },
   };
-  return words[phase] ?? { title: "One moment", text: "Fetching the exam." };
+  return words[phase] ?? { title: tr("One moment"), text: tr("Fetching the exam.") };
 }
 
 /** How far from the right grade an answer has to be to miss it. */
 function farther(tolerance) {
-  return tolerance > 0 ? `more than ${["", "one", "two"][tolerance] ?? tolerance} away from` : "other than";
+  return tolerance > 0 ? tr("more than {tolerance} away from", { tolerance: ["", tr("one"), tr("two")][tolerance] ?? tolerance }) : tr("other than");
 }
 
 function resultText(result, tolerance, tellsMore = true) {
   if (!result) return "";
   const { answers, missed, most_missed: most } = result;
   const share = answers > 0 ? ` (${percent((100 * missed) / answers)})` : "";
-  const next = missed > 0 && tellsMore ? " They are explained now, and you grade them again; that does not change the result." : "";
-  return `${missed} of your ${answers} grades${share} ${missed === 1 ? "is" : "are"} ${farther(tolerance)} the right one; at most ${percent(most)} may be.${next}`;
+  const next = missed > 0 && tellsMore ? ` ${tr("They are explained now, and you grade them again; that does not change the result.")}` : "";
+  return trn(
+    "{n} of your {answers} grades{share} is {farther} the right one; at most {most} may be.",
+    "{n} of your {answers} grades{share} are {farther} the right one; at most {most} may be.",
+    missed,
+    { answers, share, farther: farther(tolerance), most: percent(most) },
+  ) + next;
 }
 
 /** The figures of a result: [[name, value]]. */
 function resultFigures(result) {
   if (!result) return [];
   const { answers, missed, kappa, kappa_quadratic: quadratic, undefined: why } = result;
-  const shown = (value) => (value === null ? "undefined" : value.toFixed(2));
+  const shown = (value) => (value === null ? tr("undefined") : value.toFixed(2));
   return [
-    ["Missed", answers > 0 ? `${missed} of ${answers}` : "no grades"],
-    ["Kappa", shown(kappa)],
-    ["Kappa, quadratic", shown(quadratic)],
-    ...(why ? [["Undefined because", why]] : [["n", String(answers)]]),
+    [tr("Missed"), answers > 0 ? tr("{missed} of {answers}", { missed, answers }) : tr("no grades")],
+    [tr("Kappa"), shown(kappa)],
+    [tr("Kappa, quadratic"), shown(quadratic)],
+    ...(why ? [[tr("Undefined because"), why]] : [["n", String(answers)]]),
   ];
 }
 
 /** What somebody is told about an item that they missed. */
 function missedWords({ own, right, again }) {
-  const then = again === null ? "" : `, then ${again}`;
-  return `You gave ${own}${then}. Right is ${right}.`;
+  return again === null ? tr("You gave {own}. Right is {right}.", { own, right }) : tr("You gave {own}, then {again}. Right is {right}.", { own, again, right });
 }
 
 function percent(value) {

@@ -17,7 +17,7 @@ class Guide {
       make("h3", "", choose),
       this.intro,
       this.list,
-      ...(reminders.length ? [make("h3", "", "Keep in mind")] : []),
+      ...(reminders.length ? [make("h3", "", tr("Keep in mind"))] : []),
       make("ul", "reminders", reminders.map((text) => make("li", "", text))),
     );
     this.introduce();
@@ -52,10 +52,10 @@ class Guide {
   /** Say what the examples belong to: each clip to a query of its own, those in words to one made-up query. */
   introduce() {
     const anyInWords = this.list.querySelector("em") !== null;
-    const worded = `for the query \u201c${this.wordedQuery}\u201d`;
-    let words = anyInWords ? `The examples are ${worded}` : "";
-    if (this.clips.length > 0 && !anyInWords) words = "The clips are examples from this project, each with its query";
-    else if (this.clips.length > 0) words = `Clips are examples from this project, each with its query; those in words are ${worded}`;
+    const query = this.wordedQuery;
+    let words = anyInWords ? tr("The examples are for the query \u201c{query}\u201d", { query }) : "";
+    if (this.clips.length > 0 && !anyInWords) words = tr("The clips are examples from this project, each with its query");
+    else if (this.clips.length > 0) words = tr("Clips are examples from this project, each with its query; those in words are for the query \u201c{query}\u201d", { query });
     put(this.intro, words);
   }
 
@@ -78,7 +78,7 @@ class Guide {
     Object.assign(video, { muted: true, loop: true, playsInline: true, preload: "auto", tabIndex: -1 });
     const tell = () => {
       frame.dataset.playing = !video.paused;
-      frame.setAttribute("aria-label", `${video.paused ? "Play" : "Pause"} the example of grade ${grade}`);
+      frame.setAttribute("aria-label", video.paused ? tr("Play the example of grade {grade}", { grade }) : tr("Pause the example of grade {grade}", { grade }));
     };
     for (const name of ["play", "pause"]) video.addEventListener(name, tell);
     video.addEventListener("error", clip.inWords);

@@ -1,17 +1,17 @@
 // One keymap: which command a key press means. Whether it may mean one at all, `keyboard.js` tells.
 
 const KEYMAP = [
-  { keys: ["S"], does: "skip: not for you, cannot be judged, or broken" },
-  { keys: ["N"], does: "note for the lead annotator, which goes with the grade" },
-  { keys: ["U"], does: "undo: back to the clip before" },
-  { keys: ["Esc"], does: "leave the correction, close a panel" },
-  { keys: ["Space"], does: "pause, play" },
-  { keys: ["\u2190", "\u2192"], does: "one frame back, forward" },
-  { keys: ["\u2191", "\u2193"], does: "faster, slower" },
-  { keys: ["M"], does: "sound on, off" },
-  { keys: ["X"], does: "context: the seconds around the moment, once" },
-  { keys: ["G"], does: "guideline" },
-  { keys: ["?"], does: "these keys" },
+  { keys: ["S"], does: marked("skip: not for you, cannot be judged, or broken") },
+  { keys: ["N"], does: marked("note for the lead annotator, which goes with the grade") },
+  { keys: ["U"], does: marked("undo: back to the clip before") },
+  { keys: [marked("Esc")], does: marked("leave the correction, close a panel") },
+  { keys: [marked("Space")], does: marked("pause, play") },
+  { keys: ["\u2190", "\u2192"], does: marked("one frame back, forward") },
+  { keys: ["\u2191", "\u2193"], does: marked("faster, slower") },
+  { keys: ["M"], does: marked("sound on, off") },
+  { keys: ["X"], does: marked("context: the seconds around the moment, once") },
+  { keys: ["G"], does: marked("guideline") },
+  { keys: ["?"], does: marked("these keys") },
 ];
 
 const COMMANDS = {

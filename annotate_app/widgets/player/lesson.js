@@ -127,17 +127,17 @@ class Lesson {
     this.stage.clear();
     const { guideline } = this.data;
     const pages = {
-      intro: () => ["How to grade", introWords(this.lesson, guideline.grades).map((text) => make("p", "", text))],
+      intro: () => [tr("How to grade"), introWords(this.lesson, guideline.grades).map((text) => make("p", "", text))],
       grade: () => this.gradePage(this.step.meaning),
       questions: () => [
-        `Before each grade: ${guideline.ask.toLowerCase()}`,
+        guideline.before,
         [make("ol", "asked", guideline.questions.map(({ title, text }) => make("li", "", [make("b", "", title), make("span", "", text)])))],
       ],
-      reminders: () => ["Keep in mind", [make("ul", "kept", guideline.reminders.map((text) => make("li", "", text)))]],
-      news: () => ["The guideline changed", this.newsPage()],
+      reminders: () => [tr("Keep in mind"), [make("ul", "kept", guideline.reminders.map((text) => make("li", "", text)))]],
+      news: () => [tr("The guideline changed"), this.newsPage()],
       end: () => [
-        "That was the tutorial",
-        [make("p", "", `${practiceWords([...this.told.values()])}The guideline is one key away (G), and so is this tutorial.`)],
+        tr("That was the tutorial"),
+        [make("p", "", `${practiceWords([...this.told.values()])}${tr("The guideline is one key away (G), and so is this tutorial.")}`)],
       ],
     };
     const [title, parts] = pages[this.step.kind]();
@@ -145,9 +145,9 @@ class Lesson {
     heading.tabIndex = -1;
     this.sheet.replaceChildren(heading, ...parts);
     const last = this.at === this.steps.length - 1;
-    const label = { news: "Got it", end: this.lesson.reading === "again" ? "Back to your clips" : "Begin" }[this.step.kind] ?? "Next";
-    put(this.root.querySelector(".lesson .step"), this.lesson.reading === "changed" ? "" : `Tutorial, ${this.at + 1} of ${this.steps.length}`);
-    put(this.root.querySelector(".lesson [data-do='on'] span"), last ? label : "Next");
+    const label = { news: tr("Got it"), end: this.lesson.reading === "again" ? tr("Back to your clips") : tr("Begin") }[this.step.kind] ?? tr("Next");
+    put(this.root.querySelector(".lesson .step"), this.lesson.reading === "changed" ? "" : tr("Tutorial, {step} of {steps}", { step: this.at + 1, steps: this.steps.length }));
+    put(this.root.querySelector(".lesson [data-do='on'] span"), last ? label : tr("Next"));
     this.root.querySelector(".lesson [data-do='back']").hidden = this.at === 0;
     this.view.item(null, null, false, { title, text: "" });
     this.root.dataset.state = "lesson";
@@ -162,14 +162,14 @@ class Lesson {
     if (shown) {
       const video = document.createElement("video");
       Object.assign(video, { muted: true, loop: true, playsInline: true, controls: true, preload: "auto", src: shown.clip });
-      video.setAttribute("aria-label", `The example of grade ${grade}`);
+      video.setAttribute("aria-label", tr("The example of grade {grade}", { grade }));
       video.addEventListener("error", () => video.remove());
       if (!matchMedia("(prefers-reduced-motion: reduce)").matches) playSilently(video);
       parts.push(make("p", "asked-for", `\u201c${shown.query}\u201d`), video, make("p", "why", shown.note));
     } else if (example) {
-      parts.push(make("p", "asked-for", `\u201c${this.data.guideline.example_query}\u201d`), make("p", "why", `For instance: ${example}`));
+      parts.push(make("p", "asked-for", `\u201c${this.data.guideline.example_query}\u201d`), make("p", "why", tr("For instance: {example}", { example })));
     }
-    return [`Grade ${grade}`, parts];
+    return [tr("Grade {grade}", { grade }), parts];
   }
 
   newsPage() {
@@ -203,7 +203,7 @@ class Lesson {
       tile.dataset.right = String(told?.right === grade);
     });
     this.root.querySelector(".missed [data-do='on']").hidden = !told;
-    this.view.counts(0, 0, "none of this counts as a judgement");
+    this.view.counts(0, 0, tr("none of this counts as a judgement"));
     this.view.undo(undefined);
     this.fit();
   }
@@ -257,10 +257,10 @@ class Lesson {
         this.view.notice("");
         return await response.json();
       }
-      const { message = "This did not arrive." } = await response.json().catch(() => ({}));
+      const { message = tr("This did not arrive.") } = await response.json().catch(() => ({}));
       this.view.notice(message, response.status === 401 ? `${SIGN_IN}?other&next=${encodeURIComponent(location.pathname)}` : null);
     } catch {
-      this.view.notice("No connection just now: press the key again in a moment.");
+      this.view.notice(tr("No connection just now: press the key again in a moment."));
     }
     return null;
   }

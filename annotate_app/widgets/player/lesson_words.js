@@ -26,22 +26,23 @@ function firstStep(lesson, steps) {
 
 /** What is told at once about an answer. */
 function toldWords({ own, right, agrees }) {
-  if (own === right) return `Right: ${right}.`;
-  return agrees ? `Right is ${right}. Your ${own} is close enough to agree.` : `You gave ${own}. Right is ${right}.`;
+  if (own === right) return tr("Right: {right}.", { right });
+  return agrees ? tr("Right is {right}. Your {own} is close enough to agree.", { right, own }) : tr("You gave {own}. Right is {right}.", { own, right });
 }
 
 /** What the first page says of the rest. */
 function introWords(lesson, grades) {
   const count = lesson.practice.length;
-  const first = "You will see one query and one clip at a time, and grade how well the clip shows what the query asks for.";
-  const pages = `These pages show what each of the ${grades.length} grades means.`;
-  const then = count === 0 ? "" : ` Then you practise on ${count} ${count === 1 ? "clip" : "clips"}, with the right grade and why at once.`;
-  return [first, `${pages}${then} Nothing here counts as a judgement.`];
+  const first = tr("You will see one query and one clip at a time, and grade how well the clip shows what the query asks for.");
+  const pages = tr("These pages show what each of the {count} grades means.", { count: grades.length });
+  const then = count === 0 ? "" : ` ${trn("Then you practise on {n} clip, with the right grade and why at once.", "Then you practise on {n} clips, with the right grade and why at once.", count)}`;
+  return [first, tr("{pages}{then} Nothing here counts as a judgement.", { pages, then })];
 }
 
 /** How practice went, for the last page. */
 function practiceWords(told) {
   if (told.length === 0) return "";
   const agreed = told.filter(({ agrees }) => agrees).length;
-  return `${agreed} of your ${told.length} practice ${told.length === 1 ? "grade" : "grades"} ${agreed === 1 ? "agrees" : "agree"} with the right one. `;
+  const words = { agreed, of: trn("{n} practice grade", "{n} practice grades", told.length) };
+  return `${agreed === 1 ? tr("{agreed} of your {of} agrees with the right one.", words) : tr("{agreed} of your {of} agree with the right one.", words)} `;
 }

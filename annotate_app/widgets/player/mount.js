@@ -13,6 +13,7 @@ export default function mount({ parentElement, data }) {
     old.data = data;
   } else {
     old?.player.stop();
+    speak(parentElement, data);
     const root = parentElement.querySelector("[data-testid='player']");
     const mounted = { run, data, person: data.person };
     // A lesson gives way to the desk that follows it.

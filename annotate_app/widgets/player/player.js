@@ -220,7 +220,7 @@ class Player {
     if (currentItem(this.work).exam) {
       const trial = isTrial(this.work.desk);
       this.view.notice(
-        trial ? "The trial round has no skip: give the grade that fits best, and say why in a note (N)." : "The exam has no skip: give the grade that fits best.",
+        trial ? tr("The trial round has no skip: give the grade that fits best, and say why in a note (N).") : tr("The exam has no skip: give the grade that fits best."),
       );
       return;
     }
@@ -228,8 +228,8 @@ class Player {
       const skipped = currentGrade(this.work) === SKIPPED;
       this.view.notice(
         skipped
-          ? "This clip is skipped already. Press a grade, or Esc to leave it so."
-          : "A graded clip cannot be skipped. Press another grade, or Esc to keep it.",
+          ? tr("This clip is skipped already. Press a grade, or Esc to leave it so.")
+          : tr("A graded clip cannot be skipped. Press another grade, or Esc to keep it."),
       );
       return;
     }
@@ -239,7 +239,7 @@ class Player {
 
   /** Open the field of the note. What is skipped has a reason of its own, and nobody reads notes in an exam. */
   note(item) {
-    if (item.exam && item.exam !== "trial") this.view.notice("The exam takes no notes. Ask your lead annotator after it.");
+    if (item.exam && item.exam !== "trial") this.view.notice(tr("The exam takes no notes. Ask your lead annotator after it."));
     else this.notes.open();
   }
 
@@ -273,13 +273,17 @@ class Player {
     if (status === "saved") {
       acknowledged.add(event.pair);
       this.work = afterSaved(this.work, event);
-      const said = isSkip(event) ? "Skipped." : `Grade ${event.grade}, ${this.labels[event.grade]}, saved.`;
+      const said = isSkip(event) ? tr("Skipped.") : tr("Grade {grade}, {label}, saved.", { grade: event.grade, label: this.labels[event.grade] });
       this.view.say("grade", said);
       return;
     }
     this.work = afterRefused(this.work, event);
-    const query = event.item?.query ? ` for \u201c${event.item.query}\u201d` : "";
-    this.view.notice(`${isSkip(event) ? "The skip" : `Grade ${event.grade}`}${query} was not taken. ${message}`);
+    const query = event.item?.query;
+    const what = isSkip(event) ? tr("The skip") : tr("Grade {grade}", { grade: event.grade });
+    const words = query
+      ? tr("{what} for \u201c{query}\u201d was not taken. {message}", { what, query, message })
+      : tr("{what} was not taken. {message}", { what, message });
+    this.view.notice(words);
   }
 
   synced() {
@@ -345,7 +349,7 @@ class Player {
       currentItem(work),
       currentGrade(work),
       work.back > 0,
-      this.windows.standing ? STANDING : emptyWords(work.desk, unsent.size, sync.reachable),
+      this.windows.standing ? { title: tr(STANDING.title), text: tr(STANDING.text) } : emptyWords(work.desk, unsent.size, sync.reachable),
     );
     view.goOn(this.windows.standing);
     const onExam = !this.windows.standing && !currentItem(work) && work.desk?.state === "exam" && unsent.size === 0;
@@ -353,7 +357,7 @@ class Player {
     const extra = uncounted(work, unsent);
     view.counts((work.desk?.today ?? 0) + extra, (work.desk?.in_all ?? 0) + extra, currentItem(work)?.counts ?? (work.desk?.exam?.gives_key ? "" : undefined));
     view.replies(work.desk?.replies ?? 0);
-    if (work.desk?.warned && !this.warned) view.notice(WARNED);
+    if (work.desk?.warned && !this.warned) view.notice(tr(WARNED));
     this.warned = work.desk?.warned === true;
     view.saving(unsent, sync.state);
     view.undo(this.windows.standing ? undefined : work.trail[work.trail.length - 1 - work.back]);

@@ -5,6 +5,7 @@ from typing import Any
 
 import streamlit as st
 
+from annotate_app.language import browser_texts
 from annotate_app.session import auth
 from annotate_app.widgets.desk import DESK_SCRIPTS, joined
 from annotate_app.widgets.guideline import guideline
@@ -13,6 +14,7 @@ from backend.campaign.nouns import Person
 
 FOLDER = Path(__file__).parent
 SCRIPTS = (
+    "../../language/browser.js",
     "../keyboard.js",
     *DESK_SCRIPTS,
     "skipping.js",
@@ -72,4 +74,4 @@ def player(
     project = auth.project()
     words = guideline(project.campaign, api.examples(project, person))
     data = {"desk": desk_json, "person": int(person.annotator_id), "guideline": words, "lesson": lesson}
-    _mount(data=data, key=key)
+    _mount(data=data | browser_texts(FOLDER, (*SCRIPTS, "player.html")), key=key)

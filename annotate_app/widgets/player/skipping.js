@@ -4,20 +4,20 @@ const SKIPPED = "skipped"; // stands in the trail where otherwise a grade stands
 const SKIPS = [
   {
     kind: "skip",
-    label: "Skip it",
-    means: "You would rather not. Somebody else gets it.",
+    label: marked("Skip it"),
+    means: marked("You would rather not. Somebody else gets it."),
     reason: "would rather not judge it",
   },
   {
     kind: "cannot_judge",
-    label: "It cannot be judged",
-    means: "Query or clip give no ground. Others still get it; the lead annotator looks at it.",
+    label: marked("It cannot be judged"),
+    means: marked("Query or clip give no ground. Others still get it; the lead annotator looks at it."),
     reason: "query or clip give no ground for a grade",
   },
   {
     kind: "broken_clip",
-    label: "The clip is broken",
-    means: "No picture, still, or damaged. Nobody gets it until the lead annotator has looked.",
+    label: marked("The clip is broken"),
+    means: marked("No picture, still, or damaged. Nobody gets it until the lead annotator has looked."),
     reason: "no picture, stands still, or damaged",
   },
 ];
@@ -30,7 +30,7 @@ class SkipPanel {
       const box = make("input", "", []);
       Object.assign(box, { type: "radio", name: "kind", value: kind, defaultChecked: index === 0, autofocus: index === 0 });
       box.setAttribute("aria-keyshortcuts", String(index + 1));
-      const words = make("span", "", [make("b", "", label), make("small", "", means)]);
+      const words = make("span", "", [make("b", "", tr(label)), make("small", "", tr(means))]);
       return make("label", "choice", [box, words, make("kbd", "", String(index + 1))]);
     });
     this.form.querySelector("fieldset").append(...rows);

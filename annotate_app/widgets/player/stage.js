@@ -135,15 +135,15 @@ class Stage {
         return { blob: url };
       }
       const { message } = await response.json().catch(() => ({}));
-      return { what: message ?? `the server answered ${response.status}`, later: response.status === NO_ROOM };
+      return { what: message ?? tr("the server answered {status}", { status: response.status }), later: response.status === NO_ROOM };
     } catch {
-      return { what: "the clip did not arrive" };
+      return { what: tr("the clip did not arrive") };
     }
   }
 
   failed(video) {
     const pair = this.pairs.get(video);
-    if (pair !== null && video.getAttribute("src")) this.retry(pair, video.error?.message || "the browser cannot play it");
+    if (pair !== null && video.getAttribute("src")) this.retry(pair, video.error?.message || tr("the browser cannot play it"));
   }
 
   /** Try a clip again, twice, then give it up; attempts made while the server is away do not count. */

@@ -38,7 +38,7 @@ class Storyboard {
     this.parts.forEach((part, index) => {
       const at = clockOf((item.duration_s * index) / PARTS);
       put(this.times[index], at);
-      part.setAttribute("aria-label", `Go to ${at}`);
+      part.setAttribute("aria-label", tr("Go to {at}", { at }));
     });
     const picture = await pictureAt(boardUrl(pair));
     if (this.pair !== pair) return;

@@ -32,7 +32,9 @@ class Unsent extends Kept {
   /** What is kept here, in words: "2 grades and 1 skip". */
   get words() {
     const skips = this.list().filter(isSkip).length;
-    const counts = [[this.size - skips, "grade"], [skips, "skip"]].filter(([count]) => count > 0);
-    return counts.map(([count, noun]) => counted(count, noun)).join(" and ");
+    const grades = this.size - skips;
+    const words = { grades: trn("{n} grade", "{n} grades", grades), skips: trn("{n} skip", "{n} skips", skips) };
+    if (grades > 0 && skips > 0) return tr("{grades} and {skips}", words);
+    return grades > 0 ? words.grades : skips > 0 ? words.skips : "";
   }
 }

@@ -1,6 +1,6 @@
 // Draws values into the page. All words from outside go through textContent, never through HTML.
 
-const CONTEXT_WORDS = "context, not part of the moment";
+const CONTEXT_WORDS = marked("context, not part of the moment");
 
 class View extends Frame {
   constructor(root) {
@@ -20,7 +20,7 @@ class View extends Frame {
       ]);
       tile.type = "button";
       tile.dataset.grade = grade;
-      tile.setAttribute("aria-label", `Grade ${grade}, ${label}: ${meaning}`);
+      tile.setAttribute("aria-label", tr("Grade {grade}, {label}: {meaning}", { grade, label, meaning }));
       tile.setAttribute("aria-keyshortcuts", String(grade));
       tile.setAttribute("aria-pressed", "false");
       return tile;
@@ -32,7 +32,7 @@ class View extends Frame {
   }
 
   buildKeys(grades) {
-    const digits = { keys: [String(grades[0].grade), String(grades.at(-1).grade)], joined: "to", does: "grade and go on" };
+    const digits = { keys: [String(grades[0].grade), String(grades.at(-1).grade)], joined: tr("to"), does: tr("grade and go on") };
     this.listKeys([digits, ...KEYMAP]);
   }
 
@@ -46,8 +46,8 @@ class View extends Frame {
     this.root.dataset.whole = item?.whole === true;
     put(this.parts.query, item?.query ?? "");
     this.parts.query.classList.toggle("long", (item?.query.length ?? 0) > 90);
-    const nth = item ? `${item.position} of ${item.total}` : "";
-    const words = { answering: `Exam, ${nth}`, again: `Exam, look again: ${nth}`, practice: `Practice, ${nth}`, trial: `Trial round, ${nth}` }[item?.exam] ?? nth;
+    const nth = item ? tr("{position} of {total}", { position: item.position, total: item.total }) : "";
+    const words = { answering: tr("Exam, {nth}", { nth }), again: tr("Exam, look again: {nth}", { nth }), practice: tr("Practice, {nth}", { nth }), trial: tr("Trial round, {nth}", { nth }) }[item?.exam] ?? nth;
     this.root.dataset.exam = item?.exam ?? "";
     put(this.parts.progress, words);
     this.missed(item?.missed);
@@ -55,8 +55,8 @@ class View extends Frame {
     if (correcting) {
       const skipped = grade === SKIPPED;
       const [words, leave] = this.parts.correcting.children;
-      put(words, skipped ? "You skipped this one. Press a grade, or" : `Your grade was ${grade}. Press another, or`);
-      put(leave, skipped ? "leave it" : "keep it");
+      put(words, skipped ? tr("You skipped this one. Press a grade, or") : tr("Your grade was {grade}. Press another, or", { grade }));
+      put(leave, skipped ? tr("leave it") : tr("keep it"));
     }
     this.tiles.forEach((tile, index) => tile.setAttribute("aria-pressed", String(correcting && index === grade)));
     const [title, text] = this.parts.empty.children;
@@ -73,7 +73,7 @@ class View extends Frame {
     box.hidden = !missed;
     const [verdict, explanation] = box.children;
     put(verdict, missed ? (missed.words ?? missedWords(missed)) : "");
-    put(explanation, missed ? missed.explanation || "Look again with the guideline (G), then grade." : "");
+    put(explanation, missed ? missed.explanation || tr("Look again with the guideline (G), then grade.") : "");
   }
 
   /** The button and the figures of an exam's desk without a clip; `exam` is null elsewhere. */
@@ -90,29 +90,29 @@ class View extends Frame {
   }
 
   counts(today, inAll, words) {
-    put(this.parts.counts, words ?? `${today.toLocaleString()} today \u00b7 ${inAll.toLocaleString()} in all`);
+    put(this.parts.counts, words ?? tr("{today} today \u00b7 {in_all} in all", { today: today.toLocaleString(), in_all: inAll.toLocaleString() }));
   }
 
   /** The way to replies that were not read yet. */
   replies(count) {
     const { replies } = this.parts;
     replies.hidden = count === 0;
-    replies.setAttribute("aria-label", `${count} new ${count === 1 ? "reply" : "replies"} to your notes, on the page My work`);
-    put(replies, count === 0 ? "" : `${count} new ${count === 1 ? "reply" : "replies"}`);
+    replies.setAttribute("aria-label", trn("{n} new reply to your notes, on the page My work", "{n} new replies to your notes, on the page My work", count));
+    put(replies, count === 0 ? "" : trn("{n} new reply", "{n} new replies", count));
   }
 
   undo(entry) {
     const skipped = entry?.grade === SKIPPED;
-    const label = skipped ? "Undo skip" : `Undo the last grade, ${entry?.grade}`;
+    const label = skipped ? tr("Undo skip") : tr("Undo the last grade, {grade}", { grade: entry?.grade });
     for (const button of this.root.querySelectorAll("[data-do='undo']")) {
       button.disabled = !entry;
-      button.setAttribute("aria-label", entry ? label : "Undo: nothing to undo");
+      button.setAttribute("aria-label", entry ? label : tr("Undo: nothing to undo"));
     }
-    const mark = skipped ? "skip" : (entry?.grade ?? "");
-    put(this.root.querySelector(".tools [data-do='undo'] span"), `Undo ${mark}`.trim());
+    const mark = skipped ? tr("skip") : (entry?.grade ?? "");
+    put(this.root.querySelector(".tools [data-do='undo'] span"), `${tr("Undo")} ${mark}`.trim());
     const alone = this.root.querySelector(".empty [data-do='undo']");
     alone.hidden = !entry;
-    put(alone.querySelector("span"), skipped ? label : "Undo the last grade");
+    put(alone.querySelector("span"), skipped ? label : tr("Undo the last grade"));
   }
 
   time(seconds, duration) {
@@ -126,16 +126,16 @@ class View extends Frame {
     this.root.dataset.context = part;
     this.bar.parentElement.style.setProperty("--before", `${100 * before}%`);
     this.bar.parentElement.style.setProperty("--after", `${100 * after}%`);
-    put(this.root.querySelector(".mark"), { before: CONTEXT_WORDS, moment: "the moment", after: CONTEXT_WORDS }[part] ?? "");
+    put(this.root.querySelector(".mark"), { before: tr(CONTEXT_WORDS), moment: tr("the moment"), after: tr(CONTEXT_WORDS) }[part] ?? "");
     const button = this.root.querySelector("[data-do='context']");
     button.setAttribute("aria-pressed", String(part !== "off"));
     button.setAttribute("aria-busy", String(part === "asked"));
     const spoken = {
-      off: "The moment again.",
-      asked: "Fetching the context.",
-      before: `Before the moment: ${CONTEXT_WORDS}.`,
-      moment: "The moment.",
-      after: `After the moment: ${CONTEXT_WORDS}.`,
+      off: tr("The moment again."),
+      asked: tr("Fetching the context."),
+      before: tr("Before the moment: context, not part of the moment."),
+      moment: tr("The moment."),
+      after: tr("After the moment: context, not part of the moment."),
     };
     this.say("context", spoken[part]);
   }

@@ -4,8 +4,8 @@
 // sent yet are sent by it all the same.
 
 const STANDING = {
-  title: "You are also grading in another window",
-  text: "This one stands still, so that no clip is graded twice. What you gave here is kept and sent.",
+  title: marked("You are also grading in another window"),
+  text: marked("This one stands still, so that no clip is graded twice. What you gave here is kept and sent."),
 };
 
 class Windows {

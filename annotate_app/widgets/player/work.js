@@ -122,51 +122,51 @@ function uncounted(work, unsent) {
 
 /** Told at the beginning of a query to somebody whose grades were often far off. */
 const WARNED =
-  "A friendly word: in a number of pairs your grades were far from what is right. That can happen to anybody. Please read the guideline once more (G), and take the time that each clip needs.";
+  marked("A friendly word: in a number of pairs your grades were far from what is right. That can happen to anybody. Please read the guideline once more (G), and take the time that each clip needs.");
 
 /** Why there is nothing to grade: {title, text, whether the guideline is offered}; grades on their way come first. */
 function emptyWords(desk, unsaved, reachable) {
   if (unsaved === 0 && desk?.state === "exam") return examWords(desk.exam);
   if (unsaved > 0 || desk?.state === "ready") {
     return reachable
-      ? { title: "One moment", text: unsaved > 0 ? "Your last grades are being saved; then the next clips arrive." : "Fetching your clips." }
+      ? { title: tr("One moment"), text: unsaved > 0 ? tr("Your last grades are being saved; then the next clips arrive.") : tr("Fetching your clips.") }
       : {
-          title: "No connection",
-          text: `What you gave is kept in this browser (${unsaved} not saved yet). It is sent as soon as the connection is back.`,
+          title: tr("No connection"),
+          text: tr("What you gave is kept in this browser ({unsaved} not saved yet). It is sent as soon as the connection is back.", { unsaved }),
         };
   }
   const left = desk?.skipped ?? 0;
-  const skipped = left > 0 ? `${left} ${left === 1 ? "pair" : "pairs"} you skipped ${left === 1 ? "is" : "are"} left to others. ` : "";
+  const skipped = left > 0 ? `${trn("{n} pair you skipped is left to others.", "{n} pairs you skipped are left to others.", left)} ` : "";
   const words = {
     finished: {
-      title: "You are finished",
-      text: `You have graded everything there is for you. ${skipped}Thank you.`,
+      title: tr("You are finished"),
+      text: tr("You have graded everything there is for you. {skipped}Thank you.", { skipped }),
     },
     waiting: {
-      title: "Waiting for others",
-      text: `All that is left is with other people just now (${desk?.waiting ?? 0}). ${skipped}New clips appear here by themselves; leave this page open or come back later.`,
+      title: tr("Waiting for others"),
+      text: tr("All that is left is with other people just now ({waiting}). {skipped}New clips appear here by themselves; leave this page open or come back later.", { waiting: desk?.waiting ?? 0, skipped }),
     },
     paused: {
-      title: "Your work is paused",
-      text: "You get no clips for the moment; your lead annotator knows about it and will tell you how to go on. Nothing you did is lost. The page My work and the guideline stay open to you, and clips appear here by themselves when you go on.",
+      title: tr("Your work is paused"),
+      text: tr("You get no clips for the moment; your lead annotator knows about it and will tell you how to go on. Nothing you did is lost. The page My work and the guideline stay open to you, and clips appear here by themselves when you go on."),
       guideline: true,
     },
     quota_today: {
-      title: "Enough for today",
-      text: "You have given as many grades as your lead annotator asks of you in a day. Thank you. The next clips are here tomorrow.",
+      title: tr("Enough for today"),
+      text: tr("You have given as many grades as your lead annotator asks of you in a day. Thank you. The next clips are here tomorrow."),
     },
     quota: {
-      title: "Your share is done",
-      text: "You have given as many grades as your lead annotator asked of you. Thank you. If you want to go on, ask them.",
+      title: tr("Your share is done"),
+      text: tr("You have given as many grades as your lead annotator asked of you. Thank you. If you want to go on, ask them."),
     },
     assigned: {
-      title: "Your share is done",
-      text: `Nothing is left of what is assigned to you. ${skipped}There is other work: if you want to go on, ask your lead annotator.`,
+      title: tr("Your share is done"),
+      text: tr("Nothing is left of what is assigned to you. {skipped}There is other work: if you want to go on, ask your lead annotator.", { skipped }),
     },
     nothing: {
-      title: "Nothing to grade yet",
-      text: "No batch is open yet. Clips appear here as soon as the lead annotator opens one.",
+      title: tr("Nothing to grade yet"),
+      text: tr("No batch is open yet. Clips appear here as soon as the lead annotator opens one."),
     },
   };
-  return words[desk?.state] ?? { title: "One moment", text: "Fetching your clips." };
+  return words[desk?.state] ?? { title: tr("One moment"), text: tr("Fetching your clips.") };
 }

@@ -2,6 +2,7 @@
 const running = new WeakMap();
 
 export default function ({ parentElement, data }) {
+  speak(parentElement, data);
   const video = parentElement.querySelector("video");
   const status = parentElement.querySelector("p");
   const before = running.get(video);
@@ -16,7 +17,7 @@ export default function ({ parentElement, data }) {
 
   const failed = async () => {
     // The video element hides the reason; the route tells it.
-    let message = "This clip cannot be shown just now.";
+    let message = tr("This clip cannot be shown just now.");
     try {
       const answer = await fetch(data.src, { headers: { Range: "bytes=0-0" } });
       if (!answer.ok) message = (await answer.json()).message || message;
@@ -31,7 +32,7 @@ export default function ({ parentElement, data }) {
 
   const save = parentElement.querySelector("button");
   save.hidden = !data.gif;
-  save.textContent = "Save as GIF";
+  save.textContent = tr("Save as GIF");
   save.onclick = () => saveGif(save, status, data.gif);
 
   video.addEventListener("error", failed);
@@ -49,7 +50,7 @@ export default function ({ parentElement, data }) {
 /** Have the GIF made, which takes a second or two, and save it under its name. */
 async function saveGif(button, status, { src, name }) {
   button.disabled = true;
-  button.textContent = "Making the GIF…";
+  button.textContent = tr("Making the GIF…");
   status.textContent = "";
   try {
     const answer = await fetch(src);
@@ -59,10 +60,10 @@ async function saveGif(button, status, { src, name }) {
       link.download = name;
       link.click();
       setTimeout(() => URL.revokeObjectURL(link.href), 60000);
-    } else status.textContent = (await answer.json()).message || "No GIF could be made just now.";
+    } else status.textContent = (await answer.json()).message || tr("No GIF could be made just now.");
   } catch {
-    status.textContent = "No GIF could be made just now: the server does not answer.";
+    status.textContent = tr("No GIF could be made just now: the server does not answer.");
   }
-  button.textContent = "Save as GIF";
+  button.textContent = tr("Save as GIF");
   button.disabled = false;
 }

@@ -10,16 +10,19 @@ from typing import Any
 import msgspec
 import streamlit as st
 
+from annotate_app.language import browser_texts
+from annotate_app.widgets.desk import joined
 from backend.campaign.nouns import Person
 
 _HERE = Path(__file__).parent
 _KEY = "rewrites"
 _TYPED = "rewrites_typed"
+_SCRIPTS = ("../../language/browser.js", "../keyboard.js", "rewrites.js")
 _mount = st.components.v2.component(
     "reelrank_rewrites",
     html=(_HERE / "rewrites.html").read_text(encoding="utf-8"),
     css=(_HERE / "rewrites.css").read_text(encoding="utf-8"),
-    js="\n".join(path.read_text(encoding="utf-8") for path in (_HERE.parent / "keyboard.js", _HERE / "rewrites.js")),
+    js=joined(_HERE, _SCRIPTS),
 )
 
 
@@ -32,7 +35,8 @@ def rewrites(queue: dict[str, Any], person: Person) -> None:
     """
     _mount(
         key=_KEY,
-        data={"queue": queue, "person": int(person.annotator_id), "typed": _typed()},
+        data={"queue": queue, "person": int(person.annotator_id), "typed": _typed()}
+        | browser_texts(_HERE, (*_SCRIPTS, "rewrites.html")),
         default={"typed": ""},
         on_typed_change=_keep,
     )

@@ -7,11 +7,11 @@
 
 const AGAIN_MS = 2000;
 const SIGN_IN = "/session/sign-in";
-const COUNTS = [["waiting", "Waiting"], ["accepted", "Accepted"], ["by_hand", "By hand"], ["retried", "Retried"], ["rejected", "Rejected"]];
+const COUNTS = [["waiting", marked("Waiting")], ["accepted", marked("Accepted")], ["by_hand", marked("By hand")], ["retried", marked("Retried")], ["rejected", marked("Rejected")]];
 const COMMANDS = { a: "accept", e: "edit", r: "reject", u: "undo" };
-const AWAY = "The server cannot be reached.";
-const UNSENT = "What you decided is not saved yet; it is sent again until it is.";
-const SIGNED_OUT = "You are signed out, so this was not saved. What you typed is kept for you.";
+const AWAY = marked("The server cannot be reached.");
+const UNSENT = marked("What you decided is not saved yet; it is sent again until it is.");
+const SIGNED_OUT = marked("You are signed out, so this was not saved. What you typed is kept for you.");
 
 class Rewrites {
   constructor(root, data, keep) {
@@ -91,12 +91,12 @@ class Rewrites {
 
   decide(item, text) {
     if (text !== null && !text.trim()) {
-      this.say("The field is empty: write what a searcher might type, or reject the rewrite.");
+      this.say(tr("The field is empty: write what a searcher might type, or reject the rewrite."));
       return;
     }
     this.say("");
     this.send({ path: "/rewriting/decision", caption: item.caption_id, text });
-    this.spoken = text === null ? "Rejected." : "Accepted.";
+    this.spoken = text === null ? tr("Rejected.") : tr("Accepted.");
     this.draw();
   }
 
@@ -116,17 +116,17 @@ class Rewrites {
       const answer = await this.post(this.sent[0]);
       if (answer === "signed out") return this.keepAll();
       if (answer.again) {
-        this.say(`${answer.again} ${UNSENT}`);
+        this.say(`${answer.again} ${tr(UNSENT)}`);
         await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
         continue;
       }
       const { caption } = this.sent.shift();
-      if (this.notice.endsWith(UNSENT)) this.say("");
+      if (this.notice.endsWith(tr(UNSENT))) this.say("");
       if (answer.queue) this.queue = answer.queue;
       if (answer.taken_back) {
         this.first = answer.taken_back.caption_id;
         if (answer.taken_back.text !== null) this.typed.set(this.first, answer.taken_back.text);
-        this.spoken = "Taken back.";
+        this.spoken = tr("Taken back.");
       }
       if (answer.message) {
         this.say(answer.message);
@@ -152,7 +152,7 @@ class Rewrites {
       const answer = await response.json();
       return response.status < 500 ? answer : { again: answer.message };
     } catch {
-      return { again: AWAY };
+      return { again: tr(AWAY) };
     }
   }
 
@@ -162,7 +162,7 @@ class Rewrites {
     for (const { caption, text } of this.sent) if (caption && text) this.typed.set(caption, text);
     this.sent = [];
     this.signedOut = true;
-    this.say(SIGNED_OUT);
+    this.say(tr(SIGNED_OUT));
     this.draw();
     this.keep(JSON.stringify(Object.fromEntries(this.typed)));
   }
@@ -189,7 +189,7 @@ class Rewrites {
     const moving = queue.items.reduce((sum, one) => sum + (under.has(one.caption_id) ? one.captions : 0), 0);
     const counts = { ...queue.counts, waiting: queue.counts.waiting - moving };
     this.part(".counts").replaceChildren(...COUNTS.map(([key, label]) => {
-      const group = made("div", made("dt", label), made("dd", counts[key].toLocaleString("en-GB")));
+      const group = made("div", made("dt", tr(label)), made("dd", counts[key].toLocaleString("en-GB")));
       group.dataset.count = key;
       return group;
     }));
@@ -198,7 +198,7 @@ class Rewrites {
     const done = !item && this.sent.length === 0;
     if (done && this.part("article").contains(this.root.getRootNode().activeElement)) this.part(".last button").focus();
     this.part(".empty").hidden = !done;
-    this.part(".empty p").textContent = `The imprecise captions are complete. Next: ${queue.then}`;
+    this.part(".empty p").textContent = tr("The imprecise captions are complete. Next: {then}", { then: queue.then });
     const { last } = queue;
     this.part(".last").hidden = !last && this.sent.length === 0;
     this.part(".last p").textContent = last ? lastWords(last) : "";
@@ -208,10 +208,10 @@ class Rewrites {
   show(item) {
     const changed = this.root.dataset.caption !== String(item.caption_id);
     this.root.dataset.caption = item.caption_id;
-    const many = item.captions > 1 ? ` · ${item.captions} captions have these words; the decision is for all of them` : "";
+    const many = item.captions > 1 ? ` · ${tr("{captions} captions have these words; the decision is for all of them", { captions: item.captions })}` : "";
     this.part(".why").textContent = `${item.reason}${many}`;
-    this.part(".before").replaceChildren(...marked(item.before, "del"));
-    this.part(".after").replaceChildren(...marked(item.after, "ins"));
+    this.part(".before").replaceChildren(...pieced(item.before, "del"));
+    this.part(".after").replaceChildren(...pieced(item.after, "ins"));
     const text = this.typed.get(item.caption_id) ?? item.proposal;
     if (changed || this.field.value !== text) this.field.value = text;
     this.label();
@@ -219,12 +219,12 @@ class Rewrites {
 
   label() {
     const own = this.item && this.field.value !== this.item.proposal;
-    this.part("[data-do='accept'] span").textContent = own ? "Accept as edited" : "Accept";
+    this.part("[data-do='accept'] span").textContent = own ? tr("Accept as edited") : tr("Accept");
   }
 
   /** What a person who does not look hears: what was done, and what stands here now. */
   tell(item) {
-    const now = item ? `Published: ${item.published} Proposed: ${item.proposal} It waits because: ${item.reason}.` : this.part(".empty").hidden ? "" : "Nothing waits.";
+    const now = item ? tr("Published: {published} Proposed: {proposal} It waits because: {reason}.", { published: item.published, proposal: item.proposal, reason: item.reason }) : this.part(".empty").hidden ? "" : tr("Nothing waits.");
     if (now === this.told && !this.spoken) return;
     this.part(".spoken").textContent = [this.spoken, now].filter(Boolean).join(" ");
     this.told = now;
@@ -243,12 +243,12 @@ function made(tag, ...children) {
 }
 
 /** Pieces of a text, those that changed inside `tag`; words of people are text, never markup. */
-function marked(pieces, tag) {
+function pieced(pieces, tag) {
   return pieces.map(({ text, changed }) => (changed ? made(tag, text) : document.createTextNode(text)));
 }
 
 function lastWords({ published, text }) {
-  return text === null ? `Rejected: “${published}”` : `Accepted: “${text}”`;
+  return text === null ? tr("Rejected: “{published}”", { published }) : tr("Accepted: “{text}”", { text });
 }
 
 // Streamlit calls the default export whenever the data or the theme change, and only the newest clean-up at the end.
@@ -262,6 +262,7 @@ export default function mount({ parentElement, data, setStateValue }) {
     old.data = data;
   } else {
     old?.widget.stop();
+    speak(parentElement, data);
     mounted.set(root, { data, widget: new Rewrites(root, data, (typed) => setStateValue("typed", typed)) });
   }
   const run = (mounted.get(root).run = Symbol("run"));

@@ -9,14 +9,17 @@ from pathlib import Path
 
 import streamlit as st
 
+from annotate_app.language import browser_texts, tr
 from annotate_app.plain import plain
+from annotate_app.widgets.desk import joined
 
 _HERE = Path(__file__).parent
+_SCRIPTS = ("../../language/browser.js", "upload.js")
 _mount = st.components.v2.component(
     "reelrank_upload",
     html='<div class="rr-upload"></div>',
     css=(_HERE / "upload.css").read_text(encoding="utf-8"),
-    js=(_HERE / "upload.js").read_text(encoding="utf-8"),
+    js=joined(_HERE, _SCRIPTS),
     isolate_styles=False,
 )
 
@@ -34,7 +37,7 @@ def upload(kind: str, label: str, extensions: Sequence[str], on_sent: Callable[[
         extensions: of the files that can be chosen.
         on_sent: callback, given the names of what arrived, once everything that was chosen is over.
     """
-    data = {"kind": kind, "label": label, "extensions": list(extensions)}
+    data = {"kind": kind, "label": label, "extensions": list(extensions)} | browser_texts(_HERE, _SCRIPTS)
     key = f"upload-{kind}"
 
     def sent() -> None:
@@ -48,4 +51,4 @@ def upload(kind: str, label: str, extensions: Sequence[str], on_sent: Callable[[
 def not_taken() -> None:
     """Shows why files were refused, until others are sent: the page is drawn anew, often without what sent them."""
     if refused := st.session_state.get(NOT_TAKEN):
-        st.warning("\n\n".join(["**Not taken:**", *map(plain, refused)]), icon=":material/block:")
+        st.warning("\n\n".join([f"**{tr('Not taken:')}**", *map(plain, refused)]), icon=":material/block:")

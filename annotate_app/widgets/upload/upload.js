@@ -4,6 +4,7 @@
 const queues = new WeakMap();
 
 export default function ({ parentElement, data, setTriggerValue }) {
+  speak(parentElement, data);
   const host = parentElement.querySelector(".rr-upload");
   const queue = queues.get(host) ?? begin(host, data);
   queue.sent = (names, refused) => setTriggerValue("sent", { names, refused }); // that of the page as it is drawn now
@@ -17,8 +18,8 @@ function begin(host, data) {
   const input = element("input");
   Object.assign(input, { type: "file", multiple: true, accept: data.extensions.join(",") });
   input.setAttribute("aria-label", data.label);
-  const words = element("span", "", "Drop files here, or ");
-  words.append(element("b", "", "choose them"));
+  const words = element("span", "", `${tr("Drop files here, or")} `);
+  words.append(element("b", "", tr("choose them")));
   area.append(element("strong", "", data.label), words, element("small", "", data.extensions.join(" ")), input);
   const list = element("ul", "rr-sent");
   list.setAttribute("aria-live", "polite");
@@ -56,7 +57,7 @@ async function work(queue, data) {
     const address = `/lead/uploads/${data.kind}/${encodeURIComponent(file.name)}`;
     const problem = await send("GET", `${address}?size=${file.size}`, row.bar) || await send("PUT", address, row.bar, file);
     row.bar.hidden = true;
-    row.state.textContent = problem || "sent";
+    row.state.textContent = problem || tr("sent");
     row.state.className = problem ? "rr-wrong" : "rr-quiet";
     if (problem) refused.push(problem);
     else arrived.push(file.name);
@@ -78,10 +79,10 @@ function send(method, address, bar, file = null) {
       try {
         resolve(JSON.parse(request.responseText).message);
       } catch {
-        resolve(`The server answered ${request.status}.`);
+        resolve(tr("The server answered {status}.", { status: request.status }));
       }
     });
-    request.addEventListener("error", () => resolve("It did not arrive: the server cannot be reached. Send it again."));
+    request.addEventListener("error", () => resolve(tr("It did not arrive: the server cannot be reached. Send it again.")));
     request.send(file);
   });
 }

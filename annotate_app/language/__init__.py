@@ -1,0 +1,152 @@
+"""The language of whoever reads: English stands in the code, every other language in a catalogue beside this file.
+
+Texts are marked where they stand, `tr("Sign in")`, and are their own names in the catalogues (gettext). Values go in
+by name, `tr("Grade {grade}, saved.", grade=3)`, never by joining parts: other languages put them elsewhere. What a
+campaign says (its queries, captions, grades) is data and stays as it is.
+"""
+
+import functools
+import gettext
+from collections.abc import Mapping
+from contextvars import ContextVar
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+SOURCE = "en"
+"""What the texts in the code are written in."""
+LANGUAGES = {SOURCE: "English", "de": "Deutsch"}
+"""What people may choose, by its tag, each in its own words."""
+COOKIE = "reelrank_language"
+CATALOGUES = Path(__file__).parent / "catalogues"
+BROWSER = Path(__file__).with_name("browser.js")
+"""What components of ours add to their script: `tr`, `trn` and `marked` for JavaScript, and their markup's texts."""
+
+_asked: ContextVar[str | None] = ContextVar("language", default=None)
+
+
+def tr(text: str, /, *, _context: str = "", **values: object) -> str:
+    """A text in the reader's language, with values in the place of their names.
+
+    `_context` tells apart what only English says in one word, `tr("Grade", _context="noun")`.
+
+    >>> tr("Grade {grade}, saved.", grade=3)
+    'Grade 3, saved.'
+    """
+    catalogue_now = _catalogue(current())
+    found = catalogue_now.pgettext(_context, text) if _context else catalogue_now.gettext(text) if text else text
+    return found.format(**values) if values else found
+
+
+def trn(one: str, several: str, count: int, /, **values: object) -> str:
+    """A text that depends on a number, which it may name as `{n}`.
+
+    >>> trn("{n} pair", "{n} pairs", 1), trn("{n} pair", "{n} pairs", 1204)
+    ('1 pair', '1,204 pairs')
+    """
+    found = _catalogue(current()).ngettext(one, several, count)
+    return found.format(**{"n": f"{count:,}", **values})
+
+
+def marked(text: str, *, _context: str = "") -> str:
+    """The text as it is: for what is made before anybody reads it, and goes through `tr` when it is shown."""
+    return text
+
+
+def marked_n(one: str, several: str) -> tuple[str, str]:
+    """The same for a text that depends on a number, and goes through `trn`."""
+    return one, several
+
+
+def translated(texts: Mapping[str, str]) -> dict[str, str]:
+    """The same with every text in the reader's language: options by their values, say."""
+    return {value: tr(text) for value, text in texts.items()}
+
+
+def use(language: str | None) -> None:
+    """The language of all that this request, or this thread, says from now on; None for the browser's."""
+    _asked.set(language)
+
+
+def current() -> str:
+    """The tag of the reader's language."""
+    language = _asked.get()
+    if language is None:
+        language = SOURCE
+        if get_script_run_ctx(suppress_warning=True) is not None:
+            # A script run has a thread of its own, which serves one browser: asked once.
+            language = chosen(st.context.cookies, st.context.headers)
+            use(language)
+    return language
+
+
+def chosen(cookies: Mapping[str, str], headers: Mapping[str, str]) -> str:
+    """The language a browser asks for: the one chosen here, or the first of its own that there is a catalogue for.
+
+    >>> chosen({}, {"accept-language": "fr, de-AT;q=0.8, en;q=0.5"}), chosen({"reelrank_language": "en"}, {})
+    ('de', 'en')
+    """
+    if (kept := cookies.get(COOKIE, "")) in LANGUAGES:
+        return kept
+    wishes = []
+    for part in headers.get("accept-language", "").split(","):
+        tag, _, weight = part.strip().partition(";")
+        try:
+            wishes.append((-float(weight.strip().removeprefix("q=") or 1), tag.partition("-")[0].lower()))
+        except ValueError:
+            continue
+    found = [tag for weight, tag in sorted(wishes, key=lambda wish: wish[0]) if tag in LANGUAGES and weight < 0]
+    return found[0] if found else SOURCE
+
+
+def browser_texts(folder: Path, names: tuple[str, ...]) -> dict[str, Any]:
+    """What a component adds to its data, so that it speaks the reader's language; nothing in English.
+
+    Args:
+        folder: of the component.
+        names: of its scripts and markup, as seen from there.
+
+    Returns:
+        `{"language": tag, "texts": {English text: its translation, or all forms of one that depends on a number}}`.
+    """
+    language = current()
+    if language == SOURCE:
+        return {}
+    files = tuple((folder / name).resolve() for name in names)
+    return {"language": language, "texts": _texts_of(language, files)}
+
+
+@functools.cache
+def _catalogue(language: str) -> gettext.NullTranslations:
+    """The texts of a language, compiled when somebody first reads it."""
+    if language == SOURCE:
+        return gettext.NullTranslations()
+    from babel.messages.mofile import write_mo
+
+    compiled = BytesIO()
+    write_mo(compiled, catalogue(language))
+    compiled.seek(0)
+    return gettext.GNUTranslations(compiled)
+
+
+@functools.cache
+def catalogue(language: str) -> Any:
+    """The catalogue as Babel reads it: a message knows the files that it is from."""
+    from babel.messages.pofile import read_po
+
+    with (CATALOGUES / f"{language}.po").open("rb") as file:
+        return read_po(file, locale=language)
+
+
+@functools.cache
+def _texts_of(language: str, files: tuple[Path, ...]) -> dict[str, Any]:
+    root = Path(__file__).parents[2]
+    wanted = {file.relative_to(root).as_posix() for file in files}
+    return {
+        message.id if isinstance(message.id, str) else message.id[0]: message.string
+        for message in catalogue(language)
+        if message.id and wanted.intersection(name for name, _ in message.locations)
+    }

@@ -1,0 +1,111 @@
+"""Takes the texts of the front end into its catalogues: `python tools/texts.py` after texts have changed.
+
+Babel keeps the catalogues; what stands where, the few lines here find, which know how this front end marks its texts. A
+new text comes in empty, one that is gone is dropped, and nothing is guessed from similar ones.
+"""
+
+import ast
+import json
+import re
+import sys
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from io import BytesIO
+from pathlib import Path
+
+from babel.messages.catalog import Catalog
+from babel.messages.pofile import read_po, write_po
+
+ROOT = Path(__file__).parents[1]
+FRONT_END = ROOT / "annotate_app"
+CATALOGUES = FRONT_END / "language" / "catalogues"
+KEYWORDS = {"tr": None, "trn": (1, 2), "marked": None, "marked_n": (1, 2)}
+_TEXT = r'("(?:[^"\\]|\\.)*")'
+_IN_JAVASCRIPT = re.compile(rf"\b(trn?|marked)\(\s*{_TEXT}(?:,\s*{_TEXT})?")
+_SHOWN = ("aria-label", "placeholder", "title")
+_PAGES_OF_THE_SERVER = "session"
+"""Its markup is filled in by Python, text by text."""
+
+
+class _Markup(HTMLParser):
+    """Collects what a component's markup shows: texts, and attributes that are read out."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+
+    def handle_starttag(self, _tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found += [value for name, value in attrs if name in _SHOWN and value]
+
+    def handle_data(self, data: str) -> None:
+        self.found.append(data.strip())
+
+
+def found() -> Catalog:
+    """Every text of the front end, by the files that it stands in, in the order of the files."""
+    catalogue = Catalog(fuzzy=False, project="ReelRank", charset="utf-8")
+    for path in sorted(FRONT_END.rglob("*")):
+        if (
+            path.suffix in (".py", ".js", ".html") and path.parent.name != _PAGES_OF_THE_SERVER
+        ) or path.suffix == ".py":
+            for context, text in _texts(path):
+                if any(letter.isalpha() for letter in "".join(text)):
+                    catalogue.add(text, locations=[(path.relative_to(ROOT).as_posix(), None)], context=context or None)
+    return catalogue
+
+
+def _texts(path: Path) -> Iterator[tuple[str, str | tuple[str, ...]]]:
+    """The texts of a file, each with its context."""
+    if path.suffix == ".html":
+        markup = _Markup()
+        markup.feed(path.read_text(encoding="utf-8"))
+        yield from (("", text) for text in markup.found)
+        return
+    if path.suffix == ".py":
+        yield from _python(ast.parse(path.read_text(encoding="utf-8")))
+        return
+    for call, *texts in _IN_JAVASCRIPT.findall(path.read_text(encoding="utf-8")):
+        taken = [json.loads(text) for text in texts if text][: 2 if KEYWORDS[call] else 1]
+        yield "", tuple(taken) if len(taken) == 2 else taken[0]
+
+
+def _python(tree: ast.AST) -> Iterator[tuple[str, str | tuple[str, ...]]]:
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or node.func.id not in KEYWORDS:
+            continue
+        taken = node.args[: 2 if KEYWORDS[node.func.id] else 1]
+        texts = [one.value for one in taken if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+        if len(texts) == len(taken):
+            told = [
+                one.value.value
+                for one in node.keywords
+                if one.arg == "_context" and isinstance(one.value, ast.Constant)
+            ]
+            yield str(told[0]) if told else "", tuple(texts) if len(texts) == 2 else texts[0]
+
+
+def updated(language: str) -> Catalog:
+    """A language's catalogue with the texts that there are now."""
+    with (CATALOGUES / f"{language}.po").open("rb") as file:
+        known = read_po(file, locale=language)
+    known.update(found(), no_fuzzy_matching=True, update_creation_date=False)
+    known.obsolete.clear()
+    return known
+
+
+def main() -> None:
+    """Brings all catalogues up to date, and says what they lack."""
+    for path in sorted(CATALOGUES.glob("*.po")):
+        catalogue = updated(path.stem)
+        text = BytesIO()
+        write_po(text, catalogue, width=120, sort_by_file=True, include_lineno=False)
+        path.write_bytes(text.getvalue())
+        lacking = [
+            message.id for message in catalogue if (message.id and not message.string) or not any(message.string)
+        ]
+        told = f"{path.name}: {len(catalogue)} texts, {len(lacking)} without a translation"
+        sys.stdout.write(f"{told}\n")
+
+
+if __name__ == "__main__":
+    main()
