@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager
 
 import anyio
 
+from annotate_app.language import tr
 from annotate_app.session.bodies import TooMuch
 from backend.ground.ids import AnnotatorId
 
@@ -59,6 +60,7 @@ class Turns:
             lately.popleft()
         if sum(count for _, count in lately) + events > MOST_AN_HOUR:
             wait_s = max(1, int(lately[0][0] + _HOUR_S - now) + 1) if lately else int(_HOUR_S)
-            raise TooMuch(f"More than {MOST_AN_HOUR:,} grades in an hour are not taken. Please wait.", wait_s)
+            told = tr("More than {most} grades in an hour are not taken. Please wait.", most=f"{MOST_AN_HOUR:,}")
+            raise TooMuch(told, wait_s)
         if events:
             lately.append((now, events))

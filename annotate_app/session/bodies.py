@@ -12,6 +12,8 @@ import msgspec
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
+from annotate_app.language import tr
+
 MAX_FORM_BYTES = 8 * 1024
 MAX_JSON_BYTES = 256 * 1024
 """Four times what a page sends at most, which keeps below the 64 KiB that outlive it."""
@@ -52,7 +54,7 @@ async def chunks(request: Request) -> AsyncIterator[bytes]:
                 return
             yield piece
     except TimeoutError as error:
-        raise HTTPException(408, "Nothing came for too long.") from error
+        raise HTTPException(408, tr("Nothing came for too long.")) from error
 
 
 async def body(request: Request, limit: int) -> bytes:
@@ -63,9 +65,9 @@ async def body(request: Request, limit: int) -> bytes:
             async for piece in request.stream():
                 received += piece
                 if len(received) > limit:
-                    raise HTTPException(413, "Too much was sent at once.")
+                    raise HTTPException(413, tr("Too much was sent at once."))
     except TimeoutError as error:
-        raise HTTPException(408, "This took too long to arrive.") from error
+        raise HTTPException(408, tr("This took too long to arrive.")) from error
     return bytes(received)
 
 
@@ -75,7 +77,7 @@ async def form(request: Request) -> dict[str, str]:
     try:
         return dict(parse_qsl(raw.decode("utf-8"), keep_blank_values=True, max_num_fields=10, errors="strict"))
     except ValueError as error:
-        raise HTTPException(400, "The form could not be read.") from error
+        raise HTTPException(400, tr("The form could not be read.")) from error
 
 
 async def json_body(request: Request, kind: type[_Kind]) -> _Kind:
@@ -105,17 +107,21 @@ def parsed(raw: bytes, kind: type[_Kind]) -> _Kind:
     try:
         found = msgspec.json.decode(raw)
         if why := _wrong(found):
-            raise BodyRefused(f"The request could not be read: {why}.")
+            raise BodyRefused(_unread(f"{why}."))
         return msgspec.convert(found, kind)
     except msgspec.MsgspecError as error:
-        raise BodyRefused(f"The request could not be read: {error}") from error
+        raise BodyRefused(_unread(error)) from error
     except UnicodeDecodeError as error:
-        raise BodyRefused("The request could not be read: it is not UTF-8.") from error
+        raise BodyRefused(_unread("it is not UTF-8.")) from error
     except RecursionError as error:
-        raise BodyRefused(f"The request could not be read: {_DEEP}.") from error
+        raise BodyRefused(_unread(f"{_DEEP}.")) from error
 
 
 _DEEP = "it is nested too deeply"
+
+
+def _unread(error: object) -> str:
+    return tr("The request could not be read: {error}", error=error)
 
 
 def _wrong(found: object) -> str:

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 
 import anyio
 
+from annotate_app.language import tr
 from annotate_app.session.bodies import TooMuch
 from backend.ground.ids import AnnotatorId
 
@@ -41,7 +42,7 @@ class Patience:
             TooMuch: this person has `MOST_AT_ONCE` under way.
         """
         if self._under_way[person] >= MOST_AT_ONCE:
-            raise TooMuch("Too many requests at once. Please wait a moment.", 1)
+            raise TooMuch(tr("Too many requests at once. Please wait a moment."), 1)
         self._under_way[person] += 1
         try:
             yield

@@ -218,7 +218,7 @@ def outside_of_brackets(text: str) -> set[str]:
 @pytest.mark.parametrize(
     ("screen", "who", "data"),
     [
-        ("my_work", "Ana", {"exactly", "partly", "touches", "unrelated"}),
+        ("my_work", "Ana", {"exactly", "well", "partly", "touches", "unrelated"}),
         ("people", "Lea", set()),
         ("queries", "Lea", set()),
         ("progress", "Lea", set()),
