@@ -6,23 +6,30 @@ Features are made here: every frame at 10 x 6 pixels, and how it differs from th
 docs/training.md. Never fails on a number; nothing here runs by default.
 """
 
+import dataclasses
 import json
 import statistics
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import cv2
 import numpy as np
 import pytest
+import torch
 from scipy import stats
 
 from backend import api
+from backend.api import learning
 from backend.campaign.demo import building as demo
+from backend.campaign.pools.model import PoolOptions
 from backend.media.frames import frames_at
 from backend.media.sources import source_at
 from backend.systems.baselines import BaselineOptions
 from backend.systems.feature_files import write_features
+from backend.systems.learning import loop
+from backend.systems.learning.material import Clips, TrainingPairs, TrainingSet
 from bench.tables import table
 from learnable import one_thread
 
@@ -31,6 +38,8 @@ pytestmark = pytest.mark.bench
 PACKAGES = ("numpy", "torch", "reelrank")
 RATE, WIDTH, HEIGHT = 4.0, 10, 6
 KEY, SEEDS, CROCS_SEEDS = "ndcg@20,0.5", (0, 1, 2), (0, 1, 2, 3, 4)
+MASK_SEEDS = (0, 1, 2, 3)
+POOL_KEYS = ("recall@1,0.5", "recall@5,0.5", "axiou@5")
 TRAINING = {
     "N = 1": (1, "epochs = 280\npatience = 80"),
     "N = 20": (20, "epochs = 16\npatience = 6"),
@@ -134,24 +143,90 @@ def test_pseudo_training_sets_beside_baselines(home: Path) -> None:
     print(f"\nN = 40 minus N = 1: {statistics.mean(more) - statistics.mean(fewer):+.3f}")
 
 
+def _pools(home: Path) -> Path:
+    """Pools of ten videos for the test queries, by the texts of the demo's captions; returns the file.
+
+    Beside it a release is made that asks these queries by the names that they have there, `VIDEO#N`.
+    """
+    project = api.open_project(home / "demo")
+    options = PoolOptions(pool=10, t_pos=0.8, t_neg=0.5)
+    api.build_pools(project, api.OPERATOR, home / "pools", options, now=time.time())
+    project.store.close()
+    asked = {one["query"] for one in json.loads((home / "release/test.json").read_text())}
+    pools = json.loads((home / "pools/pools.json").read_text())
+    queries = []
+    for video, one in pools.items():
+        for number, text in enumerate(one["sentences"]):
+            if text in asked:
+                queries.append({"query_id": f"{video}#{number}", "query": text, "relevant_moment": []})
+            else:  # trained on, or stopped by
+                one["retrieval_pool"][number], one["pos_moments"][number] = [], []
+    (home / "pools.json").write_text(json.dumps(pools))
+    (home / "asked").mkdir()
+    (home / "asked/test.json").write_text(json.dumps(queries))
+    (home / "asked/video_corpus.json").write_bytes((home / "release/video_corpus.json").read_bytes())
+    return home / "pools.json"
+
+
+def _pool_scores(home: Path, pools: Path, folder: Path) -> dict[str, float]:
+    out = home / f"{folder.parent.name}-{folder.name}-pool.json"
+    api.predict_run(folder, out, split="test", release=home / "asked")
+    drop = api.Pooling(outside="drop")
+    return api.evaluate(None, str(out), pools=str(pools), pooling=drop, k=(1, 5), theta=0.5, measures=POOL_KEYS).mean
+
+
 def test_crocs_sampling_beside_random_negatives(home: Path) -> None:
     api.write_negatives(home / "queries.jsonl", home / "negatives", threshold=0.8, encoder="minilm")
-    found = {}
+    pools = _pools(home)
+    found: dict[str, list[dict[str, float]]] = {"similar": [], "uniform": []}
     with one_thread():
-        for draw in ("similar", "uniform"):
+        for draw, scores in found.items():
             more = '[loss]\nvideo = "crocs"\nmargin = 0.4\n[negatives]\nfolder = "negatives"\ncount = 4\n'
-            reports = api.train_model(_settings(home, draw, "N = 20", CROCS_SEEDS, f'{more}draw = "{draw}"\n'))
-            found[draw] = [_scores(home, _run_of(home, one.folder)) for one in reports]
+            for one in api.train_model(_settings(home, draw, "N = 1", CROCS_SEEDS, f'{more}draw = "{draw}"\n')):
+                scores.append(_scores(home, _run_of(home, one.folder)) | _pool_scores(home, pools, one.folder))
     rows = []
-    for key in ("ndcg@20,0.3", KEY, "ndcg@20,0.7"):
-        similar, uniform = ([one[key] for one in found[draw]] for draw in ("similar", "uniform"))
-        difference = [one - other for one, other in zip(similar, uniform, strict=True)]
-        half = float(stats.t.ppf(0.975, len(difference) - 1)) * statistics.stdev(difference) / len(difference) ** 0.5
-        mean = statistics.mean(difference)
-        rows.append((key, _spread(similar), _spread(uniform), f"{mean:+.3f} [{mean - half:+.3f}, {mean + half:+.3f}]"))
+    for key in (*POOL_KEYS, "ndcg@20,0.3", KEY, "ndcg@20,0.7"):
+        columns = [[one[key] for one in scores] for scores in found.values()]
+        rows.append((key, "pool of 10" if key in POOL_KEYS else "all 16", *map(_spread, columns), _paired(*columns)))
     table(
-        "Strong negatives drawn by p' beside as many drawn alike, N = 20, five seeds, paired, 95 % by Student's t",
+        "Strong negatives drawn by p' beside as many drawn alike, N = 1, five seeds, paired, 95 % by Student's t",
         rows,
         PACKAGES,
-        "measure|CroCs|random|difference",
+        "measure|videos|by p'|uniform|difference",
     )
+
+
+@pytest.mark.parametrize("top", [20, 40])
+def test_what_the_mask_of_positives_leaves(home: Path, monkeypatch: pytest.MonkeyPatch, top: int) -> None:
+    """The same pairs, masked by the videos of their query's first 20 moments, of all 40, or by none but the own one."""
+    real, negatives = learning.read_pairs, loop.negatives_of
+
+    def with_own(positives: torch.Tensor, *, masked: bool) -> torch.Tensor:
+        return negatives(positives | torch.eye(len(positives), dtype=torch.bool), masked=masked)
+
+    monkeypatch.setattr(loop, "negatives_of", with_own)
+    rows = []
+    for mask in (20, 40, None):
+        lists = json.loads((home / f"release/train_top{mask or top}.json").read_text())
+
+        def read(training: TrainingSet, clips: Clips, *, weighted: bool, lists: Any = lists) -> TrainingPairs:
+            number = {video: n for n, video in enumerate(clips.videos)}
+            shown = {one["query"]: {number[m["video_name"]] for m in one["relevant_moment"]} for one in lists}
+            positives = tuple(np.array(sorted(shown[text])) for text in training.texts)
+            return dataclasses.replace(real(training, clips, weighted=weighted), positives=positives)
+
+        monkeypatch.setattr(learning, "read_pairs", read)
+        more = "" if mask else "[loss]\nmask_positives = false\n"
+        with one_thread():
+            reports = api.train_model(_settings(home, f"pairs{top}mask{mask}", f"N = {top}", MASK_SEEDS, more))
+        values = [_scores(home, _run_of(home, one.folder))[KEY] for one in reports]
+        rows.append((f"N = {top}", str(mask or "own video"), _spread(values)))
+    table(f"What the mask of positives leaves, {KEY}", rows, PACKAGES, "pairs|mask of|NDCG")
+
+
+def _paired(ones: list[float], others: list[float]) -> str:
+    """The mean difference of the same seeds, with its 95 % interval by Student's t."""
+    difference = [one - other for one, other in zip(ones, others, strict=True)]
+    half = float(stats.t.ppf(0.975, len(difference) - 1)) * statistics.stdev(difference) / len(difference) ** 0.5
+    mean = statistics.mean(difference)
+    return f"{mean:+.3f} [{mean - half:+.3f}, {mean + half:+.3f}]"
