@@ -3,7 +3,6 @@
 Time is the processor's, so that a busy machine refuses nothing that an idle one takes.
 """
 
-import resource
 import signal
 import threading
 from collections.abc import Iterator
@@ -50,6 +49,8 @@ def bounded(cpu_s: float, memory_bytes: int = MEMORY_BYTES) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
+    import resource  # Windows has none, and scores runs
+
     before = resource.getrlimit(resource.RLIMIT_AS)
     told = signal.signal(signal.SIGVTALRM, _tell)
     ended = signal.signal(signal.SIGPROF, signal.SIG_DFL) if _worker else None
@@ -82,6 +83,8 @@ def _tell(_number: int, _frame: FrameType | None) -> None:
 
 def _limit_memory(more_bytes: int, before: tuple[int, int]) -> None:
     """By address space, a limit that all of Linux keeps; where the kernel does not tell how much there is, none."""
+    import resource
+
     try:
         held = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     except OSError:
