@@ -3,7 +3,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 DEMO ?= demo-project
 PORT ?= 8501
-.PHONY: help demo test check bench format docs clean
+.PHONY: help demo test check bench mutants coverage format docs clean
 .DEFAULT_GOAL := help
 
 help: ## list the commands
@@ -43,6 +43,13 @@ check: $(VENV)/.dev ## formatting, lint, types, import contracts, documentation
 bench: $(VENV)/.dev ## measure speed and memory; prints tables, never fails on a number
 	$(BIN)/pytest -m bench -s tests/bench tests/browser
 
+mutants: $(VENV)/.dev ## try small faults in rules and measures, of one room with ROOM=campaign/gold; hours for all
+	nice -n 15 $(BIN)/python -m tools.mutants $(ROOM)
+
+coverage: $(VENV)/.dev ## lines and branches of rules and measures that their own tests leave out
+	$(BIN)/coverage run -m pytest -q --numprocesses 0 $$($(BIN)/python -m tools.mutants --list $(ROOM))
+	$(BIN)/coverage report
+
 format: $(VENV)/.dev ## rewrite files the way check wants them
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
@@ -52,4 +59,4 @@ docs: $(VENV)/.dev ## rewrite the generated page docs/schema.md and what the cel
 	$(BIN)/python tests/docs/notebook.py
 
 clean: ## remove what these commands made
-	rm -rf $(VENV) $(DEMO) *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(DEMO) *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage build/mutants

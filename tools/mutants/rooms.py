@@ -1,0 +1,58 @@
+"""Which modules are mutated, and which tests have to notice.
+
+A room is looked at by its own tests and the doctests of its modules, so that a fault is found where it lies and not by
+a test that happens to pass through.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """Modules below `backend/` (files or folders) and the tests below `tests/` that hold them."""
+
+    code: str
+    tests: tuple[str, ...]
+
+    def modules(self, root: Path = ROOT) -> list[str]:
+        """The modules that hold functions, as paths from the root, sorted."""
+        place = root / "backend" / self.code
+        files = [place] if place.is_file() else place.glob("*.py")
+        return sorted(str(file.relative_to(root)) for file in files if file.name != "__init__.py")
+
+
+ROOMS = (
+    Room("scoring/measures", ("scoring/measures",)),
+    Room("scoring/matching", ("scoring/matching", "scoring/measures")),
+    Room("campaign/judging/rules.py", ("campaign/judging/test_rules.py", "campaign/judging/test_rules_properties.py")),
+    Room("campaign/batches/rules.py", ("campaign/batches/test_rules.py",)),
+    Room("campaign/gold/rules.py", ("campaign/gold/test_rules.py",)),
+    Room(
+        "campaign/exam/rules",
+        (
+            "campaign/exam/test_guessing.py",
+            "campaign/exam/test_keys.py",
+            "campaign/exam/test_outcomes.py",
+            "campaign/exam/test_spreading.py",
+        ),
+    ),
+    Room(
+        "campaign/candidates/rules", ("campaign/candidates/test_pooling_rules.py", "campaign/candidates/test_probes.py")
+    ),
+    Room("campaign/pools/rules", ("campaign/pools/test_selecting.py", "campaign/pools/test_thresholds.py")),
+    Room("campaign/queries/rules", ("campaign/queries/test_drawing_properties.py", "campaign/queries/test_queries.py")),
+    Room(
+        "campaign/quality/rules",
+        (
+            "campaign/quality/test_aggregators.py",
+            "campaign/quality/test_agreement.py",
+            "campaign/quality/test_board.py",
+            "campaign/quality/test_columns.py",
+            "campaign/quality/test_flags.py",
+            "campaign/quality/test_people_rules.py",
+        ),
+    ),
+)
