@@ -7,7 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections import defaultdict
 from pathlib import Path
 
 from tools.mutants.judging import Results, compare, table
@@ -34,7 +34,7 @@ def main() -> int:
     if not rooms:
         parser.error(f"no such room; there are {', '.join(room.code for room in ROOMS)}")
     if wanted.list:
-        places = {f"tests/{test}" for room in rooms for test in room.tests}
+        places = {file for room in rooms for file in room.test_files()}
         sys.stdout.write("\n".join([*sorted(places), *(module for room in rooms for module in room.modules())]) + "\n")
         return 0
     if wanted.anew:
@@ -50,7 +50,8 @@ def main() -> int:
 def try_room(room: Room, processes: int, results: Results) -> None:
     """Try the mutants of a room in a copy of the tree.
 
-    What an earlier run found stands as long as the room's modules are the same; survivors, as long as its tests are.
+    What an earlier run found stands as long as the room's modules are the same; a survivor meets only the files of
+    tests that it has not met.
     """
     place = PLACE / room.code.replace("/", ".")
     tree = _copy(place / "tree")
@@ -59,30 +60,38 @@ def try_room(room: Room, processes: int, results: Results) -> None:
         code, made = mutate(module, (ROOT / module).read_text(encoding="utf-8"))
         (tree / module).write_text(code, encoding="utf-8")
         mutants += [(module, mutant) for mutant in made]
-    found = place / f"{_digest(ROOT / module for module in room.modules())}.tsv"
-    tests = _digest(file for test in room.tests for file in _files(ROOT / "tests" / test))
-    done = _found(found, tests)
-    left = [mutant.name for _, mutant in mutants if mutant.name not in done and not only_words(mutant)]
-    if left:
-        sys.stderr.write(f"{room.code}: {len(left)} mutants\n")
-        plan = {"mutants": left, "results": str(found), "tests": tests, "processes": processes}
-        _run(tree, room, place / "plan.json", plan)
-        done = _found(found, tests)
+    found = place / f"{_digest(*(ROOT / module for module in room.modules()))}.tsv"
+    tests = {file: _digest(ROOT / file) for file in room.test_files()}
+    met, fates = _found(found)
+    left: defaultdict[tuple[str, ...], list[str]] = defaultdict(list)
+    for _, mutant in mutants:
+        if not only_words(mutant) and fates.get(mutant.name) not in ("killed", "timeout"):
+            unmet = tuple(file for file, digest in tests.items() if digest not in met[mutant.name])
+            left[unmet].append(mutant.name)
+    for unmet, names in left.items():
+        if unmet:
+            sys.stderr.write(f"{room.code}: {len(names)} mutants, {len(unmet)} files of tests\n")
+            digests = ",".join(tests[file] for file in unmet)
+            plan = {"mutants": names, "results": str(found), "tests": digests, "processes": processes}
+            _run(tree, [*unmet, *room.modules()], place / "plan.json", plan)
+    fates = _found(found)[1]
     for module, mutant in mutants:
-        results.add(module, mutant, "words" if only_words(mutant) else done[mutant.name])
+        results.add(module, mutant, "words" if only_words(mutant) else fates[mutant.name])
 
 
-def _found(found: Path, tests: str) -> dict[str, str]:
-    """What is known of mutants by name; who survived other tests is not known."""
-    rows = [line.split("\t") for line in found.read_text().splitlines()] if found.exists() else []
-    return {name: fate for name, fate, held, _ in rows if held == tests or fate in ("killed", "timeout")}
+def _found(found: Path) -> tuple[defaultdict[str, set[str]], dict[str, str]]:
+    """What is known of mutants by name: the files of tests that they met, by their digests, and what became of them."""
+    met: defaultdict[str, set[str]] = defaultdict(set)
+    fates: dict[str, str] = {}
+    for line in found.read_text().splitlines() if found.exists() else ():
+        name, fate, tests, _ = line.split("\t")
+        met[name].update(tests.split(","))
+        # Whom further tests do not reach has survived those before.
+        fates[name] = fates.get(name, fate) if fate == "no tests" else fate
+    return met, fates
 
 
-def _files(place: Path) -> list[Path]:
-    return [place] if place.is_file() else sorted(place.rglob("*.py"))
-
-
-def _digest(files: Iterable[Path]) -> str:
+def _digest(*files: Path) -> str:
     return hashlib.sha256(b"\0".join(file.read_bytes() for file in files)).hexdigest()[:12]
 
 
@@ -95,9 +104,8 @@ def _copy(tree: Path) -> Path:
     return tree
 
 
-def _run(tree: Path, room: Room, file: Path, plan: dict[str, object]) -> None:
+def _run(tree: Path, tests: list[str], file: Path, plan: dict[str, object]) -> None:
     file.write_text(json.dumps(plan))
-    tests = [f"tests/{test}" for test in room.tests]
     # Real data beside the project may not be there for the next one who looks.
     env = {
         **os.environ,
@@ -108,7 +116,7 @@ def _run(tree: Path, room: Room, file: Path, plan: dict[str, object]) -> None:
     }
     options = ["-q", "-n", "0", "-p", "no:cacheprovider", "-p", "tools.mutants.loop", "--no-header", "--tb=short"]
     # No test is counted, so pytest ends as it does where it finds none.
-    ended = subprocess.run([sys.executable, "-m", "pytest", *options, *tests, *room.modules()], cwd=tree, env=env)
+    ended = subprocess.run([sys.executable, "-m", "pytest", *options, *tests], cwd=tree, env=env)
     if ended.returncode not in (0, 5):
         raise SystemExit(ended.returncode)
 

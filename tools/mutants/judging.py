@@ -36,31 +36,37 @@ def table(results: Results) -> str:
     return "".join(rows)
 
 
-def short(name: str) -> str:
-    """A mutant's name as the list has it.
+def function(name: str) -> str:
+    """The function that a mutant is of, as the list has it.
 
-    >>> short("backend.campaign.judging.rules.x_decide__mutmut_5")
-    'campaign.judging.rules.decide 5'
+    >>> function("backend.campaign.judging.rules.x_decide__mutmut_5")
+    'campaign.judging.rules.decide'
     """
-    place, _, number = name.removeprefix("backend.").rpartition("__mutmut_")
-    module, _, function = place.rpartition(".")
-    return f"{module}.{function.removeprefix('x_').removeprefix('xǁ').replace('ǁ', '.')} {number}"
+    module, _, changed = name.removeprefix("backend.").partition("__mutmut_")[0].rpartition(".")
+    return f"{module}.{changed.removeprefix('x_').removeprefix('xǁ').replace('ǁ', '.')}"
 
 
-def judged(path: Path = SURVIVORS) -> dict[str, str]:
-    """The group of reasons of each survivor that somebody judged."""
-    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
-    return {line.split("\t")[0]: line.split("\t")[1] for line in lines if line and not line.startswith("#")}
+def judged(path: Path = SURVIVORS) -> dict[tuple[str, str], str]:
+    """The group of reasons of each survivor that somebody judged, by its function and what its line becomes.
+
+    Numbers of mutants are not in the list: those after a line that is changed would be others.
+    """
+    rows = [line.split("\t") for line in path.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
+    return {(of, new): group for of, group, new in rows}
 
 
 def compare(results: Results) -> int:
     """Tell survivors that nobody judged, and judged ones that are found by now; 1 if there is any of the former."""
     known = judged()
-    alive = {short(mutant.name): mutant for mutant in results.alive}
+    alive = {(function(mutant.name), mutant.new): mutant.old for mutant in results.alive}
     modules = {module.removeprefix("backend/").removesuffix(".py").replace("/", ".") for module in results.fates}
-    new = [f"{name}\t?\t{mutant.old}\t{mutant.new}\n" for name, mutant in alive.items() if name not in known]
-    gone = [name for name in known if name not in alive and any(name.startswith(f"{module}.") for module in modules)]
-    sys.stdout.write(f"\n{len(alive) - len(new)} judged survivors, {len(new)} that nobody judged\n{''.join(new)}")
+    fresh = [f"{of}\t?\t{new}\n    instead of {old}\n" for (of, new), old in alive.items() if (of, new) not in known]
+    gone = [
+        f"{of}\t{new}\n"
+        for of, new in known
+        if (of, new) not in alive and any(of.startswith(f"{module}.") for module in modules)
+    ]
+    sys.stdout.write(f"\n{len(alive) - len(fresh)} judged survivors, {len(fresh)} that nobody judged\n{''.join(fresh)}")
     if gone:
-        sys.stdout.write("no longer alive, to be taken from the list: " + ", ".join(gone) + "\n")
-    return int(bool(new))
+        sys.stdout.write(f"\nno longer alive, to be taken from the list:\n{''.join(gone)}")
+    return int(bool(fresh))

@@ -7,7 +7,6 @@ quickest first, and ends with the first that fails.
 
 import json
 import os
-import resource
 import shutil
 import signal
 import sys
@@ -28,8 +27,11 @@ PLAN = "REELRANK_MUTANTS"
 EXAMPLES = 12
 """What Hypothesis tries in each test."""
 
-SLOW = 10.0
-"""A mutant may take so many times the processor time of its tests, and as many seconds more."""
+SLOW = 5.0
+"""With a mutant a test may take so many times its processor time, and as many seconds more."""
+
+PATIENT = 20
+"""It may take so many times as long by the clock, where it waits or others have the processor."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -144,7 +146,7 @@ def _try_all(
 
 def _fate(status: int) -> str:
     code = os.waitstatus_to_exitcode(status)
-    return {0: "survived", -signal.SIGXCPU: "timeout", -signal.SIGALRM: "timeout"}.get(code, "killed")
+    return {0: "survived", -signal.SIGPROF: "timeout", -signal.SIGALRM: "timeout"}.get(code, "killed")
 
 
 def _started(name: str, tests: list[pytest.Item], took: dict[str, float], scratch: Path) -> int:
@@ -152,22 +154,25 @@ def _started(name: str, tests: list[pytest.Item], took: dict[str, float], scratc
     process = os.fork()
     if process == 0:
         tests[0].config._tmp_path_factory._basetemp = scratch  # type: ignore[attr-defined]
-        _try(name, tests, sum(took[item.nodeid] for item in tests))
+        _try(name, tests, took)
     return process
 
 
-def _try(name: str, tests: list[pytest.Item], seconds: float) -> NoReturn:
-    """In a copy of the process: ends it with 1 if a test fails, with 0 if none does."""
+def _try(name: str, tests: list[pytest.Item], took: dict[str, float]) -> NoReturn:
+    """In a copy of the process: ends it with 1 if a test fails, 0 if none does, by a signal if one does not end."""
     from mutmut.mutation.trampoline import set_mutant_under_test
 
-    limit = int(time.process_time() + SLOW * (seconds + 1)) + 1
-    resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 1))
-    signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    signal.alarm(10 * limit)
     sys.stdout = sys.stderr = Path(os.devnull).open("w")  # noqa: SIM115
     set_mutant_under_test(name)
-    try:
-        found = any(not _passes(item, following) for item, following in zip_longest(tests, tests[1:]))
-    except BaseException:
-        found = True
+    found = False
+    for item, following in zip_longest(tests, tests[1:]):
+        seconds = SLOW * (took[item.nodeid] + 1)
+        signal.setitimer(signal.ITIMER_PROF, seconds)
+        signal.alarm(int(PATIENT * seconds))
+        try:
+            found = not _passes(item, following)
+        except BaseException:
+            found = True
+        if found:
+            break
     os._exit(found)

@@ -23,10 +23,18 @@ class Room:
         files = [place] if place.is_file() else place.glob("*.py")
         return sorted(str(file.relative_to(root)) for file in files if file.name != "__init__.py")
 
+    def test_files(self, root: Path = ROOT) -> list[str]:
+        """The files of its tests, as paths from the root, sorted."""
+        places = [root / "tests" / test for test in self.tests]
+        files = [file for place in places for file in ([place] if place.is_file() else place.glob("test_*.py"))]
+        return sorted(str(file.relative_to(root)) for file in files)
+
 
 ROOMS = (
     Room("scoring/measures", ("scoring/measures",)),
-    Room("scoring/matching", ("scoring/matching", "scoring/measures")),
+    Room("scoring/matching/suppression.py", ("scoring/matching/test_suppression.py",)),
+    Room("scoring/matching/discount.py", ("scoring/measures/test_ndcg.py",)),
+    Room("scoring/matching/abandonment.py", ("scoring/measures/test_ncxiou.py",)),
     Room("campaign/judging/rules.py", ("campaign/judging/test_rules.py", "campaign/judging/test_rules_properties.py")),
     Room("campaign/batches/rules.py", ("campaign/batches/test_rules.py",)),
     Room("campaign/gold/rules.py", ("campaign/gold/test_rules.py",)),
@@ -43,16 +51,12 @@ ROOMS = (
         "campaign/candidates/rules", ("campaign/candidates/test_pooling_rules.py", "campaign/candidates/test_probes.py")
     ),
     Room("campaign/pools/rules", ("campaign/pools/test_selecting.py", "campaign/pools/test_thresholds.py")),
-    Room("campaign/queries/rules", ("campaign/queries/test_drawing_properties.py", "campaign/queries/test_queries.py")),
-    Room(
-        "campaign/quality/rules",
-        (
-            "campaign/quality/test_aggregators.py",
-            "campaign/quality/test_agreement.py",
-            "campaign/quality/test_board.py",
-            "campaign/quality/test_columns.py",
-            "campaign/quality/test_flags.py",
-            "campaign/quality/test_people_rules.py",
-        ),
-    ),
+    Room("campaign/queries/rules/drawing.py", ("campaign/queries/test_drawing_properties.py",)),
+    Room("campaign/quality/rules/aggregators.py", ("campaign/quality/test_aggregators.py",)),
+    Room("campaign/quality/rules/agreement.py", ("campaign/quality/test_agreement.py",)),
+    Room("campaign/quality/rules/people.py", ("campaign/quality/test_people_rules.py",)),
+    Room("campaign/pool_check/rules.py", ("campaign/pool_check/test_rules.py",)),
+    Room("campaign/moments/rules.py", ("campaign/moments/test_rules.py",)),
+    Room("campaign/hours/rules.py", ("campaign/hours/test_hours_rules.py",)),
+    Room("campaign/steering/rules.py", ("campaign/steering/test_steering_rules.py",)),
 )

@@ -85,4 +85,4 @@ def test_an_ideal_of_0_gives_0_not_a_division_error():
 
 
 def test_ranks_begin_anew_with_each_query():
-    assert ranks_within(whole(0, 0, 1, 3, 3, 3), 4).tolist() == [0, 1, 0, 0, 1, 2]
+    assert ranks_within(whole(0, 0, 1, 3, 3, 3)).tolist() == [0, 1, 0, 0, 1, 2]
