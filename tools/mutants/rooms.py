@@ -47,9 +47,7 @@ ROOMS = (
             "campaign/exam/test_spreading.py",
         ),
     ),
-    Room(
-        "campaign/candidates/rules", ("campaign/candidates/test_pooling_rules.py", "campaign/candidates/test_probes.py")
-    ),
+    Room("campaign/candidates/rules/pooling.py", ("campaign/candidates/test_pooling_rules.py",)),
     Room("campaign/pools/rules", ("campaign/pools/test_selecting.py", "campaign/pools/test_thresholds.py")),
     Room("campaign/queries/rules/drawing.py", ("campaign/queries/test_drawing_properties.py",)),
     Room("campaign/quality/rules/aggregators.py", ("campaign/quality/test_aggregators.py",)),
@@ -59,4 +57,14 @@ ROOMS = (
     Room("campaign/moments/rules.py", ("campaign/moments/test_rules.py",)),
     Room("campaign/hours/rules.py", ("campaign/hours/test_hours_rules.py",)),
     Room("campaign/steering/rules.py", ("campaign/steering/test_steering_rules.py",)),
+    Room("campaign/statistics/rules.py", ("campaign/statistics/test_rules.py",)),
+    Room("campaign/describing/rules.py", ("campaign/describing/test_rules.py",)),
+    Room(
+        "campaign/captions/rules",
+        (
+            "campaign/captions/test_differences.py",
+            "campaign/captions/test_rules.py",
+            "campaign/captions/test_rules_properties.py",
+        ),
+    ),
 )

@@ -137,6 +137,7 @@ def test_the_interval_of_a_weighted_kappa_is_that_of_all_resamples() -> None:
     every = [quadratic_kappa(some) for some in product(pairs, repeat=5)]
     found = outcome(answered(pairs), 1, resamples=20_000).kappa_quadratic
     assert found.value == pytest.approx(quadratic_kappa(pairs))
+    assert found.n == 5
     assert (found.low, found.high) == pytest.approx(tuple(np.nanquantile(every, [0.025, 0.975])), abs=0.03)
 
 
