@@ -121,3 +121,9 @@ def test_people_stand_by_name_whatever_its_case() -> None:
         "ben",
         "Cy",
     ]
+
+
+def test_half_a_hundredth_of_what_is_to_come_goes_up() -> None:
+    """36 s a judgement at 0.25 an hour: 50 more are half an hour, 0.125."""
+    found = outlook(paid([day(1, 100, 3_600_000)], 0.25, {}), 50)
+    assert found.cost == (Decimal("0.13"), Decimal("0.13"), Decimal("0.13"))

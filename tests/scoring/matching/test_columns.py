@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from backend.scoring.matching.columns import Truth
+from backend.scoring.matching.columns import Truth, order_within
 
 
 def test_some_queries_keep_their_rows_moments_and_types():
@@ -27,3 +27,7 @@ def test_some_queries_keep_their_rows_moments_and_types():
     }
     assert some.query.tolist() == [1]
     assert truth.of_queries(np.array([True, True, True])) is truth
+
+
+def test_whole_numbers_too_far_apart_for_one_number_are_sorted_all_the_same():
+    assert order_within(np.array([0, 1, 0]), np.array([2**61, 5, 0])).tolist() == [2, 0, 1]
