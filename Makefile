@@ -48,7 +48,7 @@ mutants: $(VENV)/.dev ## try small faults in rules and measures, of one room wit
 
 coverage: $(VENV)/.dev ## lines and branches of rules and measures that their own tests leave out
 	$(BIN)/coverage run -m pytest -q --numprocesses 0 $$($(BIN)/python -m tools.mutants --list $(ROOM))
-	$(BIN)/coverage report
+	$(BIN)/coverage report --include="$$($(BIN)/python -m tools.mutants --list $(ROOM) | grep ^backend | paste -sd,)"
 
 format: $(VENV)/.dev ## rewrite files the way check wants them
 	$(BIN)/ruff format .
