@@ -3,7 +3,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 DEMO ?= demo-project
 PORT ?= 8501
-.PHONY: help demo test check audit bench format docs clean
+.PHONY: help demo test check audit bench mutants coverage format docs clean
 .DEFAULT_GOAL := help
 
 help: ## list the commands
@@ -54,6 +54,13 @@ bench: $(VENV)/.dev ## measure speed and memory; prints tables and keeps them in
 	rm -rf bench-results
 	REELRANK_BENCH_OUT=$(CURDIR)/bench-results $(BIN)/pytest -m bench -s tests/bench tests/browser
 
+mutants: $(VENV)/.dev ## try small faults in rules and measures, of one room with ROOM=campaign/gold; hours for all
+	nice -n 15 $(BIN)/python -m tools.mutants $(ROOM)
+
+coverage: $(VENV)/.dev ## lines and branches of rules and measures that their own tests leave out
+	$(BIN)/coverage run -m pytest -q --numprocesses 0 $$($(BIN)/python -m tools.mutants --list $(ROOM))
+	$(BIN)/coverage report --include="$$($(BIN)/python -m tools.mutants --list $(ROOM) | grep ^backend | paste -sd,)"
+
 format: $(VENV)/.dev ## rewrite files the way check wants them
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
@@ -64,4 +71,4 @@ docs: $(VENV)/.dev ## rewrite the generated pages docs/schema.md and docs/comman
 	$(BIN)/python tests/docs/notebook.py
 
 clean: ## remove what these commands made
-	rm -rf $(VENV) $(DEMO) *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(DEMO) *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage build/mutants

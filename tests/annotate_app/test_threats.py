@@ -88,6 +88,7 @@ def whole(judging_made: Judging, tmp_path_factory: pytest.TempPathFactory) -> It
     project.store.close()
 
 
+_TO_THE_END = ForwardMsg.FINISHED_SUCCESSFULLY
 ANYTHING = re.compile(r"\{[^}]*\}")
 
 
@@ -103,14 +104,14 @@ def routes(whole: Whole) -> list[tuple[str, str]]:
 
 
 def drawn(page: WebSocketTestSession, url_path: str = "", page_hash: str = "", most: int = 400) -> list[ForwardMsg]:
-    """What one run of the app's script brings to a page."""
+    """What one run of the app's script brings to a page, and those before it that a switch to another page ended."""
     page.send_bytes(
         BackMsg(rerun_script=ClientState(page_name=url_path, page_script_hash=page_hash)).SerializeToString()
     )
     found = []
     for _ in range(most):
         found.append(ForwardMsg.FromString(page.receive_bytes()))
-        if found[-1].WhichOneof("type") == "script_finished":
+        if found[-1].WhichOneof("type") == "script_finished" and found[-1].script_finished == _TO_THE_END:
             return found
     raise AssertionError("the script did not end")
 

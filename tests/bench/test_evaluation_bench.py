@@ -55,7 +55,7 @@ def columns(queries: int, predictions: int, moments: int, seed: int = 2) -> tupl
         start_s=start,
         end_s=end,
         row=of + 1,
-        number=ranks_within(of, queries) + 1,
+        number=ranks_within(of) + 1,
         relevance=rng.integers(5, size=moments).astype(float),
     )
     count = queries * predictions
@@ -72,8 +72,8 @@ def columns(queries: int, predictions: int, moments: int, seed: int = 2) -> tupl
         start_s=begin,
         end_s=np.round(begin + length, 2),
         row=of + 1,
-        number=ranks_within(of, queries) + 1,
-        score=-ranks_within(of, queries).astype(float),
+        number=ranks_within(of) + 1,
+        score=-ranks_within(of).astype(float),
     )
     return truth, run
 
@@ -219,8 +219,8 @@ def pooled_columns(queries: int, videos: int, size: int, predictions: int, seed:
         start_s=start,
         end_s=start + rng.integers(1, 15, len(of)),
         row=of + 1,
-        number=ranks_within(of, queries) + 1,
-        score=-ranks_within(of, queries).astype(float),
+        number=ranks_within(of) + 1,
+        score=-ranks_within(of).astype(float),
     )
     return Pools(tuple(found), dict.fromkeys(names, 40.0), {}), run
 
@@ -259,7 +259,7 @@ def test_ranking_part() -> None:
     spans = (ranked.truth_query[run.query], ranked.truth_video, run.start_s, run.end_s)
     taken = retrieval.taken(key.index, *spans, 0.5)
     hit = np.flatnonzero(taken >= 0)
-    relevance, rank = key.index.relevance[taken[hit]], ranks_within(run.query, 2_781)
+    relevance, rank = key.index.relevance[taken[hit]], ranks_within(run.query)
     query = truth.query
     grades = truth.relevance.astype(np.int64)
 

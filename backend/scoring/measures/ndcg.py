@@ -57,7 +57,7 @@ def ideal_dcg(query: Indices, relevance: Indices, queries: int, cutoffs: Sequenc
     [[4.0, 3.0, 0.0]]
     """
     order = order_within(query, -relevance)
-    return dcg(query[order], ranks_within(query[order], queries), relevance[order], queries, cutoffs, gain)
+    return dcg(query[order], ranks_within(query[order]), relevance[order], queries, cutoffs, gain)
 
 
 def ratio(found: Floats, ideal: Floats) -> Floats:
@@ -67,13 +67,13 @@ def ratio(found: Floats, ideal: Floats) -> Floats:
     return result
 
 
-def ranks_within(query: Indices, queries: int) -> Indices:
+def ranks_within(query: Indices) -> Indices:
     """Rank of each moment within its query, counting from 0; `query` is sorted.
 
-    >>> ranks_within(np.array([0, 0, 2]), 3).tolist()
+    >>> ranks_within(np.array([0, 0, 2])).tolist()
     [0, 1, 0]
     """
-    size = np.bincount(query, minlength=queries)
+    size = np.bincount(query)
     return np.arange(len(query)) - np.repeat(np.cumsum(size) - size, size)
 
 

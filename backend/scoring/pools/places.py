@@ -94,7 +94,7 @@ class Places:
         seen = np.flatnonzero(first < len(bests))
         order = seen[np.lexsort((first[seen], -best[seen], self.query[seen]))]
         allowed = np.zeros(len(self.keys), dtype=bool)
-        allowed[order[ranks_within(self.query[order], len(self.query_number)) < top]] = True
+        allowed[order[ranks_within(self.query[order]) < top]] = True
         return allowed
 
 
@@ -148,6 +148,6 @@ def truth_of(pools: Pools, file: str) -> Truth:
         start_s=np.array([start_s for _, start_s, _ in flat], dtype=np.float64),
         end_s=np.array([end_s for _, _, end_s in flat], dtype=np.float64),
         row=query + 1,
-        number=ranks_within(query, len(sizes)) + 1,
+        number=ranks_within(query) + 1,
         relevance=np.ones(len(flat)),
     )

@@ -119,3 +119,14 @@ def test_what_is_wrong_with_a_rule_is_said(rule: BatchRule, message: str) -> Non
 def test_a_batch_may_be_opened_once_nothing_is_in_its_way(unsettled: int, pairs: int, declined: bool) -> None:
     ready = rules.state(unsettled=unsettled, pairs=pairs, declined=declined) is NextState.READY
     assert ready is (pairs > 0 and unsettled == 0 and not declined)
+
+
+def test_a_mean_a_hundredth_below_is_not_enough() -> None:
+    """40 candidates of relevance 2 have a mean of 2.00."""
+    assert rules.read(BatchRule(40, 2.01, None, 3), [2] * 40).word is RuleWord.LEAVE
+    assert rules.read(BatchRule(40, 2.00, None, 3), [2] * 40).word is RuleWord.OPEN
+
+
+def test_a_mean_may_be_the_highest_grade_and_not_0() -> None:
+    assert list(rules.wrong(BatchRule(5, 4.0, None, 3), scale(5))) == []
+    assert list(rules.wrong(BatchRule(5, 0.0, None, 3), scale(5))) == ["a mean is above 0 and at most 4, not 0"]

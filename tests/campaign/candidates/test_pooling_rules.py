@@ -99,3 +99,18 @@ def test_by_hand() -> None:
         ("a", 20, 30, 2, 1),  # exactly 7/10
         ("b", 0, 4, -1, 2),  # 3/4 of it is the other run's third
     ]
+
+
+def test_the_nearest_has_the_highest_iou_and_not_the_longest_overlap() -> None:
+    """10-20 lies wholly in 0-20, of which it is half; 11-20 is 9/10 of it. The shortest span is one step long."""
+    moments: list[Span] = [("a", 0, 20), ("a", 11, 20), ("b", 0, 1)]
+    found = pooled(seen_in([[("a", 10, 20), ("b", 0, 1)]]), [], moments, Fraction(1, 2))
+    assert [(one.video, one.start, one.moment_id) for one in found] == [("a", 11, 2), ("b", 0, 3)]
+
+
+def test_of_equally_near_ones_that_begin_together_it_is_the_shorter() -> None:
+    """0-4 and 0-9 both have 2/3 of their union with 0-6."""
+    found = pooled(seen_in([[("a", 0, 6)]]), [], [("a", 0, 9), ("a", 0, 4)], Fraction(1, 2))
+    assert [one.end for one in found] == [4]
+    found = pooled(seen_in([[("a", 0, 6)]]), [], [("a", 0, 4), ("a", 0, 9)], Fraction(1, 2))
+    assert [one.end for one in found] == [4]

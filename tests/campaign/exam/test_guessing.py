@@ -83,3 +83,16 @@ def test_a_weak_exam_needs_a_reason_and_another_one_none() -> None:
         require_telling(weak, "  ")
     require_telling(weak, "a trial with two people")
     require_telling(guesses([0, 1, 2, 3, 4] * 20, range(5), 20, 1), "")
+
+
+def test_what_is_near_passing_is_told_up_to_the_margin_itself() -> None:
+    """Of four grades, each the key of 25 items, every constant and chance itself miss 75 %: 10 more than 65."""
+    near = "within 10 % of the 65 % that may miss"
+    found = guesses([0, 1, 2, 3] * 25, range(4), 65, 0)
+    assert (found.items, found.most_missed, found.chance_missed) == (100, 65, 0.75)
+    assert found.chance_passes < 0.05
+    assert found.weak == (
+        *(f"always {grade} misses 75 of 100, {near}" for grade in range(4)),
+        f"grades by chance miss 75 % on average, {near}",
+    )
+    assert guesses([0, 1, 2, 3] * 25, range(4), 64, 0).weak == ()

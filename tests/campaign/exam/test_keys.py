@@ -90,3 +90,13 @@ def test_a_draw_of_open_pairs_takes_the_top_of_each_query(
         assert [one.rank for one in drawn if one.query_id == query] == ranks[:number]
     left = [min(pairs, number) for query, number in had.items() if query not in taken]
     assert not left or max(left) <= min(taken.values())
+
+
+def test_the_median_of_an_odd_number_is_the_middle_one_whatever_lies_below() -> None:
+    assert (median([4, 0, 4]), median([0, 4, 4, 1, 4])) == (4, 4)
+
+
+def test_a_pair_without_a_place_takes_nobody() -> None:
+    everybody = [AnnotatorId(7), AnnotatorId(8)]
+    answered = {PairId(1): everybody, PairId(2): everybody}
+    assert spread(answered, {PairId(1): 2}, 0).keys() == {PairId(1)}

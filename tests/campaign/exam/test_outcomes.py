@@ -1,5 +1,6 @@
 """How people did in an exam: shares, kappas and intervals, against other libraries and every resample there is."""
 
+from collections.abc import Sequence
 from itertools import product
 from statistics import fmean
 
@@ -8,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from backend.campaign.exam.rules.marking import mark
 from backend.campaign.exam.rules.outcomes import Answer, Outcome, outcome, together
 
 ANSWERS = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4), st.integers(0, 4)), min_size=1, max_size=40)
@@ -121,3 +123,63 @@ def test_a_group_of_one_has_no_interval_and_an_empty_one_no_mean() -> None:
     same: Outcome = outcome(answered([(2, 2)]), 1)
     assert together([same, alone]).kappa.n == 1
     assert together([same]).kappa.reason == "nobody has a value"
+
+
+def quadratic_kappa(pairs: Sequence[tuple[int, int]]) -> float:
+    """By the definition: mean squared difference, against that of everybody's answers with everybody's keys."""
+    observed = sum((own - right) ** 2 for own, right in pairs) / len(pairs)
+    expected = sum((own - right) ** 2 for own, _ in pairs for _, right in pairs) / len(pairs) ** 2
+    return 1 - observed / expected if expected else float("nan")
+
+
+def test_the_interval_of_a_weighted_kappa_is_that_of_all_resamples() -> None:
+    pairs = [(0, 0), (1, 1), (4, 4), (2, 4), (0, 3)]
+    every = [quadratic_kappa(some) for some in product(pairs, repeat=5)]
+    found = outcome(answered(pairs), 1, resamples=20_000).kappa_quadratic
+    assert found.value == pytest.approx(quadratic_kappa(pairs))
+    assert found.n == 5
+    assert (found.low, found.high) == pytest.approx(tuple(np.nanquantile(every, [0.025, 0.975])), abs=0.03)
+
+
+def test_every_figure_says_how_many_answers_or_people_it_rests_on() -> None:
+    some = outcome([Answer(0, 4, None), Answer(0, 3, 3), Answer(1, 1, None)], 1, resamples=50)
+    assert (some.missed_after.n, some.kappa.n) == (3, 3)
+    alike = outcome(answered([(2, 2)] * 4), 1)
+    assert (alike.kappa.value, alike.kappa.n) == (None, 4)
+    rare = outcome(answered([(0, 0)] * 9 + [(1, 1)]), 1, resamples=100).kappa
+    assert (rare.low, rare.n) == (None, 10)
+    nothing = outcome([], 1)
+    assert (nothing.missed_first.n, nothing.missed_first.value, nothing.kappa.n) == (0, None, 0)
+    assert together([]).kappa.n == together([alike]).kappa.n == 0
+
+
+def test_resamples_and_seed_are_those_that_were_asked_for() -> None:
+    pairs = [(0, 0), (1, 1), (4, 4), (2, 3), (0, 2), (3, 3)]
+    by_seed = [outcome(answered(pairs), 1, resamples=40, seed=seed).kappa for seed in (1, 1, 2)]
+    assert by_seed[0] == by_seed[1] != by_seed[2]
+    people = [outcome(answered([(0, 4)] * misses + [(1, 1), (2, 2)]), 1, resamples=10) for misses in range(5)]
+    groups = [together(people, resamples=40, seed=seed).missed_first for seed in (1, 1, 2)]
+    assert groups[0] == groups[1] != groups[2]
+    once = together(people, resamples=1).missed_first
+    assert once.low == once.high
+
+
+def test_the_group_has_the_mean_of_each_kind_of_kappa() -> None:
+    people = [outcome(answered([(0, 4)] * n + [(1, 1), (2, 3), (4, 4)]), 1, resamples=10) for n in (0, 2)]
+    found = together(people, resamples=10)
+    for one, several in (
+        (found.kappa, [one.kappa.value for one in people]),
+        (found.kappa_quadratic, [one.kappa_quadratic.value for one in people]),
+    ):
+        assert one.value == pytest.approx(fmean(value for value in several if value is not None))
+    assert found.kappa.value != found.kappa_quadratic.value
+
+
+def test_the_result_of_an_attempt_has_every_figure() -> None:
+    from sklearn.metrics import cohen_kappa_score
+
+    own, right = [4, 3, 0, 1, 2], [4, 4, 0, 4, 2]
+    found = mark(list(zip(own, right, strict=True)), 20, 1)
+    assert (found.answers, found.missed, found.most_missed, found.passed) == (5, 1, 20, True)
+    assert found.kappa == pytest.approx(cohen_kappa_score(own, right))
+    assert found.kappa_quadratic == pytest.approx(cohen_kappa_score(own, right, weights="quadratic"))

@@ -115,3 +115,51 @@ def test_the_best_constant_is_found_by_trying_all(known: list[KnownPair], tolera
     shares = [100 * sum(abs(grade - right) <= tolerance for right in rights) / len(rights) for grade in range(5)]
     grade, share = constant(known, range(5), tolerance)
     assert share == max(shares) == shares[grade]
+
+
+def test_what_is_chosen_is_everybodys_own_and_the_campaigns() -> None:
+    """Forty pairs of one grade, and forty grades of one pair each: who is asked decides, and the key does."""
+    for known in (
+        [KnownPair(PairId(n), 2) for n in range(40)],
+        [KnownPair(PairId(n), n) for n in range(40)],
+    ):
+        by_person = {choose(known, "a key", AnnotatorId(person), 0) for person in range(40)}
+        by_key = {choose(known, f"key {n}", ME, 0) for n in range(40)}
+        # 40 of 40 at random leave 25.5 different ones on average; one and the same would be 1.
+        assert len(by_person) > 15
+        assert len(by_key) > 15
+
+
+def test_the_same_key_draws_the_same_pairs() -> None:
+    known = [KnownPair(PairId(n), n % 2) for n in range(60)]
+    assert draw(known, 10, "a key") == draw(known[::-1], 10, "a key") != draw(known, 10, "another key")
+
+
+def answers(said: str) -> list[bool]:
+    """T for an answer within the tolerance, F for a miss."""
+    return [one == "T" for one in said]
+
+
+@pytest.mark.parametrize(
+    ("within", "window", "warn", "pause", "warned", "expected"),
+    [
+        ("TTTFF", 4, 75, 25, True, Consequence.WARNED),  # the first four had 75 %, so the warning had helped
+        ("TTFTFF", 5, 80, 25, True, Consequence.PAUSED),  # the first five had 60 %
+        ("TFFT", 4, 75, 25, True, Consequence.PAUSED),  # the only window has 50 %
+        ("TTTF" * 5 + "TTTTTTTTFF", 30, 77, 50, True, Consequence.PAUSED),  # 23 of 30 are 76.7 %, never 77
+        ("TFFF", 4, 75, 25, False, Consequence.WARNED),  # 25 % is not below 25 %
+        ("FTFFF", 4, 75, 26, False, Consequence.PAUSED),  # 25 % is
+    ],
+)
+def test_worked_consequences(
+    within: str, window: int, warn: float, pause: float, warned: bool, expected: Consequence
+) -> None:
+    settings = GoldSettings(True, 0.05, window, 2, warn, pause)
+    assert consequence(answers(within), settings, warned=warned) is expected
+
+
+def test_the_accuracy_is_the_percentage_of_the_last_window() -> None:
+    settings = GoldSettings(True, 0.05, window=4, fewest=3, warn=70, pause=50)
+    assert accuracy(answers("FFFTT"), settings) == 50
+    assert accuracy(answers("TTF"), settings) == pytest.approx(200 / 3)
+    assert accuracy(answers("TT"), settings) is None

@@ -101,3 +101,29 @@ def test_the_expected_hours_lie_inside_and_grow_with_what_is_needed(days: list[t
     assert two is not None
     assert 0 <= one[1] <= one[0] <= one[2]
     assert two[0] == pytest.approx(2 * one[0])
+
+
+def test_gold_takes_time_and_days_without_a_measured_time_say_nothing() -> None:
+    """100 judgements in 900 s, and 100 s of gold between them: 10 s each."""
+    found = outlook([day(1, 100, 900_000, gold_ms=100_000), day(2, 50, 0)], 360)
+    assert (found.needed, found.seconds, found.hours, found.stuck) == (360, 10.0, (1.0, 1.0, 1.0), 0)
+    assert outlook([day(1, 100, 900_000)], 360, stuck=2).stuck == 2
+
+
+def test_what_is_known_without_any_time_is_told_all_the_same() -> None:
+    found = outlook([], 40, further=7, disputed=0.25, stuck=3)
+    assert (found.needed, found.further, found.disputed, found.stuck) == (40, 7, 0.25, 3)
+
+
+def test_people_stand_by_name_whatever_its_case() -> None:
+    assert [one.name for one in by_person([day(1, 1, 1, name=name) for name in ("Cy", "ben", "Ana")])] == [
+        "Ana",
+        "ben",
+        "Cy",
+    ]
+
+
+def test_half_a_hundredth_of_what_is_to_come_goes_up() -> None:
+    """36 s a judgement at 0.25 an hour: 50 more are half an hour, 0.125."""
+    found = outlook(paid([day(1, 100, 3_600_000)], 0.25, {}), 50)
+    assert found.cost == (Decimal("0.13"), Decimal("0.13"), Decimal("0.13"))

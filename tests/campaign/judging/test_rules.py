@@ -2,7 +2,7 @@
 
 import pytest
 
-from backend.campaign.judging.rules import Decision, decide
+from backend.campaign.judging.rules import Decision, decide, version
 from backend.campaign.nouns import Verdict
 
 
@@ -84,3 +84,8 @@ def test_a_seventh_grade_is_refused() -> None:
 def test_what_is_not_up_to_four_grades_is_refused(grades: list[int]) -> None:
     with pytest.raises(ValueError, match=r"count from 0|at most 4"):
         decide(grades, 1)
+
+
+def test_the_rule_of_a_re_opened_pair_has_another_name():
+    assert version(False) == "tvr-ranking-1"
+    assert version(True) == "tvr-ranking-1+re-opened"

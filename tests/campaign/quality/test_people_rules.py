@@ -56,3 +56,8 @@ def test_histograms_hold_every_grade(rows: list[tuple[int, int, int]]) -> None:
 def test_the_most_used_grade_is_the_lowest_of_equals() -> None:
     assert people.most_used(np.array([3, 1, 3])) == (0, 3 / 7)
     assert people.most_used(np.zeros(5, dtype=np.int64)) is None
+
+
+def test_without_a_grade_there_is_no_mean_of_others() -> None:
+    nothing = np.array([], dtype=np.int64)
+    assert people.others_mean(nothing, nothing, nothing).tolist() == []

@@ -83,3 +83,25 @@ def test_empty_predictions_are_refused_with_the_option_that_drops_them():
         "run, row 1: query q, moment 3: end 4.0 is not after start 4.0",
     ]
     assert evaluate(truth, run, k=[1], theta=[0.5], measures=["recall"], invalid="skip")["mean"] == {"recall@1,0.5": 1}
+
+
+def left_of(found, level, arithmetic="exact"):
+    """The times of what is kept."""
+    return [row[:2] for row in rows(suppress(parse_run_mapping({"q": found}), level, arithmetic=arithmetic))]
+
+
+@pytest.mark.parametrize(("arithmetic", "kept"), [("exact", 2), ("float64", 1), ("float32", 2)])
+def test_an_iou_of_exactly_the_level_is_told_from_more_as_the_arithmetic_has_it(arithmetic, kept):
+    """[.3, .9) has .6 of [0, 1); 0.9 - 0.3 is 0.6000000000000001 in 64 bits, and 0.59999996 in 32."""
+    assert len(left_of([["v", 0, 1, 0.9], ["v", 0.3, 0.9, 0.8]], 0.6, arithmetic)) == kept
+
+
+def test_the_shortest_times_touch_without_overlap_and_are_alike_where_they_are_the_same():
+    assert left_of([["v", 0, 1, 0.9], ["v", 1, 2, 0.8]], 0.5) == [[0, 1], [1, 2]]
+    assert left_of([["v", 0, 1, 0.9], ["v", 0, 1, 0.8]], 0.5) == [[0, 1]]
+
+
+def test_times_that_are_no_numbers_overlap_nothing():
+    nan, inf = float("nan"), float("inf")
+    found = [["v", nan, 1, 0.9], ["v", 0, inf, 0.8], ["v", nan, inf, 0.7], ["v", 0, 1, 0.6]]
+    assert len(left_of(found, 0.5)) == 4

@@ -2,11 +2,13 @@
 
 import math
 
+import numpy as np
 import pytest
 
 from backend.ground.errors import InputError
 from backend.scoring import measures as family
 from backend.scoring.evaluate import evaluate
+from backend.scoring.measures.axiou_ap import harmonic
 from backend.scoring.presets import settle
 
 TRUTH = {"q": [{"video": "v", "start": 0, "end": 10, "relevance": 2}]}
@@ -126,3 +128,34 @@ def test_names_given_as_one_text_are_read_as_on_the_command_line():
     assert settle("paper", [1], [0.5], {}, theta=[0.3], measures="axiou_ap, miou").keys == ("axiou_ap@1,0.3", "miou")
     with pytest.raises(InputError, match="measures: 'a' is not one of "):
         settle("paper", [1], [0.5], {}, measures="a")
+
+
+def test_harmonic_numbers_on_both_sides_of_where_the_series_begins():
+    """`fsum` rounds once, so its sum is wrong by the rounding of the terms alone: less than 1e-15 here."""
+    sizes = [998, 999, 1000, 1001, 2000, 10_000]
+    sums = [math.fsum(1 / n for n in range(1, size + 1)) for size in sizes]
+    assert harmonic(np.array(sizes)).tolist() == pytest.approx(sums, rel=0, abs=3e-15)
+
+
+def test_a_mean_rank_of_five_is_good_enough_for_didemo_in_each_of_several_queries():
+    """One person's moment stands at the rank that the query is called by."""
+    moment = {"video": "v", "start": 0, "end": 5, "relevance": 1}
+    truth = {rank: [moment] for rank in ("5", "6", "4", "1")} | {"none": []}
+    run = {rank: [*(["w", 0, 5, 0] for _ in range(int(rank) - 1)), ["v", 0, 5, 0]] for rank in ("5", "6", "4", "1")}
+    run["none"] = [["v", 0, 5, 0]]
+    found = evaluate(truth, run, measures=["didemo_rank5"])["per_query"]
+    assert {query: values["didemo_rank5"] for query, values in found.items()} == {
+        "5": 1,
+        "6": 0,
+        "4": 1,
+        "1": 1,
+        "none": 0,
+    }
+
+
+def test_the_only_moment_of_relevance_one_found_first_has_an_ndcg_of_one():
+    """The ideal DCG is 1 then, for either gain: the lowest that there is."""
+    truth = {"q": [{"video": "v", "start": 0, "end": 10, "relevance": 1}]}
+    for gain in ("linear", "exp2"):
+        found = evaluate(truth, run_of(10), measures=["ndcg"], k=[1], mu=[0.5], gain=gain)["mean"]
+        assert found == {"ndcg@1,0.5": 1}

@@ -85,4 +85,9 @@ def test_an_ideal_of_0_gives_0_not_a_division_error():
 
 
 def test_ranks_begin_anew_with_each_query():
-    assert ranks_within(whole(0, 0, 1, 3, 3, 3), 4).tolist() == [0, 1, 0, 0, 1, 2]
+    assert ranks_within(whole(0, 0, 1, 3, 3, 3)).tolist() == [0, 1, 0, 0, 1, 2]
+
+
+def test_where_nothing_is_found_there_is_no_gain():
+    nothing = whole()
+    assert dcg(nothing, nothing, nothing, 2, [1, 5], "linear").tolist() == [[0, 0], [0, 0]]

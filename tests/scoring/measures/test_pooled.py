@@ -90,3 +90,30 @@ def test_a_relevance_that_does_not_count_is_judged_and_not_relevant() -> None:
     run = {"q": [["a", 0, 5, 0], ["b", 0, 5, 0]]}
     found = evaluate(truth, run, measures=["bpref"], mu=[0.5], min_relevance=3)["mean"]
     assert found == {"bpref@0.5": 0}
+
+
+def test_bpref_of_several_queries_by_hand() -> None:
+    """R = 3 relevant, N = 2 not: c, a, b, e, d has one of the latter before each relevant one, so each loses 1/2."""
+    graded = {"one": "a3 b1 e2 c0 d0", "none": "f0", "other": "g2 h0"}
+    truth = {
+        query: [{"video": m[0], "start": 0, "end": 5, "relevance": int(m[1])} for m in moments.split()]
+        for query, moments in graded.items()
+    }
+    run = {query: [[v, 0, 5, 0] for v in order] for query, order in (("one", "cabed"), ("none", "w"), ("other", "g"))}
+    found = evaluate(truth, run, measures=["bpref"], mu=[0.5])["per_query"]
+    assert found == {"one": {"bpref@0.5": 0.5}, "none": {"bpref@0.5": 0}, "other": {"bpref@0.5": 1}}
+
+
+def test_bpref_ends_after_a_thousand_predictions_also_where_others_look_further() -> None:
+    truth = {"q": [{"video": "v", "start": 0, "end": 5, "relevance": 2}]}
+    run = {"q": [*(["w", 0, 5, 0] for _ in range(1000)), ["v", 0, 5, 0]]}
+    found = evaluate(truth, run, measures=["bpref", "recall"], k=[1001], mu=[0.5], theta=[0.5])["mean"]
+    assert found == {"bpref@0.5": 0, "recall@1001,0.5": 1}
+
+
+def test_an_iou_of_exactly_mu_is_judged_unless_it_has_to_be_exceeded() -> None:
+    truth = {"q": [{"video": "v", "start": 0, "end": 10, "relevance": 0}]}
+    run = {"q": [["v", 0, 5, 0]]}
+    for preset, share in (("paper", 1), ("tvr-ranking", 0)):
+        found = evaluate(truth, run, measures=["judged"], k=[1], mu=[0.5], preset=preset)["mean"]
+        assert found == {"judged@1,0.5": share}

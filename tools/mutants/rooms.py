@@ -1,0 +1,70 @@
+"""Which modules are mutated, and which tests have to notice.
+
+A room is looked at by its own tests and the doctests of its modules, so that a fault is found where it lies and not by
+a test that happens to pass through.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """Modules below `backend/` (files or folders) and the tests below `tests/` that hold them."""
+
+    code: str
+    tests: tuple[str, ...]
+
+    def modules(self, root: Path = ROOT) -> list[str]:
+        """The modules that hold functions, as paths from the root, sorted."""
+        place = root / "backend" / self.code
+        files = [place] if place.is_file() else place.glob("*.py")
+        return sorted(str(file.relative_to(root)) for file in files if file.name != "__init__.py")
+
+    def test_files(self, root: Path = ROOT) -> list[str]:
+        """The files of its tests, as paths from the root, sorted."""
+        places = [root / "tests" / test for test in self.tests]
+        files = [file for place in places for file in ([place] if place.is_file() else place.glob("test_*.py"))]
+        return sorted(str(file.relative_to(root)) for file in files)
+
+
+ROOMS = (
+    Room("scoring/measures", ("scoring/measures",)),
+    Room("scoring/matching/suppression.py", ("scoring/matching/test_suppression.py",)),
+    Room("scoring/matching/discount.py", ("scoring/measures/test_ndcg.py",)),
+    Room("scoring/matching/abandonment.py", ("scoring/measures/test_ncxiou.py",)),
+    Room("campaign/judging/rules.py", ("campaign/judging/test_rules.py", "campaign/judging/test_rules_properties.py")),
+    Room("campaign/batches/rules.py", ("campaign/batches/test_rules.py",)),
+    Room("campaign/gold/rules.py", ("campaign/gold/test_rules.py",)),
+    Room(
+        "campaign/exam/rules",
+        (
+            "campaign/exam/test_guessing.py",
+            "campaign/exam/test_keys.py",
+            "campaign/exam/test_outcomes.py",
+            "campaign/exam/test_spreading.py",
+        ),
+    ),
+    Room("campaign/candidates/rules/pooling.py", ("campaign/candidates/test_pooling_rules.py",)),
+    Room("campaign/pools/rules", ("campaign/pools/test_selecting.py", "campaign/pools/test_thresholds.py")),
+    Room("campaign/queries/rules/drawing.py", ("campaign/queries/test_drawing_properties.py",)),
+    Room("campaign/quality/rules/aggregators.py", ("campaign/quality/test_aggregators.py",)),
+    Room("campaign/quality/rules/agreement.py", ("campaign/quality/test_agreement.py",)),
+    Room("campaign/quality/rules/people.py", ("campaign/quality/test_people_rules.py",)),
+    Room("campaign/pool_check/rules.py", ("campaign/pool_check/test_rules.py",)),
+    Room("campaign/moments/rules.py", ("campaign/moments/test_rules.py",)),
+    Room("campaign/hours/rules.py", ("campaign/hours/test_hours_rules.py",)),
+    Room("campaign/steering/rules.py", ("campaign/steering/test_steering_rules.py",)),
+    Room("campaign/statistics/rules.py", ("campaign/statistics/test_rules.py",)),
+    Room("campaign/describing/rules.py", ("campaign/describing/test_rules.py",)),
+    Room(
+        "campaign/captions/rules",
+        (
+            "campaign/captions/test_differences.py",
+            "campaign/captions/test_rules.py",
+            "campaign/captions/test_rules_properties.py",
+        ),
+    ),
+)
