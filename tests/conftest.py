@@ -59,6 +59,12 @@ MODELS = (
     *("tests/cli/test_mvmr.py", "tests/cli/test_pool_checking.py", "tests/cli/test_learning.py"),
 )
 """Run by one process, because what runs a model takes 5 s to load."""
+ON_CLUSTER = (
+    *("tests/ground/test_cluster.py", "tests/media/test_together.py", "tests/media/test_frame_folders.py"),
+    *("tests/cli/test_clips.py", "tests/cli/test_moments.py", "tests/cli/test_evaluate.py"),
+    "tests/scoring/studies/test_studies.py",
+)
+"""Run by the same process, because a cluster takes its part of the cores as long as it is there."""
 
 
 class _ByFile(LoadScopeScheduling):
@@ -70,7 +76,7 @@ class _ByFile(LoadScopeScheduling):
 
     def _split_scope(self, nodeid: str) -> str:
         file = nodeid.partition("::")[0]
-        return MODELS[0] if file.startswith(MODELS) else file
+        return MODELS[0] if file.startswith((*MODELS, *ON_CLUSTER)) else file
 
     def _assign_work_unit(self, node: WorkerController) -> None:
         in_browser = sorted((file for file in self.workqueue if file.startswith(BROWSER)), key=_turn)
@@ -143,6 +149,12 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("numprocesses", None):
         os.environ.setdefault("OMP_NUM_THREADS", "1")
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Benches load what they measure, torch too: not in every process, where none of them is asked for."""
+    asked = config.getoption("markexpr") == "bench" or any("bench" in argument for argument in config.args)
+    return True if collection_path.name.endswith("_bench.py") and not asked else None
 
 
 def pytest_collection_finish() -> None:

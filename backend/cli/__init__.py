@@ -5,8 +5,11 @@ Progress goes to standard error and only to a terminal; results go to standard o
 """
 
 import sys
+from functools import cache
 
 import typer
+from typer.core import TyperGroup
+from typer.main import get_group
 
 from backend.cli import (
     activity,
@@ -93,10 +96,16 @@ for part in (
     part.register(app)
 
 
+@cache
+def command() -> TyperGroup:
+    """All commands, put together once a process, which costs more than most of them."""
+    return get_group(app)
+
+
 def main() -> None:
     """Run the command; the outermost frame, where refusals become messages."""
     try:
-        app()
+        command()()
     except ReelRankError as error:
         fail(str(error))
     except BrokenPipeError:

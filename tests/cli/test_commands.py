@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 import typer
-from typer.main import get_command
 
 from backend import api, cli
 from scored import write_video
@@ -18,7 +17,7 @@ Run = Callable[..., tuple[int, str, str]]
 
 
 def commands() -> list[tuple[str, ...]]:
-    root = get_command(cli.app)
+    root = cli.command()
     assert isinstance(root, typer.core.TyperGroup)
     found: list[tuple[str, ...]] = []
     for name, command in root.commands.items():

@@ -104,9 +104,8 @@ def test_what_does_not_go_together_is_wrong_usage(reelrank: Run, more: list[str]
 
 def test_studies_take_names_and_several_files_too(reelrank: Run, tmp_path: Path) -> None:
     truth, (good, poor, _) = write_files(tmp_path)
-    code, out, _ = reelrank(
-        "measures", "ties", "--run", f"Ours={good}", poor, "--truth", truth, "--k", "5", "--measure", "ndcg", "--json"
-    )
+    asked = ("--k", "5", "--measure", "ndcg", "--json", "--out", tmp_path / "ties")
+    code, out, _ = reelrank("measures", "ties", "--run", f"Ours={good}", poor, "--truth", truth, *asked)
     assert code == 0
     assert "Ours" in out
     assert "poor" in out

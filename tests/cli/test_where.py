@@ -3,8 +3,6 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-import typer.main
-
 from backend import cli
 
 OPERATIONS = (Path(__file__).parents[2] / "docs" / "operations.md").read_text("utf-8")
@@ -20,7 +18,7 @@ def commands(group: object, names: tuple[str, ...] = ()) -> Iterator[tuple[str, 
 
 
 def test_commands_have_both_options_or_none_and_are_named() -> None:
-    found = dict(commands(typer.main.get_command(cli.app)))
+    found = dict(commands(cli.command()))
     assert "--cluster" in found["clips"]
     both = {name for name, options in found.items() if "--cluster" in options}
     assert both == {name for name, options in found.items() if "--jobs" in options}

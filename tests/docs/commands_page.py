@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
-from typer.main import get_command
 
 from backend import cli
 
@@ -21,7 +20,7 @@ they are used.
 
 def page() -> str:
     """The page as it should be."""
-    root = get_command(cli.app)
+    root = cli.command()
     assert isinstance(root, TyperGroup)
     return "\n".join([HEAD, *(_told(name, command) for name, command in sorted(_all(root)))])
 

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 import yaml
 from prometheus_client import CollectorRegistry
-from typer.main import get_command
 
 import commands_page
 import schema_page
@@ -23,7 +22,7 @@ DOCUMENTS = sorted(
 
 
 def commands() -> list[str]:
-    root = get_command(cli.app)
+    root = cli.command()
     names: list[str] = []
     for name, command in root.commands.items():  # type: ignore[attr-defined]
         inner = getattr(command, "commands", None)
@@ -104,7 +103,7 @@ def test_every_extra_stands_with_its_size() -> None:
 
 
 def test_every_option_of_serving_is_told_of() -> None:
-    serve = get_command(cli.app).commands["serve"]  # type: ignore[attr-defined]
+    serve = cli.command().commands["serve"]  # type: ignore[attr-defined]
     told = (ROOT / "docs/operations.md").read_text("utf-8")
     assert [name for one in serve.params for name in one.opts if name[:2] == "--" and f"{name} " not in told] == []
 

@@ -60,7 +60,7 @@ CONTENTS = [
 ]
 TOML = [
     b"x = " + DEEP,
-    b"a" + b".a" * 5000 + b" = 1",
+    b"a" + b".a" * 1500 + b" = 1",
     b"lease_minutes = " + DIGITS,
     b"lease_minutes = inf",
     b"[clips]\ncache_gb = inf",

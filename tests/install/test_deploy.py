@@ -17,7 +17,6 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 import pytest
-import typer.main
 import yaml
 
 from annotate_app.session.addresses import HEALTH_PATH
@@ -63,7 +62,7 @@ def copied() -> list[str]:
 
 @cache
 def options_of_serve() -> set[str]:
-    commands: dict[str, Any] = typer.main.get_command(cli.app).commands  # type: ignore[attr-defined]
+    commands: dict[str, Any] = cli.command().commands  # type: ignore[attr-defined]
     return {option for parameter in commands["serve"].params for option in parameter.opts}
 
 
