@@ -14,7 +14,7 @@ from annotate_app.server import logs
 from backend.ground.logs import LogForm
 
 logs.begin(LogForm(sys.argv[1]))
-library = logging.getLogger("some.library")
+library = logging.getLogger("some.package")
 library.setLevel(logging.INFO)
 library.propagate = False
 library.addHandler(logging.StreamHandler())
@@ -50,10 +50,10 @@ def spoken(form: str) -> list[str]:
 def test_as_json_every_line_is_an_object_whatever_fails_where() -> None:
     lines = [json.loads(line) for line in spoken("json")]
     assert [(line["level"], line["logger"]) for line in lines] == [
-        ("info", "some.library"),
+        ("info", "some.package"),
         ("info", "annotate_app.server"),
         ("warning", "py.warnings"),
-        ("error", "some.library"),
+        ("error", "some.package"),
         ("critical", "annotate_app.server.logs"),
         ("critical", "annotate_app.server.logs"),
     ]
@@ -64,7 +64,7 @@ def test_as_json_every_line_is_an_object_whatever_fails_where() -> None:
 
 def test_as_text_each_is_told_once() -> None:
     lines = spoken("text")
-    assert lines[0].endswith('INFO some.library: of 7, a "line"')
+    assert lines[0].endswith('INFO some.package: of 7, a "line"')
     assert sum("ours" in line for line in lines) == 1
     assert not any("not told" in line for line in lines)
 
