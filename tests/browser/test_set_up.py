@@ -13,6 +13,7 @@ from axe import no_serious_finding
 from backend import api
 from backend.campaign.demo import clips
 from backend.campaign.nouns import Role
+from hands import page_is_done, press_until
 
 pytestmark = pytest.mark.browser
 LEAD, _, PASSWORD = api.demo_people()
@@ -55,8 +56,9 @@ def test_an_empty_project_is_filled_from_the_browser(
         (folder / clip.name).symlink_to(clip)
     step(page, "Videos")
     page.get_by_label("Folder on the server").fill(str(folder))
-    page.get_by_role("button", name="Take its videos").click()
-    expect(page.get_by_text("It goes on when you close this page.")).to_be_visible()
+    page_is_done(page)
+    take = page.get_by_role("button", name="Take its videos")
+    press_until(take, page.get_by_text("It goes on when you close this page."))
     page.get_by_role("link", name="Progress").click()
     expect(page.get_by_role("heading", name="Progress")).to_be_visible()
     page.get_by_role("link", name="Set up").click()
