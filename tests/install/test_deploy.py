@@ -5,6 +5,7 @@ nginx.conf is run in front of two servers by tests/browser/test_front_ends.py.
 
 import configparser
 import json
+import os
 import re
 import shlex
 import shutil
@@ -137,7 +138,8 @@ def test_the_image_asks_whether_the_process_answers() -> None:
 
 # Of the Compose Specification: those of services that are used here, with the form of their value.
 SERVICE_KEYS: dict[str, type | tuple[type, ...]] = {
-    **dict.fromkeys(["image", "network_mode", "stop_grace_period", "restart"], str),
+    **dict.fromkeys(["image", "stop_grace_period", "restart"], str),
+    "networks": (dict, list),
     **dict.fromkeys(["command", "ports", "volumes", "tmpfs", "cap_drop", "security_opt", "profiles"], list),
     **dict.fromkeys(["build", "environment", "depends_on", "healthcheck"], dict),
     **dict.fromkeys(["read_only", "init"], bool),
@@ -151,19 +153,18 @@ def compose() -> dict[str, Any]:
 
 
 def test_the_compose_file_says_what_compose_knows(compose: dict[str, Any]) -> None:
-    assert set(compose) == {"name", "services", "volumes"}
+    assert set(compose) == {"name", "services", "volumes", "networks"}
     services = compose["services"]
     for service in services.values():
         assert {key for key, value in service.items() if not isinstance(value, SERVICE_KEYS[key])} == set()
         for other, how in service.get("depends_on", {}).items():
             assert other in services
-            assert set(how) <= {"condition", "required"}
-            assert how["condition"] == "service_healthy"
+            assert how == {"condition": "service_healthy"}
             assert "healthcheck" in services[other] or "build" in services[other]
         for volume in service["volumes"]:
             place = re.sub(r"\$\{\w+:-([^}]+)\}", r"\1", volume).split(":")[0]
             assert place in compose["volumes"] or place in ("./tls", "./videos") or (DEPLOY / place).is_file()
-    assert services["proxy"]["network_mode"] == "service:app"
+        assert set(service["networks"]) == set(compose["networks"])
     build = services["app"]["build"]
     assert (DEPLOY / build["context"]).resolve() == ROOT
     assert (ROOT / build["dockerfile"]).is_file()
@@ -172,16 +173,47 @@ def test_the_compose_file_says_what_compose_knows(compose: dict[str, Any]) -> No
 def test_the_compose_file_serves_behind_its_proxy_alone(compose: dict[str, Any]) -> None:
     app, proxy, database = (compose["services"][name] for name in ("app", "proxy", "database"))
     require_serving(app["command"], "/project")
-    assert app["command"][app["command"].index("--host") + 1] == "127.0.0.1"
-    assert [port.rpartition(":")[2] for port in app["ports"]] == ["443"]
-    assert "ports" not in proxy
+    assert app["command"][app["command"].index("--host") + 1] == "0.0.0.0"
+    assert [port.rpartition(":")[2] for port in proxy["ports"]] == ["443"]
+    assert "ports" not in app
     assert "ports" not in database
+    (network,) = compose["networks"]
+    here, there = (one["networks"][network]["ipv4_address"] for one in (app, proxy))
+    assert here != there
+    assert app["environment"]["FORWARDED_ALLOW_IPS"] == there
+    assert proxy["environment"]["REELRANK_APP"] == here
     assert (app["read_only"], app["cap_drop"]) == (True, ["ALL"])
     assert any(volume.endswith(":/project") for volume in app["volumes"])
     certificates = re.findall(r"ssl_certificate\S*\s+(\S+)/", (DEPLOY / "nginx.conf").read_text())
     assert {*certificates} == {"/etc/reelrank/tls"}
     assert any(":/etc/reelrank/tls:ro" in volume for volume in proxy["volumes"])
     assert database["profiles"] == ["postgresql"]
+
+
+def test_the_proxy_in_a_container_is_that_of_one_machine_with_another_address(
+    compose: dict[str, Any], tmp_path: Path
+) -> None:
+    """Its command writes nginx.conf for the app's address, and hands over to nginx."""
+    proxy = compose["services"]["proxy"]
+    shell, flag, line = proxy["command"]
+    made = tmp_path / "default.conf"
+    for inside, outside in (
+        (" /nginx.conf", f" {DEPLOY / 'nginx.conf'}"),
+        ("/etc/nginx/conf.d/default.conf", str(made)),
+        ("exec nginx", "echo nginx"),
+        ("$$", "$"),
+    ):
+        assert inside in line
+        line = line.replace(inside, outside)
+    done = subprocess.run(
+        [shell, flag, line], env={**os.environ, "REELRANK_APP": "10.0.0.7"}, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "nginx -g daemon off;\n"
+    text = (DEPLOY / "nginx.conf").read_text()
+    assert text.count("127.0.0.1:8501;") == 1
+    assert made.read_text() == text.replace("127.0.0.1:8501", "10.0.0.7:8501")
+    assert {"./nginx.conf:/nginx.conf:ro"} <= set(proxy["volumes"])
+    assert "/etc/nginx/conf.d" in proxy["tmpfs"]
 
 
 def test_the_settings_of_the_compose_file_are_those_of_the_example(compose: dict[str, Any]) -> None:
