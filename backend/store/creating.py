@@ -18,7 +18,7 @@ def create(address: str) -> PostgresStore:
     """The tables of a new project in an empty database.
 
     Raises:
-        ProjectError: there are tables already.
+        ProjectError: there are tables already, or text is not kept as UTF-8.
         StoreUnavailable: it cannot be reached, or written to; nothing is left behind.
     """
     with closing(sqlite.fresh()) as db:
@@ -46,6 +46,11 @@ def create_from(
                 "project that it belongs to"
             )
         with store.writing(), store.one() as raw:
+            if (encoding := raw.info.parameter_status("server_encoding")) != "UTF8":
+                raise ProjectError(
+                    f"{shown(address)} keeps text as {encoding}, and captions are in any script: make the database "
+                    "with ENCODING 'UTF8' TEMPLATE template0"
+                )
             for statement in tables(source):
                 raw.execute(statement.encode())
             for name in table_names(source):

@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
+import psycopg
 import pytest
 
 from api.test_gate import IN_CHARGE, LEADS
@@ -167,6 +168,16 @@ def test_what_cannot_be_moved_stays_as_it_is(judging: Judging, cluster: Cluster,
     with pytest.raises(ProjectError, match=r"has its database in reelrank\.db already"):
         api.move(folder, "file", now=NOW)
     assert (dump(folder / "reelrank.db"), (folder / "reelrank.toml").read_text()) == before
+
+
+def test_a_database_that_cannot_keep_every_script_is_refused(judging: Judging, cluster: Cluster) -> None:
+    with psycopg.connect(cluster.address("postgres"), autocommit=True) as server:
+        server.execute("CREATE DATABASE ascii ENCODING 'SQL_ASCII' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0")
+    folder = judging.project.folder
+    judging.project.store.close()
+    with pytest.raises(ProjectError, match=r"/ascii.* keeps text as SQL_ASCII.* ENCODING 'UTF8' TEMPLATE template0"):
+        api.move(folder, cluster.address("ascii"), now=NOW)
+    api.open_project(folder).store.close()
 
 
 def test_a_row_that_does_not_arrive_takes_the_move_back(
