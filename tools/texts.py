@@ -1,7 +1,8 @@
-"""Takes the texts of the front end into its catalogues: `python tools/texts.py` after texts have changed.
+"""Takes the texts of the front end, and the sentences of the back end, into the catalogues.
 
-Babel keeps the catalogues; what stands where, the few lines here find, which know how this front end marks its texts. A
-new text comes in empty, one that is gone is dropped, and nothing is guessed from similar ones.
+`python tools/texts.py` after texts have changed. Babel keeps the catalogues; what stands where, the few lines here
+find, which know how texts are marked. A new text comes in empty, one that is gone is dropped, and nothing is guessed
+from similar ones.
 """
 
 import ast
@@ -19,7 +20,10 @@ from babel.messages.pofile import read_po, write_po
 ROOT = Path(__file__).parents[1]
 FRONT_END = ROOT / "annotate_app"
 CATALOGUES = FRONT_END / "language" / "catalogues"
+BACK_END = ROOT / "backend"
 KEYWORDS = {"tr": None, "trn": (1, 2), "marked": None, "marked_n": (1, 2)}
+SAYING = {"said": None, "said_n": (1, 2)}
+"""The same of the back end: see `backend.ground.saying`."""
 _TEXT = r'("(?:[^"\\]|\\.)*")'
 _IN_JAVASCRIPT = re.compile(rf"\b(trn?|marked)\(\s*{_TEXT}(?:,\s*{_TEXT})?")
 _SHOWN = ("aria-label", "placeholder", "title")
@@ -42,9 +46,9 @@ class _Markup(HTMLParser):
 
 
 def found() -> Catalog:
-    """Every text of the front end, by the files that it stands in, in the order of the files."""
+    """Every text of the front end and every sentence of the back end, by its files, in the order of the files."""
     catalogue = Catalog(fuzzy=False, project="ReelRank", charset="utf-8")
-    for path in sorted(FRONT_END.rglob("*")):
+    for path in [*sorted(FRONT_END.rglob("*")), *sorted(BACK_END.rglob("*.py"))]:
         if (
             path.suffix in (".py", ".js", ".html") and path.parent.name != _PAGES_OF_THE_SERVER
         ) or path.suffix == ".py":
@@ -62,18 +66,19 @@ def _texts(path: Path) -> Iterator[tuple[str, str | tuple[str, ...]]]:
         yield from (("", text) for text in markup.found)
         return
     if path.suffix == ".py":
-        yield from _python(ast.parse(path.read_text(encoding="utf-8")))
+        keywords = SAYING if path.is_relative_to(BACK_END) else KEYWORDS
+        yield from _python(ast.parse(path.read_text(encoding="utf-8")), keywords)
         return
     for call, *texts in _IN_JAVASCRIPT.findall(path.read_text(encoding="utf-8")):
         taken = [json.loads(text) for text in texts if text][: 2 if KEYWORDS[call] else 1]
         yield "", tuple(taken) if len(taken) == 2 else taken[0]
 
 
-def _python(tree: ast.AST) -> Iterator[tuple[str, str | tuple[str, ...]]]:
+def _python(tree: ast.AST, keywords: dict[str, tuple[int, int] | None]) -> Iterator[tuple[str, str | tuple[str, ...]]]:
     for node in ast.walk(tree):
-        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or node.func.id not in KEYWORDS:
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or node.func.id not in keywords:
             continue
-        taken = node.args[: 2 if KEYWORDS[node.func.id] else 1]
+        taken = node.args[: 2 if keywords[node.func.id] else 1]
         texts = [one.value for one in taken if isinstance(one, ast.Constant) and isinstance(one.value, str)]
         if len(texts) == len(taken):
             told = [

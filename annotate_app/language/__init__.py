@@ -16,6 +16,8 @@ from typing import Any
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from backend.ground.saying import Said
+
 SOURCE = "en"
 """What the texts in the code are written in."""
 LANGUAGES = {SOURCE: "English", "de": "Deutsch"}
@@ -38,7 +40,7 @@ def tr(text: str, /, *, _context: str = "", **values: object) -> str:
     """
     catalogue_now = _catalogue(current())
     found = catalogue_now.pgettext(_context, text) if _context else catalogue_now.gettext(text) if text else text
-    return found.format(**values) if values else found
+    return found.format(**_retold(values)) if values else found
 
 
 def trn(one: str, several: str, count: int, /, **values: object) -> str:
@@ -48,7 +50,32 @@ def trn(one: str, several: str, count: int, /, **values: object) -> str:
     ('1 pair', '1,204 pairs')
     """
     found = _catalogue(current()).ngettext(one, several, count)
-    return found.format(**{"n": f"{count:,}", **values})
+    return found.format(**{"n": f"{count:,}", **_retold(values)})
+
+
+def retold(sentence: object) -> str:
+    """What the back end said, or refused, in the reader's language; a text that it did not make stays as it is.
+
+    A value of `tr` and `trn` that the back end said needs no `retold`.
+
+    >>> retold(ValueError("as it is"))
+    'as it is'
+    """
+    told = str(sentence)
+    if not isinstance(told, Said):
+        return told
+    if current() == SOURCE:
+        return str.__str__(told)
+    catalogue_now = _catalogue(current())
+    if told.several is None:
+        found = catalogue_now.gettext(told.text)
+    else:
+        found = catalogue_now.ngettext(told.text, told.several, told.count)
+    return found.format(**_retold(told.values)) if told.values else found
+
+
+def _retold(values: Mapping[str, object]) -> dict[str, object]:
+    return {name: retold(value) if isinstance(value, Said) else value for name, value in values.items()}
 
 
 def marked(text: str, *, _context: str = "") -> str:

@@ -8,9 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from backend.ground.saying import joined, said, said_n
+
 
 class ReelRankError(Exception):
-    """Base of all refusals; its text is written for the person who caused it."""
+    """Base of all refusals; its text is written for the person who caused it, with `backend.ground.saying`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,8 +25,9 @@ class Problem:
 
     def __str__(self) -> str:
         """`moments.csv, row 7: end 3.0 is not after start 4.0`."""
-        place = self.file if self.row is None else f"{self.file}, row {self.row}"
-        return f"{place}: {self.message}"
+        if self.row is None:
+            return said("{file}: {message}", file=self.file, message=self.message)
+        return said("{file}, row {row}: {message}", file=self.file, row=self.row, message=self.message)
 
 
 class InputError(ReelRankError, ValueError):
@@ -36,8 +39,9 @@ class InputError(ReelRankError, ValueError):
         self.problems = tuple(problems)
         lines = [str(problem) for problem in self.problems[: self.SHOWN]]
         if len(self.problems) > self.SHOWN:
-            lines.append(f"... and {len(self.problems) - self.SHOWN} more problems")
-        super().__init__("\n".join(lines))
+            more = len(self.problems) - self.SHOWN
+            lines.append(said_n("... and {n} more problems", "... and {n} more problems", more))
+        super().__init__(joined("\n", lines))
 
     def __reduce__(self) -> tuple[Any, ...]:
         """As it travels from one process to another."""
