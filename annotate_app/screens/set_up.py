@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from annotate_app.language import tr
+from annotate_app.language import retold, tr
 from annotate_app.plain import plain
 from annotate_app.screens.steps import annotations, candidates, moments, names, people, queries, videos
 from annotate_app.screens.steps.step import SetUpStep
@@ -89,7 +89,7 @@ def _under_way(project: api.Project, lead: Person) -> None:
         said = (
             tr("{what}: {done:,} of {total:,}", what=work.what, done=work.done, total=work.total)
             if work.total
-            else work.what or tr("beginning")
+            else retold(work.what) or tr("beginning")
         )
         st.progress(min(1.0, work.done / work.total) if work.total else 0.0, text=plain(said))
         st.caption(tr("Begun by {by}, {began}. It goes on when you close this page.", by=plain(work.by), began=began))
@@ -99,7 +99,9 @@ def _outcome(work: LongWork) -> None:
     title = plain(tr(work.title))
     match work.state:
         case WorkState.REFUSED:
-            st.error(tr("**{title}**  \n{refusal}  \nNothing was changed.", title=title, refusal=plain(work.refusal)))
+            st.error(
+                tr("**{title}**  \n{refusal}  \nNothing was changed.", title=title, refusal=plain(retold(work.refusal)))
+            )
         case WorkState.FAILED:
             st.error(tr("**{title}** failed. The server's log says why; nothing was changed.", title=title))
         case WorkState.CUT_SHORT:
@@ -112,10 +114,10 @@ def _outcome(work: LongWork) -> None:
         case _:
             st.markdown(tr("**{title}** is done.", title=title))
     for sentence in work.outcome.sentences:
-        st.markdown(plain(sentence))
+        st.markdown(plain(retold(sentence)))
     for table in work.outcome.tables:
         with st.container(height=_TALLEST_PX if len(table.rows) > _ROWS else "content", border=False):
-            columns = {head: [plain(row[n]) for row in table.rows] for n, head in enumerate(table.head)}
+            columns = {retold(head): [plain(retold(row[n])) for row in table.rows] for n, head in enumerate(table.head)}
             st.table(columns, hide_index=True)
 
 

@@ -4,8 +4,9 @@ from collections.abc import Mapping
 
 import msgspec
 
-from backend.campaign.serving.model import LongWork, Typed, WorkOutcome, WorkState
+from backend.campaign.serving.model import LongWork, OutcomeTable, Typed, WorkOutcome, WorkState
 from backend.ground.ids import AnnotatorId
+from backend.ground.saying import kept, recalled
 from backend.store.engine import Database
 
 
@@ -56,11 +57,11 @@ def take_desk(db: Database, person: AnnotatorId, window: str, *, at: float) -> N
 
 def keep_draft(db: Database, person: AnnotatorId, place: str, typed: Mapping[str, Typed], *, at: float) -> None:
     """A newer one takes the place of an older one."""
-    kept = {key: sorted(value) if isinstance(value, frozenset) else value for key, value in typed.items()}
+    plain = {key: sorted(value) if isinstance(value, frozenset) else value for key, value in typed.items()}
     db.conn.execute(
         "INSERT INTO draft (annotator_id, place, typed, kept_at) VALUES (?, ?, ?, ?) ON CONFLICT (annotator_id, place) "
         "DO UPDATE SET typed = excluded.typed, kept_at = excluded.kept_at",
-        [person, place, msgspec.json.encode(kept).decode(), at],
+        [person, place, msgspec.json.encode(plain).decode(), at],
     )
 
 
@@ -75,8 +76,8 @@ def take_draft(db: Database, person: AnnotatorId, place: str) -> dict[str, Typed
     row = db.conn.execute(
         "DELETE FROM draft WHERE annotator_id = ? AND place = ? RETURNING typed", [person, place]
     ).fetchone()
-    kept = msgspec.json.decode(row["typed"], type=dict[str, str | int | float | list[str]]) if row else {}
-    return {key: frozenset(value) if isinstance(value, list) else value for key, value in kept.items()}
+    found = msgspec.json.decode(row["typed"], type=dict[str, str | int | float | list[str]]) if row else {}
+    return {key: frozenset(value) if isinstance(value, list) else value for key, value in found.items()}
 
 
 def forget_drafts(db: Database, *, until: float) -> None:
@@ -93,15 +94,15 @@ def long_work(db: Database) -> tuple[LongWork, float] | None:
         return None
     work = LongWork(
         step=row["step"],
-        title=row["title"],
+        title=recalled(row["title"]),
         by=row["name"],
         began_at=row["began_at"],
         state=WorkState(row["state"]),
-        what=row["what"],
+        what=recalled(row["what"]),
         done=row["done"],
         total=row["total"],
-        refusal=row["refusal"],
-        outcome=msgspec.json.decode(row["outcome"], type=WorkOutcome),
+        refusal=recalled(row["refusal"]),
+        outcome=_recalled(msgspec.json.decode(row["outcome"], type=WorkOutcome)),
         asked=msgspec.json.decode(row["asked"], type=dict[str, str]),
     )
     return work, row["heard_at"]
@@ -115,7 +116,7 @@ def begin_work(
     db.conn.execute(
         "INSERT INTO long_work (one, work_key, step, title, begun_by, began_at, heard_at, asked) "
         "VALUES (1, ?, ?, ?, ?, ?, ?, ?)",
-        [key, step, title, by, at, at, msgspec.json.encode(asked).decode()],
+        [key, step, kept(title), by, at, at, msgspec.json.encode(asked).decode()],
     )
 
 
@@ -123,7 +124,7 @@ def tell_work(db: Database, key: str, what: str, done: int, total: int, *, at: f
     """How far it has come; nothing, if another act has taken its place."""
     db.conn.execute(
         "UPDATE long_work SET what = ?, done = ?, total = ?, heard_at = ? WHERE work_key = ?",
-        [what, done, total, at, key],
+        [kept(what), done, total, at, key],
     )
 
 
@@ -131,8 +132,17 @@ def end_work(db: Database, key: str, state: WorkState, outcome: WorkOutcome, ref
     """How it ended; nothing, if another act has taken its place."""
     db.conn.execute(
         "UPDATE long_work SET state = ?, outcome = ?, refusal = ?, heard_at = ? WHERE work_key = ?",
-        [state.value, msgspec.json.encode(outcome).decode(), refusal, at, key],
+        [state.value, msgspec.json.encode(outcome, enc_hook=kept).decode(), kept(refusal), at, key],
     )
+
+
+def _recalled(outcome: WorkOutcome) -> WorkOutcome:
+    """With its sentences as they were said, so that they can be said in another language."""
+    tables = [
+        OutcomeTable(list(map(recalled, one.head)), [list(map(recalled, row)) for row in one.rows])
+        for one in outcome.tables
+    ]
+    return WorkOutcome(list(map(recalled, outcome.sentences)), tables)
 
 
 def remove_work(db: Database) -> None:

@@ -9,6 +9,7 @@ from backend import api
 from backend.campaign.serving import rows
 from backend.campaign.serving.model import LongWork, OutcomeTable, WorkOutcome, WorkState
 from backend.ground.errors import NotAllowed, ProjectError
+from backend.ground.saying import Said, said
 from backend.store.connection import writing
 from postgres import ENGINES
 from support import NOW, Judging
@@ -140,6 +141,28 @@ class TestLongWork:
         assert (ended.state, ended.outcome) == (WorkState.DONE, outcome)
         api.put_work_away(other, lead, now=NOW + 9999)
         assert api.look_at_work(one, lead, now=NOW + 9999) is None
+
+    def test_says_at_every_front_end_how_its_sentences_were_made(
+        self, front_ends: tuple[api.Project, api.Project], judging: Judging
+    ) -> None:
+        (one, other), lead = front_ends, judging.lead
+        sentence = said("{file} has no query", file="a.csv")
+        outcome = WorkOutcome([sentence, "plain"], [OutcomeTable([said("Video")], [["a", sentence]])])
+        key = api.begin_work(one, lead, "a step", said("Importing {file}", file="a.csv"), {}, now=NOW)
+        api.tell_work(one, key, said("reading {file}", file="a.csv"), 1, 2, now=NOW)
+        api.end_work(one, key, WorkState.REFUSED, outcome, sentence, now=NOW)
+        ended = api.look_at_work(other, lead, now=NOW)
+        assert ended is not None
+        [table] = ended.outcome.tables
+        told = [ended.title, ended.what, ended.refusal, ended.outcome.sentences[0], table.head[0], table.rows[0][1]]
+        assert [one.text for one in told if isinstance(one, Said)] == [
+            "Importing {file}",
+            "reading {file}",
+            *["{file} has no query"] * 2,
+            "Video",
+            "{file} has no query",
+        ]
+        assert (ended.refusal, ended.outcome) == ("a.csv has no query", outcome)
 
     def test_of_which_nothing_is_heard_was_cut_short_and_gives_way(
         self, front_ends: tuple[api.Project, api.Project], judging: Judging
