@@ -3,6 +3,7 @@
 import streamlit as st
 
 from annotate_app import navigation
+from annotate_app.language import retold
 from annotate_app.plain import plain
 from annotate_app.screens import signed_out
 from annotate_app.session import auth
@@ -22,4 +23,4 @@ try:
         signed_out.welcome_back(person, page.url_path)
         page.run()
 except StoreUnavailable as error:
-    st.error(plain(str(error)), icon=":material/database_off:")
+    st.error(plain(retold(error)), icon=":material/database_off:")

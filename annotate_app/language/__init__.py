@@ -13,10 +13,11 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from backend.ground.saying import Said
+from backend.ground.saying import Said, as_text
 
 SOURCE = "en"
 """What the texts in the code are written in."""
@@ -62,16 +63,27 @@ def retold(sentence: object) -> str:
     'as it is'
     """
     told = str(sentence)
-    if not isinstance(told, Said):
+    if not isinstance(told, Said) or not told:
         return told
     if current() == SOURCE:
-        return str.__str__(told)
+        return as_text(told)
     catalogue_now = _catalogue(current())
     if told.several is None:
-        found = catalogue_now.gettext(told.text)
+        found = catalogue_now.pgettext(told.context, told.text) if told.context else catalogue_now.gettext(told.text)
     else:
-        found = catalogue_now.ngettext(told.text, told.several, told.count)
+        found = catalogue_now.ngettext(told.text, told.several, told.number)
     return found.format(**_retold(told.values)) if told.values else found
+
+
+def as_json(content: object) -> bytes:
+    """JSON of what the API hands over, with its sentences in the reader's language."""
+    return msgspec.json.encode(content, enc_hook=_hook)
+
+
+def _hook(value: object) -> str:
+    if isinstance(value, Said):
+        return retold(value)
+    raise NotImplementedError
 
 
 def _retold(values: Mapping[str, object]) -> dict[str, object]:

@@ -7,7 +7,7 @@ from dataclasses import astuple, dataclass
 
 import streamlit as st
 
-from annotate_app.language import marked, tr
+from annotate_app.language import marked, retold, tr
 from annotate_app.plain import plain
 from annotate_app.server import agreement_worker
 from annotate_app.widgets import address_state, agreement_view, look, wording
@@ -106,7 +106,7 @@ def _compared(future: "Future[api.AggregatorReport]", was_busy: bool) -> None:
     if error is None:
         agreement_view.others(future.result())
     elif isinstance(error, ReelRankError):
-        st.error(plain(str(error)))
+        st.error(plain(retold(error)))
     else:
         _LOG.error("Comparing the rule with others failed", exc_info=error)
         st.error(tr("The comparison could not be made. The server's log says why; nothing was changed."))
@@ -159,7 +159,7 @@ def _wait_for(taken: _Taken) -> None:
         return
     error = taken.surer.exception()
     if isinstance(error, ReelRankError):
-        st.error(plain(str(error)))
+        st.error(plain(retold(error)))
     elif error is not None:
         # The worker is another process: without this its failure would appear nowhere.
         _LOG.error("Computing the intervals failed", exc_info=error)

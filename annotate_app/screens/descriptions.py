@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from annotate_app.language import marked, tr
+from annotate_app.language import marked, retold, tr
 from annotate_app.plain import plain
 from annotate_app.widgets import address_state, describing_choice, look, tables, thumbnails
 from annotate_app.widgets import description_acts as acts
@@ -173,7 +173,7 @@ def _case(found: DescriptionReview) -> None:
             badge = f":{_COLOURS[found.status]}-badge[{status}]"
             st.markdown(f"**{plain(found.author)}** {badge}")
             for note in found.notes if found.status is DescriptionStatus.WAITING else ():
-                st.caption(f":material/info: {plain(note)}")
+                st.caption(f":material/info: {plain(retold(note))}")
             _words_of(found)
         look.refusal(acts.PROBLEM)
         _beside(found)

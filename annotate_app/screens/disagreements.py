@@ -9,7 +9,7 @@ from html import escape
 
 import streamlit as st
 
-from annotate_app.language import marked, tr
+from annotate_app.language import marked, retold, tr
 from annotate_app.session import auth
 from annotate_app.widgets import address_state, deciding, look, pair_view, tables, thumbnails, wording
 from annotate_app.widgets.case_keys import case_keys, legend
@@ -278,7 +278,7 @@ def _blocked(project: api.Project, lead: Person) -> None:
             query = WayThere("Queries", f"?query={row.query_id}", row.query).link
             state = tr("settled") if row.verdict.is_settled else tr("not settled")
             told = f"{escape(wording.moment(row))} · {query} · {state}"
-            st.html(f"<p class='rr-waiting'><b>{escape(row.fault)}</b><br>{told}</p>")
+            st.html(f"<p class='rr-waiting'><b>{escape(retold(row.fault))}</b><br>{told}</p>")
             st.button(
                 tr("Hand out again"), key=f"restore-{row.pair}", on_click=restore, args=(row.pair,), width="content"
             )

@@ -7,7 +7,7 @@ from html import escape
 
 import streamlit as st
 
-from annotate_app.language import marked, tr
+from annotate_app.language import marked, retold, tr
 from annotate_app.plain import plain
 from annotate_app.widgets import address_state, look, tables, wording
 from annotate_app.widgets.day_chart import stacked_days
@@ -38,7 +38,7 @@ def page() -> None:
     try:
         found = api.hours(project, lead, first=first, last=last)
     except ReelRankError as refusal:
-        st.error(plain(str(refusal)))
+        st.error(plain(retold(refusal)))
         return
     _sums(found)
     if found.people:

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import streamlit as st
 
-from annotate_app.language import marked, tr
+from annotate_app.language import marked, retold, tr
 from annotate_app.plain import plain
 from annotate_app.widgets import address_state, board_view, look, wording
 from backend import api
@@ -54,7 +54,7 @@ def page() -> None:
         version = api.leaderboard_version(project, lead, truth)
         board = _scored(project, lead, str(project.folder), truth, _PRESETS[preset], version)
     except ReelRankError as refusal:
-        st.error(plain(str(refusal)))
+        st.error(plain(retold(refusal)))
         _keeper(project, lead, runs, {})
         return
     _shown(project, lead, runs, board, f"{project.folder}, {truth}, {preset}, {version}")
@@ -108,7 +108,7 @@ def _shown(project: api.Project, lead: Person, runs: Sequence[api.Kept], board: 
     if scores is None:
         _keeper(project, lead, runs, board.left_out)
         return
-    notes = "".join(f"; {plain(note)}" for note in scores.setting.notes)
+    notes = "".join(f"; {plain(retold(note))}" for note in scores.setting.notes)
     st.caption(f"{plain(board.truth)}: {plain(api.score_sentence(scores.summary()))}{notes}")
     part = address_state.choice(tr("Part"), "part", {name: tr(name) for name in _PARTS}, label_visibility="collapsed")
     if part == "Charts":
@@ -137,7 +137,9 @@ def _warnings(warnings: Sequence[str]) -> None:
 
 def _left_out(runs: Mapping[str, str]) -> None:
     """Runs that are not compared, and why: one box however many they are, so that the scores keep their place."""
-    said = [tr("**{name}** is not compared: {why}", name=plain(name), why=plain(why)) for name, why in runs.items()]
+    said = [
+        tr("**{name}** is not compared: {why}", name=plain(name), why=plain(retold(why))) for name, why in runs.items()
+    ]
     if len(said) > 1:
         with st.expander(tr("{said} runs are not compared", said=len(said)), icon=":material/block:"):
             st.markdown("\n".join(f"- {line}" for line in said))

@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from annotate_app.language import marked, tr
+from annotate_app.language import marked, retold, tr
 from annotate_app.plain import plain
 from annotate_app.server import export_worker
 from annotate_app.widgets import look, wording
@@ -245,7 +245,7 @@ def _progress() -> None:
     try:
         name, again = future.result()
     except ReelRankError as error:
-        st.error(plain(str(error)))
+        st.error(plain(retold(error)))
         return
     except Exception:
         # The worker is another process: without this its failure would appear nowhere.

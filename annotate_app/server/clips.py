@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import FileResponse, JSONResponse, Response
 
+from annotate_app.language import retold
 from annotate_app.server import metrics
 from annotate_app.server.clip_worker import ClipWorker
 from backend import api
@@ -57,4 +58,4 @@ async def not_shown(project: api.Project, person: Person, error: VideoUnreadable
 
 def refused(status: int, message: str) -> Response:
     """Why there is none, in words for a person."""
-    return JSONResponse({"message": message}, status)
+    return JSONResponse({"message": retold(message)}, status)

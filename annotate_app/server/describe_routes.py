@@ -17,6 +17,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
+from annotate_app.language import as_json
 from annotate_app.server.clip_worker import ClipWorker
 from annotate_app.server.clips import FOR_AN_HOUR, clip_response, cut_clip, look, not_shown, refused
 from annotate_app.server.sending import Sent, sent_by
@@ -150,4 +151,4 @@ class DescribeRoutes:
 
 
 def _answer(content: object) -> Response:
-    return Response(msgspec.json.encode(content), headers={"Cache-Control": "no-store"}, media_type="application/json")
+    return Response(as_json(content), headers={"Cache-Control": "no-store"}, media_type="application/json")

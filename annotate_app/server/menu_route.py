@@ -3,12 +3,12 @@
 from collections.abc import Callable
 from typing import Any
 
-import msgspec
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
+from annotate_app.language import as_json
 from annotate_app.server.clips import refused
 from annotate_app.session.guard import is_own_page, person_of
 from backend import api
@@ -30,6 +30,6 @@ def menu_route(project: Callable[[], api.Project], waiting: Waiting) -> BaseRout
             return waiting(project(), api.lead_of(project(), person))
 
         told = await run_in_threadpool(count)
-        return Response(msgspec.json.encode(told), headers={"Cache-Control": "no-store"}, media_type="application/json")
+        return Response(as_json(told), headers={"Cache-Control": "no-store"}, media_type="application/json")
 
     return Route("/lead/waiting", answer)

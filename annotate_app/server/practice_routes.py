@@ -3,12 +3,12 @@
 import time
 from collections.abc import Callable
 
-import msgspec
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
+from annotate_app.language import as_json
 from annotate_app.server.clip_worker import ClipWorker
 from annotate_app.server.clips import clip_response, cut_clip, not_shown, refused
 from annotate_app.server.sending import Sent, sent_by
@@ -66,5 +66,5 @@ class PracticeRoutes:
             raise  # the guard answers
         except ProjectError as refusal:
             return refused(404, str(refusal))
-        content = msgspec.json.encode(told)
+        content = as_json(told)
         return Response(content, headers={"Cache-Control": "no-store"}, media_type="application/json")

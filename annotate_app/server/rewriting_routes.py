@@ -4,12 +4,12 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-import msgspec
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
+from annotate_app.language import as_json
 from annotate_app.server.sending import Sent, sent_by
 from annotate_app.session.guard import person_of
 from backend import api
@@ -70,7 +70,7 @@ class Rewriting:
             message = str(refusal)
         answer: dict[str, Any] = {"queue": api.rewrite_queue(self._project(), person_of(request)), "message": message}
         return Response(
-            msgspec.json.encode({**answer, "taken_back": taken_back}),
+            as_json({**answer, "taken_back": taken_back}),
             headers={"Cache-Control": "no-store"},
             media_type="application/json",
         )

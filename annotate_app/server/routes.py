@@ -19,6 +19,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from annotate_app.language import as_json
 from annotate_app.server import metrics
 from annotate_app.server.clip_worker import ClipWorker
 from annotate_app.server.clips import clip_response, cut_clip, look, not_shown, refused
@@ -240,7 +241,7 @@ class Desks:
         task = asyncio.create_task(self._cut_ahead(person, [item.pair for item in desk.items]))
         self._background.add(task)
         task.add_done_callback(self._background.discard)
-        content = msgspec.json.encode({"receipts": receipts, "desk": desk})
+        content = as_json({"receipts": receipts, "desk": desk})
         return Response(content, headers={"Cache-Control": "no-store"}, media_type="application/json")
 
     async def _cut_ahead(self, person: Person, pairs: Sequence[PairKey]) -> None:

@@ -19,7 +19,7 @@ from starlette.requests import HTTPConnection
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from annotate_app.language import chosen, marked, tr, use
+from annotate_app.language import chosen, marked, retold, tr, use
 from annotate_app.session import downloads
 from annotate_app.session.addresses import HEALTH_PATH, PAGE_PATHS, READY_PATH, SIGN_IN_PATH
 from annotate_app.session.auth import CSRF_COOKIE, SESSION_COOKIE
@@ -152,7 +152,7 @@ class Guard:
                     return
             await self._app(scope, receive, send)
         except NotAllowed as refusal:
-            await JSONResponse({"message": str(refusal)}, 403)(scope, receive, send)
+            await JSONResponse({"message": retold(refusal)}, 403)(scope, receive, send)
         except TooMuch as refusal:
             wait = {"Retry-After": str(refusal.wait_s)}
             await JSONResponse({"message": str(refusal)}, 429, wait)(scope, receive, send)
@@ -162,7 +162,7 @@ class Guard:
             await JSONResponse({"message": tr(_NO_VIDEO_NOW)}, 507)(scope, receive, send)
         except StoreUnavailable as error:
             # All are raised before any answer has begun: the store is asked first, files are sent afterwards.
-            await _unavailable(path, str(error))(scope, receive, send)
+            await _unavailable(path, retold(error))(scope, receive, send)
 
     async def _websocket(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:

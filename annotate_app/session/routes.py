@@ -17,7 +17,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from annotate_app.language import marked, tr
+from annotate_app.language import marked, retold, tr
 from annotate_app.session import language_choice, oidc
 from annotate_app.session.addresses import SIGN_IN_PATH
 from annotate_app.session.auth import CSRF_COOKIE, SESSION_COOKIE
@@ -76,7 +76,7 @@ class Sessions:
         try:
             wait_s = await self._begin(name, address)
         except StoreUnavailable as error:
-            return sign_in_page(request, name=name, next_path=next_path, error=str(error), status=503)
+            return sign_in_page(request, name=name, next_path=next_path, error=retold(error), status=503)
         if wait_s:
             return sign_in_page(
                 request, name=name, next_path=next_path, error=_too_many(wait_s), status=429, wait_s=wait_s
@@ -86,9 +86,9 @@ class Sessions:
                 lambda: api.sign_in(self._project(), name, fields.get("password", ""), now=self._clock())
             )
         except SignInRefused as refusal:
-            return sign_in_page(request, name=name, next_path=next_path, error=str(refusal), status=401)
+            return sign_in_page(request, name=name, next_path=next_path, error=retold(refusal), status=401)
         except StoreUnavailable as error:
-            return sign_in_page(request, name=name, next_path=next_path, error=str(error), status=503)
+            return sign_in_page(request, name=name, next_path=next_path, error=retold(error), status=503)
         await run_in_threadpool(api.attempt_succeeded, self._project(), name, address)
         return _signed_in(request, token, next_path)
 
@@ -103,7 +103,7 @@ class Sessions:
         try:
             token, path = await oidc.finish(request, self._project(), who, now=self._clock(), safe_path=_safe_path)
         except SignInRefused as refusal:
-            return oidc.forget(request, sign_in_page(request, error=str(refusal), status=401))
+            return oidc.forget(request, sign_in_page(request, error=retold(refusal), status=401))
         return oidc.forget(request, _signed_in(request, token, path))
 
     async def sign_out(self, request: Request) -> Response:
@@ -148,7 +148,7 @@ class Sessions:
         try:
             wait_s = await self._begin(person.name, address)
         except StoreUnavailable as error:
-            return account_page(request, person, error=str(error), status=503)
+            return account_page(request, person, error=retold(error), status=503)
         if wait_s:
             return account_page(request, person, error=_too_many(wait_s), status=429, wait_s=wait_s)
         old, new, session = fields.get("old", ""), fields.get("password", ""), request.cookies[SESSION_COOKIE]
@@ -157,9 +157,9 @@ class Sessions:
                 lambda: api.change_password(self._project(), session, old, new, now=self._clock())
             )
         except SignInRefused as refusal:
-            return account_page(request, person, error=str(refusal), status=401)
+            return account_page(request, person, error=retold(refusal), status=401)
         except StoreUnavailable as error:
-            return account_page(request, person, error=str(error), status=503)
+            return account_page(request, person, error=retold(error), status=503)
         except ReelRankError as refusal:
             return account_page(request, person, error=_sentence(refusal), status=422)
         await run_in_threadpool(api.attempt_succeeded, self._project(), person.name, address)
@@ -184,9 +184,9 @@ class Sessions:
                 lambda: api.accept_invitation(self._project(), invitation, password, now=self._clock())
             )
         except StoreUnavailable as error:
-            return invitation_page(request, person.name, error=str(error), status=503)
+            return invitation_page(request, person.name, error=retold(error), status=503)
         except ReelRankError as refusal:
-            return sign_in_page(request, name=person.name, error=str(refusal), status=401)
+            return sign_in_page(request, name=person.name, error=retold(refusal), status=401)
         return _signed_in(request, token, "/")
 
     async def asset(self, request: Request) -> Response:
@@ -253,7 +253,7 @@ def _problem(request: Request, fields: dict[str, str]) -> tuple[str, int]:
 
 def _sentence(refusal: ReelRankError) -> str:
     """A refusal as people read it: the command line writes them without a capital."""
-    text = str(refusal)
+    text = retold(refusal)
     return text[:1].upper() + text[1:] + "."
 
 

@@ -4,7 +4,7 @@ import time
 
 import streamlit as st
 
-from annotate_app.language import tr
+from annotate_app.language import retold, tr
 from annotate_app.plain import plain
 from annotate_app.widgets import exam_preview, exam_round, look, wording
 from backend import api
@@ -26,7 +26,7 @@ def plan(project: api.Project, lead: Person) -> None:
     try:
         preview = api.preview_exam(project, lead, **asked, now=time.time())
     except ReelRankError as refusal:
-        st.error(plain(str(refusal)))
+        st.error(plain(retold(refusal)))
         st.button(tr("Change the draw"), key="exam-change", on_click=change)
         return
     st.subheader(tr("Not held yet: look at it first"), anchor=False)
@@ -81,7 +81,7 @@ def hold(previewed: str) -> None:
         exempted = (
             tr(" {persons} exempted.", persons=wording.count_of(report.exempted, "person")) if report.exempted else ""
         )
-        short = f" {report.short}" if report.short else ""
+        short = f" {retold(report.short)}" if report.short else ""
         state["exam_done"] = tr(
             "The exam has {clips} of {queries}.{short}{exempted}",
             clips=clips,

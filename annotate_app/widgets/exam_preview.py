@@ -5,7 +5,7 @@ from html import escape
 
 import streamlit as st
 
-from annotate_app.language import tr
+from annotate_app.language import retold, tr
 from annotate_app.plain import plain
 from annotate_app.session import auth
 from annotate_app.widgets import tables, wording
@@ -37,7 +37,7 @@ def told(preview: api.ExamPreview) -> None:
         )
     )
     if preview.short:
-        st.warning(plain(preview.short), icon=":material/info:")
+        st.warning(plain(retold(preview.short)), icon=":material/info:")
     if preview.guesses is None:
         st.markdown(tr("The key comes later; what guessing scores with it is told before the round is closed."))
     else:
@@ -58,7 +58,7 @@ def figures(grades: tuple[int, ...], guesses: api.ExamGuesses) -> None:
 def reason(guesses: api.ExamGuesses, key: str) -> None:
     """Asks why an exam is held that guessing passes, or nearly; nothing of one that tells enough."""
     if guesses.weak:
-        told = "".join(f"\n- {why}" for why in guesses.weak)
+        told = "".join(f"\n- {retold(why)}" for why in guesses.weak)
         st.markdown(tr("**This exam tells little about who takes it:**\n{told}", told=told))
         st.markdown(tr("Other pairs, more of them, or fewer misses would make a better one. Or say why you hold it."))
         st.text_input(tr("Why hold it all the same?"), key=key, max_chars=_TEXT_LENGTH)

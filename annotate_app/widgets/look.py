@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from annotate_app.language import SOURCE, current, tr
+from annotate_app.language import SOURCE, current, retold, tr
 from annotate_app.plain import plain
 from annotate_app.session import auth
 from annotate_app.session.addresses import address
@@ -98,7 +98,7 @@ def as_lead(act: Callable[[api.Project, Person], object]) -> str:
             return tr("You were signed out, so this was not done. It stands here as you left it: do it again.")
         act(auth.project(), api.lead_of(auth.project(), person))
     except ReelRankError as refusal:
-        return str(refusal)
+        return retold(refusal)
     return ""
 
 

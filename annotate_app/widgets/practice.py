@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from annotate_app.language import tr
+from annotate_app.language import retold, tr
 from annotate_app.plain import plain
 from annotate_app.widgets import look, wording
 from annotate_app.widgets.review_clip import clip_at
@@ -133,7 +133,7 @@ def _choose(project: api.Project, lead: Any, scale: Scale) -> None:
     try:
         offers = _offers(project, lead, text)
     except ReelRankError as refusal:
-        st.error(plain(str(refusal)))
+        st.error(plain(retold(refusal)))
         return
     for row in range(0, len(offers), 3):
         for column, offer in zip(st.columns(3), offers[row : row + 3], strict=False):

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from annotate_app.language import tr
+from annotate_app.language import retold, tr
 from annotate_app.plain import plain
 from annotate_app.widgets import address_state, wording
 from backend import api
@@ -35,7 +35,7 @@ def release_diff(project: api.Project, lead: Person, found: Sequence[api.KeptRel
     try:
         changes = _compared(project, lead, str(project.folder), was, now, hashes[was], hashes[now])
     except ReelRankError as refusal:
-        st.error(plain(str(refusal)))
+        st.error(plain(retold(refusal)))
         return
     if changes.equal:
         st.info(

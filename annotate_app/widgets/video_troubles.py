@@ -5,7 +5,7 @@ from html import escape
 
 import streamlit as st
 
-from annotate_app.language import tr
+from annotate_app.language import retold, tr
 from annotate_app.widgets import tables, wording
 from backend.campaign.videos.model import VideoState
 
@@ -15,7 +15,7 @@ _SHOWN = 50
 def video_troubles(wrong: Sequence[VideoState]) -> None:
     """A table of them."""
     rows = [
-        (f"<b>{escape(one.video)}</b>", f"{escape(one.message)}<br><small>{escape(one.advice)}</small>")
+        (f"<b>{escape(one.video)}</b>", f"{escape(retold(one.message))}<br><small>{escape(retold(one.advice))}</small>")
         for one in wrong[:_SHOWN]
     ]
     st.html(tables.table((tr("Video"), tr("What is wrong, and what to do")), rows, "rr-videos"))

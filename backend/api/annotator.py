@@ -25,10 +25,11 @@ from backend.campaign.quality.model import MyReply, MyWork
 from backend.campaign.serving import windows
 from backend.ground.errors import NotAllowed, VideoUnreadable
 from backend.ground.ids import PairKey
+from backend.ground.saying import said
 from backend.media.jobs import ClipJob, clip_job, gif, storyboard, with_context
 from backend.store.connection import Database, reading, writing
 
-_NOT_SHOWN = "This clip cannot be shown just now. A lead can see why on the page Videos."
+_NOT_SHOWN = said("This clip cannot be shown just now. A lead can see why on the page Videos.")
 
 
 def desk(project: Project, person: Person, *, now: float) -> Desk[ExamDesk]:
@@ -126,7 +127,9 @@ def clip_for(project: Project, person: Person, pair: PairKey, *, context: bool =
     row = _shown(project, gate.signed_in(project.store, person), pair)
     facts = corpus_rows.video_facts(project.store.db, row.video)
     if facts is None:
-        raise VideoUnreadable(f"{row.video}: no video file known; import the corpus again with --videos FOLDER")
+        raise VideoUnreadable(
+            said("{video}: no video file known; import the corpus again with --videos FOLDER", video=row.video)
+        )
     job = clip_job(project.clips, project.source(facts), row.start_s, row.end_s, facts.sha256)
     return with_context(job, facts.duration_s) if context else job
 
@@ -256,7 +259,7 @@ def _shown(project: Project, person: Lead | Annotator, key: PairKey) -> PairRow:
         or skip_rows.skipped(project.store.db, pair.pair_id, person.annotator_id)
     )
     if pair is None or not allowed:
-        raise NotAllowed("this clip is not on your desk")
+        raise NotAllowed(said("this clip is not on your desk"))
     return pair
 
 

@@ -19,6 +19,7 @@ from backend.campaign.project.folder import Project
 from backend.campaign.project.model import Grading, GuidelineVersion
 from backend.ground.errors import ProjectError, VideoUnreadable
 from backend.ground.ids import PairKey
+from backend.ground.saying import said
 from backend.media.jobs import ClipJob, clip_job
 
 
@@ -99,7 +100,7 @@ def example_clip(project: Project, person: Person, grade: int, version: int | No
     for example in examples(project, person):
         if example.grade == grade and version in (None, example.version):
             return _clip(project, example.pair)
-    raise ProjectError(f"there is no such example of grade {grade} (any more): reload the page")
+    raise ProjectError(said("there is no such example of grade {grade} (any more): reload the page", grade=grade))
 
 
 def choose_example(project: Project, lead: Person, pair: PairKey, grade: int, note: str, *, now: float) -> None:
@@ -116,5 +117,5 @@ def _clip(project: Project, key: PairKey) -> ClipJob:
     row = judgement_rows.pair_by_key(project.store.db, key)
     facts = corpus_rows.video_facts(project.store.db, row.video) if row else None
     if row is None or facts is None:
-        raise VideoUnreadable("the video of this example is not in the project")
+        raise VideoUnreadable(said("the video of this example is not in the project"))
     return clip_job(project.clips, project.source(facts), row.start_s, row.end_s, facts.sha256)

@@ -5,6 +5,7 @@ from backend.campaign.nouns import Person
 from backend.campaign.people import gate
 from backend.campaign.project.folder import Project
 from backend.ground.errors import VideoUnreadable
+from backend.ground.saying import said
 from backend.media.jobs import ClipJob, clip_job, predicted, thumbnail
 
 
@@ -39,12 +40,16 @@ def _moment(project: Project, video: str, start_s: float, end_s: float) -> tuple
     """The clip of a span, and whether the project has it as a moment."""
     facts = corpus_rows.video_facts(project.store.db, video)
     if facts is None:
-        raise VideoUnreadable(f"the project has no file of the video {video}")
+        raise VideoUnreadable(said("the project has no file of the video {video}", video=video))
     source = project.source(facts)
     if corpus_rows.is_moment(project.store.db, video, start_s, end_s):
         return clip_job(project.clips, source, start_s, end_s, facts.sha256), True
     if start_s >= facts.duration_s:
         raise VideoUnreadable(
-            f"the moment begins at {start_s:.2f} s, after the video's end at {facts.duration_s:.2f} s"
+            said(
+                "the moment begins at {start_s:.2f} s, after the video's end at {duration_s:.2f} s",
+                start_s=start_s,
+                duration_s=facts.duration_s,
+            )
         )
     return clip_job(project.clips, source, start_s, min(end_s, facts.duration_s), facts.sha256), False

@@ -13,6 +13,7 @@ from backend.campaign.steering.model import QueryStuck, Stuck, Wait, WorkProgres
 from backend.ground.errors import ProjectError
 from backend.ground.ids import QueryId
 from backend.ground.progress import Steps
+from backend.ground.saying import said
 from backend.ground.where import HERE, Where
 from backend.store import upkeep
 from backend.store.upkeep import Backup
@@ -69,7 +70,9 @@ def backup_now(project: Project, lead: Person, *, now: float) -> Path:
     try:
         file.parent.mkdir(exist_ok=True)
     except OSError as error:
-        raise ProjectError(f"cannot make the folder {file.parent}: {error.strerror}") from error
+        raise ProjectError(
+            said("cannot make the folder {parent}: {strerror}", parent=file.parent, strerror=error.strerror)
+        ) from error
     upkeep.backup(project.store, file)
     return file
 

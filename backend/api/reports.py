@@ -7,6 +7,7 @@ from backend.campaign.people import gate
 from backend.campaign.project.folder import Project
 from backend.ground.errors import NotAllowed
 from backend.ground.progress import Progress
+from backend.ground.saying import said
 from backend.scoring.files.facts import Inputs
 from backend.scoring.scoreboard import Scoreboard
 from backend.scoring.statistics.sureness import Sureness
@@ -31,7 +32,7 @@ def report_page(
     """
     if project is not None:
         if by is None:
-            raise NotAllowed("frames of a project's videos are for its leads: say who asks")
+            raise NotAllowed(said("frames of a project's videos are for its leads: say who asks"))
         gate.in_charge(project.store, by)
     # Charts take as long to load as everything else together; only a report needs them.
     from backend.campaign.board import strips as report_strips

@@ -8,6 +8,7 @@ from backend.campaign.nouns import Operator, Person, Split
 from backend.campaign.people import gate
 from backend.campaign.project.folder import Project
 from backend.ground.errors import ProjectError
+from backend.ground.saying import said
 from backend.scoring.matching.columns import Run, Truth
 
 
@@ -67,5 +68,5 @@ def truth_of_project(project: Project, by: Person | Operator, split: str) -> Tru
     """The settled pairs of `val` or `test` as they stand now; raises `ProjectError` if there are none."""
     gate.in_charge(project.store, by)
     if split not in (Split.VAL, Split.TEST):
-        raise ProjectError(f"{split!r} is not val or test: only these are judged")
+        raise ProjectError(said("{split!r} is not val or test: only these are judged", split=split))
     return kept_runs.truth_of_project(project, Split(split))

@@ -15,6 +15,7 @@ from backend.campaign.tutorial.model import Offer, PracticeFigures, PracticeItem
 from backend.encoders import sentence
 from backend.ground.errors import NotAllowed, VideoUnreadable
 from backend.ground.ids import MomentId, PairKey
+from backend.ground.saying import said
 from backend.media.jobs import ClipJob, clip_job
 
 MOST_TEXTS = 2000
@@ -111,5 +112,7 @@ def practice_offers(project: Project, lead: Person, text: str, *, most: int = 6)
 def _clip(project: Project, video: str, start_s: float, end_s: float) -> ClipJob:
     found = corpus_rows.video_facts(project.store.db, video)
     if found is None:
-        raise VideoUnreadable(f"{video}: no video file known; import the corpus again with --videos FOLDER")
+        raise VideoUnreadable(
+            said("{video}: no video file known; import the corpus again with --videos FOLDER", video=video)
+        )
     return clip_job(project.clips, project.source(found), start_s, end_s, found.sha256)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from backend.ground.ids import AnnotatorId
+from backend.ground.saying import said
 
 Relevance = int
 """Consensus of a pair, a grade of the campaign's scale."""
@@ -64,7 +65,7 @@ class Scale:
     @property
     def words(self) -> str:
         """The whole scale in a sentence: `0 to 4`."""
-        return f"0 to {self.highest}"
+        return said("0 to {highest}", highest=self.highest)
 
 
 class Rounding(StrEnum):

@@ -3,12 +3,11 @@
 from pathlib import Path
 from typing import Annotated
 
-import msgspec
 import typer
 
 from backend import api
 from backend.campaign.activity.model import ActivityFilter, ActivityGroup
-from backend.cli.output import Dir, FirstDay, Json, LastDay, day_of, say, table
+from backend.cli.output import Dir, FirstDay, Json, LastDay, day_of, json_text, say, table
 from backend.ground.days import began, ended, instant
 
 
@@ -44,7 +43,7 @@ def log(
     found = api.find_activity(project, api.OPERATOR, wanted, first=0, most=most)
     count = api.count_activity(project, api.OPERATOR, wanted)
     if json:
-        say(msgspec.json.encode({"count": count, "entries": found}).decode())
+        say(json_text({"count": count, "entries": found}))
         return
     table(
         ("when (UTC)", "who", "what", "about"),
@@ -63,7 +62,7 @@ def settings(folder: Dir, json: Json = False) -> None:
     """
     found = api.campaign_settings(api.open_project(folder), api.OPERATOR)
     if json:
-        say(msgspec.json.encode(found).decode())
+        say(json_text(found))
         return
     rows = [
         (one.name, one.value, "the beginning" if one.since is None else instant(one.since), one.by or "")

@@ -3,12 +3,11 @@
 from pathlib import Path
 from typing import Annotated
 
-import msgspec
 import typer
 
 from backend import api
 from backend.campaign.quality.model import AGGREGATOR_WORDS, FIGURE_WORDS, WHOLE, BoardPart, Figure, Verdicts
-from backend.cli.output import FirstDay, Json, LastDay, ScaleOption, day_of, progress_bar, say, table
+from backend.cli.output import FirstDay, Json, LastDay, ScaleOption, day_of, json_text, progress_bar, say, table
 
 
 def register(app: typer.Typer) -> None:
@@ -49,7 +48,7 @@ def agreement(
     board, compared = _found(place, part, scale, others)
     if json:
         rest = {} if compared is None else {"others": compared.counts}
-        say(msgspec.json.encode({**api.agreement_json(board), **rest}).decode())
+        say(json_text({**api.agreement_json(board), **rest}))
         return
     found = board.summary
     say(f"{found['rows']:,} grades by {found['annotators']} annotators over {found['pairs']:,} pairs")

@@ -3,12 +3,11 @@
 from dataclasses import replace
 from typing import Annotated, Any
 
-import msgspec
 import typer
 
 from backend import api
 from backend.campaign.batches.model import RuleWord, Suggestions
-from backend.cli.output import Dir, Json, ShowUnlessTold, now, progress_bar, say, seconds, table
+from backend.cli.output import Dir, Json, ShowUnlessTold, json_text, now, progress_bar, say, seconds, table
 
 
 def register(app: typer.Typer) -> None:
@@ -36,7 +35,7 @@ def show(
     project = api.open_project(folder)
     found, shares = api.batch_suggestions(project, api.OPERATOR), api.batch_shares(project, api.OPERATOR)
     if json:
-        say(msgspec.json.encode(_document(found) | {"queries_by_batches": shares}).decode())
+        say(json_text(_document(found) | {"queries_by_batches": shares}))
         return
     say(f"The rule, version {found.rule.version}: a next batch is worth opening if {found.rule.rule.words}.\n")
     rows: list[tuple[object, ...]] = [

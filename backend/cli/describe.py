@@ -4,12 +4,11 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
-import msgspec
 import typer
 
 from backend import api
 from backend.campaign.describing.model import DescribingChoice, DescriptionFilter, DescriptionStatus
-from backend.cli.output import Dir, Json, ShowUnlessTold, fail, now, save, say, table
+from backend.cli.output import Dir, Json, ShowUnlessTold, fail, json_text, now, save, say, table
 from backend.ground.ids import AnnotatorId
 
 
@@ -47,7 +46,7 @@ def show(folder: Dir, json: Json = False) -> None:
     project = api.open_project(folder)
     chosen, figures = api.describing_choice(project, api.OPERATOR), api.describing_figures(project, api.OPERATOR)
     if json:
-        say(msgspec.json.encode({"choice": chosen, "figures": figures}).decode())
+        say(json_text({"choice": chosen, "figures": figures}))
         return
     if chosen.open:
         names = {row.person.annotator_id: row.person.name for row in api.list_people(project, api.OPERATOR)}
@@ -123,7 +122,7 @@ def list_descriptions(
     count = api.count_descriptions(project, api.OPERATOR, wanted)
     found = api.find_descriptions(project, api.OPERATOR, wanted, most=count)
     if json:
-        say(msgspec.json.encode(found).decode())
+        say(json_text(found))
         return
     if not found:
         say("There are none.")

@@ -4,11 +4,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
-import msgspec
 import typer
 
 from backend import api
-from backend.cli.output import Dir, Json, now, progress_bar, say, seconds
+from backend.cli.output import Dir, Json, json_text, now, progress_bar, say, seconds
 
 SHOWN = 10
 """So many numbers of pairs are printed; --json has all."""
@@ -51,7 +50,7 @@ def import_judgements(
     with progress_bar() as progress:
         report = api.import_judgements(project, raw, pairs, now=start, progress=progress)
     if json:
-        say(msgspec.json.encode(report).decode())
+        say(json_text(report))
         return
     say(f"{raw.name}: {report.rows:,} rows by {report.workers} workers over {report.pairs:,} pairs ({seconds(start)}).")
     _say_pairs(report, with_file=pairs is not None)

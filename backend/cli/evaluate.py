@@ -50,6 +50,7 @@ from backend.cli.several_runs import (
     writing,
 )
 from backend.cli.where import Cluster, ScoringJobs, where, whole
+from backend.ground.saying import as_text
 
 
 class Format(StrEnum):
@@ -221,7 +222,7 @@ def evaluate(
 
 def _write(summary: dict[str, Any], shown: "api.Shown", format_: Format, out: Path | None, json: Path | None) -> None:
     """Everything that was asked for; standard output holds one format and nothing else."""
-    encoded = msgspec.json.format(msgspec.json.encode(summary), indent=2).decode() + "\n"
+    encoded = msgspec.json.format(msgspec.json.encode(summary, enc_hook=as_text), indent=2).decode() + "\n"
     if json is not None and str(json) != "-":
         save(json, encoded)
     if format_ is Format.TABLE:

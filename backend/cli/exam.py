@@ -4,12 +4,11 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
-import msgspec
 import typer
 
 from backend import api
 from backend.cli.exam_results import results, status
-from backend.cli.output import Dir, Json, fail, now, say, table
+from backend.cli.output import Dir, Json, fail, json_text, now, say, table
 from backend.ground.ids import AnnotatorId
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The annotator.", show_default=False)]
@@ -111,7 +110,7 @@ def preview(
             now=now(),
         )
     if json:
-        say(msgspec.json.encode(found).decode())
+        say(json_text(found))
         return
     items = len(found.items)
     drawn = found.source if found.seed is None else f"{found.source}, seed {found.seed}"

@@ -4,11 +4,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
-import msgspec
 import typer
 
 from backend import api
-from backend.cli.output import Dir, Json, save, say, table
+from backend.cli.output import Dir, Json, json_text, save, say, table
 
 
 def status(folder: Dir, json: Json = False) -> None:
@@ -28,7 +27,7 @@ def status(folder: Dir, json: Json = False) -> None:
             "although": although,
         }
         told |= {"finished": _finished(people), "people": people}
-        say(msgspec.json.encode(told).decode())
+        say(json_text(told))
         return
     if held is None:
         say("This project holds no exam.")
@@ -66,7 +65,7 @@ def results(
     if csv is not None:
         save(csv, api.exam_outcomes_csv(found))
     if json:
-        say(msgspec.json.encode(found).decode())
+        say(json_text(found))
         return
     if not found.people:
         say("Nobody has handed an exam in yet.")

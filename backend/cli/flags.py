@@ -2,12 +2,11 @@
 
 from typing import Annotated
 
-import msgspec
 import typer
 
 from backend import api
 from backend.campaign.quality.model import FLAG_NAMES, Flag, PersonFlags
-from backend.cli.output import Dir, Json, fail, say, table
+from backend.cli.output import Dir, Json, fail, json_text, say, table
 
 SHOWN = 20
 """Pairs that are named of a flag."""
@@ -40,7 +39,7 @@ def flags(
         if not found:
             fail(f"there is no annotator named {person}: reelrank flags without --person lists them")
     if json:
-        say(msgspec.json.encode({"people": found}).decode())
+        say(json_text({"people": found}))
         return
     table(("annotator", "grades", *FLAG_NAMES.values()), [_row(one) for one in found])
     say("")

@@ -3,11 +3,10 @@
 from pathlib import Path
 from typing import Annotated
 
-import msgspec
 import typer
 
 from backend import api
-from backend.cli.output import Dir, Json, now, say, table
+from backend.cli.output import Dir, Json, json_text, now, say, table
 
 
 def register(app: typer.Typer) -> None:
@@ -63,7 +62,7 @@ def status(folder: Dir, json: Json = False) -> None:
     """
     report, people = api.gold_results(api.open_project(folder), api.OPERATOR)
     if json:
-        say(msgspec.json.encode({"gold": report, "people": people}).decode())
+        say(json_text({"gold": report, "people": people}))
         return
     if report.settings.on:
         _told(report)

@@ -3,12 +3,11 @@
 from pathlib import Path
 from typing import Annotated
 
-import msgspec
 import typer
 
 from backend import api
 from backend.campaign.project.model import Grading
-from backend.cli.output import Dir, Json, ShowUnlessTold, minute, now, say
+from backend.cli.output import Dir, Json, ShowUnlessTold, json_text, minute, now, say
 
 
 def register(app: typer.Typer) -> None:
@@ -35,7 +34,7 @@ def show(folder: Dir, json: Json = False) -> None:
         api.guideline_readers(project, api.OPERATOR),
     )
     if json:
-        say(msgspec.json.encode({"versions": versions, "readers": readers}).decode())
+        say(json_text({"versions": versions, "readers": readers}))
         return
     _print(versions[-1].grading)
     say("\nVersions:")

@@ -4,12 +4,11 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Annotated
 
-import msgspec
 import typer
 
 from backend import api
 from backend.campaign.hours.model import HoursReport, Outlook
-from backend.cli.output import Dir, FirstDay, Json, LastDay, day_of, say, table
+from backend.cli.output import Dir, FirstDay, Json, LastDay, day_of, json_text, say, table
 
 
 def register(app: typer.Typer) -> None:
@@ -41,7 +40,7 @@ def hours(
     if csv is not None:
         csv.write_text(api.payroll_csv(found.days, found.currency), encoding="utf-8")
     if json:
-        say(msgspec.json.encode(found).decode())
+        say(json_text(found))
         return
     _told(found)
     if csv is not None:

@@ -3,13 +3,12 @@
 from pathlib import Path
 from typing import Annotated
 
-import msgspec
 import typer
 
 from backend import api
 from backend.cli import pool_checking, pools
 from backend.cli.corpus import ColumnsOption, FormatOption, TypeOption, known_format, read_columns
-from backend.cli.output import EncoderOption, Json, KindOption, now, progress_bar, say, seconds, table
+from backend.cli.output import EncoderOption, Json, KindOption, json_text, now, progress_bar, say, seconds, table
 from backend.cli.pools import EmbeddingsOption
 from backend.cli.where import Cluster, EncodingJobs, where
 
@@ -45,7 +44,7 @@ def stats(file: PoolFile, json: Json = False) -> None:
     """
     found = api.pool_statistics(file)
     if json:
-        say(msgspec.json.encode(found).decode())
+        say(json_text(found))
         return
     table(("what", "figure"), _rows(found))
     _name(

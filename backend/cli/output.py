@@ -8,10 +8,12 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
+import msgspec
 import typer
 from typer.core import TyperGroup
 
 from backend.ground.progress import Progress
+from backend.ground.saying import as_text
 
 Dir = Annotated[Path, typer.Argument(metavar="DIR", help="The project folder.", show_default=False)]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
@@ -46,6 +48,11 @@ ScaleOption = Annotated[
         show_default=False,
     ),
 ]
+
+
+def json_text(value: object) -> str:
+    """What `--json` prints of a value."""
+    return msgspec.json.encode(value, enc_hook=as_text).decode()
 
 
 class ShowUnlessTold(TyperGroup):

@@ -6,7 +6,6 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
-import msgspec
 import typer
 
 from backend import api
@@ -18,6 +17,7 @@ from backend.cli.output import (
     Json,
     KindOption,
     ScaleOption,
+    json_text,
     now,
     numbers,
     progress_bar,
@@ -61,7 +61,7 @@ def status(folder: Dir, json: Json = False) -> None:
     """
     counts = api.status_counts(api.open_project(folder), api.OPERATOR)
     if json:
-        say(msgspec.json.encode(counts).decode())
+        say(json_text(counts))
         return
     table(("stage", "what", "count"), [row for row in _rows(counts)])
     say(f"\ncandidates from {', '.join(counts['sources']) or '(none yet)'}\nschema {counts['schema']}")

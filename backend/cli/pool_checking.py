@@ -3,11 +3,22 @@
 from pathlib import Path
 from typing import Annotated
 
-import msgspec
 import typer
 
 from backend import api
-from backend.cli.output import Dir, EncoderOption, Json, KindOption, fail, now, progress_bar, say, seconds, table
+from backend.cli.output import (
+    Dir,
+    EncoderOption,
+    Json,
+    KindOption,
+    fail,
+    json_text,
+    now,
+    progress_bar,
+    say,
+    seconds,
+    table,
+)
 
 PoolFile = Annotated[Path, typer.Argument(metavar="POOL_FILE", help="A file of pools.", show_default=False)]
 
@@ -65,7 +76,7 @@ def check_report(folder: Dir, json: Json = False) -> None:
     if found is None:
         fail(f"{folder} checks no pools: `reelrank mvmr check` makes a project that does")
     if json:
-        say(msgspec.json.encode(found).decode())
+        say(json_text(found))
         return
     say(f"{found.facts.file}: {found.facts.drawn:,} of {found.facts.queries:,} queries, seed {found.facts.seed}\n")
     shares = {"positives": found.positives, "negatives": found.negatives, "together": found.together}

@@ -13,6 +13,7 @@ from backend.cli.output import (
     EncoderOption,
     Json,
     KindOption,
+    json_text,
     minute,
     now,
     progress_bar,
@@ -22,6 +23,7 @@ from backend.cli.output import (
     table,
 )
 from backend.ground.reading import bytes_of
+from backend.ground.saying import as_text
 from backend.ground.text_files import decode_text
 
 SHOWN = 50
@@ -51,7 +53,7 @@ def validate(release: ReleaseArgument, json: Json = False) -> None:
     with progress_bar() as progress:
         report = api.validate_release(release, progress=progress)
     if json:
-        say(msgspec.json.encode({"clean": report.clean, **msgspec.to_builtins(report)}).decode())
+        say(json_text({"clean": report.clean, **msgspec.to_builtins(report, enc_hook=as_text)}))
     else:
         for problem in report.problems[:SHOWN]:
             say(str(problem))
@@ -84,7 +86,7 @@ def import_release(
     with progress_bar() as progress:
         report = api.import_release(release, folder, encoder=encoder, kind=kind, now=start, progress=progress)
     if json:
-        say(msgspec.json.encode(report).decode())
+        say(json_text(report))
         return
     splits = ", ".join(f"{count:,} {split}" for split, count in report.queries.items())
     judged = report.judgements
@@ -107,7 +109,7 @@ def releases(folder: Dir, json: Json = False) -> None:
     """
     found = api.list_releases(api.open_project(folder), api.OPERATOR)
     if json:
-        say(msgspec.json.encode(found).decode())
+        say(json_text(found))
         return
     if not found:
         say(f"No release was made yet. Next: reelrank export {folder} OUT")
@@ -150,7 +152,7 @@ def diff(
     if csv is not None:
         save(csv, api.diff_csv(found))
     if json:
-        say(msgspec.json.encode(found).decode())
+        say(json_text(found))
         return
     for query in found.queries[:SHOWN]:
         say(f"query {query.query_id}: {query.before or '(not there)'} -> {query.after or '(not there)'}{_why(query)}")
@@ -200,7 +202,7 @@ def terms(
             project, api.OPERATOR, licence=licence, citation=citation, reason=reason, now=now()
         )
     if json:
-        say(msgspec.json.encode(found).decode())
+        say(json_text(found))
         return
     say(f"Licence: {found.licence or '(none chosen)'}")
     say(f"Citation: {found.citation or '(none)'}")

@@ -4,11 +4,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
-import msgspec
 import typer
 
 from backend import api
-from backend.cli.output import Dir, Json, minute, now, progress_bar, say, table
+from backend.cli.output import Dir, Json, json_text, minute, now, progress_bar, say, table
 
 Name = Annotated[
     str | None, typer.Option("--name", metavar="NAME", help="What to call it; by default the name of the file.")
@@ -101,7 +100,7 @@ def remove_run(folder: Dir, name: Kept) -> None:
 
 def _list(kept: "list[api.Kept]", json: bool) -> None:
     if json:
-        say(msgspec.json.encode([asdict(one) for one in kept]).decode())
+        say(json_text([asdict(one) for one in kept]))
         return
     rows = [
         (one.name, f"{one.queries:,}", f"{one.moments:,}", one.file, one.sha256[:12], minute(one.added_at))

@@ -3,11 +3,10 @@
 from pathlib import Path
 from typing import Annotated, Any
 
-import msgspec
 import typer
 
 from backend import api
-from backend.cli.output import Json, ScaleOption, say
+from backend.cli.output import Json, ScaleOption, json_text, say
 
 
 def register(app: typer.Typer) -> None:
@@ -26,7 +25,7 @@ def consensus(
     """
     summary = api.summarise_raw(file, scale=scale)
     if json:
-        say(msgspec.json.encode(summary).decode())
+        say(json_text(summary))
         return
     say(f"{summary['rows']:,} rows by {summary['annotators']} annotators over {summary['pairs']:,} pairs")
     decided = f", {summary['adjudicated']:,} decided by a lead" if summary["adjudicated"] else ""

@@ -8,7 +8,8 @@ import typer
 
 from backend import api
 from backend.cli.corpus import ColumnsOption, FormatOption, TypeOption, known_format, read_columns
-from backend.cli.output import Json, progress_bar, say, table
+from backend.cli.output import Json, json_text, progress_bar, say, table
+from backend.ground.saying import as_text
 
 
 def register(app: typer.Typer) -> None:
@@ -55,7 +56,7 @@ def stats(
             if places[0].is_dir():
                 truth = api.release_statistics(places[0])
     if json:
-        say(msgspec.json.encode({**msgspec.to_builtins(found), **({"release": truth} if truth else {})}).decode())
+        say(json_text({**msgspec.to_builtins(found, enc_hook=as_text), **({"release": truth} if truth else {})}))
         return
     for note in found.notes:
         say(f"Note: {note}")

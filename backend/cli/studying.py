@@ -3,12 +3,11 @@
 from pathlib import Path
 from typing import Annotated, Any
 
-import msgspec
 import typer
 
 from backend import api
 from backend.cli.conventions import Preset, read_option
-from backend.cli.output import numbers, say, table
+from backend.cli.output import json_text, numbers, say, table
 from backend.ground.errors import InputError
 
 Measure = Annotated[
@@ -107,7 +106,7 @@ def finish(
     """
     paths = api.write_study(study, out or Path("studies") / study.name)
     if json:
-        say(msgspec.json.encode(study).decode())
+        say(json_text(study))
         return
     say(study.description)
     table(columns, rows, left)

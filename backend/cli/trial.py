@@ -3,11 +3,10 @@
 from pathlib import Path
 from typing import Annotated
 
-import msgspec
 import typer
 
 from backend import api
-from backend.cli.output import Dir, Json, fail, now, save, say, table
+from backend.cli.output import Dir, Json, fail, json_text, now, save, say, table
 from backend.ground.ids import QueryId
 
 
@@ -65,7 +64,7 @@ def status(folder: Dir, json: Json = False) -> None:
     """
     found = api.trial_round(api.open_project(folder), api.OPERATOR)
     if json:
-        say(msgspec.json.encode(found).decode())
+        say(json_text(found))
         return
     if found is None:
         say("This project has had no trial round.")

@@ -3,11 +3,10 @@
 from pathlib import Path
 from typing import Annotated
 
-import msgspec
 import typer
 
 from backend import api
-from backend.cli.output import Dir, Json, now, say, table
+from backend.cli.output import Dir, Json, json_text, now, say, table
 
 
 def register(app: typer.Typer) -> None:
@@ -47,7 +46,7 @@ def status(folder: Dir, json: Json = False) -> None:
     project = api.open_project(folder)
     pairs = api.practice_figures(project, api.OPERATOR, now=now())
     if json:
-        say(msgspec.json.encode({"on": project.campaign.tutorial, "practice": pairs}).decode())
+        say(json_text({"on": project.campaign.tutorial, "practice": pairs}))
         return
     said = "are shown the tutorial" if project.campaign.tutorial else "begin at once: the tutorial is off"
     say(f"Newcomers {said}.\n")

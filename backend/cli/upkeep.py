@@ -3,11 +3,10 @@
 from pathlib import Path
 from typing import Annotated
 
-import msgspec
 import typer
 
 from backend import api
-from backend.cli.output import Dir, Json, now, say, seconds, table
+from backend.cli.output import Dir, Json, json_text, now, say, seconds, table
 
 
 def register(app: typer.Typer) -> None:
@@ -106,7 +105,7 @@ def doctor(
     report = api.doctor(api.open_project(folder), now=start, repair=repair)
     if json:
         told = {"well": report.well, "checks": report.checks, "findings": report.findings}
-        say(msgspec.json.encode({**told, "predicted_clips": report.predicted_clips}).decode())
+        say(json_text({**told, "predicted_clips": report.predicted_clips}))
     else:
         for finding in report.findings:
             examples = "; ".join(finding.examples)

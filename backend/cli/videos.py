@@ -5,13 +5,12 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Annotated
 
-import msgspec
 import typer
 
 from backend import api
 from backend.campaign.corpus.model import Trouble, VideoTrouble
 from backend.campaign.videos.model import VideoState
-from backend.cli.output import Dir, Json, fail, now, progress_bar, say, seconds, table
+from backend.cli.output import Dir, Json, fail, json_text, now, progress_bar, say, seconds, table
 from backend.cli.where import Cluster, Jobs, where_told, whole
 
 DecodeOption = Annotated[
@@ -77,7 +76,7 @@ def probe(
             progress=progress,
         )
     if json:
-        say(msgspec.json.encode([_plain(one) for one in report.videos]).decode())
+        say(json_text([_plain(one) for one in report.videos]))
         raise typer.Exit(1 if report.wrong else 0)
     table(
         ("video", "file", "length", "frames/s", "size", "codec", "sound", "what is wrong"),

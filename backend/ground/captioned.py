@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import msgspec
 
 from backend.ground.errors import Problem
-from backend.ground.json_entries import json_list, said, video_entries
+from backend.ground.json_entries import fault_of, json_list, video_entries
+from backend.ground.saying import said
 from backend.ground.text_files import decode_text, number
 
 CHARADES_LINE = re.compile(r"\s*(\S+)\s+(\S+)\s+(\S+?)\s*##(.*)", re.DOTALL)
@@ -39,13 +40,17 @@ class CaptionedMoment:
     @property
     def place(self) -> str:
         """Where it stands in its file: `row 7`, or `video v_abc, sentence 2`."""
-        return f"row {self.row}" if self.sentence is None else f"video {self.video}, sentence {self.sentence}"
+        return (
+            said("row {row}", row=self.row)
+            if self.sentence is None
+            else said("video {video}, sentence {sentence}", video=self.video, sentence=self.sentence)
+        )
 
     def problem(self, file: str, message: str) -> Problem:
         """What is wrong with it, as a line that a person can act on."""
         if self.sentence is None:
             return Problem(file, self.row, message)
-        return Problem(file, None, f"{self.place}: {message}")
+        return Problem(file, None, said("{place}: {message}", place=self.place, message=message))
 
 
 def query_id(video: str, number: int) -> str:
@@ -115,22 +120,34 @@ def sentences_of_videos(data: bytes, file: str, *, frames: bool) -> Parsing:
             duration_s, per_second = entry.measures()
             spans = list(zip(entry.timestamps, entry.sentences, strict=True))
         except ValueError as error:
-            counts = f"{len(entry.timestamps)} timestamps for {len(entry.sentences)} sentences"
+            counts = said(
+                "{n} timestamps for {sentences} sentences", n=len(entry.timestamps), sentences=len(entry.sentences)
+            )
             fault = str(error) if len(entry.timestamps) == len(entry.sentences) else counts
-            problems.append(Problem(file, None, f"video {video}: {fault}"))
+            problems.append(Problem(file, None, said("video {video}: {fault}", video=video, fault=fault)))
             continue
         for place, (span, text) in enumerate(spans, start=1):
             row += 1
             try:
                 (start, end), caption = _SPAN.decode(span), _TEXT.decode(text)
             except msgspec.ValidationError as error:
-                problems.append(Problem(file, None, f"video {video}, sentence {place}: {said(error)}"))
+                problems.append(
+                    Problem(
+                        file,
+                        None,
+                        said(
+                            "video {video}, sentence {place}: {fault}", video=video, place=place, fault=fault_of(error)
+                        ),
+                    )
+                )
                 continue
             bare = caption.strip()
             stripped += bare != caption
             times_s = start / per_second, end / per_second
             moments.append(CaptionedMoment(video, *times_s, bare, row, duration_s, sentence=place))
-    notes = [f"sentences with white space around them, stripped: {stripped:,}"] if stripped else []
+    notes = (
+        [said("sentences with white space around them, stripped: {stripped:,}", stripped=stripped)] if stripped else []
+    )
     return moments, problems, notes
 
 
@@ -146,13 +163,15 @@ def charades_lines(data: bytes, file: str) -> Parsing:
         if not line.strip():
             continue
         if not (found := CHARADES_LINE.fullmatch(line)):
-            problems.append(Problem(file, row, "it is not of the form VIDEO start end##sentence"))
+            problems.append(Problem(file, row, said("it is not of the form VIDEO start end##sentence")))
             continue
         video, start, end, caption = found.groups()
         start_s, end_s = number(start), number(end)
         if start_s is None or end_s is None:
             name, text = ("start", start) if start_s is None else ("end", end)
-            problems.append(Problem(file, row, f"{name} is {text!r}, not a number of seconds"))
+            problems.append(
+                Problem(file, row, said("{name} is {given!r}, not a number of seconds", name=name, given=text))
+            )
             continue
         moments.append(CaptionedMoment(video, start_s, end_s, caption.strip(), row))
     return moments, problems, []
@@ -188,6 +207,8 @@ def didemo_entries(data: bytes, file: str) -> tuple[list[tuple[int, Didemo]], li
     """
     entries, problems = json_list(Didemo, data, file)
     problems += [
-        Problem(file, row, "nobody gave a time for it: times is empty") for row, entry in entries if not entry.times
+        Problem(file, row, said("nobody gave a time for it: times is empty"))
+        for row, entry in entries
+        if not entry.times
     ]
     return [(row, entry) for row, entry in entries if entry.times], problems

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from backend.ground.errors import InputError, Problem
+from backend.ground.saying import said
 from backend.ground.text_files import decode_text
 from backend.ground.undecodable import UNDECODABLE
 
@@ -21,9 +22,9 @@ _LOOKED_AT = 20
 class FileLayout(StrEnum):
     """How a file is laid out."""
 
-    LINES = "a JSON object a line"
-    LIST = "a JSON list"
-    VIDEOS = "a JSON object of videos"
+    LINES = said("a JSON object a line")
+    LIST = said("a JSON list")
+    VIDEOS = said("a JSON object of videos")
     TEXT = "text"
 
 
@@ -101,9 +102,11 @@ def video_entries(kind: type[_Entry], data: bytes, file: str) -> tuple[list[tupl
     try:
         json.loads(data, object_pairs_hook=note, parse_int=str, parse_float=str)
     except UNDECODABLE as error:  # what nobody asked for was passed over before
-        raise InputError.single(file, f"not valid JSON: {error}") from None
+        raise InputError.single(file, said("not valid JSON: {error}", error=error)) from None
     if twice:
-        raise InputError([Problem(file, None, f"{name!r} stands twice in one object") for name in twice])
+        raise InputError(
+            [Problem(file, None, said("{name!r} stands twice in one object", name=name)) for name in twice]
+        )
     decoder = msgspec.json.Decoder(kind)
     entries: list[tuple[str, _Entry]] = []
     problems: list[Problem] = []
@@ -111,7 +114,7 @@ def video_entries(kind: type[_Entry], data: bytes, file: str) -> tuple[list[tupl
         try:
             entries.append((video, decoder.decode(raw)))
         except msgspec.ValidationError as error:
-            problems.append(Problem(file, None, f"video {video}: {said(error)}"))
+            problems.append(Problem(file, None, said("video {video}: {fault}", video=video, fault=fault_of(error))))
     return entries, problems
 
 
@@ -124,9 +127,9 @@ def _decode(
         try:
             entries.append((row, decoder.decode(text)))
         except msgspec.ValidationError as error:
-            problems.append(Problem(file, row, said(error)))
+            problems.append(Problem(file, row, fault_of(error)))
         except UNDECODABLE as error:
-            problems.append(Problem(file, row, f"not valid JSON: {error}"))
+            problems.append(Problem(file, row, said("not valid JSON: {error}", error=error)))
     return entries, problems
 
 
@@ -135,9 +138,9 @@ def _outermost(kind: type[_Entry], data: bytes, file: str) -> _Entry:
     try:
         return msgspec.json.decode(text, type=kind)
     except msgspec.ValidationError as error:
-        raise InputError.single(file, said(error)) from None
+        raise InputError.single(file, fault_of(error)) from None
     except UNDECODABLE as error:
-        raise InputError.single(file, f"not valid JSON: {error}") from None
+        raise InputError.single(file, said("not valid JSON: {error}", error=error)) from None
 
 
 def _decoded(text: str) -> Any:
@@ -147,6 +150,6 @@ def _decoded(text: str) -> Any:
         return None
 
 
-def said(error: msgspec.ValidationError) -> str:
+def fault_of(error: msgspec.ValidationError) -> str:
     """What the parser says of an entry, in the words of a message."""
     return str(error).replace(" - at `$.", " in field `").replace(" - at `$[", " in field `[")

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from backend.ground.bounds import ENDED_BY, worker_begins
 from backend.ground.errors import WorkerLost
 from backend.ground.progress import Steps
+from backend.ground.saying import said
 from backend.ground.where import HERE, Crew, Where, WorkerDied
 
 if TYPE_CHECKING:
@@ -218,9 +219,14 @@ def _again(
                 return lost(unit, str(died))
             if tries == TRIES:
                 raise WorkerLost(
-                    f"{called(unit)}: the process that worked on it died {TRIES} times, at last with nothing beside it "
-                    f"({died}). It needs more memory than there is, or it makes a library fail; the rest can be done "
-                    "without it"
+                    said(
+                        "{called}: the process that worked on it died {tries} times, at last with nothing beside it "
+                        "({died}). It needs more memory than there is, or it makes a library fail; the rest can be "
+                        "done without it",
+                        called=called(unit),
+                        tries=TRIES,
+                        died=died,
+                    )
                 ) from died
     raise AssertionError("TRIES is at least 2")
 

@@ -4,6 +4,7 @@ import zlib
 from pathlib import Path
 
 from backend.ground.errors import InputError
+from backend.ground.saying import said
 
 LARGEST_UNPACKED = 2 << 30
 """Bytes. A packed file that holds more is refused before it fills the memory."""
@@ -21,7 +22,7 @@ def bytes_of(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        raise InputError.single(path, f"cannot be read: {error.strerror}") from None
+        raise InputError.single(path, said("cannot be read: {strerror}", strerror=error.strerror)) from None
 
 
 def unpack(content: bytes, file: str) -> bytes:
@@ -38,20 +39,25 @@ def unpack(content: bytes, file: str) -> bytes:
             try:
                 part = member.decompress(content, _STEP)
             except zlib.error as error:
-                raise InputError.single(file, f"is damaged: gzip cannot unpack it ({error})") from None
+                raise InputError.single(
+                    file, said("is damaged: gzip cannot unpack it ({error})", error=error)
+                ) from None
             total += len(part)
             if total > LARGEST_UNPACKED:
-                message = f"unpacks to more than {LARGEST_UNPACKED / 2**30:g} GiB: unpack it yourself if it is right"
+                message = said(
+                    "unpacks to more than {largest:g} GiB: unpack it yourself if it is right",
+                    largest=LARGEST_UNPACKED / 2**30,
+                )
                 raise InputError.single(file, message)
             parts.append(part)
             content = member.unconsumed_tail
             if not part and not member.eof and not content:
-                raise InputError.single(file, "is cut off: the end of the gzip data is missing")
+                raise InputError.single(file, said("is cut off: the end of the gzip data is missing"))
         content = member.unused_data.lstrip(b"\0")
     if not parts:
         return content
     if content:
-        raise InputError.single(file, "is damaged: there is something else after the gzip data")
+        raise InputError.single(file, said("is damaged: there is something else after the gzip data"))
     return parts[0] if len(parts) == 1 else b"".join(parts)
 
 

@@ -11,6 +11,7 @@ from typing import Any, Generic, TypeVar
 import msgspec
 
 from backend.ground.errors import Problem
+from backend.ground.saying import said
 from backend.ground.undecodable import UNDECODABLE
 
 QueryId = int | str
@@ -40,18 +41,18 @@ class GradedMoment(Moment, gc=False, kw_only=True):
 AnyMoment = TypeVar("AnyMoment", bound=Moment)
 
 _WANTED = {
-    "query_id": "a whole number or a text",
+    "query_id": said("a whole number or a text"),
     "query": "a text",
-    "relevant_moment": "a list of moments",
+    "relevant_moment": said("a list of moments"),
     "video_name": "a text",
-    "timestamp": "[start, end] in seconds",
-    "duration": "a number of seconds",
+    "timestamp": said("[start, end] in seconds"),
+    "duration": said("a number of seconds"),
     "caption": "a text",
     "published_caption": "a text",
     "similarity": "a number",
-    "relevance": "a whole number",
-    "pair_id": "a whole number or a text",
-    "adjudicated": "true or false",
+    "relevance": said("a whole number"),
+    "pair_id": said("a whole number or a text"),
+    "adjudicated": said("true or false"),
 }
 
 
@@ -95,7 +96,7 @@ def read_queries(data: bytes, file: str, kind: type[AnyMoment]) -> Queries[AnyMo
     found: Queries[AnyMoment] = Queries(file)
     entries, fault = _decoded(data, list[msgspec.Raw])
     if fault:
-        found.problems.append(Problem(file, None, f"is not a list of queries in JSON: {fault}"))
+        found.problems.append(Problem(file, None, said("is not a list of queries in JSON: {fault}", fault=fault)))
         return found
     whole = msgspec.json.Decoder(kind)
     for row, raw in enumerate(entries, start=1):
@@ -110,7 +111,10 @@ def read_queries(data: bytes, file: str, kind: type[AnyMoment]) -> Queries[AnyMo
             except UNDECODABLE:
                 entry.whole = False
                 told = _faults(item, kind, "moment")
-                found.problems += [Problem(file, row, f"{name_of(entry, number)}: {message}") for message in told]
+                found.problems += [
+                    Problem(file, row, said("{name}: {message}", name=name_of(entry, number), message=message))
+                    for message in told
+                ]
         found.entries.append(entry)
     return found
 
@@ -119,47 +123,77 @@ def read_videos(data: bytes, file: str) -> tuple[dict[str, float], list[Problem]
     """The durations of `video_corpus.json`, `name -> [seconds, index]`, and what is wrong with it."""
     values, fault = _decoded(data, dict[str, msgspec.Raw])
     if fault:
-        return {}, [Problem(file, None, f"is not an object `name -> [duration, index]` in JSON: {fault}")]
+        return {}, [
+            Problem(file, None, said("is not an object `name -> [duration, index]` in JSON: {fault}", fault=fault))
+        ]
     durations: dict[str, float] = {}
     first: dict[int, str] = {}
     problems = []
     for row, (name, raw) in enumerate(values.items(), start=1):
         value, fault = _decoded(raw, tuple[float, int])
         if fault:
-            problems.append(Problem(file, row, f"video {name!r} is {_short(raw)}, not [duration in seconds, index]"))
+            problems.append(
+                Problem(
+                    file,
+                    row,
+                    said("video {name!r} is {raw}, not [duration in seconds, index]", name=name, raw=_short(raw)),
+                )
+            )
             continue
         duration_s, index = value
         durations[name] = duration_s
         if duration_s <= 0:
-            problems.append(Problem(file, row, f"video {name!r} lasts {duration_s} s"))
+            problems.append(
+                Problem(file, row, said("video {name!r} lasts {duration_s} s", name=name, duration_s=duration_s))
+            )
         if (other := first.setdefault(index, name)) != name:
-            problems.append(Problem(file, row, f"video {name!r} has the index {index} of video {other!r}"))
+            problems.append(
+                Problem(
+                    file,
+                    row,
+                    said(
+                        "video {name!r} has the index {index} of video {other!r}", name=name, index=index, other=other
+                    ),
+                )
+            )
     return durations, problems
 
 
 def name_of(entry: Entry[Any], number: int, moment: Moment | None = None) -> str:
     """How a message calls a moment: by its pair where it says it, else by its place in the entry."""
     pair = moment.pair_id if isinstance(moment, GradedMoment) else None
-    return f"query {entry.query_id}, " + (f"moment {number}" if pair is None else f"pair {pair}")
+    if pair is None:
+        return said("query {query}, moment {number}", query=entry.query_id, number=number)
+    return said("query {query}, pair {pair}", query=entry.query_id, pair=pair)
 
 
 def _faults(raw: msgspec.Raw, kind: type[msgspec.Struct], what: str) -> Iterator[str]:
     """What is wrong with an entry or a moment, field by field."""
     values, fault = _decoded(raw, Any)
     if fault or not isinstance(values, dict):
-        yield f"the {what} cannot be read: {fault}" if fault else f"the {what} is {_short(raw)}, not an object"
+        yield (
+            said("the {what} cannot be read: {fault}", what=what, fault=fault)
+            if fault
+            else said("the {what} is {raw}, not an object", what=what, raw=_short(raw))
+        )
         return
-    where = f"query {values.get('query_id', '?')}: " if what == "query" else ""
+    where = said("query {query}: ", query=values.get("query_id", "?")) if what == "query" else ""
     for one in msgspec.structs.fields(kind):
         if one.name not in values:
             if one.required:
-                yield f"{where}has no `{one.name}`"
+                yield said("{where}has no `{field}`", where=where, field=one.name)
             continue
         shape = list[Any] if one.name == "relevant_moment" else one.type
         try:
             msgspec.convert(values[one.name], shape)
         except msgspec.ValidationError:
-            yield f"{where}`{one.name}` is {_short(msgspec.json.encode(values[one.name]))}, not {_WANTED[one.name]}"
+            yield said(
+                "{where}`{field}` is {value}, not {wanted}",
+                where=where,
+                field=one.name,
+                value=_short(msgspec.json.encode(values[one.name])),
+                wanted=_WANTED[one.name],
+            )
 
 
 def _decoded(data: bytes | msgspec.Raw, shape: Any) -> tuple[Any, str]:

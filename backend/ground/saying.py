@@ -21,19 +21,22 @@ class Said(str):
     `several` and `count` are there where the text depends on a number: `text` is for one.
     """
 
-    __slots__ = ("count", "several", "text", "values")
+    __slots__ = ("context", "number", "several", "text", "values")
 
     text: str
     values: Mapping[str, Value]
     several: str | None
-    count: int
+    number: int
+    context: str
 
-    def __new__(cls, text: str, values: Mapping[str, object], several: str | None = None, count: int = 1) -> Self:
-        """`text` is for a count of one, and `several`, where given, for any other."""
-        plain = {name: _plain(value) for name, value in values.items()}
-        chosen = text if several is None or count == 1 else several
-        self = super().__new__(cls, chosen.format(**plain) if plain else chosen)
-        self.text, self.values, self.several, self.count = text, plain, several, count
+    def __new__(
+        cls, text: str, values: Mapping[str, object], several: str | None = None, number: int = 1, context: str = ""
+    ) -> Self:
+        """`text` is for a number of one, and `several`, where given, for any other."""
+        known = {name: _value(value) for name, value in values.items()}
+        chosen = text if several is None or number == 1 else several
+        self = super().__new__(cls, chosen.format(**known) if known else chosen)
+        self.text, self.values, self.several, self.number, self.context = text, known, several, number, context
         return self
 
     def __str__(self) -> str:
@@ -42,20 +45,24 @@ class Said(str):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """As it travels from one process to another."""
-        return type(self), (self.text, self.values, self.several, self.count)
+        return type(self), (self.text, self.values, self.several, self.number, self.context)
 
 
-def said(text: str, /, **values: object) -> Said:
+def said(text: str, /, *, _context: str = "", **values: object) -> str:
     """A sentence with values in the place of their names. The text stands there as it is: `tools/texts.py` reads it.
 
+    `_context` tells apart what only English says in one way, `said("You", _context="by")`.
+
     >>> sentence = said("Nobody is called {name}.", name="Ana")
-    >>> sentence, sentence.text, sentence.values
-    ('Nobody is called Ana.', 'Nobody is called {name}.', {'name': 'Ana'})
+    >>> sentence
+    'Nobody is called Ana.'
+    >>> isinstance(sentence, Said) and (sentence.text, sentence.values)
+    ('Nobody is called {name}.', {'name': 'Ana'})
     """
-    return Said(text, values)
+    return Said(text, values, context=_context)
 
 
-def said_n(one: str, several: str, count: int, /, **values: object) -> Said:
+def said_n(one: str, several: str, count: int, /, **values: object) -> str:
     """A sentence that depends on a number, which it may name as `{n}`.
 
     >>> said_n("{n} pair", "{n:,} pairs", 1), said_n("{n} pair", "{n:,} pairs", 1204)
@@ -75,6 +82,13 @@ def joined(by: str, parts: Iterable[str]) -> str:
     return Said(between.join(f"{{{name}}}" for name in values), values)
 
 
+def as_text(sentence: object) -> str:
+    """A sentence as a plain text, for what knows texts alone, such as msgspec (its `enc_hook`)."""
+    if isinstance(sentence, str):
+        return str.__str__(sentence)
+    raise NotImplementedError
+
+
 _MARK = '{"said": '
 """How a kept sentence begins; no sentence that people wrote does."""
 
@@ -87,8 +101,8 @@ def kept(sentence: str) -> str:
 def recalled(text: str) -> str:
     """The sentence that was kept; a text that holds none, such as an old one, is one itself.
 
-    >>> recalled(kept(said("Nobody is called {name}.", name="Ana"))).values, recalled("Nobody is called Ana.")
-    ({'name': 'Ana'}, 'Nobody is called Ana.')
+    >>> recalled(kept(said("Nobody is called {name}.", name="Ana"))), recalled("Nobody is called Ana.")
+    ('Nobody is called Ana.', 'Nobody is called Ana.')
     """
     return str(_sentence(json.loads(text))) if text.startswith(_MARK) else text
 
@@ -97,17 +111,17 @@ def _parts(value: Value) -> Any:
     if not isinstance(value, Said):
         return value
     values = {name: _parts(one) for name, one in value.values.items()}
-    return {"said": [value.text, values, value.several, value.count]}
+    return {"said": [value.text, values, value.several, value.number, value.context]}
 
 
 def _sentence(read: Any) -> Any:
     if not isinstance(read, dict):
         return read
-    text, values, several, count = read["said"]
-    return Said(text, {name: _sentence(one) for name, one in values.items()}, several, count)
+    text, values, *others = read["said"]
+    return Said(text, {name: _sentence(one) for name, one in values.items()}, *others)
 
 
-def _plain(value: object) -> Value:
+def _value(value: object) -> Value:
     """What is a number stays one, for its format; anything else is what it reads as."""
     if value is None or isinstance(value, Said) or type(value) in (str, bool, int, float):
         return value  # type: ignore[return-value]

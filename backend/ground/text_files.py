@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import TypeVar
 
 from backend.ground.errors import InputError, Problem
+from backend.ground.saying import said, said_n
 
 LARGEST = 2**53
 """Every reader of JSON keeps whole numbers up to here."""
@@ -70,10 +71,14 @@ def decode_text(data: bytes, file: str) -> str:
         # `utf-8-sig` counts from after the mark; the plain codec counts from the first byte of the file.
         offset = error.start + (len(data) - len(error.object))
         row = data.count(b"\n", 0, offset) + 1
-        message = f"the byte at offset {offset} (0x{data[offset]:02x}) is not UTF-8; save the file as UTF-8"
+        message = said(
+            "the byte at offset {offset} (0x{byte:02x}) is not UTF-8; save the file as UTF-8",
+            offset=offset,
+            byte=data[offset],
+        )
         raise InputError.single(file, message, row) from None
     if not text.strip():
-        raise InputError.single(file, "the file is empty")
+        raise InputError.single(file, said("the file is empty"))
     return text
 
 
@@ -123,11 +128,11 @@ def read_csv(
             line = reader.line_num + 1
     except csv.Error as error:
         # The reader cannot find the next record after this; the rows below it stay unread.
-        problems.append(Problem(file, line, f"not readable as CSV from here on: {error}"))
+        problems.append(Problem(file, line, said("not readable as CSV from here on: {error}", error=error)))
     if not records and not problems and may_be_empty:
         return CsvTable(dict.fromkeys(wanted, ()), [], [])
     if not records and not problems:
-        raise InputError.single(file, "the file has a header but no rows")
+        raise InputError.single(file, said("the file has a header but no rows"))
     if not records:
         raise InputError(problems)
     columns = list(zip(*records, strict=True))
@@ -139,16 +144,31 @@ def _find_columns(header: Sequence[str], file: str, required: Sequence[str], opt
     problems = []
     for name in [*required, *optional]:
         if name in required and name not in header:
-            problems.append(Problem(file, 1, f"no column {name!r}; the header is {','.join(header)!r}"))
+            problems.append(
+                Problem(
+                    file, 1, said("no column {name!r}; the header is {header!r}", name=name, header=",".join(header))
+                )
+            )
         if header.count(name) > 1:
-            problems.append(Problem(file, 1, f"column {name!r} stands {header.count(name)} times in the header"))
+            problems.append(
+                Problem(
+                    file,
+                    1,
+                    said("column {name!r} stands {count} times in the header", name=name, count=header.count(name)),
+                )
+            )
     if problems:
         raise InputError(problems)
     return {name: header.index(name) for name in [*required, *optional] if name in header}
 
 
 def _width_message(found: int, expected: int) -> str:
-    return f"{found} column{'' if found == 1 else 's'} where the header has {expected}"
+    return said_n(
+        "{n} column where the header has {expected}",
+        "{n} columns where the header has {expected}",
+        found,
+        expected=expected,
+    )
 
 
 def whole(text: str) -> int | None:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from backend.ground.errors import EndpointUnavailable, ReelRankError
+from backend.ground.saying import said
 from backend.language import prompt
 
 if TYPE_CHECKING:
@@ -76,14 +77,18 @@ class Reply:
 def require(endpoint: Endpoint) -> None:
     """Raise `EndpointUnavailable` if something is missing here that no request can do without."""
     if find_spec("openai") is None:
-        raise EndpointUnavailable("the openai package is not installed: run `pip install 'reelrank[openai]'`")
+        raise EndpointUnavailable(said("the openai package is not installed: run `pip install 'reelrank[openai]'`"))
     parts = urlsplit(endpoint.base_url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise EndpointUnavailable("the base URL is no address such as https://host/v1: give one")
+        raise EndpointUnavailable(said("the base URL is no address such as https://host/v1: give one"))
     if parts.username or parts.password:
-        raise EndpointUnavailable(f"the base URL holds a secret: put the key into {KEY} and take it out of the URL")
+        raise EndpointUnavailable(
+            said("the base URL holds a secret: put the key into {key} and take it out of the URL", key=KEY)
+        )
     if endpoint.base_url == OPENAI and not os.environ.get(KEY):
-        raise EndpointUnavailable(f"there is no key for {endpoint.host}: put it into the environment variable {KEY}")
+        raise EndpointUnavailable(
+            said("there is no key for {host}: put it into the environment variable {key}", host=endpoint.host, key=KEY)
+        )
 
 
 def ask(endpoint: Endpoint, captions: Sequence[str], temperature: float, keep: Callable[[Reply], None]) -> None:
@@ -161,21 +166,21 @@ class _Work:
             # Some endpoints refuse captions by what they say; others, every request with a setting they do not know.
             return self._take(captions, [], UNTOLD, self._said(error))
         except (openai.APIResponseValidationError, ValueError):
-            return self._take(captions, [], UNTOLD, "an answer that is not of the chat protocol")
+            return self._take(captions, [], UNTOLD, said("an answer that is not of the chat protocol"))
         except openai.APIError as error:
             raise self._failed(error) from None
         choices = getattr(completion, "choices", None)
         if not choices:
-            return self._take(captions, [], UNTOLD, "an answer that is not of the chat protocol")
+            return self._take(captions, [], UNTOLD, said("an answer that is not of the chat protocol"))
         text = getattr(choices[0].message, "content", None) or ""
         cut_off = choices[0].finish_reason == "length"
         usage = getattr(completion, "usage", None)
         tokens = (usage.prompt_tokens, usage.completion_tokens) if usage else UNTOLD
         rewrites = [] if cut_off else prompt.read(text, captions)
-        self._take(captions, rewrites, tokens, "an answer that cannot be read")
+        self._take(captions, rewrites, tokens, said("an answer that cannot be read"))
 
-    def _take(self, captions: list[str], rewrites: list[str], tokens: Tokens, said: str) -> None:
-        """Hand over what a request brought, and see to captions that it brought nothing for; `said` tells why."""
+    def _take(self, captions: list[str], rewrites: list[str], tokens: Tokens, fault: str) -> None:
+        """Hand over what a request brought, and see to captions that it brought nothing for; `fault` tells why."""
         answers = dict(zip(captions, rewrites, strict=True)) if rewrites else {}
         if rewrites:
             answers |= {caption: "" for caption, _ in self.useless}
@@ -187,15 +192,20 @@ class _Work:
         elif self.proven:
             answers = {captions[0]: ""}
         else:
-            self.useless.append((captions[0], said))
+            self.useless.append((captions[0], fault))
             if len(self.useless) >= REFUSALS:
                 self.failure = self.failure or self._no_use()
         self.keep(Reply(answers, tokens))
 
     def _no_use(self) -> EndpointUnavailable:
         return EndpointUnavailable(
-            f"{self.endpoint.host} answered nothing of use; it gave {self.useless[-1][1]}. Is {self.endpoint.model!r} "
-            "a chat model, and does the base URL end as its maker says (often in /v1)?"
+            said(
+                "{host} answered nothing of use; it gave {answer}. Is {model!r} a chat model, and does the base URL "
+                "end as its maker says (often in /v1)?",
+                host=self.endpoint.host,
+                answer=self.useless[-1][1],
+                model=self.endpoint.model,
+            )
         )
 
     def _failed(self, error: "APIError") -> EndpointUnavailable:
@@ -203,19 +213,23 @@ class _Work:
         import openai
 
         if isinstance(error, (openai.AuthenticationError, openai.PermissionDeniedError)):
-            why = f"it refuses the key in {KEY}: look at the key and at what it may do"
+            why = said("it refuses the key in {key}: look at the key and at what it may do", key=KEY)
         elif isinstance(error, openai.APITimeoutError):
-            why = f"no answer within {self.endpoint.timeout_s:g} s, {self.endpoint.retries + 1} times"
+            why = said(
+                "no answer within {timeout_s:g} s, {times} times",
+                timeout_s=self.endpoint.timeout_s,
+                times=self.endpoint.retries + 1,
+            )
         elif isinstance(error, openai.APIStatusError):
             why = self._said(error)
         else:
-            why = "it cannot be reached, or hangs up: is the address right, and does the server run?"
-        return EndpointUnavailable(f"{self.endpoint.host}: {why}")
+            why = said("it cannot be reached, or hangs up: is the address right, and does the server run?")
+        return EndpointUnavailable(said("{host}: {why}", host=self.endpoint.host, why=why))
 
     def _said(self, error: "APIError") -> str:
         """The endpoint's own words, which are somebody else's: short, in one line, and never with the key."""
         status = getattr(error, "status_code", "")
-        said = " ".join(str(error.message).removeprefix(f"Error code: {status} - ").split())
+        words = " ".join(str(error.message).removeprefix(f"Error code: {status} - ").split())
         if key := os.environ.get(KEY):
-            said = said.replace(key, "...")
-        return f"error {status}: {said[:300]}"
+            words = words.replace(key, "...")
+        return said("error {status}: {words}", status=status, words=words[:300])

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from backend.ground.errors import TaggerUnavailable
 from backend.ground.progress import Steps
+from backend.ground.saying import said
 
 SCRIPT = Path(__file__).parent / "apart" / "flair_names.py"
 
@@ -66,6 +67,10 @@ class FlairTagger:
 
     def _unavailable(self, why: str) -> TaggerUnavailable:
         return TaggerUnavailable(
-            f"the names that {self.identity} should find cannot be looked for ({why.strip()}): see docs/pipeline.md "
-            "for how to install flair, or empty the line `ner` in reelrank.toml"
+            said(
+                "the names that {identity} should find cannot be looked for ({why}): see docs/pipeline.md for how "
+                "to install flair, or empty the line `ner` in reelrank.toml",
+                identity=self.identity,
+                why=why.strip(),
+            )
         )

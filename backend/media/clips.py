@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from backend.ground.errors import NoRoom
 from backend.ground.locking import locked
+from backend.ground.saying import said
 from backend.media import clip_bucket
 from backend.media.cut import cut
 from backend.media.gif import cut_gif
@@ -71,8 +72,11 @@ def with_room(cache: ClipCache, make: Callable[[], Made], now: Callable[[], floa
             if error.errno not in _FULL:
                 raise
     raise NoRoom(
-        f"The disk of {cache.folder} is full, so no clip can be cut: make room there. Nothing is lost; clips are cut "
-        "again as soon as there is room."
+        said(
+            "The disk of {folder} is full, so no clip can be cut: make room there. Nothing is lost; clips are cut "
+            "again as soon as there is room.",
+            folder=cache.folder,
+        )
     )
 
 

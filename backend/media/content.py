@@ -7,6 +7,7 @@ from pathlib import Path
 
 from backend.ground.addresses import Address
 from backend.ground.errors import VideoUnreadable
+from backend.ground.saying import said
 from backend.media.limits import require_file
 from backend.media.sources import FrameFolder, Source, as_source, frame_files
 
@@ -33,7 +34,14 @@ def sha256_of(source: Source) -> str:
     try:
         return _sha256_of(source, _stamp(_files(source)))
     except OSError as error:
-        raise VideoUnreadable(f"{source.name}: no video file in {source.parent} ({error.strerror})") from None
+        raise VideoUnreadable(
+            said(
+                "{name}: no video file in {parent} ({strerror})",
+                name=source.name,
+                parent=source.parent,
+                strerror=error.strerror,
+            )
+        ) from None
 
 
 def size_of(source: Source) -> int:
@@ -48,7 +56,7 @@ def size_of(source: Source) -> int:
 
 def changed_words(path: str) -> str:
     """What a person is told of a video that has another content now."""
-    return f"{Path(path).name} has changed since it was taken into the project"
+    return said("{name} has changed since it was taken into the project", name=Path(path).name)
 
 
 def _files(source: Path | FrameFolder) -> list[Path | None]:

@@ -15,6 +15,7 @@ from av.video.frame import VideoFrame
 from av.video.stream import VideoStream
 
 from backend.ground.errors import VideoUnreadable
+from backend.ground.saying import said
 from backend.media.decode import (
     FrameSpan,
     PictureStream,
@@ -134,8 +135,8 @@ class _Clip:
     def report(self, span: FrameSpan, stream: PictureStream) -> CutReport:
         """Put the finished clip in its place, and tell what is in it."""
         if self.writer is None or self.writer.written == 0:
-            moment = f"the moment {self.wanted.start_s}-{self.wanted.end_s} s"
-            raise VideoUnreadable(f"{self._source.name}: {moment} could not be encoded")
+            moment = said("the moment {start_s}-{end_s} s", start_s=self.wanted.start_s, end_s=self.wanted.end_s)
+            raise VideoUnreadable(said("{name}: {moment} could not be encoded", name=self._source.name, moment=moment))
         self._part.replace(self.wanted.out)
         return CutReport(self.writer.written, float(self.writer.ends_s), warnings(span, stream, self.wanted.end_s))
 

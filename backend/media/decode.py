@@ -26,6 +26,7 @@ from av.video.stream import VideoStream
 
 from backend.ground.addresses import Address
 from backend.ground.errors import VideoUnreadable
+from backend.ground.saying import said
 from backend.media.frame_folder import OpenFolder, place_at
 from backend.media.limits import LARGEST_PIXELS, OPENED_AS, require_file, require_pixels
 from backend.media.refusal import why_not_opened
@@ -64,18 +65,24 @@ def opened(source: Source) -> Iterator[Opened]:
         # As a file, whatever its name looks like. Titles are of no use here, and in old files often not UTF-8.
         container = av.open(f"file:{path}", "r", metadata_errors="replace", container_options=OPENED_AS)
     except (FileNotFoundError, NotADirectoryError):
-        raise VideoUnreadable(f"{path.name}: no video file in {path.parent}") from None
+        raise VideoUnreadable(said("{name}: no video file in {parent}", name=path.name, parent=path.parent)) from None
     except PermissionError:
-        raise VideoUnreadable(f"{path.name} may not be read: change its permissions") from None
+        raise VideoUnreadable(said("{name} may not be read: change its permissions", name=path.name)) from None
     except av.FFmpegError:
-        raise VideoUnreadable(f"{path.name} {why_not_opened(path)}") from None
+        raise VideoUnreadable(said("{name} {why}", name=path.name, why=why_not_opened(path))) from None
     with container:
         try:
             yield container
         except av.FFmpegError as error:
             if error.errno in _OF_THE_DISK:
                 raise
-            raise VideoUnreadable(f"{path.name} is damaged: its pictures cannot be shown ({error.strerror})") from error
+            raise VideoUnreadable(
+                said(
+                    "{name} is damaged: its pictures cannot be shown ({strerror})",
+                    name=path.name,
+                    strerror=error.strerror,
+                )
+            ) from error
 
 
 def picture_stream(container: Opened, source: Source) -> PictureStream:
@@ -94,11 +101,11 @@ def video_stream(container: InputContainer, source: Source) -> VideoStream:
         # Where the index is damaged FFmpeg may open the file all the same, and find nothing in it.
         path = place_of_video(source)
         unknown = why_not_opened(path) if isinstance(path, Path) else NOT_OPENED
-        why = "holds sound but no picture" if container.streams.audio else unknown
-        raise VideoUnreadable(f"{source.name} {why}")
+        why = said("holds sound but no picture") if container.streams.audio else unknown
+        raise VideoUnreadable(said("{name} {why}", name=source.name, why=why))
     streams = [stream for stream in streams if stream.codec_context is not None]
     if not streams:
-        raise VideoUnreadable(f"{source.name} is in a format unknown here: convert it to H.264 first")
+        raise VideoUnreadable(said("{name} is in a format unknown here: convert it to H.264 first", name=source.name))
     best = max(
         streams, key=lambda stream: (stream.width * stream.height, bool(stream.disposition & Disposition.default))
     )
@@ -228,7 +235,12 @@ class FrameSpan:
         """What is wrong with the frames, in words for whoever has the file; None where nothing is."""
         if self.damaged_s is None:
             return None
-        return f"damaged near {float(self.damaged_s):.1f} s: {self.intact} of {self.expected} frames"
+        return said(
+            "damaged near {damaged_s:.1f} s: {intact} of {expected} frames",
+            damaged_s=float(self.damaged_s),
+            intact=self.intact,
+            expected=self.expected,
+        )
 
     @property
     def damaged_s(self) -> Fraction | None:

@@ -10,6 +10,7 @@ import av
 from av.video.frame import VideoFrame
 
 from backend.ground.errors import VideoUnreadable
+from backend.ground.saying import said
 from backend.media.limits import LARGEST_PIXELS
 from backend.media.sources import PICTURES, FrameFolder, frame_files
 
@@ -44,11 +45,19 @@ class OpenFolder:
         try:
             self.files = frame_files(source.path)
         except (FileNotFoundError, NotADirectoryError):
-            raise VideoUnreadable(f"{source.name}: no folder of frames in {source.parent}") from None
+            raise VideoUnreadable(
+                said("{name}: no folder of frames in {parent}", name=source.name, parent=source.parent)
+            ) from None
         except PermissionError:
-            raise VideoUnreadable(f"{source.name} may not be read: change its permissions") from None
+            raise VideoUnreadable(said("{name} may not be read: change its permissions", name=source.name)) from None
         if not self.files:
-            raise VideoUnreadable(f"{source.name} holds no frames: {', '.join(PICTURES)} files are wanted")
+            raise VideoUnreadable(
+                said(
+                    "{name} holds no frames: {pictures} files are wanted",
+                    name=source.name,
+                    pictures=", ".join(PICTURES),
+                )
+            )
         self.name = source.name
         self.average_rate = self.guessed_rate = source.fps
         self.interval_s = 1 / source.fps
@@ -81,7 +90,7 @@ class OpenFolder:
         for place in range(len(self.files)):
             if (picture := self.picture(place)) is not None:
                 return picture
-        raise VideoUnreadable(f"{self.name} is damaged: none of its frames can be shown")
+        raise VideoUnreadable(said("{name} is damaged: none of its frames can be shown", name=self.name))
 
     def from_place(self, place: int) -> Iterator[tuple[int, VideoFrame | None]]:
         """Every frame from the last that can be shown at or before a place; None where one cannot be shown."""

@@ -3,6 +3,7 @@
 from fractions import Fraction
 
 from backend.ground.errors import VideoUnreadable
+from backend.ground.saying import said
 from backend.media.decode import FrameSpan, Opened, opened, packets, picture_stream, time_of, video_stream
 from backend.media.frame_folder import OpenFolder
 from backend.media.sources import Source
@@ -22,7 +23,7 @@ def frame_times(source: Source) -> list[float]:
     with opened(source) as container:
         first = next(iter(FrameSpan(container, picture_stream(container, source), 0.0, _NO_END_S)), None)
     if first is None:
-        raise VideoUnreadable(f"{source.name} is damaged: none of its frames can be shown")
+        raise VideoUnreadable(said("{name} is damaged: none of its frames can be shown", name=source.name))
     with opened(source) as container:
         return [float(time_s) for time_s in sorted(_announced(container, source)) if time_s >= first.time_s]
 

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from backend.ground.errors import VideoUnreadable
+from backend.ground.saying import said
 from backend.media.decode import FrameSpan, opened, picture_stream
 from backend.media.picture import PictureConverter
 from backend.media.sources import Source
@@ -47,6 +48,6 @@ def frames_at(source: Source, per_s: float) -> Iterator[NDArray[np.uint8]]:
                 shown = True
                 next_s += step_s
     if first is None:
-        raise VideoUnreadable(f"{source.name} is damaged: none of its frames can be shown")
+        raise VideoUnreadable(said("{name} is damaged: none of its frames can be shown", name=source.name))
     if not shown:
         yield first

@@ -13,6 +13,7 @@ from av.video.frame import VideoFrame
 from av.video.stream import VideoStream
 
 from backend.ground.errors import VideoUnreadable
+from backend.ground.saying import said
 from backend.media.decode import FrameSpan, opened, picture_stream
 from backend.media.jobs import part_of
 from backend.media.picture import PictureConverter
@@ -92,7 +93,7 @@ def _palette(chosen: _Chosen) -> tuple[VideoFrame, list[int], CutReport]:
         graph.vpush(picture)
         times.append(time_s)
     if graph is None:
-        raise VideoUnreadable(f"{chosen.source.name}: no frame of the moment can be shown")
+        raise VideoUnreadable(said("{name}: no frame of the moment can be shown", name=chosen.source.name))
     graph.vpush(None)
     shown = [round((time_s - times[0]) / _TICK) for time_s in (*times, chosen.ends_s)]
     return graph.vpull(), shown, CutReport(len(times), float(chosen.ends_s - times[0]), chosen.told)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from backend.ground.bounds import OutOfBounds, bounded
 from backend.ground.errors import VideoUnreadable
+from backend.ground.saying import said
 from backend.media.sources import Source, paths_of
 
 FORMATS = "mov,matroska,avi,asf,mpeg,mpegts,mpegvideo,flv,ogg"
@@ -44,14 +45,20 @@ def within_bounds(source: Source, span_s: float = 0.0) -> Iterator[None]:
         with bounded(cpu_s(source, span_s)):
             yield
     except OutOfBounds as out:
-        raise VideoUnreadable(f"{source.name} takes {out} to read: convert it to H.264, or leave it out") from None
+        raise VideoUnreadable(
+            said("{name} takes {out} to read: convert it to H.264, or leave it out", name=source.name, out=out)
+        ) from None
 
 
 def too_heavy(source: Source, died: str) -> VideoUnreadable:
     """What is told of a video that ends every process that reads it."""
     return VideoUnreadable(
-        f"{source.name} ends every process that reads it ({died}): it is damaged, or needs more memory than there is; "
-        "convert it to H.264, or leave it out"
+        said(
+            "{name} ends every process that reads it ({died}): it is damaged, or needs more memory than there is; "
+            "convert it to H.264, or leave it out",
+            name=source.name,
+            died=died,
+        )
     )
 
 
@@ -62,7 +69,7 @@ def require_file(path: Path) -> None:
         VideoUnreadable: it is one of these. What is not there at all passes.
     """
     if path.exists() and not path.is_file():
-        raise VideoUnreadable(f"{path.name} is not a video file")
+        raise VideoUnreadable(said("{name} is not a video file", name=path.name))
 
 
 def require_pixels(source: Source, width: int, height: int) -> None:
@@ -73,6 +80,12 @@ def require_pixels(source: Source, width: int, height: int) -> None:
     """
     if width * height > LARGEST_PIXELS:
         raise VideoUnreadable(
-            f"{source.name} has pictures of {width} x {height}, and {LARGEST_PIXELS // 1_000_000} million pixels are "
-            "the most: make them smaller first"
+            said(
+                "{name} has pictures of {width} x {height}, and {largest} million pixels are the most: make "
+                "them smaller first",
+                name=source.name,
+                width=width,
+                height=height,
+                largest=LARGEST_PIXELS // 1_000_000,
+            )
         )

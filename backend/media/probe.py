@@ -18,6 +18,7 @@ from av.video.stream import VideoStream
 
 from backend.ground.addresses import Address
 from backend.ground.errors import VideoUnreadable
+from backend.ground.saying import said
 from backend.media.content import changed_words, sha256_of, size_of
 from backend.media.decode import (
     FrameSpan,
@@ -91,7 +92,12 @@ def _of_folder(folder: OpenFolder) -> VideoFacts:
     damage = ""
     if missing:
         near_s = float(missing[0] * folder.interval_s)
-        damage = f"frames are missing, from {near_s:.1f} s on: {announced - len(missing)} of {announced} are there"
+        damage = said(
+            "frames are missing, from {near_s:.1f} s on: {there} of {announced} are there",
+            near_s=near_s,
+            there=announced - len(missing),
+            announced=announced,
+        )
     return VideoFacts(
         path="",
         fps=folder.average_rate,
@@ -120,7 +126,7 @@ def _of_file(container: InputContainer, source: Source) -> VideoFacts:
         if time_s is not None and not packet.is_corrupt and not packet.is_discard:
             ends.append(time_s + (packet.duration or 0) * (stream.time_base or 0))
     if first is None:
-        raise VideoUnreadable(f"{source.name} is damaged: none of its frames can be shown")
+        raise VideoUnreadable(said("{name} is damaged: none of its frames can be shown", name=source.name))
     frames = stream.frames if counted else len(ends)
     width_px, height_px = shown_size(stream, first.rotation)
     duration_s = max(ends, default=Fraction(0))
@@ -138,7 +144,13 @@ def _of_file(container: InputContainer, source: Source) -> VideoFacts:
         sha256="",
         codec=stream.codec_context.name,
         frames=frames,
-        damage=f"ends at {float(duration_s):.1f} s of {float(promised_s):.1f} s: copy it again" if short else "",
+        damage=said(
+            "ends at {duration_s:.1f} s of {promised_s:.1f} s: copy it again",
+            duration_s=float(duration_s),
+            promised_s=float(promised_s),
+        )
+        if short
+        else "",
     )
 
 
@@ -202,10 +214,17 @@ class VideoFolder:
             paths = [path for path in paths if path.parent == self._folder] or paths
             if len({path.parent for path in paths}) > 1:
                 places = ", ".join(path.relative_to(self._folder).as_posix() for path in paths)
-                raise VideoUnreadable(f"{name}: several video files of that name in {self._folder}: {places}")
+                raise VideoUnreadable(
+                    said(
+                        "{name}: several video files of that name in {folder}: {places}",
+                        name=name,
+                        folder=self._folder,
+                        places=places,
+                    )
+                )
             if paths:
                 return paths[0]
-        raise VideoUnreadable(f"{name}: no video file in {self._folder}")
+        raise VideoUnreadable(said("{name}: no video file in {folder}", name=name, folder=self._folder))
 
 
 def _videos_below(folder: Path) -> tuple[set[Path], set[Path]]:

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from backend.ground.saying import said
 from backend.media.limits import MOST_BOXES
 
 
@@ -11,9 +12,9 @@ def why_not_opened(path: Path) -> str:
     with path.open("rb") as file:
         head = file.read(8)
         if head[:4] in (b"\x1aE\xdf\xa3", b"RIFF"):
-            return "has a damaged index"
+            return said("has a damaged index")
         if head[4:] not in (b"ftyp", b"mdat", b"moov", b"wide", b"free", b"skip"):
-            return "is not a video file"
+            return said("is not a video file")
         at = 0
         for _ in range(MOST_BOXES):
             if at + 8 > length:
@@ -23,8 +24,8 @@ def why_not_opened(path: Path) -> str:
             if size == 1:
                 size = int.from_bytes(file.read(8))
             if kind == b"moov" and at + size <= length:
-                return "has a damaged index"
+                return said("has a damaged index")
             if size < 8:
                 break
             at += size
-    return "is incomplete (its index is missing): copy it again"
+    return said("is incomplete (its index is missing): copy it again")

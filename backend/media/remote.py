@@ -13,6 +13,7 @@ from av.container import InputContainer
 
 from backend.ground.addresses import Address
 from backend.ground.errors import StorageUnavailable, VideoUnreadable
+from backend.ground.saying import said
 from backend.media.limits import OPENED_AS
 from backend.media.sources import NOT_OPENED
 from backend.media.storage import store_at, told
@@ -84,7 +85,7 @@ class RemoteFile(io.RawIOBase):
             with told(self._address):
                 data = bytes(store_at(self._address.root).get_range(self._address.key, start=start, length=length))
             if len(data) != length:
-                raise VideoUnreadable(f"{self._address.name} changed while it was read: try again")
+                raise VideoUnreadable(said("{name} changed while it was read: try again", name=self._address.name))
         except (StorageUnavailable, VideoUnreadable) as error:
             self.failed = error
             raise
@@ -108,7 +109,7 @@ def opened_at(address: Address) -> Iterator[InputContainer]:
             with av.open(file, "r", metadata_errors="replace", container_options=OPENED_AS) as container:
                 yield container
         except av.FFmpegError:
-            raise file.failed or VideoUnreadable(f"{address.name} {NOT_OPENED}") from None
+            raise file.failed or VideoUnreadable(said("{name} {why}", name=address.name, why=NOT_OPENED)) from None
         if file.failed is not None:  # decoders pass over what they cannot read
             raise file.failed
 
@@ -147,8 +148,12 @@ def listed(folder: Address) -> list[str]:
                 store_at(folder.root).head(folder.joined("nothing").key)
         except VideoUnreadable:
             raise StorageUnavailable(
-                f"{folder} cannot be listed: there is no bucket {folder.root}, or the keys of this process do not "
-                "suffice; look after its name, and after keys, region and endpoint in the environment"
+                said(
+                    "{folder} cannot be listed: there is no bucket {root}, or the keys of this process do not "
+                    "suffice; look after its name, and after keys, region and endpoint in the environment",
+                    folder=folder,
+                    root=folder.root,
+                )
             ) from None
         raise unlisted from None
 

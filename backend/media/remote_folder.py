@@ -5,6 +5,7 @@ from pathlib import PurePosixPath
 
 from backend.ground.addresses import Address, place_of
 from backend.ground.errors import InputError, VideoUnreadable
+from backend.ground.saying import said
 from backend.media.probe import EXTENSIONS
 from backend.media.remote import listed, whole
 
@@ -44,10 +45,17 @@ class RemoteFolder:
             found = [one for one in found if one.parent == self._folder] or found
             if len({one.parent for one in found}) > 1:
                 told = ", ".join(map(str, found))
-                raise VideoUnreadable(f"{name}: several videos of that name in {self._folder}: {told}")
+                raise VideoUnreadable(
+                    said(
+                        "{name}: several videos of that name in {folder}: {told}",
+                        name=name,
+                        folder=self._folder,
+                        told=told,
+                    )
+                )
             if found:
                 return found[0]
-        raise VideoUnreadable(f"{name}: no video in {self._folder}")
+        raise VideoUnreadable(said("{name}: no video in {folder}", name=name, folder=self._folder))
 
 
 def _order(place: str) -> tuple[int, str]:
@@ -61,7 +69,11 @@ def _videos(folder: Address) -> dict[str, Address]:
         return {one.name: one for one in _named_in(folder)}
     if folder.in_web:
         raise InputError.single(
-            folder, f"is on a web server, which does not list files: name a video, or a list of addresses ({LIST})"
+            folder,
+            said(
+                "is on a web server, which does not list files: name a video, or a list of addresses ({list})",
+                list=LIST,
+            ),
         )
     keys = [key for key in listed(folder) if key.lower().endswith(EXTENSIONS)]
     return {key: folder.joined(key) for key in keys if not PurePosixPath(key).name.startswith(".")}
@@ -70,10 +82,10 @@ def _videos(folder: Address) -> dict[str, Address]:
 def _named_in(file: Address) -> list[Address]:
     found = []
     for row, line in enumerate(whole(file).decode("utf-8", "replace").splitlines(), 1):
-        if not (said := line.strip()) or said.startswith("#"):
+        if not (address := line.strip()) or address.startswith("#"):
             continue
-        place = place_of(said if "://" in said else file.parent.joined(said).text)
+        place = place_of(address if "://" in address else file.parent.joined(address).text)
         if not isinstance(place, Address) or not place.name.lower().endswith(EXTENSIONS):
-            raise InputError.single(file, f"{said} is no address of a video", row)
+            raise InputError.single(file, said("{address} is no address of a video", address=address), row)
         found.append(place)
     return found

@@ -5,6 +5,7 @@ from fractions import Fraction
 from math import isfinite
 
 from backend.ground.errors import InputError
+from backend.ground.saying import said
 from backend.media.decode import FrameSpan, PictureStream, frame_interval_s
 from backend.media.sources import Source
 
@@ -28,14 +29,29 @@ def require_span(source: Source, start_s: float, end_s: float) -> None:
         InputError: it is one of these.
     """
     if not (isfinite(start_s) and isfinite(end_s) and 0 <= start_s < end_s):
-        raise InputError.single(source.name, f"a moment from {start_s} to {end_s} s is not a span of time")
+        raise InputError.single(
+            source.name,
+            said("a moment from {start_s} to {end_s} s is not a span of time", start_s=start_s, end_s=end_s),
+        )
 
 
 def why_empty(span: FrameSpan, name: str, start_s: float, end_s: float) -> str:
     """Why no frame of the moment can be shown; `span` was read to its end."""
     if span.expected:
-        return f"{name} is damaged: none of the {span.expected} frames of the moment {start_s}-{end_s} s can be shown"
-    return f"{name} ends at {float(span.ends_s):.1f} s; the moment {start_s}-{end_s} s lies after it"
+        return said(
+            "{name} is damaged: none of the {expected} frames of the moment {start_s}-{end_s} s can be shown",
+            name=name,
+            expected=span.expected,
+            start_s=start_s,
+            end_s=end_s,
+        )
+    return said(
+        "{name} ends at {ends_s:.1f} s; the moment {start_s}-{end_s} s lies after it",
+        name=name,
+        ends_s=float(span.ends_s),
+        start_s=start_s,
+        end_s=end_s,
+    )
 
 
 def warnings(span: FrameSpan, stream: PictureStream, end_s: float) -> tuple[str, ...]:
@@ -45,5 +61,11 @@ def warnings(span: FrameSpan, stream: PictureStream, end_s: float) -> tuple[str,
         found.append(span.damage)
     # Annotations round: less than a whole missing frame is not worth a word.
     if Fraction(end_s) - span.ends_s >= frame_interval_s(stream):
-        found.append(f"the video ends at {float(span.ends_s):.1f} s, before the moment does at {end_s} s")
+        found.append(
+            said(
+                "the video ends at {ends_s:.1f} s, before the moment does at {end_s} s",
+                ends_s=float(span.ends_s),
+                end_s=end_s,
+            )
+        )
     return tuple(found)

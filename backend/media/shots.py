@@ -15,6 +15,7 @@ from av.video.reformatter import Interpolation
 from numpy.typing import NDArray
 
 from backend.ground.errors import VideoUnreadable
+from backend.ground.saying import said
 from backend.media.decode import FrameSpan, opened, picture_stream
 from backend.media.sources import Source
 
@@ -72,7 +73,7 @@ def find_shots(
         if progress and len(times):
             progress(float(times[-1]))
     if not seen:
-        raise VideoUnreadable(f"{source.name} is damaged: none of its frames can be shown")
+        raise VideoUnreadable(said("{name} is damaged: none of its frames can be shown", name=source.name))
     begins = [0.0, *(time for time in measured.changes() if 0 < time < duration_s)]
     return list(zip(begins, [*begins[1:], duration_s], strict=True))
 

@@ -11,6 +11,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from backend.ground.addresses import SCHEMES, Address, Place
+from backend.ground.saying import said
 
 PICTURES = (".jpg", ".jpeg", ".png", ".webp")
 """What counts as a frame in a folder."""
@@ -54,7 +55,7 @@ def place_in(folder: Path, stored: str) -> Place:
     return Address(stored) if stored.startswith(tuple(f"{one}://" for one in SCHEMES)) else folder / stored
 
 
-NOT_OPENED = "is not a video file, or its index is missing"
+NOT_OPENED = said("is not a video file, or its index is missing")
 
 
 def place_of_video(source: Source) -> Place:

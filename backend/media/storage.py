@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from backend.ground.addresses import Address
 from backend.ground.errors import StorageUnavailable, VideoUnreadable
+from backend.ground.saying import said
 
 if TYPE_CHECKING:
     from obstore.store import ObjectStore
@@ -32,26 +33,39 @@ def told(address: Address, done: str = "read") -> Iterator[None]:
         from obstore import exceptions
     except ImportError:
         raise StorageUnavailable(
-            f"{address.root} is in object storage, which needs one more package: pip install 'reelrank[storage]'"
+            said(
+                "{root} is in object storage, which needs one more package: pip install 'reelrank[storage]'",
+                root=address.root,
+            )
         ) from None
     try:
         yield
     except (FileNotFoundError, exceptions.NotFoundError):
-        raise VideoUnreadable(f"{address.name}: nothing lies at {address}") from None
+        raise VideoUnreadable(said("{name}: nothing lies at {address}", name=address.name, address=address)) from None
     except (PermissionError, exceptions.PermissionDeniedError, exceptions.UnauthenticatedError):
         raise StorageUnavailable(
-            f"{address} may not be {done} with the keys of this process: set the right ones in its environment, or "
-            "have it allowed there"
+            said(
+                "{address} may not be {done} with the keys of this process: set the right ones in its environment, "
+                "or have it allowed there",
+                address=address,
+                done=done,
+            )
         ) from None
     except exceptions.NotSupportedError:
         raise StorageUnavailable(
-            f"{address} is on a server that does not send parts of files: copy the video to this machine, or to a "
-            "server that answers range requests"
+            said(
+                "{address} is on a server that does not send parts of files: copy the video to this machine, or to a "
+                "server that answers range requests",
+                address=address,
+            )
         ) from None
     except exceptions.BaseError:  # its own words may hold signed addresses
         raise StorageUnavailable(
-            f"{address} cannot be reached: look after the network, and after keys and region in the environment; "
-            "then try again"
+            said(
+                "{address} cannot be reached: look after the network, and after keys and region in the environment; "
+                "then try again",
+                address=address,
+            )
         ) from None
 
 

@@ -9,6 +9,7 @@ from av.video.frame import VideoFrame
 from numpy.typing import NDArray
 
 from backend.ground.errors import InputError, VideoUnreadable
+from backend.ground.saying import said
 from backend.media.decode import FrameSpan, Opened, PictureStream, opened, picture_stream
 from backend.media.picture import PictureConverter
 from backend.media.sources import Source
@@ -45,18 +46,35 @@ def film_strip(
         VideoUnreadable: nothing of the moment can be shown.
     """
     if not (isfinite(start_s) and isfinite(end_s) and 0 <= start_s <= end_s):
-        raise InputError.single(source.name, f"a moment from {start_s} to {end_s} s is not a span of time")
+        raise InputError.single(
+            source.name,
+            said("a moment from {start_s} to {end_s} s is not a span of time", start_s=start_s, end_s=end_s),
+        )
     end_s = max(end_s, start_s + _INSTANT_S)
     with opened(source) as container:
         stream = picture_stream(container, source)
         times = _middles(start_s, end_s, frames)
         cells = list(_cells(container, stream, start_s, end_s, times, width_px))
     if not cells:
-        raise VideoUnreadable(f"{source.name}: no frame of the moment {start_s}-{end_s} s can be shown")
+        raise VideoUnreadable(
+            said(
+                "{name}: no frame of the moment {start_s}-{end_s} s can be shown",
+                name=source.name,
+                start_s=start_s,
+                end_s=end_s,
+            )
+        )
     cells += cells[-1:] * (frames - len(cells))
     written, encoded = cv2.imencode(".webp", np.hstack(cells), [cv2.IMWRITE_WEBP_QUALITY, _QUALITY])
     if not written:
-        raise VideoUnreadable(f"{source.name}: the moment {start_s}-{end_s} s could not be encoded")
+        raise VideoUnreadable(
+            said(
+                "{name}: the moment {start_s}-{end_s} s could not be encoded",
+                name=source.name,
+                start_s=start_s,
+                end_s=end_s,
+            )
+        )
     return bytes(encoded)
 
 

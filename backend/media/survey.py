@@ -9,6 +9,7 @@ from backend.ground.addresses import Address
 from backend.ground.errors import StorageUnavailable, VideoUnreadable
 from backend.ground.parallel import run_units
 from backend.ground.progress import Steps
+from backend.ground.saying import said
 from backend.ground.where import HERE, Where
 from backend.media.content import size_of
 from backend.media.facts import VideoFacts
@@ -95,7 +96,7 @@ def _measured(shared: tuple[bool, Mapping[str, str]], video: Source) -> VideoFac
 def _facts(video: Source, decode: bool, known: Mapping[str, str]) -> VideoFacts:
     facts = probe(video)
     if facts.duration_s <= 0:
-        raise VideoUnreadable(f"{video.name} holds a picture that is shown for no time")
+        raise VideoUnreadable(said("{video} holds a picture that is shown for no time", video=video.name))
     if facts.sha256 in known:
         return replace(facts, decoded=True, damage=known[facts.sha256])
     if not decode:

@@ -11,6 +11,7 @@ from typing import Protocol, TypeVar
 import numpy as np
 
 from backend.ground.errors import InputError, Problem
+from backend.ground.saying import said
 from backend.ground.timespan import Flags, Floats
 from backend.scoring import measures as family
 from backend.scoring.matching.columns import Indices, Run, Spans, Truth, order_within
@@ -110,7 +111,7 @@ def prepare_truth(truth: Truth, settings: Settings) -> AnswerKey:
     """
     options = settings.conventions
     if not truth.queries:
-        raise InputError.single(truth.file, "holds no query")
+        raise InputError.single(truth.file, said("holds no query"))
     must = truth.relevance_problems()
     truth, told = _admit(truth, truth.span_problems(), must, settings)
     warnings = [*truth.notes, *told]
@@ -163,14 +164,19 @@ def prepare_run(run: Run, key: AnswerKey, settings: Settings, narrowing: Narrowi
     unknown = np.flatnonzero(truth_query < 0)
     if options.unknown == "error":
         problems = [
-            Problem(run.file, run.query_rows[i], f"query {run.queries[i]} is not in the truth") for i in unknown
+            Problem(run.file, run.query_rows[i], said("query {query} is not in the truth", query=run.queries[i]))
+            for i in unknown
         ]
     lacking = np.ones(len(key.truth.queries), dtype=bool)
     lacking[truth_query[truth_query >= 0]] = False
     missing = np.flatnonzero(lacking)
     if options.missing == "error":
         problems += [
-            Problem(run.file, None, f"query {key.truth.queries[i]} is missing (missing=zero lets it count 0)")
+            Problem(
+                run.file,
+                None,
+                said("query {query} is missing (missing=zero lets it count 0)", query=key.truth.queries[i]),
+            )
             for i in missing
         ]
     told: list[str] = []
@@ -306,7 +312,7 @@ def _times_problems(run: Run, invalid: str) -> dict[int, str]:
     found = run.span_problems()
     empty = next((i for i in found if run.start_s[i] == run.end_s[i]), None)
     if empty is not None and invalid == "error":
-        found[empty] += " (the option invalid=skip leaves such predictions out)"
+        found[empty] += said(" (the option invalid=skip leaves such predictions out)")
     return found
 
 

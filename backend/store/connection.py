@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Protocol
 
 from backend.ground.errors import StoreUnavailable
+from backend.ground.saying import said
 from backend.store import sqlite
 from backend.store.engine import Database as Database
 from backend.store.schema import migrations
@@ -91,7 +92,10 @@ def driver() -> Iterator[None]:
         yield
     except ModuleNotFoundError as error:
         raise StoreUnavailable(
-            f"PostgreSQL needs the package {error.name}, which is not here: run `pip install 'reelrank[postgresql]'`"
+            said(
+                "PostgreSQL needs the package {error}, which is not here: run `pip install 'reelrank[postgresql]'`",
+                error=error.name,
+            )
         ) from error
 
 

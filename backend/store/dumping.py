@@ -9,6 +9,7 @@ import subprocess
 from pathlib import Path
 
 from backend.ground.errors import StoreUnavailable
+from backend.ground.saying import said
 from backend.store.address import password_of, shown, without_password
 
 ENDING = ".dump"
@@ -44,13 +45,21 @@ def _run(command: list[str], address: str, environment: dict[str, str]) -> None:
         )
     except FileNotFoundError as error:
         raise StoreUnavailable(
-            f"{program} is not on the PATH: install PostgreSQL's client programs, of the server's version or newer "
-            "(Debian: postgresql-client), or name a file that ends with .db, which ReelRank writes by itself. "
-            "Nothing was written."
+            said(
+                "{program} is not on the PATH: install PostgreSQL's client programs, of the server's version or "
+                "newer (Debian: postgresql-client), or name a file that ends with .db, which ReelRank writes by "
+                "itself. Nothing was written.",
+                program=program,
+            )
         ) from error
     if done.returncode:
-        said = " ".join(done.stderr.split()) or f"code {done.returncode}"
+        fault = " ".join(done.stderr.split()) or said("code {returncode}", returncode=done.returncode)
         raise StoreUnavailable(
-            f"{program} could not make a backup of {shown(address)} ({said}): it has to be of the server's version or "
-            "newer, and to be let in. A file that ends with .db is written without it. Nothing was written."
+            said(
+                "{program} could not make a backup of {address} ({fault}): it has to be of the server's version or "
+                "newer, and to be let in. A file that ends with .db is written without it. Nothing was written.",
+                program=program,
+                address=shown(address),
+                fault=fault,
+            )
         )

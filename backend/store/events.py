@@ -6,6 +6,7 @@ from enum import StrEnum
 import msgspec
 
 from backend.ground.ids import AnnotatorId
+from backend.ground.saying import as_text
 from backend.store.engine import Database
 
 
@@ -187,5 +188,5 @@ def record(
     """Write one event, inside the transaction of the act that it tells of."""
     db.conn.execute(
         "INSERT INTO event (at, actor, kind, subject, payload) VALUES (?, ?, ?, ?, ?)",
-        [at, actor, kind, subject, msgspec.json.encode(payload or {}).decode()],
+        [at, actor, kind, subject, msgspec.json.encode(payload or {}, enc_hook=as_text).decode()],
     )

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from backend.ground.arriving import own_folder
 from backend.ground.errors import ProjectError, ReelRankError, StoreUnavailable
+from backend.ground.saying import said
 from backend.store.sqlite import READ_ERRORS, damage, damaged, is_damage
 
 COMPANIONS = ("-wal", "-shm", "-journal")
@@ -18,7 +19,9 @@ COMPANIONS = ("-wal", "-shm", "-journal")
 def arriving(target: Path) -> Iterator[Path]:
     """A file to fill that becomes `target` once it is whole and on the disk; nothing is left of a failure."""
     if not target.parent.is_dir():
-        raise ProjectError(f"{target} cannot be written: {target.parent} is not a folder")
+        raise ProjectError(
+            said("{target} cannot be written: {parent} is not a folder", target=target, parent=target.parent)
+        )
     with _told(target), own_folder(target) as own:
         part = own / target.name
         yield part
@@ -53,11 +56,19 @@ def _told(target: Path) -> Iterator[None]:
         if is_damage(error):
             raise damaged(target, str(error)) from error
         raise StoreUnavailable(
-            f"{target} cannot be written ({error}): make room or choose another place. Nothing was changed."
+            said(
+                "{target} cannot be written ({error}): make room or choose another place. Nothing was changed.",
+                target=target,
+                error=error,
+            )
         ) from error
     except OSError as error:
         raise StoreUnavailable(
-            f"{target} cannot be written ({error.strerror}): make room or choose another place. Nothing was changed."
+            said(
+                "{target} cannot be written ({strerror}): make room or choose another place. Nothing was changed.",
+                target=target,
+                strerror=error.strerror,
+            )
         ) from error
 
 

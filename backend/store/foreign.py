@@ -14,6 +14,7 @@ from functools import cache
 from pathlib import Path
 
 from backend.ground.errors import ProjectError
+from backend.ground.saying import said
 from backend.store.engine import SqliteDatabase
 from backend.store.schema import migrations
 
@@ -67,10 +68,18 @@ def require_known(connection: sqlite3.Connection, path: Path) -> None:
     else:
         ours = frozenset()
     if foreign := [" ".join(one[:2]) for one in sorted(found - ours) if _acts(connection, one)]:
+        listed = ", ".join(foreign[:_SHOWN])
+        if len(foreign) > _SHOWN:
+            listed = said("{things} and others", things=listed)
         raise ProjectError(
-            f"{path} has what ReelRank never made, and what could change or hide rows: {', '.join(foreign[:_SHOWN])}"
-            f"{' and others' if len(foreign) > _SHOWN else ''}. Do not use the database of somebody you do not trust; "
-            f"put one of yours right with `reelrank restore {path.parent} BACKUP`, or take these out with sqlite3"
+            said(
+                "{path} has what ReelRank never made, and what could change or hide rows: {things}. Do not "
+                "use the database of somebody you do not trust; put one of yours right with `reelrank restore "
+                "{parent} BACKUP`, or take these out with sqlite3",
+                path=path,
+                things=listed,
+                parent=path.parent,
+            )
         )
 
 

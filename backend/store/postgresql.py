@@ -19,6 +19,7 @@ from psycopg.pq import TransactionStatus
 from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
 from backend.ground.errors import InputError, ProjectError, SchemaOutOfDate, StoreUnavailable
+from backend.ground.saying import said
 from backend.store import sqlite
 from backend.store.address import shown, without_password
 from backend.store.definitions import parts, table_names
@@ -62,7 +63,10 @@ class PostgresStore:
         try:
             self._password = str(conninfo_to_dict(address).get("password") or "")
         except psycopg.ProgrammingError as error:
-            raise InputError.single("the address of the database", f"{shown(address)} is not read: {error}") from None
+            raise InputError.single(
+                "the address of the database",
+                said("{address} is not read: {error}", address=shown(address), error=error),
+            ) from None
         self.conn = PostgresConnection(self)
         self._own = threading.local()
         self._opening = threading.Lock()
@@ -231,14 +235,19 @@ class PostgresStore:
         except psycopg.IntegrityError as error:
             raise sqlite3.IntegrityError(str(error)) from error
         except (psycopg.OperationalError, psycopg.InterfaceError, PoolTimeout) as error:
-            said = str(error).splitlines()[0]
+            fault = str(error).splitlines()[0]
             if self._password:
-                said = said.replace(self._password, "***")
-            secret = ", and that PGPASSWORD, ~/.pgpass or the address have the right password"
+                fault = fault.replace(self._password, "***")
+            secret = said(", and that PGPASSWORD, ~/.pgpass or the address have the right password")
             raise StoreUnavailable(
-                f"The database {self.place} cannot be used ({said}): see that its server runs and can be "
-                f"reached{secret if 'password' in said else ''}. Then try again; what was saved before is still "
-                "there, what was to be saved now is not."
+                said(
+                    "The database {place} cannot be used ({fault}): see that its server runs and can be "
+                    "reached{secret}. Then try again; what was saved before is still there, what was to be saved now "
+                    "is not.",
+                    place=self.place,
+                    fault=fault,
+                    secret=secret if "password" in fault else "",
+                )
             ) from error
 
     @contextmanager
@@ -320,21 +329,35 @@ def open_store(address: str, folder: Path) -> PostgresStore:
     try:
         if not store.has_project:
             raise ProjectError(
-                f"{shown(address)} has no project: see that it is the address you mean. `reelrank init` begins a "
-                f"project there in a new folder, `reelrank move {folder} {without_password(address)}` brings one there"
+                said(
+                    "{address} has no project: see that it is the address you mean. `reelrank init` begins a project "
+                    "there in a new folder, `reelrank move {folder} {url}` brings one there",
+                    address=shown(address),
+                    folder=folder,
+                    url=without_password(address),
+                )
             )
         applied = {str(row[0]) for row in store.conn.execute(LEVEL)}
         known = {migration.name for migration in migrations._migrations}
         if applied - known:
             newer = ", ".join(sorted(applied - known))
             raise SchemaOutOfDate(
-                f"{shown(address)} was written by a newer ReelRank (it has {newer}): update ReelRank to open it"
+                said(
+                    "{address} was written by a newer ReelRank (it has {newer}): update ReelRank to open it",
+                    address=shown(address),
+                    newer=newer,
+                )
             )
         if known - applied:
             older = ", ".join(sorted(known - applied))
             raise SchemaOutOfDate(
-                f"{shown(address)} has an older schema ({older} missing): move it into a file with the ReelRank that "
-                f"wrote it, run `reelrank migrate {folder}` there, and move it back"
+                said(
+                    "{address} has an older schema ({older} missing): move it into a file with the ReelRank that "
+                    "wrote it, run `reelrank migrate {folder}` there, and move it back",
+                    address=shown(address),
+                    older=older,
+                    folder=folder,
+                )
             )
     except BaseException:
         store.close()

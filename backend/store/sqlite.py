@@ -15,6 +15,7 @@ from functools import cache
 from pathlib import Path
 
 from backend.ground.errors import ProjectError, SchemaOutOfDate, StoreUnavailable
+from backend.ground.saying import said
 from backend.store.engine import Database, SqliteDatabase
 from backend.store.foreign import Thing, require_known, things
 from backend.store.schema import migrations
@@ -28,14 +29,19 @@ slips past the append-only triggers. synchronous FULL: "saved" means saved, also
 """
 
 _UNAVAILABLE = {
-    sqlite3.SQLITE_BUSY: f"another program has kept it locked for {BUSY_TIMEOUT_S:.0f} s: close that program (a "
-    "database browser, a copy in progress)",
-    sqlite3.SQLITE_FULL: "the disk is full: make room",
-    sqlite3.SQLITE_READONLY: "it cannot be written: make the file and its folder writable for the user who runs "
-    "ReelRank",
-    sqlite3.SQLITE_CANTOPEN: "it cannot be opened: make the file and its folder readable and writable for the user "
-    "who runs ReelRank",
-    sqlite3.SQLITE_IOERR: "the disk does not do what it is told: look after it (is it full, unplugged, failing?)",
+    sqlite3.SQLITE_BUSY: said(
+        "another program has kept it locked for {seconds:.0f} s: close that program (a database browser, a "
+        "copy in progress)",
+        seconds=BUSY_TIMEOUT_S,
+    ),
+    sqlite3.SQLITE_FULL: said("the disk is full: make room"),
+    sqlite3.SQLITE_READONLY: said(
+        "it cannot be written: make the file and its folder writable for the user who runs ReelRank"
+    ),
+    sqlite3.SQLITE_CANTOPEN: said(
+        "it cannot be opened: make the file and its folder readable and writable for the user who runs ReelRank"
+    ),
+    sqlite3.SQLITE_IOERR: said("the disk does not do what it is told: look after it (is it full, unplugged, failing?)"),
 }
 
 READ_ERRORS = (sqlite3.DatabaseError, UnicodeDecodeError)
@@ -99,7 +105,13 @@ class SqliteStore:
 
     def dump_to(self, part: Path) -> None:
         """Refused: its file is the form that it is kept in."""
-        raise ProjectError(f"{part.name} would be a dump of PostgreSQL's, and {self.path} is a file: name a FILE.db")
+        raise ProjectError(
+            said(
+                "{name} would be a dump of PostgreSQL's, and {path} is a file: name a FILE.db",
+                name=part.name,
+                path=self.path,
+            )
+        )
 
     @contextmanager
     def writing(self) -> Iterator[Database]:
@@ -148,7 +160,9 @@ def create(path: Path) -> SqliteStore:
         StoreUnavailable: it cannot be written; nothing is left behind.
     """
     if path.exists():
-        raise ProjectError(f"{path} exists already: choose another folder, or use this project as it is")
+        raise ProjectError(
+            said("{path} exists already: choose another folder, or use this project as it is", path=path)
+        )
     store = SqliteStore(path)
     try:
         with _told(path), closing(fresh()) as made:
@@ -186,7 +200,13 @@ def open_store(path: Path) -> SqliteStore:
         SchemaOutOfDate: it is older (`reelrank migrate`) or newer than this code.
     """
     if not path.is_file():
-        raise ProjectError(f"{path.parent} is not a project (no {path.name}): run `reelrank init {path.parent}`")
+        raise ProjectError(
+            said(
+                "{parent} is not a project (no {name}): run `reelrank init {parent}`",
+                parent=path.parent,
+                name=path.name,
+            )
+        )
     store = SqliteStore(path)
     try:
         _require_usable(store)
@@ -204,11 +224,20 @@ def _require_usable(store: SqliteStore) -> None:
             require_known(store.db.conn, path)
     if unknown:
         raise SchemaOutOfDate(
-            f"{path} was written by a newer ReelRank (it has {', '.join(unknown)}): update ReelRank to open it"
+            said(
+                "{path} was written by a newer ReelRank (it has {unknown}): update ReelRank to open it",
+                path=path,
+                unknown=", ".join(unknown),
+            )
         )
     if pending:
         raise SchemaOutOfDate(
-            f"{path} has an older schema ({', '.join(pending)} missing): run `reelrank migrate {path.parent}`"
+            said(
+                "{path} has an older schema ({pending} missing): run `reelrank migrate {parent}`",
+                path=path,
+                pending=", ".join(pending),
+                parent=path.parent,
+            )
         )
     with _told(path):
         wrong = damage(store.db.conn)
@@ -279,8 +308,13 @@ def is_damage(error: BaseException | None) -> bool:
 def damaged(path: Path | str, what: str) -> StoreUnavailable:
     """What to tell a person about a damaged database."""
     return StoreUnavailable(
-        f"{path} is damaged, or not a ReelRank database ({what}): stop the server, then put a backup in its place with "
-        f"`reelrank restore {Path(path).parent} BACKUP`. The damaged file is kept beside it."
+        said(
+            "{path} is damaged, or not a ReelRank database ({what}): stop the server, then put a backup in its place "
+            "with `reelrank restore {parent} BACKUP`. The damaged file is kept beside it.",
+            path=path,
+            what=what,
+            parent=Path(path).parent,
+        )
     )
 
 
@@ -299,9 +333,11 @@ def _told(path: Path) -> Iterator[None]:
 
 
 def _text(path: Path, code: int) -> str:
-    return (
-        f"The database {path} cannot be used: {_UNAVAILABLE[code]}. Then try again; what was saved before is still "
-        "there, what was to be saved now is not."
+    return said(
+        "The database {path} cannot be used: {unavailable}. Then try again; what was saved before is still "
+        "there, what was to be saved now is not.",
+        path=path,
+        unavailable=_UNAVAILABLE[code],
     )
 
 
@@ -314,6 +350,14 @@ def _connect(path: Path) -> SqliteDatabase:
         connection.execute(f"PRAGMA {name} = {value}")
         actual = connection.execute(f"PRAGMA {name}").fetchone()[0]
         if actual != value:
-            raise ProjectError(f"{path}: SQLite refused {name} = {value} (it is {actual})")
+            raise ProjectError(
+                said(
+                    "{path}: SQLite refused {name} = {value} (it is {actual})",
+                    path=path,
+                    name=name,
+                    value=value,
+                    actual=actual,
+                )
+            )
     # Plugins are for the command line of sqlite-utils; looking for them reads every installed package.
     return SqliteDatabase(connection, execute_plugins=False)

@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from backend.ground.errors import ProjectError, SchemaOutOfDate, StoreUnavailable
+from backend.ground.saying import said
 from backend.store import events
 from backend.store.connection import Store
 from backend.store.dumping import ENDING
@@ -59,7 +60,7 @@ def backup(store: Store, target: Path) -> None:
         StoreUnavailable: the database cannot be reached, or `pg_dump` is not here.
     """
     if target.exists():
-        raise ProjectError(f"{target} exists already: a backup never overwrites a file")
+        raise ProjectError(said("{target} exists already: a backup never overwrites a file", target=target))
     with arriving(target) as part:
         if target.suffix == ENDING:
             return store.dump_to(part)
@@ -101,11 +102,13 @@ def restore(path: Path, file: Path, *, now: float) -> Restored:
         SchemaOutOfDate: `file` is newer than this code. Nothing changed.
     """
     if not path.parent.is_dir():
-        raise ProjectError(f"{path.parent} is not a folder: name the project's folder")
+        raise ProjectError(said("{parent} is not a folder: name the project's folder", parent=path.parent))
     if not file.is_file():
-        raise ProjectError(f"{file} is not a file: name a copy made by `reelrank backup`")
+        raise ProjectError(said("{file} is not a file: name a copy made by `reelrank backup`", file=file))
     if path.exists() and file.samefile(path):
-        raise ProjectError(f"{file} is the project's database itself: name a copy made by `reelrank backup`")
+        raise ProjectError(
+            said("{file} is the project's database itself: name a copy made by `reelrank backup`", file=file)
+        )
     moment = datetime.fromtimestamp(now, UTC).strftime("%Y%m%d-%H%M%S")
     kept = free(path.with_name(f"{path.stem}.before-restore-{moment}.db")) if path.exists() else None
     with beside(path) as part:
@@ -147,7 +150,13 @@ def migrate(path: Path, *, derive: Callable[[Database], None]) -> tuple[list[str
         SchemaOutOfDate: it is newer than this code.
     """
     if not path.is_file():
-        raise ProjectError(f"{path.parent} is not a project (no {path.name}): run `reelrank init {path.parent}`")
+        raise ProjectError(
+            said(
+                "{parent} is not a project (no {name}): run `reelrank init {parent}`",
+                parent=path.parent,
+                name=path.name,
+            )
+        )
     store = SqliteStore(path)
     try:
         unknown, pending = schema_gap(store)
@@ -222,7 +231,9 @@ def alone(path: Path) -> sqlite3.Connection | None:
             return None
         if getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY:
             raise _in_use(path) from error
-        raise ProjectError(f"{path} cannot be opened ({error}): look after the folder and the disk") from error
+        raise ProjectError(
+            said("{path} cannot be opened ({error}): look after the folder and the disk", path=path, error=error)
+        ) from error
     return connection
 
 
@@ -258,8 +269,11 @@ def _in_use_by_lock(file: Path, start: int, length: int) -> bool:
 
 def _in_use(path: Path) -> ProjectError:
     return StoreUnavailable(
-        f"The project {path.parent} is in use: stop its server and every other ReelRank command, then try again. "
-        "Nothing was changed."
+        said(
+            "The project {parent} is in use: stop its server and every other ReelRank command, then try again. "
+            "Nothing was changed.",
+            parent=path.parent,
+        )
     )
 
 
@@ -271,7 +285,13 @@ def _require_ours(part: Path, file: Path) -> list[str]:
         file: what the person named.
     """
     if wrong := damage_of(part):
-        raise ProjectError(f"{file} is not an intact database ({wrong}): name another copy. Nothing was changed.")
+        raise ProjectError(
+            said(
+                "{file} is not an intact database ({wrong}): name another copy. Nothing was changed.",
+                file=file,
+                wrong=wrong,
+            )
+        )
     store = SqliteStore(part)
     try:
         unknown, pending = schema_gap(store)
@@ -282,9 +302,11 @@ def _require_ours(part: Path, file: Path) -> list[str]:
         store.close()
     fold(part)
     if not applied:
-        raise ProjectError(f"{file} is not a ReelRank database: name a copy made by `reelrank backup`")
+        raise ProjectError(said("{file} is not a ReelRank database: name a copy made by `reelrank backup`", file=file))
     if unknown:
-        raise SchemaOutOfDate(f"{file} was written by a newer ReelRank: update ReelRank first. Nothing was changed.")
+        raise SchemaOutOfDate(
+            said("{file} was written by a newer ReelRank: update ReelRank first. Nothing was changed.", file=file)
+        )
     return pending
 
 

@@ -17,13 +17,13 @@ NAMES = ("name", "row", "what")
 PLAIN = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | WORDS
 
 
-def sentence_of(parts: list[str], values: list[object], several: str | None, count: int) -> Said:
+def sentence_of(parts: list[str], values: list[object], several: str | None, number: int, context: str = "") -> Said:
     """A sentence whose text has words and places in turn."""
     given_values = dict(zip(NAMES, values, strict=False))
     places = [f"{{{name}}}" for name in given_values]
     escaped = [part.replace("{", "{{").replace("}", "}}") for part in parts]
     text = "".join(one for pair in zip(escaped, [*places, "", "", ""], strict=False) for one in pair)
-    return Said(text, given_values, several, count)
+    return Said(text, given_values, several, number, context)
 
 
 SENTENCES: st.SearchStrategy[Said] = st.recursive(
@@ -34,6 +34,7 @@ SENTENCES: st.SearchStrategy[Said] = st.recursive(
         st.lists(PLAIN | inner, min_size=1, max_size=3),
         st.none() | st.just("several"),
         st.integers(0, 3),
+        st.sampled_from(["", "by"]),
     ),
     max_leaves=6,
 )
@@ -47,14 +48,15 @@ def made_of(value: object) -> object:
         value.text,
         {name: made_of(one) for name, one in value.values.items()},
         value.several,
-        value.count,
+        value.number,
+        value.context,
         str(value),
     )
 
 
 @given(SENTENCES)
 def test_a_sentence_is_its_english(sentence: Said) -> None:
-    chosen = sentence.text if sentence.several is None or sentence.count == 1 else sentence.several
+    chosen = sentence.text if sentence.several is None or sentence.number == 1 else sentence.several
     assert sentence == (chosen.format(**sentence.values) if sentence.values else chosen)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from annotate_app.language import marked, tr, trn
+from annotate_app.language import marked, retold, tr, trn
 from annotate_app.plain import plain
 from annotate_app.screens.steps.encoder import encoder_box
 from annotate_app.screens.steps.step import SetUpStep, StepStanding
@@ -122,7 +122,10 @@ def _cast(project: api.Project, lead: Person) -> None:
         lines = api.cast_lines(project, lead)
     except InputError as problem:
         st.error(
-            tr("cast.csv cannot be used as it is. Correct it on the server.  \n{problem}", problem=plain(str(problem)))
+            tr(
+                "cast.csv cannot be used as it is. Correct it on the server.  \n{problem}",
+                problem=plain(retold(problem)),
+            )
         )
         return
     if not lines:

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from annotate_app.language import browser_texts, tr, trn
+from annotate_app.language import browser_texts, retold, tr, trn
 from annotate_app.widgets import address_state, pair_view, wording
 from annotate_app.widgets.desk import joined
 from backend.campaign.nouns import Verdict
@@ -83,7 +83,7 @@ def _relevance(pair: PairReview) -> str:
 
 def _board(pair: PairReview) -> str:
     if pair.fault:
-        return f"<p class='rr-fault'>{tr('Its clip cannot be shown: {fault}', fault=escape(pair.fault))}</p>"
+        return f"<p class='rr-fault'>{tr('Its clip cannot be shown: {fault}', fault=escape(retold(pair.fault)))}</p>"
     src = f"/clips/{pair.pair}.webp?later=1"
     # Each shows its part of the one picture, which browsers fetch once.
     frames = "".join(

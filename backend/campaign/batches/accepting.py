@@ -18,6 +18,7 @@ from backend.campaign.nouns import Lead, Operator
 from backend.campaign.project import rows as project
 from backend.ground.errors import Overtaken, ProjectError
 from backend.ground.progress import Steps
+from backend.ground.saying import said
 from backend.ground.words import ago
 from backend.store.connection import Database, Store, reading, writing
 
@@ -107,10 +108,15 @@ def _as_seen(query: facts.OpenQuery, one: Suggested) -> bool:
 def _require_rule(db: Database, by: Lead | Operator, seen: Suggestions, done: int, *, now: float) -> None:
     version = rows.versions(db)[-1]
     if version.version != seen.rule.version:
-        before = f" {done:,} queries were done before that." if done else ""
+        before = said(" {done:,} queries were done before that.", done=done) if done else ""
         raise Overtaken(
-            f"{deciding.who(version.by, by)} changed the rule {ago(now - (version.since or now))} "
-            f"(“{version.reason}”).{before} Look at what it suggests now"
+            said(
+                "{who} changed the rule {when} (“{reason}”).{before} Look at what it suggests now",
+                who=deciding.who(version.by, by),
+                when=ago(now - (version.since or now)),
+                reason=version.reason,
+                before=before,
+            )
         )
 
 
@@ -118,13 +124,17 @@ def _nothing(seen: Suggestions, decline: bool) -> str:
     if seen.queries:
         left = seen.saying(RuleWord.LEAVE)
         if left and not decline:
-            return (
-                f"there is nothing to open: the rule says of none of {len(seen.queries):,} queries that its next batch "
-                "is worth opening"
+            return said(
+                "there is nothing to open: the rule says of none of {n:,} queries that its next batch is worth opening",
+                n=len(seen.queries),
             )
-        return f"there is nothing to accept: the rule cannot tell for {len(seen.queries):,} queries; decide yourself"
-    waiting = f"; {seen.unsettled:,} wait for grades" if seen.unsettled else ""
-    return f"there is nothing to accept: no query waits for a decision about its next batch{waiting}"
+        return said(
+            "there is nothing to accept: the rule cannot tell for {n:,} queries; decide yourself", n=len(seen.queries)
+        )
+    waiting = said("; {unsettled:,} wait for grades", unsettled=seen.unsettled) if seen.unsettled else ""
+    return said(
+        "there is nothing to accept: no query waits for a decision about its next batch{waiting}", waiting=waiting
+    )
 
 
 def _others(store: Store, by: Lead | Operator, one: Suggested, *, now: float) -> str:
@@ -133,9 +143,21 @@ def _others(store: Store, by: Lead | Operator, one: Suggested, *, now: float) ->
         opened = facts.opened(db, one.query_id, one.number)
         declined = rows.declined(db, one.query_id)
     if opened:
-        did = f"{deciding.who(opened[1], by)} opened batch {one.number} of “{one.query}” {ago(now - opened[2])}"
+        did = said(
+            "{who} opened batch {number} of “{query}” {when}",
+            who=deciding.who(opened[1], by),
+            number=one.number,
+            query=one.query,
+            when=ago(now - opened[2]),
+        )
     elif declined:
-        did = f"{deciding.who(declined.by, by)} declined batch {one.number} of “{one.query}” {ago(now - declined.at)}"
+        did = said(
+            "{who} declined batch {number} of “{query}” {when}",
+            who=deciding.who(declined.by, by),
+            number=one.number,
+            query=one.query,
+            when=ago(now - declined.at),
+        )
     else:
-        did = "grades changed meanwhile"
-    return f"{did}: nothing that you looked at is left to do. Look again"
+        did = said("grades changed meanwhile")
+    return said("{did}: nothing that you looked at is left to do. Look again", did=did)

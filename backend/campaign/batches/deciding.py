@@ -16,6 +16,7 @@ from backend.campaign.project import rows as project
 from backend.campaign.project.model import Campaign
 from backend.ground.errors import Overtaken, ProjectError
 from backend.ground.ids import QueryId
+from backend.ground.saying import joined, said
 from backend.ground.words import ago
 from backend.store import events
 from backend.store.connection import Database, Store, reading, writing
@@ -65,7 +66,7 @@ def open_next(
     """
     reason = tidied(reason, "")
     with writing(store) as db:
-        query = _decidable(db, by, query_id, number, "opened", now=now)
+        query = _decidable(db, by, query_id, number, said("opened"), now=now)
         version = rows.versions(db)[-1]
         return hand_out(db, by, query, project.campaign(db), version, reason=reason, now=now)
 
@@ -98,14 +99,18 @@ def undo(store: Store, by: Lead | Operator, query_id: QueryId, *, number: int, r
         Overtaken: it is not open any more.
         ProjectError: no reason, or somebody has worked on it.
     """
-    reason = tidied(reason, "taking a batch back")
+    reason = tidied(reason, said("taking a batch back"))
     with writing(store) as db:
         query = _query(db, query_id)
         found = facts.opened(db, query_id, number)
         if found is None:
-            raise Overtaken(f"batch {number} of this query is not open (any more): somebody else took it back")
+            raise Overtaken(
+                said("batch {number} of this query is not open (any more): somebody else took it back", number=number)
+            )
         if why := _kept(db, query, number):
-            raise ProjectError(f"batch {number} of query {query_id} stays: {why}")
+            raise ProjectError(
+                said("batch {number} of query {query_id} stays: {why}", number=number, query_id=query_id, why=why)
+            )
         probe = undoing.probe(db, query_id)
         if probe is None:
             for person, pairs in undoing.held(db, found[0]).items():
@@ -129,9 +134,9 @@ def decline(store: Store, by: Lead | Operator, query_id: QueryId, *, number: int
         Overtaken: it is open already, or somebody declined it.
         ProjectError: no reason, or there is nothing to decide about yet.
     """
-    reason = tidied(reason, "declining a batch")
+    reason = tidied(reason, said("declining a batch"))
     with writing(store) as db:
-        query = _decidable(db, by, query_id, number, "declined", now=now)
+        query = _decidable(db, by, query_id, number, said("declined"), now=now)
         note_declined(db, by, query, rows.versions(db)[-1], reason=reason, now=now)
 
 
@@ -154,12 +159,20 @@ def take_back_decline(
         Overtaken: somebody else took it back.
         ProjectError: no reason, or nobody declined it.
     """
-    reason = tidied(reason, "taking a decision back")
+    reason = tidied(reason, said("taking a decision back"))
     with writing(store) as db:
         if rows.declined(db, query_id) is None:
             if ended := rows.taken_back(db, query_id, number):
-                raise Overtaken(f"{who(ended[0], by)} took this decision back {ago(now - ended[1])}")
-            raise ProjectError(f"nobody has declined batch {number} of query {query_id}: reload the page")
+                raise Overtaken(
+                    said("{who} took this decision back {when}", who=who(ended[0], by), when=ago(now - ended[1]))
+                )
+            raise ProjectError(
+                said(
+                    "nobody has declined batch {number} of query {query_id}: reload the page",
+                    number=number,
+                    query_id=query_id,
+                )
+            )
         rows.end_decline(db, query_id, by.annotator_id, at=now)
         _record(db, EventKind.BATCH_DECLINE_ENDED, by, query_id, {"number": number}, reason, now=now)
 
@@ -167,8 +180,8 @@ def take_back_decline(
 def who(name: str | None, me: Lead | Operator) -> str:
     """Whoever did something, at the beginning of a sentence to somebody; a command has no name."""
     if name is None:
-        return "A command"
-    return "You" if isinstance(me, Lead) and me.name == name else name
+        return said("A command", _context="by")
+    return said("You", _context="by") if isinstance(me, Lead) and me.name == name else name
 
 
 def tidied(reason: str, what: str) -> str:
@@ -179,16 +192,24 @@ def tidied(reason: str, what: str) -> str:
     """
     reason = " ".join(reason.split())
     if what and not reason:
-        raise ProjectError(f"{what} needs a reason: write one sentence about why")
+        raise ProjectError(said("{what} needs a reason: write one sentence about why", what=what))
     if len(reason) > LONGEST_REASON:
-        raise ProjectError(f"a reason has at most {LONGEST_REASON} characters; this one has {len(reason)}")
+        raise ProjectError(
+            said(
+                "a reason has at most {longest} characters; this one has {length}",
+                longest=LONGEST_REASON,
+                length=len(reason),
+            )
+        )
     return reason
 
 
 def _query(db: Database, query_id: QueryId) -> OpenQuery:
     query = next(facts.open_queries(db, query_id), None)
     if query is None:
-        raise ProjectError(f"there is no query {query_id} with candidates: look it up on the page Queries")
+        raise ProjectError(
+            said("there is no query {query_id} with candidates: look it up on the page Queries", query_id=query_id)
+        )
     return query
 
 
@@ -199,49 +220,73 @@ def _decidable(
     query = _query(db, query_id)
     if opened := facts.opened(db, query_id, number):
         raise Overtaken(
-            f"{who(opened[1], by)} opened batch {number} of this query {ago(now - opened[2])}: "
-            "its pairs are with the annotators already"
+            said(
+                "{who} opened batch {number} of this query {when}: its pairs are with the annotators already",
+                who=who(opened[1], by),
+                number=number,
+                when=ago(now - opened[2]),
+            )
         )
     if number != query.batches + 1:
         raise ProjectError(
-            f"batch {number} of query {query_id} cannot be {what}: batch {query.batches + 1} comes first"
+            said(
+                "batch {number} of query {query_id} cannot be {what}: batch {batches} comes first",
+                number=number,
+                query_id=query_id,
+                what=what,
+                batches=query.batches + 1,
+            )
         )
     match rules.state(unsettled=query.unsettled, pairs=query.pairs, declined=query.declined):
         case NextState.DECLINED if found := rows.declined(db, query_id):
             raise Overtaken(
-                f"{who(found.by, by)} declined batch {number} of this query {ago(now - found.at)} (“{found.reason}”): "
-                "take that back first, if it is to be opened"
+                said(
+                    "{who} declined batch {number} of this query {when} (“{reason}”): take that back first, if it is "
+                    "to be opened",
+                    who=who(found.by, by),
+                    number=number,
+                    when=ago(now - found.at),
+                    reason=found.reason,
+                )
             )
         case NextState.UNSETTLED:
-            why = f"{query.unsettled} of its pairs are not settled yet"
+            why = said("{n} of its pairs are not settled yet", n=query.unsettled)
         case NextState.ENDED:
-            why = "its candidate list ends here"
+            why = said("its candidate list ends here")
         case _:
             return query
-    raise ProjectError(f"batch {number} of query {query_id} cannot be {what}: {why}")
+    raise ProjectError(
+        said(
+            "batch {number} of query {query_id} cannot be {what}: {why}",
+            number=number,
+            query_id=query_id,
+            what=what,
+            why=why,
+        )
+    )
 
 
 def _kept(db: Database, query: OpenQuery, number: int) -> str:
     """Why an open batch cannot be taken back, in words; empty if it can."""
     if number == 1:
-        return "a first batch is there for as long as the query is"
+        return said("a first batch is there for as long as the query is")
     found = facts.opened(db, query.query_id, number)
     if found is None or number < query.batches:
-        return f"batch {query.batches} has to be taken back first"
+        return said("batch {batches} has to be taken back first", batches=query.batches)
     batch, _, at = found
     # What was done in the probe before stays with the probe.
     probed = undoing.probe(db, query.query_id) is not None
     since = at if probed else float("-inf")
     if work := undoing.work(db, batch, since=since):
-        done = ", ".join(f"{count:,} × {what}" for what, count in work.items())
-        return f"people have worked on it ({done})"
+        done = joined(", ", [said("{n:,} × {what}", n=count, what=what) for what, count in work.items()])
+        return said("people have worked on it ({done})", done=done)
     if names := undoing.shown_to(db, batch, since=since):
-        return f"a pair of it is on the screen of {', '.join(names)}"
+        return said("a pair of it is on the screen of {names}", names=", ".join(names))
     if probed:  # its pairs stay
         return ""
     if undoing.released(db, since=at):
-        return "a release that was made since lists its pairs"
-    return "the log tells of its pairs already" if undoing.logged(db, batch, since=at) else ""
+        return said("a release that was made since lists its pairs")
+    return said("the log tells of its pairs already") if undoing.logged(db, batch, since=at) else ""
 
 
 def _told(version: BatchRuleVersion, read: RuleReading) -> dict[str, object]:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from backend.campaign.batches.model import BatchRule, NextState, RuleReading, RuleWord
 from backend.campaign.nouns import Scale
+from backend.ground.saying import said
 
 LONGEST = 40
 """A query has no more candidates than this."""
@@ -69,14 +70,16 @@ def state(*, unsettled: int, pairs: int, declined: bool) -> NextState:
 def wrong(rule: BatchRule, scale: Scale) -> Iterator[str]:
     """Everything that is wrong with a rule, in words."""
     if not 1 <= rule.last <= LONGEST:
-        yield f"the last 1 to {LONGEST} candidates may speak, not {rule.last}"
+        yield said("the last 1 to {longest} candidates may speak, not {last}", longest=LONGEST, last=rule.last)
     if rule.mean is None and rule.finds is None:
-        yield "a rule needs one of its two conditions: a mean, or a number of pairs with a grade"
+        yield said("a rule needs one of its two conditions: a mean, or a number of pairs with a grade")
     if rule.mean is not None and not 0 < rule.mean <= scale.highest:
-        yield f"a mean is above 0 and at most {scale.highest}, not {rule.mean:g}"
+        yield said("a mean is above 0 and at most {highest}, not {mean:g}", highest=scale.highest, mean=rule.mean)
     if rule.mean is not None and round(100 * rule.mean) / 100 != rule.mean:
-        yield f"a mean has at most two decimals, not {rule.mean:g}"
+        yield said("a mean has at most two decimals, not {mean:g}", mean=rule.mean)
     if rule.finds is not None and not 1 <= rule.finds <= rule.last:
-        yield f"of the last {rule.last} candidates 1 to {rule.last} may be asked for, not {rule.finds}"
+        yield said(
+            "of the last {last} candidates 1 to {last} may be asked for, not {finds}", last=rule.last, finds=rule.finds
+        )
     if rule.grade not in scale or not rule.grade:
-        yield f"the grade is 1 to {scale.highest}, not {rule.grade}"
+        yield said("the grade is 1 to {highest}, not {grade}", highest=scale.highest, grade=rule.grade)

@@ -12,6 +12,7 @@ from backend.campaign.batches.rows import deciding as rows
 from backend.campaign.nouns import Lead, Operator
 from backend.campaign.project import rows as facts
 from backend.ground.errors import InputError, Overtaken, Problem, ProjectError
+from backend.ground.saying import said
 from backend.ground.words import ago
 from backend.store import events
 from backend.store.connection import Store, reading, writing
@@ -42,18 +43,22 @@ def change(
         Overtaken: another version came meanwhile.
         ProjectError: no reason, or nothing changed.
     """
-    reason = tidied(reason, "another rule")
+    reason = tidied(reason, said("another rule"))
     with writing(store) as db:
         present = rows.versions(db)[-1]
         if problems := list(rules.wrong(rule, facts.scale(db))):
             raise InputError([Problem("the rule about next batches", None, text) for text in problems])
         if based_on is not None and based_on != present.version:
             raise Overtaken(
-                f"{who(present.by, by)} changed the rule {ago(now - (present.since or now))} (“{present.reason}”): "
-                "look at it, then change yours"
+                said(
+                    "{who} changed the rule {when} (“{reason}”): look at it, then change yours",
+                    who=who(present.by, by),
+                    when=ago(now - (present.since or now)),
+                    reason=present.reason,
+                )
             )
         if rule == present.rule:
-            raise ProjectError("nothing changed: the rule says this already")
+            raise ProjectError(said("nothing changed: the rule says this already"))
         number = rows.add_version(db, rule, reason, by.annotator_id, at=now)
         events.record(
             db,

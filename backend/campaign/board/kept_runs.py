@@ -16,6 +16,7 @@ from backend.campaign.release.model import QueryStanding, ReleaseOptions
 from backend.campaign.review.rows import reviews
 from backend.ground.errors import InputError, Problem, ProjectError
 from backend.ground.reading import bytes_of, unpack
+from backend.ground.saying import said
 from backend.scoring.files.entries import parse_truth_mapping
 from backend.scoring.files.facts import read_facts
 from backend.scoring.files.formats import run_file, truth_file
@@ -32,7 +33,7 @@ OWN_TRUTHS = {"settled val": Split.VAL, "settled test": Split.TEST}
 """Names of the truths that are not kept: what the project's own pairs say just now."""
 _ADDED = {Shelf.TRUTHS: EventKind.TRUTH_ADDED, Shelf.RUNS: EventKind.RUN_ADDED}
 _REMOVED = {Shelf.TRUTHS: EventKind.TRUTH_REMOVED, Shelf.RUNS: EventKind.RUN_REMOVED}
-_WORD = {Shelf.TRUTHS: "ground truth", Shelf.RUNS: "run"}
+_WORD = {Shelf.TRUTHS: said("ground truth"), Shelf.RUNS: said("run")}
 
 
 def add_truth(project: Project, by: Lead | Operator, path: Path, *, name: str | None = None, now: float) -> Kept:
@@ -143,7 +144,9 @@ def truth_of_project(project: Project, split: Split) -> Truth:
             if query in finished:
                 found.setdefault(query, []).append(moment)
     if not found:
-        raise ProjectError(f"no {split.value} query is finished with a settled pair yet: nothing to score against")
+        raise ProjectError(
+            said("no {split} query is finished with a settled pair yet: nothing to score against", split=split.value)
+        )
     return parse_truth_mapping(found, f"{split.value} of {project.name}")
 
 
@@ -169,7 +172,9 @@ def _add(
 ) -> Kept:
     name = _proper(path.name.removesuffix(".gz").rpartition(".")[0] or path.name if name is None else name)
     if shelf is Shelf.TRUTHS and name in OWN_TRUTHS:
-        raise ProjectError(f"{name} is what the project's own settled pairs are called: give another --name")
+        raise ProjectError(
+            said("{name} is what the project's own settled pairs are called: give another --name", name=name)
+        )
     _require_free(runs.listed(project.store.db, shelf), shelf, name)
     packed = bytes_of(path)
     try:
@@ -206,21 +211,33 @@ def _add(
 def _proper(name: str) -> str:
     name = " ".join(name.split())
     if not name or not name.isprintable():
-        raise ProjectError("give a name that can be read, such as --name baseline")
+        raise ProjectError(said("give a name that can be read, such as --name baseline"))
     if len(name) > LONGEST_NAME:
-        raise ProjectError(f"the name has {len(name)} characters: give one of at most {LONGEST_NAME} with --name")
+        raise ProjectError(
+            said(
+                "the name has {length} characters: give one of at most {longest} with --name",
+                length=len(name),
+                longest=LONGEST_NAME,
+            )
+        )
     return name
 
 
 def _require_free(kept: list[Kept], shelf: Shelf, name: str) -> None:
     if any(name == one.name for one in kept):
-        raise ProjectError(f"a {_WORD[shelf]} called {name} is kept already: give another --name, or remove that first")
+        raise ProjectError(
+            said(
+                "a {word} called {name} is kept already: give another --name, or remove that first",
+                word=_WORD[shelf],
+                name=name,
+            )
+        )
 
 
 def _require_possible(spans: Truth | Run) -> None:
     """Every preset can score what is kept, so what any of them refuses is refused here, all of it at once."""
     if not spans.queries:
-        raise InputError.single(spans.file, "holds no query")
+        raise InputError.single(spans.file, said("holds no query"))
     if problems := _impossible(spans):
         raise InputError(problems)
 
@@ -232,4 +249,11 @@ def _impossible(spans: Truth | Run) -> list[Problem]:
 
 def _not_there(project: Project, shelf: Shelf, name: str) -> ProjectError:
     names = ", ".join(kept.name for kept in runs.listed(project.store.db, shelf))
-    return ProjectError(f"no {_WORD[shelf]} called {name} is kept; there is {names or 'none yet'}")
+    return ProjectError(
+        said(
+            "no {word} called {name} is kept; there is {names}",
+            word=_WORD[shelf],
+            name=name,
+            names=names or said("none yet"),
+        )
+    )

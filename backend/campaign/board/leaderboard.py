@@ -15,6 +15,7 @@ from backend.campaign.corpus import rows as corpus
 from backend.campaign.project.folder import Project
 from backend.campaign.queries import rows as queries
 from backend.ground.errors import InputError
+from backend.ground.saying import said, said_n
 from backend.scoring.files.facts import Facts, Inputs, Source
 from backend.scoring.matching.columns import Run, Truth
 from backend.scoring.presets import DEFAULT_K, DEFAULT_MU, Options, Preset, Settings, settle
@@ -105,12 +106,13 @@ def version(project: Project, truth: str) -> str:
 def _unfit(run: Run, key: AnswerKey, settings: Settings) -> str:
     """Why a run cannot be scored against this truth; an empty text if it can."""
     if not any(str(query) in key.query_number for query in run.queries):
-        return f"none of its {len(run.queries):,} queries is in this truth"
+        return said("none of its {n:,} queries is in this truth", n=len(run.queries))
     try:
         prepare_run(run, key, settings)
     except InputError as error:
-        more = f" (and {len(error.problems) - 1} more)" if len(error.problems) > 1 else ""
-        return f"{error.problems[0]}{more}"
+        if len(error.problems) == 1:
+            return str(error.problems[0])
+        return said("{problem} (and {n} more)", problem=error.problems[0], n=len(error.problems) - 1)
     return ""
 
 
@@ -120,10 +122,10 @@ def _unfinished(project: Project, truth: str) -> str:
     waiting = [query for query in kept_runs.own_queries(project)[1] if query.split is split]
     if not waiting:
         return ""
-    one = len(waiting) == 1
-    return (
-        f"{len(waiting):,} {'query has' if one else 'queries have'} settled pairs and {'is' if one else 'are'} not "
-        "counted yet, because other pairs still wait for grades"
+    return said_n(
+        "{n:,} query has settled pairs and is not counted yet, because other pairs still wait for grades",
+        "{n:,} queries have settled pairs and are not counted yet, because other pairs still wait for grades",
+        len(waiting),
     )
 
 

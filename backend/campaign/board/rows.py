@@ -9,6 +9,7 @@ import numpy as np
 
 from backend.ground.errors import ProjectError
 from backend.ground.ids import AnnotatorId
+from backend.ground.saying import said
 from backend.scoring.files.facts import Facts
 from backend.scoring.matching.columns import Run, Spans, Truth
 from backend.store.engine import Database
@@ -142,6 +143,10 @@ def _load(db: Database, shelf: Shelf, name: str) -> Spans | None:
         }
     except ValueError:
         raise ProjectError(
-            f"what is kept under {name!r} is damaged: remove it and add {file} again, or restore a backup"
+            said(
+                "what is kept under {name!r} is damaged: remove it and add {file} again, or restore a backup",
+                name=name,
+                file=file,
+            )
         ) from None
     return Truth(**spans, relevance=value) if shelf is Shelf.TRUTHS else Run(**spans, score=value)

@@ -31,6 +31,7 @@ from backend.encoders.sentence import Encoder
 from backend.ground.errors import ProjectError
 from backend.ground.ids import MomentId, QueryId
 from backend.ground.progress import Progress, named
+from backend.ground.saying import said
 from backend.store import events
 from backend.store.connection import writing
 from backend.store.events import EventKind
@@ -86,7 +87,7 @@ def choose(
     store = project.store
     asked = to_search(project, batch_size)
     if not 0 <= probe <= len(asked):
-        raise ProjectError(f"{probe} queries cannot be probed: there are {len(asked)} to judge")
+        raise ProjectError(said("{probe} queries cannot be probed: there are {n} to judge", probe=probe, n=len(asked)))
     found, split_ties = search(project, encoder, asked, MAX_CANDIDATES, progress=progress)
     probes = _probes(project, encoder, asked, probe, seed, progress=progress)
     with writing(store) as db:
@@ -121,12 +122,18 @@ def to_judge(project: Project, batch_size: int | None) -> list[QueryRow]:
         ProjectError: there are none yet, or no batch has this size.
     """
     if batch_size is not None and not 1 <= batch_size <= MAX_CANDIDATES:
-        raise ProjectError(f"a batch has 1 to {MAX_CANDIDATES} candidates, not {batch_size}")
+        raise ProjectError(
+            said(
+                "a batch has 1 to {most} candidates, not {batch_size}",
+                most=MAX_CANDIDATES,
+                batch_size=batch_size,
+            )
+        )
     asked = queries.query_rows(project.store.db, (Split.VAL, Split.TEST))
     if not asked:
         _, moments, captions = corpus.counts(project.store.db)
         step = steps.drawing if captions else steps.bringing if moments else steps.importing
-        raise ProjectError(f"there are no queries yet: run `{step(project.folder)}` first")
+        raise ProjectError(said("there are no queries yet: run `{step}` first", step=step(project.folder)))
     return asked
 
 
@@ -139,8 +146,11 @@ def to_search(project: Project, batch_size: int | None) -> list[QueryRow]:
     asked = to_judge(project, batch_size)
     if not corpus.counts(project.store.db)[2]:
         raise ProjectError(
-            "no moment has a caption, and candidates are found by captions: let people describe moments first, or take "
-            f"what systems found: `{steps.pooling(project.folder)}`"
+            said(
+                "no moment has a caption, and candidates are found by captions: let people describe moments first, "
+                "or take what systems found: `{command}`",
+                command=steps.pooling(project.folder),
+            )
         )
     return asked
 

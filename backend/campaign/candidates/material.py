@@ -16,6 +16,7 @@ from backend.campaign.project.folder import Project
 from backend.campaign.queries import rows as queries
 from backend.ground.errors import Overtaken, ProjectError
 from backend.ground.ids import MomentId, QueryId
+from backend.ground.saying import said
 from backend.scoring.run_files import RunFile
 from backend.store.connection import Database, reading
 
@@ -42,11 +43,15 @@ def read(project: Project, given: Given, options: PoolingOptions, *, without_run
         ProjectError: no run, or no such depth or overlap.
     """
     if not given and not without_runs:
-        raise ProjectError("no run is named: give files of runs, such as --pool mine.json theirs.json")
+        raise ProjectError(said("no run is named: give files of runs, such as --pool mine.json theirs.json"))
     if options.depth < 1:
-        raise ProjectError(f"of each run 1 or more predictions of a query are taken, not {options.depth}")
+        raise ProjectError(
+            said("of each run 1 or more predictions of a query are taken, not {depth}", depth=options.depth)
+        )
     if not 0 < options.iou <= 1:
-        raise ProjectError(f"spans are one candidate from an overlap above 0 and at most 1, not {options.iou:g}")
+        raise ProjectError(
+            said("spans are one candidate from an overlap above 0 and at most 1, not {iou:g}", iou=options.iou)
+        )
     with reading(project.store) as db:
         listed, handed_out = lists.listed(db), lists.handed_out(db)
         for query_id, moments in handed_out.items():
@@ -69,4 +74,4 @@ def require_unchanged(db: Database, material: Material) -> None:
         Overtaken: it is not.
     """
     if sources.state(db) != material.state:
-        raise Overtaken("moments or candidates have changed meanwhile, so nothing was pooled: run the same again")
+        raise Overtaken(said("moments or candidates have changed meanwhile, so nothing was pooled: run the same again"))

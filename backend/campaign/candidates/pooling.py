@@ -35,6 +35,7 @@ from backend.encoders.sentence import Encoder
 from backend.ground.errors import ProjectError
 from backend.ground.ids import MomentId, QueryId
 from backend.ground.progress import Progress, named
+from backend.ground.saying import said
 from backend.ground.timespan import decimal_fraction
 from backend.store import events
 from backend.store.connection import Database, writing
@@ -154,7 +155,7 @@ def pool_again(
     """
     asked = choosing.to_judge(project, None)
     if not lists.any_batch(project.store.db):
-        raise ProjectError("there are no candidate lists yet that runs could add to: leave --again out")
+        raise ProjectError(said("there are no candidate lists yet that runs could add to: leave --again out"))
     material = material_of(project, given, options)
     merging = _merging(material, options)
     beside = {

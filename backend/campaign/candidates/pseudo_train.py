@@ -27,6 +27,7 @@ from backend.encoders.sentence import Encoder
 from backend.ground.errors import ProjectError
 from backend.ground.ids import MomentId
 from backend.ground.progress import Progress
+from backend.ground.saying import said
 
 TOPS = (1, 20, 40)
 """Sizes of the published pseudo training sets (TVR-Ranking)."""
@@ -81,8 +82,12 @@ def require_same_encoder(project: Project, encoder: Encoder) -> None:
     recorded = lists.encoder_of_candidates(project.store.db)
     if recorded is not None and recorded != encoder.identity:
         raise ProjectError(
-            f"the candidate lists were made with {recorded}, but the encoder now is {encoder.identity}: "
-            "set `encoder` and `encoder_dtype` in reelrank.toml back"
+            said(
+                "the candidate lists were made with {recorded}, but the encoder now is {identity}: set `encoder` and "
+                "`encoder_dtype` in reelrank.toml back",
+                recorded=recorded,
+                identity=encoder.identity,
+            )
         )
 
 
@@ -92,7 +97,9 @@ def _stored(
     """The lists that came with a release, a block of queries at a time."""
     held = lists.longest_training_list(project.store.db)
     if asked and most > max(held, TOPS[-1]):
-        raise ProjectError(f"the training lists of this project came with a release and hold {held} moments each")
+        raise ProjectError(
+            said("the training lists of this project came with a release and hold {held} moments each", held=held)
+        )
     for start in range(0, len(asked), QUERIES_AT_ONCE):
         block = asked[start : start + QUERIES_AT_ONCE]
         found = lists.training_lists(project.store.db, [query.query_id for query in block])

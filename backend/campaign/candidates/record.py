@@ -3,6 +3,7 @@
 from backend.campaign.candidates.rows import lists, sources
 from backend.campaign.project.folder import Project
 from backend.ground.errors import ProjectError
+from backend.ground.saying import said
 
 
 def require_no_lists(project: Project) -> None:
@@ -12,9 +13,16 @@ def require_no_lists(project: Project) -> None:
         ProjectError: there are some; it names what they come from.
     """
     if lists.any_list(project.store.db):
-        raise ProjectError(f"the candidate lists exist already (made with {made_with(project)}); they are the record")
+        raise ProjectError(
+            said(
+                "the candidate lists exist already (made with {encoder}); they are the record",
+                encoder=made_with(project),
+            )
+        )
     if lists.any_batch(project.store.db):
-        raise ProjectError("the pairs of an earlier campaign were imported with their queries; they are the record")
+        raise ProjectError(
+            said("the pairs of an earlier campaign were imported with their queries; they are the record")
+        )
 
 
 def made_with(project: Project) -> str:

@@ -18,6 +18,7 @@ from backend.campaign.queries.model import QueryRow
 from backend.ground.errors import InputError, Problem
 from backend.ground.ids import QueryId
 from backend.ground.reading import bytes_of, unpack
+from backend.ground.saying import said
 from backend.scoring.files.formats import run_file
 from backend.scoring.files.partly import PartlyRead
 from backend.scoring.files.reading import read_videos
@@ -122,27 +123,36 @@ def _not_again(
 ) -> str | None:
     """Why a run cannot be pooled beside the others, or again."""
     if sha256 in named:
-        return f"is the same file as {named[sha256]}: give each run once"
+        return said("is the same file as {named}: give each run once", named=named[sha256])
     if not name.isprintable() or len(name) > LONGEST_NAME or ";" in name:
-        return f"a run's name has at most {LONGEST_NAME} characters that can be read, and no ;: give one as NAME=FILE"
+        return said(
+            "a run's name has at most {longest} characters that can be read, and no ;: give one as NAME=FILE",
+            longest=LONGEST_NAME,
+        )
     runs = [source for source in pooled if source.kind is SourceKind.RUN]
     before = [source for source in runs if source.sha256 == sha256 and source.depth >= depth]
     if before:
-        return f"was pooled before as {before[0].name}, {before[0].depth} deep: all that it found is there already"
+        return said(
+            "was pooled before as {name}, {depth} deep: all that it found is there already",
+            name=before[0].name,
+            depth=before[0].depth,
+        )
     if any(source.name == name and source.sha256 != sha256 for source in runs):
-        return f"another run was pooled as {name} before: give this one another name, as NAME=FILE"
+        return said("another run was pooled as {name} before: give this one another name, as NAME=FILE", name=name)
     return None
 
 
 def _query_problems(run: Run, split_of: Mapping[str, Split]) -> Iterable[Problem]:
     if not run.queries:
-        yield Problem(run.file, None, "holds no query")
+        yield Problem(run.file, None, said("holds no query"))
     for query, row in zip(run.queries, run.query_rows, strict=True):
         split = split_of.get(str(query))
         if split is None:
-            yield Problem(run.file, row, f"query {query} is not in this project")
+            yield Problem(run.file, row, said("query {query} is not in this project", query=query))
         elif split is Split.TRAIN:
-            yield Problem(run.file, row, f"query {query} is a training query, of which nothing is judged")
+            yield Problem(
+                run.file, row, said("query {query} is a training query, of which nothing is judged", query=query)
+            )
 
 
 def _prediction_problems(run: Run, durations: Mapping[str, float]) -> Iterable[Problem]:
@@ -154,10 +164,14 @@ def _prediction_problems(run: Run, durations: Mapping[str, float]) -> Iterable[P
     for position in late:
         wrong.setdefault(
             int(position),
-            f"end {run.end_s[position]:g} is after its video, which lasts {lasts[run.video[position]]:g} s",
+            said(
+                "end {end_s:g} is after its video, which lasts {lasts:g} s",
+                end_s=run.end_s[position],
+                lasts=lasts[run.video[position]],
+            ),
         )
     for position in np.flatnonzero(~np.isfinite(run.score)):
-        wrong.setdefault(int(position), "the score is not a number")
+        wrong.setdefault(int(position), said("the score is not a number"))
     yield from (run.problem(position, message) for position, message in wrong.items())
     unknown = np.flatnonzero(np.isnan(lasts[run.video]))
     times = Counter(run.video[unknown].tolist())
@@ -166,5 +180,7 @@ def _prediction_problems(run: Run, durations: Mapping[str, float]) -> Iterable[P
         video = int(run.video[position])
         if video not in told:
             told.add(video)
-            more = f" (and so {times[video] - 1:,} more)" if times[video] > 1 else ""
-            yield run.problem(int(position), f"video {run.videos[video]!r} is not in this project{more}")
+            message = said("video {video!r} is not in this project", video=run.videos[video])
+            if more := times[video] - 1:
+                message = said("{message} (and so {more:,} more)", message=message, more=more)
+            yield run.problem(int(position), message)

@@ -24,6 +24,7 @@ from backend.encoders.spans import of_span
 from backend.ground.errors import ProjectError, VideoUnreadable
 from backend.ground.ids import MomentId
 from backend.ground.progress import Progress, named
+from backend.ground.saying import said
 from backend.media.frame_vectors import keep_frames, vectors_of
 from backend.store.connection import reading
 
@@ -66,7 +67,7 @@ def search(
     for done, name in enumerate(names, start=1):
         try:
             if (known := facts[name]) is None:
-                raise VideoUnreadable(f"{name}: no file is known")
+                raise VideoUnreadable(said("{name}: no file is known", name=name))
             frames = vectors_of(clip, project.source(known), FRAMES_PER_S, project.embeddings)
         except VideoUnreadable as error:
             unseen.append(str(error))
@@ -76,8 +77,8 @@ def search(
         if looking:
             looking(done, len(names))
     if not alike:
-        why = f": {unseen[0]}" if unseen else ""
-        raise ProjectError(f"there is no moment that could be looked at{why}")
+        none = said("there is no moment that could be looked at")
+        raise ProjectError(said("{none}: {why}", none=none, why=unseen[0]) if unseen else none)
     vectors = np.stack([np.frombuffer(one, dtype=np.float32) for one in alike])
     searched = Captions(vectors, list(alike.values()), queries=len(asked))
     sentences = clip.sentences({query.text for query in asked}, progress=named(progress, "encoding queries by CLIP"))

@@ -22,6 +22,7 @@ from backend.campaign.project.settings_file import SETTINGS_FILE
 from backend.ground.errors import InputError, Problem, ProjectError
 from backend.ground.progress import Progress, named
 from backend.ground.reading import bytes_of
+from backend.ground.saying import said
 from backend.ground.text_files import csv_text, read_csv
 from backend.store.files import arriving
 
@@ -74,7 +75,7 @@ def _cast(project: Project, becomes: Mapping[str, str], rows: Mapping[str, int])
     written = {tidy(name): tidy(words) for name, words in project.settings.cast.items()}
     cast = {name: words for name, words in becomes.items() if words} | written
     problems = [
-        Problem(SETTINGS_FILE, None, f"[cast]: {message}")
+        Problem(SETTINGS_FILE, None, said("[cast]: {message}", message=message))
         if name in written
         else Problem(CAST_FILE, rows.get(name), message)
         for name, message in contradictions(cast)
@@ -93,7 +94,9 @@ def propose_cast(project: Project, *, progress: Progress | None = None) -> CastR
     """
     texts = [caption.text.strip() for caption in corpus.published_captions(project.store.db)]
     if not texts:
-        raise ProjectError(f"there are no captions yet: run `{steps.importing(project.folder)}` first")
+        raise ProjectError(
+            said("there are no captions yet: run `{command}` first", command=steps.importing(project.folder))
+        )
     lines, cast = _lines(project), cast_of(project)
     # Proposed whatever is there, so that the same captions say the same again.
     there, phrases = {*cast, *(line.name for line in lines)}, {*cast.values()}
@@ -173,9 +176,13 @@ def _lines(project: Project) -> list[_Line]:
     first: dict[str, int] = {}
     for line in lines:
         if not line.name:
-            problems.append(Problem(CAST_FILE, line.row, "there is no name in this line"))
+            problems.append(Problem(CAST_FILE, line.row, said("there is no name in this line")))
         elif first.setdefault(line.name, line.row) != line.row:
-            message = f"the name {line.name!r} stands in row {first[line.name]} already: keep one of them"
+            message = said(
+                "the name {name!r} stands in row {first} already: keep one of them",
+                name=line.name,
+                first=first[line.name],
+            )
             problems.append(Problem(CAST_FILE, line.row, message))
     if problems:
         raise InputError(sorted(problems, key=lambda problem: problem.row or 0))

@@ -18,6 +18,7 @@ from backend.campaign.project import steps
 from backend.campaign.project.folder import Project
 from backend.ground.errors import InputError, Overtaken, Problem, ProjectError
 from backend.ground.ids import AnnotatorId
+from backend.ground.saying import said
 from backend.ground.text_files import read_csv
 from backend.ground.words import ago
 from backend.store import events
@@ -26,7 +27,7 @@ from backend.store.events import EventKind
 
 AHEAD = 30
 """How many waiting rewrites a page is given at once."""
-_FIXED = "queries were drawn from the captions already; their texts are fixed from then on"
+_FIXED = said("queries were drawn from the captions already; their texts are fixed from then on")
 
 
 def queue(project: Project, lead: Lead) -> RewriteQueue:
@@ -64,7 +65,7 @@ def decide(project: Project, lead: Lead, caption_id: int, text: str | None, *, n
             raise ProjectError(_FIXED)
         found = decisions.find(db, caption_id)
         if found is None:
-            raise ProjectError("this rewrite is not there any more: the captions were rewritten again since")
+            raise ProjectError(said("this rewrite is not there any more: the captions were rewritten again since"))
         if _stands(found, lead, wanted, now=now):
             return
         if wanted is not None and (problem := _problem(cast_of(project), wanted)):
@@ -86,7 +87,7 @@ def take_back(project: Project, lead: Lead, *, now: float) -> TakenDecision:
             raise ProjectError(_FIXED)
         last = decisions.last_of(db, lead.annotator_id)
         if last is None:
-            raise ProjectError("there is no decision of yours to take back")
+            raise ProjectError(said("there is no decision of yours to take back"))
         captions = decisions.take_back(db, last.caption_id)
         events.record(
             db,
@@ -123,9 +124,11 @@ def accept_by_hand(project: Project, data: bytes, file: str, *, now: float) -> i
                 problems.append(Problem(file, row, problem))
             elif (before := taken.setdefault(caption.strip(), (row, wanted))) != (row, wanted):
                 if before[1] != wanted:
-                    problems.append(Problem(file, row, f"row {before[0]} has other words for this caption"))
+                    problems.append(
+                        Problem(file, row, said("row {before} has other words for this caption", before=before[0]))
+                    )
             elif not (found := _decide(project.store, caption.strip(), wanted, at=now, by=None)):
-                problems.append(Problem(file, row, "no rewrite of this caption waits for a person"))
+                problems.append(Problem(file, row, said("no rewrite of this caption waits for a person")))
             else:
                 decided += found
         if problems:
@@ -152,9 +155,9 @@ def _decide(store: Store, published: str, text: str | None, *, at: float, by: An
 def _problem(cast: Mapping[str, str], text: str) -> str:
     """Why a person's words cannot stand, or an empty text."""
     if not text:
-        return "the rewrite is empty: write what a searcher might type, or reject it"
+        return said("the rewrite is empty: write what a searcher might type, or reject it")
     names = names_in(text, cast, {})
-    return f"a name of the cast is left: {', '.join(names)}" if names else ""
+    return said("a name of the cast is left: {names}", names=", ".join(names)) if names else ""
 
 
 def _stands(found: DecisionRow, lead: Lead, wanted: str | None, *, now: float) -> bool:
@@ -165,7 +168,19 @@ def _stands(found: DecisionRow, lead: Lead, wanted: str | None, *, now: float) -
     if found.decided_by == lead.annotator_id and (None if text is None else " ".join(text.split())) == wanted:
         return True
     if found.decided_at is None:
-        raise Overtaken("this rewrite passes by now, and waits for nobody")
-    who = "You" if found.decided_by == lead.annotator_id else found.lead or "A command"
-    what = "rejected it" if text is None else f"accepted “{text}”"
-    raise Overtaken(f"{who} {what} for “{found.published}” {ago(now - found.decided_at)}")
+        raise Overtaken(said("this rewrite passes by now, and waits for nobody"))
+    who = (
+        said("You", _context="by")
+        if found.decided_by == lead.annotator_id
+        else found.lead or said("A command", _context="by")
+    )
+    what = said("rejected it") if text is None else said("accepted “{given}”", given=text)
+    raise Overtaken(
+        said(
+            "{who} {what} for “{published}” {when}",
+            who=who,
+            what=what,
+            published=found.published,
+            when=ago(now - found.decided_at),
+        )
+    )

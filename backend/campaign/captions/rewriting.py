@@ -26,6 +26,7 @@ from backend.campaign.project.folder import Project
 from backend.encoders.sentence import Encoder
 from backend.ground.errors import ProjectError
 from backend.ground.progress import Progress, named
+from backend.ground.saying import said
 from backend.store import events
 from backend.store.connection import writing
 from backend.store.events import EventKind
@@ -94,7 +95,9 @@ def rewrite_captions(
     store = project.store
     captions = corpus.published_captions(store.db)
     if not captions:
-        raise ProjectError(f"there are no captions to rewrite: run `{steps.importing(project.folder)}` first")
+        raise ProjectError(
+            said("there are no captions to rewrite: run `{command}` first", command=steps.importing(project.folder))
+        )
     require_no_queries(project)
     cast = cast_of(project)
     known = known_words(encoder.vocabulary())
@@ -146,7 +149,7 @@ def rewrite_captions(
 def require_no_queries(project: Project) -> None:
     """Raise a `ProjectError` if queries were drawn from the captions already."""
     if caption_rows.any_query(project.store.db):
-        raise ProjectError("queries were drawn from the captions already; their texts are fixed from then on")
+        raise ProjectError(said("queries were drawn from the captions already; their texts are fixed from then on"))
 
 
 def _made(originals: Sequence[str], rewriter: Rewriter, gates: Gates, progress: Progress | None) -> dict[str, _Made]:

@@ -29,6 +29,7 @@ from backend.ground.addresses import Place
 from backend.ground.errors import InputError, Problem
 from backend.ground.progress import Steps
 from backend.ground.reading import bytes_of
+from backend.ground.saying import said, said_n
 from backend.ground.where import Where
 from backend.media.facts import VideoFacts
 from backend.media.probe import EXTENSIONS
@@ -130,26 +131,36 @@ def import_file(
     if cut_off and not (moments or problems):
         problems += [moment.problem(file.name, fault.message) for moment, fault in cut_off]
     if unmeasured and not (moments or problems):
-        problems += [moment.problem(file.name, f"video {moment.video} cannot be measured") for moment in unmeasured]
+        problems += [
+            moment.problem(file.name, said("video {video} cannot be measured", video=moment.video))
+            for moment in unmeasured
+        ]
     if problems:
         raise InputError(sorted(dict.fromkeys(problems), key=lambda problem: problem.row or 0))
     notes = [*parsed.notes, *durations.notes]
     if anew:
         here, there = next(iter(anew.items()))
-        count = (
-            f"{len(anew):,} videos are called otherwise here, and take their names"
-            if len(anew) > 1
-            else "1 video is called otherwise here, and takes its name"
+        notes.append(
+            said_n(
+                "{n} video is called otherwise here, and takes its name: {here} is {there} from now on",
+                "{n:,} videos are called otherwise here, and take their names: {here} is {there} from now on, ...",
+                len(anew),
+                here=here,
+                there=there,
+            )
         )
-        notes.append(f"{count}: {here} is {there} from now on{', ...' * (len(anew) > 1)}")
     if late:
-        end = f"up to {parsed.end_slack_s:g} s after their measured video"
-        notes.append(f"moments that end {end}, shown to its end: {late:,}")
+        end = said("up to {end_slack_s:g} s after their measured video", end_slack_s=parsed.end_slack_s)
+        notes.append(said("moments that end {end}, shown to its end: {late:,}", end=end, late=late))
     with reading(project.store) as db:
         stay = sum(corpus.is_moment(db, m.video, m.start_s, m.end_s) for m, _ in faulty)
     if stay:
-        notes.append(f"moments left out now that the project has already, without a clip to show: {stay:,}")
-    lengthless = Fault("nobody knows how long the video is: it cannot be measured, and the file does not say it", "")
+        notes.append(
+            said("moments left out now that the project has already, without a clip to show: {stay:,}", stay=stay)
+        )
+    lengthless = Fault(
+        said("nobody knows how long the video is: it cannot be measured, and the file does not say it"), ""
+    )
     left_out = (
         *parsed.left_out,
         *leaving_out([*faulty, *cut_off]),
@@ -234,42 +245,55 @@ def _durations(
     with reading(project.store) as db:
         known = {anew.get(name, name): duration_s for name, duration_s in corpus.video_durations(db).items()}
         unmeasured = set(corpus.videos_without_file(db))
-    said: dict[str, CaptionedMoment] = {}
+    timed: dict[str, CaptionedMoment] = {}
     first: dict[str, CaptionedMoment] = {}
     for moment in parsed.moments:
         first.setdefault(moment.video, moment)
         if moment.duration_s is not None:
-            said.setdefault(moment.video, moment)
+            timed.setdefault(moment.video, moment)
     seconds: dict[str, float] = {}
     problems: list[Problem] = []
     other: list[str] = []
     for video, moment in first.items():
-        here = said[video].duration_s if video in said else None
+        here = timed[video].duration_s if video in timed else None
         if video in facts:
             seconds[video] = facts[video].duration_s
         elif video in known:
             seconds[video] = known[video]
             if here is None or here == known[video]:
                 continue
-            contradiction = f"lasts {here} s here, but {known[video]} s in the project"
+            contradiction = said("lasts {here} s here, but {known} s in the project", here=here, known=known[video])
             if video in unmeasured and abs(here - known[video]) > END_SLACK_S:
-                problems.append(said[video].problem(file, f"video {video} {contradiction}"))
+                problems.append(
+                    timed[video].problem(
+                        file, said("video {video} {contradiction}", video=video, contradiction=contradiction)
+                    )
+                )
             elif video in unmeasured or abs(here - known[video]) > END_SLACK_S:
-                other.append(f"{video} {contradiction}")
+                other.append(said("{video} {contradiction}", video=video, contradiction=contradiction))
         elif here is not None:
             seconds[video] = here
         elif video not in unseen:
             problems.append(
                 moment.problem(
                     file,
-                    f"video {video} has no duration: add a duration, or name the folder of the "
-                    "videos with --videos so that it can be measured",
+                    said(
+                        "video {video} has no duration: add a duration, or name the folder of the videos with --videos "
+                        "so that it can be measured",
+                        video=video,
+                    ),
                 )
             )
     notes = []
     if other:
-        count = f"{len(other):,} videos have" if len(other) > 1 else "1 video has"
-        notes.append(f"{count} another duration in the project, which stays: {other[0]}{', ...' * (len(other) > 1)}")
+        notes.append(
+            said_n(
+                "{n} video has another duration in the project, which stays: {other}",
+                "{n:,} videos have another duration in the project, which stays: {other}, ...",
+                len(other),
+                other=other[0],
+            )
+        )
     return _Durations(seconds, problems, notes)
 
 
@@ -281,6 +305,8 @@ def _taken_ids(project: Project, moments: list[CaptionedMoment], file: str) -> l
     for moment in moments:
         there = ids.get(moment.external_id) if moment.external_id is not None else None
         if there is not None and there != (moment.video, moment.start_s, moment.end_s, moment.caption):
-            message = f"id {moment.external_id} is in the project already, for another moment"
+            message = said(
+                "id {external_id} is in the project already, for another moment", external_id=moment.external_id
+            )
             problems.append(moment.problem(file, message))
     return problems

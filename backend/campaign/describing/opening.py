@@ -11,6 +11,7 @@ from backend.campaign.describing.rows import choices
 from backend.campaign.nouns import Annotator, Lead, Operator, Role
 from backend.campaign.people import rows as people
 from backend.ground.errors import NotAllowed, ProjectError
+from backend.ground.saying import joined, said
 from backend.store import events
 from backend.store.connection import Database, Store, reading, writing
 from backend.store.events import EventKind
@@ -25,7 +26,7 @@ def choose(store: Store, by: Lead | Operator, chosen: DescribingChoice, *, now: 
     with writing(store) as db:
         videos = choices.videos_named(db, chosen.videos or ())
         if problems := _problems(db, chosen, set(videos)):
-            raise ProjectError("; ".join(problems))
+            raise ProjectError(joined("; ", problems))
         choices.add(db, chosen, videos.values(), at=now, by=by.annotator_id)
         events.record(
             db,
@@ -72,32 +73,34 @@ def require_open(db: Database, me: Annotator) -> None:
         NotAllowed: describing is closed, or not for this person, or they are paused.
     """
     if people.standing_pause(db, me.annotator_id) is not None:
-        raise NotAllowed("you are paused: ask your lead; what you wrote is kept")
+        raise NotAllowed(said("you are paused: ask your lead; what you wrote is kept"))
     if not choices.is_open_for(db, me.annotator_id):
-        raise NotAllowed("describing is not open for you (any more): ask your lead")
+        raise NotAllowed(said("describing is not open for you (any more): ask your lead"))
 
 
 def _problems(db: Database, chosen: DescribingChoice, known: set[str]) -> list[str]:
     found = []
     if chosen.people is not None:
         if not chosen.people:
-            found.append("nobody may describe: choose at least one person, or everybody")
+            found.append(said("nobody may describe: choose at least one person, or everybody"))
         for annotator_id in dict.fromkeys(chosen.people):
             person = people.by_id(db, annotator_id)
             if person is None:
-                found.append(f"there is no person {annotator_id}")
+                found.append(said("there is no person {person}", person=annotator_id))
             elif person.role is Role.LEAD:
-                found.append(f"{person.name} is a lead: leads review descriptions, annotators write them")
+                found.append(
+                    said("{name} is a lead: leads review descriptions, annotators write them", name=person.name)
+                )
     if chosen.videos is not None:
         if not chosen.videos:
-            found.append("no video is to be described: choose at least one, or all")
+            found.append(said("no video is to be described: choose at least one, or all"))
         if missing := [name for name in dict.fromkeys(chosen.videos) if name not in known]:
-            more = f" and {len(missing) - 3} more" if len(missing) > 3 else ""
-            found.append(f"the project has no video {', '.join(missing[:3])}{more}")
+            more = said(" and {n} more", n=len(missing) - 3) if len(missing) > 3 else ""
+            found.append(said("the project has no video {missing}{more}", missing=", ".join(missing[:3]), more=more))
     if chosen.per_video is not None and chosen.per_video < 1:
-        found.append("at least one description a video is needed; leave the number out for any")
+        found.append(said("at least one description a video is needed; leave the number out for any"))
     if chosen.per_minute is not None and not 0 < chosen.per_minute < 1000:
-        found.append("descriptions a minute have to be above 0; leave the number out for any")
+        found.append(said("descriptions a minute have to be above 0; leave the number out for any"))
     if chosen.per_video is not None and chosen.per_minute is not None:
-        found.append("say how many descriptions a video, or how many a minute, not both")
+        found.append(said("say how many descriptions a video, or how many a minute, not both"))
     return found

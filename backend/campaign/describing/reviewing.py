@@ -23,6 +23,7 @@ from backend.campaign.nouns import Lead
 from backend.campaign.project.folder import Project
 from backend.ground.errors import Overtaken, ProjectError
 from backend.ground.ids import MomentId
+from backend.ground.saying import said
 from backend.ground.text_files import csv_text
 from backend.ground.words import ago
 from backend.store import events
@@ -34,11 +35,11 @@ HEADER = (
     *("moment_end_s", "lead_wrote"),
 )
 _DID = {
-    DescriptionAct.WRITTEN: "changed this description",
-    DescriptionAct.WITHDRAWN: "withdrew this description",
-    DescriptionAct.ACCEPTED: "accepted this description",
-    DescriptionAct.RETURNED: "sent this description back",
-    DescriptionAct.TAKEN_BACK: "took back what was done about this description",
+    DescriptionAct.WRITTEN: said("changed this description"),
+    DescriptionAct.WITHDRAWN: said("withdrew this description"),
+    DescriptionAct.ACCEPTED: said("accepted this description"),
+    DescriptionAct.RETURNED: said("sent this description back"),
+    DescriptionAct.TAKEN_BACK: said("took back what was done about this description"),
 }
 
 
@@ -95,16 +96,22 @@ def accept(
         row = _found(db, lead, key, DescriptionAct.ACCEPTED, seen, now)
         text = row.sentence if sentence is None else tidy(sentence)
         if not text:
-            raise ProjectError("the caption is empty: write what happens, or send the description back")
+            raise ProjectError(said("the caption is empty: write what happens, or send the description back"))
         if len(text) > LONGEST_SENTENCE:
-            raise ProjectError(f"the caption has {len(text)} signs: say it in {LONGEST_SENTENCE}")
+            raise ProjectError(
+                said(
+                    "the caption has {length} signs: say it in {longest}",
+                    length=len(text),
+                    longest=LONGEST_SENTENCE,
+                )
+            )
         span = row.span
         if into is None:
             moment = captioning.moment_at(db, row.video, span)
         else:
             there = captioning.moment_of(db, into)
             if there is None or there[0] != row.video_id or not same_span(there[1:], row.span):
-                raise ProjectError("there is no such moment of these seconds (any more): reload the page")
+                raise ProjectError(said("there is no such moment of these seconds (any more): reload the page"))
             moment, span = (into, False), there[1:]
         caption = captioning.caption_of(db, moment[0], text)
         captioning.accept(db, row.description_id, moment, caption, lead.annotator_id, span=span, sentence=text, at=now)
@@ -130,9 +137,15 @@ def give_back(store: Store, lead: Lead, key: str, words: str, *, seen: int, now:
     """
     words = tidy(words)
     if not words:
-        raise ProjectError("say what its author should change: a description goes back with words")
+        raise ProjectError(said("say what its author should change: a description goes back with words"))
     if len(words) > LONGEST_WORDS:
-        raise ProjectError(f"these words have {len(words)} signs: say it in {LONGEST_WORDS}")
+        raise ProjectError(
+            said(
+                "these words have {length} signs: say it in {longest}",
+                length=len(words),
+                longest=LONGEST_WORDS,
+            )
+        )
     with writing(store) as db:
         row = _found(db, lead, key, DescriptionAct.RETURNED, seen, now)
         captioning.give_back(db, row.description_id, lead.annotator_id, words, at=now)
@@ -158,10 +171,10 @@ def take_back(store: Store, lead: Lead, key: str, *, now: float) -> DescriptionA
         what = DescriptionAct.ACCEPTED if row.status is DescriptionStatus.ACCEPTED else DescriptionAct.RETURNED
         moment_id, caption_id = row.moment_id, row.caption_id
         if moment_id is not None and captioning.is_candidate(db, moment_id):
-            raise ProjectError("its moment was chosen for a query since: the caption stays as it is")
+            raise ProjectError(said("its moment was chosen for a query since: the caption stays as it is"))
         captioning.take_back(db, row.description_id, lead.annotator_id, at=now)
         if row.made_caption and caption_id is not None and not captioning.drop_caption(db, caption_id):
-            raise ProjectError("its caption is used since, by a rewrite or a query: it stays as it is")
+            raise ProjectError(said("its caption is used since, by a rewrite or a query: it stays as it is"))
         if row.made_moment and moment_id is not None:
             captioning.drop_moment(db, moment_id)  # with captions of others it stays
         events.record(
@@ -215,11 +228,13 @@ def _utc(at: float) -> str:
 def _found(db: Database, lead: Lead, key: str, act: DescriptionAct, seen: int | None, now: float) -> DescriptionRow:
     row = descriptions.by_key(db, key)
     if row is None:
-        raise ProjectError("there is no such description: reload the page")
+        raise ProjectError(said("there is no such description: reload the page"))
     if not may(act, row.status) or (seen is not None and seen != row.revision):
         did, name, at = reviewed.last_act(db, row.description_id)
-        who = "You" if name == lead.name else name
-        raise Overtaken(f"{who} {_DID[did]} {ago(now - at)}: look at it as it stands now")
+        who = said("You", _context="by") if name == lead.name else name
+        raise Overtaken(
+            said("{who} {did} {when}: look at it as it stands now", who=who, did=_DID[did], when=ago(now - at))
+        )
     return row
 
 

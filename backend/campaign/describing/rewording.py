@@ -6,6 +6,7 @@
 from backend.campaign.describing.rows import choices
 from backend.campaign.nouns import Lead, Operator
 from backend.ground.errors import Overtaken, ProjectError
+from backend.ground.saying import said
 from backend.store import events
 from backend.store.connection import Store, writing
 from backend.store.events import EventKind
@@ -37,20 +38,38 @@ def reword(
     text = "\n".join(line for one in text.splitlines() if (line := " ".join(one.split())))
     reason = " ".join(reason.split())
     if not text:
-        raise ProjectError("the guideline is empty: say what to mark and how to describe it")
+        raise ProjectError(said("the guideline is empty: say what to mark and how to describe it"))
     if len(text) > LONGEST_TEXT:
-        raise ProjectError(f"the guideline has {len(text)} signs: say it in {LONGEST_TEXT}")
+        raise ProjectError(
+            said(
+                "the guideline has {length} signs: say it in {longest}",
+                length=len(text),
+                longest=LONGEST_TEXT,
+            )
+        )
     if not reason:
-        raise ProjectError("a change needs a reason: say in one sentence why; describers read it")
+        raise ProjectError(said("a change needs a reason: say in one sentence why; describers read it"))
     if len(reason) > LONGEST_REASON:
-        raise ProjectError(f"the reason has {len(reason)} characters: say it in {LONGEST_REASON}")
+        raise ProjectError(
+            said(
+                "the reason has {length} characters: say it in {longest}",
+                length=len(reason),
+                longest=LONGEST_REASON,
+            )
+        )
     with writing(store) as db:
         old = choices.guideline(db)
         if based_on is not None and based_on != old.version:
-            who = old.by or "the command line"
-            raise Overtaken(f"{who} changed it meanwhile (version {old.version}): look at it, then change yours")
+            who = old.by or said("the command line", _context="by")
+            raise Overtaken(
+                said(
+                    "{who} changed it meanwhile (version {version}): look at it, then change yours",
+                    who=who,
+                    version=old.version,
+                )
+            )
         if text == old.text:
-            raise ProjectError("nothing changed: the guideline says this already")
+            raise ProjectError(said("nothing changed: the guideline says this already"))
         version = choices.add_guideline(db, text, reason, at=now, by=by.annotator_id)
         events.record(
             db,

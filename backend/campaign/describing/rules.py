@@ -9,11 +9,12 @@ from unicodedata import category
 
 from backend.campaign.captions.rules import Known, names_in, unknown_names
 from backend.campaign.describing.model import LONGEST_SENTENCE, DescriptionAct, DescriptionStatus
+from backend.ground.saying import said, said_n
 from backend.ground.timespan import decimal_fraction
 
 SAME_SPAN = Fraction(7, 10)
 """From this IoU on two spans show the same, as where candidates are pooled."""
-ALSO_TAKEN = "Somebody else described these seconds too. Both are kept; the lead chooses."
+ALSO_TAKEN = said("Somebody else described these seconds too. Both are kept; the lead chooses.")
 
 _S, _A = DescriptionStatus, DescriptionAct
 _AFTER = {
@@ -77,16 +78,28 @@ def wrong(start_s: float, end_s: float, sentence: str, duration_s: float) -> str
     'the end (2.00 s) is not after the start (4.00 s): mark both again'
     """
     if not (isfinite(start_s) and isfinite(end_s)) or start_s < 0:
-        return "the marks are no times of the video: mark start and end again"
+        return said("the marks are no times of the video: mark start and end again")
     if end_s <= start_s:
-        return f"the end ({end_s:.2f} s) is not after the start ({start_s:.2f} s): mark both again"
+        return said(
+            "the end ({end_s:.2f} s) is not after the start ({start_s:.2f} s): mark both again",
+            end_s=end_s,
+            start_s=start_s,
+        )
     # Times are those of frames, and the last one ends where the video does.
     if end_s > duration_s + 1e-6:
-        return f"the end ({end_s:.2f} s) is after the end of the video ({duration_s:.2f} s): mark it again"
+        return said(
+            "the end ({end_s:.2f} s) is after the end of the video ({duration_s:.2f} s): mark it again",
+            end_s=end_s,
+            duration_s=duration_s,
+        )
     if not sentence:
-        return "the sentence is empty: write what happens"
+        return said("the sentence is empty: write what happens")
     if len(sentence) > LONGEST_SENTENCE:
-        return f"the sentence has {len(sentence)} signs: say it in {LONGEST_SENTENCE}"
+        return said(
+            "the sentence has {length} signs: say it in {longest}",
+            length=len(sentence),
+            longest=LONGEST_SENTENCE,
+        )
     return None
 
 
@@ -103,16 +116,23 @@ def looked_at(sentence: str, cast: dict[str, str], known: Known) -> list[str]:
     names = names_in(sentence, cast, unknown_names([sentence], cast, known))
     if names:
         listed = ", ".join(f'"{name}"' for name in names)
-        found.append(f'{listed} may be {"a name" if len(names) == 1 else "names"}: say "a woman", "a man", "somebody".')
+        found.append(
+            said_n(
+                '{listed} may be a name: say "a woman", "a man", "somebody".',
+                '{listed} may be names: say "a woman", "a man", "somebody".',
+                len(names),
+                listed=listed,
+            )
+        )
     if _NEXT_SENTENCE.search(sentence):
-        found.append("This is more than one sentence: one is enough.")
+        found.append(said("This is more than one sentence: one is enough."))
     words = re.findall(r"[^\W\d_]+", sentence)
     past = next((word for word in words if word.lower() in _PAST), None)
     if past is not None:
-        found.append(f'"{past}" tells of the past: write what happens now.')
+        found.append(said('"{past}" tells of the past: write what happens now.', past=past))
     # Some scripts part no words.
     if sentence.isascii() and 0 < len(words) < _FEWEST_WORDS:
-        found.append("This says very little: who does what?")
+        found.append(said("This says very little: who does what?"))
     return found
 
 

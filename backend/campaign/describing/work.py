@@ -19,6 +19,7 @@ from backend.campaign.nouns import Annotator
 from backend.campaign.project.folder import Project
 from backend.ground.errors import InputError, ProjectError, VideoUnreadable
 from backend.ground.ids import VideoId
+from backend.ground.saying import said
 from backend.media.jobs import ClipJob, clip_job, is_cut, predicted
 from backend.store.connection import Database, Store, reading, writing
 
@@ -126,14 +127,16 @@ def clip(project: Project, person: Annotator, key: str) -> ClipJob:
         video_id = VideoId(int(key)) if key.isdecimal() and len(key) < 18 else None
         video = descriptions.video(db, video_id) if video_id is not None else None
         if video_id is None or video is None or not choices.ever_chosen(db, person.annotator_id, video_id):
-            raise ProjectError("this video is not among those that you were asked to describe: reload the page")
+            raise ProjectError(said("this video is not among those that you were asked to describe: reload the page"))
         return _whole(project, db, video[0])
 
 
 def _whole(project: Project, db: Database, video: str) -> ClipJob:
     facts = corpus.video_facts(db, video)
     if facts is None:
-        raise VideoUnreadable(f"{video}: no video file known; import the corpus again with --videos FOLDER")
+        raise VideoUnreadable(
+            said("{video}: no video file known; import the corpus again with --videos FOLDER", video=video)
+        )
     # No moment of the project, so that the doctor knows it from one.
     return predicted(clip_job(project.clips, project.source(facts), 0.0, facts.duration_s, facts.sha256))
 
@@ -146,7 +149,7 @@ def note_seen(store: Store, person: Annotator, version: int, *, now: float) -> N
     """
     with writing(store) as db:
         if not 1 <= version <= choices.guideline(db).version:
-            raise ProjectError(f"the guideline has no version {version}: reload the page")
+            raise ProjectError(said("the guideline has no version {version}: reload the page", version=version))
         choices.note_seen(db, person.annotator_id, version, at=now)
 
 

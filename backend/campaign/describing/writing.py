@@ -21,11 +21,12 @@ from backend.campaign.nouns import Annotator
 from backend.campaign.project.folder import Project
 from backend.ground.errors import NotAllowed
 from backend.ground.ids import VideoId
+from backend.ground.saying import said
 from backend.store import events
 from backend.store.connection import Database, Store, reading, writing
 from backend.store.events import EventKind
 
-_ACCEPTED = "a lead has accepted this description: ask them to take it back if it is to change"
+_ACCEPTED = said("a lead has accepted this description: ask them to take it back if it is to change")
 
 
 def exchange(project: Project, person: Annotator, sent: Sequence[DescribeEvent], *, now: float) -> DescribeAnswer:
@@ -38,7 +39,7 @@ def exchange(project: Project, person: Annotator, sent: Sequence[DescribeEvent],
     store = project.store
     with reading(store) as db:
         if not choices.was_open_for(db, person.annotator_id):
-            raise NotAllowed("describing is not open for you: ask your lead")
+            raise NotAllowed(said("describing is not open for you: ask your lead"))
     accepted: list[str] = []
     refused: list[RefusedEvent] = []
     for event in sent:
@@ -62,7 +63,7 @@ def _take(store: Store, person: Annotator, event: DescribeEvent, *, now: float) 
         me = person.annotator_id
         if (known := descriptions.event_known(db, event.key)) is not None:
             same = known == (event.description, me)
-            return None if same else "this was sent under the name of something else: reload the page"
+            return None if same else said("this was sent under the name of something else: reload the page")
         if (before := descriptions.refusal_known(db, me, event.key)) is not None:
             return before
         there = descriptions.by_key(db, event.description)
@@ -92,19 +93,19 @@ def _about(
 ) -> tuple[VideoId | None, str | None]:
     """The video of an event, or why the event cannot count."""
     if not event.key or not event.description:
-        return None, "the page sent something without a name: reload it"
+        return None, said("the page sent something without a name: reload it")
     if there is not None and there.annotator_id != person.annotator_id:
-        return None, "this is somebody else's description"
+        return None, said("this is somebody else's description")
     if event.kind is DescribeKind.WITHDRAW:
         if there is None:
-            return None, "there is no such description to withdraw"
+            return None, said("there is no such description to withdraw")
         return there.video_id, None if may(DescriptionAct.WITHDRAWN, there.status) else _ACCEPTED
     video_id = VideoId(int(event.video)) if event.video.isdecimal() else None
     video = descriptions.video(db, video_id) if video_id is not None and video_id < 2**63 else None
     if video_id is None or video is None or (there is not None and there.video_id != video_id):
-        return None, "there is no such video in the project: reload the page"
+        return None, said("there is no such video in the project: reload the page")
     if not choices.ever_chosen(db, person.annotator_id, video_id):
-        return None, f"{video[0]} is not among the videos that you were asked to describe"
+        return None, said("{video} is not among the videos that you were asked to describe", video=video[0])
     if there is not None and not may(DescriptionAct.WRITTEN, there.status):
         return None, _ACCEPTED
     return video_id, wrong(event.start_s, event.end_s, tidy(event.sentence), video[1])

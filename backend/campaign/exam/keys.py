@@ -17,6 +17,7 @@ from backend.campaign.exam.rules.keys import median
 from backend.campaign.nouns import Lead, Operator
 from backend.campaign.project import rows as facts
 from backend.ground.errors import ProjectError
+from backend.ground.saying import said
 from backend.store import events
 from backend.store.connection import Database, Store, reading, writing
 from backend.store.events import EventKind
@@ -103,9 +104,9 @@ def fix(db: Database, held: Exam, lead: Lead | Operator, key: Mapping[int, int],
 def _to_close(db: Database) -> Exam:
     held = exams.held(db)
     if held is None:
-        raise ProjectError("this project has no exam just now")
+        raise ProjectError(said("this project has no exam just now"))
     if held.closed_at is not None:
-        raise ProjectError("this exam has its key already")
+        raise ProjectError(said("this exam has its key already"))
     return held
 
 
@@ -115,14 +116,18 @@ def _key(db: Database, held: Exam) -> dict[int, int]:
         own = attempts.of_leads(db, held.exam_id)
         if not own:
             raise ProjectError(
-                "a lead's own grades are the key of this exam: give them on the page Exam, and hand them in"
+                said("a lead's own grades are the key of this exam: give them on the page Exam, and hand them in")
             )
         return {answer.item_id: answer.grade for answer in attempts.answers(db, own[0].attempt_id)}
     finished = attempts.first_finished(db, held.exam_id)
     if len(finished) < FEWEST:
         raise ProjectError(
-            f"{len(finished)} of at least {FEWEST} people have finished the exam: "
-            "the median of fewer would be what one of them says"
+            said(
+                "{n} of at least {fewest} people have finished the exam: the median of fewer would be what one of "
+                "them says",
+                n=len(finished),
+                fewest=FEWEST,
+            )
         )
     grades: defaultdict[int, list[int]] = defaultdict(list)
     for attempt in finished:

@@ -15,6 +15,7 @@ from backend.campaign.judging.model import CORRECTION_S
 from backend.campaign.project import rows as facts
 from backend.ground.errors import InputError, Problem, ProjectError
 from backend.ground.ids import PairId, QueryId
+from backend.ground.saying import said, said_n
 from backend.ground.text_files import read_csv, whole
 from backend.store.connection import Database
 
@@ -69,8 +70,10 @@ def of_settled(
     drawn = draw(there, queries=asked[0], pairs=asked[1], seed=seed, spread=spread)
     if not drawn:
         raise ProjectError(
-            "there is no settled pair to ask yet (with a clip, on nobody's desk, not corrected any more): hold an "
-            "exam of open pairs, settle some pairs first, or bring the key in a file"
+            said(
+                "there is no settled pair to ask yet (with a clip, on nobody's desk, not corrected any more): hold "
+                "an exam of open pairs, settle some pairs first, or bring the key in a file"
+            )
         )
     items = [(one.pair_id, one.relevance, "") for one in drawn]
     return Plan(items, ExamKey.SETTLED, asked, SETTLED, seed, most_missed)
@@ -96,13 +99,17 @@ def of_open(
     replaced = ExamPurpose.TRIAL if key is ExamKey.NONE else ExamPurpose.EXAM
     there = drawing.open_pairs(db, now=now, replaced=replaced)
     if missing := set(among or ()) - {one.query_id for one in there}:
-        raise ProjectError(f"no open pair to ask belongs to query {', '.join(map(str, sorted(missing)))}")
+        raise ProjectError(
+            said("no open pair to ask belongs to query {missing}", missing=", ".join(map(str, sorted(missing))))
+        )
     there = [one for one in there if among is None or one.query_id in among]
     drawn = draw_top(there, queries=asked[0], pairs=asked[1], seed=seed)
     if not drawn:
         raise ProjectError(
-            "there is no open pair to ask (with a clip, graded by nobody, on nobody's desk): "
-            "an exam of settled pairs may be what you want"
+            said(
+                "there is no open pair to ask (with a clip, graded by nobody, on nobody's desk): an exam of settled "
+                "pairs may be what you want"
+            )
         )
     return Plan([(one.pair_id, None, "") for one in drawn], key, asked, OPEN, seed, most_missed)
 
@@ -125,7 +132,9 @@ def require_same(plan: Plan, previewed: str) -> None:
         ProjectError: something has changed since.
     """
     if previewed and previewed != plan.digest:
-        raise ProjectError(f"the {plan.source} are not what they were when you looked: look at the draw once more")
+        raise ProjectError(
+            said("the {source} are not what they were when you looked: look at the draw once more", source=plan.source)
+        )
 
 
 def guessed(db: Database, key: Sequence[int], most_missed: float) -> Guesses:
@@ -161,10 +170,13 @@ def short(asked: tuple[int, int] | None, items: int, found: int) -> str:
     if asked is None or items >= asked[0] * asked[1]:
         return ""
     queries, pairs = asked
-    return (
-        f"Asked for {_count(queries, 'query', 'queries')} with {_count(pairs, 'pair', 'pairs')} each; there "
-        f"{'was' if items == 1 else 'were'} only {_count(items, 'pair', 'pairs')} of "
-        f"{_count(found, 'query', 'queries')} to be had."
+    return said_n(
+        "Asked for {queries} with {pairs} each; there was only {n} pair of {found} to be had.",
+        "Asked for {queries} with {pairs} each; there were only {n} pairs of {found} to be had.",
+        items,
+        queries=said_n("{n} query", "{n} queries", queries),
+        pairs=said_n("{n} pair", "{n} pairs", pairs),
+        found=said_n("{n} query", "{n} queries", found),
     )
 
 
@@ -176,7 +188,13 @@ def written(text: str) -> str:
     """
     text = _joined(text)
     if len(text) > LONGEST_TEXT:
-        raise ProjectError(f"the text has {len(text)} characters: say it in {LONGEST_TEXT}")
+        raise ProjectError(
+            said(
+                "the text has {length} characters: say it in {longest}",
+                length=len(text),
+                longest=LONGEST_TEXT,
+            )
+        )
     return text
 
 
@@ -189,9 +207,11 @@ def _usual(
     pairs = usual.pairs if pairs is None else pairs
     most_missed = usual.most_missed if most_missed is None else most_missed
     if not 0 <= most_missed <= 100:
-        raise ProjectError(f"{most_missed:g} is not a share of answers: give 0 to 100 percent")
+        raise ProjectError(
+            said("{most_missed:g} is not a share of answers: give 0 to 100 percent", most_missed=most_missed)
+        )
     if queries < 1 or pairs < 1:
-        raise ProjectError("an exam needs at least one query and one pair of each")
+        raise ProjectError(said("an exam needs at least one query and one pair of each"))
     return (queries, pairs), most_missed
 
 
@@ -207,9 +227,16 @@ def read_key(db: Database, data: bytes, file: str, *, now: float) -> list[Item]:
     grade_of = {str(grade): grade for grade in facts.scale(db).grades}
     grades, bad_grades = table.values("grade", grade_of.get, needed=True)
     queries, bad_queries = table.values("query_id", whole)
-    problems += [Problem(file, row, f"pair_id is {text!r}, not a whole number") for row, text in bad_pairs]
-    problems += [Problem(file, row, f"grade is {text!r}, not one of {', '.join(grade_of)}") for row, text in bad_grades]
-    problems += [Problem(file, row, f"query_id is {text!r}, not a whole number") for row, text in bad_queries]
+    problems += [
+        Problem(file, row, said("pair_id is {given!r}, not a whole number", given=text)) for row, text in bad_pairs
+    ]
+    problems += [
+        Problem(file, row, said("grade is {given!r}, not one of {grades}", given=text, grades=", ".join(grade_of)))
+        for row, text in bad_grades
+    ]
+    problems += [
+        Problem(file, row, said("query_id is {given!r}, not a whole number", given=text)) for row, text in bad_queries
+    ]
     explanations = table.columns.get("explanation", [""] * len(table.rows))
     items: dict[PairId, Item] = {}
     for row, pair, grade, query, text in zip(table.rows, pairs, grades, queries, explanations, strict=True):
@@ -217,13 +244,21 @@ def read_key(db: Database, data: bytes, file: str, *, now: float) -> list[Item]:
             continue
         pair_id = PairId(pair)
         if pair_id in items:
-            problems.append(Problem(file, row, f"pair {pair} stands in the file twice"))
+            problems.append(Problem(file, row, said("pair {pair} stands in the file twice", pair=pair)))
         elif why := drawing.why_unfit(db, pair_id, now=now):
-            problems.append(Problem(file, row, f"pair {pair} {why}"))
+            problems.append(Problem(file, row, said("pair {pair} {why}", pair=pair, why=why)))
         elif query is not None and drawing.query_of(db, pair_id) != query:
-            problems.append(Problem(file, row, f"pair {pair} does not belong to query {query}"))
+            problems.append(
+                Problem(file, row, said("pair {pair} does not belong to query {query}", pair=pair, query=query))
+            )
         elif len(_joined(text)) > LONGEST_TEXT:
-            problems.append(Problem(file, row, f"the explanation is longer than {LONGEST_TEXT} characters"))
+            problems.append(
+                Problem(
+                    file,
+                    row,
+                    said("the explanation is longer than {longest} characters", longest=LONGEST_TEXT),
+                )
+            )
         items.setdefault(pair_id, (pair_id, grade, _joined(text)))
     if problems:
         raise InputError(sorted(problems, key=lambda problem: problem.row or 0))

@@ -23,6 +23,7 @@ from backend.campaign.project import rows as facts
 from backend.ground.errors import ProjectError
 from backend.ground.ids import AnnotatorId, QueryId
 from backend.ground.reading import bytes_of
+from backend.ground.saying import said
 from backend.store import events
 from backend.store.connection import Database, Store, writing
 from backend.store.events import EventKind
@@ -168,9 +169,11 @@ def grant_retake(store: Store, lead: Lead | Operator, annotator_id: AnnotatorId,
         held, person = _person(db, annotator_id)
         found = standing(db, person, held)
         if found.phase in (ExamPhase.FIRST, ExamPhase.ANSWERING, ExamPhase.ANSWERED):
-            raise ProjectError(f"{person.name} may take the exam already")
+            raise ProjectError(said("{name} may take the exam already", name=person.name))
         if found.phase is ExamPhase.WAITING:
-            raise ProjectError(f"{person.name} has handed in and waits for the key: close the round first")
+            raise ProjectError(
+                said("{name} has handed in and waits for the key: close the round first", name=person.name)
+            )
         after = found.attempt.number if found.attempt else 0
         attempts.rule(db, annotator_id, "retake", "", by=lead.annotator_id, after_attempt=after, at=now)
         _tell(db, EventKind.EXAM_RETAKE, lead, f"annotator:{annotator_id}", {"after_attempt": after}, now)
@@ -184,7 +187,7 @@ def exempt(store: Store, lead: Lead | Operator, annotator_id: AnnotatorId, reaso
     """
     reason = planning.written(reason)
     if not reason:
-        raise ProjectError("an exemption needs a reason: write one sentence about why")
+        raise ProjectError(said("an exemption needs a reason: write one sentence about why"))
     with writing(store) as db:
         _, person = _person(db, annotator_id)
         _exempt(db, lead, person.annotator_id, reason, now)
@@ -200,7 +203,7 @@ def explain(store: Store, lead: Lead, item_id: int, explanation: str, *, now: fl
     with writing(store) as db:
         pair_id = exams.explain(db, item_id, explanation)
         if pair_id is None:
-            raise ProjectError("there is no such item of the exam (any more): reload the page")
+            raise ProjectError(said("there is no such item of the exam (any more): reload the page"))
         payload = {"pair": pair_id, "explanation": explanation}
         _tell(db, EventKind.EXAM_EXPLAINED, lead, f"exam_item:{item_id}", payload, now)
 
@@ -257,9 +260,9 @@ def _purpose(key: ExamKey) -> ExamPurpose:
 def _person(db: Database, annotator_id: AnnotatorId) -> tuple[Exam, Person]:
     held, person = exams.held(db), people.by_id(db, annotator_id)
     if held is None:
-        raise ProjectError("this project has no exam just now")
+        raise ProjectError(said("this project has no exam just now"))
     if person is None or person.role is not Role.ANNOTATOR:
-        raise ProjectError("only annotators take the exam: reload the page")
+        raise ProjectError(said("only annotators take the exam: reload the page"))
     return held, person
 
 

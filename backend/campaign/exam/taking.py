@@ -27,17 +27,18 @@ from backend.campaign.project import rows as facts
 from backend.ground import days
 from backend.ground.errors import NotAllowed
 from backend.ground.ids import PairKey
+from backend.ground.saying import said
 from backend.store import events
 from backend.store.connection import Database, Store, reading, writing
 from backend.store.events import EventKind
 
-NO_SKIP = "an item of the exam cannot be skipped; give the grade that fits best"
-HANDED_IN = "this exam is handed in: its answers are final"
-REPLACED = "this exam is not held any more, so the answer does not count"
-EXAM_FIRST = "the exam comes first; this grade is kept in the log but does not count"
-ONLY_THE_KEY = "leads grade nothing but the key of the exam, so that their decisions stay independent"
-KEY_IS_THERE = "this exam has its key already"
-USED = "this key press was stored for another item already: grade the item again"
+NO_SKIP = said("an item of the exam cannot be skipped; give the grade that fits best")
+HANDED_IN = said("this exam is handed in: its answers are final")
+REPLACED = said("this exam is not held any more, so the answer does not count")
+EXAM_FIRST = said("the exam comes first; this grade is kept in the log but does not count")
+ONLY_THE_KEY = said("leads grade nothing but the key of the exam, so that their decisions stay independent")
+KEY_IS_THERE = said("this exam has its key already")
+USED = said("this key press was stored for another item already: grade the item again")
 
 NOTHING_BEFORE_WORK = (ExamPhase.PASSED, ExamPhase.EXEMPT, ExamPhase.DONE)
 """Phases in which people may judge."""
@@ -132,7 +133,7 @@ def key_act(store: Store, lead: Lead, what: Act, *, now: float) -> None:
 def _own_key(db: Database) -> Exam:
     held = exams.held(db)
     if held is None or held.key_from is not ExamKey.OWN:
-        raise NotAllowed("leads do not grade, so that their decisions stay independent: sign in as an annotator")
+        raise NotAllowed(said("leads do not grade, so that their decisions stay independent: sign in as an annotator"))
     return held
 
 
@@ -205,10 +206,10 @@ def record_answer(store: Store, person: Annotator | Lead, event: GradeEvent, *, 
             return Receipt(event.key, ReceiptStatus.REFUSED, why)
 
         if attempt.annotator_id != person.annotator_id:
-            return refused("this is an item of somebody else's exam")
+            return refused(said("this is an item of somebody else's exam"))
         scale = facts.scale(db)
         if event.grade not in scale:
-            return refused(f"{event.grade} is not a grade: grades are {scale.words}")
+            return refused(said("{grade} is not a grade: grades are {words}", grade=event.grade, words=scale.words))
         owner = attempts.answer_owner(db, event.key)
         if owner == (attempt.attempt_id, place.item_id):
             return Receipt(event.key, ReceiptStatus.SAVED)

@@ -15,6 +15,7 @@ from backend.campaign.exam.setting import ExamReport
 from backend.campaign.nouns import Lead, Operator
 from backend.ground.errors import ProjectError
 from backend.ground.ids import QueryId
+from backend.ground.saying import said
 from backend.ground.text_files import csv_text
 from backend.store.connection import Store, reading, writing
 
@@ -48,7 +49,7 @@ def start(
     """
     with writing(store) as db:
         if exams.held(db, ExamPurpose.TRIAL) is not None:
-            raise ProjectError("a trial round is open already: end it first")
+            raise ProjectError(said("a trial round is open already: end it first"))
         among = set(chosen)
         return setting.set_from_open(
             store,

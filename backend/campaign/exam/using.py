@@ -21,6 +21,7 @@ from backend.campaign.judging.rows import judgements, seats
 from backend.campaign.nouns import Lead, Operator
 from backend.ground.errors import ProjectError
 from backend.ground.ids import AnnotatorId, PairId
+from backend.ground.saying import said
 from backend.store import events
 from backend.store.connection import Store, writing
 from backend.store.events import EventKind
@@ -48,14 +49,14 @@ def use(store: Store, lead: Lead | Operator, *, now: float) -> UsedReport:
     with writing(store) as db:
         found = exams.newest_of_open_pairs(db)
         if found is None:
-            raise ProjectError("there was no exam of open pairs: answers about settled pairs never count")
+            raise ProjectError(said("there was no exam of open pairs: answers about settled pairs never count"))
         if found.used_at is not None:
-            raise ProjectError("the answers of this exam count already")
+            raise ProjectError(said("the answers of this exam count already"))
         if found.closed_at is None and found.ended_at is None:
-            raise ProjectError("the round of this exam is still open: fix its key, or end it, first")
+            raise ProjectError(said("the round of this exam is still open: fix its key, or end it, first"))
         finished = attempts.first_finished(db, found.exam_id)
         if not finished:
-            raise ProjectError("nobody has finished this exam, so it has no answers to use")
+            raise ProjectError(said("nobody has finished this exam, so it has no answers to use"))
         given: defaultdict[PairId, dict[AnnotatorId, BlindAnswer]] = defaultdict(dict)
         for attempt in finished:
             for answer in attempts.answers(db, attempt.attempt_id):

@@ -17,6 +17,7 @@ from backend.campaign.project import rows as facts
 from backend.campaign.project.model import GoldSettings
 from backend.ground.errors import ProjectError
 from backend.ground.reading import bytes_of
+from backend.ground.saying import joined, said
 from backend.store import events
 from backend.store.connection import Database, Store, writing
 from backend.store.events import EventKind
@@ -83,16 +84,18 @@ def set_gold(
         if file is not None and data is not None:
             given = read_key(db, data, file.name, now=now)
             if not given:
-                raise ProjectError(f"{file.name} has no pair in it")
+                raise ProjectError(said("{name} has no pair in it", name=file.name))
             gold.replace_pairs(db, [(pair, right) for pair, right, _ in given])
         else:
             if pairs < 1:
-                raise ProjectError("gold needs at least one pair")
+                raise ProjectError(said("gold needs at least one pair"))
             drawn = draw(gold.well_known(db, final_before=now - CORRECTION_S), pairs, key)
             if not drawn:
                 raise ProjectError(
-                    "there is no pair yet whose grade is known well (decided by a lead, or graded alike, with a clip, "
-                    "not corrected any more): settle some pairs first, or bring the key in a file"
+                    said(
+                        "there is no pair yet whose grade is known well (decided by a lead, or graded alike, with a "
+                        "clip, not corrected any more): settle some pairs first, or bring the key in a file"
+                    )
                 )
             gold.replace_pairs(db, [(one.pair_id, None) for one in drawn])
         gold.withdraw_all(db)
@@ -136,19 +139,33 @@ def _settings(before: GoldSettings, options: GoldOptions) -> GoldSettings:
     )
     problems = []
     if not 0 < new.share <= MOST_SHARE:
-        problems.append(f"a share of {new.share:g} makes no sense: give more than 0 and at most {MOST_SHARE:g}")
+        problems.append(
+            said(
+                "a share of {share:g} makes no sense: give more than 0 and at most {most:g}",
+                share=new.share,
+                most=MOST_SHARE,
+            )
+        )
     if not 1 <= new.fewest <= new.window:
         problems.append(
-            f"accuracy over the last {new.window} answers, from {new.fewest} on, makes no sense: begin with at least "
-            "one, and with no more than it is counted over"
+            said(
+                "accuracy over the last {window} answers, from {fewest} on, makes no sense: begin with at least one, "
+                "and with no more than it is counted over",
+                window=new.window,
+                fewest=new.fewest,
+            )
         )
     if not 0 <= new.pause <= new.warn <= 100:
         problems.append(
-            f"a warning below {new.warn:g} % and a pause below {new.pause:g} % make no sense: both are between 0 and "
-            "100, and the pause is not above the warning"
+            said(
+                "a warning below {warn:g} % and a pause below {pause:g} % make no sense: both are between 0 and 100, "
+                "and the pause is not above the warning",
+                warn=new.warn,
+                pause=new.pause,
+            )
         )
     if problems:
-        raise ProjectError("; ".join(problems))
+        raise ProjectError(joined("; ", problems))
     return new
 
 

@@ -11,6 +11,7 @@ from backend.campaign.judging.rows import judgements, seats
 from backend.campaign.nouns import Lead
 from backend.ground.errors import ProjectError
 from backend.ground.ids import PairKey
+from backend.ground.saying import said, said_n
 from backend.store import events
 from backend.store.connection import Store, writing
 from backend.store.events import EventKind
@@ -36,15 +37,21 @@ def choose(store: Store, lead: Lead, key: PairKey, grade: int, note: str, *, now
     """
     note = " ".join(note.split())
     if not note:
-        raise ProjectError("an example needs a note: say in one sentence why it deserves this grade")
+        raise ProjectError(said("an example needs a note: say in one sentence why it deserves this grade"))
     if len(note) > LONGEST_NOTE:
-        raise ProjectError(f"the note has {len(note)} characters: say it in {LONGEST_NOTE}")
+        raise ProjectError(
+            said(
+                "the note has {length} characters: say it in {longest}",
+                length=len(note),
+                longest=LONGEST_NOTE,
+            )
+        )
     with writing(store) as db:
         pair = judgements.pair_by_key(db, key)
         if pair is None:
-            raise ProjectError("there is no such pair (any more): reload the page")
+            raise ProjectError(said("there is no such pair (any more): reload the page"))
         if exams.is_item(db, pair.pair_id):
-            raise ProjectError("this pair is asked in the exam: an example would tell its grade")
+            raise ProjectError(said("this pair is asked in the exam: an example would tell its grade"))
         _require_fit(examples.fitness(db, pair.pair_id), grade, now=now)
         seats.free_lapsed(db, pair.pair_id)
         replaced = examples.withdraw(db, grade, at=now)
@@ -76,21 +83,32 @@ def withdraw(store: Store, lead: Lead, grade: int, *, now: float) -> None:
 
 def _require_fit(pair: Fitness, grade: int, *, now: float) -> None:
     if pair.relevance is None:
-        raise ProjectError("this pair has no relevance yet: only a settled pair can be an example")
+        raise ProjectError(said("this pair has no relevance yet: only a settled pair can be an example"))
     if pair.relevance != grade:
-        raise ProjectError(f"the relevance of this pair is {pair.relevance} now, not {grade}: reload the page")
+        raise ProjectError(
+            said(
+                "the relevance of this pair is {relevance} now, not {grade}: reload the page",
+                relevance=pair.relevance,
+                grade=grade,
+            )
+        )
     if pair.fault:
-        raise ProjectError(f"the clip of this pair cannot be shown: {pair.fault}")
+        raise ProjectError(said("the clip of this pair cannot be shown: {fault}", fault=pair.fault))
     # Only a relevance that follows from grades can still change by a correction; a decision locks them.
     correctable_s = 0.0 if pair.ruled or pair.newest is None else pair.newest + CORRECTION_S - now
     if correctable_s > 0:
-        raise ProjectError(f"whoever graded this pair last may still correct it: choose it {_in(correctable_s)}")
+        raise ProjectError(
+            said("whoever graded this pair last may still correct it: choose it {when}", when=_in(correctable_s))
+        )
     if pair.held_until is not None and pair.held_until >= now:
         raise ProjectError(
-            f"somebody has this pair on their desk: choose it once they have graded it, or {_in(pair.held_until - now)}"
+            said(
+                "somebody has this pair on their desk: choose it once they have graded it, or {when}",
+                when=_in(pair.held_until - now),
+            )
         )
 
 
 def _in(seconds: float) -> str:
     minutes = int(seconds // 60) + 1
-    return f"in {minutes} minute{'' if minutes == 1 else 's'}"
+    return said_n("in {n} minute", "in {n} minutes", minutes)

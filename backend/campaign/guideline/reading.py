@@ -16,6 +16,7 @@ from backend.campaign.nouns import Annotator, Person
 from backend.campaign.project import rows as facts
 from backend.ground import days
 from backend.ground.errors import ProjectError
+from backend.ground.saying import said
 from backend.store.connection import Store, reading, writing
 
 
@@ -67,5 +68,5 @@ def note_seen(store: Store, person: Annotator, version: int, *, now: float) -> N
     """
     with writing(store) as db:
         if not 1 <= version <= facts.version(db):
-            raise ProjectError(f"the guideline has no version {version}: reload the page")
+            raise ProjectError(said("the guideline has no version {version}: reload the page", version=version))
         rows.note_seen(db, person.annotator_id, version, at=now)

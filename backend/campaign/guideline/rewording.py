@@ -10,12 +10,13 @@ from backend.campaign.project import rows as facts
 from backend.campaign.project import rules
 from backend.campaign.project.model import Grading
 from backend.ground.errors import InputError, Overtaken, Problem, ProjectError
+from backend.ground.saying import said
 from backend.store import events
 from backend.store.connection import Store, writing
 from backend.store.events import EventKind
 
 LONGEST_REASON = 200
-FIXED = "somebody has graded"
+FIXED = said("somebody has graded")
 
 
 def reword(
@@ -51,9 +52,15 @@ def reword(
     """
     reason = " ".join(reason.split())
     if not reason:
-        raise ProjectError("a change needs a reason: say in one sentence why; annotators read it")
+        raise ProjectError(said("a change needs a reason: say in one sentence why; annotators read it"))
     if len(reason) > LONGEST_REASON:
-        raise ProjectError(f"the reason has {len(reason)} characters: say it in {LONGEST_REASON}")
+        raise ProjectError(
+            said(
+                "the reason has {length} characters: say it in {longest}",
+                length=len(reason),
+                longest=LONGEST_REASON,
+            )
+        )
     with writing(store) as db:
         old, present = facts.grading(db), facts.version(db)
         wrong = list(rules.wrong(new.scale.meanings, new.tolerance, new.example_query, new.questions, new.reminders))
@@ -62,11 +69,17 @@ def reword(
         if wrong:
             raise InputError([Problem(source, None, message) for message in wrong])
         if based_on is not None and based_on != present:
-            who = facts.versions(db)[-1].by or "the command line"
-            raise Overtaken(f"{who} changed the guideline meanwhile (version {present}): look at it, then change yours")
+            who = facts.versions(db)[-1].by or said("the command line", _context="by")
+            raise Overtaken(
+                said(
+                    "{who} changed the guideline meanwhile (version {present}): look at it, then change yours",
+                    who=who,
+                    present=present,
+                )
+            )
         changed = changes(old, new)
         if not changed:
-            raise ProjectError("nothing changed: the guideline says this already")
+            raise ProjectError(said("nothing changed: the guideline says this already"))
         number = facts.add_version(db, new, reason, lead.annotator_id, at=now)
         events.record(
             db,
@@ -83,9 +96,30 @@ def _fixed(old: Grading, new: Grading) -> list[str]:
     """What differs beside the words."""
     found = []
     if len(old.scale.grades) != len(new.scale.grades):
-        found.append(f"has {len(new.scale.grades)} grades: this campaign has {len(old.scale.grades)}, and {FIXED}")
+        found.append(
+            said(
+                "has {n} grades: this campaign has {present}, and {fixed}",
+                n=len(new.scale.grades),
+                present=len(old.scale.grades),
+                fixed=FIXED,
+            )
+        )
     if old.tolerance != new.tolerance:
-        found.append(f"tolerance is {new.tolerance}: that of this campaign is {old.tolerance}, and {FIXED}")
+        found.append(
+            said(
+                "tolerance is {tolerance}: that of this campaign is {old_tolerance}, and {fixed}",
+                tolerance=new.tolerance,
+                old_tolerance=old.tolerance,
+                fixed=FIXED,
+            )
+        )
     if old.rounding is not new.rounding:
-        found.append(f"rounding is {new.rounding.value}: that of this campaign is {old.rounding.value}, and {FIXED}")
+        found.append(
+            said(
+                "rounding is {rounding}: that of this campaign is {old_rounding}, and {fixed}",
+                rounding=new.rounding.value,
+                old_rounding=old.rounding.value,
+                fixed=FIXED,
+            )
+        )
     return found

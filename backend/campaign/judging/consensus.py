@@ -16,6 +16,7 @@ from backend.campaign.nouns import Annotator, Operator, Person, Verdict
 from backend.campaign.project import rows as facts
 from backend.ground.errors import ProjectError, ReelRankError
 from backend.ground.ids import PairId
+from backend.ground.saying import said
 from backend.store import events
 from backend.store.connection import Database, Store, writing
 from backend.store.events import EventKind
@@ -29,7 +30,7 @@ def record_grade(store: Store, person: Annotator, event: GradeEvent, *, now: flo
     with writing(store) as db:
         pair = judgements.pair_by_key(db, event.pair)
         if pair is None:
-            return Receipt(event.key, ReceiptStatus.REFUSED, "this pair is not in the project (any more)")
+            return Receipt(event.key, ReceiptStatus.REFUSED, said("this pair is not in the project (any more)"))
         try:
             if grading.accept(store, person, pair, event, now=now, simulated=simulated):
                 settle(db, pair.pair_id, person, now=now)
@@ -90,8 +91,12 @@ def rule(db: Database) -> Callable[[Sequence[int], bool], Decision]:
     rule_version, tolerance, rounding = facts.rule(db)
     if rule_version != RULE_VERSION:
         raise ProjectError(
-            f"this campaign is decided by the rule {rule_version}, but this ReelRank has {RULE_VERSION}: "
-            "use the ReelRank that it was made with, or a newer one"
+            said(
+                "this campaign is decided by the rule {rule_version}, but this ReelRank has {known}: use "
+                "the ReelRank that it was made with, or a newer one",
+                rule_version=rule_version,
+                known=RULE_VERSION,
+            )
         )
     with_facts = partial(decide, tolerance=tolerance, rounding=rounding)
     return lambda grades, re_opened: with_facts(grades, re_opened=re_opened)

@@ -13,27 +13,31 @@ from backend.campaign.judging.rows.judgements import PairRow, Standing
 from backend.campaign.nouns import Annotator, Verdict
 from backend.campaign.project import rows as facts
 from backend.ground.errors import PairLocked, ReelRankError, SeatUnavailable
+from backend.ground.saying import said
 from backend.store import events
 from backend.store.connection import Store, reading, writing
 from backend.store.events import EventKind
 
 LONGEST_NOTE = 300
-GONE = (
-    "this pair went back to the queue and others have taken or settled it; your grade is kept in the log but does not "
-    "count"
+GONE = said(
+    "this pair went back to the queue and others have taken or settled it; your grade is kept in the log but "
+    "does not count"
 )
-SET_ASIDE = "this pair is asked in an exam now; your grade is kept in the log but does not count"
-KNOWN = (
+SET_ASIDE = said("this pair is asked in an exam now; your grade is kept in the log but does not count")
+KNOWN = said(
     "you have graded this pair in an exam, so it is left to others; your grade is kept in the log but does not count"
 )
-IN_EXAM = "it was graded in an exam, whose answers are final"
-EARLIER_CAMPAIGN = "it was graded in an earlier campaign, whose record is closed"
-DECIDED = "a lead annotator has decided this pair, so your earlier grade stays"
-LOOKED_AT = "others have gone on from your grade, so it stays"  # not how: nobody learns that a pair was re-opened
-TOO_LATE = f"a grade can be taken back for {CORRECTION_S / 60:.0f} minutes; yours is older, so it stays"
+IN_EXAM = said("it was graded in an exam, whose answers are final")
+EARLIER_CAMPAIGN = said("it was graded in an earlier campaign, whose record is closed")
+DECIDED = said("a lead annotator has decided this pair, so your earlier grade stays")
+LOOKED_AT = said("others have gone on from your grade, so it stays")  # not how: nobody learns that a pair was re-opened
+TOO_LATE = said(
+    "a grade can be taken back for {minutes:.0f} minutes; yours is older, so it stays",
+    minutes=CORRECTION_S / 60,
+)
 GONE_ON = {
-    GoneOn.GRADED: "another annotator has graded this pair after you, so your earlier grade stays",
-    GoneOn.ON_SCREEN: "another annotator has this pair on screen, so your earlier grade stays",
+    GoneOn.GRADED: said("another annotator has graded this pair after you, so your earlier grade stays"),
+    GoneOn.ON_SCREEN: said("another annotator has this pair on screen, so your earlier grade stays"),
 }
 
 
@@ -63,14 +67,18 @@ def accept(
     with writing(store) as db:
         scale = facts.scale(db)
         if event.grade not in scale:
-            raise ReelRankError(f"{event.grade} is not a grade: grades are {scale.words}")
+            raise ReelRankError(
+                said("{grade} is not a grade: grades are {words}", grade=event.grade, words=scale.words)
+            )
         if event.key.startswith(FROM_EXAM):
-            raise ReelRankError("a key press cannot be named as answers of an exam are: grade the pair again")
+            raise ReelRankError(said("a key press cannot be named as answers of an exam are: grade the pair again"))
         owner, why = judgements.key_press(db, pair.pair_id, event.key)
         if owner == (pair.pair_id, me):
             return False
         if owner is not None:
-            raise ReelRankError("this key press was stored for another pair or person already: grade the pair again")
+            raise ReelRankError(
+                said("this key press was stored for another pair or person already: grade the pair again")
+            )
         if why:
             raise SeatUnavailable(why)
         seat = seats.seat_of(db, pair.pair_id, me)

@@ -9,13 +9,14 @@ from backend.campaign.judging.rows import judgements, seats, skips
 from backend.campaign.nouns import Annotator, Lead
 from backend.ground.errors import Overtaken, PairLocked
 from backend.ground.ids import PairKey
+from backend.ground.saying import said
 from backend.ground.words import ago
 from backend.store import events
 from backend.store.connection import Store, writing
 from backend.store.events import EventKind
 
-GRADED = "you have graded this pair already; press another grade to correct it"
-USED = "this key press was stored for another pair or person already: skip the pair again"
+GRADED = said("you have graded this pair already; press another grade to correct it")
+USED = said("this key press was stored for another pair or person already: skip the pair again")
 LONGEST_REASON = 200
 
 
@@ -29,7 +30,7 @@ def record_skip(store: Store, person: Annotator, event: SkipEvent, *, now: float
     with writing(store) as db:
         pair = judgements.pair_by_key(db, event.pair)
         if pair is None:
-            return Receipt(event.key, ReceiptStatus.REFUSED, "this pair is not in the project (any more)")
+            return Receipt(event.key, ReceiptStatus.REFUSED, said("this pair is not in the project (any more)"))
         owner = skips.event_owner(db, event.key)
         if owner is not None:
             mine = owner == (pair.pair_id, me)
@@ -63,11 +64,17 @@ def offer_again(store: Store, lead: Lead, key: PairKey, *, now: float) -> int:
     with writing(store) as db:
         pair = judgements.pair_by_key(db, key)
         if pair is not None and judgements.verdict(db, pair.pair_id).is_settled:
-            raise PairLocked("this pair is settled: nobody is asked about it any more")
+            raise PairLocked(said("this pair is settled: nobody is asked about it any more"))
         lifted = skips.lift(db, pair.pair_id, None, at=now) if pair else 0
         if pair is not None and not lifted and (offered := skips.last_offer(db, pair.pair_id)):
-            who = "You" if offered[0] == lead.name else offered[0]
-            raise Overtaken(f"{who} offered this pair again {ago(now - offered[1])}, and nobody has skipped it since")
+            who = said("You", _context="by") if offered[0] == lead.name else offered[0]
+            raise Overtaken(
+                said(
+                    "{who} offered this pair again {when}, and nobody has skipped it since",
+                    who=who,
+                    when=ago(now - offered[1]),
+                )
+            )
         if pair is not None and lifted:
             events.record(
                 db,

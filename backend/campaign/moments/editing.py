@@ -15,6 +15,7 @@ from backend.campaign.project.folder import Project
 from backend.ground.errors import InputError, Overtaken, Problem, ProjectError
 from backend.ground.ids import AnnotatorId, MomentId
 from backend.ground.reading import bytes_of
+from backend.ground.saying import joined, said
 from backend.ground.text_files import csv_text, read_csv
 from backend.store import events
 from backend.store.connection import reading, writing
@@ -49,18 +50,20 @@ def change(
     with writing(project.store) as db:
         had = rows.by_ids(db, gone)
         if len(had) < len(set(gone)) or any(row.video != video for row in had):
-            raise Overtaken("the moment is not there any more: somebody has changed it; look again")
+            raise Overtaken(said("the moment is not there any more: somebody has changed it; look again"))
         if used := [row for row in had if row.used]:
-            raise ProjectError(f"{_told(used[0])} is used by {_users(used[0])}, so it stays as it is")
+            raise ProjectError(
+                said("{moment} is used by {users}, so it stays as it is", moment=_told(used[0]), users=_users(used[0]))
+            )
         duration_s = corpus.video_durations(db).get(video)
         if duration_s is None:
-            raise ProjectError(f"the project has no video {video}")
+            raise ProjectError(said("the project has no video {video}", video=video))
         for span in come:
             if why := rules.outside(*span, duration_s):
                 raise ProjectError(why)
         rows.delete(db, [row.moment_id for row in had])
         if rows.add(db, video, come, Origin.IMPORTED) < len(come):
-            raise ProjectError("the video has a moment with this start and end already")
+            raise ProjectError(said("the video has a moment with this start and end already"))
         before, after = [[row.start_s, row.end_s] for row in had], [[*span] for span in come]
         payload = {"video": video, "before": before, "after": after}
         events.record(db, EventKind.MOMENTS_CHANGED, at=now, actor=by, subject=f"video:{video}", payload=payload)
@@ -70,7 +73,7 @@ def split(project: Project, moment: MomentId, at_s: float, *, by: AnnotatorId | 
     """Make two moments of one, the second of which begins at `at_s`; see `change` for what is refused."""
     row = _one(project, moment)
     if not row.start_s < at_s < row.end_s:
-        raise ProjectError(f"{at_s:g} s is not inside the moment, which is {_told(row)}")
+        raise ProjectError(said("{at_s:g} s is not inside the moment, which is {moment}", at_s=at_s, moment=_told(row)))
     change(project, row.video, [moment], [(row.start_s, at_s), (at_s, row.end_s)], by=by, now=now)
 
 
@@ -79,9 +82,9 @@ def join(project: Project, moments: Sequence[MomentId], *, by: AnnotatorId | Non
     with reading(project.store) as db:
         found = rows.by_ids(db, moments)
     if len(found) < 2:
-        raise ProjectError("choose two moments or more to join")
+        raise ProjectError(said("choose two moments or more to join"))
     if len({row.video for row in found}) > 1:
-        raise ProjectError("moments of different videos cannot be joined")
+        raise ProjectError(said("moments of different videos cannot be joined"))
     whole = rules.hull((row.start_s, row.end_s) for row in found)
     change(project, found[0].video, [row.moment_id for row in found], [whole], by=by, now=now)
 
@@ -109,7 +112,7 @@ def take_file(
         for row, *cells in zip(table.rows, *(table.columns[name] for name in COLUMNS), strict=True):
             video, span = cells[0], (_seconds(cells[1]), _seconds(cells[2]))
             if video not in durations:
-                problems.append(Problem(file.name, row, f"the project has no video {video!r}"))
+                problems.append(Problem(file.name, row, said("the project has no video {video!r}", video=video)))
             elif why := rules.outside(*span, durations[video]):
                 problems.append(Problem(file.name, row, why))
             else:
@@ -117,7 +120,7 @@ def take_file(
         if problems:
             raise InputError(sorted(problems, key=lambda problem: problem.row or 0))
         if not wanted:
-            raise InputError.single(file.name, "no moment is in it")
+            raise InputError.single(file.name, said("no moment is in it"))
         gone = stayed = new = 0
         for video, spans in wanted.items():
             others = [m for m in rows.of_video(db, video) if (m.start_s, m.end_s) not in spans] if only else []
@@ -145,17 +148,18 @@ def _one(project: Project, moment: MomentId) -> MomentRow:
     with reading(project.store) as db:
         found = rows.by_ids(db, [moment])
     if not found:
-        raise Overtaken("the moment is not there any more: somebody has changed it; look again")
+        raise Overtaken(said("the moment is not there any more: somebody has changed it; look again"))
     return found[0]
 
 
 def _told(row: MomentRow) -> str:
-    return f"{row.start_s:.2f} to {row.end_s:.2f} s of {row.video}"
+    return said("{start_s:.2f} to {end_s:.2f} s of {video}", start_s=row.start_s, end_s=row.end_s, video=row.video)
 
 
 def _users(row: MomentRow) -> str:
-    parts = [f"{row.captions:,} captions" if row.captions else "", f"{row.pairs:,} pairs" if row.pairs else ""]
-    return " and ".join(filter(None, parts)) or "something of the project"
+    captions = [said("{n:,} captions", n=row.captions)] if row.captions else []
+    pairs = [said("{n:,} pairs", n=row.pairs)] if row.pairs else []
+    return joined(said(" and "), [*captions, *pairs]) or said("something of the project")
 
 
 def _seconds(text: str) -> float:

@@ -17,6 +17,7 @@ from backend.ground.errors import Problem, ProjectError, VideoUnreadable
 from backend.ground.ids import AnnotatorId
 from backend.ground.parallel import each_unit
 from backend.ground.progress import Steps
+from backend.ground.saying import joined, said
 from backend.ground.where import HERE, Where
 from backend.media.facts import VideoFacts
 from backend.media.shots import DETECTOR, find_shots
@@ -59,9 +60,9 @@ def propose(
         durations = corpus.video_durations(db)
     asked = sorted(durations if videos is None else set(videos))
     if unknown := [name for name in asked if name not in durations]:
-        raise ProjectError(f"the project has no video {unknown[0]}")
+        raise ProjectError(said("the project has no video {video}", video=unknown[0]))
     if not asked:
-        raise ProjectError("the project has no videos yet: name their folder with --videos")
+        raise ProjectError(said("the project has no videos yet: name their folder with --videos"))
     problems: list[Problem] = []
     if isinstance(how, ByShots):
         shots, problems = _shots(project, asked, durations, where, progress)
@@ -69,11 +70,13 @@ def propose(
         origin, seen = Origin.SHOTS, sum(map(len, shots.values()))
     else:
         if (many := sum(rules.window_count(durations[name], how) for name in asked)) > rules.MOST:
-            raise ProjectError(f"these would be about {many:,} moments: take longer --lengths, or a larger --stride")
+            raise ProjectError(
+                said("these would be about {many:,} moments: take longer --lengths, or a larger --stride", many=many)
+            )
         spans = {name: rules.windows(durations[name], how) for name in asked}
         origin, seen = Origin.WINDOWS, 0
     if not spans:
-        raise ProjectError("\n".join(["none of the videos can be looked at:", *map(str, problems)]))
+        raise ProjectError(joined("\n", [said("none of the videos can be looked at:"), *map(str, problems)]))
     with writing(project.store) as db:
         new, gone, stayed = rows.propose(db, origin, spans)
         events.record(
@@ -97,7 +100,7 @@ def _shots(
         known = rows.detectors(db)
         found = {n: rows.shots(db, n) for n, f in facts.items() if f is not None and known.get(n) == _detector(f)}
     problems = [
-        Problem(name, None, "its file is not known: name the folder with --videos")
+        Problem(name, None, said("its file is not known: name the folder with --videos"))
         for name in videos
         if not facts[name]
     ]

@@ -14,6 +14,7 @@ from backend.campaign.project.folder import Project
 from backend.ground.errors import InputError, Problem, VideoUnreadable
 from backend.ground.ids import AnnotatorId
 from backend.ground.progress import Steps
+from backend.ground.saying import said
 from backend.ground.where import Where
 from backend.media.probe import VideoFolder
 from backend.media.sources import USUAL_FPS, source_at
@@ -52,11 +53,11 @@ def register(
         InputError: no folder, no video in it, or none that can be read; nothing was taken.
     """
     if not videos.is_dir():
-        raise InputError.single(videos, "is not a folder: name the folder that the video files lie in")
+        raise InputError.single(videos, said("is not a folder: name the folder that the video files lie in"))
     folder = VideoFolder(videos)
     files = folder.named()
     if not files:
-        raise InputError.single(videos, "no video file is in it")
+        raise InputError.single(videos, said("no video file is in it"))
     with reading(project.store) as db:
         known = corpus.known_videos(db)
     names = _names(folder, files, known)
@@ -122,7 +123,10 @@ def _not_taken(name: str, sha256: str, known: dict[str, str | None], called: dic
     """Why a file that can be read is not taken, None if nothing speaks against it."""
     had = known.get(name)
     if had is not None and had != sha256:
-        return f"its content is not that of the project's video {name}: give the file another name, or put the old back"
+        return said(
+            "its content is not that of the project's video {name}: give the file another name, or put the old back",
+            name=name,
+        )
     if called.get(sha256, name) != name:
-        return f"has the same content as the video {called[sha256]}: one of them is enough"
+        return said("has the same content as the video {called}: one of them is enough", called=called[sha256])
     return None

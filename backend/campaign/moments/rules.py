@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 from backend.campaign.moments.model import ByShots, ByWindows
+from backend.ground.saying import said
 
 Span = tuple[float, float]
 MOST = 2_000_000
@@ -20,17 +21,21 @@ def trouble(how: ByShots | ByWindows) -> str | None:
     """
     if isinstance(how, ByShots):
         if not 0 <= how.shortest_s < math.inf:
-            return f"--shortest is {how.shortest_s:g}: it is a number of seconds, 0 or more"
+            return said("--shortest is {shortest_s:g}: it is a number of seconds, 0 or more", shortest_s=how.shortest_s)
         if not (how.longest_s > 0 and how.longest_s >= 2 * how.shortest_s):
-            return (
-                f"--longest is {how.longest_s:g}: it has to be at least twice --shortest, {2 * how.shortest_s:g}, "
-                "so that halves of a long shot are long enough"
+            return said(
+                "--longest is {longest:g}: it has to be at least twice --shortest, {least:g}, so that halves "
+                "of a long shot are long enough",
+                longest=how.longest_s,
+                least=2 * how.shortest_s,
             )
         return None
     if not how.lengths_s or not all(0 < length < math.inf for length in how.lengths_s):
-        return "--lengths are seconds above 0, such as 5,10,20"
+        return said("--lengths are seconds above 0, such as 5,10,20")
     if not 0 < how.stride <= 1:
-        return f"--stride is {how.stride:g}: it is a share of a window's length, above 0 and up to 1"
+        return said(
+            "--stride is {stride:g}: it is a share of a window's length, above 0 and up to 1", stride=how.stride
+        )
     return None
 
 
@@ -89,13 +94,17 @@ def outside(start_s: float, end_s: float, duration_s: float) -> str | None:
     'the end 2 is not after the start 3'
     """
     if not (math.isfinite(start_s) and math.isfinite(end_s)):
-        return "start and end are numbers of seconds"
+        return said("start and end are numbers of seconds")
     if start_s < 0:
-        return f"the start {start_s:g} is negative"
+        return said("the start {start_s:g} is negative", start_s=start_s)
     if end_s <= start_s:
-        return f"the end {end_s:g} is not after the start {start_s:g}"
+        return said("the end {end_s:g} is not after the start {start_s:g}", end_s=end_s, start_s=start_s)
     if end_s > duration_s + 10**-_DIGITS:
-        return f"the end {end_s:g} is after that of the video, which lasts {duration_s:g} s"
+        return said(
+            "the end {end_s:g} is after that of the video, which lasts {duration_s:g} s",
+            end_s=end_s,
+            duration_s=duration_s,
+        )
     return None
 
 

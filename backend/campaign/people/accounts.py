@@ -16,6 +16,7 @@ from backend.campaign.nouns import Lead, Operator, Person, Role
 from backend.campaign.people import rows as people
 from backend.ground.errors import ProjectError, SignInRefused
 from backend.ground.ids import AnnotatorId
+from backend.ground.saying import said
 from backend.store import events
 from backend.store.connection import Store, writing
 from backend.store.events import EventKind
@@ -24,7 +25,7 @@ DAY_S = 24 * 3600.0
 SESSION_S = 14 * DAY_S
 INVITATION_S = 14 * DAY_S
 PASSWORD_LENGTH = 8
-REFUSED = "Name or password is wrong, or the account is not open. If you are sure of both, ask your lead."
+REFUSED = said("Name or password is wrong, or the account is not open. If you are sure of both, ask your lead.")
 
 
 def add(store: Store, by: Lead | Operator, name: str, role: Role, *, now: float, simulated: bool = False) -> Person:
@@ -87,9 +88,9 @@ def new_invitation(store: Store, lead: Lead, annotator_id: AnnotatorId, *, now: 
     with writing(store) as db:
         person = people.by_id(db, annotator_id)
         if person is None:
-            raise ProjectError(f"there is no person {annotator_id}: reload the page")
+            raise ProjectError(said("there is no person {person}: reload the page", person=annotator_id))
         if person.suspended:
-            raise ProjectError(f"{person.name} is suspended: reinstate them first")
+            raise ProjectError(said("{name} is suspended: reinstate them first", name=person.name))
         replaced = people.void_invitations(db, annotator_id, at=now)
         people.add_invitation(db, annotator_id, _digest(token), until=now + INVITATION_S)
         events.record(
@@ -119,7 +120,7 @@ def accept_invitation(store: Store, token: str, password: str, *, now: float) ->
     with writing(store) as db:
         person = people.invited(db, _digest(token), now=now)
         if person is None:
-            raise SignInRefused("This invitation is used up or has expired: ask your lead for a new one.")
+            raise SignInRefused(said("This invitation is used up or has expired: ask your lead for a new one."))
         people.use_invitation(db, _digest(token), at=now)
         _set_hash(store, person, hashed, now=now)
         return _new_session(store, person, now=now)
@@ -136,7 +137,7 @@ def accept_invitation_as(store: Store, token: str, issuer: str, subject: str, *,
     with writing(store) as db:
         person = people.invited(db, _digest(token), now=now)
         if person is None:
-            raise SignInRefused("This invitation is used up or has expired: ask your lead for a new one.")
+            raise SignInRefused(said("This invitation is used up or has expired: ask your lead for a new one."))
         people.use_invitation(db, _digest(token), at=now)
         people.bind_identity(db, issuer, subject, person.annotator_id, at=now)
         events.record(
@@ -160,11 +161,13 @@ def sign_in_as(store: Store, issuer: str, subject: str, *, now: float) -> str:
         person = people.by_identity(db, issuer, subject)
         if person is None:
             raise SignInRefused(
-                "Nobody here has this account yet: open the invitation link that your lead sent you, and choose single "
-                "sign-on there."
+                said(
+                    "Nobody here has this account yet: open the invitation link that your lead sent you, and choose "
+                    "single sign-on there."
+                )
             )
         if person.suspended:
-            raise SignInRefused("Your account is suspended: ask your lead.")
+            raise SignInRefused(said("Your account is suspended: ask your lead."))
         return _new_session(store, person, now=now)
 
 
@@ -180,20 +183,20 @@ def change_password(store: Store, session: str, old: str, new: str, *, now: floa
     person = person_for(store, session, now=now)
     found = people.by_name(store.db, person.name) if person else None
     if person is None or found is None:
-        raise SignInRefused("You are signed out: sign in again.")
+        raise SignInRefused(said("You are signed out: sign in again."))
     verified = found[1]
     try:
         _hasher().verify(verified or _nobodys_hash(), old)
     except VerifyMismatchError:
-        raise SignInRefused("The present password is wrong.") from None
+        raise SignInRefused(said("The present password is wrong.")) from None
     if new == old:
-        raise ProjectError("the new password is the present one: choose another")
+        raise ProjectError(said("the new password is the present one: choose another"))
     hashed = _hash(new)  # slow on purpose, so before the transaction
     with writing(store) as db:
         # Asked again: meanwhile a lead may have suspended the person, or another browser changed the password.
         known = people.by_name(db, person.name)
         if person_for(store, session, now=now) is None or known is None or known[1] != verified:
-            raise SignInRefused("You are signed out: sign in again.")
+            raise SignInRefused(said("You are signed out: sign in again."))
         _set_hash(store, person, hashed, now=now)
         return _new_session(store, person, now=now)
 
@@ -251,9 +254,9 @@ def suspend(store: Store, lead: Lead, annotator_id: AnnotatorId, suspended: bool
     """
     with writing(store) as db:
         if people.by_id(db, annotator_id) is None:
-            raise ProjectError(f"there is no person {annotator_id}: reload the page")
+            raise ProjectError(said("there is no person {person}: reload the page", person=annotator_id))
         if annotator_id == lead.annotator_id:
-            raise ProjectError("you cannot suspend yourself: ask another lead")
+            raise ProjectError(said("you cannot suspend yourself: ask another lead"))
         people.suspend(db, annotator_id, suspended)
         if suspended and (pairs := seats.release(db, annotator_id)):
             payload = {"pairs": pairs, "why": "suspended"}
@@ -293,7 +296,7 @@ def _new_session(store: Store, person: Person, *, now: float) -> str:
 
 def _hash(password: str) -> str:
     if len(password) < PASSWORD_LENGTH:
-        raise ProjectError(f"a password needs at least {PASSWORD_LENGTH} characters")
+        raise ProjectError(said("a password needs at least {least} characters", least=PASSWORD_LENGTH))
     return _hasher().hash(password)
 
 

@@ -14,6 +14,7 @@ from backend.campaign.nouns import Lead, Role, Split
 from backend.campaign.people import rows as people
 from backend.ground.errors import Overtaken, ProjectError
 from backend.ground.ids import AnnotatorId
+from backend.ground.saying import said
 from backend.ground.words import ago
 from backend.store import events
 from backend.store.connection import Database, Store, reading, writing
@@ -50,10 +51,12 @@ def assign(
     """
     _require_sound(given)
     if not annotators:
-        raise ProjectError("an assignment is somebody's: choose at least one person")
+        raise ProjectError(said("an assignment is somebody's: choose at least one person"))
     with writing(store) as db:
         if given.queries and (unknown := set(given.queries) - assigned.known(db, given.queries)):
-            raise ProjectError(f"{len(unknown)} of these queries are not for judging (any more): reload the page")
+            raise ProjectError(
+                said("{n} of these queries are not for judging (any more): reload the page", n=len(unknown))
+            )
         for annotator_id in dict.fromkeys(annotators):
             name = _require_annotator(db, annotator_id)
             if seen is not None:
@@ -89,7 +92,7 @@ def unassign(store: Store, by: Lead, annotator_id: AnnotatorId, *, seen: int | N
         if seen is not None:
             _require_seen(db, by, annotator_id, name, seen, now)
         if not assigned.end(db, annotator_id, by=by.annotator_id, at=now):
-            raise Overtaken(f"{name} has no assignment any more: somebody else took it back")
+            raise Overtaken(said("{name} has no assignment any more: somebody else took it back", name=name))
         events.record(db, EventKind.UNASSIGNED, at=now, actor=by.annotator_id, subject=f"annotator:{annotator_id}")
 
 
@@ -105,35 +108,45 @@ def _require_seen(db: Database, by: Lead, annotator_id: AnnotatorId, name: str, 
     if (mine.assignment_id if mine else 0) == seen:
         return
     lead, at, gave = assigned.last_act(db, annotator_id)
-    who = "You" if lead == by.name else lead
-    did = f"gave {name} another assignment" if gave else f"took back the assignment of {name}"
-    raise Overtaken(f"{who} {did} {ago(now - at)}: look at it, and do yours again if it shall count")
+    who = said("You", _context="by") if lead == by.name else lead
+    did = (
+        said("gave {name} another assignment", name=name)
+        if gave
+        else said("took back the assignment of {name}", name=name)
+    )
+    raise Overtaken(
+        said(
+            "{who} {did} {when}: look at it, and do yours again if it shall count", who=who, did=did, when=ago(now - at)
+        )
+    )
 
 
 def _require_annotator(db: Database, annotator_id: AnnotatorId) -> str:
     person = people.by_id(db, annotator_id)
     if person is None:
-        raise ProjectError(f"there is no person {annotator_id}: reload the page")
+        raise ProjectError(said("there is no person {person}: reload the page", person=annotator_id))
     if person.role is Role.LEAD:
-        raise ProjectError(f"{person.name} is a lead and takes no pairs: there is nothing to assign")
+        raise ProjectError(said("{name} is a lead and takes no pairs: there is nothing to assign", name=person.name))
     return person.name
 
 
 def _require_sound(given: Assignment) -> None:
     if given.split is Split.TRAIN:
-        raise ProjectError("training queries are not judged: choose the validation or the test queries")
+        raise ProjectError(said("training queries are not judged: choose the validation or the test queries"))
     if (given.part is None) != (given.parts is None) or (
         given.part is not None and given.parts is not None and not 1 <= given.part <= given.parts
     ):
-        raise ProjectError(f"there is no part {given.part} of {given.parts}: parts count from 1")
+        raise ProjectError(
+            said("there is no part {part} of {parts}: parts count from 1", part=given.part, parts=given.parts)
+        )
     if given.parts is not None and given.parts < 2:
-        raise ProjectError("a share is one part of at least two")
+        raise ProjectError(said("a share is one part of at least two"))
     if given.queries is not None and not given.queries:
-        raise ProjectError("an assignment of chosen queries needs at least one: choose some")
+        raise ProjectError(said("an assignment of chosen queries needs at least one: choose some"))
     if any(quota is not None and quota < 1 for quota in (given.a_day, given.in_all)):
-        raise ProjectError("a quota is at least one grade; to hand somebody nothing, pause them")
+        raise ProjectError(said("a quota is at least one grade; to hand somebody nothing, pause them"))
     if not given.narrows and given.a_day is None and given.in_all is None:
-        raise ProjectError("this assignment says nothing: choose a split, a part, queries or a quota")
+        raise ProjectError(said("this assignment says nothing: choose a split, a part, queries or a quota"))
 
 
 def _at(given: Assignment, now: float) -> Assignment:

@@ -9,6 +9,7 @@ project now. `Lead` and `Annotator` are made here and nowhere else, so a verb th
 from backend.campaign.nouns import Annotator, Lead, Operator, Person, Role
 from backend.campaign.people import rows as people
 from backend.ground.errors import NotAllowed
+from backend.ground.saying import said
 from backend.store.connection import Store
 
 
@@ -20,9 +21,9 @@ def signed_in(store: Store, person: Person) -> Lead | Annotator:
     """
     found = people.by_id(store.db, person.annotator_id)
     if found is None:
-        raise NotAllowed(f"{person.name} is not in this project (any more): sign in again")
+        raise NotAllowed(said("{name} is not in this project (any more): sign in again", name=person.name))
     if found.suspended:
-        raise NotAllowed(f"{found.name} is suspended: ask your lead")
+        raise NotAllowed(said("{name} is suspended: ask your lead", name=found.name))
     if found.role is Role.LEAD:
         return Lead(found.annotator_id, found.name, found.role)
     return Annotator(found.annotator_id, found.name, found.role)
@@ -36,7 +37,9 @@ def lead_of(store: Store, person: Person) -> Lead:
     """
     found = signed_in(store, person)
     if not isinstance(found, Lead):
-        raise NotAllowed(f"only leads may do this; {found.name} is signed in as {found.role}")
+        raise NotAllowed(
+            said("only leads may do this; {name} is signed in as {role}", name=found.name, role=found.role)
+        )
     return found
 
 
@@ -48,7 +51,7 @@ def annotator_of(store: Store, person: Person) -> Annotator:
     """
     found = signed_in(store, person)
     if not isinstance(found, Annotator):
-        raise NotAllowed("leads do not grade, so that their decisions stay independent: sign in as an annotator")
+        raise NotAllowed(said("leads do not grade, so that their decisions stay independent: sign in as an annotator"))
     return found
 
 

@@ -13,6 +13,7 @@ from backend.campaign.people import rows as people
 from backend.ground import days
 from backend.ground.errors import Overtaken, ProjectError
 from backend.ground.ids import AnnotatorId
+from backend.ground.saying import said
 from backend.ground.words import ago
 from backend.store import events
 from backend.store.connection import Store, reading, writing
@@ -37,20 +38,34 @@ def pause(store: Store, by: Lead | None, annotator_id: AnnotatorId, reason: str,
     """
     reason = " ".join(reason.split())
     if not reason:
-        raise ProjectError("a pause needs a reason: write one sentence about why")
+        raise ProjectError(said("a pause needs a reason: write one sentence about why"))
     if len(reason) > LONGEST_REASON:
-        raise ProjectError(f"a reason has at most {LONGEST_REASON} characters; this one has {len(reason)}")
+        raise ProjectError(
+            said(
+                "a reason has at most {longest} characters; this one has {length}",
+                longest=LONGEST_REASON,
+                length=len(reason),
+            )
+        )
     actor = by.annotator_id if by else None
     subject = f"annotator:{annotator_id}"
     with writing(store) as db:
         person = people.by_id(db, annotator_id)
         if person is None:
-            raise ProjectError(f"there is no person {annotator_id}: reload the page")
+            raise ProjectError(said("there is no person {person}: reload the page", person=annotator_id))
         if person.role is Role.LEAD:
-            raise ProjectError(f"{person.name} is a lead and takes no pairs: there is nothing to pause")
+            raise ProjectError(said("{name} is a lead and takes no pairs: there is nothing to pause", name=person.name))
         if standing := people.standing_pause(db, annotator_id):
-            who = standing.by or "A rule"
-            raise Overtaken(f"{who} paused {person.name} {ago(now - standing.at)}: {standing.reason}")
+            who = standing.by or said("A rule", _context="by")
+            raise Overtaken(
+                said(
+                    "{who} paused {name} {when}: {reason}",
+                    who=who,
+                    name=person.name,
+                    when=ago(now - standing.at),
+                    reason=standing.reason,
+                )
+            )
         people.begin_pause(db, annotator_id, actor, reason, at=now)
         if pairs := seats.release(db, annotator_id):
             returned = {"pairs": pairs, "why": "paused"}
@@ -68,9 +83,9 @@ def unpause(store: Store, by: Lead, annotator_id: AnnotatorId, *, now: float) ->
     with writing(store) as db:
         person = people.by_id(db, annotator_id)
         if person is None:
-            raise ProjectError(f"there is no person {annotator_id}: reload the page")
+            raise ProjectError(said("there is no person {person}: reload the page", person=annotator_id))
         if people.standing_pause(db, annotator_id) is None:
-            raise Overtaken(f"{person.name} is not paused any more: somebody else let them go on")
+            raise Overtaken(said("{name} is not paused any more: somebody else let them go on", name=person.name))
         people.end_pause(db, annotator_id, by.annotator_id, at=now)
         events.record(db, EventKind.PERSON_UNPAUSED, at=now, actor=by.annotator_id, subject=f"annotator:{annotator_id}")
 

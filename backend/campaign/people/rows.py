@@ -7,6 +7,7 @@ from backend.campaign.people.model import Pause, PersonReview
 from backend.ground.days import midnight
 from backend.ground.errors import ProjectError
 from backend.ground.ids import AnnotatorId
+from backend.ground.saying import said
 from backend.store.engine import Database, added
 
 
@@ -24,8 +25,9 @@ def add(db: Database, name: str, role: Role, *, by: AnnotatorId | None, at: floa
             [name, role.value, int(simulated), at, by],
         )
     except sqlite3.IntegrityError as error:
-        why = "a name cannot be empty" if not name.strip() else f"there is already somebody named {name}"
-        raise ProjectError(f"{why}: choose another name") from error
+        if not name.strip():
+            raise ProjectError(said("a name cannot be empty: choose another name")) from error
+        raise ProjectError(said("there is already somebody named {name}: choose another name", name=name)) from error
     return Person(AnnotatorId(number), name, role)
 
 

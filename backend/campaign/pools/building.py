@@ -32,6 +32,7 @@ from backend.ground.arriving import new_folder
 from backend.ground.captioned import query_id
 from backend.ground.errors import ProjectError
 from backend.ground.progress import Progress, Steps, named
+from backend.ground.saying import as_text
 from backend.ground.text_files import csv_text
 from backend.scoring.pools.files import write_pools
 from backend.scoring.pools.model import PoolMoment, PoolQuery, Pools, occurrences
@@ -158,7 +159,9 @@ def build(
         rows = (row for one in chosen for row in one.rows())
         (part / PAIRS).write_text(csv_text(header, rows), "utf-8", newline="")
         told = _manifest(part, corpus.source, options, thresholds_from, report, now)
-        (part / MANIFEST).write_bytes(msgspec.json.format(msgspec.json.encode(told), indent=1) + b"\n")
+        (part / MANIFEST).write_bytes(
+            msgspec.json.format(msgspec.json.encode(told, enc_hook=as_text), indent=1) + b"\n"
+        )
     return report
 
 

@@ -24,6 +24,7 @@ from backend.encoders.sentence import Encoder
 from backend.ground.arriving import new_folder
 from backend.ground.errors import InputError
 from backend.ground.progress import Progress, Steps, named
+from backend.ground.saying import as_text
 from backend.scoring.pools.model import Pools
 
 THRESHOLDS, NUMBERS, FIGURE = "thresholds.json", "calibration.csv", "calibration"
@@ -72,7 +73,7 @@ def find(
             held_out=held_out(measured),
             **asdict(found),
         )
-        told = msgspec.json.format(msgspec.json.encode(stored), indent=1)
+        told = msgspec.json.format(msgspec.json.encode(stored, enc_hook=as_text), indent=1)
         (part / THRESHOLDS).write_bytes(told + b"\n")
         # Charts take as long to load as everything else together.
         from backend.campaign.pools import calibration_chart

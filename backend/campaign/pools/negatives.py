@@ -25,6 +25,7 @@ from backend.ground.arriving import new_folder
 from backend.ground.errors import InputError, ProjectError
 from backend.ground.progress import Progress, named
 from backend.ground.reading import bytes_of
+from backend.ground.saying import as_text
 
 VIDEOS_GIVEN_QUERY, QUERIES_GIVEN_VIDEO = "videos_given_query.parquet", "queries_given_video.parquet"
 MANIFEST = "manifest.json"
@@ -154,7 +155,9 @@ def write(
             effective_queries=by_video.effective,
             left_out=_left_out(parsed),
         )
-        (part / MANIFEST).write_bytes(msgspec.json.format(msgspec.json.encode(report), indent=1) + b"\n")
+        (part / MANIFEST).write_bytes(
+            msgspec.json.format(msgspec.json.encode(report, enc_hook=as_text), indent=1) + b"\n"
+        )
     return report
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from backend.campaign.project.settings_file import SETTINGS_FILE, read_toml, replace_lines, toml_text
 from backend.ground.errors import InputError, ProjectError
+from backend.ground.saying import said
 from backend.store.address import shown, understood, without_password
 
 DATABASE_FILE = "reelrank.db"
@@ -19,10 +20,10 @@ def database_address(folder: Path) -> str:
     Raises:
         InputError: what stands there is no address.
     """
-    said = os.environ.get(ADDRESS_VARIABLE, "")
-    if said:
-        require_address(ADDRESS_VARIABLE, said)
-    return said or written_address(folder)
+    given = os.environ.get(ADDRESS_VARIABLE, "")
+    if given:
+        require_address(ADDRESS_VARIABLE, given)
+    return given or written_address(folder)
 
 
 def written_address(folder: Path) -> str:
@@ -43,9 +44,16 @@ def require_database(folder: Path) -> None:
     """
     if (folder / SETTINGS_FILE).exists() and not (folder / DATABASE_FILE).exists():
         raise ProjectError(
-            f"{folder} has {SETTINGS_FILE}, but neither {DATABASE_FILE} nor an address of its database: if it is in "
-            f'PostgreSQL, set {ADDRESS_VARIABLE}, or write database = "postgresql://user@host/name" at the top of '
-            f"{folder / SETTINGS_FILE}; if the file is lost, run `reelrank restore {folder} FILE` with a backup"
+            said(
+                "{folder} has {settings}, but neither {file} nor an address of its database: if it is "
+                'in PostgreSQL, set {variable}, or write database = "postgresql://user@host/name" at the top '
+                "of {path}; if the file is lost, run `reelrank restore {folder} FILE` with a backup",
+                folder=folder,
+                settings=SETTINGS_FILE,
+                file=DATABASE_FILE,
+                variable=ADDRESS_VARIABLE,
+                path=folder / SETTINGS_FILE,
+            )
         )
 
 
@@ -57,7 +65,10 @@ def require_file(folder: Path) -> None:
     """
     if database_address(folder):
         raise ProjectError(
-            f"{folder} has its database in PostgreSQL: bring it back with `reelrank move {folder} file` first"
+            said(
+                "{folder} has its database in PostgreSQL: bring it back with `reelrank move {folder} file` first",
+                folder=folder,
+            )
         )
 
 
@@ -67,37 +78,54 @@ def require_elsewhere(folder: Path, target: str) -> None:
     Raises:
         ProjectError: it is at an address already, or `REELRANK_DATABASE` names another one.
     """
-    said = os.environ.get(ADDRESS_VARIABLE, "")
-    there = written_address(folder) or ("" if (folder / DATABASE_FILE).exists() else said)
+    given = os.environ.get(ADDRESS_VARIABLE, "")
+    there = written_address(folder) or ("" if (folder / DATABASE_FILE).exists() else given)
     if there:
-        raise ProjectError(f"{folder} has its database at {shown(there)} already: move it into its file first")
-    if said and without_password(said) != without_password(target):
         raise ProjectError(
-            f"{ADDRESS_VARIABLE} names {shown(said)}, where every command would look for the database: unset it, or "
-            f"move to that address"
+            said(
+                "{folder} has its database at {there} already: move it into its file first",
+                folder=folder,
+                there=shown(there),
+            )
+        )
+    if given and without_password(given) != without_password(target):
+        raise ProjectError(
+            said(
+                "{variable} names {address}, where every command would look for the database: unset it, or move "
+                "to that address",
+                variable=ADDRESS_VARIABLE,
+                address=shown(given),
+            )
         )
 
 
-def require_address(place: Path | str, said: str) -> None:
+def require_address(place: Path | str, given: str) -> None:
     """Refuse what is no address of PostgreSQL.
 
     Args:
         place: where it was written.
-        said: what stands there; its password is not shown.
+        given: what stands there; its password is not shown.
 
     Raises:
         InputError: it is none.
     """
-    if not said.startswith(("postgresql://", "postgres://")):
+    if not given.startswith(("postgresql://", "postgres://")):
         raise InputError.single(
             place,
-            f'the database is "{shown(said)}": write an address such as "postgresql://user@host/name", or none for '
-            f"the file {DATABASE_FILE} in the folder",
+            said(
+                'the database is "{address}": write an address such as "postgresql://user@host/name", or none for the '
+                "file {file} in the folder",
+                address=shown(given),
+                file=DATABASE_FILE,
+            ),
         )
-    if not understood(said):
+    if not understood(given):
         raise InputError.single(
             place,
-            f'the database is "{shown(said)}": in a name or a password write @ as %40, / as %2F, % as %25',
+            said(
+                'the database is "{address}": in a name or a password write @ as %40, / as %2F, % as %25',
+                address=shown(given),
+            ),
         )
 
 

@@ -30,6 +30,7 @@ from backend.campaign.project.settings_file import (
 )
 from backend.ground.addresses import Address, Place
 from backend.ground.errors import ProjectError
+from backend.ground.saying import said
 from backend.media.facts import VideoFacts
 from backend.media.jobs import ClipCache, Profile
 from backend.media.sources import Source, place_in, source_at
@@ -105,7 +106,9 @@ def create(
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise ProjectError(f"cannot write to {folder}: {error.strerror}") from error
+        raise ProjectError(
+            said("cannot write to {folder}: {strerror}", folder=folder, strerror=error.strerror)
+        ) from error
     text = TEMPLATE.format(
         name=toml_text(folder.resolve().name),
         encoder=toml_text(encoder),
@@ -136,7 +139,9 @@ def require_none(folder: Path) -> None:
         ProjectError: it has.
     """
     if (folder / DATABASE_FILE).exists() or (folder / SETTINGS_FILE).exists():
-        raise ProjectError(f"{folder} is a project already: choose another folder, or go on with this one")
+        raise ProjectError(
+            said("{folder} is a project already: choose another folder, or go on with this one", folder=folder)
+        )
 
 
 @contextmanager
@@ -172,9 +177,15 @@ def open_project(folder: Path) -> Project:
         require_database(folder)
     elif (folder / DATABASE_FILE).exists() and not written_address(folder):
         raise ProjectError(
-            f"{folder} has its database in {DATABASE_FILE}, but {ADDRESS_VARIABLE} names {shown(address)}: unset "
-            f"{ADDRESS_VARIABLE} to open the file, or bring it there with `reelrank move {folder} "
-            f"{without_password(address)}`"
+            said(
+                "{folder} has its database in {file}, but {variable} names {address}: unset "
+                "{variable} to open the file, or bring it there with `reelrank move {folder} {url}`",
+                folder=folder,
+                file=DATABASE_FILE,
+                variable=ADDRESS_VARIABLE,
+                address=shown(address),
+                url=without_password(address),
+            )
         )
     for name in (DATABASE_FILE, SETTINGS_FILE):
         _require_inside(folder, name)
@@ -190,7 +201,13 @@ def _require_inside(folder: Path, name: str) -> None:
     """
     file = folder / name
     if file.is_symlink() and not file.resolve().is_relative_to(folder.resolve()):
-        raise ProjectError(f"{file} is a link out of the project, to {file.resolve()}: put the file itself there")
+        raise ProjectError(
+            said(
+                "{file} is a link out of the project, to {resolve}: put the file itself there",
+                file=file,
+                resolve=file.resolve(),
+            )
+        )
 
 
 def set_encoder(project: Project, encoder: str, kind: str, dtype: str) -> Project:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from backend.campaign.nouns import GradeMeaning
 from backend.campaign.project.model import Question
+from backend.ground.saying import said, said_n
 
 MOST_GRADES = 5
 """The tables of grades take 0 to 4."""
@@ -22,22 +23,38 @@ def wrong(
     """Everything that is wrong with a guideline, a sentence each."""
     count = len(meanings)
     if not 2 <= count <= MOST_GRADES:
-        yield f"has {count} grade{'s' * (count != 1)}: a scale has 2 to {MOST_GRADES}"
+        yield said_n(
+            "has {n} grade: a scale has 2 to {most}", "has {n} grades: a scale has 2 to {most}", count, most=MOST_GRADES
+        )
     elif tolerance >= count - 1:
         best = "0" if count == 2 else f"0 to {count - 2}"
-        yield f"tolerance is {tolerance}: with {count} grades any two would agree, write {best}"
+        yield said(
+            "tolerance is {tolerance}: with {count} grades any two would agree, write {best}",
+            tolerance=tolerance,
+            count=count,
+            best=best,
+        )
     if tolerance < 0:
-        yield f"tolerance is {tolerance}: it is 0 or more"
+        yield said("tolerance is {tolerance}: it is 0 or more", tolerance=tolerance)
     for n, one in enumerate(meanings):
         if not one.label.strip():
-            yield f"grade {n} has no label"
+            yield said("grade {n} has no label", n=n)
         elif len(one.label.strip()) > LONGEST_LABEL:
-            yield f"the label of grade {n} has {len(one.label.strip())} characters: a button holds {LONGEST_LABEL}"
+            yield said(
+                "the label of grade {n} has {length} characters: a button holds {longest}",
+                n=n,
+                length=len(one.label.strip()),
+                longest=LONGEST_LABEL,
+            )
     labels = Counter(one.label.strip().casefold() for one in meanings if one.label.strip())
     yield from (f"{times} grades have the label {label!r}" for label, times in labels.items() if times > 1)
     if any(one.example.strip() for one in meanings) and not example_query.strip():
-        yield "has examples but no example_query, which they are for"
+        yield said("has examples but no example_query, which they are for")
     for n, asked in enumerate(questions, start=1):
         if not (asked.title.strip() and asked.text.strip()):
-            yield f"question {n} lacks its {'text' if asked.title.strip() else 'title'}"
+            yield (
+                said("question {n} lacks its text", n=n)
+                if asked.title.strip()
+                else said("question {n} lacks its title", n=n)
+            )
     yield from (f"reminder {n} is empty" for n, text in enumerate(reminders, start=1) if not text.strip())

@@ -12,6 +12,7 @@ from backend.campaign.project import rules
 from backend.campaign.project.model import Grading, Question
 from backend.ground.errors import InputError, Problem, ProjectError
 from backend.ground.reading import bytes_of
+from backend.ground.saying import said
 from backend.ground.undecodable import UNDECODABLE
 
 FOLDER = Path(__file__).parent / "scales"
@@ -57,7 +58,11 @@ def named(name: str) -> Grading:
     if name in kept():
         return read(FOLDER / f"{name}.toml")
     if not Path(name).exists():
-        raise ProjectError(f"there is no scale and no file {name}: name a file, or one of {', '.join(kept())}")
+        raise ProjectError(
+            said(
+                "there is no scale and no file {name}: name a file, or one of {kept}", name=name, kept=", ".join(kept())
+            )
+        )
     return read(Path(name))
 
 

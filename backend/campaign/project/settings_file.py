@@ -11,6 +11,7 @@ import msgspec
 from backend.campaign.project.model import People
 from backend.ground.addresses import Address, place_of
 from backend.ground.errors import InputError, ProjectError
+from backend.ground.saying import said
 from backend.ground.undecodable import UNDECODABLE
 from backend.media.jobs import DEFAULT_CACHE_BYTES, DEFAULT_CONTEXT_S, DEFAULT_HEIGHT_PX, ClipForm
 from backend.store.files import arriving
@@ -112,7 +113,10 @@ class ClipSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def __post_init__(self) -> None:
         """Refuse a bucket that is none, or that takes no files."""
         if self.bucket and (self.shared is None or self.shared.in_web):
-            message = f'bucket is "{self.bucket}": write one that takes files, such as "s3://lab/clips", or no line'
+            message = said(
+                'bucket is "{bucket}": write one that takes files, such as "s3://lab/clips", or no line',
+                bucket=self.bucket,
+            )
             raise ValueError(message)
 
     @property
@@ -141,7 +145,11 @@ def read_settings(folder: Path) -> ProjectSettings:
     """Read and check `reelrank.toml`."""
     path = folder / SETTINGS_FILE
     if BATCH_SIZE in read_toml(path):
-        message = f"{BATCH_SIZE} stands in the database now: take the line out, or run `reelrank migrate {folder}`"
+        message = said(
+            "{batch_size} stands in the database now: take the line out, or run `reelrank migrate {folder}`",
+            batch_size=BATCH_SIZE,
+            folder=folder,
+        )
         raise InputError.single(path, message)
     try:
         return msgspec.toml.decode(path.read_bytes(), type=ProjectSettings)
@@ -160,7 +168,7 @@ def old_batch_size(folder: Path) -> int | None:
         return None
     size: object = read_toml(path).get(BATCH_SIZE)
     if size not in (None, *OLD_BATCH_SIZES):
-        raise InputError.single(path, f"{BATCH_SIZE} is {size}: write 20 or 40")
+        raise InputError.single(path, said("{batch_size} is {size}: write 20 or 40", batch_size=BATCH_SIZE, size=size))
     return size if isinstance(size, int) else None
 
 
@@ -194,7 +202,11 @@ def read_toml(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
-        hint = f"{path.parent} has no {SETTINGS_FILE}: restore it, or run `reelrank init` elsewhere"
+        hint = said(
+            "{parent} has no {settings}: restore it, or run `reelrank init` elsewhere",
+            parent=path.parent,
+            settings=SETTINGS_FILE,
+        )
         raise ProjectError(hint) from error
     except UNDECODABLE as error:
         raise InputError.single(path, str(error)) from error

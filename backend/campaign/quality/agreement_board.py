@@ -23,6 +23,7 @@ from backend.campaign.quality.rules.pairs import UNDECIDED, Codes, GradedPairs
 from backend.ground.days import day_of, monday_of
 from backend.ground.errors import ProjectError
 from backend.ground.progress import Steps
+from backend.ground.saying import said
 from backend.store.connection import Database, Store, reading
 
 NO_ROUNDS = "all grades are of earlier campaigns, which do not say which of four grades came first"
@@ -39,9 +40,15 @@ def report(store: Store, part: BoardPart, *, resamples: int) -> AgreementBoard:
     """
     graded, origins, _ = _read(store)
     if part.split and part.split not in origins.splits:
-        raise ProjectError(f"there is no split {part.split}: there are {', '.join(origins.splits)}")
+        raise ProjectError(
+            said("there is no split {split}: there are {splits}", split=part.split, splits=", ".join(origins.splits))
+        )
     if part.query and part.query not in origins.queries:
-        raise ProjectError(f"no query that is judged reads {part.query!r}: write it exactly as the page Queries has it")
+        raise ProjectError(
+            said(
+                "no query that is judged reads {query!r}: write it exactly as the page Queries has it", query=part.query
+            )
+        )
     return rules.measure(graded, origins, part, resamples=resamples)
 
 

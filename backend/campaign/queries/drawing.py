@@ -19,6 +19,7 @@ from backend.campaign.queries.model import Draw, Drawable, DrawOptions, OwnFile,
 from backend.campaign.queries.rules import drawing as rules
 from backend.campaign.queries.rules import own as own_rules
 from backend.ground.errors import ProjectError
+from backend.ground.saying import said
 from backend.store import events
 from backend.store.connection import Database, reading, writing
 from backend.store.events import EventKind
@@ -88,8 +89,11 @@ def draw(
         if any(queries.split_counts(db).values()):
             if own is None or asked.draws:
                 raise ProjectError(
-                    "this project has its queries already; splits are fixed once drawn. Until the first grade, "
-                    f"`{steps.taking_back(project.folder)}` takes them back"
+                    said(
+                        "this project has its queries already; splits are fixed once drawn. Until the first grade, "
+                        "`{command}` takes them back",
+                        command=steps.taking_back(project.folder),
+                    )
                 )
             plan = _only(_own(db, own), dry_run)
         else:
@@ -124,7 +128,7 @@ def draw(
 def _plan(project: Project, db: Database, asked: DrawOptions, own: OwnFile | None, dry_run: bool) -> _Plan:
     """The queries of a project that has none."""
     if own is None and (asked.val < 0 or asked.test < 0 or asked.val + asked.test == 0):
-        raise ProjectError("ask for at least one query: --val N --test N")
+        raise ProjectError(said("ask for at least one query: --val N --test N"))
     rewritten = caption_rows.rewritten_captions(db)
     places = queries.moment_places(db)
     captions = [
@@ -135,8 +139,10 @@ def _plan(project: Project, db: Database, asked: DrawOptions, own: OwnFile | Non
     if not captions:
         if asked.draws or own is None:
             raise ProjectError(
-                f"there are no captions to draw from: run `{steps.importing(project.folder)}` first, or bring queries "
-                "of your own"
+                said(
+                    "there are no captions to draw from: run `{command}` first, or bring queries of your own",
+                    command=steps.importing(project.folder),
+                )
             )
         return _only(mine, dry_run)
     drawn = rules.draw(
@@ -187,7 +193,7 @@ def _stratum(
     captions: Sequence[Drawable], stratum: Stratum | None, show_of: str | None
 ) -> Callable[[Drawable], str] | None:
     if show_of is not None and stratum is not Stratum.SHOW:
-        raise ProjectError("--show-of says what a show is: use it with --stratify show")
+        raise ProjectError(said("--show-of says what a show is: use it with --stratify show"))
     if stratum is None:
         return None
     if stratum is Stratum.VIDEO:

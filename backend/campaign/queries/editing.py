@@ -9,6 +9,7 @@ from backend.campaign.nouns import Lead, Operator, Split
 from backend.campaign.queries import rows as queries
 from backend.ground.errors import Overtaken, ProjectError
 from backend.ground.ids import QueryId
+from backend.ground.saying import said
 from backend.store import events
 from backend.store.connection import Store, writing
 from backend.store.events import EventKind
@@ -36,13 +37,19 @@ def change(
     with writing(store) as db:
         there = next(iter(queries.find(db, [query_id])), None)
         if there is None:
-            raise Overtaken("this query is gone: somebody removed it, or took the queries back")
+            raise Overtaken(said("this query is gone: somebody removed it, or took the queries back"))
         if there.text != seen:
-            raise Overtaken(f"somebody else changed this query to “{there.text}”: look at it, and change it again")
+            raise Overtaken(
+                said("somebody else changed this query to “{given}”: look at it, and change it again", given=there.text)
+            )
         if not wanted:
-            raise ProjectError("the text is empty: write a query, or remove this one")
+            raise ProjectError(said("the text is empty: write a query, or remove this one"))
         if other := next((one for one in queries.of_text(db, wanted) if one.query_id != query_id), None):
-            raise ProjectError(f"this text is a {other.split.value} query of the project already: a text has one query")
+            raise ProjectError(
+                said(
+                    "this text is a {split} query of the project already: a text has one query", split=other.split.value
+                )
+            )
         if (there.text, there.split) == (wanted, split):
             return False
         queries.change(db, query_id, wanted, split)

@@ -17,6 +17,7 @@ from backend.campaign.release.opening import ReleaseFiles, opened
 from backend.campaign.release.statistics.model import Documents, JudgedPair
 from backend.ground.errors import InputError, Problem
 from backend.ground.release_entries import GradedMoment, read_queries, read_videos
+from backend.ground.saying import said
 from backend.ground.text_files import decode_text
 
 _BATCH_SIZE = 20
@@ -81,7 +82,12 @@ def _queries(
         for number, moment in entry.moments:
             duration_s = moment.duration or corpus.get(moment.video_name)
             if duration_s is None:
-                message = f"query {entry.query_id}, moment {number}: no file says how long {moment.video_name} lasts"
+                message = said(
+                    "query {query_id}, moment {number}: no file says how long {video_name} lasts",
+                    query_id=entry.query_id,
+                    number=number,
+                    video_name=moment.video_name,
+                )
                 problems.append(Problem(name, entry.row, message))
             moments.append({**msgspec.structs.asdict(moment), "duration": duration_s})
         queries.append({"query_id": entry.query_id, "query": entry.query, "relevant_moment": moments})
@@ -100,5 +106,5 @@ def _pairs(files: ReleaseFiles) -> Iterator[JudgedPair]:
     for row, line in enumerate(pairs, start=2):
         rank = line["rank"] or ""
         if not (rank.isascii() and rank.isdecimal() and int(rank)):
-            raise InputError.single(names[0], f"`rank` is {rank!r}, not a whole number from 1 on", row)
+            raise InputError.single(names[0], said("`rank` is {rank!r}, not a whole number from 1 on", rank=rank), row)
         yield JudgedPair(line["split"], line["query_id"], int(rank), line["verdict"], grades[line["pair_id"]])

@@ -14,6 +14,7 @@ from backend.campaign.release.rules.diffing import ComparedRelease, JudgedSpan, 
 from backend.ground.errors import InputError
 from backend.ground.progress import Progress
 from backend.ground.release_entries import GradedMoment, read_queries
+from backend.ground.saying import said
 from backend.ground.text_files import csv_text, read_csv, whole
 from backend.ground.undecodable import UNDECODABLE
 
@@ -41,7 +42,9 @@ def read(path: Path, name: str | None = None) -> tuple[ComparedRelease, str]:
         relevances: dict[Span, int] = {}
         judged: dict[Span, JudgedSpan] = {}
         if not any(file in files.places for file in TRUTH.values()):
-            raise InputError.single(path, f"is no release: it has none of {', '.join(TRUTH.values())}")
+            raise InputError.single(
+                path, said("is no release: it has none of {files}", files=", ".join(TRUTH.values()))
+            )
         for split, file in TRUTH.items():
             if file not in files.places:
                 continue
@@ -54,7 +57,7 @@ def read(path: Path, name: str | None = None) -> tuple[ComparedRelease, str]:
                     span = Span(str(entry.query_id), moment.video_name, *moment.timestamp)
                     relevances[span] = moment.relevance
                     judged[span] = JudgedSpan("" if moment.pair_id is None else str(moment.pair_id))
-        said = _manifest(files)
+        manifest = _manifest(files)
         told = _judged(files)
         return ComparedRelease(
             name=name or files.name,
@@ -62,9 +65,9 @@ def read(path: Path, name: str | None = None) -> tuple[ComparedRelease, str]:
             relevances=relevances,
             judged={**judged, **told},
             told=bool(told),
-            left_out={str(query): why for why, those in said.queries_left_out.items() for query in those},
-            adjudicated=said.adjudicated is Adjudicated.INCLUDE,
-        ), said.created_at
+            left_out={str(query): why for why, those in manifest.queries_left_out.items() for query in those},
+            adjudicated=manifest.adjudicated is Adjudicated.INCLUDE,
+        ), manifest.created_at
 
 
 def diff(before: Path, after: Path, *, progress: Progress | None = None) -> ReleaseDiff:
@@ -108,7 +111,7 @@ def _manifest(files: ReleaseFiles) -> _Manifest:
     try:
         return msgspec.json.decode(data, type=_Manifest)
     except UNDECODABLE as error:
-        raise InputError.single("manifest.json", f"is not a manifest: {error}") from None
+        raise InputError.single("manifest.json", said("is not a manifest: {error}", error=error)) from None
 
 
 def _judged(files: ReleaseFiles) -> dict[Span, JudgedSpan]:
@@ -129,6 +132,11 @@ def _judged(files: ReleaseFiles) -> dict[Span, JudgedSpan]:
         try:
             span = Span(query_id.strip(), video, float(start), float(end))
         except ValueError:
-            raise InputError.single(_PAIRS, f"pair {pair_id}: start {start!r} or end {end!r} is no number") from None
+            raise InputError.single(
+                _PAIRS,
+                said(
+                    "pair {pair_id}: start {start!r} or end {end!r} is no number", pair_id=pair_id, start=start, end=end
+                ),
+            ) from None
         found[span] = JudgedSpan(pair_id.strip(), verdict, tuple(given[pair_id.strip()]))
     return found

@@ -32,6 +32,7 @@ from backend.encoders.sentence import Encoder
 from backend.ground.arriving import new_files, new_folder, require_new_file, require_new_folder
 from backend.ground.errors import ProjectError
 from backend.ground.progress import Progress
+from backend.ground.saying import as_text, said
 from backend.ground.text_files import csv_text
 
 
@@ -64,20 +65,25 @@ def require_ready(project: Project, options: ReleaseOptions, out: Path | None = 
         place, home = out.resolve(), project.folder.resolve()
         first = place.relative_to(home).parts[:1] if place.is_relative_to(home) else ()
         if first and (first[0] == CACHE_FOLDER or first[0].startswith(DATABASE_FILE)):
-            raise ProjectError(f"{out} is the project's own place: name a folder outside of it")
+            raise ProjectError(said("{out} is the project's own place: name a folder outside of it", out=out))
         require_new_folder(out)
     if not any(reviews.any_settled(project.store.db, split) for split in (Split.VAL, Split.TEST)):
-        raise ProjectError("no pair is settled yet: a release needs at least one relevance")
+        raise ProjectError(said("no pair is settled yet: a release needs at least one relevance"))
     found = preview(project, options)
     if found.queries:
         return
     if not any(query.finished for query in found.unfinished + found.without_relevance) and not options.unfinished:
         waiting = min(query.waiting for query in found.unfinished if query.settled)
         raise ProjectError(
-            f"no query is finished yet: {waiting} pairs of the nearest one still wait for grades. Unfinished queries "
-            "come into a release only where you say so (--unfinished)"
+            said(
+                "no query is finished yet: {waiting} pairs of the nearest one still wait for grades. Unfinished "
+                "queries come into a release only where you say so (--unfinished)",
+                waiting=waiting,
+            )
         )
-    raise ProjectError("no query would be in it: their pairs are discarded, or left out because a lead decided on them")
+    raise ProjectError(
+        said("no query would be in it: their pairs are discarded, or left out because a lead decided on them")
+    )
 
 
 def freeze(
@@ -204,9 +210,9 @@ def write_training_sets(
     require_new_sets(out, tops)
     counts = queries.split_counts(project.store.db)
     if not any(counts.values()):
-        raise ProjectError(f"there are no queries yet: run `{status.next_step(project)}` first")
+        raise ProjectError(said("there are no queries yet: run `{command}` first", command=status.next_step(project)))
     if not counts[Split.TRAIN.value]:
-        raise ProjectError("there are no training queries: every caption was drawn for validation or test")
+        raise ProjectError(said("there are no training queries: every caption was drawn for validation or test"))
     with new_files(out) as part:
         pseudo_train.write(project, encoder, part, tops, progress=progress)
     return [out / pseudo_train.file_of(top) for top in tops]
@@ -228,4 +234,4 @@ def _sha256(file: Path) -> str:
 
 
 def _json(value: object) -> bytes:
-    return msgspec.json.format(msgspec.json.encode(value), indent=1) + b"\n"
+    return msgspec.json.format(msgspec.json.encode(value, enc_hook=as_text), indent=1) + b"\n"

@@ -18,6 +18,7 @@ from backend.campaign.release.archive import pack, root_name
 from backend.campaign.release.model import Adjudicated, KeptRelease, ReleaseRow
 from backend.ground.arriving import new_files
 from backend.ground.errors import ProjectError
+from backend.ground.saying import said
 from backend.store import events
 from backend.store.connection import Database, reading, writing
 from backend.store.events import EventKind
@@ -37,7 +38,12 @@ def proper_name(name: str | None) -> str | None:
         return None
     name = " ".join(name.split())
     if not name.isprintable() or len(name) > LONGEST_NAME:
-        raise ProjectError(f"a release needs a name that can be read, of at most {LONGEST_NAME} characters")
+        raise ProjectError(
+            said(
+                "a release needs a name that can be read, of at most {longest} characters",
+                longest=LONGEST_NAME,
+            )
+        )
     return name
 
 
@@ -49,7 +55,13 @@ def proper_notes(notes: str) -> str:
     """
     notes = notes.strip()
     if len(notes) > LONGEST_NOTES:
-        raise ProjectError(f"the notes have {len(notes):,} characters: say it in {LONGEST_NOTES:,}")
+        raise ProjectError(
+            said(
+                "the notes have {length:,} characters: say it in {longest:,}",
+                length=len(notes),
+                longest=LONGEST_NOTES,
+            )
+        )
     return notes
 
 
@@ -133,7 +145,9 @@ def _same(found: Sequence[ReleaseRow], sha256: str, name: str | None, *, kept: b
 
 def _require_free(found: Sequence[ReleaseRow], name: str | None) -> None:
     if name is not None and any(one.name == name for one in found):
-        raise ProjectError(f"a release called {name} was made before: releases are never replaced, give another name")
+        raise ProjectError(
+            said("a release called {name} was made before: releases are never replaced, give another name", name=name)
+        )
 
 
 def listed(project: Project) -> list[KeptRelease]:
@@ -154,11 +168,17 @@ def file_of(project: Project, name: str) -> Path:
     row = next((one for one in found if one.name == name), None)
     if row is None:
         names = ", ".join(one.name for one in found)
-        raise ProjectError(f"there is no release called {name}; there is {names or 'none yet'}")
+        raise ProjectError(
+            said("there is no release called {name}; there is {names}", name=name, names=names or said("none yet"))
+        )
     if row.file is None:
-        raise ProjectError(f"of the release {name} only the manifest was kept: it is nowhere in the project")
+        raise ProjectError(
+            said("of the release {name} only the manifest was kept: it is nowhere in the project", name=name)
+        )
     if not (file := project.file(row.file)).is_file():
-        raise ProjectError(f"the release {name} is gone: put {row.file} back into the project's folder")
+        raise ProjectError(
+            said("the release {name} is gone: put {file} back into the project's folder", name=name, file=row.file)
+        )
     return file
 
 
@@ -176,15 +196,15 @@ def damaged(project: Project, db: Database) -> Iterator[str]:
 
 
 def _told(project: Project, row: ReleaseRow) -> KeptRelease:
-    said: dict[str, Any] = msgspec.json.decode(row.manifest)
-    held: dict[str, int] = said.get("released", {})
+    told: dict[str, Any] = msgspec.json.decode(row.manifest)
+    held: dict[str, int] = told.get("released", {})
     file = project.file(row.file) if row.file else None
     settings = [
-        *(["without what leads decided"] if said.get("adjudicated") == Adjudicated.LEAVE_OUT else []),
-        *(["with unfinished queries"] if said.get("unfinished_queries") else []),
+        *(["without what leads decided"] if told.get("adjudicated") == Adjudicated.LEAVE_OUT else []),
+        *(["with unfinished queries"] if told.get("unfinished_queries") else []),
         *(
             ["with published captions"]
-            if said.get("published_captions") and said.get("captions") != "published"
+            if told.get("published_captions") and told.get("captions") != "published"
             else []
         ),
     ]
@@ -194,7 +214,7 @@ def _told(project: Project, row: ReleaseRow) -> KeptRelease:
         made_at=row.made_at,
         made_by=row.made_by,
         sha256=row.sha256,
-        state_of=said["created_at"],
+        state_of=told["created_at"],
         file=row.file,
         megabytes=file.stat().st_size / 1e6 if file and file.is_file() else None,
         val_queries=held.get("val_queries"),

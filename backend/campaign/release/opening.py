@@ -15,6 +15,7 @@ from typing import IO
 
 from backend.ground.errors import InputError
 from backend.ground.reading import LARGEST_UNPACKED
+from backend.ground.saying import said
 
 _NOT_OURS = ("__MACOSX", ".DS_Store", "Thumbs.db")
 """What other programs put beside the files of a folder, or into a zip."""
@@ -63,7 +64,9 @@ class ReleaseFiles:
                 yield stream
         except (OSError, zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError) as error:
             # A zip may be damaged in one member, or locked with a password.
-            raise InputError.single(file, f"cannot be read: {getattr(error, 'strerror', None) or error}") from None
+            raise InputError.single(
+                file, said("cannot be read: {fault}", fault=getattr(error, "strerror", None) or error)
+            ) from None
 
 
 @contextmanager
@@ -80,17 +83,23 @@ def opened(path: Path) -> Iterator[ReleaseFiles]:
         yield _found(path, path.resolve().name, places)
         return
     if not path.exists():
-        raise InputError.single(path, "is not there: name the folder or the zip of a release")
+        raise InputError.single(path, said("is not there: name the folder or the zip of a release"))
     try:
         archive = zipfile.ZipFile(path)
     except (zipfile.BadZipFile, OSError):
-        raise InputError.single(path, "is neither a folder nor a zip: name those of a release") from None
+        raise InputError.single(path, said("is neither a folder nor a zip: name those of a release")) from None
     with archive:
         members = [info for info in archive.infolist() if not info.is_dir()]
         if len(members) > MOST_MEMBERS:
-            raise InputError.single(path, f"has more than {MOST_MEMBERS} files: unpack it yourself if it is right")
+            raise InputError.single(
+                path,
+                said("has more than {most} files: unpack it yourself if it is right", most=MOST_MEMBERS),
+            )
         if sum(info.file_size for info in members) > LARGEST_UNPACKED:
-            message = f"unpacks to more than {LARGEST_UNPACKED / 2**30:g} GiB: unpack it yourself if it is right"
+            message = said(
+                "unpacks to more than {largest:g} GiB: unpack it yourself if it is right",
+                largest=LARGEST_UNPACKED / 2**30,
+            )
             raise InputError.single(path, message)
         yield _found(path, path.stem, _without_folder({info.filename: partial(archive.open, info) for info in members}))
 
@@ -111,7 +120,7 @@ def _without_folder(members: Mapping[str, Opener]) -> dict[str, Opener]:
 def _found(path: Path, name: str, places: Mapping[str, Opener]) -> ReleaseFiles:
     files = {file: place for file, place in places.items() if not _foreign(file)}
     if not files:
-        raise InputError.single(path, "is empty: a release has val.json, test.json and others")
+        raise InputError.single(path, said("is empty: a release has val.json, test.json and others"))
     return ReleaseFiles(name, files)
 
 

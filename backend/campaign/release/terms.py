@@ -7,6 +7,7 @@ from backend.campaign.nouns import Lead, Operator
 from backend.campaign.release import rows as releases
 from backend.campaign.release.model import Terms
 from backend.ground.errors import ProjectError
+from backend.ground.saying import said
 from backend.store import events
 from backend.store.connection import Store, writing
 from backend.store.events import EventKind
@@ -52,11 +53,18 @@ def set_terms(
             ("reason", reason, LONGEST_REASON),
         ):
             if len(text) > longest:
-                raise ProjectError(f"the {what} has {len(text):,} characters: say it in {longest:,}")
+                raise ProjectError(
+                    said(
+                        "the {what} has {length:,} characters: say it in {longest:,}",
+                        what=what,
+                        length=len(text),
+                        longest=longest,
+                    )
+                )
         if (old.licence, old.citation) == (new.licence, new.citation):
-            raise ProjectError("nothing changed: licence and citation are this already")
+            raise ProjectError(said("nothing changed: licence and citation are this already"))
         if old.at is not None and not reason:
-            raise ProjectError("a change of licence or citation needs a reason: say in one sentence why")
+            raise ProjectError(said("a change of licence or citation needs a reason: say in one sentence why"))
         releases.add_terms(db, new.licence, new.citation, reason, at=now, by=by.annotator_id)
         events.record(
             db,

@@ -11,6 +11,7 @@ from backend.campaign.project import rows as facts
 from backend.campaign.review import ruling
 from backend.ground.errors import ProjectError
 from backend.ground.ids import PairKey
+from backend.ground.saying import said
 from backend.store import events
 from backend.store.connection import Store, writing
 from backend.store.events import EventKind
@@ -35,11 +36,13 @@ def adjudicate(store: Store, lead: Lead, key: PairKey, relevance: int, reason: s
     """
     reason = reason.strip()
     if not reason:
-        raise ProjectError("a decision needs a reason: write one sentence about why")
+        raise ProjectError(said("a decision needs a reason: write one sentence about why"))
     with writing(store) as db:
         scale = facts.scale(db)
         if relevance not in scale:
-            raise ProjectError(f"{relevance} is not a relevance: choose {scale.words}")
+            raise ProjectError(
+                said("{relevance} is not a relevance: choose {words}", relevance=relevance, words=scale.words)
+            )
         pair = ruling.pair_of(db, key)
         done = ruling.already(db, pair, lead, ActKind.DECIDED, reason, seen=seen, now=now, relevance=relevance)
         if done:

@@ -7,6 +7,7 @@ from backend.campaign.judging.rows import notes
 from backend.campaign.nouns import Lead
 from backend.campaign.review.rows import reviews
 from backend.ground.errors import Overtaken, ProjectError
+from backend.ground.saying import said
 from backend.ground.text_files import csv_text
 from backend.ground.words import ago
 from backend.store import events
@@ -37,20 +38,31 @@ def reply(store: Store, lead: Lead, note: int, text: str, *, seen: int, now: flo
     """
     text = " ".join(text.split())
     if not text:
-        raise ProjectError("a reply needs words: write a sentence, or leave the note as it is")
+        raise ProjectError(said("a reply needs words: write a sentence, or leave the note as it is"))
     if len(text) > LONGEST_REPLY:
-        raise ProjectError(f"a reply has at most {LONGEST_REPLY} characters; this one has {len(text)}")
+        raise ProjectError(
+            said(
+                "a reply has at most {longest} characters; this one has {length}",
+                longest=LONGEST_REPLY,
+                length=len(text),
+            )
+        )
     with writing(store) as db:
         found = notes.by_id(db, note)
         if found is None or not found[1]:
-            raise ProjectError("there is no such note (any more): reload the page")
+            raise ProjectError(said("there is no such note (any more): reload the page"))
         newest = notes.newest_reply(db, note)
         if newest is not None and newest[0] != seen:
             if newest[1:3] == (lead.name, text):
                 return
-            who = "You" if newest[1] == lead.name else newest[1]
+            who = said("You", _context="by") if newest[1] == lead.name else newest[1]
             raise Overtaken(
-                f"{who} replied {ago(now - newest[3])}: “{newest[2]}”. Reply again if yours shall replace it"
+                said(
+                    "{who} replied {when}: “{newest}”. Reply again if yours shall replace it",
+                    who=who,
+                    when=ago(now - newest[3]),
+                    newest=newest[2],
+                )
             )
         notes.reply(db, note, lead.annotator_id, text, at=now)
         events.record(

@@ -13,12 +13,13 @@ from backend.campaign.nouns import Lead, Verdict
 from backend.campaign.review.rows import cases
 from backend.ground.errors import Overtaken, ProjectError
 from backend.ground.ids import PairKey
+from backend.ground.saying import said
 from backend.ground.words import ago
 from backend.store import events
 from backend.store.connection import Database, Store, writing
 from backend.store.events import EventKind
 
-GONE = "there is no such pair (any more): reload the page"
+GONE = said("there is no such pair (any more): reload the page")
 
 
 def confirm_discard(store: Store, lead: Lead, key: PairKey, reason: str, *, seen: int, now: float) -> None:
@@ -41,7 +42,7 @@ def confirm_discard(store: Store, lead: Lead, key: PairKey, reason: str, *, seen
         if already(db, pair, lead, ActKind.DISCARD_CONFIRMED, reason.strip(), seen=seen, now=now):
             return
         if judgements.verdict(db, pair.pair_id) is not Verdict.DISCARDED:
-            raise ProjectError("only a discard can be confirmed, and this pair is not discarded (any more)")
+            raise ProjectError(said("only a discard can be confirmed, and this pair is not discarded (any more)"))
         _add(db, pair, lead, ActKind.DISCARD_CONFIRMED, EventKind.DISCARD_CONFIRMED, reason.strip(), now=now)
 
 
@@ -57,17 +58,19 @@ def re_open(store: Store, lead: Lead, key: PairKey, reason: str, *, seen: int, n
     """
     reason = reason.strip()
     if not reason:
-        raise ProjectError("re-opening needs a reason: two more people will work on this pair")
+        raise ProjectError(said("re-opening needs a reason: two more people will work on this pair"))
     with writing(store) as db:
         pair = pair_of(db, key)
         if already(db, pair, lead, ActKind.RE_OPENED, reason, seen=seen, now=now):
             return
         if rulings.is_re_opened(db, pair.pair_id):
-            raise ProjectError("six people have graded this pair already: confirm its discard, or decide it")
+            raise ProjectError(said("six people have graded this pair already: confirm its discard, or decide it"))
         if judgements.verdict(db, pair.pair_id) is not Verdict.DISCARDED:
-            raise ProjectError("only a discarded pair can be re-opened, and this one is not (any more)")
+            raise ProjectError(said("only a discarded pair can be re-opened, and this one is not (any more)"))
         if judgements.is_faulty(db, pair.moment_id):
-            raise ProjectError("its clip cannot be shown, so nobody could grade it: hand the clip out again first")
+            raise ProjectError(
+                said("its clip cannot be shown, so nobody could grade it: hand the clip out again first")
+            )
         _require_unknown(db, pair)
         seats.re_open(db, pair.pair_id)
         _add(db, pair, lead, ActKind.RE_OPENED, EventKind.RE_OPENED, reason, now=now)
@@ -86,19 +89,19 @@ def take_back(store: Store, lead: Lead, key: PairKey, reason: str, *, seen: int,
     """
     reason = reason.strip()
     if not reason:
-        raise ProjectError("taking something back needs a reason: it is kept with it")
+        raise ProjectError(said("taking something back needs a reason: it is kept with it"))
     with writing(store) as db:
         pair = pair_of(db, key)
         if already(db, pair, lead, ActKind.TAKEN_BACK, reason, seen=seen, now=now):
             return
         last = next((act for act in reversed(rulings.acts(db, pair.pair_id)) if act.stands), None)
         if last is None:
-            raise ProjectError("nothing that a lead did about this pair stands (any more)")
+            raise ProjectError(said("nothing that a lead did about this pair stands (any more)"))
         if last.kind is ActKind.RE_OPENED:
             if last.lead_id is None:
-                raise ProjectError("it was re-opened in an earlier campaign, whose record is closed")
+                raise ProjectError(said("it was re-opened in an earlier campaign, whose record is closed"))
             if who := seats.re_opened_in_use(db, pair.pair_id, now=now):
-                raise ProjectError(f"{who} has begun with this pair, so it stays open: decide it instead")
+                raise ProjectError(said("{who} has begun with this pair, so it stays open: decide it instead", who=who))
             seats.close_re_opened(db, pair.pair_id)
         rulings.add(db, pair.pair_id, lead.annotator_id, ActKind.TAKEN_BACK, reason, at=now, takes_back=last.revision)
         consensus.settle(db, pair.pair_id, lead, now=now)
@@ -140,7 +143,7 @@ def already(
     """Whether this very act was done already; raises where there is another one that the lead had not seen."""
     acts = rulings.acts(db, pair.pair_id)
     if len(acts) < seen:
-        raise ProjectError("what this page shows of leads is not there (any more): reload the page")
+        raise ProjectError(said("what this page shows of leads is not there (any more): reload the page"))
     if len(acts) == seen:
         return False
     newest = acts[-1]
@@ -152,21 +155,45 @@ def already(
 
 
 def _in_words(act: LeadAct, lead: Lead, now: float) -> str:
-    who = "You" if act.lead_id == lead.annotator_id else act.lead or "An earlier campaign"
-    when, why = ago(now - act.at), f" (“{act.reason}”)" if act.reason else ""
-    again = "Do yours again if it shall count; both stay on record"
+    who: str = act.lead or said("An earlier campaign", _context="by")
+    if act.lead_id == lead.annotator_id:
+        who = said("You", _context="by")
+    when, why = ago(now - act.at), said(" (“{reason}”)", reason=act.reason) if act.reason else ""
+    again = said("Do yours again if it shall count; both stay on record")
     match act.kind:
         case ActKind.DECIDED:
-            return (
-                f"{who} decided this pair {when}: relevance {act.relevance}{why}. "
-                "Decide again if yours shall take its place; both stay on record"
+            return said(
+                "{who} decided this pair {when}: relevance {relevance}{why}. Decide again if yours shall take "
+                "its place; both stay on record",
+                who=who,
+                when=when,
+                relevance=act.relevance,
+                why=why,
             )
         case ActKind.DISCARD_CONFIRMED:
-            return f"{who} confirmed the discard of this pair {when}{why}. {again}"
+            return said(
+                "{who} confirmed the discard of this pair {when}{why}. {again}",
+                who=who,
+                when=when,
+                why=why,
+                again=again,
+            )
         case ActKind.RE_OPENED:
-            return f"{who} re-opened this pair for two more people {when}{why}. {again}"
+            return said(
+                "{who} re-opened this pair for two more people {when}{why}. {again}",
+                who=who,
+                when=when,
+                why=why,
+                again=again,
+            )
         case ActKind.TAKEN_BACK:
-            return f"{who} took back what a lead had done about this pair, {when}{why}. {again}"
+            return said(
+                "{who} took back what a lead had done about this pair, {when}{why}. {again}",
+                who=who,
+                when=when,
+                why=why,
+                again=again,
+            )
 
 
 def _add(db: Database, pair: PairRow, lead: Lead, kind: ActKind, event: EventKind, reason: str, *, now: float) -> None:
@@ -179,4 +206,8 @@ def _add(db: Database, pair: PairRow, lead: Lead, kind: ActKind, event: EventKin
 def _require_unknown(db: Database, pair: PairRow) -> None:
     """Refuse to hand out a pair of which people may know what is right."""
     if where := cases.shown_as_right(db, pair.pair_id):
-        raise ProjectError(f"annotators were shown this pair {where}, so nobody can grade it blind any more: decide it")
+        raise ProjectError(
+            said(
+                "annotators were shown this pair {where}, so nobody can grade it blind any more: decide it", where=where
+            )
+        )

@@ -12,6 +12,7 @@ from backend.campaign.pool_check import rows as pool_check
 from backend.campaign.queries import rows as queries
 from backend.campaign.review.rows import taking_back as rows
 from backend.ground.errors import ProjectError
+from backend.ground.saying import joined, said
 from backend.store import events
 from backend.store.connection import Store, writing
 from backend.store.events import EventKind
@@ -35,20 +36,27 @@ def take_back(store: Store, by: Lead | Operator, *, now: float) -> TakenBack:
     with writing(store) as db:
         splits = queries.split_counts(db)
         if not sum(splits.values()):
-            raise ProjectError("there are no queries to take back")
+            raise ProjectError(said("there are no queries to take back"))
         if pool_check.facts(db):
-            raise ProjectError("this project checks a file of pools, from which its queries come: they stay")
+            raise ProjectError(said("this project checks a file of pools, from which its queries come: they stay"))
         if work := rows.work(db):
-            there = ", ".join(f"{count:,} {what}" for what, count in work.items())
+            there = joined(", ", [said("{n:,} {what}", n=count, what=what) for what, count in work.items()])
             raise ProjectError(
-                f"the queries cannot be taken back any more, because people have worked on them: {there}. "
-                "Make a new project for other queries"
+                said(
+                    "the queries cannot be taken back any more, because people have worked on them: {there}. Make a "
+                    "new project for other queries",
+                    there=there,
+                )
             )
         if holding := rows.holding(db, now=now):
             names = ", ".join(name for name, _ in holding)
             minutes = math.ceil((max(until for _, until in holding) - now) / 60)
             raise ProjectError(
-                f"pairs are on the desk of {names} just now: ask for signing out, or try again in {minutes} minutes"
+                said(
+                    "pairs are on the desk of {names} just now: ask for signing out, or try again in {minutes} minutes",
+                    names=names,
+                    minutes=minutes,
+                )
             )
         candidates, pairs = rows.remove(db)
         events.record(

@@ -11,6 +11,7 @@ from backend.campaign.nouns import Lead
 from backend.campaign.serving import rows, rules
 from backend.campaign.serving.model import LongWork, WorkOutcome, WorkState
 from backend.ground.errors import ProjectError
+from backend.ground.saying import said
 from backend.store.connection import Store, writing
 
 
@@ -33,7 +34,11 @@ def begin(store: Store, lead: Lead, step: str, title: str, asked: Mapping[str, s
         going = look(store, now=now)
         if going is not None and going.state is WorkState.UNDER_WAY:
             raise ProjectError(
-                f"{going.title} is under way, begun by {going.by}: wait until it is done, then try again"
+                said(
+                    "{title} is under way, begun by {by}: wait until it is done, then try again",
+                    title=going.title,
+                    by=going.by,
+                )
             )
         rows.begin_work(db, key, lead.annotator_id, step, title, asked, at=now)
     return key

@@ -28,6 +28,7 @@ from backend.encoders.sentence import Encoder
 from backend.ground.errors import InputError, Problem, ProjectError
 from backend.ground.ids import MomentId, PairId, PairKey, QueryId
 from backend.ground.reading import bytes_of
+from backend.ground.saying import said
 from backend.ground.text_files import number, read_csv, stripped
 from backend.store import events
 from backend.store.connection import Database, Store, reading, writing
@@ -59,11 +60,11 @@ def choose(
     item = (_joined(query), moment_id, grade, _joined(explanation))
     with writing(store) as db:
         if len(rows.standing(db)) >= MOST:
-            raise ProjectError(f"there are {MOST} practice pairs: take one out first")
+            raise ProjectError(said("there are {most} practice pairs: take one out first", most=MOST))
         if why := _wrong(db, item, now=now):
             raise ProjectError(why)
         if any((one.query, one.moment_id) == item[:2] for one in rows.standing(db)):
-            raise ProjectError("this is a practice pair already")
+            raise ProjectError(said("this is a practice pair already"))
         _add(db, lead, item, now=now)
 
 
@@ -76,7 +77,7 @@ def choose_pair(store: Store, lead: Lead, key: PairKey, grade: int, explanation:
     with writing(store) as db:
         made_of = rows.pair_made_of(db, key)
         if made_of is None:
-            raise ProjectError("there is no such pair (any more): reload the page")
+            raise ProjectError(said("there is no such pair (any more): reload the page"))
         choose(store, lead, *made_of, grade, explanation, now=now)
 
 
@@ -149,7 +150,13 @@ def offers(project: Project, encoder: Encoder, text: str, *, most: int) -> list[
     db = project.store.db
     recorded = lists.encoder_of_candidates(db)
     if recorded is not None and recorded != encoder.identity:
-        raise ProjectError(f"the candidate lists were made with {recorded}, but the encoder is {encoder.identity} now")
+        raise ProjectError(
+            said(
+                "the candidate lists were made with {recorded}, but the encoder is {identity} now",
+                recorded=recorded,
+                identity=encoder.identity,
+            )
+        )
     asked = [QueryRow(QueryId(0), _joined(text), Split.TRAIN)]
     found, _ = candidates.search(project, encoder, asked, most)
     details = corpus.moment_details(db)
@@ -169,41 +176,46 @@ def training_texts(store: Store, *, most: int) -> Sequence[str]:
 def _wrong(db: Database, item: Item, *, now: float) -> str:
     query, moment_id, grade, explanation = item
     if not query:
-        return "a practice pair needs the text of a query"
+        return said("a practice pair needs the text of a query")
     if not explanation:
-        return "a practice pair needs an explanation: say in a sentence or two why this grade is right"
+        return said("a practice pair needs an explanation: say in a sentence or two why this grade is right")
     for name, text in (("query", query), ("explanation", explanation)):
         if len(text) > LONGEST_TEXT:
-            return f"the {name} has {len(text)} characters: say it in {LONGEST_TEXT}"
+            return said(
+                "the {name} has {length} characters: say it in {longest}",
+                name=name,
+                length=len(text),
+                longest=LONGEST_TEXT,
+            )
     return _unfit(db, query, moment_id, grade, now=now)
 
 
 def _unfit(db: Database, query: str, moment_id: MomentId, grade: int, *, now: float) -> str:
     scale = facts.scale(db)
     if grade not in scale:
-        return f"{grade} is not a grade: grades are {scale.words}"
+        return said("{grade} is not a grade: grades are {words}", grade=grade, words=scale.words)
     if fault := rows.fault(db, moment_id):
-        return f"its clip cannot be shown: {fault}"
+        return said("its clip cannot be shown: {fault}", fault=fault)
     for pair in rows.same_pairs(db, query, moment_id):
         if why := _open(db, pair, grade, now=now):
             return why
     if rows.may_become_pair(db, query, moment_id):
-        return "it is on the candidate list of this query, and a further batch may hand it out"
+        return said("it is on the candidate list of this query, and a further batch may hand it out")
     return ""
 
 
 def _open(db: Database, pair: rows.SamePair, grade: int, *, now: float) -> str:
     if not pair.settled:
-        return "it is an open pair, which somebody may still have to grade"
+        return said("it is an open pair, which somebody may still have to grade")
     if exams.is_item(db, pair.pair_id):
-        return "it is asked in the exam, and practice would tell its grade"
+        return said("it is asked in the exam, and practice would tell its grade")
     stands = examples.fitness(db, pair.pair_id)
     if not stands.ruled and stands.newest is not None and stands.newest + CORRECTION_S > now:
-        return "whoever graded this pair last may still correct it: choose it a quarter of an hour later"
+        return said("whoever graded this pair last may still correct it: choose it a quarter of an hour later")
     if stands.held_until is not None and stands.held_until >= now:
-        return "somebody has this pair on their desk: choose it once they have graded it"
+        return said("somebody has this pair on their desk: choose it once they have graded it")
     if pair.relevance not in (None, grade):
-        return f"the relevance of this pair is {pair.relevance}, not {grade}"
+        return said("the relevance of this pair is {relevance}, not {grade}", relevance=pair.relevance, grade=grade)
     return ""
 
 
@@ -231,9 +243,16 @@ def _read_items(db: Database, data: bytes, file: str, *, now: float) -> list[Ite
     starts, bad_starts = table.values("start", number, needed=True)
     ends, bad_ends = table.values("end", number, needed=True)
     grades, bad_grades = table.values("grade", grade_of.get, needed=True)
-    problems += [Problem(file, row, f"start is {text!r}, not a number of seconds") for row, text in bad_starts]
-    problems += [Problem(file, row, f"end is {text!r}, not a number of seconds") for row, text in bad_ends]
-    problems += [Problem(file, row, f"grade is {text!r}, not one of {', '.join(grade_of)}") for row, text in bad_grades]
+    problems += [
+        Problem(file, row, said("start is {given!r}, not a number of seconds", given=text)) for row, text in bad_starts
+    ]
+    problems += [
+        Problem(file, row, said("end is {given!r}, not a number of seconds", given=text)) for row, text in bad_ends
+    ]
+    problems += [
+        Problem(file, row, said("grade is {given!r}, not one of {grades}", given=text, grades=", ".join(grade_of)))
+        for row, text in bad_grades
+    ]
     items: dict[tuple[str, MomentId], Item] = {}
     cells = zip(table.rows, texts, videos, starts, ends, grades, table.columns["explanation"], strict=True)
     for row, text, video, start_s, end_s, grade, why in cells:
@@ -241,16 +260,29 @@ def _read_items(db: Database, data: bytes, file: str, *, now: float) -> list[Ite
             continue
         moment_id = rows.moment_at(db, video or "", start_s, end_s)
         if moment_id is None:
-            problems.append(Problem(file, row, f"{video} has no moment from {start_s:g} to {end_s:g} s"))
+            problems.append(
+                Problem(
+                    file,
+                    row,
+                    said(
+                        "{video} has no moment from {start_s:g} to {end_s:g} s",
+                        video=video,
+                        start_s=start_s,
+                        end_s=end_s,
+                    ),
+                )
+            )
             continue
         item = (_joined(text or ""), moment_id, grade, _joined(why))
         if item[:2] in items:
-            problems.append(Problem(file, row, "this text and moment stand in the file twice"))
+            problems.append(Problem(file, row, said("this text and moment stand in the file twice")))
         elif wrong := _wrong(db, item, now=now):
             problems.append(Problem(file, row, wrong))
         items.setdefault(item[:2], item)
     if len(items) > MOST:
-        problems.append(Problem(file, None, f"has {len(items)} practice pairs: a tutorial has at most {MOST}"))
+        problems.append(
+            Problem(file, None, said("has {n} practice pairs: a tutorial has at most {most}", n=len(items), most=MOST))
+        )
     if problems:
         raise InputError(sorted(problems, key=lambda problem: problem.row or 0))
     return list(items.values())

@@ -9,9 +9,10 @@ from backend.campaign.project import rows as facts
 from backend.campaign.tutorial import choosing, rows
 from backend.campaign.tutorial.model import PracticeItem, PracticeTold
 from backend.ground.errors import ProjectError
+from backend.ground.saying import said
 from backend.store.connection import Store, reading, writing
 
-GONE = "this is no practice pair (any more): reload the page"
+GONE = said("this is no practice pair (any more): reload the page")
 
 
 def items(store: Store, person: Annotator, *, now: float) -> list[PracticeItem]:
@@ -41,12 +42,14 @@ def answer(store: Store, person: Annotator, key: str, grade: int, event_key: str
             raise ProjectError(GONE)
         campaign = facts.campaign(db)
         if grade not in campaign.scale:
-            raise ProjectError(f"{grade} is not a grade: grades are {campaign.scale.words}")
+            raise ProjectError(
+                said("{grade} is not a grade: grades are {words}", grade=grade, words=campaign.scale.words)
+            )
         owner = rows.answer_owner(db, event_key)
         if owner is None:
             rows.add_answer(db, one.practice_id, person.annotator_id, grade, event_key, at=now)
         elif owner != (one.practice_id, person.annotator_id, grade):
-            raise ProjectError("this key press was stored for another answer already: press the grade again")
+            raise ProjectError(said("this key press was stored for another answer already: press the grade again"))
     return PracticeTold(grade, one.grade, not misses(grade, one.grade, campaign.tolerance), one.explanation)
 
 

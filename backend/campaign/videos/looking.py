@@ -25,6 +25,7 @@ from backend.campaign.videos.model import LookReport, VideoState
 from backend.ground.addresses import Address, Place
 from backend.ground.errors import InputError, Problem, VideoUnreadable
 from backend.ground.progress import Steps
+from backend.ground.saying import said
 from backend.ground.where import Where
 from backend.media.content import changed_words
 from backend.media.facts import VideoFacts
@@ -71,7 +72,7 @@ def look(
     """
     found = _find(project, folder, fps, decode, where, progress)
     if wrong := [name for name in accept if name not in found.changed]:
-        raise InputError([Problem(name, None, "is no video of the project that has changed") for name in wrong])
+        raise InputError([Problem(name, None, said("is no video of the project that has changed")) for name in wrong])
     accepted = {name: found.changed[name] for name in accept}
     troubles = [
         *found.troubles,
@@ -175,7 +176,11 @@ def _find(
     ]
     for name in sorted(names.keys() - lying.keys() - well.keys()):
         file, place = (places[name].name, places[name].parent) if name in places else (name, folder)
-        told = f"{file}: no video file in {folder or place}" if place else f"{file}: nobody has shown its video file"
+        told = (
+            said("{file}: no video file in {folder}", file=file, folder=folder or place)
+            if place
+            else said("{file}: nobody has shown its video file", file=file)
+        )
         troubles.append(VideoTrouble(name, Trouble.MISSING, told))
     moved = sorted((name, one.path) for name, one in well.items() if name in facts and facts[name].path != one.path)
     return _Found(well, changed, troubles, tuple(moved), measured.decoded)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from backend.ground.errors import InputError, Problem
+from backend.ground.saying import said
 from backend.scoring.files.entries import Group, mapping_groups, names_of, run_of, truth_of
 from backend.scoring.files.entry_rows import Names, first_doubled, name_only, resolver, short
 from backend.scoring.files.partly import Some, problems_with
@@ -34,7 +35,7 @@ def parse_truth(document: object, file: str) -> Truth:
     if isinstance(document, Mapping) and pick(QUERY, document):
         document = [document]
     if not isinstance(document, list):
-        raise InputError.single(file, "a truth file is a list of queries with `relevant_moment`")
+        raise InputError.single(file, said("a truth file is a list of queries with `relevant_moment`"))
     groups, names = _groups(document, TRUTH, file)
     return truth_of(groups, file, names, name_only)
 
@@ -57,7 +58,7 @@ def parse_run(document: object, file: str, videos: Mapping[int, str] | None, tas
             groups = mapping_groups(document, file)
             return run_of(groups, file, names_of(groups, RUN), resolver(videos))
     if not isinstance(document, list):
-        raise InputError.single(file, "a run is an object of queries, or a list of queries with `predictions`")
+        raise InputError.single(file, said("a run is an object of queries, or a list of queries with `predictions`"))
     groups, names = _groups(document, RUN, file)
     return run_of(groups, file, names, resolver(videos))
 
@@ -75,7 +76,7 @@ def named_groups(document: object, file: str) -> list[Group]:
     elif isinstance(document, list):
         groups = _nested(document, RUN.items, file)
     else:
-        raise InputError.single(file, "a run is an object of queries, or a list of queries with `predictions`")
+        raise InputError.single(file, said("a run is an object of queries, or a list of queries with `predictions`"))
     if groups.problems:
         raise InputError(groups.problems)
     return groups
@@ -84,13 +85,13 @@ def named_groups(document: object, file: str) -> list[Group]:
 def parse_video_map(document: object, file: str) -> dict[int, str]:
     """`index -> name` from a decoded `{name: [duration, index]}`, or an object of splits of such, as TVR has it."""
     if not isinstance(document, Mapping):
-        raise InputError.single(file, "a video map is an object `name -> [duration, index]`")
+        raise InputError.single(file, said("a video map is an object `name -> [duration, index]`"))
     if document and all(isinstance(part, Mapping) for part in document.values()):
         document = _of_splits(document, file)
     pairs = {
         name: value[1] if isinstance(value, list) and len(value) == 2 else None for name, value in document.items()
     }
-    return _names_by_index(pairs, file, "[duration, index]")
+    return _names_by_index(pairs, file, said("[duration, index]"))
 
 
 def _of_splits(document: Mapping[str, Mapping[str, object]], file: str) -> dict[str, object]:
@@ -99,7 +100,11 @@ def _of_splits(document: Mapping[str, Mapping[str, object]], file: str) -> dict[
     for row, (split, part) in enumerate(document.items(), start=1):
         for name, value in part.items():
             if found.setdefault(name, value) != value:
-                message = f"video {short(name)} of {short(split)} is given otherwise in an earlier split"
+                message = said(
+                    "video {name} of {split} is given otherwise in an earlier split",
+                    name=short(name),
+                    split=short(split),
+                )
                 problems.append(Problem(file, row, message))
     if problems:
         raise InputError(problems)
@@ -111,9 +116,13 @@ def _names_by_index(pairs: Mapping[str, object], file: str, shape: str) -> dict[
     problems = []
     for row, (name, index) in enumerate(pairs.items(), start=1):
         if type(index) is not int:
-            problems.append(Problem(file, row, f"video {short(name)} does not map to {shape}"))
+            problems.append(
+                Problem(file, row, said("video {name} does not map to {shape}", name=short(name), shape=shape))
+            )
         elif names.setdefault(index, name) != name:
-            message = f"index {index} names both {short(names[index])} and {short(name)}"
+            message = said(
+                "index {index} names both {other} and {name}", index=index, other=short(names[index]), name=short(name)
+            )
             problems.append(Problem(file, row, message))
     if problems:
         raise InputError(problems)
@@ -126,20 +135,26 @@ def _task(
     """The wanted task of one of TVR's own prediction files, and the names of its videos, which it brings along."""
     task = pick((wanted,) if wanted else TASKS, document)
     if task is None:
-        lacks = f"no predictions for {wanted}" if wanted else "predictions for neither VCMR nor SVMR"
-        hint = (
-            "; --benchmark tvr scores VR, which ranks videos alone" if TASK_OF_VIDEOS in document and not wanted else ""
+        lacks = (
+            said("no predictions for {wanted}", wanted=wanted)
+            if wanted
+            else said("predictions for neither VCMR nor SVMR")
         )
-        raise InputError.single(file, f"has {lacks}{hint}")
+        hint = (
+            said("; --benchmark tvr scores VR, which ranks videos alone")
+            if TASK_OF_VIDEOS in document and not wanted
+            else ""
+        )
+        raise InputError.single(file, said("has {lacks}{hint}", lacks=lacks, hint=hint))
     if TASK_VIDEOS in document:
         indices = document[TASK_VIDEOS]
         if not isinstance(indices, Mapping):
-            raise InputError.single(file, f"`{TASK_VIDEOS}` is not an object `name -> index`")
+            raise InputError.single(file, said("`{field}` is not an object `name -> index`", field=TASK_VIDEOS))
         if twice := first_doubled([indices], tuple(indices)):
-            raise InputError.single(file, f"`{TASK_VIDEOS}` has {short(twice)} twice")
-        videos = _names_by_index(indices, file, "an index")
+            raise InputError.single(file, said("`{field}` has {name} twice", field=TASK_VIDEOS, name=short(twice)))
+        videos = _names_by_index(indices, file, said("an index"))
     if not isinstance(document[task], list):
-        raise InputError.single(file, f"`{task}` is not a list of queries with `predictions`")
+        raise InputError.single(file, said("`{task}` is not a list of queries with `predictions`", task=task))
     return document[task], videos
 
 
@@ -171,7 +186,9 @@ def _nested(document: list[object], field: str, file: str) -> Some[Group]:
         if fault:
             problems.append(Problem(file, row, fault))
         elif not isinstance(items, list):
-            problems.append(Problem(file, row, f"query {short(query)} has no list `{field}`"))
+            problems.append(
+                Problem(file, row, said("query {query} has no list `{field}`", query=short(query), field=field))
+            )
         else:
             groups.append(Group(query, row, items))
     return groups
@@ -198,33 +215,33 @@ def _flat(document: list[object], file: str) -> Some[Group]:
 def _query_of(entry: object, fields: tuple[str, ...]) -> tuple[object, str | None]:
     """An entry's query id, and what is wrong with it."""
     if not isinstance(entry, Mapping):
-        return None, "is not an object with a `query_id`"
+        return None, said("is not an object with a `query_id`")
     word = pick(QUERY, entry)
     if word is None or entry[word] is None:
-        return None, "has no `query_id`"
+        return None, said("has no `query_id`")
     if twice := first_doubled([entry], (*QUERY, *fields)):
-        return None, f"has the field `{twice}` twice"
+        return None, said("has the field `{twice}` twice", twice=twice)
     return entry[word], None
 
 
 def _windows(groups: Some[Group], document: list[object], kind: Kind, file: str) -> Some[Group]:
     """QVHighlights: windows of the one video that its entry names, as rows of the usual shape."""
     problems, good = groups.problems, []
-    length, shape = (2, "[start, end]") if kind is TRUTH else (3, "[start, end, score]")
+    length, shape = (2, said("[start, end]")) if kind is TRUTH else (3, said("[start, end, score]"))
     for group in groups:
         entry = document[group.row - 1]
         word = pick(VIDEO, entry) if isinstance(entry, Mapping) else None
         if not isinstance(entry, Mapping) or word is None:
-            problems.append(Problem(file, group.row, f"query {short(group.query)} has no `vid`"))
+            problems.append(Problem(file, group.row, said("query {query} has no `vid`", query=short(group.query))))
             continue
         if twice := first_doubled([entry], VIDEO):
-            problems.append(Problem(file, group.row, f"has the field `{twice}` twice"))
+            problems.append(Problem(file, group.row, said("has the field `{twice}` twice", twice=twice)))
             continue
         items: list[object] = []
         for number, window in enumerate(group.items, start=1):
             if not (isinstance(window, list) and len(window) == length):
                 query: QueryKey = str(group.query)
-                problems.append(row_problem(file, group.row, query, number, f"is not {shape}"))
+                problems.append(row_problem(file, group.row, query, number, said("is not {shape}", shape=shape)))
             elif kind is TRUTH:
                 items.append({"video_name": entry[word], "timestamp": window, "relevance": 1})
             else:

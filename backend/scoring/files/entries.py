@@ -13,6 +13,7 @@ from typing import Any, cast
 import numpy as np
 
 from backend.ground.errors import InputError, Problem
+from backend.ground.saying import said
 from backend.ground.timespan import Floats
 from backend.scoring.files.entry_rows import Names, NameVideo, Raw, check_called, lists, objects, short, text_fault
 from backend.scoring.files.partly import PartlyRead, Some, problems_with
@@ -54,7 +55,11 @@ def mapping_groups(document: Mapping[Any, Any], file: str) -> Some[Group]:
         if isinstance(items, (list, tuple)):
             groups.append(Group(query, row, items if isinstance(items, list) else list(items)))
         else:
-            problems.append(Problem(file, row, f"query {short(query)} holds {short(items)}, not a list"))
+            problems.append(
+                Problem(
+                    file, row, said("query {query} holds {items}, not a list", query=short(query), items=short(items))
+                )
+            )
     return Some(groups, problems)
 
 
@@ -75,7 +80,12 @@ def by_query(
         seen: dict[int, int] = {}
         for place in places:
             if (first := seen.setdefault(ranks[place], rows[place])) != rows[place]:
-                message = f"query {query} has rank {ranks[place]} in row {first} already"
+                message = said(
+                    "query {query} has rank {rank} in row {first} already",
+                    query=query,
+                    rank=ranks[place],
+                    first=first,
+                )
                 problems.append(Problem(file, rows[place], message))
         places.sort(key=ranks.__getitem__)
     groups = [
@@ -235,11 +245,11 @@ def _with_ids(groups: list[Group], file: str) -> Some[Group]:
     seen: dict[str, int] = {}
     for group in groups:
         if isinstance(group.query, bool) or not isinstance(group.query, (int, str, np.integer)):
-            message = f"query id {short(group.query)} is neither text nor integer"
+            message = said("query id {query} is neither text nor integer", query=short(group.query))
         elif fault := text_fault(str(group.query)):
-            message = f"the query id {fault}"
+            message = said("the query id {fault}", fault=fault)
         elif (first := seen.setdefault(str(group.query), group.row)) != group.row:
-            message = f"query {group.query} was already given in row {first}"
+            message = said("query {query} was already given in row {first}", query=group.query, first=first)
         else:
             found.append(group)
             continue
@@ -271,8 +281,8 @@ def _fault(items: Sequence[object], read: Callable[[list[object]], Raw], name: N
         check_called(videos := read(list(items))[0])
         names = [name(video) for video in videos]
     except KeyError as missing:
-        return f"has no field `{missing.args[0]}`"
+        return said("has no field `{field}`", field=missing.args[0])
     except (ValueError, TypeError, LookupError, OverflowError) as wrong:
         return str(wrong)
     fault = next((fault for text in names if (fault := text_fault(text))), None)
-    return fault and f"the video's name {fault}"
+    return fault and said("the video's name {fault}", fault=fault)

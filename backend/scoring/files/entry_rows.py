@@ -10,6 +10,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from backend.ground.saying import said
 from backend.ground.timespan import Floats
 from backend.scoring.matching.columns import QueryKey
 
@@ -139,11 +140,11 @@ def short(value: object) -> str:
 def text_fault(text: str) -> str | None:
     """Why a text names nothing; None if it does."""
     if not text.strip():
-        return "is blank"
+        return said("is blank")
     try:
         text.encode()
     except UnicodeEncodeError:
-        return f"{short(text)} holds half of a character (a lone surrogate), which is no text"
+        return said("{given} holds half of a character (a lone surrogate), which is no text", given=short(text))
     return None
 
 

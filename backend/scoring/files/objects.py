@@ -12,6 +12,7 @@ import msgspec
 import numpy as np
 
 from backend.ground.errors import InputError, Problem
+from backend.ground.saying import said
 from backend.scoring.files.documents import parse_run, parse_truth, parse_video_map
 from backend.scoring.files.entries import Group, by_query, parse_run_mapping, parse_truth_mapping, run_of, truth_of
 from backend.scoring.files.entry_rows import resolver
@@ -119,7 +120,7 @@ def is_json_text(given: object) -> bool:
 
 def _path(given: str | os.PathLike[str], name: str) -> Path:
     if is_json_text(given):
-        raise InputError.single(name, "is JSON text; give json.loads of it, or the path of its file")
+        raise InputError.single(name, said("is JSON text; give json.loads of it, or the path of its file"))
     return Path(given)
 
 
@@ -147,14 +148,17 @@ def _rows_of(frame: Frame, file: str, kind: Kind) -> list[Group]:
     names = names_in(columns, kind)
     query = pick(QUERY, columns)
     problems = [
-        Problem(file, None, f"has the column {name!r} twice")
+        Problem(file, None, said("has the column {name!r} twice", name=name))
         for name in sorted(set(columns))
         if columns.count(name) > 1
     ]
     wanted = [query or QUERY[0], *names.all]
     lacking = [name for name in wanted if name not in columns]
     problems += [
-        Problem(file, None, f"has no column {name!r}; its columns are {', '.join(columns)}") for name in lacking
+        Problem(
+            file, None, said("has no column {name!r}; its columns are {columns}", name=name, columns=", ".join(columns))
+        )
+        for name in lacking
     ]
     if problems:
         raise InputError(problems)
@@ -162,12 +166,20 @@ def _rows_of(frame: Frame, file: str, kind: Kind) -> list[Group]:
     items: list[object] = [dict(zip(names.all, row, strict=True)) for row in cells]
     ranks = list(frame[RANK]) if kind is RUN and RANK in columns else None
     if ranks and (kinds := {type(rank).__name__ for rank in ranks if not isinstance(rank, (int, np.integer))}):
-        raise InputError.single(file, f"has in its column {RANK!r} {', '.join(sorted(kinds))}, not whole numbers")
+        raise InputError.single(
+            file,
+            said("has in its column {rank!r} {kinds}, not whole numbers", rank=RANK, kinds=", ".join(sorted(kinds))),
+        )
     return by_query(list(frame[query]), range(1, len(items) + 1), items, ranks, file)
 
 
 def _refused(given: object, name: str, shape: str) -> InputError:
     kind = type(given).__name__
     return InputError.single(
-        name, f"is of type {kind}; give the path of a file, {shape}, or a data frame with a row a moment"
+        name,
+        said(
+            "is of type {kind}; give the path of a file, {shape}, or a data frame with a row a moment",
+            kind=kind,
+            shape=shape,
+        ),
     )

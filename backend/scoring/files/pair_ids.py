@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from backend.ground.errors import InputError, Problem
+from backend.ground.saying import said
 from backend.ground.text_files import read_csv
 from backend.ground.undecodable import UNDECODABLE
 from backend.scoring.files import text
@@ -39,16 +40,20 @@ def pair_ids(content: bytes, truth: Truth) -> list[str]:
     entries = _entries(text.checked(content, truth.file), truth.file)
     query = [truth.queries[number] for number in truth.query.tolist()]
     rows, numbers = truth.row.tolist(), truth.number.tolist()
-    said = [_said(entries.get(row), number) for row, number in zip(rows, numbers, strict=True)]
-    if any(one is None for one in said):
+    numbered = [_said(entries.get(row), number) for row, number in zip(rows, numbers, strict=True)]
+    if any(one is None for one in numbered):
         return [f"{one}-{number}" for one, number in zip(query, numbers, strict=True)]
-    names = [str(one) for one in said]
+    names = [str(one) for one in numbered]
     problems, seen = [], set()
     for at, name in enumerate(zip(query, names, strict=True)):
         if name in seen:
-            problems.append(truth.problem(at, f"the pair {name[1]} stands there already"))
+            problems.append(truth.problem(at, said("the pair {name} stands there already", name=name[1])))
         elif not name[1] or len(name[1].split()) != 1:
-            problems.append(truth.problem(at, f"the pair {name[1]!r} is no name for programs of TREC: it has blanks"))
+            problems.append(
+                truth.problem(
+                    at, said("the pair {name!r} is no name for programs of TREC: it has blanks", name=name[1])
+                )
+            )
         seen.add(name)
     if problems:
         raise InputError(problems)
@@ -62,7 +67,9 @@ def require_plain(names: Sequence[object], file: str) -> None:
         InputError: one has a blank in it.
     """
     bad = [str(name) for name in names if len(str(name).split()) != 1]
-    problems = [Problem(file, None, f"query {name!r}: programs of TREC take no blanks in an id") for name in bad]
+    problems = [
+        Problem(file, None, said("query {name!r}: programs of TREC take no blanks in an id", name=name)) for name in bad
+    ]
     if problems:
         raise InputError(problems)
 
@@ -80,7 +87,7 @@ def _entries(content: bytes, file: str) -> Mapping[int, Any]:
             return {row: msgspec.json.decode(line) for row, line in enumerate(lines, start=1) if line.strip()}
         document = msgspec.json.decode(content)
     except UNDECODABLE as error:  # numbers that nobody reads elsewhere
-        raise InputError.single(file, f"its pairs cannot be read: {error}") from None
+        raise InputError.single(file, said("its pairs cannot be read: {error}", error=error)) from None
     return dict(enumerate(document if isinstance(document, list) else [document], start=1))
 
 

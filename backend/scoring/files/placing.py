@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from backend.ground.errors import InputError, Problem
+from backend.ground.saying import said
 from backend.ground.undecodable import UNDECODABLE
 from backend.scoring.files.documents import named_groups
 from backend.scoring.files.entries import Group, run_of
@@ -69,7 +70,9 @@ def placed_run(document: object, file: str, truth: Truth | None) -> Run:
             or whose query the truth has in several videos.
     """
     if truth is None:
-        message = "its rows name no video, so only a truth tells which are meant: it is read beside one, not kept alone"
+        message = said(
+            "its rows name no video, so only a truth tells which are meant: it is read beside one, not kept alone"
+        )
         raise InputError.single(file, message)
     own = _own_videos(truth)
     problems: list[Problem] = []
@@ -77,7 +80,11 @@ def placed_run(document: object, file: str, truth: Truth | None) -> Run:
     for group in groups:
         videos = own.get(str(group.query), ())
         if len(videos) > 1:
-            message = f"query {group.query} has moments in {len(videos)} videos, and its rows do not say which is meant"
+            message = said(
+                "query {query} has moments in {n} videos, and its rows do not say which is meant",
+                query=group.query,
+                n=len(videos),
+            )
             problems.append(Problem(file, group.row, message))
             continue
         # A query that the truth lacks is told of where runs meet truths.
@@ -87,7 +94,7 @@ def placed_run(document: object, file: str, truth: Truth | None) -> Run:
             if not (isinstance(row, (list, tuple)) and len(row) in (2, 3)):
                 query: QueryKey = str(group.query)
                 problems.append(
-                    row_problem(file, group.row, query, number, "is not [start, end] or [start, end, score]")
+                    row_problem(file, group.row, query, number, said("is not [start, end] or [start, end, score]"))
                 )
                 continue
             items.append([video, *row] if len(row) == 3 else [video, *row, float(-number)])
@@ -101,13 +108,16 @@ def _groups(document: Any, file: str, truth: Truth) -> list[Group]:
     if not (isinstance(document, (list, tuple)) and document and isinstance(document[0], (list, tuple))):
         return named_groups(document, file)
     if len(document) != len(truth.queries):
-        message = (
-            f"holds {len(document):,} lists of moments and names no queries; {truth.file} has {len(truth.queries):,}"
+        message = said(
+            "holds {n:,} lists of moments and names no queries; {file} has {queries:,}",
+            n=len(document),
+            file=truth.file,
+            queries=len(truth.queries),
         )
-        raise InputError.single(file, f"{message}, and the lists have to stand in its order")
+        raise InputError.single(file, said("{message}, and the lists have to stand in its order", message=message))
     wrong = [row for row, items in enumerate(document, start=1) if not isinstance(items, (list, tuple))]
     if wrong:
-        raise InputError([Problem(file, row, "is not a list of moments") for row in wrong])
+        raise InputError([Problem(file, row, said("is not a list of moments")) for row in wrong])
     pairs = zip(truth.queries, document, strict=True)
     return [Group(query, row, list(items)) for row, (query, items) in enumerate(pairs, start=1)]
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from backend.ground.errors import InputError, Problem
 from backend.ground.reading import unpacked
+from backend.ground.saying import said
 from backend.ground.timespan import Floats
 from backend.ground.undecodable import UNDECODABLE
 from backend.scoring.files import text
@@ -53,7 +54,7 @@ def read_saliency(path: Path) -> dict[str, Indices]:
             continue
         clips, people = int(entry.duration / CLIP_S), len(entry.saliency_scores[0]) if entry.saliency_scores else 0
         if fault := _fault(entry, clips, people):
-            problems.append(Problem(str(path), row, f"query {entry.qid}: {fault}"))
+            problems.append(Problem(str(path), row, said("query {qid}: {fault}", qid=entry.qid, fault=fault)))
             continue
         grades = np.zeros((clips, people), dtype=np.int64)
         grades[entry.relevant_clip_ids] = entry.saliency_scores
@@ -84,15 +85,22 @@ def _fault(entry: _Graded, clips: int, people: int) -> str | None:
     """What is wrong with an entry's clips and grades, None if nothing."""
     ids, scores = entry.relevant_clip_ids or [], entry.saliency_scores or []
     if len(ids) != len(scores) or not ids:
-        return (
-            f"has {len(ids)} `relevant_clip_ids` and {len(scores)} `saliency_scores`; there must be one for each clip"
+        return said(
+            "has {n} `relevant_clip_ids` and {scores} `saliency_scores`; there must be one for each clip",
+            n=len(ids),
+            scores=len(scores),
         )
     if not people or any(len(grades) != people for grades in scores):
-        return "`saliency_scores` are not of the same people for each clip"
+        return said("`saliency_scores` are not of the same people for each clip")
     if outside := [clip for clip in ids if not 0 <= clip < clips]:
-        return f"clip {outside[0]} is not one of the {clips} clips of {CLIP_S} s in its `duration`"
+        return said(
+            "clip {clip} is not one of the {clips} clips of {clip_s} s in its `duration`",
+            clip=outside[0],
+            clips=clips,
+            clip_s=CLIP_S,
+        )
     if any(not 0 <= grade <= HIGHEST_SALIENCY for grades in scores for grade in grades):
-        return f"`saliency_scores` are not all 0 to {HIGHEST_SALIENCY}"
+        return said("`saliency_scores` are not all 0 to {highest}", highest=HIGHEST_SALIENCY)
     return None
 
 
@@ -110,7 +118,9 @@ def _entries(path: Path, kind: type[_Entry], problems: list[Problem]) -> Iterato
         except UNDECODABLE:
             with contextlib.suppress(*UNDECODABLE):  # what is no JSON at all is for whoever reads the moments to say
                 json.loads(line)
-                problems.append(Problem(str(path), row, "has NaN, Infinity or a number too large among its scores"))
+                problems.append(
+                    Problem(str(path), row, said("has NaN, Infinity or a number too large among its scores"))
+                )
 
 
 def _lines(content: bytes, file: str) -> Iterable[bytes]:

@@ -20,6 +20,7 @@ from backend.ground.captioned import (
     sentences_of_videos,
 )
 from backend.ground.errors import InputError
+from backend.ground.saying import said
 from backend.ground.undecodable import UNDECODABLE
 from backend.scoring.files.entries import Group, truth_of
 from backend.scoring.files.entry_rows import Names, name_only
@@ -66,7 +67,9 @@ def sentences(content: bytes, file: str) -> list[Query] | None:
         if not {"timestamps", "sentences"} <= fields:
             return None
         if "retrieval_pool" in fields:
-            raise InputError.single(file, "is a file of pools: give it with --pool, and its moments are the truth")
+            raise InputError.single(
+                file, said("is a file of pools: give it with --pool, and its moments are the truth")
+            )
         frames = "duration" not in fields and {"fps", "num_frames"} <= fields
         return _of_videos(sentences_of_videos(content, file, frames=frames), file)
     if opening := _LIST.match(text):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import cast
 
 from backend.ground.errors import InputError, Problem
+from backend.ground.saying import joined, said
 from backend.ground.text_files import decode_text, number, read_csv, stripped, whole
 from backend.scoring.files.entries import Group, by_query, run_of, truth_of
 from backend.scoring.files.entry_rows import Names, name_only, resolver
@@ -71,13 +72,16 @@ def _groups(content: bytes, file: str, kind: Kind) -> Some[Group]:
 
     def column(name: str, what: str, read: Callable[[str], object]) -> Sequence[object]:
         values, wrong = table.values(name, read, needed=True)
-        problems.extend(Problem(file, row, f"column {name!r} holds {text!r}, not {what}") for row, text in wrong)
+        problems.extend(
+            Problem(file, row, said("column {name!r} holds {given!r}, not {what}", name=name, given=text, what=what))
+            for row, text in wrong
+        )
         return values
 
-    queries = column(header.query, "a query id", stripped)
-    columns = [column(header.video, "the name of a video", stripped)]
+    queries = column(header.query, said("a query id"), stripped)
+    columns = [column(header.video, said("the name of a video"), stripped)]
     columns += [column(name, "a number", number) for name in (header.start, header.end, header.value)]
-    ranks = column(header.rank, "a rank such as 1", whole) if header.rank else None
+    ranks = column(header.rank, said("a rank such as 1"), whole) if header.rank else None
     items: Sequence[object] = list(map(list, zip(*columns, strict=True)))
     rows: Sequence[int] = table.rows
     if problems:
@@ -104,10 +108,24 @@ def _header(content: bytes, file: str, kind: Kind) -> _Header:
         if needed and not found:
             shown = ", ".join(repr(word) for word in words)
             problems.append(
-                Problem(file, 1, f"no column {shown.replace(', ', ' or ')}; the header is {','.join(cells)!r}")
+                Problem(
+                    file,
+                    1,
+                    said(
+                        "no column {names}; the header is {header!r}",
+                        names=joined(said(" or "), shown.split(", ")),
+                        header=",".join(cells),
+                    ),
+                )
             )
         if len(found) > 1:
-            problems.append(Problem(file, 1, f"both {found[0]!r} and {found[1]!r} are columns; keep one of them"))
+            problems.append(
+                Problem(
+                    file,
+                    1,
+                    said("both {one!r} and {other!r} are columns; keep one of them", one=found[0], other=found[1]),
+                )
+            )
         return found[0] if found else ""
 
     header = _Header(

@@ -14,6 +14,7 @@ from enum import StrEnum
 from typing import Any, cast
 
 from backend.ground.errors import InputError, Problem
+from backend.ground.saying import said
 from backend.scoring.files.entry_rows import Doubled, NotANumber, short
 from backend.scoring.files.partly import Some
 from backend.scoring.files.words import QUERY, TASKS, pick
@@ -40,13 +41,13 @@ def checked(content: bytes, file: str) -> bytes:
     if content.startswith(_MARK):  # `removeprefix` would copy in any case
         content = content[len(_MARK) :]
     if not _INK.search(content):
-        raise InputError.single(file, "is empty")
+        raise InputError.single(file, said("is empty"))
     if not content.isascii():
         try:
             content.decode("utf-8")
         except UnicodeDecodeError as error:
             line = content.count(b"\n", 0, error.start) + 1
-            raise InputError.single(file, "is not UTF-8 text from here on; save it as UTF-8", line) from None
+            raise InputError.single(file, said("is not UTF-8 text from here on; save it as UTF-8"), line) from None
     return content
 
 
@@ -125,8 +126,12 @@ class _Reader:
         line = self.text.count("\n", 0, position) + 1
         column = position - self.text.rfind("\n", 0, position)
         # The row of a line of a file is that line already.
-        place = f"column {column}" if "\n" not in self.text else f"line {line}, column {column}"
-        return InputError.single(self.file, f"is not JSON: {message} ({place})", row)
+        place = (
+            said("column {column}", column=column)
+            if "\n" not in self.text
+            else said("line {line}, column {column}", line=line, column=column)
+        )
+        return InputError.single(self.file, said("is not JSON: {message} ({place})", message=message, place=place), row)
 
     def blank(self, position: int) -> int:
         """Where the text goes on after white space."""
@@ -160,7 +165,11 @@ class _Reader:
                 key, position = self._key(position, row)
                 if (first := rows.setdefault(key, row)) != row:
                     twice.add(key)
-                    problems.append(Problem(self.file, row, f"{short(key)} was already given in row {first}"))
+                    problems.append(
+                        Problem(
+                            self.file, row, said("{key} was already given in row {first}", key=short(key), first=first)
+                        )
+                    )
                 # The tasks of TVR's own files: their rows are the entries of the list, not those of the file.
                 nested = self.text[position : position + 1] == "[" and key in TASKS
                 members[key], position = (

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from backend.ground.errors import Problem
+from backend.ground.saying import said
 from backend.ground.timespan import Flags, Floats
 
 Indices = NDArray[np.int64]
@@ -164,12 +165,14 @@ def offsets_of(sizes: Indices) -> Indices:
 
 def row_problem(file: str, row: int, query: QueryKey, number: int, message: str) -> Problem:
     """A problem with the `number`-th moment of a query."""
-    return Problem(file, row, f"query {query}, moment {number}: {message}")
+    return Problem(
+        file, row, said("query {query}, moment {number}: {message}", query=query, number=number, message=message)
+    )
 
 
 def _span_message(start_s: float, end_s: float) -> str:
     if not (np.isfinite(start_s) and np.isfinite(end_s)):
-        return f"[{start_s}, {end_s}] is not two finite times"
+        return said("[{start_s}, {end_s}] is not two finite times", start_s=start_s, end_s=end_s)
     if start_s < 0:
-        return f"start {start_s} is before the video begins"
-    return f"end {end_s} is not after start {start_s}"
+        return said("start {start_s} is before the video begins", start_s=start_s)
+    return said("end {end_s} is not after start {start_s}", end_s=end_s, start_s=start_s)

@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Meta
 
 from backend.ground.errors import InputError, Problem
-from backend.ground.json_entries import said
+from backend.ground.json_entries import fault_of
 from backend.ground.reading import bytes_of
 from backend.ground.undecodable import UNDECODABLE
 
@@ -122,7 +122,7 @@ def read_config(file: Path) -> Config:
     try:
         found = msgspec.toml.decode(data, type=Config)
     except msgspec.ValidationError as error:
-        raise InputError.single(file, said(error)) from None
+        raise InputError.single(file, fault_of(error)) from None
     except UNDECODABLE as error:
         raise InputError.single(file, f"is not TOML: {error}") from None
     if wrong := _wrong(found):

@@ -4,14 +4,18 @@ from collections import defaultdict
 
 from backend.campaign.candidates.rows import agenda
 from backend.ground.ids import AnnotatorId, BatchId, PairId, QueryId
+from backend.ground.saying import said
 from backend.store.engine import Database
 
 _WORK = {
-    "grade": ("judgement", "graded_at"),
-    "skip": ("skip", "skipped_at"),
-    "decision of a lead": ("adjudication", "decided_at"),
-    "item of an exam or trial": ("exam_item", "(SELECT e.set_at FROM exam e WHERE e.exam_id = exam_item.exam_id)"),
-    "example of the guideline": ("example", "chosen_at"),
+    said("grade"): ("judgement", "graded_at"),
+    said("skip"): ("skip", "skipped_at"),
+    said("decision of a lead"): ("adjudication", "decided_at"),
+    said("item of an exam or trial"): (
+        "exam_item",
+        "(SELECT e.set_at FROM exam e WHERE e.exam_id = exam_item.exam_id)",
+    ),
+    said("example of the guideline"): ("example", "chosen_at"),
 }
 """Tables in which a row is somebody's work on a pair, with its time, by what people call one."""
 

@@ -9,6 +9,7 @@ from functools import lru_cache
 from backend.campaign.captions.rules.counting import NUMBERS, plural
 from backend.campaign.captions.rules.text import TITLES, marks, split, tidy
 from backend.ground.errors import InputError, Problem
+from backend.ground.saying import said
 
 ADJECTIVE = r"(?:[a-z]+(?:ed|ing|less|ful|ous)|upset|drunk|young|old|little|sad|happy|angry|sleepy|naked|pregnant)"
 ORDINALS = ("third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
@@ -54,8 +55,16 @@ def prepared(cast: tuple[tuple[str, str], ...]) -> tuple[re.Pattern[str], dict[s
 
 def contradictions(phrases: Mapping[str, str]) -> list[tuple[str, str]]:
     """What keeps a cast from meaning one thing: names with what is wrong about them."""
-    found = [(name, f"the name {name!r} has no letter") for name in phrases if not any(c.isalpha() for c in name)]
-    found += [(name, f"the name {name!r} has nothing to become") for name, phrase in phrases.items() if not phrase]
+    found = [
+        (name, said("the name {name!r} has no letter", name=name))
+        for name in phrases
+        if not any(c.isalpha() for c in name)
+    ]
+    found += [
+        (name, said("the name {name!r} has nothing to become", name=name))
+        for name, phrase in phrases.items()
+        if not phrase
+    ]
     names_of: dict[str, list[str]] = defaultdict(list)
     for name, phrase in phrases.items():
         if phrase and phrase != name:
@@ -63,7 +72,15 @@ def contradictions(phrases: Mapping[str, str]) -> list[tuple[str, str]]:
     for phrase, names in names_of.items():
         changed = [other for other in phrases if other.strip() and is_said(other, phrase)]
         found += [
-            (name, f"{name!r} becomes {phrase!r}, which the name {other!r} would change again")
+            (
+                name,
+                said(
+                    "{name!r} becomes {phrase!r}, which the name {other!r} would change again",
+                    name=name,
+                    phrase=phrase,
+                    other=other,
+                ),
+            )
             for name in names
             for other in changed
         ]

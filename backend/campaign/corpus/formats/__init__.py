@@ -9,6 +9,7 @@ from backend.campaign.corpus.format import CorpusFormat
 from backend.campaign.corpus.model import ImportOptions, Parsed
 from backend.ground.errors import InputError
 from backend.ground.json_entries import sample
+from backend.ground.saying import joined, said
 
 COLUMNS = ("video", "start", "end", "caption", "duration", "id")
 """What the columns or fields of our own formats are called, unless a file calls them something else."""
@@ -47,13 +48,17 @@ def parse(name: str | None, data: bytes, file: str, options: ImportOptions | Non
     """
     options = options or ImportOptions()
     if unknown := [name for name in options.columns if name not in COLUMNS]:
-        message = f"--columns: {', '.join(unknown)} is none of {', '.join(COLUMNS)}"
+        message = said(
+            "--columns: {unknown} is none of {columns}", unknown=", ".join(unknown), columns=", ".join(COLUMNS)
+        )
         raise InputError.single(file, message)
     format_ = _named(name, file) if name is not None else recognise(data, file, options)
     for option, flag in _FLAGS.items():
         if getattr(options, option) and option not in format_.takes:
             takers = " and ".join(one.name for one in FORMATS.values() if option in one.takes)
-            raise InputError.single(file, f"{flag} is for {takers}; this is {format_.name}")
+            raise InputError.single(
+                file, said("{flag} is for {takers}; this is {format}", flag=flag, takers=takers, format=format_.name)
+            )
     return replace(format_.read(data, file, options), format=format_.name)
 
 
@@ -69,17 +74,20 @@ def recognise(data: bytes, file: str, options: ImportOptions | None = None) -> C
     if len(fitting) == 1:
         return fitting[0]
     if fitting:
-        names = " or ".join(one.name for one in fitting)
-        raise InputError.single(file, f"this may be {names}: say which with --format")
-    tried = "; ".join(f"{one.name} ({one.entry})" for one in FORMATS.values())
-    message = (
-        f"its format is not recognised. Looked for {tried}. Name the format with --format to see what is wrong, or "
-        "say with --columns what the columns of a csv or jsonl file are called"
+        names = joined(said(" or "), [one.name for one in fitting])
+        raise InputError.single(file, said("this may be {names}: say which with --format", names=names))
+    tried = joined("; ", [said("{name} ({entry})", name=one.name, entry=one.entry) for one in FORMATS.values()])
+    message = said(
+        "its format is not recognised. Looked for {tried}. Name the format with --format to see what is wrong, "
+        "or say with --columns what the columns of a csv or jsonl file are called",
+        tried=tried,
     )
     raise InputError.single(file, message)
 
 
 def _named(name: str, file: str) -> CorpusFormat:
     if name not in FORMATS:
-        raise InputError.single(file, f"unknown format {name!r}; known formats: {', '.join(FORMATS)}")
+        raise InputError.single(
+            file, said("unknown format {name!r}; known formats: {formats}", name=name, formats=", ".join(FORMATS))
+        )
     return FORMATS[name]

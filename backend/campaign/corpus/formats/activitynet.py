@@ -7,6 +7,7 @@ from backend.campaign.corpus.model import ImportOptions, Parsed
 from backend.campaign.corpus.rules.checks import finish
 from backend.ground.captioned import sentences_of_videos
 from backend.ground.json_entries import FileLayout, Sample
+from backend.ground.saying import said
 
 
 def read(data: bytes, file: str, options: ImportOptions) -> Parsed:
@@ -37,7 +38,7 @@ CHARADES = re.compile(r"[0-9A-Z]{5}")
 
 FORMAT = CorpusFormat(
     "activitynet",
-    "a JSON object of videos called v_..., with duration, timestamps and sentences",
+    said("a JSON object of videos called v_..., with duration, timestamps and sentences"),
     lambda look, options: fits_videos(look) and not CHARADES.fullmatch(look.key),
     read,
 )

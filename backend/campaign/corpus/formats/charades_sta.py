@@ -6,6 +6,7 @@ from backend.campaign.corpus.model import ImportOptions, Parsed
 from backend.campaign.corpus.rules.checks import finish
 from backend.ground.captioned import CHARADES_LINE, charades_lines
 from backend.ground.json_entries import FileLayout, Sample
+from backend.ground.saying import said
 from backend.ground.text_files import decode_text
 
 
@@ -33,7 +34,7 @@ def _fits(look: Sample, options: ImportOptions) -> bool:
 
 FORMAT = CorpusFormat(
     "charades-sta",
-    "lines VIDEO start end##sentence, or a JSON object of videos with duration, timestamps and sentences",
+    said("lines VIDEO start end##sentence, or a JSON object of videos with duration, timestamps and sentences"),
     _fits,
     read,
 )

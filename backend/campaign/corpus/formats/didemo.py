@@ -7,6 +7,7 @@ from backend.campaign.corpus.model import ImportOptions, Parsed
 from backend.campaign.corpus.rules.checks import finish
 from backend.ground.captioned import DIDEMO_SEGMENT_S, didemo_entries
 from backend.ground.json_entries import FileLayout
+from backend.ground.saying import said
 
 
 def read(data: bytes, file: str, options: ImportOptions) -> Parsed:
@@ -35,15 +36,19 @@ def read(data: bytes, file: str, options: ImportOptions) -> Parsed:
     notes = []
     if split:
         notes.append(
-            f"people placed {split:,} of {len(moments):,} descriptions differently; the span that most of them gave "
-            "was taken, of equals the one given first"
+            said(
+                "people placed {split:,} of {n:,} descriptions differently; the span that most of them gave was "
+                "taken, of equals the one given first",
+                split=split,
+                n=len(moments),
+            )
         )
     return finish(moments, problems, file, published=True, notes=notes, end_slack_s=DIDEMO_SEGMENT_S)
 
 
 FORMAT = CorpusFormat(
     "didemo",
-    "a JSON list with annotation_id, description, video and times",
+    said("a JSON list with annotation_id, description, video and times"),
     lambda look, options: look.layout is FileLayout.LIST and {"description", "video", "times"} <= look.fields,
     read,
 )

@@ -8,6 +8,7 @@ from backend.campaign.corpus.format import CorpusFormat
 from backend.campaign.corpus.model import CaptionedMoment, ImportOptions, Parsed
 from backend.campaign.corpus.rules.checks import finish
 from backend.ground.json_entries import FileLayout, Sample, json_lines
+from backend.ground.saying import said
 
 
 class _Line(msgspec.Struct):
@@ -56,4 +57,6 @@ def _fits(look: Sample, options: ImportOptions) -> bool:
     return look.layout is FileLayout.LINES and {options.columns.get(name, name) for name in _NEEDED} <= look.fields
 
 
-FORMAT = CorpusFormat("jsonl", "JSON lines with video, start, end and caption", _fits, read, frozenset({"columns"}))
+FORMAT = CorpusFormat(
+    "jsonl", said("JSON lines with video, start, end and caption"), _fits, read, frozenset({"columns"})
+)

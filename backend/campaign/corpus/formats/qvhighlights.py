@@ -7,6 +7,7 @@ from backend.campaign.corpus.model import CaptionedMoment, ImportOptions, LeftOu
 from backend.campaign.corpus.rules.checks import finish
 from backend.ground.errors import InputError
 from backend.ground.json_entries import FileLayout, json_lines
+from backend.ground.saying import said
 
 
 class _Line(msgspec.Struct):
@@ -40,16 +41,18 @@ def read(data: bytes, file: str, options: ImportOptions) -> Parsed:
         if line.relevant_windows
         for number, window in enumerate(line.relevant_windows, start=1)
     ]
-    without = [f"row {row}" for row, line in lines if not line.relevant_windows]
+    without = [said("row {row}", row=row) for row, line in lines if not line.relevant_windows]
     if without and not moments and not problems:
-        raise InputError.single(file, "no line has relevant_windows: this is the test file, published without answers")
-    left_out = [LeftOut("the query has no windows", len(without), tuple(without[:5]))] if without else []
+        raise InputError.single(
+            file, said("no line has relevant_windows: this is the test file, published without answers")
+        )
+    left_out = [LeftOut(said("the query has no windows"), len(without), tuple(without[:5]))] if without else []
     return finish(moments, problems, file, published=True, left_out=left_out)
 
 
 FORMAT = CorpusFormat(
     "qvhighlights",
-    "JSON lines with qid, query, vid and relevant_windows",
+    said("JSON lines with qid, query, vid and relevant_windows"),
     lambda look, options: look.layout is FileLayout.LINES and {"qid", "query", "vid"} <= look.fields,
     read,
 )

@@ -8,6 +8,7 @@ from backend.campaign.corpus.model import CaptionedMoment, ImportOptions, Parsed
 from backend.campaign.corpus.rules.checks import finish
 from backend.ground.errors import Problem
 from backend.ground.json_entries import FileLayout, Sample
+from backend.ground.saying import said
 from backend.ground.text_files import read_csv
 
 _REQUIRED = ("video", "start", "end", "caption")
@@ -70,4 +71,6 @@ def _fits(look: Sample, options: ImportOptions) -> bool:
     return {options.columns.get(name, name) for name in _REQUIRED} <= header
 
 
-FORMAT = CorpusFormat("csv", "CSV with the columns video, start, end and caption", _fits, read, frozenset({"columns"}))
+FORMAT = CorpusFormat(
+    "csv", said("CSV with the columns video, start, end and caption"), _fits, read, frozenset({"columns"})
+)

@@ -5,6 +5,7 @@ from backend.campaign.corpus.model import ImportOptions, Parsed
 from backend.campaign.corpus.rules.checks import finish
 from backend.ground.captioned import sentences_of_videos
 from backend.ground.json_entries import FileLayout
+from backend.ground.saying import said
 
 
 def read(data: bytes, file: str, options: ImportOptions) -> Parsed:
@@ -26,7 +27,7 @@ def read(data: bytes, file: str, options: ImportOptions) -> Parsed:
 
 FORMAT = CorpusFormat(
     "tacos",
-    "a JSON object of videos with fps, num_frames, timestamps and sentences",
+    said("a JSON object of videos with fps, num_frames, timestamps and sentences"),
     lambda look, options: (
         look.layout is FileLayout.VIDEOS and {"fps", "num_frames", "timestamps", "sentences"} <= look.fields
     ),

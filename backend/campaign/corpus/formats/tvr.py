@@ -9,6 +9,7 @@ from backend.campaign.corpus.model import CaptionedMoment, ImportOptions, LeftOu
 from backend.campaign.corpus.rules.checks import check, merge
 from backend.ground.errors import InputError
 from backend.ground.json_entries import FileLayout, json_lines
+from backend.ground.saying import said
 
 VISUAL = frozenset({"v"})
 """The paper's choice (section 3): sentences that need no subtitles, "v"; the others are "t" and "vt"."""
@@ -51,16 +52,23 @@ def read(data: bytes, file: str, options: ImportOptions) -> Parsed:
     )
     kept = [moment for moment, (_, line) in zip(good, lines, strict=True) if line.type not in other]
     if not kept:
-        message = f"no line is of type {', '.join(sorted(types))}; the file has {', '.join(sorted(map(str, other)))}"
-        raise InputError.single(file, f"{message}. --type all keeps every line")
+        message = said(
+            "no line is of type {types}; the file has {other}",
+            types=", ".join(sorted(types)),
+            other=", ".join(sorted(map(str, other))),
+        )
+        raise InputError.single(file, said("{message}. --type all keeps every line", message=message))
     return merge(
-        kept, left_out=[LeftOut(f"the line is of type {name}", other[name]) for name in sorted(other, key=str)]
+        kept,
+        left_out=[
+            LeftOut(said("the line is of type {name}", name=name), other[name]) for name in sorted(other, key=str)
+        ],
     )
 
 
 FORMAT = CorpusFormat(
     "tvr",
-    "JSON lines with vid_name, ts and desc",
+    said("JSON lines with vid_name, ts and desc"),
     lambda look, options: look.layout is FileLayout.LINES and {"vid_name", "ts", "desc"} <= look.fields,
     read,
     frozenset({"types"}),

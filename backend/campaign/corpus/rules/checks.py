@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from backend.campaign.corpus.model import END_SLACK_S, CaptionedMoment, LeftOut, Parsed
 from backend.ground.errors import InputError, Problem
+from backend.ground.saying import joined, said
 
 _SHOWN = 5
 
@@ -70,14 +71,31 @@ def check(
         if moment.duration_s is not None:
             first = durations.setdefault(moment.video, moment)
             if first.duration_s != moment.duration_s:
-                here = f"video {moment.video!r} lasts {moment.duration_s} s here"
-                refuse(moment, f"{here} and {first.duration_s} s in {first.place}")
+                here = said(
+                    "video {video!r} lasts {duration_s} s here", video=moment.video, duration_s=moment.duration_s
+                )
+                refuse(
+                    moment,
+                    said(
+                        "{here} and {duration_s} s in {place}",
+                        here=here,
+                        duration_s=first.duration_s,
+                        place=first.place,
+                    ),
+                )
             if moment.duration_s <= 0 and moment.sentence in (None, 1):
-                refuse(moment, f"duration {moment.duration_s} is not positive")
+                refuse(moment, said("duration {duration_s} is not positive", duration_s=moment.duration_s))
         if moment.external_id is not None:
             first = identified.setdefault(moment.external_id, moment)
             if first is not moment:
-                refuse(moment, f"id {moment.external_id!r} is already that of {first.place}")
+                refuse(
+                    moment,
+                    said(
+                        "id {external_id!r} is already that of {place}",
+                        external_id=moment.external_id,
+                        place=first.place,
+                    ),
+                )
     good: list[CaptionedMoment] = []
     faulty: list[tuple[CaptionedMoment, Fault]] = []
     for moment in moments:
@@ -85,7 +103,7 @@ def check(
         known = durations.get(moment.video)
         faults = list(_faults(moment, known.duration_s if known else None, end_slack_s))
         if not moment.video.strip():
-            refuse(moment, "the video name is empty")
+            refuse(moment, said("the video name is empty"))
         if not faults:
             good.append(moment)
         elif published:
@@ -95,7 +113,7 @@ def check(
                 refuse(moment, fault.message)
     if not refused and not good:
         refused = [(moment.row, moment.problem(file, fault.message)) for moment, fault in faulty]
-        refused = refused or [(0, Problem(file, None, "no captioned moment is in it"))]
+        refused = refused or [(0, Problem(file, None, said("no captioned moment is in it")))]
     if refused:
         raise InputError([problem for _, problem in sorted(refused, key=lambda one: one[0])])
     return good, leaving_out(faulty)
@@ -119,7 +137,14 @@ def merge(
     told = list(notes)
     late = [m.place for m in kept if m.duration_s is not None and m.end_s > m.duration_s]
     if late:
-        told.append(f"moments that end up to {end_slack_s:g} s after their video, kept: {len(late):,} ({first(late)})")
+        told.append(
+            said(
+                "moments that end up to {end_slack_s:g} s after their video, kept: {n:,} ({first})",
+                end_slack_s=end_slack_s,
+                n=len(late),
+                first=first(late),
+            )
+        )
     return Parsed(kept, told, tuple(left_out), total - len(kept), published, end_slack_s)
 
 
@@ -133,7 +158,7 @@ def leaving_out(faulty: Iterable[tuple[CaptionedMoment, Fault]]) -> list[LeftOut
 
 def first(places: Sequence[str]) -> str:
     """The first few places of many."""
-    return ", ".join(places[:_SHOWN]) + (", ..." if len(places) > _SHOWN else "")
+    return joined(", ", [*places[:_SHOWN], *(["..."] if len(places) > _SHOWN else [])])
 
 
 def outside(moment: CaptionedMoment, duration_s: float, end_slack_s: float = END_SLACK_S) -> Fault | None:
@@ -144,11 +169,22 @@ def outside(moment: CaptionedMoment, duration_s: float, end_slack_s: float = END
     'start 12.0 is outside the video, which lasts 10.0 s'
     """
     if moment.start_s >= duration_s:
-        message = f"start {moment.start_s} is outside the video, which lasts {duration_s} s"
-        return Fault("the start is after the end of the video", message)
+        message = said(
+            "start {start_s} is outside the video, which lasts {duration_s} s",
+            start_s=moment.start_s,
+            duration_s=duration_s,
+        )
+        return Fault(said("the start is after the end of the video"), message)
     if moment.end_s > duration_s + end_slack_s:
-        message = f"end {moment.end_s} is more than {end_slack_s:g} s after the video's end at {duration_s} s"
-        return Fault(f"the end is more than {end_slack_s:g} s after that of the video", message)
+        message = said(
+            "end {end_s} is more than {end_slack_s:g} s after the video's end at {duration_s} s",
+            end_s=moment.end_s,
+            end_slack_s=end_slack_s,
+            duration_s=duration_s,
+        )
+        return Fault(
+            said("the end is more than {end_slack_s:g} s after that of the video", end_slack_s=end_slack_s), message
+        )
     return None
 
 
@@ -156,10 +192,13 @@ def _faults(moment: CaptionedMoment, known_duration_s: float | None, end_slack_s
     """What is impossible in one moment."""
     duration_s = known_duration_s if moment.duration_s is None else moment.duration_s
     if not moment.caption.strip():
-        yield Fault("the caption is empty", "the caption is empty")
+        yield Fault(said("the caption is empty"), said("the caption is empty"))
     if moment.start_s < 0:
-        yield Fault("the start is negative", f"start {moment.start_s} is negative")
+        yield Fault(said("the start is negative"), said("start {start_s} is negative", start_s=moment.start_s))
     if moment.end_s <= moment.start_s:
-        yield Fault("the end is not after the start", f"end {moment.end_s} is not after start {moment.start_s}")
+        yield Fault(
+            said("the end is not after the start"),
+            said("end {end_s} is not after start {start_s}", end_s=moment.end_s, start_s=moment.start_s),
+        )
     if duration_s is not None and duration_s > 0 and (trouble := outside(moment, duration_s, end_slack_s)):
         yield trouble

@@ -7,6 +7,7 @@ import numpy as np
 
 from backend.campaign.exam.rules.marking import misses, passes
 from backend.ground.errors import ProjectError
+from backend.ground.saying import joined, said
 
 MARGIN = 10.0
 """A guess that misses at most this much more than may be missed, in percent of the answers, is near passing."""
@@ -96,19 +97,31 @@ def require_telling(found: Guesses, although: str) -> None:
     """
     if found.weak and not although.strip():
         raise ProjectError(
-            f"this exam tells too little about who takes it: {'; '.join(found.weak)}. Draw other pairs, more of them, "
-            "or let fewer miss; or give a reason why it is held all the same"
+            said(
+                "this exam tells too little about who takes it: {weak}. Draw other pairs, more of them, or let fewer "
+                "miss; or give a reason why it is held all the same",
+                weak=joined("; ", found.weak),
+            )
         )
 
 
 def _weak(constants: Sequence[Constant], n: int, most_missed: float, missed: float, luck: float) -> tuple[str, ...]:
-    said, near = [], f"within {MARGIN:g} % of the {most_missed:g} % that may miss"
+    found = []
+    near = said("within {margin:g} % of the {most_missed:g} % that may miss", margin=MARGIN, most_missed=most_missed)
     for one in constants:
         if one.near:
-            how = " and would pass" if one.passed else f", {near}"
-            said.append(f"always {one.grade} misses {one.missed} of {n}{how}")
+            how = said(" and would pass") if one.passed else said(", {near}", near=near)
+            found.append(
+                said("always {grade} misses {missed} of {n}{how}", grade=one.grade, missed=one.missed, n=n, how=how)
+            )
     if luck > LUCK:
-        said.append(f"grades by chance would pass {100 * luck:.3g} % of the time, more than {100 * LUCK:g} %")
+        found.append(
+            said(
+                "grades by chance would pass {passed:.3g} % of the time, more than {most:g} %",
+                passed=100 * luck,
+                most=100 * LUCK,
+            )
+        )
     elif 100 * missed <= most_missed + MARGIN:
-        said.append(f"grades by chance miss {100 * missed:.0f} % on average, {near}")
-    return tuple(said)
+        found.append(said("grades by chance miss {missed:.0f} % on average, {near}", missed=100 * missed, near=near))
+    return tuple(found)

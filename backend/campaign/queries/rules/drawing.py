@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from backend.campaign.nouns import Split
 from backend.campaign.queries.model import Draw, Drawable, DrawnQuery, Repeats
 from backend.ground.errors import ProjectError
+from backend.ground.saying import said
 
 EPISODE = r"^(?:(\w+?)_)?s\d+e\d+"
 """TVR's names: what stands before season and episode is the show (`castle_s01e02_seg00_clip_00`), and names that begin
@@ -52,7 +53,12 @@ def draw(
     texts = sorted(by_text.keys() - own.keys())
     if val + test > len(texts):
         raise ProjectError(
-            f"{val} + {test} queries asked for, but there are only {len(texts)} distinct caption texts: ask for fewer"
+            said(
+                "{val} + {test} queries asked for, but there are only {n} distinct caption texts: ask for fewer",
+                val=val,
+                test=test,
+                n=len(texts),
+            )
         )
     rng = random.Random(seed)
     rng.shuffle(texts)
@@ -114,8 +120,13 @@ def shows(videos: Iterable[str], pattern: str | None = None) -> dict[str, str]:
     if strange := sorted(video for video, show in found.items() if show is None):
         named = ", ".join(strange[:3]) + (" ..." if len(strange) > 3 else "")
         raise ProjectError(
-            f"the show of {len(strange)} of {len(found)} videos cannot be told from the name ({named}): "
-            "say how with --show-of REGEX, whose first group is the show"
+            said(
+                "the show of {n} of {videos} videos cannot be told from the name ({named}): say how with --show-of "
+                "REGEX, whose first group is the show",
+                n=len(strange),
+                videos=len(found),
+                named=named,
+            )
         )
     return {video: show for video, show in found.items() if show is not None}
 
@@ -129,7 +140,9 @@ def named_shows(videos: Iterable[str], pattern: str | None = None) -> dict[str, 
     try:
         compiled = re.compile(pattern or EPISODE)
     except re.error as error:
-        raise ProjectError(f"--show-of {pattern!r} is not a regular expression: {error}") from error
+        raise ProjectError(
+            said("--show-of {pattern!r} is not a regular expression: {error}", pattern=pattern, error=error)
+        ) from error
     group = 1 if compiled.groups else 0
     return {video: (match[group] or "") if (match := compiled.search(video)) else None for video in videos}
 

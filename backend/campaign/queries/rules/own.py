@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from backend.campaign.nouns import Split
 from backend.campaign.queries.model import OwnQuery
 from backend.ground.errors import InputError, Problem
+from backend.ground.saying import said
 from backend.ground.text_files import decode_text, read_csv
 
 _SPLITS = ", ".join(split.value for split in Split)
@@ -63,7 +64,11 @@ def _csv(data: bytes, file: str, delimiter: str) -> tuple[list[OwnQuery], list[P
         try:
             found.append(OwnQuery(text.strip(), Split(name.strip()), source.strip() or file, row))
         except ValueError:
-            problems.append(Problem(file, row, f"the split is {name.strip()!r}: write one of {_SPLITS}"))
+            problems.append(
+                Problem(
+                    file, row, said("the split is {name!r}: write one of {splits}", name=name.strip(), splits=_SPLITS)
+                )
+            )
     return found, problems
 
 
@@ -73,19 +78,24 @@ def _against(found: Sequence[OwnQuery], file: str, there: Mapping[str, Split]) -
     first: dict[str, OwnQuery] = {}
     for query in found:
         if not query.text:
-            problems.append(Problem(file, query.row, "the text is empty: write a query, or take the line out"))
+            problems.append(Problem(file, query.row, said("the text is empty: write a query, or take the line out")))
             continue
         earlier = first.setdefault(query.text, query)
         if earlier is not query:
-            where = f"stands in row {earlier.row} already"
+            where = said("stands in row {row} already", row=earlier.row)
             problems.append(Problem(file, query.row, _twice(where, query.split, earlier.split)))
         elif query.text in there:
-            where = f"is a {there[query.text].value} query of the project already"
+            where = said("is a {split} query of the project already", split=there[query.text].value)
             problems.append(Problem(file, query.row, _twice(where, query.split, there[query.text])))
     return problems
 
 
 def _twice(where: str, split: Split, other: Split) -> str:
     if split is other:
-        return f"this text {where}: leave one of them out"
-    return f"this text {where}, in split {other.value}, and here in {split.value}: a text has one split"
+        return said("this text {where}: leave one of them out", where=where)
+    return said(
+        "this text {where}, in split {other}, and here in {split}: a text has one split",
+        where=where,
+        other=other.value,
+        split=split.value,
+    )

@@ -25,6 +25,7 @@ from backend.encoders.sentence import Encoder
 from backend.ground.arriving import new_folder
 from backend.ground.errors import ProjectError
 from backend.ground.progress import Progress
+from backend.ground.saying import as_text
 
 
 def export_form(
@@ -133,4 +134,4 @@ def _manifest(contents: Contents, form: ReleaseForm, level: int, part: Path) -> 
     said["format"] = form.value
     if form is ReleaseForm.QVHIGHLIGHTS:
         said["threshold"] = level
-    return msgspec.json.format(msgspec.json.encode(said), indent=1) + b"\n"
+    return msgspec.json.format(msgspec.json.encode(said, enc_hook=as_text), indent=1) + b"\n"

@@ -3,8 +3,15 @@
 from backend.campaign.nouns import Verdict
 from backend.campaign.review.model import CaseList, CasePage, CaseRow
 from backend.ground.ids import PairId, PairKey, QueryId
+from backend.ground.saying import said
 from backend.store.engine import Database, containing
 
+_SHOWN_AS_RIGHT = {
+    "example": said("as an example in the guideline"),
+    "practice": said("in practice"),
+    "gold": said("as gold"),
+    "": "",
+}
 _CONFIRMED = "p.pair_id IN (SELECT pair_id FROM confirmed_discard)"
 # By pair: of two verdicts at once SQLite reads all pairs instead of the index of verdicts.
 _OPEN_CASES = "p.pair_id IN (SELECT pair_id FROM consensus WHERE verdict IN ('escalated', 'discarded'))"
@@ -91,14 +98,14 @@ def shown_as_right(db: Database, pair_id: PairId) -> str:
     """
     row = db.conn.execute(
         "SELECT CASE WHEN EXISTS (SELECT 1 FROM example WHERE pair_id = p.pair_id) "
-        "THEN 'as an example in the guideline' "
+        "THEN 'example' "
         "WHEN EXISTS (SELECT 1 FROM practice r WHERE r.moment_id = p.moment_id AND r.query = q.text COLLATE NOCASE) "
-        "THEN 'in practice' "
-        "WHEN EXISTS (SELECT 1 FROM gold_pair WHERE pair_id = p.pair_id) THEN 'as gold' ELSE '' END "
+        "THEN 'practice' "
+        "WHEN EXISTS (SELECT 1 FROM gold_pair WHERE pair_id = p.pair_id) THEN 'gold' ELSE '' END "
         "FROM pair p JOIN query q USING (query_id) WHERE p.pair_id = ?",
         [pair_id],
     ).fetchone()
-    return str(row[0])
+    return _SHOWN_AS_RIGHT[row[0]]
 
 
 def _count(db: Database, which: CaseList, search: str) -> int:

@@ -8,6 +8,7 @@ from backend.campaign.review.model import QueryFilter, QueryPlace, QueryReview, 
 from backend.campaign.review.rows import reviews
 from backend.ground.errors import ProjectError
 from backend.ground.ids import QueryId
+from backend.ground.saying import said
 from backend.store.engine import Database, containing
 
 _BATCHES = "(SELECT count(b.number) FROM batch b WHERE b.query_id = q.query_id)"
@@ -120,5 +121,11 @@ def _order(wanted: QueryFilter) -> str:
         return "q.position, q.query_id"
     column = _SORTED_BY.get(wanted.sort.removeprefix("-"))
     if column is None:
-        raise ProjectError(f"queries cannot be sorted by {wanted.sort!r}: choose one of {', '.join(_SORTED_BY)}")
+        raise ProjectError(
+            said(
+                "queries cannot be sorted by {sort!r}: choose one of {known}",
+                sort=wanted.sort,
+                known=", ".join(_SORTED_BY),
+            )
+        )
     return f"{column} {'DESC' if wanted.sort.startswith('-') else 'ASC'}, q.position, q.query_id"

@@ -1,15 +1,16 @@
 """What stands in the way of taking queries back, and the removal."""
 
+from backend.ground.saying import said
 from backend.store.engine import Database
 
 _WORK = {
-    "grades": "judgement",
-    "skips": "skip",
-    "decisions of leads": "adjudication",
-    "items of exams": "exam_item",
-    "examples of the guideline": "example",
-    "queries chosen for somebody": "assigned_query",
-    "declined batches": "declined_batch",
+    said("grades"): "judgement",
+    said("skips"): "skip",
+    said("decisions of leads"): "adjudication",
+    said("items of exams"): "exam_item",
+    said("examples of the guideline"): "example",
+    said("queries chosen for somebody"): "assigned_query",
+    said("declined batches"): "declined_batch",
 }
 """Tables in which a row is somebody's work on a pair or a query, by what people call the rows."""
 

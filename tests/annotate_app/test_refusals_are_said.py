@@ -1,0 +1,73 @@
+"""Refusals that somebody can meet in the browser are made of a text and values, so that a page can say them."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+from backend.ground import errors
+
+BACK_END = Path(__file__).parents[2] / "backend"
+REFUSALS = {
+    name for name, kind in vars(errors).items() if isinstance(kind, type) and issubclass(kind, errors.ReelRankError)
+} | {"Problem"}
+COMMANDS_ONLY = {
+    *("scoring/asked.py", "scoring/evaluate.py", "scoring/inputs.py", "scoring/presets.py", "scoring/run_files.py"),
+    *("scoring/scoreboard.py", "scoring/scored_files.py", "scoring/benchmarks", "scoring/pools", "scoring/report"),
+    *("scoring/statistics", "scoring/studies", "systems", "training", "cli", "encoders/coarse.py"),
+    *("campaign/demo", "campaign/doctor", "campaign/earlier", "campaign/pools", "campaign/statistics"),
+    *("campaign/pool_check/making.py", "campaign/release/importing.py", "campaign/release/validating.py"),
+    *("campaign/release/formats", "campaign/release/rules", "campaign/review/probing.py"),
+    *("api/baselines.py", "api/building.py", "api/clip.py", "api/learning.py", "api/statistics.py", "api/systems.py"),
+    *("api/upkeep.py", "ground/cluster.py", "store/creating.py", "store/moving.py", "store/schema"),
+}
+"""What only the command line calls, which speaks English: see decision 101."""
+
+
+def bare(call: ast.Call) -> Iterator[ast.expr]:
+    """The texts of a refusal that are written where it is raised, and not as `said(...)`."""
+    name = call.func.id if isinstance(call.func, ast.Name) else ""
+    if isinstance(call.func, ast.Attribute) and call.func.attr == "single":
+        name = "InputError.single"
+    place = {"Problem": 2, "InputError.single": 1}.get(name, 0 if name in REFUSALS else None)
+    if place is None or len(call.args) <= place:
+        return
+    found = [call.args[place]]
+    while found:
+        match one := found.pop():
+            case ast.JoinedStr() | ast.Constant(value=str()) | ast.BinOp():
+                yield one
+            case ast.IfExp(body=body, orelse=other):
+                found += [body, other]
+            case ast.Call(func=ast.Attribute(attr="join")):
+                yield one
+
+
+def unsaid(source: str) -> list[int]:
+    return [node.lineno for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call) and any(bare(node))]
+
+
+def test_a_refusal_that_a_page_can_meet_is_said() -> None:
+    met = [
+        path
+        for path in BACK_END.rglob("*.py")
+        if not any(path.is_relative_to(BACK_END / place) for place in COMMANDS_ONLY)
+    ]
+    assert len(met) > 300
+    found = {path.relative_to(BACK_END).as_posix(): unsaid(path.read_text(encoding="utf-8")) for path in met}
+    assert {path: lines for path, lines in found.items() if lines} == {}, "make it with said(...) of ground.saying"
+
+
+def test_what_only_commands_meet_is_there() -> None:
+    assert [place for place in COMMANDS_ONLY if not (BACK_END / place).exists()] == []
+
+
+def test_a_bare_text_is_seen() -> None:
+    source = """
+raise ProjectError(f"no {name}")
+raise Overtaken(said("gone"))
+found = Problem("a.csv", 1, "is empty" if text else said("is full"))
+raise InputError.single("a.csv", "; ".join(faults))
+raise errors.Unrelated("fine")
+raise PairLocked(why)
+"""
+    assert unsaid(source) == [2, 4, 5]

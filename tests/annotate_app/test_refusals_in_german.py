@@ -1,0 +1,132 @@
+"""Whoever reads German is refused in German, over real projects; the sentence is the one of the catalogue, filled."""
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.testclient import TestClient
+from streamlit.testing.v1 import AppTest
+
+from annotate_app import language
+from annotate_app.language import as_json, retold, tr
+from annotate_app.session import auth
+from backend import api
+from backend.campaign.nouns import Person, Role
+from backend.campaign.people import accounts as people
+from backend.ground.errors import Overtaken
+from backend.ground.saying import joined, said, said_n
+from reading import read
+from support import NOW, Judging
+
+GERMAN = {"accept-language": "de-DE,de;q=0.9"}
+
+
+@pytest.fixture
+def german(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Pages and calls of this test are for somebody who reads German."""
+    monkeypatch.setattr(language, "chosen", lambda *_: "de")
+    language.use("de")
+    yield
+    language.use(None)
+
+
+@pytest.fixture
+def client(judging: Judging) -> Iterator[TestClient]:
+    from annotate_app.session.guard import Guard
+    from annotate_app.session.routes import Sessions
+
+    app = Starlette(
+        routes=Sessions(lambda: judging.project).routes(),
+        middleware=[Middleware(Guard, project=lambda: judging.project)],
+    )
+    with TestClient(app, follow_redirects=False) as found:
+        yield found
+
+
+@pytest.mark.parametrize(
+    ("headers", "told"),
+    [
+        (GERMAN, "Name oder Passwort ist falsch, oder das Konto ist nicht offen."),
+        ({}, "Name or password is wrong, or the account is not open."),
+    ],
+    ids=["German", "English"],
+)
+def test_a_wrong_password(client: TestClient, headers: dict[str, str], told: str) -> None:
+    [token] = re.findall(r'name="csrf" value="([^"]+)"', client.get("/session/sign-in").text)[:1]
+    fields = {"name": "Ana", "password": "not hers", "csrf": token}
+    answer = client.post("/session/sign-in", data=fields, headers=headers)
+    assert answer.status_code == 401
+    assert told in answer.text
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> api.Project:
+    """An empty one."""
+    return api.init_project(tmp_path / "project", encoder="minilm")
+
+
+@pytest.fixture
+def set_up_page(open_screen: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch, project: api.Project) -> AppTest:
+    """The page Set up of an empty project, whose work is done before the page goes on."""
+    from concurrent.futures import Future
+
+    from backend.ground import parallel
+
+    def alone(work: Callable[..., None], *arguments: object) -> "Future[None]":
+        future: Future[None] = Future()
+        work(*arguments)
+        future.set_result(None)
+        return future
+
+    monkeypatch.setattr(parallel, "alone", alone)
+    monkeypatch.setattr("os.nice", lambda by: 0)
+    lead: Person = people.add(project.store, api.OPERATOR, "Lea", Role.LEAD, now=NOW)
+    monkeypatch.setattr(auth, "current", lambda: lead)
+    return open_screen("set_up")
+
+
+def test_a_bad_file(german: None, set_up_page: AppTest, tmp_path: Path) -> None:
+    file = tmp_path / "moments.csv"
+    file.write_text("video,start,end,caption,duration\na,1,3,A dog runs.,9\na,4,2,A cat sits.,9\na,-1,2,,9\n")
+    set_up_page.text_input(key="set_up_file").set_value(str(file))
+    set_up_page.button(key="look_at_file").click().run()
+    [told] = [read(error.value) for error in set_up_page.error]
+    assert "moments.csv, Zeile 3: Ende 2.0 liegt nicht nach Start 4.0" in told
+    assert "moments.csv, Zeile 4: der Bildtext ist leer" in told
+    assert "moments.csv, Zeile 4: Start -1.0 ist negativ" in told
+    assert " row " not in told
+
+
+def test_an_overtaken_decision(german: None, judging: Judging) -> None:
+    max_ = people.add(judging.project.store, api.OPERATOR, "Max", Role.LEAD, now=NOW)
+    pair = judging.pairs()[0].pair
+    api.adjudicate(judging.project, max_, pair, 2, "All of it.", seen=0, now=NOW)
+    with pytest.raises(Overtaken) as refused:
+        api.adjudicate(judging.project, judging.lead, pair, 1, "A part.", seen=0, now=NOW + 250)
+    assert str(refused.value) == (
+        "Max decided this pair 4 minutes ago: relevance 2 (“All of it.”). Decide again if yours shall take its "
+        "place; both stay on record"
+    )
+    assert retold(refused.value) == (
+        "Dieses Paar wurde vor 4 Minuten von Max entschieden: Relevanz 2 („All of it.“). Entscheiden Sie noch einmal, "
+        "wenn Ihre gelten soll; beides bleibt im Protokoll"
+    )
+
+
+def test_sentences_in_sentences_and_in_json_are_told_too(german: None) -> None:
+    problem = said("{file}, row {row}: {message}", file="a.csv", row=7, message=said("the caption is empty"))
+    told = "a.csv, Zeile 7: der Bildtext ist leer"
+    assert retold(problem) == told
+    assert retold(joined("\n", [problem, "Ana"])) == f"{told}\nAna"
+    assert retold(said_n("{n} minute ago", "{n} minutes ago", 1)) == "vor 1 Minute"
+    assert tr("{what}: {done:,} of {total:,}", what=problem, done=1, total=2) == f"{told}: 1 von 2"
+    assert as_json({"message": problem}) == b'{"message":"' + told.encode() + b'"}'
+
+
+def test_what_the_catalogue_lacks_stays_english_and_a_plain_text_as_it_is(german: None) -> None:
+    assert retold(said("nobody ever said {this}", this="so")) == "nobody ever said so"
+    assert retold("the caption is empty") == "the caption is empty", "people may have written it"
+    assert retold(joined(", ", [])) == ""
