@@ -80,6 +80,11 @@ def as_json(content: object) -> bytes:
     return msgspec.json.encode(content, enc_hook=_hook)
 
 
+def as_builtins(content: object) -> Any:
+    """The same as lists and dictionaries."""
+    return msgspec.to_builtins(content, enc_hook=_hook)
+
+
 def _hook(value: object) -> str:
     if isinstance(value, Said):
         return retold(value)

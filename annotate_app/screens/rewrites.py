@@ -1,9 +1,8 @@
 """The lead's page "Rewrites": imprecise captions that neither rules nor a model could make well enough."""
 
-import msgspec
 import streamlit as st
 
-from annotate_app.language import tr
+from annotate_app.language import as_builtins, tr
 from annotate_app.plain import plain
 from annotate_app.widgets import look
 from annotate_app.widgets.rewrites import rewrites
@@ -27,7 +26,7 @@ def page() -> None:
         st.info(tr("Queries were drawn from these captions, so their texts are fixed now."), icon=":material/lock:")
         _how_it_ended(queue.counts)
     else:
-        rewrites(msgspec.to_builtins(queue), lead)
+        rewrites(as_builtins(queue), lead)
 
 
 def _how_it_ended(counts: RewriteCounts) -> None:

@@ -5,11 +5,11 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from annotate_app.language import tr
+from annotate_app.language import retold, tr
 from annotate_app.plain import plain
 from annotate_app.widgets import look, wording
 from backend import api
-from backend.campaign.batches.model import NextBatch, NextState, OpenedBatch, RuleReading, RuleWord
+from backend.campaign.batches.model import WORDS, NextBatch, NextState, OpenedBatch, RuleReading, RuleWord
 from backend.campaign.nouns import Person
 from backend.ground.ids import QueryId
 
@@ -35,12 +35,11 @@ def next_batch(project: api.Project, lead: Person, query_id: QueryId) -> None:
 
 def says(reading: RuleReading) -> str:
     """What the rule says with its numbers, as Markdown: `The rule: mean 2.4 of 2.0, ...` and a badge with its word."""
-    numbers, _, _ = reading.words.rpartition(":")
     return tr(
         "The rule: {numbers} :{word_colours}-badge[{word}]",
-        numbers=plain(numbers),
+        numbers=plain(retold(reading.numbers)),
         word_colours=WORD_COLOURS[reading.word],
-        word=reading.word,
+        word=WORDS[reading.word],
     )
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from annotate_app.language import tr
+from annotate_app.language import retold, tr
 from annotate_app.plain import plain
 from annotate_app.widgets import look, wording
 from annotate_app.widgets.next_batch import REASON_LENGTH, WORD_COLOURS
@@ -68,7 +68,7 @@ def _close() -> None:
 
 def _dialog(project: api.Project, lead: Person) -> None:
     seen: Suggestions = st.session_state[_SEEN]
-    st.markdown(tr("A next batch is worth opening if {words}.", words=plain(seen.rule.rule.words)))
+    st.markdown(tr("A next batch is worth opening if {words}.", words=plain(retold(seen.rule.rule.words))))
     _rule(project, lead, seen)
     st.markdown(_table(seen))
     # Taken out before it begins: whatever ends the run in the middle, the next one only shows what is left.
@@ -183,11 +183,11 @@ def _rule(project: api.Project, lead: Person, seen: Suggestions) -> None:
                     version=one.version,
                     by=plain(by),
                     when=when,
-                    words=plain(one.rule.words),
+                    words=plain(retold(one.rule.words)),
                     reason=plain(one.reason),
                 )
             )
-        st.caption(tr("Version 1, from the beginning: {words}.", words=plain(versions[0].rule.words)))
+        st.caption(tr("Version 1, from the beginning: {words}.", words=plain(retold(versions[0].rule.words))))
 
 
 def _fields(rule: BatchRule, scale: Scale) -> None:

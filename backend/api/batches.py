@@ -8,6 +8,7 @@ from backend.campaign.people import gate
 from backend.campaign.project.folder import Project
 from backend.ground.ids import QueryId
 from backend.ground.progress import Progress, named
+from backend.ground.saying import said
 
 
 def next_batch(project: Project, by: Person | Operator, query_id: QueryId) -> NextBatch:
@@ -95,7 +96,7 @@ def accept_suggestions(
         ProjectError: there is nothing to do.
     """
     lead = gate.in_charge(project.store, by)
-    steps = named(progress, "queries")
+    steps = named(progress, said("queries"))
     return accepting.accept(project.store, lead, seen, decline=decline, now=now, progress=steps)
 
 

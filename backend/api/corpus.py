@@ -15,6 +15,7 @@ from backend.campaign.statistics import from_project, lexicon, rules
 from backend.campaign.statistics.model import Statistics
 from backend.ground.addresses import Place
 from backend.ground.progress import Progress, named
+from backend.ground.saying import said
 from backend.ground.where import Where
 from backend.media.sources import USUAL_FPS
 
@@ -48,7 +49,7 @@ def import_corpus(
         where=where,
         dry_run=dry_run,
         now=now,
-        progress=named(progress, "measuring videos"),
+        progress=named(progress, said("measuring videos")),
     )
     if videos is not None and not dry_run:
         settle_videos(project, now=now)
@@ -60,5 +61,8 @@ def project_statistics(project: Project, by: Person | Operator, *, progress: Pro
     gate.in_charge(project.store, by)
     holdings = from_project.read(project)
     return rules.count(
-        holdings, lexicon.parts_of_speech, lexicon.name(), progress=named(progress, "counting the words of queries")
+        holdings,
+        lexicon.parts_of_speech,
+        lexicon.name(),
+        progress=named(progress, said("counting the words of queries")),
     )

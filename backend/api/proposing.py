@@ -20,6 +20,7 @@ from backend.campaign.people import gate
 from backend.campaign.project.folder import Project
 from backend.ground.ids import AnnotatorId, MomentId
 from backend.ground.progress import Progress, named
+from backend.ground.saying import said
 from backend.ground.where import Where
 from backend.media.sources import USUAL_FPS
 from backend.store.connection import reading
@@ -45,7 +46,7 @@ def register_videos(
         where=where,
         by=_in_charge(project, by),
         now=now,
-        progress=named(progress, "measuring videos"),
+        progress=named(progress, said("measuring videos")),
     )
     settle_videos(project, now=now)
     return report
@@ -63,7 +64,7 @@ def propose_moments(
 ) -> ProposeReport:
     """Propose shots or windows as moments; see `backend.campaign.moments.proposing`."""
     who = _in_charge(project, by)
-    told = named(progress, "looking for shots (seconds of video)")
+    told = named(progress, said("looking for shots (seconds of video)"))
     return proposing.propose(project, how, videos=videos, where=where, by=who, now=now, progress=told)
 
 

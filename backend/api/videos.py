@@ -10,6 +10,7 @@ from backend.campaign.project.folder import Project
 from backend.campaign.videos import looking
 from backend.campaign.videos.model import LookReport, VideoState
 from backend.ground.progress import Progress, named
+from backend.ground.saying import said
 from backend.ground.where import Where
 from backend.media.sources import USUAL_FPS
 from backend.store.connection import writing
@@ -41,7 +42,7 @@ def look_at_videos(
         where=where,
         accept=accept,
         now=now,
-        progress=named(progress, "looking at videos"),
+        progress=named(progress, said("looking at videos")),
     )
 
 

@@ -5,6 +5,7 @@ from enum import StrEnum
 
 from backend.campaign.nouns import Split
 from backend.ground.ids import QueryId
+from backend.ground.saying import joined, said, said_n
 
 
 class RuleWord(StrEnum):
@@ -14,6 +15,14 @@ class RuleWord(StrEnum):
     LEAVE = "do not open"
     UNTOLD = "cannot tell"
     """Too few of the last candidates have a relevance."""
+
+
+WORDS = {
+    RuleWord.OPEN: said("open", _context="rule"),
+    RuleWord.LEAVE: said("do not open"),
+    RuleWord.UNTOLD: said("cannot tell"),
+}
+"""What the rule says, as people read it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +51,36 @@ class BatchRule:
         >>> BatchRule(10, 1.25, None, 1).words
         'the last 10 have a mean relevance of 1.25 or more'
         """
-        who, have, are = ("the last one", "has", "is") if self.last == 1 else (f"the last {self.last}", "have", "are")
-        mean = f"{who} {have} a mean relevance of {_decimals(self.mean)} or more" if self.mean is not None else ""
-        if self.finds is None:
-            return mean
-        which = who if self.last == 1 else f"{self.finds} of {'them' if mean else who}"
-        finds = f"{which} {'is' if self.finds == 1 else are} graded {self.grade} or more"
-        return f"{mean}, or {finds}" if mean else finds
+        if self.mean is None:
+            return self._finds
+        mean = said_n(
+            "the last one has a mean relevance of {mean} or more",
+            "the last {n} have a mean relevance of {mean} or more",
+            self.last,
+            mean=_decimals(self.mean),
+        )
+        return mean if self.finds is None else said("{mean}, or {finds}", mean=mean, finds=self._finds)
+
+    @property
+    def _finds(self) -> str:
+        """Its second condition; behind a first one, whose candidates are "them" then."""
+        finds = self.finds or 0
+        if self.last == 1:
+            return said("the last one is graded {grade} or more", grade=self.grade)
+        if self.mean is not None:
+            return said_n(
+                "{n} of them is graded {grade} or more",
+                "{n} of them are graded {grade} or more",
+                finds,
+                grade=self.grade,
+            )
+        return said_n(
+            "{n} of the last {last} is graded {grade} or more",
+            "{n} of the last {last} are graded {grade} or more",
+            finds,
+            grade=self.grade,
+            last=self.last,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,15 +119,36 @@ class RuleReading:
         >>> RuleReading(BatchRule(5, 2.0, 3, 3), 5, 4, 5, 1, RuleWord.LEAVE).words
         'mean 1.25 of 2.0 (4 of 5 have a relevance), 1 of 5 graded 3 or more: do not open'
         """
+        return said("{numbers}: {word}", numbers=self.numbers, word=WORDS[self.word])
+
+    @property
+    def numbers(self) -> str:
+        """The numbers alone."""
         parts = []
         if self.rule.mean is not None:
-            mean = f"mean {_decimals(self.total / self.known)}" if self.known else "no mean"
-            have = "has" if self.known == 1 else "have"
-            of = "" if self.known == self.spoke else f" ({self.known} of {self.spoke} {have} a relevance)"
-            parts.append(f"{mean} of {_decimals(self.rule.mean)}{of}")
+            wanted = _decimals(self.rule.mean)
+            mean = said("no mean of {wanted}", wanted=wanted)
+            if self.known:
+                mean = said("mean {mean} of {wanted}", mean=_decimals(self.total / self.known), wanted=wanted)
+            if self.known != self.spoke:
+                mean = said_n(
+                    "{mean} ({n} of {spoke} has a relevance)",
+                    "{mean} ({n} of {spoke} have a relevance)",
+                    self.known,
+                    mean=mean,
+                    spoke=self.spoke,
+                )
+            parts.append(mean)
         if self.rule.finds is not None:
-            parts.append(f"{self.finds} of {self.spoke} graded {self.rule.grade} or more")
-        return f"{', '.join(parts)}: {self.word}"
+            parts.append(
+                said(
+                    "{finds} of {spoke} graded {grade} or more",
+                    finds=self.finds,
+                    spoke=self.spoke,
+                    grade=self.rule.grade,
+                )
+            )
+        return joined(", ", parts)
 
 
 class NextState(StrEnum):

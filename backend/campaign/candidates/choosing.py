@@ -162,7 +162,7 @@ def _probes(
     _, moments, _ = corpus.counts(project.store.db)
     chosen = rules.probed([query.text for query in asked], count, seed)
     queries_probed = [query for query in asked if query.text in chosen]
-    report = named(progress, "ranking for the probes")
+    report = named(progress, said("ranking for the probes"))
     found: dict[QueryId, list[CandidateRow]] = {}
     for start in range(0, count, _PROBED_AT_ONCE):
         some = queries_probed[start : start + _PROBED_AT_ONCE]
@@ -219,10 +219,10 @@ def search_by_block(
     # Most training queries are captions: a text that is both has one vector.
     others = sorted({query.text for query in asked} - moments_of.keys())
     row_of = {text: row for row, text in enumerate([*texts, *others])}
-    report = named(progress, "encoding captions and queries")
+    report = named(progress, said("encoding captions and queries"))
     vectors = encode_cached(encoder, [*texts, *others], project.embeddings, progress=report)
     searched = Captions(vectors[: len(texts)], caption_moments, queries=len(asked))
-    searching = named(progress, "searching")
+    searching = named(progress, said("searching"))
     for start in range(0, len(asked), QUERIES_AT_ONCE):
         block = asked[start : start + QUERIES_AT_ONCE]
         rows = [row_of[query.text] for query in block]

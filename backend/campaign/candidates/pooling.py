@@ -214,7 +214,7 @@ def _found(
     progress: Progress | None,
 ) -> Found:
     """The candidates of every query that has any, in judging order."""
-    report = named(progress, "merging what was found")
+    report = named(progress, said("merging what was found"))
     found: Found = {}
     for done, query in enumerate(asked, start=1):
         if candidates := merging.candidates(query.query_id, listed.get(query.query_id, ())):

@@ -105,7 +105,7 @@ def _stored(
         found = lists.training_lists(project.store.db, [query.query_id for query in block])
         yield block, [found[query.query_id] for query in block]
         if progress:
-            progress("writing training sets", start + len(block), len(asked))
+            progress(said("writing training sets"), start + len(block), len(asked))
 
 
 def file_of(top: int) -> str:

@@ -60,8 +60,10 @@ def search(
     for moment_id, place in places.items():
         of_video.setdefault(place[0], []).append((moment_id, place))
     sources = [project.source(one) for one in facts.values() if one is not None]
-    keep_frames(clip, sources, project.embeddings, per_s=FRAMES_PER_S, progress=named(progress, "encoding frames"))
-    looking = named(progress, "looking at videos")
+    keep_frames(
+        clip, sources, project.embeddings, per_s=FRAMES_PER_S, progress=named(progress, said("encoding frames"))
+    )
+    looking = named(progress, said("looking at videos"))
     unseen = []
     alike: dict[bytes, list[int]] = {}  # moments that show the same frames are as similar to any query
     for done, name in enumerate(names, start=1):
@@ -81,7 +83,9 @@ def search(
         raise ProjectError(said("{none}: {why}", none=none, why=unseen[0]) if unseen else none)
     vectors = np.stack([np.frombuffer(one, dtype=np.float32) for one in alike])
     searched = Captions(vectors, list(alike.values()), queries=len(asked))
-    sentences = clip.sentences({query.text for query in asked}, progress=named(progress, "encoding queries by CLIP"))
+    sentences = clip.sentences(
+        {query.text for query in asked}, progress=named(progress, said("encoding queries by CLIP"))
+    )
     rows: list[CandidateRow] = []
     for start in range(0, len(asked), QUERIES_AT_ONCE):
         block = asked[start : start + QUERIES_AT_ONCE]

@@ -13,13 +13,14 @@ from backend.campaign.captions.rules import NOTHING_KNOWN, Known, names_in, unkn
 from backend.encoders.cache import encode_cached
 from backend.encoders.sentence import Encoder
 from backend.ground.progress import Progress, named
+from backend.ground.saying import said
 
 MIN_SIMILARITY = 0.4
 """Cosine below which a rewrite has lost its original (TVR-Ranking: the same floor, by SimCSE)."""
 
 _WORD = re.compile(r"\w+")
 
-NO_ANSWER = "there is no answer of any use"
+NO_ANSWER = said("there is no answer of any use")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,14 +60,18 @@ class Gates:
         """What the gates say of each rewrite of the original in the same place; an empty rewrite is none."""
         given = [number for number, text in enumerate(rewrites) if text]
         before, after = [originals[number] for number in given], [rewrites[number] for number in given]
-        vectors = encode_cached(self.encoder, [*before, *after], self.embeddings, progress=named(progress, "encoding"))
+        vectors = encode_cached(
+            self.encoder, [*before, *after], self.embeddings, progress=named(progress, said("encoding"))
+        )
         similarity = np.einsum("ij,ij->i", vectors[: len(given)], vectors[len(given) :]).tolist()
         verdicts = [Examined(None, (NO_ANSWER,))] * len(rewrites)
         for number, score, names in zip(given, similarity, self._names(before, after, progress), strict=True):
-            reasons = [f"a name is left: {', '.join(names)}"] if names else []
+            reasons = [said("a name is left: {names}", names=", ".join(names))] if names else []
             if score < MIN_SIMILARITY:
                 down = math.floor(score * 100) / 100  # rounded, it might say that 0.40 is below 0.4
-                reasons.append(f"similarity {down:.2f} is below {MIN_SIMILARITY}")
+                reasons.append(
+                    said("similarity {similarity:.2f} is below {least}", similarity=down, least=MIN_SIMILARITY)
+                )
             verdicts[number] = Examined(score, tuple(reasons))
         return verdicts
 
@@ -79,7 +84,7 @@ class Gates:
         if self.tagger is None:
             return found
         nobody = {name for name, phrase in self.cast.items() if name == phrase}
-        tagged = self.tagger.names(texts, progress=named(progress, "looking for names"))
+        tagged = self.tagger.names(texts, progress=named(progress, said("looking for names")))
         return [
             (*names, *(name for name in more if name not in nobody and not any(name in known for known in names)))
             for names, more in zip(found, tagged, strict=True)

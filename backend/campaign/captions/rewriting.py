@@ -26,7 +26,7 @@ from backend.campaign.project.folder import Project
 from backend.encoders.sentence import Encoder
 from backend.ground.errors import ProjectError
 from backend.ground.progress import Progress, named
-from backend.ground.saying import said
+from backend.ground.saying import joined, said
 from backend.store import events
 from backend.store.connection import writing
 from backend.store.events import EventKind
@@ -179,7 +179,7 @@ def _rewrite(caption: CaptionRow, made: _Made, rewriter: Rewriter) -> Rewrite:
         attempts=made.attempt,
         similarity=made.verdict.similarity,
         accepted=not made.verdict.reasons,
-        reason="; ".join(made.verdict.reasons),
+        reason=joined("; ", made.verdict.reasons),
     )
 
 

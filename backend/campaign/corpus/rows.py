@@ -10,6 +10,7 @@ from sqlite3 import Row
 
 from backend.campaign.corpus.model import CaptionedMoment, Trouble, VideoTrouble
 from backend.ground.ids import MomentId
+from backend.ground.saying import kept, recalled
 from backend.media.facts import VideoFacts
 from backend.store.engine import Database
 
@@ -192,7 +193,7 @@ def set_troubles(db: Database, troubles: Iterable[VideoTrouble]) -> None:
     db.conn.executemany(
         "INSERT INTO video_check (video_id, trouble, message) SELECT video_id, ?, ? FROM video WHERE name = ? "
         "ON CONFLICT (video_id) DO UPDATE SET trouble = excluded.trouble, message = excluded.message",
-        ((one.trouble.value, one.message, one.video) for one in troubles),
+        ((one.trouble.value, kept(one.message), one.video) for one in troubles),
     )
 
 
@@ -211,7 +212,7 @@ def decoded_contents(db: Database) -> dict[str, str]:
         "SELECT v.sha256, iif(k.trouble = 'damaged', k.message, '') FROM video v JOIN video_check k USING (video_id) "
         "WHERE k.decoded = 1 AND v.sha256 IS NOT NULL AND coalesce(k.trouble, 'damaged') = 'damaged'"
     )
-    return {row[0]: row[1] for row in rows}
+    return {row[0]: recalled(row[1]) for row in rows}
 
 
 def is_moment(db: Database, video: str, start_s: float, end_s: float) -> bool:
@@ -250,7 +251,7 @@ def _facts(row: Row) -> VideoFacts:
         frames=row["frames"] or 0,
         size_bytes=row["size_bytes"] or 0,
         decoded=bool(row["decoded"]),
-        damage=row["message"] if row["trouble"] == Trouble.DAMAGED else "",
+        damage=recalled(row["message"]) if row["trouble"] == Trouble.DAMAGED else "",
     )
 
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from backend.ground.ids import AnnotatorId, PairId, PairKey
+from backend.ground.saying import recalled, said
 from backend.store.engine import Database
 
 _CLIP_AND_VERDICT = (
@@ -54,16 +55,17 @@ def standing(db: Database) -> list[Example]:
 
 def fitness(db: Database, pair_id: PairId) -> Fitness:
     """How a pair stands, as far as it matters for an example."""
-    relevance, ruled, fault, newest, held_until = db.conn.execute(
+    relevance, ruled, fault, no_video, newest, held_until = db.conn.execute(
         "SELECT c.relevance, c.verdict IS 'adjudicated', "
-        "coalesce(f.reason, CASE WHEN v.path IS NULL THEN 'its video file is not known' END, ''), "
+        "f.reason, v.path IS NULL, "
         "(SELECT max(graded_at) FROM judgement j WHERE j.pair_id = p.pair_id AND NOT j.imported AND NOT j.simulated), "
         "(SELECT max(lease_until) FROM (SELECT lease_until FROM seat s WHERE s.pair_id = p.pair_id "
         "UNION ALL SELECT lease_until FROM gold_seat g WHERE g.pair_id = p.pair_id)) "
         f"FROM pair p {_CLIP_AND_VERDICT} WHERE p.pair_id = ?",
         [pair_id],
     ).fetchone()
-    return Fitness(relevance, bool(ruled), fault, newest, held_until)
+    told = recalled(fault) if fault else said("its video file is not known") if no_video else ""
+    return Fitness(relevance, bool(ruled), told, newest, held_until)
 
 
 def add(db: Database, grade: int, pair_id: PairId, note: str, lead: AnnotatorId, *, at: float) -> None:

@@ -87,10 +87,10 @@ def read_both(
     found = []
     for done, (place, name) in enumerate((before, after), start=1):
         if progress:
-            progress("reading releases", done - 1, 2)
+            progress(said("reading releases"), done - 1, 2)
         found.append(read(place, name))
         if progress:
-            progress("reading releases", done, 2)
+            progress(said("reading releases"), done, 2)
     return found
 
 

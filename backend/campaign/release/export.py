@@ -127,10 +127,10 @@ def freeze(
         keeping.require_free(project, name, sha256)
         files = tuple(sorted(file.name for file in part.iterdir()))
         if progress:
-            progress("packing", 0, 1)
+            progress(said("packing"), 0, 1)
         kept = keeping.keep(project, part, sha256) if keep or not out else None
         if progress:
-            progress("packing", 1, 1)
+            progress(said("packing"), 1, 1)
         called, again = keeping.record(project, by, frozen.decode(), sha256, name=name, notes=notes, kept=kept, now=now)
     counts = contents.counts
     zipped = kept[0] if kept else None

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from backend.campaign.corpus.rows import WHOLE
 from backend.ground.ids import AnnotatorId, MomentId, PairId, PairKey
+from backend.ground.saying import recalled, said
 from backend.store.engine import Database
 
 
@@ -82,11 +83,13 @@ def pair_made_of(db: Database, key: PairKey) -> tuple[str, MomentId] | None:
 def fault(db: Database, moment_id: MomentId) -> str:
     """Why the clip of a moment cannot be shown; an empty text if it can."""
     row = db.conn.execute(
-        "SELECT coalesce(f.reason, CASE WHEN v.path IS NULL THEN 'its video file is not known' END, '') "
+        "SELECT f.reason, v.path IS NULL "
         "FROM moment JOIN video v USING (video_id) LEFT JOIN clip_fault f USING (moment_id) WHERE moment_id = ?",
         [moment_id],
     ).fetchone()
-    return row[0] if row else "there is no such moment"
+    if row is None:
+        return said("there is no such moment")
+    return recalled(row[0]) if row[0] else said("its video file is not known") if row[1] else ""
 
 
 def same_pairs(db: Database, query: str, moment_id: MomentId) -> list[SamePair]:

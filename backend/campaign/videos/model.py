@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from backend.campaign.corpus.model import Trouble
+from backend.ground.saying import joined, said, said_n
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,20 +40,25 @@ class VideoState:
         """What its trouble means for the pairs, and what to do next; empty where all is well."""
         told = []
         if self.waiting and not self.shown:
-            told.append(f"{_pairs(self.waiting)} wait{'s' * (self.waiting == 1)} for it.")
+            told.append(said_n("{n} pair waits for it.", "{n:,} pairs wait for it.", self.waiting))
         match self.trouble:
             case Trouble.CHANGED:
                 if self.judged:
-                    were = "was" if self.judged == 1 else "were"
-                    told.append(f"{_pairs(self.judged)} {were} graded by the former content, and the grades stay.")
-                told.append("Put the former file back, or take the new content.")
+                    told.append(
+                        said_n(
+                            "{n} pair was graded by the former content, and the grades stay.",
+                            "{n:,} pairs were graded by the former content, and the grades stay.",
+                            self.judged,
+                        )
+                    )
+                told.append(said("Put the former file back, or take the new content."))
             case Trouble.MISSING:
-                told.append("Put the file back, or show where it lies.")
+                told.append(said("Put the file back, or show where it lies."))
             case Trouble.UNREADABLE:
-                told.append("Put a whole copy in its place, then look again.")
+                told.append(said("Put a whole copy in its place, then look again."))
             case Trouble.DAMAGED:
-                told.append("Its clips are shown; put a whole copy in its place if there is one.")
-        return " ".join(told)
+                told.append(said("Its clips are shown; put a whole copy in its place if there is one."))
+        return joined(" ", told)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +79,3 @@ class LookReport:
     def wrong(self) -> tuple[VideoState, ...]:
         """Those with something wrong."""
         return tuple(one for one in self.videos if one.trouble is not None)
-
-
-def _pairs(count: int) -> str:
-    return "1 pair" if count == 1 else f"{count:,} pairs"

@@ -5,6 +5,7 @@ from fractions import Fraction
 from backend.campaign.corpus.model import Trouble
 from backend.campaign.videos.model import VideoState
 from backend.ground.ids import MomentId
+from backend.ground.saying import recalled
 from backend.store.engine import Database
 
 _NOT_SHOWN = "k.trouble IN ('missing', 'unreadable', 'changed')"
@@ -35,7 +36,7 @@ def states(db: Database, *, wrong: bool = False) -> list[VideoState]:
             frames=row["frames"] or 0,
             decoded=bool(row["decoded"]),
             trouble=Trouble(row["trouble"]) if row["trouble"] else None,
-            message=row["message"] or "",
+            message=recalled(row["message"] or ""),
             waiting=row["waiting"],
             judged=row["judged"],
         )
@@ -50,7 +51,7 @@ def to_block(db: Database) -> list[tuple[MomentId, str]]:
         f"JOIN pair p USING (moment_id) WHERE {_NOT_SHOWN} "
         "AND NOT EXISTS (SELECT 1 FROM clip_fault f WHERE f.moment_id = m.moment_id) ORDER BY 1"
     )
-    return [(MomentId(row[0]), row[1]) for row in rows]
+    return [(MomentId(row[0]), recalled(row[1])) for row in rows]
 
 
 def to_free(db: Database) -> list[MomentId]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from backend.campaign.captions.model import RewriteCounts, TakenDecision
 from backend.campaign.captions.rows.rewrites import BY_HAND
 from backend.ground.ids import AnnotatorId
+from backend.ground.saying import recalled
 from backend.store.engine import Database
 
 _WAITS = "c.kind = 'rewritten' AND c.accepted = 0 AND c.decided_at IS NULL"
@@ -40,7 +41,7 @@ def counts(db: Database) -> RewriteCounts:
 def waiting(db: Database, limit: int) -> list[tuple[int, int, str, str, str]]:
     """(first caption, captions, published text, rewrite, reason) of the first published texts that wait."""
     return [
-        tuple(row)
+        (row[0], row[1], row[2], row[3], recalled(row[4]))
         for row in db.conn.execute(
             "SELECT o.caption_id, o.captions, o.published, f.text, f.reason FROM "
             "(SELECT min(c.caption_id) AS caption_id, "

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from backend.campaign.corpus.rows import CaptionRow, captions_where
 from backend.ground.ids import MomentId
+from backend.ground.saying import kept, recalled
 from backend.store.engine import Database
 
 BY_HAND = "by-hand"
@@ -51,7 +52,7 @@ def waiting_rewrites(db: Database) -> list[tuple[str, str, str]]:
         "WHERE c.accepted = 0 AND c.decided_at IS NULL GROUP BY trim(s.text)) AS o "
         "JOIN caption f USING (caption_id) ORDER BY f.caption_id"
     )
-    return [(row[0], row[1], row[2]) for row in rows]
+    return [(row[0], row[1], recalled(row[2])) for row in rows]
 
 
 def decided(db: Database) -> set[int]:
@@ -90,7 +91,7 @@ def replace_rewrites(db: Database, rewrites: Sequence[Rewrite]) -> None:
     No query may point at the earlier ones.
     """
     db.conn.execute("DELETE FROM caption WHERE kind = 'rewritten' AND decided_at IS NULL")
-    kept = decided(db)  # a person may have decided while a model was at work
+    theirs = decided(db)  # a person may have decided while a model was at work
     db.conn.executemany(
         # Two captions of one moment may become the same words: the first one stands for both.
         "INSERT OR IGNORE INTO caption "
@@ -99,10 +100,10 @@ def replace_rewrites(db: Database, rewrites: Sequence[Rewrite]) -> None:
         (
             (
                 *(r.source.moment_id, r.text, r.source.caption_id, r.rule_version, r.attempts),
-                *(r.similarity, int(r.accepted), r.reason),
+                *(r.similarity, int(r.accepted), kept(r.reason)),
             )
             for r in rewrites
-            if r.source.caption_id not in kept
+            if r.source.caption_id not in theirs
         ),
     )
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from backend.campaign.exam.model import ExamPurpose
 from backend.campaign.exam.rules.drawing import Open, Settled
 from backend.ground.ids import PairId, PairKey, QueryId
+from backend.ground.saying import recalled, said
 from backend.store.engine import Database
 
 
@@ -67,15 +68,17 @@ def why_unfit(db: Database, pair_id: PairId, *, now: float) -> str:
         {"pair": pair_id, "now": now},
     ).fetchone()
     if row is None:
-        return "is not a pair of this project with a known moment"
+        return said("is not a pair of this project with a known moment")
     verdict, no_video, fault, on_a_desk, example = row
     if verdict not in ("consensus", "adjudicated", "discarded"):
-        return "is not settled: people may still have to grade it"
+        return said("is not settled: people may still have to grade it")
     if no_video or fault:
-        return f"has no clip to show ({fault or 'its video file is not known'})"
+        return said(
+            "has no clip to show ({fault})", fault=recalled(fault) if fault else said("its video file is not known")
+        )
     if on_a_desk:
-        return "is on somebody's desk just now"
-    return "is an example of the guideline, which shows its grade" if example else ""
+        return said("is on somebody's desk just now")
+    return said("is an example of the guideline, which shows its grade") if example else ""
 
 
 def query_of(db: Database, pair_id: PairId) -> QueryId | None:

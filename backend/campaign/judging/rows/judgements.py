@@ -11,6 +11,7 @@ from backend.campaign.judging.rows import gold_seats
 from backend.campaign.judging.rows.seats import GRADED, Seat
 from backend.campaign.nouns import Verdict
 from backend.ground.ids import AnnotatorId, BatchId, MomentId, PairId, PairKey
+from backend.ground.saying import kept
 from backend.store.engine import Database, added
 
 _PAIR = f"p.pair_id, p.pair_key, p.batch_id, q.text, p.moment_id, v.name, m.start_s, m.end_s, {WHOLE}"
@@ -195,7 +196,7 @@ def add_fault(db: Database, moment_id: MomentId, reason: str, *, at: float, foun
     """This moment's clip cannot be shown; the first reason stays."""
     db.conn.execute(
         "INSERT OR IGNORE INTO clip_fault (moment_id, reason, reported_at, found_by) VALUES (?, ?, ?, ?)",
-        [moment_id, reason, at, found_by],
+        [moment_id, kept(reason), at, found_by],
     )
 
 

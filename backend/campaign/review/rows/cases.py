@@ -3,7 +3,7 @@
 from backend.campaign.nouns import Verdict
 from backend.campaign.review.model import CaseList, CasePage, CaseRow
 from backend.ground.ids import PairId, PairKey, QueryId
-from backend.ground.saying import said
+from backend.ground.saying import recalled, said
 from backend.store.engine import Database, containing
 
 _SHOWN_AS_RIGHT = {
@@ -74,7 +74,7 @@ def page(db: Database, which: CaseList, search: str, *, start: int, size: int) -
     cases = tuple(
         CaseRow(
             *(PairKey(r[1]), QueryId(r[2]), r[3], r[4], r[5], r[6], Verdict(r[7]), r[8]),
-            *(_grades(db, PairId(r[0])), bool(r[9]), r[10]),
+            *(_grades(db, PairId(r[0])), bool(r[9]), recalled(r[10])),
         )
         for r in rows
     )

@@ -21,6 +21,7 @@ from backend.campaign.review.model import (
     QueryReview,
 )
 from backend.ground.ids import PairId, PairKey, QueryId
+from backend.ground.saying import recalled
 from backend.store.engine import Database
 
 _AT_ONCE = 500
@@ -229,7 +230,7 @@ def _pair_reviews(db: Database, where: str, values: dict[str, Any] | Sequence[An
             mean=r["mean"],
             grades=tuple(grades.get(r["pair_id"], ())),
             acts=tuple(acts.get(r["pair_id"], ())),
-            fault=r["fault"],
+            fault=recalled(r["fault"]),
             skips=tuple(skips.get(r["pair_id"], ())),
             probe=r["batch"] == 0,
             batch=r["batch"],
