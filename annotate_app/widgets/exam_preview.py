@@ -22,7 +22,7 @@ def told(preview: api.ExamPreview) -> None:
     """How many pairs, of which grades, and what one grade throughout or grades by chance would score."""
     tolerance = auth.project().campaign.tolerance
     drawn = (
-        preview.source
+        retold(preview.source)
         if preview.seed is None
         else tr("{source}, seed {seed}", source=preview.source, seed=preview.seed)
     )

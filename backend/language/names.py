@@ -42,14 +42,16 @@ class FlairTagger:
         if not texts:
             return []
         found: list[tuple[str, ...]] = []
-        with tempfile.TemporaryFile() as asked, tempfile.TemporaryFile() as said:
+        with tempfile.TemporaryFile() as asked, tempfile.TemporaryFile() as heard:
             asked.write(json.dumps(list(texts)).encode())
             asked.seek(0)
             command = [self.python, str(SCRIPT), self.model]
             try:
-                child = subprocess.Popen(command, stdin=asked, stdout=subprocess.PIPE, stderr=said)
+                child = subprocess.Popen(command, stdin=asked, stdout=subprocess.PIPE, stderr=heard)
             except OSError as error:
-                raise self._unavailable(f"{self.python} cannot be run: {error.strerror}") from error
+                raise self._unavailable(
+                    said("{python} cannot be run: {fault}", python=self.python, fault=error.strerror)
+                ) from error
             with child:
                 try:
                     for line in child.stdout or ():
@@ -60,9 +62,11 @@ class FlairTagger:
                     child.kill()
                     raise
             if child.returncode != 0 or len(found) != len(texts):
-                said.seek(0)
-                lines = [line for line in said.read().decode(errors="replace").splitlines() if line.strip()]
-                raise self._unavailable(lines[-1] if lines else f"it ended with {child.returncode}")
+                heard.seek(0)
+                lines = [line for line in heard.read().decode(errors="replace").splitlines() if line.strip()]
+                raise self._unavailable(
+                    lines[-1].strip() if lines else said("it ended with {code}", code=child.returncode)
+                )
         return found
 
     def _unavailable(self, why: str) -> TaggerUnavailable:
@@ -71,6 +75,6 @@ class FlairTagger:
                 "the names that {identity} should find cannot be looked for ({why}): see docs/pipeline.md for how "
                 "to install flair, or empty the line `ner` in reelrank.toml",
                 identity=self.identity,
-                why=why.strip(),
+                why=why,
             )
         )

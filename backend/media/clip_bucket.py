@@ -13,6 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from backend.ground.errors import StorageUnavailable, VideoUnreadable
+from backend.ground.saying import said
 from backend.media.jobs import MEDIA_TYPES, ClipCache, ClipJob, part_of
 from backend.media.storage import store_at, told
 
@@ -116,7 +117,7 @@ def troubles(cache: ClipCache) -> list[str]:
     return found
 
 
-_DONE = {Doing.READING: "read", Doing.WRITING: "written"}
+_DONE = {Doing.READING: said("read"), Doing.WRITING: said("written")}
 _MEANINGS = {
     Doing.READING: "Until it can be read, each front end cuts its own clips; nobody waits longer than for that.",
     Doing.WRITING: (

@@ -17,12 +17,13 @@ from backend.ground.saying import said
 if TYPE_CHECKING:
     from obstore.store import ObjectStore
 
+_READ = said("read")
 _PATIENT: dict[str, int] = {"tries": 3, "tried_s": 20, "connect_s": 10, "silent_s": 30}
 _HURRIED: dict[str, int] = {"tries": 1, "tried_s": 3, "connect_s": 2, "silent_s": 5}
 
 
 @contextmanager
-def told(address: Address, done: str = "read") -> Iterator[None]:
+def told(address: Address, done: str = _READ) -> Iterator[None]:
     """Say what is wrong with an address in words, where it is `done`.
 
     Raises:

@@ -186,7 +186,7 @@ def prepare_run(run: Run, key: AnswerKey, settings: Settings, narrowing: Narrowi
     sorts = options.order == "score" or options.nms is not None or (narrowing is not None and narrowing.sorts)
     must = {}
     if sorts or (narrowing and narrowing.by_score):
-        must = {int(i): "the score is not a number" for i in np.flatnonzero(np.isnan(run.score))}
+        must = {int(i): said("the score is not a number") for i in np.flatnonzero(np.isnan(run.score))}
     try:
         run, warnings = _admit(run, _times_problems(run, options.invalid), must, settings)
     except InputError as error:
@@ -312,7 +312,7 @@ def _times_problems(run: Run, invalid: str) -> dict[int, str]:
     found = run.span_problems()
     empty = next((i for i in found if run.start_s[i] == run.end_s[i]), None)
     if empty is not None and invalid == "error":
-        found[empty] += said(" (the option invalid=skip leaves such predictions out)")
+        found[empty] = said("{message} (the option invalid=skip leaves such predictions out)", message=found[empty])
     return found
 
 

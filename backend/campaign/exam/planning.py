@@ -21,8 +21,8 @@ from backend.store.connection import Database
 
 SEED = 1
 LONGEST_TEXT = 400
-SETTLED = "settled pairs"
-OPEN = "open pairs"
+SETTLED = said("settled pairs")
+OPEN = said("open pairs")
 Item = tuple[PairId, int | None, str]
 """(pair, right grade if it is known, explanation)"""
 

@@ -38,7 +38,7 @@ def lead_of(store: Store, person: Person) -> Lead:
     found = signed_in(store, person)
     if not isinstance(found, Lead):
         raise NotAllowed(
-            said("only leads may do this; {name} is signed in as {role}", name=found.name, role=found.role)
+            said("only leads may do this; {name} is signed in as {role}", name=found.name, role=said("annotator"))
         )
     return found
 

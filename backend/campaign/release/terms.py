@@ -48,9 +48,9 @@ def set_terms(
             reason,
         )
         for what, text, longest in (
-            ("licence", new.licence, LONGEST_LICENCE),
-            ("citation", new.citation, LONGEST_CITATION),
-            ("reason", reason, LONGEST_REASON),
+            (said("licence"), new.licence, LONGEST_LICENCE),
+            (said("citation"), new.citation, LONGEST_CITATION),
+            (said("reason"), reason, LONGEST_REASON),
         ):
             if len(text) > longest:
                 raise ProjectError(

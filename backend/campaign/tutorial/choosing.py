@@ -179,7 +179,7 @@ def _wrong(db: Database, item: Item, *, now: float) -> str:
         return said("a practice pair needs the text of a query")
     if not explanation:
         return said("a practice pair needs an explanation: say in a sentence or two why this grade is right")
-    for name, text in (("query", query), ("explanation", explanation)):
+    for name, text in ((said("query"), query), (said("explanation"), explanation)):
         if len(text) > LONGEST_TEXT:
             return said(
                 "the {name} has {length} characters: say it in {longest}",

@@ -179,7 +179,7 @@ def gather(
     if len(names) < len(called):  # called by its name here and by its index there
         video = np.array(merged, dtype=np.int64)[video]
     if fault := next((fault for text in names if (fault := text_fault(text))), None):
-        raise ValueError(f"the video's name {fault}")
+        raise ValueError(said("the video's name {fault}", fault=fault))
     offsets = offsets_of(sizes)
     return {
         "file": file,

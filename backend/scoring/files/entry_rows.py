@@ -49,14 +49,14 @@ def objects(items: list[object], names: Names) -> Raw:
     """Rows that are objects."""
     kinds = set(map(type, items))
     if not _are(kinds, (Mapping,)):
-        raise ValueError("is not an object")
+        raise ValueError(said("is not an object"))
     if _doubles(kinds) and (twice := first_doubled(items, names.all)):
-        raise ValueError(f"has the field `{twice}` twice")
+        raise ValueError(said("has the field `{twice}` twice", twice=twice))
     rows = cast("list[Mapping[str, Any]]", items)
     video, *times, value = ([row[field] for row in rows] for field in names.all)
     if len(times) == 1:
         if not (_are(set(map(type, times[0])), (list, tuple)) and set(map(len, times[0])) <= {2}):
-            raise ValueError(f"`{names.times[0]}` is not [start, end] in seconds")
+            raise ValueError(said("`{field}` is not [start, end] in seconds", field=names.times[0]))
         times = [[pair[0] for pair in times[0]], [pair[1] for pair in times[0]]]
     return video, _floats(times[0], "start"), _floats(times[1], "end"), _floats(value, names.value)
 
@@ -64,7 +64,7 @@ def objects(items: list[object], names: Names) -> Raw:
 def lists(items: list[object]) -> Raw:
     """Rows that are `[video, start, end, score]`."""
     if not _are(set(map(type, items)), (list, tuple)) or set(map(len, cast("list[list[object]]", items))) - {4}:
-        raise ValueError("is not [video, start, end, score]")
+        raise ValueError(said("is not [video, start, end, score]"))
     rows = cast("list[Sequence[Any]]", items)
     # Not `zip`: with so many arguments the garbage collector looks at every row again.
     video, start, end, score = ([row[place] for row in rows] for place in range(4))
@@ -92,7 +92,7 @@ def check_called(videos: Sequence[object]) -> None:
     """Refuse what calls no video; a name may be missing, which is for `text_fault` to say."""
     for kind in set(map(type, videos)):
         if not issubclass(kind, (str, int, np.integer)) or kind is bool:
-            raise ValueError(f"the video is {_short_kind(kind)}, not a name or an index")
+            raise ValueError(said("the video is {kind}, not a name or an index", kind=_short_kind(kind)))
 
 
 def _floats(values: Sequence[Any], what: str) -> Floats:
@@ -105,7 +105,7 @@ def _floats(values: Sequence[Any], what: str) -> Floats:
         pass  # something is no number, and is named below
     for kind in set(map(type, values)):
         if not issubclass(kind, (int, float, np.integer, np.floating)) or kind is bool:
-            raise ValueError(f"{what} is {_short_kind(kind)}, not a number")
+            raise ValueError(said("{what} is {kind}, not a number", what=what, kind=_short_kind(kind)))
     return np.fromiter(values, np.float64, len(values))
 
 
@@ -113,7 +113,7 @@ def name_only(video: QueryKey) -> str:
     """The name of a video in a truth file."""
     if isinstance(video, str):
         return video
-    raise ValueError(f"the video is the number {video}; a truth file names videos")
+    raise ValueError(said("the video is the number {video}; a truth file names videos", video=video))
 
 
 def resolver(videos: Mapping[int, str] | None) -> NameVideo:
@@ -123,9 +123,11 @@ def resolver(videos: Mapping[int, str] | None) -> NameVideo:
         if isinstance(video, str):
             return video
         if videos is None:
-            raise ValueError(f"the video is the index {video}; give --videos, a map `name -> [duration, index]`")
+            raise ValueError(
+                said("the video is the index {video}; give --videos, a map `name -> [duration, index]`", video=video)
+            )
         if int(video) not in videos:
-            raise ValueError(f"the video map has no index {video}")
+            raise ValueError(said("the video map has no index {video}", video=video))
         return videos[int(video)]
 
     return name
@@ -150,10 +152,10 @@ def text_fault(text: str) -> str | None:
 
 def _short_kind(kind: type) -> str:
     return {
-        "NoneType": "null",
-        "str": "text",
-        "dict": "an object",
-        "Doubled": "an object",
-        "bool": "true or false",
-        "NotANumber": "NaN, infinite or too large",
-    }.get(kind.__name__, f"a {kind.__name__}")
+        "NoneType": said("null"),
+        "str": said("text"),
+        "dict": said("an object"),
+        "Doubled": said("an object"),
+        "bool": said("true or false"),
+        "NotANumber": said("NaN, infinite or too large"),
+    }.get(kind.__name__, said("a {kind}", kind=kind.__name__))

@@ -91,7 +91,7 @@ def document(content: bytes, file: str) -> object:
     reader = _Reader(content.decode("utf-8"), file)
     found, end = reader.entries(reader.blank(0))
     if reader.blank(end) < len(reader.text):
-        raise reader.fault("has text after its end", reader.blank(end), None)
+        raise reader.fault(said("has text after its end"), reader.blank(end), None)
     return found
 
 
@@ -107,7 +107,7 @@ def lines(content: bytes, file: str) -> Some[object]:
         try:
             value, end = reader.value(begin, row)
             if reader.blank(end) < len(line):
-                raise reader.fault("has text after its end", reader.blank(end), row)
+                raise reader.fault(said("has text after its end"), reader.blank(end), row)
             documents.append(value)
         except InputError as error:
             documents.append(None)
@@ -146,7 +146,7 @@ class _Reader:
         except json.JSONDecodeError as error:
             raise self.fault(error.msg, error.pos, row) from None
         except RecursionError:
-            raise self.fault("nested too deep", position, row) from None
+            raise self.fault(said("nested too deep"), position, row) from None
 
     def entries(self, position: int, *, outermost: bool = True) -> tuple[object, int]:
         """A list or object that begins here, decoded one entry after another, so that a fault has a row."""
@@ -188,7 +188,7 @@ class _Reader:
             if self.text[position : position + 1] == close:
                 break
             if self.text[position : position + 1] != ",":
-                raise self.fault(f"a comma or {close} is missing", position, row)
+                raise self.fault(said("a comma or {close} is missing", close=close), position, row)
             position = self.blank(position + 1)
             row += 1
         word = pick(QUERY, members)
@@ -201,11 +201,11 @@ class _Reader:
 
     def _key(self, position: int, row: int) -> tuple[str, int]:
         if self.text[position : position + 1] != '"':
-            raise self.fault("a key in double quotes is missing", position, row)
+            raise self.fault(said("a key in double quotes is missing"), position, row)
         key, position = self.value(position, row)
         position = self.blank(position)
         if self.text[position : position + 1] != ":":
-            raise self.fault("a colon is missing", position, row)
+            raise self.fault(said("a colon is missing"), position, row)
         return str(key), self.blank(position + 1)
 
 

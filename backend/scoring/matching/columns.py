@@ -114,7 +114,10 @@ class Truth(Spans):
         """What is wrong with a moment's relevance, by position."""
         rel = self.relevance
         good = (rel == np.rint(rel)) & (rel >= 0) & (rel <= HIGHEST_RELEVANCE)
-        return {int(i): f"relevance {rel[i]:g} is not one of 0, 1, 2, 3, 4" for i in np.flatnonzero(~good)}
+        return {
+            int(i): said("relevance {relevance:g} is not one of 0, 1, 2, 3, 4", relevance=rel[i])
+            for i in np.flatnonzero(~good)
+        }
 
 
 @dataclass(frozen=True, slots=True)
