@@ -128,7 +128,11 @@ def clip_for(project: Project, person: Person, pair: PairKey, *, context: bool =
     facts = corpus_rows.video_facts(project.store.db, row.video)
     if facts is None:
         raise VideoUnreadable(
-            said("{video}: no video file known; import the corpus again with --videos FOLDER", video=row.video)
+            said(
+                "{name}: {why}",
+                name=row.video,
+                why=said("no video file known; import the corpus again with --videos FOLDER"),
+            )
         )
     job = clip_job(project.clips, project.source(facts), row.start_s, row.end_s, facts.sha256)
     return with_context(job, facts.duration_s) if context else job

@@ -113,6 +113,10 @@ def _clip(project: Project, video: str, start_s: float, end_s: float) -> ClipJob
     found = corpus_rows.video_facts(project.store.db, video)
     if found is None:
         raise VideoUnreadable(
-            said("{video}: no video file known; import the corpus again with --videos FOLDER", video=video)
+            said(
+                "{name}: {why}",
+                name=video,
+                why=said("no video file known; import the corpus again with --videos FOLDER"),
+            )
         )
     return clip_job(project.clips, project.source(found), start_s, end_s, found.sha256)

@@ -152,4 +152,20 @@ def _decoded(text: str) -> Any:
 
 def fault_of(error: msgspec.ValidationError) -> str:
     """What the parser says of an entry, in the words of a message."""
-    return str(error).replace(" - at `$.", " in field `").replace(" - at `$[", " in field `[")
+    words, mark, place = str(error).partition(" - at `$")
+    if mark and not place.startswith((".", "[")):
+        return str(error)
+    fault = words
+    if found := re.fullmatch(r"Object missing required field `(.*)`", words):
+        fault = said("Object missing required field `{field}`", field=found[1])
+    elif found := re.fullmatch(r"Expected `(.*)`, got `(.*)`", words):
+        fault = said("Expected `{wanted}`, got `{found}`", wanted=found[1], found=found[2])
+    elif found := re.fullmatch(r"Expected `(.*)` of length (\d+)", words):
+        fault = said("Expected `{wanted}` of length {length}", wanted=found[1], length=found[2])
+    elif found := re.fullmatch(r"Expected `(.*)` of length (\d+), got (\d+)", words):
+        fault = said(
+            "Expected `{wanted}` of length {length}, got {given}", wanted=found[1], length=found[2], given=found[3]
+        )
+    if not mark:
+        return fault
+    return said("{fault} in field `{field}`", fault=fault, field=place.removeprefix(".").removesuffix("`"))

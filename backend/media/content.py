@@ -36,10 +36,9 @@ def sha256_of(source: Source) -> str:
     except OSError as error:
         raise VideoUnreadable(
             said(
-                "{name}: no video file in {parent} ({strerror})",
+                "{name}: {why}",
                 name=source.name,
-                parent=source.parent,
-                strerror=error.strerror,
+                why=said("no video file in {parent} ({strerror})", parent=source.parent, strerror=error.strerror),
             )
         ) from None
 

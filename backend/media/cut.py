@@ -136,7 +136,9 @@ class _Clip:
         """Put the finished clip in its place, and tell what is in it."""
         if self.writer is None or self.writer.written == 0:
             moment = said("the moment {start_s}-{end_s} s", start_s=self.wanted.start_s, end_s=self.wanted.end_s)
-            raise VideoUnreadable(said("{name}: {moment} could not be encoded", name=self._source.name, moment=moment))
+            raise VideoUnreadable(
+                said("{name}: {why}", name=self._source.name, why=said("{moment} could not be encoded", moment=moment))
+            )
         self._part.replace(self.wanted.out)
         return CutReport(self.writer.written, float(self.writer.ends_s), warnings(span, stream, self.wanted.end_s))
 

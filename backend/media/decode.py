@@ -65,9 +65,13 @@ def opened(source: Source) -> Iterator[Opened]:
         # As a file, whatever its name looks like. Titles are of no use here, and in old files often not UTF-8.
         container = av.open(f"file:{path}", "r", metadata_errors="replace", container_options=OPENED_AS)
     except (FileNotFoundError, NotADirectoryError):
-        raise VideoUnreadable(said("{name}: no video file in {parent}", name=path.name, parent=path.parent)) from None
+        raise VideoUnreadable(
+            said("{name}: {why}", name=path.name, why=said("no video file in {parent}", parent=path.parent))
+        ) from None
     except PermissionError:
-        raise VideoUnreadable(said("{name} may not be read: change its permissions", name=path.name)) from None
+        raise VideoUnreadable(
+            said("{name} {why}", name=path.name, why=said("may not be read: change its permissions"))
+        ) from None
     except av.FFmpegError:
         raise VideoUnreadable(said("{name} {why}", name=path.name, why=why_not_opened(path))) from None
     with container:
@@ -78,9 +82,9 @@ def opened(source: Source) -> Iterator[Opened]:
                 raise
             raise VideoUnreadable(
                 said(
-                    "{name} is damaged: its pictures cannot be shown ({strerror})",
+                    "{name} {why}",
                     name=path.name,
-                    strerror=error.strerror,
+                    why=said("is damaged: its pictures cannot be shown ({strerror})", strerror=error.strerror),
                 )
             ) from error
 
@@ -105,7 +109,9 @@ def video_stream(container: InputContainer, source: Source) -> VideoStream:
         raise VideoUnreadable(said("{name} {why}", name=source.name, why=why))
     streams = [stream for stream in streams if stream.codec_context is not None]
     if not streams:
-        raise VideoUnreadable(said("{name} is in a format unknown here: convert it to H.264 first", name=source.name))
+        raise VideoUnreadable(
+            said("{name} {why}", name=source.name, why=said("is in a format unknown here: convert it to H.264 first"))
+        )
     best = max(
         streams, key=lambda stream: (stream.width * stream.height, bool(stream.disposition & Disposition.default))
     )

@@ -46,16 +46,20 @@ class OpenFolder:
             self.files = frame_files(source.path)
         except (FileNotFoundError, NotADirectoryError):
             raise VideoUnreadable(
-                said("{name}: no folder of frames in {parent}", name=source.name, parent=source.parent)
+                said(
+                    "{name}: {why}", name=source.name, why=said("no folder of frames in {parent}", parent=source.parent)
+                )
             ) from None
         except PermissionError:
-            raise VideoUnreadable(said("{name} may not be read: change its permissions", name=source.name)) from None
+            raise VideoUnreadable(
+                said("{name} {why}", name=source.name, why=said("may not be read: change its permissions"))
+            ) from None
         if not self.files:
             raise VideoUnreadable(
                 said(
-                    "{name} holds no frames: {pictures} files are wanted",
+                    "{name} {why}",
                     name=source.name,
-                    pictures=", ".join(PICTURES),
+                    why=said("holds no frames: {pictures} files are wanted", pictures=", ".join(PICTURES)),
                 )
             )
         self.name = source.name
@@ -90,7 +94,9 @@ class OpenFolder:
         for place in range(len(self.files)):
             if (picture := self.picture(place)) is not None:
                 return picture
-        raise VideoUnreadable(said("{name} is damaged: none of its frames can be shown", name=self.name))
+        raise VideoUnreadable(
+            said("{name} {why}", name=self.name, why=said("is damaged: none of its frames can be shown"))
+        )
 
     def from_place(self, place: int) -> Iterator[tuple[int, VideoFrame | None]]:
         """Every frame from the last that can be shown at or before a place; None where one cannot be shown."""

@@ -23,7 +23,9 @@ def frame_times(source: Source) -> list[float]:
     with opened(source) as container:
         first = next(iter(FrameSpan(container, picture_stream(container, source), 0.0, _NO_END_S)), None)
     if first is None:
-        raise VideoUnreadable(said("{name} is damaged: none of its frames can be shown", name=source.name))
+        raise VideoUnreadable(
+            said("{name} {why}", name=source.name, why=said("is damaged: none of its frames can be shown"))
+        )
     with opened(source) as container:
         return [float(time_s) for time_s in sorted(_announced(container, source)) if time_s >= first.time_s]
 

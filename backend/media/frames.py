@@ -48,6 +48,8 @@ def frames_at(source: Source, per_s: float) -> Iterator[NDArray[np.uint8]]:
                 shown = True
                 next_s += step_s
     if first is None:
-        raise VideoUnreadable(said("{name} is damaged: none of its frames can be shown", name=source.name))
+        raise VideoUnreadable(
+            said("{name} {why}", name=source.name, why=said("is damaged: none of its frames can be shown"))
+        )
     if not shown:
         yield first

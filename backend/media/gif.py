@@ -93,7 +93,9 @@ def _palette(chosen: _Chosen) -> tuple[VideoFrame, list[int], CutReport]:
         graph.vpush(picture)
         times.append(time_s)
     if graph is None:
-        raise VideoUnreadable(said("{name}: no frame of the moment can be shown", name=chosen.source.name))
+        raise VideoUnreadable(
+            said("{name}: {why}", name=chosen.source.name, why=said("no frame of the moment can be shown"))
+        )
     graph.vpush(None)
     shown = [round((time_s - times[0]) / _TICK) for time_s in (*times, chosen.ends_s)]
     return graph.vpull(), shown, CutReport(len(times), float(chosen.ends_s - times[0]), chosen.told)

@@ -46,7 +46,11 @@ def within_bounds(source: Source, span_s: float = 0.0) -> Iterator[None]:
             yield
     except OutOfBounds as out:
         raise VideoUnreadable(
-            said("{name} takes {out} to read: convert it to H.264, or leave it out", name=source.name, out=out)
+            said(
+                "{name} {why}",
+                name=source.name,
+                why=said("takes {out} to read: convert it to H.264, or leave it out", out=out),
+            )
         ) from None
 
 
@@ -54,10 +58,13 @@ def too_heavy(source: Source, died: str) -> VideoUnreadable:
     """What is told of a video that ends every process that reads it."""
     return VideoUnreadable(
         said(
-            "{name} ends every process that reads it ({died}): it is damaged, or needs more memory than there is; "
-            "convert it to H.264, or leave it out",
+            "{name} {why}",
             name=source.name,
-            died=died,
+            why=said(
+                "ends every process that reads it ({died}): it is damaged, or needs more memory than there is; "
+                "convert it to H.264, or leave it out",
+                died=died,
+            ),
         )
     )
 
@@ -69,7 +76,7 @@ def require_file(path: Path) -> None:
         VideoUnreadable: it is one of these. What is not there at all passes.
     """
     if path.exists() and not path.is_file():
-        raise VideoUnreadable(said("{name} is not a video file", name=path.name))
+        raise VideoUnreadable(said("{name} {why}", name=path.name, why=said("is not a video file")))
 
 
 def require_pixels(source: Source, width: int, height: int) -> None:
@@ -81,11 +88,14 @@ def require_pixels(source: Source, width: int, height: int) -> None:
     if width * height > LARGEST_PIXELS:
         raise VideoUnreadable(
             said(
-                "{name} has pictures of {width} x {height}, and {largest} million pixels are the most: make "
-                "them smaller first",
+                "{name} {why}",
                 name=source.name,
-                width=width,
-                height=height,
-                largest=LARGEST_PIXELS // 1_000_000,
+                why=said(
+                    "has pictures of {width} x {height}, and {largest} million pixels are the most: make them "
+                    "smaller first",
+                    width=width,
+                    height=height,
+                    largest=LARGEST_PIXELS // 1_000_000,
+                ),
             )
         )

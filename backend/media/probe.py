@@ -126,7 +126,9 @@ def _of_file(container: InputContainer, source: Source) -> VideoFacts:
         if time_s is not None and not packet.is_corrupt and not packet.is_discard:
             ends.append(time_s + (packet.duration or 0) * (stream.time_base or 0))
     if first is None:
-        raise VideoUnreadable(said("{name} is damaged: none of its frames can be shown", name=source.name))
+        raise VideoUnreadable(
+            said("{name} {why}", name=source.name, why=said("is damaged: none of its frames can be shown"))
+        )
     frames = stream.frames if counted else len(ends)
     width_px, height_px = shown_size(stream, first.rotation)
     duration_s = max(ends, default=Fraction(0))
@@ -216,15 +218,18 @@ class VideoFolder:
                 places = ", ".join(path.relative_to(self._folder).as_posix() for path in paths)
                 raise VideoUnreadable(
                     said(
-                        "{name}: several video files of that name in {folder}: {places}",
+                        "{name}: {why}",
                         name=name,
-                        folder=self._folder,
-                        places=places,
+                        why=said(
+                            "several video files of that name in {folder}: {places}", folder=self._folder, places=places
+                        ),
                     )
                 )
             if paths:
                 return paths[0]
-        raise VideoUnreadable(said("{name}: no video file in {folder}", name=name, folder=self._folder))
+        raise VideoUnreadable(
+            said("{name}: {why}", name=name, why=said("no video file in {folder}", folder=self._folder))
+        )
 
 
 def _videos_below(folder: Path) -> tuple[set[Path], set[Path]]:

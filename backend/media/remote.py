@@ -85,7 +85,9 @@ class RemoteFile(io.RawIOBase):
             with told(self._address):
                 data = bytes(store_at(self._address.root).get_range(self._address.key, start=start, length=length))
             if len(data) != length:
-                raise VideoUnreadable(said("{name} changed while it was read: try again", name=self._address.name))
+                raise VideoUnreadable(
+                    said("{name} {why}", name=self._address.name, why=said("changed while it was read: try again"))
+                )
         except (StorageUnavailable, VideoUnreadable) as error:
             self.failed = error
             raise

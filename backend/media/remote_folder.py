@@ -47,15 +47,14 @@ class RemoteFolder:
                 told = ", ".join(map(str, found))
                 raise VideoUnreadable(
                     said(
-                        "{name}: several videos of that name in {folder}: {told}",
+                        "{name}: {why}",
                         name=name,
-                        folder=self._folder,
-                        told=told,
+                        why=said("several videos of that name in {folder}: {told}", folder=self._folder, told=told),
                     )
                 )
             if found:
                 return found[0]
-        raise VideoUnreadable(said("{name}: no video in {folder}", name=name, folder=self._folder))
+        raise VideoUnreadable(said("{name}: {why}", name=name, why=said("no video in {folder}", folder=self._folder)))
 
 
 def _order(place: str) -> tuple[int, str]:

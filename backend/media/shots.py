@@ -73,7 +73,9 @@ def find_shots(
         if progress and len(times):
             progress(float(times[-1]))
     if not seen:
-        raise VideoUnreadable(said("{name} is damaged: none of its frames can be shown", name=source.name))
+        raise VideoUnreadable(
+            said("{name} {why}", name=source.name, why=said("is damaged: none of its frames can be shown"))
+        )
     begins = [0.0, *(time for time in measured.changes() if 0 < time < duration_s)]
     return list(zip(begins, [*begins[1:], duration_s], strict=True))
 

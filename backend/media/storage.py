@@ -42,7 +42,9 @@ def told(address: Address, done: str = _READ) -> Iterator[None]:
     try:
         yield
     except (FileNotFoundError, exceptions.NotFoundError):
-        raise VideoUnreadable(said("{name}: nothing lies at {address}", name=address.name, address=address)) from None
+        raise VideoUnreadable(
+            said("{name}: {why}", name=address.name, why=said("nothing lies at {address}", address=address))
+        ) from None
     except (PermissionError, exceptions.PermissionDeniedError, exceptions.UnauthenticatedError):
         raise StorageUnavailable(
             said(

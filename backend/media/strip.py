@@ -58,10 +58,9 @@ def film_strip(
     if not cells:
         raise VideoUnreadable(
             said(
-                "{name}: no frame of the moment {start_s}-{end_s} s can be shown",
+                "{name}: {why}",
                 name=source.name,
-                start_s=start_s,
-                end_s=end_s,
+                why=said("no frame of the moment {start_s}-{end_s} s can be shown", start_s=start_s, end_s=end_s),
             )
         )
     cells += cells[-1:] * (frames - len(cells))
@@ -69,10 +68,9 @@ def film_strip(
     if not written:
         raise VideoUnreadable(
             said(
-                "{name}: the moment {start_s}-{end_s} s could not be encoded",
+                "{name}: {why}",
                 name=source.name,
-                start_s=start_s,
-                end_s=end_s,
+                why=said("the moment {start_s}-{end_s} s could not be encoded", start_s=start_s, end_s=end_s),
             )
         )
     return bytes(encoded)

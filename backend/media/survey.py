@@ -96,7 +96,9 @@ def _measured(shared: tuple[bool, Mapping[str, str]], video: Source) -> VideoFac
 def _facts(video: Source, decode: bool, known: Mapping[str, str]) -> VideoFacts:
     facts = probe(video)
     if facts.duration_s <= 0:
-        raise VideoUnreadable(said("{video} holds a picture that is shown for no time", video=video.name))
+        raise VideoUnreadable(
+            said("{name} {why}", name=video.name, why=said("holds a picture that is shown for no time"))
+        )
     if facts.sha256 in known:
         return replace(facts, decoded=True, damage=known[facts.sha256])
     if not decode:

@@ -135,7 +135,11 @@ def _whole(project: Project, db: Database, video: str) -> ClipJob:
     facts = corpus.video_facts(db, video)
     if facts is None:
         raise VideoUnreadable(
-            said("{video}: no video file known; import the corpus again with --videos FOLDER", video=video)
+            said(
+                "{name}: {why}",
+                name=video,
+                why=said("no video file known; import the corpus again with --videos FOLDER"),
+            )
         )
     # No moment of the project, so that the doctor knows it from one.
     return predicted(clip_job(project.clips, project.source(facts), 0.0, facts.duration_s, facts.sha256))

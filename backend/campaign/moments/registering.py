@@ -14,7 +14,7 @@ from backend.campaign.project.folder import Project
 from backend.ground.errors import InputError, Problem, VideoUnreadable
 from backend.ground.ids import AnnotatorId
 from backend.ground.progress import Steps
-from backend.ground.saying import said
+from backend.ground.saying import Said, said
 from backend.ground.where import Where
 from backend.media.probe import VideoFolder
 from backend.media.sources import USUAL_FPS, source_at
@@ -103,7 +103,10 @@ def register(
 
 def _problem(videos: Path, path: Path, message: str) -> Problem:
     """What is wrong with a file, which stands before the message already."""
-    return Problem(path.relative_to(videos).as_posix(), None, message.removeprefix(path.name).lstrip(": "))
+    why = message.values.get("why") if isinstance(message, Said) else None
+    if not isinstance(why, str):
+        why = message.removeprefix(path.name).lstrip(": ")
+    return Problem(path.relative_to(videos).as_posix(), None, why)
 
 
 def _names(folder: VideoFolder, files: dict[str, Path], known: dict[str, str | None]) -> dict[Path, str]:
