@@ -66,7 +66,8 @@ def _texts(path: Path) -> Iterator[tuple[str, str | tuple[str, ...]]]:
         yield from (("", text) for text in markup.found)
         return
     if path.suffix == ".py":
-        keywords = SAYING if path.is_relative_to(BACK_END) else KEYWORDS
+        # What the front end keeps for whoever looks later, it says as the back end does.
+        keywords = SAYING if path.is_relative_to(BACK_END) else {**KEYWORDS, **SAYING}
         yield from _python(ast.parse(path.read_text(encoding="utf-8")), keywords)
         return
     for call, *texts in _IN_JAVASCRIPT.findall(path.read_text(encoding="utf-8")):

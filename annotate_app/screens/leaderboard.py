@@ -52,7 +52,8 @@ def page() -> None:
         preset = address_state.choice(tr("Preset"), "preset", presets, box=True, help=tr(_MEANINGS))
     try:
         version = api.leaderboard_version(project, lead, truth)
-        board = _scored(project, lead, str(project.folder), truth, _PRESETS[preset], version)
+        with st.spinner(tr("Scoring")):
+            board = _scored(project, lead, str(project.folder), truth, _PRESETS[preset], version)
     except ReelRankError as refusal:
         st.error(plain(retold(refusal)))
         _keeper(project, lead, runs, {})
@@ -94,7 +95,7 @@ def remove(name: str) -> None:
     )
 
 
-@st.cache_resource(max_entries=16, show_spinner="Scoring")
+@st.cache_resource(max_entries=16, show_spinner=False)
 def _scored(
     _project: api.Project, _lead: Person, folder: str, truth: str, preset: Literal["paper", "tvr-ranking"], version: str
 ) -> api.Leaderboard:
@@ -109,7 +110,7 @@ def _shown(project: api.Project, lead: Person, runs: Sequence[api.Kept], board: 
         _keeper(project, lead, runs, board.left_out)
         return
     notes = "".join(f"; {plain(retold(note))}" for note in scores.setting.notes)
-    st.caption(f"{plain(board.truth)}: {plain(api.score_sentence(scores.summary()))}{notes}")
+    st.caption(f"{plain(board.truth)}: {plain(retold(api.score_sentence(scores.summary())))}{notes}")
     part = address_state.choice(tr("Part"), "part", {name: tr(name) for name in _PARTS}, label_visibility="collapsed")
     if part == "Charts":
         board_view.charts(scores)
@@ -128,7 +129,7 @@ def _shown(project: api.Project, lead: Person, runs: Sequence[api.Kept], board: 
 
 def _warnings(warnings: Sequence[str]) -> None:
     """What to know of single runs; many of them are folded away."""
-    said = [f":material/info: {plain(warning)}" for warning in warnings]
+    said = [f":material/info: {plain(retold(warning))}" for warning in warnings]
     place = st.container() if len(said) <= _FEW else st.expander(tr("{said} remarks about the runs", said=len(said)))
     with place:
         for line in said:

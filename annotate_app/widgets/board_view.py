@@ -13,7 +13,7 @@ import altair as alt
 import pandas as pd
 import streamlit as st
 
-from annotate_app.language import marked, tr
+from annotate_app.language import marked, retold, tr
 from annotate_app.plain import plain
 from annotate_app.widgets import address_state, wording
 from annotate_app.widgets.case_view import case_view
@@ -36,7 +36,8 @@ def ranking(project: api.Project, lead: Person, board: api.Leaderboard, scores: 
     with st.container(horizontal=True):
         focus = _measure(scores, "board_focus")
         baseline = st.selectbox(tr("Baseline"), names, key="board_baseline") if len(names) > 1 else None
-    summary = _with_statistics(scores, version, baseline)
+    with st.spinner(tr("Resampling")):
+        summary = _with_statistics(scores, version, baseline)
     table = api.score_ranking(summary, focus).without("p")
     if not any(run["missing"] for run in summary["runs"]):
         table = table.without("missing")  # a column of zeros, for which the others would lack room
@@ -63,12 +64,12 @@ def ranking(project: api.Project, lead: Person, board: api.Leaderboard, scores: 
         wins=partial(_TEXT, width=108),
     )
     for note in table.notes:
-        st.caption(plain(note))
+        st.caption(plain(retold(note)))
     _take_along(project, lead, board, summary)
     with st.expander(tr("All measures")):
         means = api.score_means_named(summary)
         _frame(means, "board_measures", measure=partial(_TEXT, pinned=True), **dict.fromkeys(names, _SCORE))
-        st.caption("  \n".join(plain(line) for line in means.notes))
+        st.caption("  \n".join(plain(retold(line)) for line in means.notes))
 
 
 def _measure(scores: api.Scoreboard, key: str) -> str:
@@ -88,11 +89,11 @@ def _frame(table: api.ScoreTable, key: str, **columns: Callable[..., Any]) -> No
     """A view as Streamlit shows it: numbers to sort by, words as they are written, help under every head."""
     # Names of runs stay as they are, and so does the p of statistics.
     as_is = [column.run or column.title.startswith("p ") for column in table.columns]
-    titles = [column.title for column in table.columns]
+    titles = [retold(column.title) for column in table.columns]
     heads = [t if kept else t[:1].upper() + t[1:] for t, kept in zip(titles, as_is, strict=True)]
     data = {
         head: [
-            cell.text.removeprefix("-" if cell.value is None else "")
+            retold(cell.text).removeprefix("-" if cell.value is None else "")
             if column.name in _AS_TEXT or not column.number
             else cell.value
             for cell in cells
@@ -101,7 +102,7 @@ def _frame(table: api.ScoreTable, key: str, **columns: Callable[..., Any]) -> No
         for cells in [table.cells(column.name)]
     }
     configured = {
-        head: columns.get(column.name, st.column_config.Column)(help=column.help or None)
+        head: columns.get(column.name, st.column_config.Column)(help=retold(column.help) or None)
         for head, column in zip(heads, table.columns, strict=True)
     }
     st.dataframe(
@@ -113,7 +114,7 @@ def _frame(table: api.ScoreTable, key: str, **columns: Callable[..., Any]) -> No
     )
 
 
-@st.cache_data(max_entries=64, show_spinner="Resampling")
+@st.cache_data(max_entries=64, show_spinner=False)
 def _with_statistics(_scores: api.Scoreboard, version: str, baseline: str | None) -> dict[str, Any]:
     """Every script run shows the table; 10,000 resamples are drawn for the first one alone, of every measure."""
     summary = _scores.summary()
@@ -126,11 +127,11 @@ def charts(scores: api.Scoreboard) -> None:
     focus = _measure(scores, "board_chart_focus")
     with st.container(key="board-charts"):
         for picture in api.board_pictures(scores, focus):
-            st.subheader(picture.title, anchor=False)
+            st.subheader(retold(picture.title), anchor=False)
             # Facets keep the widths they were drawn with: stretched to the page they lose their shape. On a narrow
             # page a chart scrolls by itself, see look.css.
-            st.altair_chart(cast(alt.Chart, picture.chart), width="content", alt=picture.caption)
-            st.caption(plain(picture.caption))
+            st.altair_chart(cast(alt.Chart, picture.chart), width="content", alt=retold(picture.caption))
+            st.caption(plain(retold(picture.caption)))
 
 
 def groups(scores: api.Scoreboard) -> None:
@@ -145,18 +146,18 @@ def groups(scores: api.Scoreboard) -> None:
     if len(scores.runs) > max(len(table.rows), _ABREAST):
         # More runs have room below one another.
         names, counts = table.cells("group"), table.cells("queries")
-        sizes = ", ".join(f"{name.text}: {count.text}" for name, count in zip(names, counts, strict=True))
+        sizes = ", ".join(f"{retold(name.text)}: {count.text}" for name, count in zip(names, counts, strict=True))
         sizes = tr(" Queries {sizes}.", sizes=sizes)
         table = table.without("queries").turned("run")
     _frame(table, f"board_groups_{by}", **dict.fromkeys([column.name for column in table.columns[1:]], _SCORE))
-    st.caption(f"{plain(table.title)}. {plain(' '.join(table.notes) + sizes)}")
+    st.caption(f"{plain(retold(table.title))}. {plain(' '.join(map(retold, table.notes)) + sizes)}")
 
 
 def errors(board: api.Leaderboard, scores: api.Scoreboard) -> None:
     """What became of every relevant moment, by run."""
     summary = scores.summary(errors=True)
     table = api.score_outcomes(summary)
-    st.markdown(f"{plain(table.title)} {plain(' '.join(table.notes))}")
+    st.markdown(f"{plain(retold(table.title))} {plain(' '.join(map(retold, table.notes)))}")
     fates = table.columns[1:-1]
     shares = {column.name: [cell.share for cell in table.cells(column.name)] for column in fates}
     st.dataframe(
@@ -164,14 +165,17 @@ def errors(board: api.Leaderboard, scores: api.Scoreboard) -> None:
         key="board_errors",
         column_config={
             "_index": st.column_config.TextColumn(tr("Run"), width=240),
-            **{c.name: st.column_config.NumberColumn(c.title, format="percent", help=c.help) for c in fates},
+            **{
+                c.name: st.column_config.NumberColumn(retold(c.title), format="percent", help=retold(c.help))
+                for c in fates
+            },
         },
     )
-    meanings = [(column.title, column.help) for column in fates]
+    meanings = [(retold(column.title), retold(column.help)) for column in fates]
     st.dataframe(pd.DataFrame(meanings, columns=[tr("Class"), tr("Meaning")]), hide_index=True)
     examples = api.score_examples(summary, board.inputs.facts.texts)
     if examples.rows:
-        with st.expander(examples.title):
+        with st.expander(retold(examples.title)):
             _frame(examples, "board_examples")
 
 
@@ -190,13 +194,13 @@ def cases(project: api.Project, lead: Person, board: api.Leaderboard, scores: ap
     with middle:
         first = address_state.choice(tr("Run"), "run", {name: name for name in names}, box=True)
     with other:
-        labels = {"": "nothing", **{name: name for name in names}}
+        labels = {"": tr("nothing"), **{name: name for name in names}}
         second = address_state.choice(tr("Beside it"), "beside", labels, box=True)
     mu = narrow.selectbox(tr("IoU from"), scores.settings.mu, index=scores.settings.mu.index(mu), key="board_mu")
     shown = [name for name in dict.fromkeys([first, second]) if name]
     (case,) = scores.cases([query], k, mu)
     view = api.score_case(scores, case, shown, board.inputs.facts)
-    st.markdown(f"#### {plain(view.title)}")
+    st.markdown(f"#### {plain(retold(view.title))}")
     case_view(case_data(view, api.videos_with_file(project, lead)), key=f"case-{query}-{mu}-{'-'.join(shown)}")
     st.caption(
         tr(
@@ -249,7 +253,7 @@ def case_data(view: api.CaseView, files: Mapping[str, float]) -> dict[str, Any]:
                 "name": lane.run,
                 "counted": "; ".join([*value, *_counted("prediction", lane.predictions, shown)]),
                 "predictions": [_card(card, files) for card in shown],
-                "told": [told.text if told else None for told in (card.told[place] for card in kept)],
+                "told": [retold(told.text) if told else None for told in (card.told[place] for card in kept)],
             }
         )
     return {
@@ -272,7 +276,8 @@ def _card(card: Any, files: Mapping[str, float]) -> dict[str, Any]:
     bar = card.bar
     address = urlencode({"video": bar.video, "start": bar.start_s, "end": bar.end_s})
     there = bar.start_s < files.get(bar.video, 0.0)
-    return asdict(card) | {"src": f"/moments.mp4?{address}" if there else None}
+    texts = {name: retold(text) if isinstance(text, str) else text for name, text in asdict(card).items()}
+    return texts | {"src": f"/moments.mp4?{address}" if there else None}
 
 
 def _queries(board: api.Leaderboard, scores: api.Scoreboard, order: Mapping[int, str]) -> dict[str, str]:
@@ -283,6 +288,6 @@ def _queries(board: api.Leaderboard, scores: api.Scoreboard, order: Mapping[int,
     for number, title in titles.items():
         query = str(scores.queries[number])
         same = tr(" · query {query}", query=query) if times[title] > 1 else ""
-        why = f" ({api.CASE_KINDS[order[number]][1]})" if order[number] else ""
-        found[query] = f"{title}{same}{why}"
+        why = f" ({retold(api.CASE_KINDS[order[number]][1])})" if order[number] else ""
+        found[query] = f"{retold(title)}{same}{why}"
     return found

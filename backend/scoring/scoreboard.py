@@ -12,6 +12,7 @@ import numpy as np
 from backend.ground.errors import InputError, Problem
 from backend.ground.parallel import run_units
 from backend.ground.progress import Progress, named
+from backend.ground.saying import said
 from backend.ground.timespan import Floats
 from backend.ground.where import HERE, Where
 from backend.scoring.analysis.breakdown import Breakdown, break_down
@@ -233,7 +234,7 @@ def score_runs(
         ranked, scores = one
         query = scores.query
         if not len(query):
-            warnings.append(f"{ranked.run.file}: no query counts, so there is no mean")
+            warnings.append(said("{file}: no query counts, so there is no mean", file=ranked.run.file))
         told = {judged: float(np.mean(scores.beside))} if judged and scores.beside is not None and len(query) else {}
         scored.append(ScoredRun(name, ranked.run.file, ranked, query, scores.values, scores.mean(settings), told))
     if judged and all(run.judged for run in scored):

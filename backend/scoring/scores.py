@@ -122,13 +122,18 @@ def prepare_truth(truth: Truth, settings: Settings) -> AnswerKey:
             kept = np.argsort(order[first])
             truth = replace(truth.take(order[first][kept]), relevance=highest[kept])
         else:
-            warnings.append(f"{truth.file}: {repeated} moments repeat another of the same query; all were kept")
+            warnings.append(
+                said("{file}: {n} moments repeat another of the same query; all were kept", file=truth.file, n=repeated)
+            )
     query, relevance = truth.query, truth.relevance.astype(np.int64)
     has_relevant = np.bincount(query[relevance > 0], minlength=len(truth.queries)) > 0
     if not has_relevant.all():
         ids = _ids(truth, np.flatnonzero(~has_relevant))
-        done = "count 0" if options.no_relevant == "zero" else "were left out"
-        warnings.append(f"{truth.file}: queries without relevant moment {done}: {ids}")
+        warnings.append(
+            said("{file}: queries without relevant moment count 0: {ids}", file=truth.file, ids=ids)
+            if options.no_relevant == "zero"
+            else said("{file}: queries without relevant moment were left out: {ids}", file=truth.file, ids=ids)
+        )
     able = np.flatnonzero((relevance > 0) | (options.zero_relevance == "absorb"))
     index = index_truth(
         query[able],
@@ -195,14 +200,19 @@ def prepare_run(run: Run, key: AnswerKey, settings: Settings, narrowing: Narrowi
         raise InputError(problems)
     warnings = [*run.notes, *warnings, *told]
     if len(unknown):
-        warnings.append(f"{run.file}: queries that the truth lacks were ignored: {_ids(run, unknown)}")
+        ids = _ids(run, unknown)
+        warnings.append(said("{file}: queries that the truth lacks were ignored: {ids}", file=run.file, ids=ids))
         run = run.take(np.flatnonzero(truth_query[run.query] >= 0))
     disordered = len(np.unique(run.query[1:][_rises(run)]))
     if disordered and sorts:
         run = run.take(order_within(run.query, -run.score))
     elif disordered:
         warnings.append(
-            f"{run.file}: the scores of {disordered} queries do not fall; file order was used (order=score sorts)"
+            said(
+                "{file}: the scores of {n} queries do not fall; file order was used (order=score sorts)",
+                file=run.file,
+                n=disordered,
+            )
         )
     if narrowing:
         run = narrowing.narrow(run)
@@ -214,7 +224,7 @@ def prepare_run(run: Run, key: AnswerKey, settings: Settings, narrowing: Narrowi
     other = len(key.video_number)
     video_of = np.array([key.video_number.get(video, other) for video in run.videos], dtype=np.int64)
     if len(video_of) and (video_of == other).all():
-        warnings.append(f"{run.file}: none of its videos is in the truth; do the names agree?")
+        warnings.append(said("{file}: none of its videos is in the truth; do the names agree?", file=run.file))
     within = _rank(run) < settings.depth
     if not within.all():
         run = run.take(np.flatnonzero(within))
@@ -296,9 +306,12 @@ def _admit(
     bad = sorted({*times, *must})
     if not bad:
         return spans, []
-    done = "were left out" if invalid == "skip" else "were kept as they are"
-    first = spans.problem(bad[0], (times | must)[bad[0]])
-    warnings = [f"{spans.file}: {len(bad)} impossible moments {done}; the first: {first}"]
+    told = {"file": spans.file, "n": str(len(bad)), "first": str(spans.problem(bad[0], (times | must)[bad[0]]))}
+    warnings = [
+        said("{file}: {n} impossible moments were left out; the first: {first}", **told)
+        if invalid == "skip"
+        else said("{file}: {n} impossible moments were kept as they are; the first: {first}", **told)
+    ]
     if invalid == "zero":
         return spans, warnings
     return spans.take(np.setdiff1d(np.arange(len(spans.video)), bad)), warnings

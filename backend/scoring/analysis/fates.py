@@ -21,6 +21,7 @@ from enum import StrEnum
 
 import numpy as np
 
+from backend.ground.saying import said
 from backend.scoring.analysis.meeting import Meeting
 from backend.scoring.matching.columns import HIGHEST_RELEVANCE, Indices, Truth
 from backend.scoring.scores import AnswerKey
@@ -38,13 +39,22 @@ class Fate(StrEnum):
 
 
 FATES = tuple(Fate)
+WORDS = {
+    Fate.IN_PLACE: said("in place"),
+    Fate.WRONG_RANK: said("wrong rank"),
+    Fate.TAKEN: said("match taken"),
+    Fate.WRONG_TIME: said("wrong time"),
+    Fate.WRONG_VIDEO: said("wrong video"),
+    Fate.NO_PREDICTIONS: said("no predictions"),
+}
+"""The same as people read them."""
 MEANINGS = {
-    Fate.IN_PLACE: "found, at a rank where an ideal ranking has a moment at least as relevant",
-    Fate.WRONG_RANK: "right moment, wrong rank: found, but further down",
-    Fate.TAKEN: "a prediction reaches it, but was matched with another moment",
-    Fate.WRONG_TIME: "right video, wrong time: no prediction in its video reaches it",
-    Fate.WRONG_VIDEO: "no prediction lies in its video",
-    Fate.NO_PREDICTIONS: "the run has no prediction for the query",
+    Fate.IN_PLACE: said("found, at a rank where an ideal ranking has a moment at least as relevant"),
+    Fate.WRONG_RANK: said("right moment, wrong rank: found, but further down"),
+    Fate.TAKEN: said("a prediction reaches it, but was matched with another moment"),
+    Fate.WRONG_TIME: said("right video, wrong time: no prediction in its video reaches it"),
+    Fate.WRONG_VIDEO: said("no prediction lies in its video"),
+    Fate.NO_PREDICTIONS: said("the run has no prediction for the query"),
 }
 
 NEVER_FOUND = (Fate.WRONG_TIME, Fate.WRONG_VIDEO, Fate.NO_PREDICTIONS)

@@ -11,6 +11,7 @@ from urllib.parse import quote
 import altair as alt
 import numpy as np
 
+from backend.ground.saying import joined, said
 from backend.ground.text_files import csv_text
 from backend.scoring.analysis.meeting import best_iou_of_queries
 from backend.scoring.drawing import PALETTE
@@ -108,27 +109,45 @@ def pictures(board: Scoreboard, focus: str) -> list[Picture]:
     """The charts with what they show in words."""
     summary = board.summary()
     runs = [run for run in board.runs if run.name in {one["name"] for one in leaders(summary, focus)}]
-    told = f" The best {len(runs)} of {len(board.runs)} runs are shown." if len(runs) < len(board.runs) else ""
+    told = ""
+    if len(runs) < len(board.runs):
+        told = said(" The best {n} of {runs} runs are shown.", n=len(runs), runs=len(board.runs))
     found = [picture for picture in (by_cutoff_picture(summary, focus, told), order_picture(summary, focus)) if picture]
     queries, values = board.shared(focus)
     if len(board.runs) > 1 and len(queries):
         best, other = np.argsort(-values.mean(axis=1), kind="stable")[:2].tolist()
         gap = values[best] - values[other]
         first, second = board.runs[best].name, board.runs[other].name
-        caption = (
-            f"{focus} of {first} minus that of {second}, for each query, sorted: the first is "
-            f"better in {int((gap > 0).sum()):,} queries, the second in {int((gap < 0).sum()):,}, equal in "
-            f"{int((gap == 0).sum()):,}."
+        caption = said(
+            "{measure} of {first} minus that of {second}, for each query, sorted: the first is better in {better:,} "
+            "queries, the second in {worse:,}, equal in {equal:,}.",
+            measure=focus,
+            first=first,
+            second=second,
+            better=int((gap > 0).sum()),
+            worse=int((gap < 0).sum()),
+            equal=int((gap == 0).sum()),
         )
         names = short_names([first, second])
         colors = (PALETTE[best % len(PALETTE)], PALETTE[other % len(PALETTE)])
         chart = charts.differences(gap, f"{names[first]} − {names[second]}", colors)
-        found.append(Picture("The two best runs, query by query", caption, chart))
+        found.append(Picture(said("The two best runs, query by query"), caption, chart))
     k = max(board.settings.k)
     ious = {run.name: best_iou_of_queries(board.key, board.meeting(run)) for run in runs}
-    near = "; ".join(f"{name}: {float((iou < 0.05).mean()):.0%} below .05" for name, iou in ious.items())
-    caption = f"The best IoU that any of a query's first {k} predictions has with a truth moment. {near}.{told}"
-    found.append(Picture("How near the best prediction comes", caption, charts.best_iou(ious, k)))
+    near = joined(
+        "; ",
+        [
+            said("{run}: {share:.0%} below .05", run=name, share=float((iou < 0.05).mean()))
+            for name, iou in ious.items()
+        ],
+    )
+    caption = said(
+        "The best IoU that any of a query's first {k} predictions has with a truth moment. {near}.{told}",
+        k=k,
+        near=near,
+        told=told,
+    )
+    found.append(Picture(said("How near the best prediction comes"), caption, charts.best_iou(ious, k)))
     return found
 
 
@@ -139,9 +158,15 @@ def by_cutoff_picture(summary: Mapping[str, Any], key: str, told: str = "") -> P
         return None
     (one,) = named(summary, [key]).values()
     title = one.measure.title(iou_compare=one.iou_compare)
-    panels = ": one panel for each threshold, cut-offs from left to right" if points[0].panel else ""
-    caption = f"Mean {title} of each run{panels}.{told}"
-    return Picture(f"{one.measure.short} by cut-off", caption, charts.by_cutoff(points, one.measure.short))
+    caption = said("Mean {measure} of each run.{told}", measure=title, told=told)
+    if points[0].panel:
+        caption = said(
+            "Mean {measure} of each run: one panel for each threshold, cut-offs from left to right.{told}",
+            measure=title,
+            told=told,
+        )
+    words = said("{measure} by cut-off", measure=one.measure.short)
+    return Picture(words, caption, charts.by_cutoff(points, one.measure.short))
 
 
 def order_picture(summary: Mapping[str, Any], key: str) -> Picture | None:
@@ -149,9 +174,10 @@ def order_picture(summary: Mapping[str, Any], key: str) -> Picture | None:
     found = orders(summary, key)
     if len(found) < 2:
         return None
-    caption = (
-        f"Runs from top to bottom by falling {key}, and their means under it and under other measures. A diamond "
-        "is a run that a measure puts before one that stands above it. Kendall's tau-b says how alike two orders are: "
-        "1 is the same, -1 the reverse."
+    caption = said(
+        "Runs from top to bottom by falling {measure}, and their means under it and under other measures. A diamond is "
+        "a run that a measure puts before one that stands above it. Kendall's tau-b says how alike two orders are: 1 "
+        "is the same, -1 the reverse.",
+        measure=key,
     )
-    return Picture("The same runs under other measures", caption, charts.order(found))
+    return Picture(said("The same runs under other measures"), caption, charts.order(found))

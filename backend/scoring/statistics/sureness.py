@@ -12,6 +12,7 @@ import numpy as np
 
 from backend.ground.errors import InputError
 from backend.ground.progress import Progress
+from backend.ground.saying import said
 from backend.ground.timespan import Floats
 from backend.scoring.scoreboard import Scoreboard
 from backend.scoring.statistics.resampling import (
@@ -157,17 +158,39 @@ def _notes(summary: dict[str, Any], board: Scoreboard) -> list[str]:
     """How to read the statistics, in words, with everything needed to compute them again."""
     facts = summary["statistics"]
     notes = [
-        f"Intervals: 95 %, percentile bootstrap over queries, {facts['resamples']:,} resamples, seed {facts['seed']}."
+        said(
+            "Intervals: 95 %, percentile bootstrap over queries, {resamples:,} resamples, seed {seed}.",
+            resamples=facts["resamples"],
+            seed=facts["seed"],
+        )
     ]
     if summary["baseline"] is not None:
         notes.append(
-            f"Differences: run minus {summary['baseline']}, paired over the {facts['queries']:,} queries that count "
-            f"for every run; p by sign-flip randomisation ({facts['resamples']:,} flips; all, up to 20 queries), "
-            "adjusted by Holm over the comparisons of a measure; the paired t-test beside it, not adjusted."
+            said(
+                "Differences: run minus {baseline}, paired over the {queries:,} queries that count for every run; p by "
+                "sign-flip randomisation ({resamples:,} flips; all, up to 20 queries), adjusted by Holm over the "
+                "comparisons of a measure; the paired t-test beside it, not adjusted.",
+                baseline=summary["baseline"],
+                queries=facts["queries"],
+                resamples=facts["resamples"],
+            )
         )
     groups = [", ".join(group) for group in facts["groups"] if len(group) > 1]
     if groups:
-        notes.append(f"Not told apart by {board.focus} (Holm over all pairs, p < {APART}): {'; '.join(groups)}.")
+        notes.append(
+            said(
+                "Not told apart by {measure} (Holm over all pairs, p < {apart}): {runs}.",
+                measure=board.focus,
+                apart=APART,
+                runs="; ".join(groups),
+            )
+        )
     elif len(board.runs) > 1:
-        notes.append(f"All runs are told apart by {board.focus} (Holm over all pairs, p < {APART}).")
+        notes.append(
+            said(
+                "All runs are told apart by {measure} (Holm over all pairs, p < {apart}).",
+                measure=board.focus,
+                apart=APART,
+            )
+        )
     return notes

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from backend.ground.saying import said, said_n
 from backend.scoring.analysis.cases import Case, CaseMoment, CasePrediction, CaseRun, Worth, notable
-from backend.scoring.analysis.fates import Fate
+from backend.scoring.analysis.fates import WORDS, Fate
 from backend.scoring.files.facts import Facts
 from backend.scoring.matching.columns import QueryKey
 from backend.scoring.scoreboard import Scoreboard
@@ -20,12 +21,19 @@ FIRST = 10
 COLORS = 8
 
 KINDS = {
-    "differ": ("Where runs differ most", "where runs differ"),
-    "worst": ("What all runs answer worst", "answered badly by all"),
-    "best": ("What all runs answer best", "answered well by all"),
+    "differ": ("Where runs differ most", said("where runs differ")),
+    "worst": ("What all runs answer worst", said("answered badly by all")),
+    "best": ("What all runs answer best", said("answered well by all")),
 }
 """What makes a query worth a look: as a heading, and in brackets."""
 
+_WORTHS = {
+    Worth.MATCH: said("match"),
+    Worth.NOT_RELEVANT: said("not relevant"),
+    Worth.TAKEN: said("already matched"),
+    Worth.WRONG_TIME: said("wrong time"),
+    Worth.WRONG_VIDEO: said("wrong video"),
+}
 SIGNS = {
     Worth.MATCH: ("✓", "takes a truth moment (same number and colour in the ground truth)"),
     Worth.NOT_RELEVANT: ("○", "takes a moment that people judged 0"),
@@ -155,13 +163,16 @@ def bars_told(unmeasured: int) -> str:
     """What to know of bars of videos whose length nobody told; an empty text where there is none."""
     if not unmeasured:
         return ""
-    whose = "1 video is" if unmeasured == 1 else f"{unmeasured:,} videos are"
-    return f"How long {whose} was not told: there the bar ends with the last moment of the case."
+    return said_n(
+        "How long {n:,} video is was not told: there the bar ends with the last moment of the case.",
+        "How long {n:,} videos are was not told: there the bar ends with the last moment of the case.",
+        unmeasured,
+    )
 
 
 def query_title(query: QueryKey, facts: Facts) -> str:
     """A query's words, or its id where nobody told them."""
-    return facts.texts.get(str(query), f"Query {query}")
+    return facts.texts.get(str(query), said("Query {query}", query=query))
 
 
 def notable_queries(board: Scoreboard) -> dict[int, str]:
@@ -190,17 +201,21 @@ def _values(board: Scoreboard, query: QueryKey, key: str) -> dict[str, float]:
 def _told(run: CaseRun, item: CaseMoment) -> Told | None:
     found = run.found[item.number - 1]
     if found.rank is not None and item.relevance == 0:
-        return Told(run.name, found.rank, f"○ not relevant, taken by rank {found.rank}")
+        return Told(run.name, found.rank, said("○ not relevant, taken by rank {rank}", rank=found.rank))
     if found.rank is not None:
-        low = ", too low" if found.fate is Fate.WRONG_RANK else ""
-        return Told(run.name, found.rank, f"✓ found at rank {found.rank}{low}")
-    return None if found.fate is None else Told(run.name, None, f"✕ missed: {found.fate.value}")
+        told = said("✓ found at rank {rank}", rank=found.rank)
+        if found.fate is Fate.WRONG_RANK:
+            told = said("✓ found at rank {rank}, too low", rank=found.rank)
+        return Told(run.name, found.rank, told)
+    return None if found.fate is None else Told(run.name, None, said("✕ missed: {fate}", fate=WORDS[found.fate]))
 
 
 def _prediction(
     item: CasePrediction, moments: Sequence[CaseMoment], color: Mapping[int, int], length: Mapping[str, float]
 ) -> PredictionCard:
-    near = "" if item.iou is None else f", best IoU {item.iou:.2f}"
+    told = _WORTHS[item.worth]
+    if item.iou is not None:
+        told = said("{worth}, best IoU {iou:.2f}", worth=told, iou=item.iou)
     return PredictionCard(
         item.rank,
         item.worth,
@@ -209,7 +224,7 @@ def _prediction(
         item.relevance,
         None if item.takes is None else color[item.takes],
         SIGNS[item.worth][0],
-        f"{item.worth.value}{near}",
+        told,
         tuple(_bar(moment, length) for moment in moments if moment.video == item.video),
     )
 

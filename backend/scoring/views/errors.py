@@ -6,14 +6,16 @@ Reads and writes nothing; the summary is what `Scoreboard.summary` makes with `e
 from collections.abc import Mapping
 from typing import Any
 
-from backend.scoring.analysis.fates import FATES, MEANINGS, NEVER_FOUND
+from backend.ground.saying import joined, said
+from backend.scoring.analysis.fates import FATES, MEANINGS, NEVER_FOUND, WORDS, Fate
 from backend.scoring.matching.columns import HIGHEST_RELEVANCE
 from backend.scoring.views.table import Cell, Column, Table, times
 
 NEVER = "never found"
-_RUN = Column("run", "run", number=False)
-_FATES = tuple(Column(fate.value, fate.value, MEANINGS[fate], "moments") for fate in FATES)
-_NEVER = Column(NEVER, NEVER, f"{', '.join(NEVER_FOUND)}, together", "moments")
+_RUN = Column("run", said("run"), number=False)
+_FATES = tuple(Column(fate.value, WORDS[fate], MEANINGS[fate], "moments") for fate in FATES)
+_LOST = joined(", ", [WORDS[fate] for fate in NEVER_FOUND])
+_NEVER = Column(NEVER, said("never found"), said("{fates}, together", fates=_LOST), "moments")
 
 
 def outcomes(summary: Mapping[str, Any]) -> Table:
@@ -25,14 +27,18 @@ def outcomes(summary: Mapping[str, Any]) -> Table:
         counts = [*(found["counts"][fate.value] for fate in FATES), found["never_found"]]
         cells = [Cell(n, f"{n:,}", share=n / found["moments"] if found["moments"] else None) for n in counts]
         rows.append((Cell(run["name"], run["name"]), *cells))
-    title = (
-        f"What became of the truth's {first['moments']:,} relevant moments within ranks 1-{first['k']}, at an IoU "
-        f"threshold of {first['mu']:g}."
+    title = said(
+        "What became of the truth's {moments:,} relevant moments within ranks 1-{k}, at an IoU threshold of {mu:g}.",
+        moments=first["moments"],
+        k=first["k"],
+        mu=first["mu"],
     )
     notes = (
-        "Each is counted once, under the first of these that holds; a query with more relevant moments than ranks must "
-        "leave some unfound.",
-        f"Never found: {', '.join(NEVER_FOUND)}.",
+        said(
+            "Each is counted once, under the first of these that holds; a query with more relevant moments than ranks "
+            "must leave some unfound."
+        ),
+        said("Never found: {fates}.", fates=_LOST),
     )
     return Table(title, (_RUN, *_FATES, _NEVER), tuple(rows), notes)
 
@@ -60,19 +66,19 @@ def examples(summary: Mapping[str, Any], texts: Mapping[str, str] | None = None)
     """The most relevant moments of each kind of error; `texts` are the queries' words by id, as far as known."""
     columns = (
         _RUN,
-        Column("error", "error", number=False),
-        Column("query", "query", number=False),
-        Column("text", "words", number=False),
-        Column("video", "video", number=False),
-        Column("moment", "moment", unit="s", number=False),
-        Column("relevance", "relevance"),
-        Column("rank", "rank", "Of the prediction that takes it."),
-        Column("iou", "best IoU", "The highest of a prediction with it."),
+        Column("error", said("error"), number=False),
+        Column("query", said("query"), number=False),
+        Column("text", said("words"), number=False),
+        Column("video", said("video"), number=False),
+        Column("moment", said("moment"), unit="s", number=False),
+        Column("relevance", said("relevance")),
+        Column("rank", said("rank"), said("Of the prediction that takes it.")),
+        Column("iou", said("best IoU"), said("The highest of a prediction with it.")),
     )
     rows = tuple(
         (
             Cell(run["name"], run["name"]),
-            Cell(worst["class"], worst["class"]),
+            Cell(worst["class"], WORDS[Fate(worst["class"])]),
             Cell(worst["query"], str(worst["query"])),
             *[Cell(text, text) for text in [(texts or {}).get(str(worst["query"]), "")]],
             Cell(worst["video"], worst["video"]),
@@ -84,4 +90,4 @@ def examples(summary: Mapping[str, Any], texts: Mapping[str, str] | None = None)
         for run in summary["runs"]
         for worst in run["errors"]["examples"]
     )
-    return Table("The most relevant moments of each kind of error", columns, rows)
+    return Table(said("The most relevant moments of each kind of error"), columns, rows)

@@ -6,10 +6,20 @@ Reads and writes nothing; the summary is what `Scoreboard.summary` makes with `b
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from backend.ground.saying import said
 from backend.scoring.views.naming import named
 from backend.scoring.views.ranking import conventions
 from backend.scoring.views.shown import PLAIN, Shown
 from backend.scoring.views.table import Cell, Column, Table
+
+_NOTES = {
+    "mean length of a query's relevant moments": said("Mean length of a query's relevant moments."),
+    "show of a query's most relevant moment (the first of equals)": said(
+        "Show of a query's most relevant moment (the first of equals)."
+    ),
+    "highest relevance of a query's moments": said("Highest relevance of a query's moments."),
+}
+"""What the groups that pages offer are by, as a sentence; a summary has it as it stands here before it."""
 
 
 def groups(summary: Mapping[str, Any], by: str, key: str | None = None, shown: Shown = PLAIN) -> Table:
@@ -22,8 +32,8 @@ def groups(summary: Mapping[str, Any], by: str, key: str | None = None, shown: S
     one = named(summary, [focus])[focus]
     first = runs[0]["by"][by]
     columns = (
-        Column("group", "group", first["note"], number=False),
-        Column("queries", "queries", "That count; from and to where runs differ.", "queries"),
+        Column("group", said("group"), first["note"], number=False),
+        Column("queries", said("queries"), said("That count; from and to where runs differ."), "queries"),
         *(Column(run["name"], run["name"], one.help, run=True) for run in runs),
     )
     found = {name: [run["by"][by]["groups"][name] for run in runs] for name in first["groups"]}
@@ -40,8 +50,9 @@ def groups(summary: Mapping[str, Any], by: str, key: str | None = None, shown: S
         )
         for name, row in means.items()
     )
-    title = f"Mean {focus} by {by}, preset {conventions(summary)}"
-    return Table(title, columns, rows, (f"{first['note'][:1].upper()}{first['note'][1:]}.",))
+    title = said("Mean {measure} by {by}, preset {preset}", measure=focus, by=by, preset=conventions(summary))
+    note = first["note"]
+    return Table(title, columns, rows, (_NOTES.get(note, f"{note[:1].upper()}{note[1:]}."),))
 
 
 def narrow_groups(summary: Mapping[str, Any], by: str, key: str | None = None) -> Table:

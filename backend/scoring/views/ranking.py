@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
+from backend.ground.saying import said
 from backend.scoring.views.marking import counted, eligible, marks
 from backend.scoring.views.naming import keys_of, legend, named
 from backend.scoring.views.shown import PLAIN, Shown
@@ -28,7 +29,12 @@ def options(summary: Mapping[str, Any]) -> list[str]:
 def sentence(summary: Mapping[str, Any]) -> str:
     """What stands beside the numbers: `preset paper; 500 queries, 12,987 moments`."""
     truth = summary["truth"]
-    return f"preset {conventions(summary)}; {truth['queries']} queries, {truth['moments']} moments"
+    return said(
+        "preset {preset}; {queries} queries, {moments} moments",
+        preset=conventions(summary),
+        queries=truth["queries"],
+        moments=truth["moments"],
+    )
 
 
 def word(value: object) -> str:
@@ -43,23 +49,23 @@ def ranking(summary: Mapping[str, Any], key: str | None = None, shown: Shown = P
     runs = sorted(summary["runs"], key=lambda run: -run["measures"].get(focus, -1.0))
     best = runs[0]["measures"].get(focus, 0.0)
     columns = [
-        Column("place", "place"),
-        Column("run", "run", number=False),
-        Column("mean", f"mean {focus}", measure.help),
+        Column("place", said("place")),
+        Column("run", said("run"), number=False),
+        Column("mean", said("mean {measure}", measure=focus), measure.help),
     ]
     if any(focus in run.get("intervals", {}) for run in runs):
-        columns.append(Column("interval", "95 % interval", "Percentile bootstrap over queries."))
+        columns.append(Column("interval", said("95 % interval"), said("Percentile bootstrap over queries.")))
     compared = any(focus in run.get("comparison", {}) for run in runs)
     if compared:
         columns += [
-            Column("difference", "difference", "The run's mean minus the baseline's."),
-            Column("difference_interval", "its 95 % interval", "Percentile bootstrap over queries."),
-            Column("p", "p", "Sign-flip randomisation, not adjusted."),
-            Column("p_holm", "p (Holm)", "Sign-flip randomisation, all comparisons."),
-            Column("p_t", "p (t)", "Paired t-test, not adjusted."),
-            Column("wins", "win / tie / loss", "Queries, against the baseline.", "queries"),
+            Column("difference", said("difference"), said("The run's mean minus the baseline's.")),
+            Column("difference_interval", said("its 95 % interval"), said("Percentile bootstrap over queries.")),
+            Column("p", "p", said("Sign-flip randomisation, not adjusted.")),
+            Column("p_holm", "p (Holm)", said("Sign-flip randomisation, all comparisons.")),
+            Column("p_t", "p (t)", said("Paired t-test, not adjusted.")),
+            Column("wins", said("win / tie / loss"), said("Queries, against the baseline."), "queries"),
         ]
-    columns.append(Column("missing", "without predictions", "Queries that the run lacks.", "queries"))
+    columns.append(Column("missing", said("without predictions"), said("Queries that the run lacks."), "queries"))
     wanted = [column.name for column in columns]
     rows = []
     for place, run in enumerate(runs, start=1):
@@ -68,13 +74,14 @@ def ranking(summary: Mapping[str, Any], key: str | None = None, shown: Shown = P
         )
         rows.append(tuple(cells[name] for name in wanted))
     notes = tuple(summary.get("statistics", {}).get("notes", ()))
-    return Table(f"Mean {focus}, preset {conventions(summary)}", tuple(columns), tuple(rows), notes)
+    title = said("Mean {measure}, preset {preset}", measure=focus, preset=conventions(summary))
+    return Table(title, tuple(columns), tuple(rows), notes)
 
 
 def means(summary: Mapping[str, Any], shown: Shown = PLAIN) -> Table:
     """All means, a row for each key; the second column is what the key is called."""
     runs, among = summary["runs"], eligible(summary)
-    head = (Column("measure", "measure", number=False), Column("title", "stands for", number=False))
+    head = (Column("measure", said("measure"), number=False), Column("title", said("stands for"), number=False))
     rows: list[Row] = []
     for key, one in named(summary).items():
         values = [run["measures"].get(key) for run in runs]
@@ -91,13 +98,18 @@ def means(summary: Mapping[str, Any], shown: Shown = PLAIN) -> Table:
         rows.append((Cell(key, key), Cell(one.title, one.title), *cells))
     columns = (*head, *(Column(run["name"], run["name"], run=True) for run in runs))
     notes = (*legend(summary), *counted(summary))
-    return Table(f"Means of all measures, preset {conventions(summary)}", columns, tuple(rows), notes)
+    title = said("Means of all measures, preset {preset}", preset=conventions(summary))
+    return Table(title, columns, tuple(rows), notes)
 
 
 def narrow_means(summary: Mapping[str, Any], shown: Shown = PLAIN) -> Table:
     """The means by key, turned to runs by measures where those are fewer: for a terminal and a page of text."""
     table = means(summary, shown).without("title")
     return table if len(keys_of(summary)) >= len(summary["runs"]) else table.turned("run")
+
+
+def _between(low: str, high: str) -> str:
+    return said("{low} to {high}", low=low, high=high)
 
 
 def _standing(
@@ -111,18 +123,22 @@ def _standing(
         "place": Cell(place, str(place)),
         "run": Cell(run["name"], run["name"], _BASELINE if is_baseline else frozenset()),
         "mean": Cell(mean, number(mean), share=(mean or 0.0) / best if best > 0 else 0.0),
-        "interval": Cell(interval["low"], f"{number(interval['low'])} to {number(interval['high'])}")
+        "interval": Cell(interval["low"], _between(number(interval["low"]), number(interval["high"])))
         if interval
         else Cell(None, "-"),
         "missing": Cell(lacking, str(lacking)),
     }
     if other is None:
         names = ("difference", "difference_interval", "p", "p_holm", "p_t")
-        return found | dict.fromkeys(names, Cell(None, "-")) | {"wins": Cell(None, "baseline" if is_baseline else "-")}
+        return (
+            found
+            | dict.fromkeys(names, Cell(None, "-"))
+            | {"wins": Cell(None, said("baseline") if is_baseline else "-")}
+        )
     low, high = other["difference_low"], other["difference_high"]
     return found | {
         "difference": Cell(other["difference"], number(other["difference"], sign="+")),
-        "difference_interval": Cell(low, f"{number(low, sign='+')} to {number(high, sign='+')}"),
+        "difference_interval": Cell(low, _between(number(low, sign="+"), number(high, sign="+"))),
         **{name: Cell(other[name], p_value(other[name])) for name in ("p", "p_holm", "p_t")},
         "wins": Cell(other["wins"], f"{other['wins']} / {other['ties']} / {other['losses']}"),
     }
