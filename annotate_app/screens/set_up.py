@@ -85,7 +85,7 @@ def _under_way(project: api.Project, lead: Person) -> None:
         return
     began = wording.when(work.began_at, st.context.timezone)
     with st.container(border=True, key="set-up-work"):
-        st.markdown(f"**{plain(tr(work.title))}**")
+        st.markdown(f"**{plain(retold(work.title))}**")
         said = (
             tr("{what}: {done:,} of {total:,}", what=work.what, done=work.done, total=work.total)
             if work.total
@@ -96,7 +96,7 @@ def _under_way(project: api.Project, lead: Person) -> None:
 
 
 def _outcome(work: LongWork) -> None:
-    title = plain(tr(work.title))
+    title = plain(retold(work.title))
     match work.state:
         case WorkState.REFUSED:
             st.error(

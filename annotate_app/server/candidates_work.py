@@ -3,13 +3,14 @@
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from backend import api
 from backend.campaign.nouns import Person
 from backend.campaign.serving.model import OutcomeTable, WorkOutcome
 from backend.ground.errors import InputError
 from backend.ground.progress import Progress
+from backend.ground.saying import said
 
 
 class CandidatesAsked(NamedTuple):
@@ -45,12 +46,21 @@ def choose(project: api.Project, lead: Person, asked: CandidatesAsked, *, progre
         progress=progress,
     )
     sentences = [
-        f"Queries: {report.queries:,}. Candidates: {report.candidates:,}. Pairs open for grading: {report.pairs:,}.",
-        f"Encoder: {report.encoder}",
+        said(
+            "Queries: {queries:,}. Candidates: {candidates:,}. Pairs open for grading: {pairs:,}.",
+            queries=report.queries,
+            candidates=report.candidates,
+            pairs=report.pairs,
+        ),
+        said("Encoder: {encoder}", encoder=report.encoder),
     ]
     if report.probed:
         sentences.append(
-            f"{report.probed:,} of the queries are probed: {report.probe_pairs:,} further pairs, not for releases."
+            said(
+                "{queries:,} of the queries are probed: {pairs:,} further pairs, not for releases.",
+                queries=report.probed,
+                pairs=report.probe_pairs,
+            )
         )
     return WorkOutcome([*sentences, *_notes(report.without_file, report.split_ties)])
 
@@ -77,19 +87,31 @@ def pool(
         )
     except InputError as error:  # whoever sent a file knows it by its name
         raise InputError([replace(one, file=Path(one.file).name) for one in error.problems]) from error
-    handed_out = "Pairs that would be handed out" if dry_run else "Pairs handed out"
-    sentences = [
-        f"Queries: {report.queries:,}. New candidates: {report.candidates:,}. {handed_out}: {report.pairs:,}.",
-        *([f"New moments, which are near none of the project: {report.moments:,}."] if report.moments else []),
-        *([f"Queries without anything that was found: {report.without:,}."] if report.without else []),
-        *([f"Encoder of the captions: {report.encoder}"] if report.encoder else []),
-        *([f"Frames: {report.visual}"] if report.visual else []),
-        *_notes(report.without_file, report.split_ties),
-        *(["Nothing is written yet."] if dry_run else []),
-    ]
+    counts: dict[str, Any] = {"queries": report.queries, "candidates": report.candidates, "pairs": report.pairs}
+    if dry_run:
+        told = said(
+            "Queries: {queries:,}. New candidates: {candidates:,}. Pairs that would be handed out: {pairs:,}.", **counts
+        )
+    else:
+        told = said("Queries: {queries:,}. New candidates: {candidates:,}. Pairs handed out: {pairs:,}.", **counts)
+    sentences = [told]
+    if report.moments:
+        sentences.append(said("New moments, which are near none of the project: {n:,}.", n=report.moments))
+    if report.without:
+        sentences.append(said("Queries without anything that was found: {n:,}.", n=report.without))
+    if report.encoder:
+        sentences.append(said("Encoder of the captions: {encoder}", encoder=report.encoder))
+    if report.visual:
+        sentences.append(said("Frames: {encoder}", encoder=report.visual))
+    sentences += _notes(report.without_file, report.split_ties)
+    if dry_run:
+        sentences.append(said("Nothing is written yet."))
     rows = [[run.name, *(f"{n:,}" for n in (run.spans, run.candidates, run.alone, run.new))] for run in report.runs]
-    head = ["Run", "Spans taken", "Candidates of them", "Found by it alone", "Not handed out before"]
-    return WorkOutcome(sentences, [OutcomeTable(head, rows)])
+    head = (
+        *(said("Run"), said("Spans taken"), said("Candidates of them"), said("Found by it alone")),
+        said("Not handed out before"),
+    )
+    return WorkOutcome([*sentences], [OutcomeTable([*head], rows)])
 
 
 def _with_encoder(project: api.Project, lead: Person, asked: CandidatesAsked) -> api.Project:
@@ -99,15 +121,13 @@ def _with_encoder(project: api.Project, lead: Person, asked: CandidatesAsked) ->
 
 
 def _notes(without_file: int, split_ties: int) -> list[str]:
-    return [
-        *(
-            [f"{without_file:,} videos have no file yet: name the folder with their files in the step Videos."]
-            if without_file
-            else []
-        ),
-        *(
-            [f"In {split_ties:,} queries the cut leaves out moments with the same text as a chosen one."]
-            if split_ties
-            else []
-        ),
-    ]
+    notes = []
+    if without_file:
+        notes.append(
+            said("{n:,} videos have no file yet: name the folder with their files in the step Videos.", n=without_file)
+        )
+    if split_ties:
+        notes.append(
+            said("In {n:,} queries the cut leaves out moments with the same text as a chosen one.", n=split_ties)
+        )
+    return notes

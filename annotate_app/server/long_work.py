@@ -13,6 +13,7 @@ from concurrent.futures import Future
 from contextlib import suppress
 from pathlib import Path
 
+from annotate_app.language import marked, tr
 from backend import api
 from backend.campaign.nouns import Person
 from backend.campaign.serving.model import WorkOutcome, WorkState
@@ -21,6 +22,14 @@ from backend.ground.errors import ReelRankError, StoreUnavailable
 
 _LOG = logging.getLogger(__name__)
 _PAGE = "Set up"
+_STATES = {
+    WorkState.UNDER_WAY: marked("under way", _context="work"),
+    WorkState.DONE: marked("done", _context="work"),
+    WorkState.REFUSED: marked("refused", _context="work"),
+    WorkState.FAILED: marked("failed", _context="work"),
+    WorkState.CUT_SHORT: marked("cut short", _context="work"),
+}
+"""What the menu says of an act that is over."""
 _EVERY_S = 0.5
 """How often the worker tells how far it has come, if it has come any further."""
 _HERE_S = 5.0
@@ -48,7 +57,7 @@ def begin(
         project: the project.
         lead: who asks; the act itself asks the gate, too.
         step: whose act it is.
-        title: what people read: `Importing moments.jsonl`.
+        title: what people read, made by `said`: `Importing moments.jsonl`.
         act: see `Act`.
         arguments: of the act; they are sent to the other process.
         asked: kept with the act.
@@ -72,8 +81,8 @@ def in_menu(project: api.Project, lead: Person) -> dict[str, str]:
     if work is None or work.state is WorkState.DONE:
         return {}
     if work.state is WorkState.UNDER_WAY:
-        return {_PAGE: f"{100 * work.done // work.total} %" if work.total else "working"}
-    return {_PAGE: str(work.state)}
+        return {_PAGE: f"{100 * work.done // work.total} %" if work.total else tr("working")}
+    return {_PAGE: tr(_STATES[work.state], _context="work")}
 
 
 def run(folder: Path, lead: Person, key: str, act: Act, arguments: tuple[object, ...]) -> None:

@@ -11,6 +11,7 @@ from backend.campaign.moments.model import ByShots, ByWindows
 from backend.campaign.nouns import Person
 from backend.campaign.serving.model import OutcomeTable, WorkOutcome
 from backend.ground.progress import Progress
+from backend.ground.saying import said, said_n
 
 _SHOWN = 50
 """Rows of a table; the project has all."""
@@ -32,28 +33,39 @@ def take_videos(
         project, lead, folder, fps=how.fps, decode=how.decode, now=time.time(), progress=progress
     )
     again = len(found.videos) - found.new
-    there = f" {again:,} were there before." if again else ""
-    new = "1 new video" if found.new == 1 else f"{found.new:,} new videos"
-    minutes = sum(video.facts.duration_s for video in found.videos) / 60
-    sentences = [f"{new} from {folder.name}.{there} All of them last {minutes:,.1f} minutes."]
+    sentences: list[str] = [
+        said(
+            "{new} from {folder}.{there} All of them last {minutes:,.1f} minutes.",
+            new=said_n("{n:,} new video", "{n:,} new videos", found.new),
+            folder=folder.name,
+            there=said(" {n:,} were there before.", n=again) if again else "",
+            minutes=sum(video.facts.duration_s for video in found.videos) / 60,
+        )
+    ]
     rows = [
         [
             video.name,
             f"{video.facts.duration_s:,.1f} s",
             f"{float(video.facts.fps):.5g}",
             f"{video.facts.width_px} × {video.facts.height_px}",
-            "yes" if video.facts.has_audio else "no",
+            said("yes") if video.facts.has_audio else said("no"),
         ]
         for video in found.videos
     ]
-    tables = [_table(["Video", "Length", "Frames a second", "Size", "Sound"], rows, sentences, "videos")]
+    head = [said("Video"), said("Length"), said("Frames a second"), said("Size"), said("Sound")]
+    tables = [_table(head, rows, sentences, said("videos"))]
     if found.problems:
-        count = "1 file was" if len(found.problems) == 1 else f"{len(found.problems):,} files were"
-        sentences.append(f"{count} not taken; everything else was.")
+        sentences.append(
+            said_n(
+                "{n:,} file was not taken; everything else was.",
+                "{n:,} files were not taken; everything else was.",
+                len(found.problems),
+            )
+        )
         wrong = [[problem.file, problem.message] for problem in found.problems]
-        tables.insert(0, _table(["Not taken", "Why"], wrong, sentences, "files"))
+        tables.insert(0, _table([said("Not taken"), said("Why")], wrong, sentences, said("files")))
     if damaged := [[video.name, video.facts.damage] for video in found.videos if video.facts.damage]:
-        tables.insert(0, _table(["Damaged", "Where"], damaged, sentences, "damaged videos"))
+        tables.insert(0, _table([said("Damaged"), said("Where")], damaged, sentences, said("damaged videos")))
     return WorkOutcome(sentences, tables)
 
 
@@ -77,16 +89,20 @@ def look_at_videos(
         now=time.time(),
         progress=progress,
     )
-    wrong = f"{len(found.wrong):,} of them with something wrong" if found.wrong else "nothing wrong with them"
-    sentences = [f"{len(found.videos):,} videos, {wrong}."]
+    sentences: list[str] = [said("{n:,} videos, nothing wrong with them.", n=len(found.videos))]
+    if found.wrong:
+        sentences = [
+            said("{n:,} videos, {wrong:,} of them with something wrong.", n=len(found.videos), wrong=len(found.wrong))
+        ]
     if found.accepted:
-        sentences.append(f"The new content was taken in of {', '.join(found.accepted)}.")
+        sentences.append(said("The new content was taken in of {videos}.", videos=", ".join(found.accepted)))
     if found.freed:
-        sentences.append(f"{found.freed:,} clips are offered again.")
+        sentences.append(said("{n:,} clips are offered again.", n=found.freed))
     if any(one.shown and not one.decoded for one in found.videos):
-        sentences.append("Not every picture was looked at, so damage inside may be unknown: More options has it.")
+        sentences.append(said("Not every picture was looked at, so damage inside may be unknown: More options has it."))
     moved = [[video, path] for video, path in found.moved]
-    return WorkOutcome(sentences, [_table(["Found again", "Where"], moved, sentences, "videos")] if moved else [])
+    head = [said("Found again"), said("Where")]
+    return WorkOutcome(sentences, [_table(head, moved, sentences, said("videos"))] if moved else [])
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,32 +135,42 @@ def take_file(
         now=time.time(),
         progress=progress,
     )
-    told = "" if asked.format else ", told from its content"
-    sentences = [f"{asked.file.name}: format {report.format}{told}.", *report.notes]
+    what = {"file": asked.file.name, "format": report.format}
+    sentences = [
+        said("{file}: format {format}.", **what)
+        if asked.format
+        else said("{file}: format {format}, told from its content.", **what),
+        *report.notes,
+    ]
     new = (report.videos, report.moments, report.captions)
     rows = [
         [what, f"{taken:,}", f"{added:,}"]
-        for what, taken, added in zip(("videos", "moments", "captions"), report.taken, new, strict=True)
+        for what, taken, added in zip(
+            (said("videos"), said("moments"), said("captions")), report.taken, new, strict=True
+        )
     ]
-    tables = [OutcomeTable(["What", "In the file", "Would be new" if dry_run else "New"], rows)]
+    head = [said("What"), said("In the file"), said("Would be new") if dry_run else said("New")]
+    tables = [OutcomeTable([*head], rows)]
     left_out = [[f"{left.count:,}", left.why, ", ".join(left.where)] for left in report.left_out]
     if report.merged:
-        left_out.append([f"{report.merged:,}", "it repeats an earlier one's video, span and caption: merged", ""])
+        why = said("it repeats an earlier one's video, span and caption: merged")
+        left_out.append([f"{report.merged:,}", why, ""])
     if left_out:
-        tables.append(OutcomeTable(["Left out", "Why", "Where (the first)"], left_out))
+        tables.append(OutcomeTable([said("Left out"), said("Why"), said("Where (the first)")], left_out))
     if troubles := [[one.video, one.message] for one in report.troubles]:
-        sentences.append("Some videos have something wrong; everything else is as it should be.")
-        tables.insert(0, _table(["Video", "What is wrong"], troubles, sentences, "videos with something wrong"))
+        sentences.append(said("Some videos have something wrong; everything else is as it should be."))
+        head = [said("Video"), said("What is wrong")]
+        tables.insert(0, _table(head, troubles, sentences, said("videos with something wrong")))
     if dry_run:
-        sentences.append("Nothing is written yet.")
+        sentences.append(said("Nothing is written yet."))
     return WorkOutcome(sentences, tables)
 
 
-def _table(head: list[str], rows: Sequence[list[str]], sentences: list[str], what: str) -> OutcomeTable:
+def _table(head: Sequence[str], rows: Sequence[list[str]], sentences: list[str], what: str) -> OutcomeTable:
     """The first rows; how many more there are goes among the sentences."""
     if len(rows) > _SHOWN:
-        sentences.append(f"The first {_SHOWN} of {len(rows):,} {what} are shown.")
-    return OutcomeTable(head, list(rows[:_SHOWN]))
+        sentences.append(said("The first {shown} of {n:,} {what} are shown.", shown=_SHOWN, n=len(rows), what=what))
+    return OutcomeTable([*head], list(rows[:_SHOWN]))
 
 
 def look_for_names(project: api.Project, lead: Person, *, progress: Progress) -> WorkOutcome:
@@ -152,9 +178,18 @@ def look_for_names(project: api.Project, lead: Person, *, progress: Progress) ->
     found = api.propose_cast(project, lead, progress=progress)
     return WorkOutcome(
         [
-            f"{found.names:,} names, {len(found.new):,} of them new: {found.women:,} women, {found.men:,} men, "
-            f"{found.persons:,} persons, {found.others:,} others, {found.undecided:,} undecided.",
-            "Look through what they become, in the step Names; then rewrite the captions.",
+            said(
+                "{names:,} names, {new:,} of them new: {women:,} women, {men:,} men, {persons:,} persons, {others:,} "
+                "others, {undecided:,} undecided.",
+                names=found.names,
+                new=len(found.new),
+                women=found.women,
+                men=found.men,
+                persons=found.persons,
+                others=found.others,
+                undecided=found.undecided,
+            ),
+            said("Look through what they become, in the step Names; then rewrite the captions."),
         ]
     )
 
@@ -176,29 +211,56 @@ def rewrite(project: api.Project, lead: Person, asked: RewritingAsked, *, progre
     if asked.encoder != api.encoder_name(project, lead):
         project = api.choose_encoder(project, lead, asked.encoder)
     found = api.rewrite_captions(project, lead, endpoint=endpoint, now=time.time(), progress=progress)
-    retried = f"{found.after_retry:,} after another attempt, " if endpoint else ""
-    sentences = [
-        f"{found.captions:,} captions: {found.at_once:,} accepted at once, {retried}{found.waiting:,} wait for a "
-        f"person, {found.decided:,} had been decided by people; {found.changed:,} changed."
+    retried = said("{n:,} after another attempt, ", n=found.after_retry) if endpoint else ""
+    sentences: list[str] = [
+        said(
+            "{captions:,} captions: {at_once:,} accepted at once, {retried}{waiting:,} wait for a person, {decided:,} "
+            "had been decided by people; {changed:,} changed.",
+            captions=found.captions,
+            at_once=found.at_once,
+            retried=retried,
+            waiting=found.waiting,
+            decided=found.decided,
+            changed=found.changed,
+        )
     ]
     if endpoint:
         used = found.usage
-        sentences.append(f"{used.requests:,} requests, {used.tokens_in:,} tokens asked, {used.tokens_out:,} answered.")
+        sentences.append(
+            said(
+                "{requests:,} requests, {asked:,} tokens asked, {answered:,} answered.",
+                requests=used.requests,
+                asked=used.tokens_in,
+                answered=used.tokens_out,
+            )
+        )
     if found.unknown and endpoint is None:
         names = ", ".join(f"{name} ({count})" for name, count in found.unknown[:12])
         more = " ..." if len(found.unknown) > 12 else ""
-        sentences.append(f"Names that the cast lacks: {names}{more}. Say what they become, and rewrite again.")
+        sentences.append(
+            said("Names that the cast lacks: {names}. Say what they become, and rewrite again.", names=f"{names}{more}")
+        )
     return WorkOutcome(sentences)
 
 
 def propose_moments(project: api.Project, lead: Person, how: ByShots | ByWindows, *, progress: Progress) -> WorkOutcome:
     """Propose moments of all videos."""
     found = api.propose_moments(project, lead, how, now=time.time(), progress=progress)
-    shots = f" from {found.shots:,} shots" if isinstance(how, ByShots) else ""
-    sentences = [f"{found.moments:,} moments{shots} of {found.videos:,} videos, {found.new:,} of them new."]
+    sentences: list[str] = [
+        said(
+            "{moments:,} moments{shots} of {videos:,} videos, {new:,} of them new.",
+            moments=found.moments,
+            shots=said(" from {n:,} shots", n=found.shots) if isinstance(how, ByShots) else "",
+            videos=found.videos,
+            new=found.new,
+        )
+    ]
     if found.gone:
-        sentences.append(f"Of those proposed before, {found.gone:,} went.")
+        sentences.append(said("Of those proposed before, {n:,} went.", n=found.gone))
     if found.stayed:
-        sentences.append(f"{found.stayed:,} that are not proposed any more stay, because something uses them.")
+        sentences.append(
+            said("{n:,} that are not proposed any more stay, because something uses them.", n=found.stayed)
+        )
     wrong = [[problem.file, problem.message] for problem in found.problems]
-    return WorkOutcome(sentences, [_table(["Not looked at", "Why"], wrong, sentences, "videos")] if wrong else [])
+    head = [said("Not looked at"), said("Why")]
+    return WorkOutcome(sentences, [_table(head, wrong, sentences, said("videos"))] if wrong else [])

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from annotate_app import language
 from annotate_app.session import auth
 from backend import api
 from backend.campaign.activity.model import ActivityFilter, ActivityGroup
@@ -99,6 +100,22 @@ def test_videos_of_a_folder_are_taken_and_what_cannot_be_read_is_named(
     assert len(taken) == 2
     app.button(key="put_away").click().run()
     assert not app.table
+
+
+def test_every_lead_reads_of_the_same_work_in_their_own_language(
+    open_page: Open, at_once: None, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = open_page()
+    app.text_input(key="set_up_folder").set_value(str(folder))
+    app.button(key="take_videos").click().run()
+    assert f"Taking the videos of {folder} is done." in words(app).replace("*", "")
+    monkeypatch.setattr(language, "chosen", lambda *_: "de")
+    german = open_page()
+    assert re.search(r"2 neue Videos aus videos\. Zusammen dauern sie \d+\.\d Minuten\.", words(german))
+    assert "1 Datei wurde nicht genommen, alles andere schon." in words(german)
+    wrong, taken = (table.value for table in german.table)
+    assert list(wrong) == ["Nicht genommen", "Warum"]
+    assert set(taken["Ton"]) <= {"ja", "nein"}
 
 
 def test_what_was_done_by_commands_is_done_here_too(

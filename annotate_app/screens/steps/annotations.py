@@ -17,6 +17,7 @@ from backend import api
 from backend.campaign.nouns import Person
 from backend.campaign.serving.model import LongWork
 from backend.ground.errors import ProjectError
+from backend.ground.saying import said
 
 KEY = "annotations"
 _MEASURING = "set_up_file"
@@ -29,7 +30,7 @@ def look_at() -> None:
 
     def act(project: api.Project, lead: Person) -> None:
         asked = _asked(project)
-        title = tr("Looking at {name}", name=Path(asked["file"]).name)
+        title = said("Looking at {name}", name=Path(asked["file"]).name)
         _begin(project, lead, title, asked, dry_run=True, kept={**asked, _LOOKED: "yes"})
 
     st.session_state["set_up_problem"] = look.as_lead(act)
@@ -47,7 +48,7 @@ def take() -> None:
         work = api.look_at_work(project, lead, now=time.time())
         if work is None or work.step != KEY or _LOOKED not in work.asked:
             raise ProjectError(tr("what was looked at was put away by somebody: look at the file again"))
-        title = tr("Importing {name}", name=Path(work.asked["file"]).name)
+        title = said("Importing {name}", name=Path(work.asked["file"]).name)
         _begin(project, lead, title, work.asked, dry_run=False, kept={})
 
     st.session_state["set_up_problem"] = look.as_lead(act)

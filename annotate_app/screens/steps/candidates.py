@@ -19,6 +19,7 @@ from backend import api
 from backend.campaign.nouns import Person
 from backend.campaign.serving.model import LongWork
 from backend.ground.errors import ProjectError
+from backend.ground.saying import said, said_n
 
 KEY = "candidates"
 _KINDS = {"": marked("as its name tells"), "sup": marked("with supervision"), "unsup": marked("without supervision")}
@@ -37,7 +38,7 @@ def choose() -> None:
             _pool(project, lead, asked, again=False, dry_run=False)
         else:
             long_work.begin(
-                project, lead, KEY, marked("Choosing candidates"), candidates_work.choose, asked, now=time.time()
+                project, lead, KEY, said("Choosing candidates"), candidates_work.choose, asked, now=time.time()
             )
 
     st.session_state["set_up_problem"] = look.as_lead(act)
@@ -287,8 +288,8 @@ def _asked(project: api.Project) -> CandidatesAsked:
 
 
 def _pool(project: api.Project, lead: Person, asked: CandidatesAsked, *, again: bool, dry_run: bool) -> None:
-    of = wording.count_of(len(asked.runs), "run") if asked.runs else tr("what is found")
-    title = f"{'Looking at' if dry_run else 'Pooling'} {of}"
+    of = said_n("{n} run", "{n} runs", len(asked.runs)) if asked.runs else said("what is found")
+    title = said("Looking at {of}", of=of) if dry_run else said("Pooling {of}", of=of)
     kept = {_LOOKED: msgspec.json.encode(asked).decode(), **({_AGAIN: "yes"} if again else {})} if dry_run else {}
     act = candidates_work.pool
     long_work.begin(project, lead, KEY, title, act, asked, again, dry_run, asked=kept, now=time.time())

@@ -14,14 +14,15 @@ from backend import api
 from backend.campaign.moments.model import ByShots, ByWindows, Origin
 from backend.campaign.nouns import Person
 from backend.ground.errors import ProjectError
+from backend.ground.saying import said
 
 KEY = "moments"
 _SHOTS, _WINDOWS = marked("Shots"), marked("Windows")
 _WORDS = {
     Origin.IMPORTED: marked("from files"),
-    Origin.SHOTS: "shots",
-    Origin.WINDOWS: "windows",
-    Origin.DESCRIBED: "described",
+    Origin.SHOTS: marked("shots"),
+    Origin.WINDOWS: marked("windows"),
+    Origin.DESCRIBED: marked("described"),
     Origin.POOLED: marked("from pooled runs"),
 }
 
@@ -36,7 +37,7 @@ def propose() -> None:
             how = ByWindows(_lengths(state["moments_lengths"]), state["moments_stride"])
         else:
             how = ByShots(state["moments_shortest"], state["moments_longest"])
-        title = marked("Cutting videos into windows") if isinstance(how, ByWindows) else marked("Looking for shots")
+        title = said("Cutting videos into windows") if isinstance(how, ByWindows) else said("Looking for shots")
         long_work.begin(project, lead, KEY, title, set_up_work.propose_moments, how, now=time.time())
 
     state["set_up_problem"] = look.as_lead(act)
@@ -87,9 +88,8 @@ def _show(project: api.Project, lead: Person, counts: dict[str, Any]) -> None:
             st.number_input(tr("Split shots longer than (s)"), 0.5, value=shots.longest_s, key="moments_longest")
         st.button(tr("Propose moments"), key="propose_moments", type="primary", on_click=propose)
     if counts["moments"]:
-        st.html(WayThere("Moments", "", tr("Look through the moments, and change them")).link)
-    if counts["moments"]:
-        st.html(f"<p class='rr-waiting'>{WayThere('Moments', '', 'Look through the moments and change them').link}</p>")
+        way = WayThere("Moments", "", tr("Look through the moments, and change them"))
+        st.html(f"<p class='rr-waiting'>{way.link}</p>")
     chosen = api.describing_choice(project, lead)
     way = WayThere("Descriptions", "?tab=Who describes", tr("Choose who may describe what"))
     told = (

@@ -19,6 +19,7 @@ from backend import api
 from backend.campaign.captions.model import CastLine
 from backend.campaign.nouns import Person
 from backend.ground.errors import InputError
+from backend.ground.saying import said
 
 KEY = "names"
 _KEY_OF_MODELS = "OPENAI_API_KEY"
@@ -31,7 +32,7 @@ def look_for() -> None:
 
     def act(project: api.Project, lead: Person) -> None:
         long_work.begin(
-            project, lead, KEY, marked("Looking for names in the captions"), set_up_work.look_for_names, now=time.time()
+            project, lead, KEY, said("Looking for names in the captions"), set_up_work.look_for_names, now=time.time()
         )
 
     st.session_state["set_up_problem"] = look.as_lead(act)
@@ -65,9 +66,7 @@ def rewrite() -> None:
         asked = set_up_work.RewritingAsked(
             state["rewrite_encoder"], state.get("rewrite_model", "").strip(), os.environ.get(_PLACE_OF_MODELS, "")
         )
-        long_work.begin(
-            project, lead, KEY, marked("Rewriting the captions"), set_up_work.rewrite, asked, now=time.time()
-        )
+        long_work.begin(project, lead, KEY, said("Rewriting the captions"), set_up_work.rewrite, asked, now=time.time())
 
     state["set_up_problem"] = look.as_lead(act)
 
@@ -176,7 +175,7 @@ def _line(line: CastLine) -> None:
         label_visibility="collapsed",
         placeholder=tr("undecided"),
     )
-    count = wording.count_of(int(line.captions), "caption") if line.captions.isdecimal() else "captions"
+    count = wording.count_of(int(line.captions), "caption") if line.captions.isdecimal() else tr("captions")
     example.caption(plain(tr("{count}, such as: {example}", count=count, example=line.example)) if line.example else "")
 
 

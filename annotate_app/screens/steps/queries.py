@@ -20,8 +20,8 @@ from backend.ground.ids import QueryId
 KEY = "queries"
 _PER_PAGE = 20
 _SEEN, _FILES = "queries_seen", "queries_files"
-_SOURCE = "typed on the page Set up"
-_SPLITS = {Split.TEST: "test", Split.VAL: "validation", Split.TRAIN: "training"}
+_SOURCE = marked("typed on the page Set up")
+_SPLITS = {Split.TEST: marked("test"), Split.VAL: marked("validation"), Split.TRAIN: marked("training")}
 _SPREAD = {"": marked("all texts"), Stratum.VIDEO.value: marked("the videos"), Stratum.SHOW.value: marked("the shows")}
 
 
@@ -82,8 +82,12 @@ def _standing(project: api.Project, lead: Person, counts: dict[str, Any]) -> Ste
 
 
 def _counted(test: int, val: int) -> str:
-    parts = [f"{count:,} {of}" for count, of in ((test, "test"), (val, "validation")) if count]
+    parts = [f"{count:,} {of}" for count, of in ((test, tr("test")), (val, tr("validation"))) if count]
     return f"{wording.count_of(test + val, 'query')}: {', '.join(parts)}"
+
+
+def _split(split: Split) -> str:
+    return tr(_SPLITS[split])
 
 
 def _show(project: api.Project, lead: Person, counts: dict[str, Any]) -> None:
@@ -106,7 +110,7 @@ def _form(*, can_draw: bool) -> None:
             placeholder=tr("A woman pours tea\nSomebody opens a door for a child"),
         )
         split, file = st.columns([1, 3], vertical_alignment="top")
-        split.selectbox(tr("Split of the lines"), list(_SPLITS), format_func=_SPLITS.__getitem__, key="queries_split")
+        split.selectbox(tr("Split of the lines"), list(_SPLITS), format_func=_split, key="queries_split")
         file.file_uploader(
             tr("Or a file: .txt or .csv"), type=["txt", "csv"], key=f"queries_file_{st.session_state.get(_FILES, 0)}"
         )
@@ -220,9 +224,8 @@ def _list(project: api.Project, lead: Person, *, may_change: bool) -> None:
 def _row(query: ListedQuery, *, may_change: bool) -> None:
     number = query.query_id
     with st.container(horizontal=True, vertical_alignment="center", key=f"set-up-query-{number}"):
-        st.text(
-            query.text, width="stretch", help=plain(tr("from {source}", source=query.source)) if query.source else None
-        )
+        source = tr(_SOURCE) if query.source == _SOURCE else query.source
+        st.text(query.text, width="stretch", help=plain(tr("from {source}", source=source)) if source else None)
         st.badge(query.split.value, color="gray")
         if not may_change:
             return
@@ -232,7 +235,7 @@ def _row(query: ListedQuery, *, may_change: bool) -> None:
                 tr("Split"),
                 list(_SPLITS),
                 list(_SPLITS).index(query.split),
-                format_func=_SPLITS.__getitem__,
+                format_func=_split,
                 key=f"query-split-{number}",
             )
             st.form_submit_button(tr("Save"), key=f"query-save-{number}", on_click=change, args=(query,))

@@ -19,6 +19,7 @@ from backend import api
 from backend.campaign.corpus.model import Trouble
 from backend.campaign.nouns import Person
 from backend.campaign.videos.model import VideoState
+from backend.ground.saying import said
 
 KEY = "videos"
 _MEASURING = "videos"
@@ -41,7 +42,9 @@ def take_sent(names: list[str]) -> None:
 def _take(folder: Path | None) -> None:
     def act(project: api.Project, lead: Person) -> None:
         where = folder or project.folder / uploads.KINDS["videos"].folder
-        title = tr("Taking the videos of {folder}", folder=folder) if folder else tr("Taking the videos that were sent")
+        title = said("Taking the videos that were sent")
+        if folder:
+            title = said("Taking the videos of {folder}", folder=folder)
         how = measuring(measuring_asked(_MEASURING))
         long_work.begin(project, lead, KEY, title, set_up_work.take_videos, where, how, now=time.time())
 
@@ -55,7 +58,7 @@ def look_again() -> None:
     folder = Path(elsewhere).expanduser() if elsewhere else None
 
     def act(project: api.Project, lead: Person) -> None:
-        title = tr("Looking at the videos again")
+        title = said("Looking at the videos again")
         how = measuring(measuring_asked(_MEASURING))
         again = set_up_work.look_at_videos
         long_work.begin(project, lead, KEY, title, again, accept, folder, how, now=time.time())

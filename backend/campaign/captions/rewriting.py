@@ -157,7 +157,7 @@ def _made(originals: Sequence[str], rewriter: Rewriter, gates: Gates, progress: 
     made: dict[str, _Made] = {}
     asked = list(dict.fromkeys(originals))
     for attempt in range(1, rewriter.attempts + 1):
-        what = "rewriting" if attempt == 1 else f"attempt {attempt}"
+        what = said("rewriting") if attempt == 1 else said("attempt {number}", number=attempt)
         texts = rewriter.rewrite(asked, attempt, progress=named(progress, what))
         verdicts = gates.examine(asked, texts, progress=progress)
         made |= {
