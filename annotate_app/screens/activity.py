@@ -5,7 +5,7 @@ from html import escape
 
 import streamlit as st
 
-from annotate_app.language import marked, tr, translated
+from annotate_app.language import marked, retold, tr, translated
 from annotate_app.widgets import address_state, look, wording
 from annotate_app.widgets.long_list import ListColumn, ListRow, long_list
 from backend import api
@@ -98,5 +98,5 @@ def _list(project: api.Project, lead: Person, wanted: ActivityFilter) -> None:
 def _row(one: ActivityEntry) -> ListRow:
     """An entry; one that is about a query, or a pair of it, leads to that query."""
     who = escape(one.by) if one.by else "<span class='rr-quiet'>" + tr("no person") + "</span>"
-    cells = (wording.when(one.at, st.context.timezone), who, escape(one.words), escape(one.about))
+    cells = (wording.when(one.at, st.context.timezone), who, escape(retold(one.words)), escape(retold(one.about)))
     return ListRow(one.query_id or "", cells)

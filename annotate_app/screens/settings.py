@@ -6,7 +6,7 @@ from itertools import groupby
 
 import streamlit as st
 
-from annotate_app.language import tr
+from annotate_app.language import retold, tr
 from annotate_app.plain import plain
 from annotate_app.session.addresses import TITLES, address
 from annotate_app.widgets import look, tables, wording
@@ -26,7 +26,7 @@ def page() -> None:
         )
     )
     for part, settings in groupby(api.campaign_settings(project, lead), key=lambda one: one.part):
-        st.subheader(plain(part), anchor=False)
+        st.subheader(plain(retold(part)), anchor=False)
         st.html(settings_table(list(settings), st.context.timezone))
 
 
@@ -34,8 +34,8 @@ def settings_table(settings: Sequence[CampaignSetting], timezone: str | None) ->
     """Settings as HTML: name with what it changes, value, since when and by whom, where it is changed."""
     rows = [
         (
-            f"<b>{escape(one.name)}</b><small>{escape(one.changes)}</small>",
-            escape(one.value),
+            f"<b>{escape(retold(one.name))}</b><small>{escape(retold(one.changes))}</small>",
+            escape(retold(one.value)),
             _since(one, timezone),
             _where(one),
         )
@@ -54,5 +54,7 @@ def _since(one: CampaignSetting, timezone: str | None) -> str:
 def _where(one: CampaignSetting) -> str:
     page = tr("page {title}", title=tr(_TITLES[one.where])) if one.where else ""
     link = f"<a href='/{one.where}' target='_self'>{escape(page)}</a>" if one.where else ""
-    how = f"<small>{escape(one.how)}</small>" if link and one.how else escape(one.how)
+    how = escape(retold(one.how))
+    if link and how:
+        how = f"<small>{how}</small>"
     return f"{link}{how}"

@@ -5,25 +5,32 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from backend.campaign.activity.model import USUAL, ActivityEntry, ActivityFilter, ActivityGroup
-from backend.campaign.activity.rules import kinds_of, told
+from backend.campaign.activity.rules import graded, kinds_of, told
 from backend.ground.ids import QueryId
+from backend.ground.saying import said
 from backend.store.engine import Database, containing
 
 _FEW = 20_000
 """So many entries of a kind are sorted; among more, those on a page are found sooner by going back in time."""
+_SPAN = "v.name, '' || round(m.start_s, 2), '' || round(m.end_s, 2)"
+_PAIR = said("“{text}”, {video}, {start} to {end} s")
 _ABOUT = {
     "pair": (
-        "SELECT p.pair_id, q.query_id, '“' || q.text || '”, ' || v.name || ', ' || round(m.start_s, 2) || ' to ' "
-        "|| round(m.end_s, 2) || ' s' FROM pair p JOIN query q USING (query_id) JOIN moment m USING (moment_id) "
-        "JOIN video v USING (video_id) WHERE p.pair_id IN "
+        f"SELECT p.pair_id, q.query_id, q.text, {_SPAN} FROM pair p JOIN query q USING (query_id) "
+        "JOIN moment m USING (moment_id) JOIN video v USING (video_id) WHERE p.pair_id IN ",
+        _PAIR,
     ),
-    "query": "SELECT query_id, query_id, '“' || text || '”' FROM query WHERE query_id IN ",
-    "annotator": "SELECT annotator_id, NULL, name FROM annotator WHERE annotator_id IN ",
+    "query": ("SELECT query_id, query_id, text, NULL, NULL, NULL FROM query WHERE query_id IN ", "“{text}”"),
+    "annotator": (
+        "SELECT annotator_id, NULL, name, NULL, NULL, NULL FROM annotator WHERE annotator_id IN ",
+        "{text}",
+    ),
     "moment": (
-        "SELECT m.moment_id, NULL, v.name || ', ' || round(m.start_s, 2) || ' to ' || round(m.end_s, 2) || ' s' "
-        "FROM moment m JOIN video v USING (video_id) WHERE m.moment_id IN "
+        f"SELECT m.moment_id, NULL, NULL, {_SPAN} FROM moment m JOIN video v USING (video_id) WHERE m.moment_id IN ",
+        said("{video}, {start} to {end} s"),
     ),
 }
+"""Of each subject its number, its query, a text of people, video, start and end; and the words for them."""
 _ABOUT_TEXT = """subject IN (
   SELECT 'pair:' || p.pair_id FROM pair p JOIN query q USING (query_id) WHERE q.text LIKE :text ESCAPE '!'
   UNION ALL SELECT 'query:' || query_id FROM query WHERE text LIKE :text ESCAPE '!'
@@ -120,9 +127,8 @@ def _between(parts: list[str], values: dict[str, Any], wanted: ActivityFilter, a
 def _grades(db: Database, wanted: ActivityFilter, first: int, most: int) -> list[ActivityEntry]:
     where, values = _grades_where(wanted)
     rows = db.conn.execute(
-        "SELECT j.judgement_id, j.graded_at, a.name, j.grade, j.revision, j.simulated, j.imported, "
-        "'“' || q.text || '”, ' || v.name || ', ' || round(m.start_s, 2) || ' to ' || round(m.end_s, 2) || ' s', "
-        f"q.query_id {_GRADES} WHERE {where} ORDER BY j.judgement_id DESC LIMIT :most OFFSET :first",
+        "SELECT j.judgement_id, j.graded_at, a.name, j.grade, j.revision, j.simulated, j.imported, q.query_id, q.text, "
+        f"{_SPAN} {_GRADES} WHERE {where} ORDER BY j.judgement_id DESC LIMIT :most OFFSET :first",
         values | {"most": most, "first": first},
     )
     return [
@@ -131,11 +137,9 @@ def _grades(db: Database, wanted: ActivityFilter, first: int, most: int) -> list
             row[1],
             row[2],
             "grade",
-            (f"graded {row[3]}" if row[4] == 1 else f"corrected the grade to {row[3]}")
-            + (" (simulated)" if row[5] else "")
-            + (" (imported)" if row[6] else ""),
-            row[7],
-            QueryId(row[8]),
+            graded(row[3], corrected=row[4] != 1, simulated=row[5], imported=row[6]),
+            _told(_PAIR, row[8:]),
+            QueryId(row[7]),
         )
         for row in rows
     ]
@@ -149,10 +153,16 @@ def _about(db: Database, subjects: Iterable[str]) -> dict[str, tuple[str, QueryI
         if what in _ABOUT and number.isdecimal():
             ids.setdefault(what, set()).add(int(number))
     return {
-        f"{what}:{row[0]}": (row[2], None if row[1] is None else QueryId(row[1]))
+        f"{what}:{row[0]}": (_told(words, row[2:]), None if row[1] is None else QueryId(row[1]))
         for what, wanted in ids.items()
-        for row in db.conn.execute(f"{_ABOUT[what]} ({_marks(wanted)})", [*wanted])
+        for sql, words in [_ABOUT[what]]
+        for row in db.conn.execute(f"{sql} ({_marks(wanted)})", [*wanted])
     }
+
+
+def _told(words: str, values: Sequence[str | None]) -> str:
+    named: dict[str, Any] = dict(zip(("text", "video", "start", "end"), values, strict=True))
+    return said(words, **named)
 
 
 def _marks(values: Iterable[object]) -> str:

@@ -18,15 +18,16 @@ from backend.campaign.project import rows as facts
 from backend.campaign.project.folder import Project
 from backend.campaign.project.model import Campaign, GuidelineVersion
 from backend.campaign.release import rows as releases
+from backend.ground.saying import said, said_n
 from backend.media.jobs import ClipForm
 from backend.store.connection import Database, reading
 
 SCALE, PEOPLE, TRAINING, WORK, RESULTS = (
-    *("Scale and agreement", "People", "Training and control"),
-    *("Candidates and work", "Releases and pay"),
+    *(said("Scale and agreement"), said("People"), said("Training and control")),
+    *(said("Candidates and work"), said("Releases and pay")),
 )
-_FILE = "reelrank.toml in the project's folder"
-_FIXED = "Fixed once somebody has graded; before that reelrank init --scale sets it."
+_FILE = said("reelrank.toml in the project's folder")
+_FIXED = said("Fixed once somebody has graded; before that reelrank init --scale sets it.")
 
 
 def settings(project: Project) -> list[CampaignSetting]:
@@ -52,24 +53,28 @@ def _scale(campaign: Campaign, guideline: Sequence[GuidelineVersion]) -> list[Ca
     grades = ", ".join(f"{one.grade} {one.label}" for one in campaign.scale.meanings)
     worded = next((one for one in reversed(guideline) if one.since is not None), None)
     since, by = (worded.since, worded.by) if worded else (None, None)
-    apart = f"differ by at most {campaign.tolerance}" if campaign.tolerance else "are equal"
+    agree = (
+        said("Two grades agree that differ by at most {tolerance}", tolerance=campaign.tolerance)
+        if campaign.tolerance
+        else said("Two grades agree that are equal")
+    )
     up = campaign.grading.rounding is Rounding.HALF_UP
     return [
         CampaignSetting(
             SCALE,
-            "Grades",
+            said("Grades"),
             grades,
-            "What annotators choose from; their words are the guideline's.",
+            said("What annotators choose from; their words are the guideline's."),
             since,
             by,
             "guideline",
-            "Their number is fixed once somebody has graded; their words may change any day.",
+            said("Their number is fixed once somebody has graded; their words may change any day."),
         ),
         CampaignSetting(
             SCALE,
-            "Agreement",
-            f"Two grades agree that {apart}",
-            "When two grades settle a pair, and when two more people are asked.",
+            said("Agreement"),
+            agree,
+            said("When two grades settle a pair, and when two more people are asked."),
             None,
             None,
             "",
@@ -77,9 +82,9 @@ def _scale(campaign: Campaign, guideline: Sequence[GuidelineVersion]) -> list[Ca
         ),
         CampaignSetting(
             SCALE,
-            "Rounding",
-            "x.5 becomes x + 1" if up else "x.5 becomes x",
-            "What the mean of two grades becomes as relevance.",
+            said("Rounding"),
+            said("x.5 becomes x + 1") if up else said("x.5 becomes x"),
+            said("What the mean of two grades becomes as relevance."),
             None,
             None,
             "",
@@ -87,13 +92,15 @@ def _scale(campaign: Campaign, guideline: Sequence[GuidelineVersion]) -> list[Ca
         ),
         CampaignSetting(
             SCALE,
-            "People a pair",
-            f"{campaign.seats}, and {campaign.further_seats} more where they disagree",
-            f"How many grades settle a pair, by the rule {campaign.rule_version}.",
+            said("People a pair"),
+            said(
+                "{seats}, and {further} more where they disagree", seats=campaign.seats, further=campaign.further_seats
+            ),
+            said("How many grades settle a pair, by the rule {rule}.", rule=campaign.rule_version),
             None,
             None,
             "",
-            "Part of the protocol.",
+            said("Part of the protocol."),
         ),
     ]
 
@@ -104,29 +111,29 @@ def _work(project: Project, campaign: Campaign, rule: BatchRuleVersion, db: Data
     return [
         CampaignSetting(
             WORK,
-            "Encoder",
+            said("Encoder"),
             f"{own.encoder} ({own.encoder_kind}, {own.encoder_dtype})",
-            "How similar a query and a caption are, and so which moments are candidates.",
+            said("How similar a query and a caption are, and so which moments are candidates."),
             since,
             by,
             "",
-            f"{_FILE}; lists that exist stay as they are.",
+            said("{file}; lists that exist stay as they are.", file=_FILE),
         ),
         CampaignSetting(
             WORK,
-            "Batch",
-            f"{campaign.batch_size} candidates of a query",
-            "How many pairs of a query are handed out together.",
+            said("Batch"),
+            said("{number} candidates of a query", number=campaign.batch_size),
+            said("How many pairs of a query are handed out together."),
             since,
             by,
             "",
-            "reelrank candidates --batch-size, before candidates are chosen.",
+            said("reelrank candidates --batch-size, before candidates are chosen."),
         ),
         CampaignSetting(
             WORK,
-            "Lease",
-            f"{own.lease_minutes:g} minutes",
-            "For how long a pair is kept for the person who has it on the desk.",
+            said("Lease"),
+            said("{minutes:g} minutes", minutes=own.lease_minutes),
+            said("For how long a pair is kept for the person who has it on the desk."),
             None,
             None,
             "",
@@ -135,9 +142,9 @@ def _work(project: Project, campaign: Campaign, rule: BatchRuleVersion, db: Data
         *_clips(project),
         CampaignSetting(
             WORK,
-            "Next batch",
-            f"Worth opening if {rule.rule.words}",
-            "What is suggested about the next batch of a query; leads decide.",
+            said("Next batch"),
+            said("Worth opening if {words}", words=rule.rule.words),
+            said("What is suggested about the next batch of a query; leads decide."),
             rule.since,
             rule.by,
             "queries",
@@ -147,24 +154,32 @@ def _work(project: Project, campaign: Campaign, rule: BatchRuleVersion, db: Data
 
 def _clips(project: Project) -> list[CampaignSetting]:
     own = project.settings.clips
-    form = "WebM (VP9 and Opus)" if own.format is ClipForm.WEBM else "MP4 (H.264 and AAC)"
-    fixed = f"{_FILE}; start the server again afterwards."
-    shared = own.bucket or "None"
+    form = said("WebM (VP9 and Opus)") if own.format is ClipForm.WEBM else said("MP4 (H.264 and AAC)")
+    fixed = said("{file}; start the server again afterwards.", file=_FILE)
+    shared = own.bucket or said("None")
     if own.bucket and own.signed_s:
-        shared += f", desks sent there for {own.signed_s:g} seconds"
+        shared = said("{bucket}, desks sent there for {seconds:g} seconds", bucket=own.bucket, seconds=own.signed_s)
     told = (
         (
-            "Clips",
-            f"{form}, at most {own.height} lines",
-            "What annotators are shown. Clips made otherwise are cut anew when somebody asks for them.",
+            said("Clips"),
+            said("{form}, at most {lines} lines", form=form, lines=own.height),
+            said("What annotators are shown. Clips made otherwise are cut anew when somebody asks for them."),
         ),
-        ("Context", f"{own.context_s:g} seconds", "What is shown before and after a moment to whoever asks (key X)."),
         (
-            "Room for clips",
-            f"{own.cache_gb:g} GB",
-            "How many clips cache/clips keeps at most; those used longest ago go first.",
+            said("Context"),
+            said("{seconds:g} seconds", seconds=own.context_s),
+            said("What is shown before and after a moment to whoever asks (key X)."),
         ),
-        ("Bucket of clips", shared, "Where several front ends share their clips, so that each is cut once."),
+        (
+            said("Room for clips"),
+            f"{own.cache_gb:g} GB",
+            said("How many clips cache/clips keeps at most; those used longest ago go first."),
+        ),
+        (
+            said("Bucket of clips"),
+            shared,
+            said("Where several front ends share their clips, so that each is cut once."),
+        ),
     )
     return [CampaignSetting(WORK, name, value, what, None, None, "", fixed) for name, value, what in told]
 
@@ -173,22 +188,25 @@ def _people(project: Project, db: Database) -> list[CampaignSetting]:
     given = len(assigned.all_standing(db))
     since, by = _since(db, "assigned", "unassigned")
     describing = choices.standing(db)
-    who = "everybody" if describing.people is None else f"{len(describing.people)} of the annotators"
-    what = "all videos" if describing.videos is None else f"{len(describing.videos)} of the videos"
+    who, what = said("everybody"), said("all videos")
+    if describing.people is not None:
+        who = said("{count} of the annotators", count=len(describing.people))
+    if describing.videos is not None:
+        what = said("{count} of the videos", count=len(describing.videos))
     return [
         CampaignSetting(
             PEOPLE,
-            "Describing",
-            f"Open for {who}, in {what}" if describing.open else "Closed",
-            "Who marks moments in which videos, and writes a sentence for each.",
+            said("Describing"),
+            said("Open for {who}, in {what}", who=who, what=what) if describing.open else said("Closed"),
+            said("Who marks moments in which videos, and writes a sentence for each."),
             *_since(db, "describing_opened", "describing_closed"),
             "descriptions",
         ),
         CampaignSetting(
             PEOPLE,
-            "Assignments",
-            "Nobody has one" if not given else "One person has one" if given == 1 else f"{given:,} people have one",
-            "Who grades which queries, and how many grades a day or in all.",
+            said("Assignments"),
+            said_n("One person has one", "{n:,} people have one", given) if given else said("Nobody has one"),
+            said("Who grades which queries, and how many grades a day or in all."),
             since,
             by,
             "people",
@@ -201,41 +219,45 @@ def _training(campaign: Campaign, db: Database, guideline: GuidelineVersion) -> 
     tutorial, exam_set, gold_set = (
         _since(db, *kinds) for kinds in (("tutorial_switched",), ("exam_set", "exam_ended"), ("gold_set", "gold_ended"))
     )
-    told = (
-        f"On: {gold.share:.0%} of everybody's pairs; warned below {gold.warn:g} %, paused below {gold.pause:g} % "
-        f"of the last {gold.window} answers"
+    told = said(
+        "On: {share:.0%} of everybody's pairs; warned below {warn:g} %, paused below {pause:g} % of the last {window} "
+        "answers",
+        share=gold.share,
+        warn=gold.warn,
+        pause=gold.pause,
+        window=gold.window,
     )
     return [
         CampaignSetting(
             TRAINING,
-            "Guideline",
-            f"Version {guideline.version}",
-            "What annotators read before they grade.",
+            said("Guideline"),
+            said("Version {version}", version=guideline.version),
+            said("What annotators read before they grade."),
             guideline.since,
             guideline.by,
             "guideline",
         ),
         CampaignSetting(
             TRAINING,
-            "Tutorial",
-            "On" if campaign.tutorial else "Off",
-            "Whether newcomers practise before their first clip.",
+            said("Tutorial"),
+            said("On") if campaign.tutorial else said("Off"),
+            said("Whether newcomers practise before their first clip."),
             *tutorial,
             "guideline",
         ),
         CampaignSetting(
             TRAINING,
-            "Exam",
-            f"Held: at most {exam.most_missed:g} % may be missed" if exam else "None is held",
-            "What annotators have to pass before they work.",
+            said("Exam"),
+            said("Held: at most {most:g} % may be missed", most=exam.most_missed) if exam else said("None is held"),
+            said("What annotators have to pass before they work."),
             *exam_set,
             "exam",
         ),
         CampaignSetting(
             TRAINING,
-            "Gold",
-            told if gold.on else "Off",
-            "Pairs with known grades among the work, which show whether people still look closely.",
+            said("Gold"),
+            told if gold.on else said("Off"),
+            said("Pairs with known grades among the work, which show whether people still look closely."),
             *gold_set,
             "gold",
         ),
@@ -244,31 +266,35 @@ def _training(campaign: Campaign, db: Database, guideline: GuidelineVersion) -> 
 
 def _results(project: Project, db: Database) -> list[CampaignSetting]:
     terms, pay = releases.terms(db), project.settings.pay
-    rate = "Not said: no pay is computed" if pay.hourly_rate is None else f"{pay.hourly_rate:g} {pay.currency} an hour"
+    rate = said("Not said: no pay is computed")
+    if pay.hourly_rate is not None:
+        rate = said("{rate:g} {currency} an hour", rate=pay.hourly_rate, currency=pay.currency)
+    if pay.rates:
+        rate = said("{rate}; {people} people have their own rate", rate=rate, people=len(pay.rates))
     return [
         CampaignSetting(
             RESULTS,
-            "Licence",
-            terms.licence or "Not chosen yet",
-            "Under which terms releases are handed on.",
+            said("Licence"),
+            terms.licence or said("Not chosen yet"),
+            said("Under which terms releases are handed on."),
             terms.at,
             terms.by,
             "release",
         ),
         CampaignSetting(
             RESULTS,
-            "Citation",
-            terms.citation or "Not given yet",
-            "How a release asks to be cited.",
+            said("Citation"),
+            terms.citation or said("Not given yet"),
+            said("How a release asks to be cited."),
             terms.at,
             terms.by,
             "release",
         ),
         CampaignSetting(
             RESULTS,
-            "Pay",
-            rate + (f"; {len(pay.rates)} people have their own rate" if pay.rates else ""),
-            "What the page Hours computes.",
+            said("Pay"),
+            rate,
+            said("What the page Hours computes."),
             None,
             None,
             "",
