@@ -132,11 +132,12 @@ def _taken(project: api.Project, lead: Person, part: BoardPart) -> _Taken:
     boards: dict[BoardPart, _Taken] = st.session_state.setdefault("agreement", {})
     held, version = boards.get(part), api.agreement_version(project, lead)
     if held is None or (held.version != version and time.time() - held.at > _HELD_S):
-        held = boards[part] = _board(project, lead, part, str(project.folder), version, astuple(part))
+        with st.spinner(tr("Counting")):
+            held = boards[part] = _board(project, lead, part, str(project.folder), version, astuple(part))
     return held
 
 
-@st.cache_resource(max_entries=9, show_spinner="Counting")
+@st.cache_resource(max_entries=9, show_spinner=False)
 def _board(
     _project: api.Project, _lead: Person, _part: BoardPart, folder: str, version: str, part: tuple[str, ...]
 ) -> _Taken:

@@ -5,12 +5,13 @@ from html import escape
 
 import streamlit as st
 
-from annotate_app.language import marked, tr
+from annotate_app.language import marked, retold, tr
 from annotate_app.plain import plain
 from annotate_app.widgets import (
     address_state,
     exam_outcomes,
     exam_plan,
+    exam_preview,
     exam_results,
     exam_round,
     look,
@@ -131,7 +132,8 @@ def _earlier(found: api.ExamOutcomes) -> None:
 
 
 def _facts(held: api.Exam, reserve: tuple[list[str], str] | None) -> None:
-    drawn = held.source if held.seed is None else tr("{source}, seed {seed}", source=held.source, seed=held.seed)
+    source = exam_preview.source(held.source)
+    drawn = source if held.seed is None else tr("{source}, seed {seed}", source=source, seed=held.seed)
     lost = held.items - held.showable
     hidden = (
         tr(" {pairs} left out because the clip cannot be shown.", pairs=wording.count_of(lost, "pair")) if lost else ""
@@ -155,7 +157,7 @@ def _facts(held: api.Exam, reserve: tuple[list[str], str] | None) -> None:
         st.warning(
             tr(
                 "It tells little about who takes it: {join}. Held all the same: {although}",
-                join=plain("; ".join(weak)),
+                join=plain("; ".join(map(retold, weak))),
                 although=plain(although),
             ),
             icon=":material/rule:",

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
-from annotate_app.language import marked, tr, translated
+from annotate_app.language import marked, tr, translated, trn
 from annotate_app.plain import plain
 from annotate_app.widgets import address_state, explore_charts, explore_lists, look, tables, wording
 from annotate_app.widgets.long_list import long_list, sorted_by
@@ -17,7 +17,7 @@ from backend.campaign.nouns import Person, Scale
 _PARTS = {
     "similarity": marked("Similarity"),
     "rank": marked("Rank"),
-    "same": "Similarity 1",
+    "same": marked("Similarity 1"),
     "sources": marked("Sources"),
     "coverage": marked("Coverage"),
     "durations": marked("Durations"),
@@ -60,7 +60,7 @@ def _along(project: api.Project, lead: Person, along: Along) -> None:
         st.info(tr("No candidate was found by its caption, so none has a similarity: choose another part."))
         return
     _nothing_counts(bins)
-    st.subheader(tr("Relevance by {of}", of=of), anchor=False)
+    st.subheader(tr("Relevance by {of}", of=tr(of)), anchor=False)
     explore_charts.shares(bins, along, scale, lambda place: address_state.go(bin=place, page=None))
     left, right = st.columns(2, gap="large")
     with left:
@@ -80,10 +80,10 @@ def _along(project: api.Project, lead: Person, along: Along) -> None:
 def _nothing_counts(bins: Sequence[RelevanceBin]) -> None:
     decided, without = sum(one.decided for one in bins), sum(one.without for one in bins)
     waits = (
-        tr(
-            " {upper} {without} none (open, escalated or discarded): they count nowhere, and never as 0.",
-            upper=_upper(wording.count_of(without, "other pair")),
-            without=tr("has") if without == 1 else tr("have"),
+        trn(
+            " {n} other pair has none (open, escalated or discarded): they count nowhere, and never as 0.",
+            " {n} other pairs have none (open, escalated or discarded): they count nowhere, and never as 0.",
+            without,
         )
         if without
         else ""

@@ -6,7 +6,7 @@ from html import escape
 
 import streamlit as st
 
-from annotate_app.language import marked, tr
+from annotate_app.language import marked, retold, tr
 from annotate_app.plain import plain
 from annotate_app.widgets import address_state, look, practice, tables, wording
 from annotate_app.widgets.guideline import guideline
@@ -58,7 +58,12 @@ def save(version: int) -> None:
 def changes_table(changes: list[Change]) -> str:
     """What two versions have differently, as a table."""
     rows = [
-        (escape(one.where), f"<del>{escape(one.before)}</del>", f"<ins>{escape(one.after)}</ins>") for one in changes
+        (
+            escape(retold(one.where)),
+            f"<del>{escape(retold(one.before))}</del>",
+            f"<ins>{escape(retold(one.after))}</ins>",
+        )
+        for one in changes
     ]
     return tables.table((tr("Text"), tr("Before"), tr("After")), rows, "rr-changes")
 

@@ -176,7 +176,7 @@ def ahead(outlook: Outlook, currency: str) -> str:
         money=money,
     )
     if outlook.reason:
-        return f"{said} ({outlook.reason})."
+        return f"{said} ({retold(outlook.reason)})."
     cost = (
         tr(", {cost:,} to {cost_2:,} {currency}", cost=outlook.cost[1], cost_2=outlook.cost[2], currency=currency)
         if outlook.cost

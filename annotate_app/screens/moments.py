@@ -26,7 +26,7 @@ ORIGINS = {
     Origin.IMPORTED: marked("from files or by hand"),
     Origin.SHOTS: marked("from shots"),
     Origin.WINDOWS: marked("from windows"),
-    Origin.DESCRIBED: "described",
+    Origin.DESCRIBED: marked("described"),
     Origin.POOLED: marked("from pooled runs"),
 }
 _VIDEOS = (

@@ -7,7 +7,7 @@ from html import escape
 
 import streamlit as st
 
-from annotate_app.language import tr, trn
+from annotate_app.language import dates, tr, trn
 from annotate_app.plain import plain
 from annotate_app.session import auth
 from annotate_app.widgets import exam_results, look, tables, wording
@@ -203,17 +203,8 @@ def _time(found: MyWork) -> None:
                 "too; the table is without them, unless their grades came to count as judgements."
             )
         )
-        rows = [(month_name(month), f"{active_s / 3600:,.2f}") for month, active_s in found.months]
+        rows = [(dates.month(date.fromisoformat(month)), f"{active_s / 3600:,.2f}") for month, active_s in found.months]
         st.html(tables.table((tr("Month"), tr("Active hours")), rows))
-
-
-def month_name(first_day: str) -> str:
-    """`March 2026`.
-
-    >>> month_name("2026-03-01")
-    'March 2026'
-    """
-    return f"{date.fromisoformat(first_day):%B %Y}"
 
 
 def _days(found: MyWork) -> None:

@@ -110,7 +110,7 @@ def _row(review: PersonReview, flags: PersonFlags | None, me: Person, exam: Exam
             if review.pause is not None:
                 st.badge(tr("paused"), color="orange", help=plain(paused(review.pause, st.context.timezone)))
             if exam is not None:
-                exam_results.badge(exam, "exam: ")
+                exam_results.badge(exam, marked("exam: {standing}"))
         cells = "".join(
             f"<div><dt>{tr(label)}</dt><dd>{escape(value)}</dd></div>"
             for label, value in facts(review, flags, st.context.timezone).items()

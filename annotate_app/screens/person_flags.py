@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from annotate_app.language import marked, tr
+from annotate_app.language import marked, retold, tr
 from annotate_app.plain import plain
 from annotate_app.widgets import look, pair_view, wording
 from annotate_app.widgets.flag_chart import flag_chart
@@ -46,11 +46,11 @@ def raised(flags: PersonFlags) -> None:
     with st.container(horizontal=True, key=f"flags-{flags.annotator_id}"):
         for flag in flags.raised:
             st.button(
-                f"{FLAG_NAMES[flag.kind]} {flag.figure}, n = {flag.n:,}",
+                tr("{flag} {figure}, n = {n:,}", flag=FLAG_NAMES[flag.kind], figure=flag.figure, n=flag.n),
                 key=f"flag-{flags.annotator_id}-{flag.kind.value}",
                 icon=":material/flag:",
                 type="tertiary",
-                help=plain(flag.told),
+                help=plain(retold(flag.told)),
                 on_click=open_flag,
                 args=(flags.annotator_id, flag.kind),
             )
@@ -117,11 +117,11 @@ def _cards(flags: PersonFlags, chosen: Flag) -> None:
         for column, flag in zip(st.columns(3), flags.flags[at : at + 3], strict=True):
             with column.container(border=True, height="stretch", key=f"figure-{flag.kind.value}"):
                 state = tr(":orange-badge[:material/flag: flag]") if flag.raised else ""
-                state = ":gray-badge[undefined]" if flag.value is None else state
-                st.markdown(f"**{FLAG_NAMES[flag.kind]}** {state}")
+                state = tr(":gray-badge[undefined]") if flag.value is None else state
+                st.markdown(f"**{retold(FLAG_NAMES[flag.kind])}** {state}")
                 if flag.value is not None:
-                    st.markdown(f"### {flag.figure}")
-                st.markdown(plain(flag.told))
+                    st.markdown(f"### {retold(flag.figure)}")
+                st.markdown(plain(retold(flag.told)))
                 if flag.value is not None:
                     st.button(
                         tr("Shown below") if flag.kind is chosen.kind else tr("Look at it"),
@@ -133,10 +133,10 @@ def _cards(flags: PersonFlags, chosen: Flag) -> None:
 
 
 def _behind(project: api.Project, lead: Person, flags: PersonFlags, flag: Flag) -> None:
-    st.subheader(FLAG_NAMES[flag.kind], anchor=False)
-    st.markdown(FLAG_MEANINGS[flag.kind])
+    st.subheader(retold(FLAG_NAMES[flag.kind]), anchor=False)
+    st.markdown(retold(FLAG_MEANINGS[flag.kind]))
     if flag.value is None:
-        st.info(flag.reason)
+        st.info(retold(flag.reason))
         return
     found = api.behind_flag(project, lead, flags.annotator_id, flag.kind)
     if found.stretches:

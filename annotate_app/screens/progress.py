@@ -6,7 +6,7 @@ from html import escape
 
 import streamlit as st
 
-from annotate_app.language import marked, tr
+from annotate_app.language import marked, retold, tr
 from annotate_app.plain import plain
 from annotate_app.session import auth
 from annotate_app.widgets import look, tables, waiting, wording
@@ -29,6 +29,11 @@ _BAR = {
     "set_aside": marked("set aside for an exam or trial"),
 }
 """Verdicts in the order of the bar, settled ones first, as people call them."""
+_BARS = {
+    "judgements": marked("Bars: {value:,} judgements on each of the last 30 days"),
+    "simulated": marked("Bars: {value:,} simulated on each of the last 30 days"),
+}
+"""The bars of the days in words, by what is counted."""
 _AT_LEAST_S = 300.0
 """The pace changes with the clock alone."""
 
@@ -37,9 +42,9 @@ def page() -> None:
     """Verdicts as one bar, what waits and what is stuck, the pace, the days, the people; the backup."""
     project, lead, _ = look.lead_page("Progress")
     if trouble := api.little_room(project, lead):
-        st.error(plain(trouble), icon=":material/hard_drive:")
+        st.error(plain(retold(trouble)), icon=":material/hard_drive:")
     for trouble in api.bucket_troubles(project, lead):
-        st.warning(plain(trouble), icon=":material/cloud_off:")
+        st.warning(plain(retold(trouble)), icon=":material/cloud_off:")
     _live(project, lead)
     if wrong := api.video_states(project, lead, wrong=True):
         st.subheader(tr("Videos with something wrong"), anchor=False)
@@ -147,11 +152,8 @@ def _days(found: WorkProgress) -> None:
     by_people, simulated = (sum(getattr(day, kind) for day in found.days) for kind in ("judgements", "simulated"))
     kind = "judgements" if by_people or not simulated else "simulated"
     if by_people or simulated:
-        alt_text = tr(
-            "Bars: {value:,} {kind} on each of the last 30 days",
-            value=sum(getattr(day, kind) for day in found.days),
-            kind=kind,
-        )
+        told = _BARS[kind]
+        alt_text = tr(told, value=sum(getattr(day, kind) for day in found.days))
         days = [(day.day, getattr(day, kind)) for day in found.days]
         day_chart(days, tr("Judgements"), alt_text, "#6366f1" if kind == "judgements" else "#a1a1aa")
     else:

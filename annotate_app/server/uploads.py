@@ -150,7 +150,7 @@ def wrong_name(kind: UploadKind, name: str) -> str:
         return tr(
             "{name} is not {what}: its name ends in none of {join}.",
             name=name,
-            what=kind.what,
+            what=tr(kind.what),
             join=", ".join(kind.extensions),
         )
     return ""

@@ -7,7 +7,7 @@ from string import Template
 
 from starlette.responses import HTMLResponse, Response
 
-from annotate_app.language import current, tr
+from annotate_app.language import current, marked, tr
 from annotate_app.session.addresses import SIGN_IN_PATH
 from backend.campaign.nouns import Person, Role
 
@@ -16,6 +16,10 @@ _CSP = (
     "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 )
 _LONGEST = 80
+_GONE = marked(
+    "This file was made for a page that has been closed or drawn anew since. Open that page again, and take the file "
+    "from there."
+)
 
 
 def plain_page(title: str, content: str, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
@@ -50,11 +54,10 @@ def not_found_page(path: str, person: Person | None) -> Response:
 def gone_page(person: Person) -> Response:
     """A file of a download button is no longer there; the button leads to the person's first page."""
     content = (
-        '<form method="get" action="/"><p class="about">This file was made for a page that has been closed or drawn '
-        "anew since. Open that page again, and take the file from there.</p>"
+        f'<form method="get" action="/"><p class="about">{tr(_GONE)}</p>'
         f'<button type="submit">{way_back(person)}</button></form>'
     )
-    return plain_page("No longer there", content, 404)
+    return plain_page(tr("No longer there"), content, 404)
 
 
 def way_back(person: Person) -> str:

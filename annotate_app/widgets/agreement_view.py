@@ -10,7 +10,7 @@ import altair as alt
 import pandas as pd
 import streamlit as st
 
-from annotate_app.language import marked, tr
+from annotate_app.language import marked, retold, tr
 from annotate_app.plain import plain
 from annotate_app.widgets import address_state, look, tables, wording
 from backend import api
@@ -124,7 +124,7 @@ def others(found: api.AggregatorReport) -> None:
     """How many pairs would have another relevance, and which."""
     rows = [
         (
-            AGGREGATOR_WORDS[one.name],
+            retold(AGGREGATOR_WORDS[one.name]),
             tr(
                 "<b>{n:,}</b> of {rule:,} <small>{share}</small>",
                 n=one.differs,
@@ -201,9 +201,10 @@ def interval(figure: Figure) -> str:
 def _base(figure: Figure) -> str:
     """What a figure rests on, in a sentence."""
     if figure.value is None:
-        return tr("Undefined: {reason}.", reason=plain(figure.reason))
-    sure = tr("95 % interval {interval}; over ", interval=interval(figure)) if interval(figure) else "Over "
-    return f"{sure}{figure.n:,} {figure.of}."
+        return tr("Undefined: {reason}.", reason=plain(retold(figure.reason)))
+    if sure := interval(figure):
+        return tr("95 % interval {interval}; over {n:,} {of}.", interval=sure, n=figure.n, of=figure.of)
+    return tr("Over {n:,} {of}.", n=figure.n, of=figure.of)
 
 
 def figure_table(found: api.AgreementBoard) -> str:
@@ -211,8 +212,10 @@ def figure_table(found: api.AgreementBoard) -> str:
     rows = []
     for key, words in FIGURE_WORDS.items():
         one = found.figures[key]
-        over = f"{one.n:,} {one.of}" if one.value is not None else tr("undefined: {reason}", reason=one.reason)
-        rows.append((words, f"<b>{value(one)}</b>", interval(one), escape(over)))
+        over = tr("undefined: {reason}", reason=one.reason)
+        if one.value is not None:
+            over = tr("{n:,} {of}", n=one.n, of=one.of)
+        rows.append((retold(words), f"<b>{value(one)}</b>", interval(one), escape(over)))
     return tables.table((tr("Figure"), tr("Value"), tr("95 % interval"), tr("Over")), rows, "rr-figures")
 
 
@@ -220,7 +223,7 @@ def settled_table(parts: tuple[Verdicts, ...]) -> str:
     """Each part with numbers and percent."""
     rows = [
         (
-            escape(part.part),
+            escape(retold(part.part)),
             f"{part.pairs:,}",
             *(
                 f"{count:,} <small>{wording.percent(100 * count / part.pairs)}</small>"
@@ -254,7 +257,7 @@ def people_table(found: api.AgreementBoard) -> str:
             f"{tables.grade(one.most_used)} {_often(one)}",
             _signed(one.bias.value)
             if one.bias.value is not None
-            else tr("undefined: {reason}", reason=escape(one.bias.reason)),
+            else tr("undefined: {reason}", reason=escape(retold(one.bias.reason))),
             ""
             if one.bias.low is None
             else tr("{signed} to {signed_2}", signed=_signed(one.bias.low), signed_2=_signed(one.bias.high)),
@@ -285,10 +288,10 @@ def _pictures(found: api.AgreementBoard, draw: Draw, *names: str) -> None:
     with st.container(key="agreement-charts"):
         for name in names:
             picture = api.agreement_picture(found, name)
-            st.subheader(picture.title, anchor=False)
+            st.subheader(retold(picture.title), anchor=False)
             # A chart keeps the width it was drawn with; on a narrow page it scrolls by itself, see look.css.
-            st.altair_chart(cast(alt.Chart, picture.chart), width="content", alt=picture.told)
-            st.caption(plain(picture.caption))
+            st.altair_chart(cast(alt.Chart, picture.chart), width="content", alt=retold(picture.told))
+            st.caption(plain(retold(picture.caption)))
             _take_along(found, name, draw)
 
 

@@ -20,6 +20,10 @@ _SPLITS: Mapping[Split | None, str] = {
     Split.VAL: marked("Validation"),
     Split.TEST: marked("Test"),
 }
+_QUERIES_OF = {
+    Split.VAL: marked("the validation queries"),
+    Split.TEST: marked("the test queries"),
+}
 _NAME = "assign"
 _SEEN = "assign_seen"
 """In the session: the number of everybody's assignment as the page last showed it."""
@@ -65,7 +69,7 @@ def words(given: Assignment) -> str:
     """
     what = []
     if given.split is not None:
-        what.append(tr("the {splits} queries", splits=tr(_SPLITS[given.split]).lower()))
+        what.append(tr(_QUERIES_OF[given.split]))
     if given.parts is not None:
         what.append(
             tr("part {part} of {parts}", part=given.part, parts=given.parts) + ("" if what else tr(" of the queries"))
@@ -74,10 +78,10 @@ def words(given: Assignment) -> str:
         what.append(tr("{querys} chosen by name", querys=wording.count_of(len(given.queries), "query")))
     quotas = [
         tr("{count:,} grades {when}", count=count, when=when)
-        for count, when in ((given.a_day, "a day"), (given.in_all, tr("in all")))
+        for count, when in ((given.a_day, tr("a day")), (given.in_all, tr("in all")))
         if count is not None
     ]
-    most = [tr("at most {join}", join=" and ".join(quotas))] if quotas else []
+    most = [tr("at most {join}", join=tr(" and ").join(quotas))] if quotas else []
     return "; ".join([*([", ".join(what)] if what else []), *most])
 
 

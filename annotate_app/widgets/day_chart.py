@@ -8,7 +8,7 @@ import altair as alt
 import pandas as pd
 import streamlit as st
 
-from annotate_app.language import marked, tr
+from annotate_app.language import dates, marked, tr
 
 _COLORS = ["#6366f1", "#0d9488", "#f59e0b", "#db2777", "#0ea5e9", "#84cc16", "#a855f7", "#a1a1aa"]
 _OTHERS = marked("others")
@@ -23,8 +23,8 @@ def day_chart(days: Sequence[tuple[str, int]], what: str, alt_text: str, color: 
         alt_text: the chart in words.
         color: of the bars.
     """
-    dates = [date.fromisoformat(day) for day, _ in days]
-    frame = pd.DataFrame({"Day": [f"{day.day} {day:%b}" for day in dates], what: [count for _, count in days]})
+    labels = [dates.day(date.fromisoformat(day)) for day, _ in days]
+    frame = pd.DataFrame({"Day": labels, what: [count for _, count in days]})
     chart = (
         alt.Chart(frame)
         .mark_bar(cornerRadiusEnd=2, color=color)
@@ -51,8 +51,8 @@ def stacked_days(days: Sequence[str], done: Sequence[tuple[str, str, float]], al
     most = sorted(sums, key=lambda name: -sums[name])[: len(_COLORS) - 1]
     others = tr(_OTHERS)
     names = [*most, others] if len(sums) > len(most) else most
-    form = "%b" if days[0][:4] == days[-1][:4] else "%b %Y"
-    label = {day: f"{date.fromisoformat(day).day} {date.fromisoformat(day):{form}}" for day in days}
+    years = days[0][:4] != days[-1][:4]
+    label = {day: dates.day(date.fromisoformat(day), year=years) for day in days}
     frame = pd.DataFrame(
         [(label[day], name if name in most else others, hours) for day, name, hours in done],
         columns=["Day", "Annotator", "Hours"],

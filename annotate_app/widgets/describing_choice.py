@@ -15,7 +15,7 @@ from backend.campaign.nouns import Person, Role
 _PROBLEM, _DONE = "describing_problem", "describing_done"
 OFFERED = 300
 """Of more videos than this a box with all names would be slow to open; their names are typed or pasted."""
-_VIDEO, _MINUTE = "a video", marked("a minute of video")
+_VIDEO, _MINUTE = marked("a video"), marked("a minute of video")
 
 
 def who(project: api.Project, lead: Person) -> None:

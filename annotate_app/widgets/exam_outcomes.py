@@ -7,7 +7,7 @@ from typing import Any, cast
 import altair as alt
 import streamlit as st
 
-from annotate_app.language import marked, tr
+from annotate_app.language import marked, retold, tr
 from annotate_app.widgets import tables, wording
 from backend import api
 
@@ -76,8 +76,8 @@ def chart(rows: Sequence[tuple[str, api.ExamEstimate]], paper: float | None, sha
         y=alt.Y("who:N", sort=[name for name, _ in rows], title=None, axis=alt.Axis(labelLimit=90, grid=False)),
         color=alt.condition("datum.all", alt.value(_ALL), alt.value(_PERSON)),
         tooltip=[
-            alt.Tooltip("who:N", title="Who"),
-            alt.Tooltip("told:N", title="Value"),
+            alt.Tooltip("who:N", title=tr("Who")),
+            alt.Tooltip("told:N", title=tr("Value")),
             alt.Tooltip("n:Q", title="n"),
         ],
     )
@@ -113,16 +113,17 @@ def _cell(one: api.ExamEstimate, share: bool) -> str:
     """`9 %` above `4.8 to 16.2 %`, or above why something is missing."""
     value = f"<b>{_figure(one.value, share)}</b>" if one.value is not None else ""
     if one.low is None or one.high is None:
-        return f"{value}<small>{escape(one.reason)}</small>"
-    return f"{value}<small>{_figure(one.low, share).removesuffix(' %')} to {_figure(one.high, share)}</small>"
+        return f"{value}<small>{escape(retold(one.reason))}</small>"
+    low, high = _figure(one.low, share).removesuffix(" %"), _figure(one.high, share)
+    return f"{value}<small>{tr('{low} to {high}', low=low, high=high)}</small>"
 
 
 def _number(one: api.ExamEstimate, share: bool) -> str:
     """The same as a line."""
     if one.value is None:
-        return one.reason
+        return retold(one.reason)
     if one.low is None or one.high is None:
-        return f"{_figure(one.value, share)} ({one.reason})"
+        return f"{_figure(one.value, share)} ({retold(one.reason)})"
     return tr(
         "{figure} ({figure_2} to {figure_3})",
         figure=_figure(one.value, share),

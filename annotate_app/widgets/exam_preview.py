@@ -5,7 +5,7 @@ from html import escape
 
 import streamlit as st
 
-from annotate_app.language import retold, tr
+from annotate_app.language import marked, retold, tr
 from annotate_app.plain import plain
 from annotate_app.session import auth
 from annotate_app.widgets import tables, wording
@@ -15,17 +15,17 @@ from backend.campaign.nouns import Person, Scale
 from backend.ground.ids import QueryId
 
 _BESIDE = 3
+_SOURCES = (marked("settled pairs", _context="from"), marked("open pairs", _context="from"))
+"""What an exam may be drawn from, as it is kept; else it is a file."""
 _TEXT_LENGTH = 400
 
 
 def told(preview: api.ExamPreview) -> None:
     """How many pairs, of which grades, and what one grade throughout or grades by chance would score."""
     tolerance = auth.project().campaign.tolerance
-    drawn = (
-        retold(preview.source)
-        if preview.seed is None
-        else tr("{source}, seed {seed}", source=preview.source, seed=preview.seed)
-    )
+    drawn = source(preview.source)
+    if preview.seed is not None:
+        drawn = tr("{source}, seed {seed}", source=drawn, seed=preview.seed)
     st.markdown(
         tr(
             "**{pairs} of {querys}**, from {drawn}; at most {percent} of the grades may {differ}.",
@@ -42,6 +42,11 @@ def told(preview: api.ExamPreview) -> None:
         st.markdown(tr("The key comes later; what guessing scores with it is told before the round is closed."))
     else:
         figures(preview.grades, preview.guesses)
+
+
+def source(kept: str) -> str:
+    """What an exam was drawn from: pairs, in the reader's words, or the name of a file."""
+    return tr(kept, _context="from") if kept in _SOURCES else kept
 
 
 def figures(grades: tuple[int, ...], guesses: api.ExamGuesses) -> None:
@@ -121,7 +126,7 @@ def _missed(count: float, of: int) -> str:
 
 def _verdict(one: api.ExamConstant) -> str:
     if one.passed:
-        return "<b class='rr-fast'>passes</b>"
+        return f"<b class='rr-fast'>{tr('passes')}</b>"
     return f"<span class='rr-fast'>{tr('fails narrowly')}</span>" if one.near else tr("fails")
 
 

@@ -27,9 +27,9 @@ _MINE = {
 }
 
 
-def badge(phase: ExamPhase, before: str = "") -> None:
-    """Somebody's place in the exam, as a coloured word."""
-    words = before + tr(wording.EXAM_WORDS[phase])
+def badge(phase: ExamPhase, said: str = "{standing}") -> None:
+    """Somebody's place in the exam, as a coloured word, or what is `said` with it."""
+    words = tr(said, standing=tr(wording.EXAM_WORDS[phase]))
     match phase:
         case ExamPhase.PASSED:
             st.badge(words, color="green")

@@ -227,7 +227,7 @@ def _told_shares(bins: Sequence[RelevanceBin], words: Words, scale: Scale) -> st
     known = [one for one in bins if one.decided]
     if not known:
         return tr("No pair has a relevance yet.")
-    ends = " and ".join(
+    ends = tr(" and ").join(
         tr("{counts:.0%} at {bin}", counts=one.counts[scale.highest] / one.decided, bin=words.bin(one))
         for one in (known[0], known[-1])
     )
@@ -243,7 +243,9 @@ def _told_means(bins: Sequence[RelevanceBin], words: Words) -> str:
     known = [(one, one.mean) for one in bins if one.mean is not None]
     if not known:
         return tr("No pair has a relevance yet.")
-    ends = " to ".join(tr("{mean:.2f} at {bin}", mean=mean, bin=words.bin(one)) for one, mean in (known[0], known[-1]))
+    ends = tr(" to ").join(
+        tr("{mean:.2f} at {bin}", mean=mean, bin=words.bin(one)) for one, mean in (known[0], known[-1])
+    )
     return tr("A line: the mean relevance by {of}, from {ends}.", of=tr(words.of), ends=ends)
 
 

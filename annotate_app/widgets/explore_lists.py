@@ -11,6 +11,11 @@ from backend.campaign.candidates.model import SourceKind
 from backend.campaign.explore.model import AgreedQuery, FoundPair, ShowCoverage, SourceStanding, VideoCoverage
 
 _Row = TypeVar("_Row")
+_KINDS = {
+    SourceKind.CAPTIONS: marked("by captions"),
+    SourceKind.VISUAL: marked("by visual"),
+    SourceKind.RUN: marked("pooled run"),
+}
 
 
 def show_name(show: str | None) -> str:
@@ -55,7 +60,7 @@ SOURCE_HEADS = (
 def source_row(one: SourceStanding) -> tuple[str, ...]:
     """What became of what a source found, and of what it alone found."""
     source = one.source
-    kind = tr("pooled run") if source.kind is SourceKind.RUN else tr("by {kind}", kind=source.kind.value)
+    kind = tr(_KINDS[source.kind])
     later = tr(", added later") if source.part > 1 else ""
     # The files of an encoder are no concern of a table.
     name = source.name if source.kind is SourceKind.RUN else source.name.partition(" ")[0]

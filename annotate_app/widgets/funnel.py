@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from annotate_app.language import tr
+from annotate_app.language import marked, tr
 from annotate_app.widgets import wording
 from backend.campaign.explore.model import Funnel
 
-_PEOPLE = {4: "four", 6: "six"}
+_SETTLED_BY = {4: marked("settled by four"), 6: marked("settled by six")}
 
 
 class Step(NamedTuple):
@@ -32,7 +32,7 @@ def steps(found: Funnel) -> Iterator[Step]:
     yield Step(tr("went on to two more people"), found.escalated, at, 2, "escalated")
     ends = [
         *(
-            (tr("settled by {get}", get=_PEOPLE.get(asked, asked)), count, "consensus")
+            (tr(_SETTLED_BY.get(asked, marked("settled by {people}")), people=asked), count, "consensus")
             for asked, count in found.settled_by.items()
         ),
         (tr("discarded: no consensus"), found.discarded, "discarded"),
@@ -57,4 +57,4 @@ def funnel(found: Funnel) -> str:
         for step in steps(found)
         if found.pairs
     )
-    return f"<ol class='rr-funnel' aria-label='How the pairs came to what they are'>{rows}</ol>"
+    return f"<ol class='rr-funnel' aria-label='{tr('How the pairs came to what they are')}'>{rows}</ol>"

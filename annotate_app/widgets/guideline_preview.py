@@ -4,11 +4,13 @@ from typing import Any
 
 import streamlit as st
 
+from annotate_app.language import browser_texts, tr
 from annotate_app.widgets.desk import joined
 from annotate_app.widgets.player import player
 
-_PANEL = """<section class="player shown"><dialog class="panel" open aria-label="The guideline as annotators see it">
-<div class="body" tabindex="0"></div></dialog></section>"""
+_SCRIPTS = ("../../language/browser.js", "../desk/frame.js", "guide.js")
+_PANEL = """<section class="player shown"><dialog class="panel" open><div class="body" tabindex="0"></div></dialog>
+</section>"""
 _STYLE = """
 .player.shown { min-height: 0; max-height: none; container-type: inline-size; }
 .player.shown .panel { position: static; width: 100%; max-height: 70svh; margin: 0; padding-top: 16px; overflow-y: auto;
@@ -25,6 +27,8 @@ export default function ({ parentElement, data }) {
   const words = JSON.stringify(data.guideline);
   if (dialog.dataset.words === words) return;
   dialog.dataset.words = words;
+  dialog.setAttribute("aria-label", data.label);
+  speak(parentElement, data);
   new Guide(dialog, data.guideline).turned();
 }
 """
@@ -32,10 +36,11 @@ _mount = st.components.v2.component(
     "reelrank_guideline_preview",
     html=_PANEL,
     css=player.style() + _STYLE,
-    js="\n".join([joined(player.FOLDER, ("../../language/browser.js", "../desk/frame.js", "guide.js")), _MOUNT]),
+    js="\n".join([joined(player.FOLDER, _SCRIPTS), _MOUNT]),
 )
 
 
 def preview(words: dict[str, Any]) -> None:
     """Shows the guideline's words, as `widgets.guideline` has them."""
-    _mount(data={"guideline": words}, key="guideline-preview")
+    data = {"guideline": words, "label": tr("The guideline as annotators see it")}
+    _mount(data=data | browser_texts(player.FOLDER, _SCRIPTS), key="guideline-preview")

@@ -3,6 +3,7 @@
 from dataclasses import asdict
 from typing import Any
 
+from annotate_app.language import retold
 from backend import api
 from backend.campaign.guideline.model import Reading
 from backend.campaign.nouns import Person
@@ -22,7 +23,9 @@ def lesson(project: api.Project, person: Person, *, now: float) -> dict[str, Any
         "version": api.guideline_version(project, person),
         "reading": due.value if due else "again",
         "reasons": list(news.reasons) if news else [],
-        "changes": [asdict(change) for change in news.changes] if news else [],
+        "changes": [{part: retold(text) for part, text in asdict(change).items()} for change in news.changes]
+        if news
+        else [],
         "practice": []
         if due is Reading.CHANGED
         else [asdict(item) for item in api.practice_items(project, person, now=now)],

@@ -8,17 +8,20 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from annotate_app.language import retold, tr
+from annotate_app.language import marked, retold, tr, trn
 from annotate_app.plain import plain
 from annotate_app.widgets import look, wording
 from annotate_app.widgets.next_batch import REASON_LENGTH, WORD_COLOURS
 from backend import api
-from backend.campaign.batches.model import AcceptedReport, BatchRule, RuleWord, Suggestions
+from backend.campaign.batches.model import WORDS, AcceptedReport, BatchRule, RuleWord, Suggestions
 from backend.campaign.nouns import Person, Scale
 
 _SEEN, _ACCEPTED = "next_batches", "next_batches_accepted"
+_NUMBERS = (
+    *(marked("no", _context="with"), marked("one", _context="with"), marked("two", _context="with")),
+    *(marked("three", _context="with"), marked("four", _context="with"), marked("five", _context="with")),
+)
 _MESSAGE, _PROBLEM = "next_batches_message", "next_batches_problem"
-_NUMBERS = ("no", "one", "two", "three", "four", "five")
 
 
 def next_batches(project: api.Project, lead: Person) -> None:
@@ -39,10 +42,9 @@ def shares(found: Mapping[str, Mapping[str, int]]) -> str:
     for split, numbers in found.items():
         told = [
             tr(
-                "{count:,} with {int}{number}",
+                "{count:,} with {batches}",
                 count=count,
-                int=_NUMBERS[int(number)] if int(number) < len(_NUMBERS) else number,
-                number=(tr(" batch") if number == "1" else tr(" batches")) * (place == 0),
+                batches=_so_many(int(number), bare=place > 0),
             )
             for place, (number, count) in enumerate(numbers.items())
         ]
@@ -50,6 +52,12 @@ def shares(found: Mapping[str, Mapping[str, int]]) -> str:
             tr("{split}: {join} (of {values:,})", split=split, join=", ".join(told), values=sum(numbers.values()))
         )
     return " · ".join(parts)
+
+
+def _so_many(count: int, *, bare: bool) -> str:
+    """`one batch`, `two batches`; the number alone where the word stands before it."""
+    number = tr(_NUMBERS[count], _context="with") if count < len(_NUMBERS) else str(count)
+    return number if bare else trn("{number} batch", "{number} batches", count, number=number)
 
 
 def _look() -> None:
@@ -90,17 +98,23 @@ def _offer(seen: Suggestions) -> None:
     look.refusal(_PROBLEM)
     if not opens:
         st.caption(tr("There is nothing to open: of no query that waits for a decision the rule says: open."))
-    acts = [tr("open {batches}", batches=_batches(len(opens)))] * bool(opens) + [
-        tr("decline {batches}", batches=_batches(len(leaves)))
-    ] * decline
     st.button(
-        (" and ".join(acts) or "accept").capitalize(),
+        _accepting(len(opens), len(leaves) * decline),
         type="primary",
         key="next_batches_accept",
-        disabled=not acts,
+        disabled=not (opens or decline),
         on_click=st.session_state.__setitem__,
         args=(_ACCEPTED, decline),
     )
+
+
+def _accepting(opens: int, declines: int) -> str:
+    """What the button does."""
+    if opens and declines:
+        return tr("Open {opens} and decline {declines}", opens=_batches(opens), declines=_batches(declines))
+    if declines:
+        return tr("Decline {batches}", batches=_batches(declines))
+    return tr("Open {batches}", batches=_batches(opens)) if opens else tr("Accept")
 
 
 def _batches(count: int) -> str:
@@ -116,7 +130,10 @@ def _accept(seen: Suggestions, decline: bool) -> None:
             bar.progress(
                 number / total,
                 tr(
-                    "{number:,} of {total:,} {what}. Annotators go on meanwhile.", number=number, total=total, what=what
+                    "{number:,} of {total:,} {what}. Annotators go on meanwhile.",
+                    number=number,
+                    total=total,
+                    what=retold(what),
                 ),
             )
 
@@ -152,14 +169,14 @@ def _table(seen: Suggestions) -> str:
     """Queries and pairs by what the rule says, and by split."""
     splits = sorted({one.split.value for one in seen.queries}, reverse=True)
     lines = [
-        tr("| The rule says | {join} |", join=" | ".join([*splits, "queries", "pairs"])),
+        tr("| The rule says | {join} |", join=" | ".join([*splits, wording.several("query"), wording.several("pair")])),
         f"| --- |{' ---: |' * (len(splits) + 2)}",
     ]
     for word in RuleWord:
         said = seen.saying(word)
         numbers = [sum(one.split.value == split for one in said) for split in splits]
         cells = [f"{number:,}" for number in (*numbers, len(said), sum(one.pairs for one in said))]
-        lines.append(f"| :{WORD_COLOURS[word]}-badge[{word}] | {' | '.join(cells)} |")
+        lines.append(f"| :{WORD_COLOURS[word]}-badge[{retold(WORDS[word])}] | {' | '.join(cells)} |")
     rest = tr(
         "Declined: {declined:,}. Waiting for grades: {unsettled:,}.", declined=seen.declined, unsettled=seen.unsettled
     )

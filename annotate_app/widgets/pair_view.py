@@ -16,7 +16,7 @@ from backend.campaign.project.model import Grading
 from backend.campaign.review.model import GivenAct, GivenGrade, GivenNote, GivenSkip, PairReview
 from backend.ground.ids import PairKey
 
-_ROUNDS = {1: marked("first two"), 2: marked("further two"), 3: "re-opened"}
+_ROUNDS = {1: marked("first two"), 2: marked("further two"), 3: marked("re-opened")}
 _ACTS = {
     ActKind.DISCARD_CONFIRMED: marked("discard confirmed"),
     ActKind.RE_OPENED: marked("re-opened for two more"),
@@ -239,7 +239,7 @@ def _acts(made: Sequence[GivenAct], hidden: bool) -> str:
     rows = []
     for nth, one in enumerate(made):
         gone = "" if one.stands or one.kind is ActKind.TAKEN_BACK else tr(" · taken back")
-        gone = " · replaced" if nth in decided[:-1] else gone
+        gone = tr(" · replaced") if nth in decided[:-1] else gone
         what = tables.grade(one.relevance) if one.relevance is not None else tr(_ACTS[one.kind])
         when = f"{wording.when(one.at, zone)}{gone}"
         rows.append((tr("hidden") if hidden else escape(one.lead), what, escape(one.reason), when))

@@ -108,7 +108,7 @@ def _standing(one: PracticeFigures, scale: Scale) -> None:
         )
         st.caption(answered)
         if one.hidden:
-            st.warning(tr("Not shown just now: {hidden}.", hidden=plain(one.hidden)))
+            st.warning(tr("Not shown just now: {hidden}.", hidden=plain(retold(one.hidden))))
         st.button(tr("Take out"), key=f"practice-out-{one.practice_id}", on_click=withdraw, args=(one.practice_id,))
 
 

@@ -33,7 +33,8 @@ def release_diff(project: api.Project, lead: Person, found: Sequence[api.KeptRel
         return
     hashes = {one.name: one.sha256 for one in found}
     try:
-        changes = _compared(project, lead, str(project.folder), was, now, hashes[was], hashes[now])
+        with st.spinner(tr("Comparing")):
+            changes = _compared(project, lead, str(project.folder), was, now, hashes[was], hashes[now])
     except ReelRankError as refusal:
         st.error(plain(retold(refusal)))
         return
@@ -74,7 +75,7 @@ def release_diff(project: api.Project, lead: Person, found: Sequence[api.KeptRel
     )
 
 
-@st.cache_data(max_entries=8, show_spinner="Comparing")
+@st.cache_data(max_entries=8, show_spinner=False)
 def _compared(
     _project: api.Project, _lead: Person, folder: str, was: str, now: str, hash_was: str, hash_now: str
 ) -> api.ReleaseDiff:
@@ -100,7 +101,7 @@ def _pair(one: api.PairChange) -> str:
 
 
 def _why(reason: str) -> str:
-    return f"  \n:gray[{plain(reason)}]" if reason else ""
+    return f"  \n:gray[{plain(retold(reason))}]" if reason else ""
 
 
 def _changes(title: str, lines: Sequence[str]) -> None:

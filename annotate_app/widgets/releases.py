@@ -5,7 +5,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from annotate_app.language import tr
+from annotate_app.language import retold, tr
 from annotate_app.plain import plain
 from annotate_app.widgets import wording
 from backend import api
@@ -46,7 +46,7 @@ def told(one: api.KeptRelease, timezone: str | None) -> str:
         )
     size = f"{one.megabytes:,.1f} MB" if one.megabytes is not None else ""
     lost = "" if size else tr(" · :red[**its file is gone**]") if one.file else tr(" · only its manifest was kept")
-    settings = f" · {'; '.join(one.settings)}" if one.settings else ""
+    settings = f" · {'; '.join(map(retold, one.settings))}" if one.settings else ""
     notes = f"  \n{plain(one.notes)}" if one.notes else ""
     return tr(
         "**{name}** · {held}{settings}{notes}  \n:gray[Made {when}{who} · SHA-256 of its manifest "

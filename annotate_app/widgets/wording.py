@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from datetime import datetime
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from annotate_app.language import marked, tr, trn
+from annotate_app.language import dates, marked, tr, trn
 from annotate_app.widgets.counted import COUNTED
-from backend.campaign.candidates.model import SourceKind
+from backend.campaign.candidates.model import CandidateSource, SourceKind
 from backend.campaign.exam.model import ExamPhase, ExamResult
 from backend.campaign.judging.model import SkipKind
 from backend.campaign.nouns import Rounding, Scale, Verdict
@@ -44,6 +44,7 @@ EXAM_WORDS = {
     ExamPhase.EXEMPT: marked("exempt"),
 }
 NO_CAPTION = marked("no caption")
+_SIMILARITIES = {SourceKind.CAPTIONS: marked("captions"), SourceKind.VISUAL: marked("visual")}
 _NUMBERS = (marked("None"), marked("One"), marked("Two"), marked("Three"), marked("Four"), marked("Five"))
 
 
@@ -118,8 +119,12 @@ def found_by(pair: PairReview) -> str:
     similar = [] if pair.similarity is None else [tr("similarity {similarity:.3f}", similarity=pair.similarity)]
     if all(one.source.kind is SourceKind.CAPTIONS for one in pair.found_by):
         return " ".join(similar) or tr("no similarity")
-    names = (tr("{label} (rank {rank})", label=one.source.label, rank=one.rank) for one in pair.found_by)
+    names = (tr("{label} (rank {rank})", label=_source(one.source), rank=one.rank) for one in pair.found_by)
     return " · ".join([*similar, tr("found by {names}", names=", ".join(names))])
+
+
+def _source(source: CandidateSource) -> str:
+    return tr(_SIMILARITIES[source.kind]) if source.kind in _SIMILARITIES else source.label
 
 
 def when(at: float | None, timezone: str | None) -> str:
@@ -130,8 +135,7 @@ def when(at: float | None, timezone: str | None) -> str:
         zone = ZoneInfo(timezone or "UTC")
     except (ZoneInfoNotFoundError, ValueError):
         zone = ZoneInfo("UTC")
-    moment_at = datetime.fromtimestamp(at, zone)
-    return f"{moment_at.day} {moment_at:%b %Y, %H:%M}"
+    return dates.instant(datetime.fromtimestamp(at, zone))
 
 
 def grade(value: int, scale: Scale) -> str:

@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Callable, Iterator
+from datetime import date, datetime
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,11 @@ from streamlit.testing.v1 import AppTest
 
 import fake_api
 from annotate_app import language
+from annotate_app.language import dates, retold
+from backend import api
+from backend.campaign.activity import rules as acts
+from backend.store.events import EventKind
+from support import Judging
 from tools import texts
 
 FRONT_END = Path(__file__).parents[2] / "annotate_app"
@@ -34,8 +40,7 @@ NOT_WORDS = {
 }
 """What looks like a text and is none that a translation has."""
 QUERY_WORDS = {"and", "door", "laughs", "man", "opens"}
-ANYWHERE = {"Ana", "Ben", "Oct", "October", "September"}
-"""Names, and months: dates have one form in every language so far."""
+NAMES = {"Ana", "Ben"}
 LANGUAGES = [tag for tag in language.LANGUAGES if tag != language.SOURCE]
 
 
@@ -239,5 +244,65 @@ def test_nothing_a_page_says_by_itself_is_outside_of_the_catalogue(
     shown = [getattr(one, part, "") or "" for kind in kinds for one in app.get(kind) for part in ("label", "value")]
     shown += [one.proto.body for one in app.get("html")]
     assert any("⟦" in text for text in shown)
-    left = set().union(*map(outside_of_brackets, map(str, shown))) - data - ANYWHERE
+    left = set().union(*map(outside_of_brackets, map(str, shown))) - data - NAMES
     assert sorted(left) == [], left
+
+
+@pytest.fixture
+def bracketed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Everything that goes through the catalogue stands in brackets."""
+    monkeypatch.setattr(language, "_catalogue", lambda _: Bracketed())
+    language.use("xx")
+    yield
+    language.use(None)
+
+
+@pytest.mark.usefixtures("bracketed")
+@pytest.mark.parametrize("kind", list(EventKind))
+def test_every_act_is_told_by_the_catalogue(kind: EventKind) -> None:
+    for payload in ({}, {"on": True, "text": "–", "after": [[0, 1]], "parts": 2, "replaced": 1, "reason": "–"}):
+        assert outside_of_brackets(retold(acts.told(kind.value, payload))) == set()
+
+
+@pytest.mark.usefixtures("bracketed")
+def test_every_setting_is_told_by_the_catalogue(judging: Judging) -> None:
+    scale = {one.label for one in judging.project.campaign.scale.meanings}
+    data = {*scale, judging.project.settings.encoder, "fp", "GB"}
+    for one in api.campaign_settings(judging.project, api.OPERATOR):
+        texts = map(retold, (one.part, one.name, one.value, one.changes, one.how))
+        left = {text: outside_of_brackets(text) - data for text in texts if text}
+        assert not any(left.values()), left
+
+
+def test_days_are_told_as_german_writes_them() -> None:
+    """As Duden shortens months; English is what it was."""
+    at = datetime(2025, 10, 9, 8, 5)
+    days = [(dates.instant(at), dates.day(at), dates.month(at))]
+    language.use("de")
+    try:
+        days.append((dates.instant(at), dates.day(at), dates.month(at)))
+        may, march = dates.day(date(2026, 5, 1), year=True), dates.month(date(2026, 3, 31))
+    finally:
+        language.use(None)
+    assert days == [
+        ("9 Oct 2025, 08:05", "9 Oct", "October 2025"),
+        ("9. Okt. 2025, 08:05", "9. Okt.", "Oktober 2025"),
+    ]
+    assert (may, march) == ("1. Mai 2026", "März 2026")
+
+
+def test_an_act_has_its_numbers_and_its_reason_in_german() -> None:
+    language.use("de")
+    try:
+        found = [
+            retold(acts.told("batch_opened", {"number": 2, "pairs": 20})),
+            retold(acts.told("adjudicated", {"relevance": 3, "reason": "seen at the end"})),
+            retold(acts.told("person_added", {"name": "lead", "role": "lead"})),
+        ]
+    finally:
+        language.use(None)
+    assert found == [
+        "Stapel 2 geöffnet: 20 Paare",
+        "entschieden: Relevanz 3 („seen at the end“)",
+        "lead als Leitung hinzugefügt",
+    ]

@@ -112,7 +112,7 @@ def looked_at(sentence: str, cast: dict[str, str], known: Known) -> list[str]:
      'This is more than one sentence: one is enough.',
      '"was" tells of the past: write what happens now.']
     """
-    found = []
+    found: list[str] = []
     names = names_in(sentence, cast, unknown_names([sentence], cast, known))
     if names:
         listed = ", ".join(f'"{name}"' for name in names)

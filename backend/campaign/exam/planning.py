@@ -265,9 +265,5 @@ def read_key(db: Database, data: bytes, file: str, *, now: float) -> list[Item]:
     return list(items.values())
 
 
-def _count(number: int, one: str, many: str) -> str:
-    return f"{number} {one if number == 1 else many}"
-
-
 def _joined(text: str) -> str:
     return " ".join(text.split())

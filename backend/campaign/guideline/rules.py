@@ -4,9 +4,17 @@ from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 
 from backend.campaign.guideline.model import Change, Reading
+from backend.campaign.nouns import Rounding
 from backend.campaign.project.model import Grading
+from backend.ground.saying import said
 
-_PARTS = ("label", "meaning", "detail", "example")
+_PARTS = {
+    "label": said("Grade {grade}, label"),
+    "meaning": said("Grade {grade}, meaning"),
+    "detail": said("Grade {grade}, detail"),
+    "example": said("Grade {grade}, example"),
+}
+_ROUNDINGS = {Rounding.HALF_UP: said("half_up"), Rounding.HALF_DOWN: said("half_down")}
 
 
 def to_read(seen: int | None, present: int, *, tutorial: bool) -> Reading | None:
@@ -28,21 +36,21 @@ def to_read(seen: int | None, present: int, *, tutorial: bool) -> Reading | None
 def changes(before: Grading, after: Grading) -> list[Change]:
     """Every text that differs, in the order of reading: questions, grades from the best down, reminders."""
     return [
-        *_listed("Question", _questions(before), _questions(after)),
+        *_listed(said("Question {number}"), _questions(before), _questions(after)),
         *_grades(before, after),
-        *_one("Query of the examples", before.example_query, after.example_query),
-        *_listed("Reminder", before.reminders, after.reminders),
-        *_one("Tolerance", str(before.tolerance), str(after.tolerance)),
-        *_one("Rounding", before.rounding.value, after.rounding.value),
+        *_one(said("Query of the examples"), before.example_query, after.example_query),
+        *_listed(said("Reminder {number}"), before.reminders, after.reminders),
+        *_one(said("Tolerance"), str(before.tolerance), str(after.tolerance)),
+        *_one(said("Rounding"), _ROUNDINGS[before.rounding], _ROUNDINGS[after.rounding]),
     ]
 
 
 def _grades(before: Grading, after: Grading) -> Iterator[Change]:
     old, new = before.scale.meanings, after.scale.meanings
     for grade in reversed(range(max(len(old), len(new)))):
-        for part in _PARTS:
-            said = [getattr(meanings[grade], part) if grade < len(meanings) else "" for meanings in (old, new)]
-            yield from _one(f"Grade {grade}, {part}", *said)
+        for part, where in _PARTS.items():
+            texts = [getattr(meanings[grade], part) if grade < len(meanings) else "" for meanings in (old, new)]
+            yield from _one(said(where, grade=grade), *texts)
 
 
 def _questions(grading: Grading) -> list[str]:
@@ -58,7 +66,7 @@ def _listed(name: str, before: Sequence[str], after: Sequence[str]) -> Iterator[
             was = before[old + step] if old + step < old_end else ""
             now = after[new + step] if new + step < new_end else ""
             number = new + step + 1 if now else old + step + 1
-            yield Change(f"{name} {number}", was, now)
+            yield Change(said(name, number=number), was, now)
 
 
 def _one(where: str, before: str, after: str) -> Iterator[Change]:

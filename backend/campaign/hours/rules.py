@@ -8,15 +8,16 @@ from math import sqrt
 from statistics import NormalDist
 
 from backend.campaign.hours.model import MS_AN_HOUR, Outlook, PersonHours, WorkDay
+from backend.ground.saying import said
 
 CENT = Decimal("0.01")
 FEWEST_DAYS = 10
 """Working days of people below which no interval is told."""
 _Z = NormalDist().inv_cdf(0.975)
 
-NO_TIME = "no judgement made here has a measured time yet"
-FEW_DAYS = f"an interval needs {FEWEST_DAYS} working days of people"
-CERTAIN = "nothing is left"
+NO_TIME = said("no judgement made here has a measured time yet")
+FEW_DAYS = said("an interval needs {days} working days of people", days=FEWEST_DAYS)
+CERTAIN = said("nothing is left")
 
 
 def pay(active_ms: int, rate: float) -> Decimal:

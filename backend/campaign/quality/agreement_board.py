@@ -26,7 +26,7 @@ from backend.ground.progress import Steps
 from backend.ground.saying import said
 from backend.store.connection import Database, Store, reading
 
-NO_ROUNDS = "all grades are of earlier campaigns, which do not say which of four grades came first"
+NO_ROUNDS = said("all grades are of earlier campaigns, which do not say which of four grades came first")
 _PARTS = (*(split.value for split in Split), rows.PROBE)
 _QUARTER_S = 900
 """Every clock of the world is set by quarters of an hour, so a day changes with one."""

@@ -8,6 +8,7 @@ import altair as alt
 
 from backend.campaign.quality.model import AgreementBoard
 from backend.campaign.quality.rules.board_tables import Rows, table
+from backend.ground.saying import said
 from backend.scoring import drawing
 
 _INDIGO = ["#e0e7ff", "#a5b4fc", "#6366f1", "#4338ca", "#312e81"]
@@ -60,11 +61,15 @@ def _lowest_highest(board: AgreementBoard, rows: Rows) -> BoardPicture:
     )
     size = 88 * (len(board.histogram))
     near = sum(row["share"] for row in rows if row["highest"] - row["lowest"] <= board.tolerance)
-    told = f"Heat map: {near:.0%} of the pairs have their lowest and highest grade within {board.tolerance}."
-    caption = (
+    told = said(
+        "Heat map: {near:.0%} of the pairs have their lowest and highest grade within {tolerance}.",
+        near=near,
+        tolerance=board.tolerance,
+    )
+    caption = said(
         "Share of the pairs with two grades or more, by their lowest and highest raw grade (the paper's Figure 5a)."
     )
-    return BoardPicture("Lowest and highest grade", caption, told, _sized(cells + words, size, size * 0.7))
+    return BoardPicture(said("Lowest and highest grade"), caption, told, _sized(cells + words, size, size * 0.7))
 
 
 def _grades(board: AgreementBoard, rows: Rows) -> BoardPicture:
@@ -84,12 +89,12 @@ def _grades(board: AgreementBoard, rows: Rows) -> BoardPicture:
         ),
         tooltip=["kind:N", "grade:O", _tip("count"), _tip("share", ".1%")],
     )
-    told = "; ".join(
-        f"{kind}: " + ", ".join(f"{row['grade']} {row['share']:.0%}" for row in rows if row["kind"] == kind)
-        for kind in kinds
+    raw, final = (
+        ", ".join(f"{row['grade']} {row['share']:.0%}" for row in rows if row["kind"] == kind) for kind in kinds
     )
-    caption = "Raw grades of everybody, and the final relevances of settled pairs (the paper's Figure 5b)."
-    return BoardPicture("Grades and relevances", caption, f"Bars. {told}.", _sized(bars, _WIDTH, 330))
+    told = said("Bars. raw grades: {raw}; relevances: {final}.", raw=raw, final=final)
+    caption = said("Raw grades of everybody, and the final relevances of settled pairs (the paper's Figure 5b).")
+    return BoardPicture(said("Grades and relevances"), caption, told, _sized(bars, _WIDTH, 330))
 
 
 def _people(board: AgreementBoard, rows: Rows) -> BoardPicture:
@@ -103,13 +108,19 @@ def _people(board: AgreementBoard, rows: Rows) -> BoardPicture:
     tips = ["annotator:N", *(_tip(key, "+.3f") for key in ("bias", "bias_low", "bias_high"))]
     dots = base.mark_point(filled=True, size=60, opacity=1, color="#6366f1").encode(x=x, tooltip=[*tips, "bias_n:Q"])
     zero = _chart([{"zero": 0}]).mark_rule(color="#888888", strokeDash=[4, 3]).encode(x="zero:Q")
-    caption = (
+    caption = said(
         "Mean of a grade minus the unrounded mean of what others gave to the same pair, with its 95 % interval: who is "
         "stricter, who more generous."
     )
     ends = [f"{row['bias']:+.2f} ({row['annotator']})" for row in (rows[:1] + rows[-1:])]
-    told = f"Dots with intervals, one for each of {len(rows)} people, from {' to '.join(ends) or 'nobody'}."
-    return BoardPicture("Bias of every annotator", caption, told, _sized(zero + spans + dots, _WIDTH, _height(rows)))
+    told = said(
+        "Dots with intervals, one for each of {people} people, from {ends}.",
+        people=len(rows),
+        ends=said("{low} to {high}", low=ends[0], high=ends[-1]) if ends else said("nobody"),
+    )
+    return BoardPicture(
+        said("Bias of every annotator"), caption, told, _sized(zero + spans + dots, _WIDTH, _height(rows))
+    )
 
 
 def _spread(board: AgreementBoard, rows: Rows) -> BoardPicture:
@@ -136,9 +147,13 @@ def _spread(board: AgreementBoard, rows: Rows) -> BoardPicture:
         )
     )
     over = [one.name for one in board.people if one.often]
-    told = f"Stacked bars. One grade more than {board.most_used_limit:.0%} of the time: {', '.join(over) or 'nobody'}."
-    caption = "How often everybody gave each grade; from pale (0) to dark."
-    return BoardPicture("Grades of every annotator", caption, told, _sized(chart, _WIDTH, _height(board.people)))
+    told = said(
+        "Stacked bars. One grade more than {limit:.0%} of the time: {people}.",
+        limit=board.most_used_limit,
+        people=", ".join(over) or said("nobody"),
+    )
+    caption = said("How often everybody gave each grade; from pale (0) to dark.")
+    return BoardPicture(said("Grades of every annotator"), caption, told, _sized(chart, _WIDTH, _height(board.people)))
 
 
 def _couples(board: AgreementBoard, rows: Rows) -> BoardPicture:
@@ -170,10 +185,16 @@ def _couples(board: AgreementBoard, rows: Rows) -> BoardPicture:
             color=alt.condition("datum.kappa_quadratic > 0.45", alt.value("#ffffff"), alt.value("#1e1b4b")),
         )
     values = sorted(row["kappa_quadratic"] for row in both)
-    between = f", from {values[0]:.2f} to {values[-1]:.2f}" if values else ""
-    told = f"Matrix of {len(both) // 2} couples of annotators{between}."
-    caption = "Cohen's quadratic kappa of every two annotators. Empty: they share fewer than 50 pairs."
-    return BoardPicture("Who agrees with whom", caption, told, _sized(chart, _WIDTH, _height(names)))
+    told = said("Matrix of {couples} couples of annotators.", couples=len(both) // 2)
+    if values:
+        told = said(
+            "Matrix of {couples} couples of annotators, from {low:.2f} to {high:.2f}.",
+            couples=len(both) // 2,
+            low=values[0],
+            high=values[-1],
+        )
+    caption = said("Cohen's quadratic kappa of every two annotators. Empty: they share fewer than 50 pairs.")
+    return BoardPicture(said("Who agrees with whom"), caption, told, _sized(chart, _WIDTH, _height(names)))
 
 
 def _over_time(what: str) -> Callable[[AgreementBoard, Rows], BoardPicture]:
@@ -207,10 +228,20 @@ def _over_time(what: str) -> Callable[[AgreementBoard, Rows], BoardPicture]:
                 tooltip=[f"{what}:O", "measure:N", _tip("value", ".3f"), _tip("pairs")],
             )
         )
-        told = f"Lines over {len(rows)} {what}s."
-        begins = ", which is named by its Monday" if what == "week" else ""
-        caption = f"Of the pairs that were first graded {'on' if what == 'day' else 'in'} each {what}{begins}."
-        return BoardPicture(f"Agreement by {what}", caption, told, _sized(chart, _WIDTH, 360))
+        title, told, caption = (
+            (
+                said("Agreement by day"),
+                said("Lines over {n} days.", n=len(rows)),
+                said("Of the pairs that were first graded on each day."),
+            )
+            if what == "day"
+            else (
+                said("Agreement by week"),
+                said("Lines over {n} weeks.", n=len(rows)),
+                said("Of the pairs that were first graded in each week, which is named by its Monday."),
+            )
+        )
+        return BoardPicture(title, caption, told, _sized(chart, _WIDTH, 360))
 
     return drawn
 
@@ -237,9 +268,9 @@ def _person_weeks(board: AgreementBoard, rows: Rows) -> BoardPicture:
         )
     )
     people = {row["annotator"] for row in kept}
-    told = f"Matrix of the bias of {len(people)} people by week."
-    caption = "Bias of everybody in each week (blue: stricter than the others, orange: more generous)."
-    return BoardPicture("Bias by week", caption, told, _sized(chart, _WIDTH, _height(people)))
+    told = said("Matrix of the bias of {people} people by week.", people=len(people))
+    caption = said("Bias of everybody in each week (blue: stricter than the others, orange: more generous).")
+    return BoardPicture(said("Bias by week"), caption, told, _sized(chart, _WIDTH, _height(people)))
 
 
 _MAKERS: dict[str, Callable[[AgreementBoard, Rows], BoardPicture]] = {

@@ -5,6 +5,7 @@ from enum import StrEnum
 from typing import Any
 
 from backend.ground.ids import AnnotatorId, PairId
+from backend.ground.saying import said
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,25 +98,35 @@ class FlagKind(StrEnum):
 
 
 FLAG_NAMES = {
-    FlagKind.TOO_FAST: "Too fast",
-    FlagKind.UNSEEN: "Clip not seen",
-    FlagKind.ONE_GRADE: "One grade",
-    FlagKind.BIAS: "Bias",
-    FlagKind.DRIFT: "Drift",
-    FlagKind.AGREEMENT: "Agreement falls",
+    FlagKind.TOO_FAST: said("Too fast"),
+    FlagKind.UNSEEN: said("Clip not seen"),
+    FlagKind.ONE_GRADE: said("One grade"),
+    FlagKind.BIAS: said("Bias"),
+    FlagKind.DRIFT: said("Drift"),
+    FlagKind.AGREEMENT: said("Agreement falls"),
 }
 FLAG_MEANINGS = {
-    FlagKind.TOO_FAST: "Nobody reads a query and watches a clip in less than 1.5 s, or half of a shorter clip.",
-    FlagKind.UNSEEN: "Even at double speed half of the clip had not been on screen. A clip of something else can be "
-    "told from its beginning, so a few of these, graded low, are no harm. Whole videos are not asked.",
-    FlagKind.ONE_GRADE: "Whoever always gives the same grade need not look. It may also be right: see what others "
-    "gave to the same pairs.",
-    FlagKind.BIAS: "Above 0: more generous than the others on the same pairs. Held against the unrounded mean of the "
-    "others' grades, without their own.",
-    FlagKind.DRIFT: "The scale of people moves as they work. The newest 200 grades are held against all before, each "
-    "measured by the others' grades of the same pairs, so that easier queries do not look like a drift.",
-    FlagKind.AGREEMENT: "How often the two first grades of a pair agree, of the newest 200 and of all before. Disputed "
-    "pairs that somebody is third or fourth at do not count.",
+    FlagKind.TOO_FAST: said("Nobody reads a query and watches a clip in less than 1.5 s, or half of a shorter clip."),
+    FlagKind.UNSEEN: said(
+        "Even at double speed half of the clip had not been on screen. A clip of something else can be "
+        "told from its beginning, so a few of these, graded low, are no harm. Whole videos are not asked."
+    ),
+    FlagKind.ONE_GRADE: said(
+        "Whoever always gives the same grade need not look. It may also be right: see what others "
+        "gave to the same pairs."
+    ),
+    FlagKind.BIAS: said(
+        "Above 0: more generous than the others on the same pairs. Held against the unrounded mean of the "
+        "others' grades, without their own."
+    ),
+    FlagKind.DRIFT: said(
+        "The scale of people moves as they work. The newest 200 grades are held against all before, each "
+        "measured by the others' grades of the same pairs, so that easier queries do not look like a drift."
+    ),
+    FlagKind.AGREEMENT: said(
+        "How often the two first grades of a pair agree, of the newest 200 and of all before. Disputed "
+        "pairs that somebody is third or fourth at do not count."
+    ),
 }
 
 
@@ -147,7 +158,7 @@ class Flag:
         if self.kind in (FlagKind.BIAS, FlagKind.DRIFT):
             return f"{self.value:+.2f}".replace("-", "\u2212")
         if self.kind is FlagKind.AGREEMENT:
-            return f"{100 * self.value:+.1f} points".replace("-", "\u2212")
+            return said("{points} points", points=f"{100 * self.value:+.1f}".replace("-", "\u2212"))
         return f"{100 * self.value:.1f} %"
 
 
@@ -320,20 +331,20 @@ class AgreementBoard:
 
 
 FIGURE_WORDS = {
-    "alpha_ordinal": "Alpha, ordinal, all rounds",
-    "alpha_ordinal_first_round": "Alpha, ordinal, first round",
-    "alpha_nominal": "Alpha, nominal",
-    "alpha_interval": "Alpha, interval",
-    "alpha_ordinal_first_per_annotator": "Alpha, ordinal, no repeats",
-    "kappa_quadratic": "Kappa, quadratic, mean",
-    "kappa_plain": "Kappa, plain, mean",
-    "exact_agreement": "Equal grades",
-    "within_one_agreement": "Grades within one",
-    "within_tolerance_agreement": "Grades within the tolerance",
-    "share_settled_by_two": "Pairs settled by two",
-    "share_settled_by_four": "Pairs settled by four",
-    "share_discarded": "Pairs discarded",
-    "share_rounded": "Relevances on a half",
+    "alpha_ordinal": said("Alpha, ordinal, all rounds"),
+    "alpha_ordinal_first_round": said("Alpha, ordinal, first round"),
+    "alpha_nominal": said("Alpha, nominal"),
+    "alpha_interval": said("Alpha, interval"),
+    "alpha_ordinal_first_per_annotator": said("Alpha, ordinal, no repeats"),
+    "kappa_quadratic": said("Kappa, quadratic, mean"),
+    "kappa_plain": said("Kappa, plain, mean"),
+    "exact_agreement": said("Equal grades"),
+    "within_one_agreement": said("Grades within one"),
+    "within_tolerance_agreement": said("Grades within the tolerance"),
+    "share_settled_by_two": said("Pairs settled by two"),
+    "share_settled_by_four": said("Pairs settled by four"),
+    "share_discarded": said("Pairs discarded"),
+    "share_rounded": said("Relevances on a half"),
 }
 """What the figures of the board are called, in the order in which they are read."""
 
@@ -381,7 +392,7 @@ class AggregatorReport:
 
 
 AGGREGATOR_WORDS = {
-    "mean": "Mean of all grades",
-    "median": "Median of all grades",
-    "dawid_skene": "Dawid-Skene, posterior median",
+    "mean": said("Mean of all grades"),
+    "median": said("Median of all grades"),
+    "dawid_skene": said("Dawid-Skene, posterior median"),
 }

@@ -200,10 +200,10 @@ def _told(project: Project, row: ReleaseRow) -> KeptRelease:
     held: dict[str, int] = told.get("released", {})
     file = project.file(row.file) if row.file else None
     settings = [
-        *(["without what leads decided"] if told.get("adjudicated") == Adjudicated.LEAVE_OUT else []),
-        *(["with unfinished queries"] if told.get("unfinished_queries") else []),
+        *([said("without what leads decided")] if told.get("adjudicated") == Adjudicated.LEAVE_OUT else []),
+        *([said("with unfinished queries")] if told.get("unfinished_queries") else []),
         *(
-            ["with published captions"]
+            [said("with published captions")]
             if told.get("published_captions") and told.get("captions") != "published"
             else []
         ),

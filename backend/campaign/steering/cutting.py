@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from backend.campaign.project.folder import Project
 from backend.campaign.steering.rows import queue
 from backend.ground.progress import Steps
+from backend.ground.saying import said
 from backend.ground.where import HERE, Where
 from backend.media.jobs import ClipJob, CutAhead, clip_job, free_bytes
 from backend.media.sources import USUAL_FPS, place_in, source_at
@@ -61,7 +62,9 @@ def little_room(project: Project) -> str | None:
     left = free_bytes(project.clips)
     if left >= LITTLE_BYTES:
         return None
-    return (
-        f"The disk of {project.clips.folder} has {left / 1024**2:.0f} MB left: soon no clip can be cut that is not "
-        "there, and people wait for them. Make room there. Nothing is lost: clips are cut again once there is room."
+    return said(
+        "The disk of {folder} has {left:.0f} MB left: soon no clip can be cut that is not there, and people wait for "
+        "them. Make room there. Nothing is lost: clips are cut again once there is room.",
+        folder=project.clips.folder,
+        left=left / 1024**2,
     )

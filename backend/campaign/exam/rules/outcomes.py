@@ -10,12 +10,14 @@ from backend.campaign.exam.rules.marking import misses
 from backend.campaign.pool_check.rules import wilson
 from backend.campaign.quality.rules.agreement import Weights, cohen_kappa, kappas
 from backend.campaign.quality.rules.bootstrap import RESAMPLES, SEED, drawn_patterns, interval
+from backend.ground.saying import said
 from backend.scoring.statistics.resampling import bootstrap_means, percentile_interval
 
 PAPER_MISSED = 0.1183
 """The share of the first grades of TVR-Ranking's annotators that missed consensus with the key, on average."""
 PAPER_KAPPA = 0.49
 """The mean of Cohen's kappa of TVR-Ranking's annotators with the key."""
+_NOTHING = said("nothing was answered")
 MOST_UNDEFINED = 0.05
 """Where a kappa is undefined in more of the resamples than this, it gets no interval."""
 
@@ -94,9 +96,11 @@ def together(outcomes: Sequence[Outcome], *, resamples: int = RESAMPLES, seed: i
     def mean(each: Sequence[Estimate]) -> Estimate:
         values = np.array([one.value for one in each if one.value is not None])
         if not values.size:
-            return Estimate(None, None, None, 0, "nobody has a value" if each else "nobody has handed an exam in yet")
+            return Estimate(
+                None, None, None, 0, said("nobody has a value") if each else said("nobody has handed an exam in yet")
+            )
         if values.size == 1:
-            return Estimate(float(values[0]), None, None, 1, "one person alone has no interval")
+            return Estimate(float(values[0]), None, None, 1, said("one person alone has no interval"))
         low, high = percentile_interval(bootstrap_means(values, resamples=resamples, seed=seed))
         return Estimate(float(values.mean()), float(low), float(high), values.size)
 
@@ -111,13 +115,13 @@ def together(outcomes: Sequence[Outcome], *, resamples: int = RESAMPLES, seed: i
 
 
 def _share(hits: int, n: int) -> Estimate:
-    return Estimate(hits / n, *wilson(hits, n), n) if n else Estimate(None, None, None, 0, "nothing was answered")
+    return Estimate(hits / n, *wilson(hits, n), n) if n else Estimate(None, None, None, 0, _NOTHING)
 
 
 def _kappa(own: np.ndarray, right: np.ndarray, weights: Weights, resamples: int, seed: int) -> Estimate:
     found = cohen_kappa(own, right, weights)
     if found.value is None:
-        return Estimate(None, None, None, found.n, found.reason if found.n else "nothing was answered")
+        return Estimate(None, None, None, found.n, found.reason if found.n else _NOTHING)
     grades = int(max(own.max(), right.max())) + 1
     table = np.bincount(own * grades + right, minlength=grades**2)
     # Items with the same answer and the same key cannot be told apart: a resample is how many of each kind it holds.
@@ -126,6 +130,6 @@ def _kappa(own: np.ndarray, right: np.ndarray, weights: Weights, resamples: int,
     undefined = float(np.isnan(samples).mean())
     bounds = interval(samples)
     if undefined > MOST_UNDEFINED or bounds is None:
-        why = f"undefined in {100 * undefined:.0f} % of the resamples, so it has no interval"
+        why = said("undefined in {share:.0f} % of the resamples, so it has no interval", share=100 * undefined)
         return Estimate(found.value, None, None, found.n, why)
     return Estimate(found.value, *bounds, found.n)

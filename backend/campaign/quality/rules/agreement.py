@@ -16,6 +16,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from backend.ground.saying import said
+
 Integers = NDArray[np.integer[Any]]
 Floats = NDArray[np.float64]
 Level = Literal["nominal", "ordinal", "interval"]
@@ -24,7 +26,9 @@ Weights = Literal["plain", "linear", "quadratic"]
 MIN_SHARED = 50
 """Two annotators with fewer shared pairs have no kappa worth showing."""
 
-NO_TWO_GRADES = "no pair has two grades"
+NO_TWO_GRADES = said("no pair has two grades")
+ALL_THE_SAME = said("all grades are the same")
+ONE_GRADE = said("both gave one and the same grade throughout")
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +103,7 @@ def krippendorff_alpha(counts: Integers, level: Level = "ordinal", times: Intege
     if n == 0:
         return Agreement(None, 0, NO_TWO_GRADES)
     value = float(alphas(coincidence, level))
-    return Agreement(None, n, "all grades are the same") if np.isnan(value) else Agreement(value, n)
+    return Agreement(None, n, ALL_THE_SAME) if np.isnan(value) else Agreement(value, n)
 
 
 def alphas(coincidence: Floats, level: Level = "ordinal") -> Floats:
@@ -171,7 +175,7 @@ def cohen_kappa(first: Integers, second: Integers, weights: Weights = "plain") -
     table = np.bincount(first.astype(np.int64) * grades + second, minlength=grades**2)
     value = float(kappas(table.reshape(1, grades, grades), weights)[0]) if first.size else float("nan")
     if np.isnan(value):
-        why = "both gave one and the same grade throughout" if first.size else "no shared pairs"
+        why = ONE_GRADE if first.size else said("no shared pairs")
         return Agreement(None, int(first.size), why)
     return Agreement(value, int(first.size))
 
@@ -221,15 +225,15 @@ def mean_pairwise_kappa(
 def mean_kappa(found: "Couples", weights: Weights = "plain", min_shared: int = MIN_SHARED) -> Agreement:
     """The same, of couples that were counted already."""
     if not len(found.couples):
-        return Agreement(None, 0, "no pair was graded by two annotators")
+        return Agreement(None, 0, said("no pair was graded by two annotators"))
     tables = found.tables()
     tables = tables[tables.sum(axis=(1, 2)) >= min_shared]
     if not len(tables):
-        return Agreement(None, 0, f"no two annotators share {min_shared} pairs")
+        return Agreement(None, 0, said("no two annotators share {pairs} pairs", pairs=min_shared))
     values = kappas(tables, weights)
     values = values[~np.isnan(values)]
     if not values.size:
-        return Agreement(None, 0, "everybody gave one and the same grade throughout")
+        return Agreement(None, 0, said("everybody gave one and the same grade throughout"))
     return Agreement(float(values.mean()), int(values.size))
 
 

@@ -19,6 +19,7 @@ from backend.campaign.quality.model import (
 )
 from backend.campaign.quality.rules import bootstrap, people
 from backend.campaign.quality.rules.agreement import (
+    ALL_THE_SAME,
     MIN_SHARED,
     NO_TWO_GRADES,
     Agreement,
@@ -36,8 +37,9 @@ from backend.campaign.quality.rules.narrowing import narrow
 from backend.campaign.quality.rules.origins import Origins, first_of_pair
 from backend.campaign.quality.rules.pairs import Codes, GradedPairs, Patterns
 from backend.campaign.quality.rules.summary import summary
+from backend.ground.saying import said
 
-ALL = "all"
+ALL = said("all")
 
 
 def measure(
@@ -126,7 +128,7 @@ def _together(
     found = []
     for at, (name, n, mean, alpha, exact, within) in enumerate(zip(names, comparable, means, *values, strict=True)):
         if part := parts.get(str(at)):
-            why = "" if alpha is not None else "all grades are the same" if n else NO_TWO_GRADES
+            why = "" if alpha is not None else ALL_THE_SAME if n else NO_TWO_GRADES
             split = splits[at] if splits else ""
             found.append(GroupAgreement(name, part.pairs, n, mean, alpha, exact, within, part, why, split))
     return found
@@ -166,7 +168,9 @@ def _couples(couples: Couples) -> list[Couple]:
         couples.couples.tolist(), shared, _or_none(kappas(tables)), _or_none(kappas(tables, "quadratic")), strict=True
     ):
         if n < MIN_SHARED:
-            found.append(Couple(first, second, n, None, None, f"they share fewer than {MIN_SHARED} pairs"))
+            found.append(
+                Couple(first, second, n, None, None, said("they share fewer than {pairs} pairs", pairs=MIN_SHARED))
+            )
         else:
             why = "" if plain is not None else "both gave one and the same grade throughout"
             found.append(Couple(first, second, n, plain, quadratic, why))

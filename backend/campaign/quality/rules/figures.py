@@ -30,6 +30,7 @@ from backend.campaign.quality.rules.agreement import (
     shares_within,
 )
 from backend.campaign.quality.rules.pairs import UNDECIDED, GradedPairs, Patterns, patterns
+from backend.ground.saying import said
 
 STATISTICS = (
     *("alpha_ordinal", "alpha_nominal", "alpha_interval", "alpha_ordinal_first_per_annotator"),
@@ -37,8 +38,10 @@ STATISTICS = (
 )
 """What `reelrank consensus --json` has, by its keys."""
 
-GRADES, COUPLES, PAIRS, SETTLED = "grades", "couples of annotators", "pairs", "pairs in consensus"
-_ANY_TWO = Agreement(None, 0, "with two grades, any two are within one")
+GRADES, COUPLES, PAIRS, SETTLED = (
+    *(said("grades"), said("couples of annotators"), said("pairs"), said("pairs in consensus")),
+)
+_ANY_TWO = Agreement(None, 0, said("with two grades, any two are within one"))
 
 
 def figures(
@@ -114,7 +117,11 @@ def _shares(kinds: Patterns, drawn: Integers, may_go_on: bool) -> dict[str, Figu
     found = {}
     for key, (part, base, of) in asked.items():
         n = int(kinds.times[base].sum())
-        value = Agreement(int(kinds.times[part].sum()) / n, n) if n else Agreement(None, 0, f"there are no {of}")
+        value = (
+            Agreement(int(kinds.times[part].sum()) / n, n)
+            if n
+            else Agreement(None, 0, said("there are no {of}", of=of))
+        )
         below = drawn[:, base].sum(axis=1)
         samples = np.full(len(drawn), np.nan)
         np.divide(drawn[:, part].sum(axis=1), below, out=samples, where=below > 0)

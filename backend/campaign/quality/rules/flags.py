@@ -16,6 +16,7 @@ from backend.campaign.quality.rules.columns import NOT_MEASURED, Floats, Grades,
 from backend.campaign.quality.rules.pace import SHORTEST_MS, too_fast, unseen
 from backend.campaign.quality.rules.people import MOST_USED_SHARE, leanings, most_used
 from backend.ground.ids import PairId
+from backend.ground.saying import joined
 
 FEWEST = 50
 """Grades below which no share and no mean is a flag; as many as two annotators must share for a kappa."""
@@ -147,7 +148,7 @@ def _share(kind: FlagKind, work: Work, limit: float) -> Flag:
         reason = flag_words.NOT_MEASURED if len(work.grades) else flag_words.NO_GRADES
         return Flag(kind, None, 0, limit, raised=False, told=reason, reason=reason)
     value = float(asked.mean())
-    told = flag_words.share(kind, value, n, limit) + flag_words.few(n, FEWEST)
+    told = joined("", [flag_words.share(kind, value, n, limit), flag_words.few(n, FEWEST)])
     return Flag(kind, value, n, limit, raised=n >= FEWEST and value > limit, told=told)
 
 
@@ -159,7 +160,7 @@ def _one_grade(everybody: Work, work: Work, annotator_id: int) -> Flag:
         return Flag(kind, None, 0, limit, raised=False, told=flag_words.NO_GRADES, reason=flag_words.NO_GRADES)
     grade, value = most
     others = _others_share(everybody.grades, annotator_id, grade)
-    told = flag_words.one_grade(grade, value, n, limit, others) + flag_words.few(n, FEWEST)
+    told = joined("", [flag_words.one_grade(grade, value, n, limit, others), flag_words.few(n, FEWEST)])
     return Flag(kind, value, n, limit, raised=is_often(value, n, work.highest), told=told)
 
 
@@ -180,7 +181,7 @@ def _bias(work: Work) -> Flag:
         return Flag(kind, None, 0, limit, raised=False, told=flag_words.NOBODY_ELSE, reason=flag_words.NOBODY_ELSE)
     value = float(asked.mean())
     interval = intervals.of_mean(asked)
-    told = flag_words.bias(value, n, interval, limit) + flag_words.few(n, FEWEST)
+    told = joined("", [flag_words.bias(value, n, interval, limit), flag_words.few(n, FEWEST)])
     raised = n >= FEWEST and abs(value) >= limit and _is_apart(interval)
     return Flag(kind, value, n, limit, raised, told, interval)
 

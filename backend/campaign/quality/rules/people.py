@@ -12,11 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from backend.campaign.quality.rules.agreement import Agreement, Floats, Integers
+from backend.ground.saying import said
 
 MOST_USED_SHARE = 0.45
 """Whoever gives one grade more often than this is worth a look."""
 
-NOBODY_ELSE = "nobody else graded their pairs"
+NOBODY_ELSE = said("nobody else graded their pairs")
 
 
 def others_mean(pair: Integers, annotator: Integers, grade: Integers) -> Floats:

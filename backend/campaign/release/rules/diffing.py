@@ -4,6 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeVar
 
+from backend.ground.saying import joined, said
+
 _Key = TypeVar("_Key")
 
 
@@ -123,7 +125,7 @@ def compare(before: ComparedRelease, after: ComparedRelease, log: Mapping[str, S
         if span.query_id in before.queries and span.query_id in after.queries:
             pair_id = next((one.judged[span].pair_id for one in (after, before) if span in one.judged), "")
             text = after.queries[span.query_id][1]
-            reason = "; ".join([*_reasons(span, before, after), *log.get(pair_id, ())])
+            reason = joined("; ", [*_reasons(span, before, after), *log.get(pair_id, ())])
             pairs.append(PairChange(span.query_id, text, pair_id, *span[1:], was, now, reason))
     return ReleaseDiff(
         before=before.name,
@@ -137,13 +139,22 @@ def compare(before: ComparedRelease, after: ComparedRelease, log: Mapping[str, S
     )
 
 
+_LEFT_OUT = {
+    "unfinished": said("pairs of it waited for grades"),
+    "without_relevance": said("no pair of it had a relevance"),
+}
+_VERDICTS = {
+    verdict: verdict
+    for verdict in (said("open"), said("escalated"), said("consensus"), said("discarded"), said("adjudicated"))
+}
+
+
 def _queries(before: ComparedRelease, after: ComparedRelease) -> Iterator[QueryChange]:
     for query_id in _all(before.queries, after.queries):
         was, now = before.queries.get(query_id), after.queries.get(query_id)
         if was != now:
             left_out = (after if now is None else before).left_out.get(query_id, "")
-            why = {"unfinished": "pairs of it waited for grades", "without_relevance": "no pair of it had a relevance"}
-            reason = f"left out there: {why.get(left_out, left_out)}" if left_out else ""
+            reason = said("left out there: {why}", why=_LEFT_OUT.get(left_out, left_out)) if left_out else ""
             yield QueryChange(query_id, _place(was), _place(now), reason)
 
 
@@ -153,16 +164,17 @@ def _reasons(span: Span, before: ComparedRelease, after: ComparedRelease) -> Ite
         return
     was, now = before.judged.get(span), after.judged.get(span)
     if was is None or now is None:
-        yield "handed out since" if was is None else "not among its pairs any more"
+        yield said("handed out since") if was is None else said("not among its pairs any more")
         return
     if was.verdict != now.verdict:
-        yield f"{was.verdict} became {now.verdict}"
+        became = [_VERDICTS.get(one.verdict, one.verdict) for one in (was, now)]
+        yield said("{was} became {now}", was=became[0], now=became[1])
     elif now.verdict == "adjudicated" and before.adjudicated and after.adjudicated:
-        yield "a lead decided otherwise"
+        yield said("a lead decided otherwise")
     if now.verdict == "adjudicated" and before.adjudicated != after.adjudicated:
-        yield "what leads decide is left out of one of them"
+        yield said("what leads decide is left out of one of them")
     if sorted(was.grades) != sorted(now.grades):
-        yield f"grades {_listed(was.grades)} became {_listed(now.grades)}"
+        yield said("grades {was} became {now}", was=_listed(was.grades), now=_listed(now.grades))
 
 
 def _place(query: tuple[str, str] | None) -> str:
@@ -170,7 +182,7 @@ def _place(query: tuple[str, str] | None) -> str:
 
 
 def _listed(grades: Sequence[int]) -> str:
-    return ", ".join(map(str, grades)) or "none"
+    return ", ".join(map(str, grades)) or said("none")
 
 
 def _all(before: Mapping[_Key, object], after: Mapping[_Key, object]) -> list[_Key]:
