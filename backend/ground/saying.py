@@ -8,8 +8,10 @@ What joins or cuts a `Said` (`+`, an f-string with more in it, `.join`) has a pl
 """
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from numbers import Integral, Real
+from string import Formatter
 from typing import Any, Self
 
 Value = str | int | float | None
@@ -90,12 +92,19 @@ def as_text(sentence: object) -> str:
 
 
 _MARK = '{"said": '
-"""How a kept sentence begins; no sentence that people wrote does."""
+"""How a kept sentence begins."""
+_NAME, _FORMAT = re.compile(r"[a-z_]\w*"), re.compile(r"[,.\d]{0,4}[a-z%]?")
+"""What a text of ours has in braces. A kept one may be anybody's, who would ask for what lies behind a value, or for a
+line as long as the memory."""
 
 
 def kept(sentence: str) -> str:
     """A sentence as a text that `recalled` makes it of again. A plain text is kept as it is."""
-    return json.dumps(_parts(sentence), ensure_ascii=False) if isinstance(sentence, Said) else sentence
+    if not isinstance(sentence, Said):
+        if not sentence.startswith(_MARK):
+            return sentence
+        sentence = Said("{text}", {"text": sentence})  # somebody wrote what looks like one
+    return json.dumps(_parts(sentence), ensure_ascii=False)
 
 
 def recalled(text: str) -> str:
@@ -104,7 +113,12 @@ def recalled(text: str) -> str:
     >>> recalled(kept(said("Nobody is called {name}.", name="Ana"))), recalled("Nobody is called Ana.")
     ('Nobody is called Ana.', 'Nobody is called Ana.')
     """
-    return str(_sentence(json.loads(text))) if text.startswith(_MARK) else text
+    if not text.startswith(_MARK):
+        return text
+    try:
+        return str(_sentence(json.loads(text)))
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return text
 
 
 def _parts(value: Value) -> Any:
@@ -117,8 +131,17 @@ def _parts(value: Value) -> Any:
 def _sentence(read: Any) -> Any:
     if not isinstance(read, dict):
         return read
-    text, values, *others = read["said"]
-    return Said(text, {name: _sentence(one) for name, one in values.items()}, *others)
+    text, values, several, number, context = read["said"]
+    if not all(_is_ours(one) for one in (text, several or "")):
+        raise ValueError(text)
+    return Said(text, {name: _sentence(one) for name, one in values.items()}, several, number, context)
+
+
+def _is_ours(text: str) -> bool:
+    return all(
+        name is None or (_NAME.fullmatch(name) and _FORMAT.fullmatch(how or "") and conversion in (None, "r"))
+        for _, name, how, conversion in Formatter().parse(text)
+    )
 
 
 def _value(value: object) -> Value:

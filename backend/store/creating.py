@@ -6,6 +6,7 @@ from contextlib import closing
 from psycopg import sql
 
 from backend.ground.errors import ProjectError
+from backend.ground.saying import said
 from backend.store import sqlite
 from backend.store.address import shown
 from backend.store.definitions import table_names, tables, the_rest
@@ -48,8 +49,12 @@ def create_from(
         with store.writing(), store.one() as raw:
             if (encoding := raw.info.parameter_status("server_encoding")) != "UTF8":
                 raise ProjectError(
-                    f"{shown(address)} keeps text as {encoding}, and captions are in any script: make the database "
-                    "with ENCODING 'UTF8' TEMPLATE template0"
+                    said(
+                        "{address} keeps text as {encoding}, and captions are in any script: make the database with "
+                        "ENCODING 'UTF8' TEMPLATE template0",
+                        address=shown(address),
+                        encoding=encoding,
+                    )
                 )
             for statement in tables(source):
                 raw.execute(statement.encode())

@@ -1,5 +1,6 @@
 """Sentences of the back end: their English is what `str.format` makes, and they are whole after any journey."""
 
+import json
 import pickle
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
@@ -64,6 +65,34 @@ def test_a_sentence_is_its_english(sentence: Said) -> None:
 @pytest.mark.parametrize("travel", [lambda one: pickle.loads(pickle.dumps(one)), lambda one: recalled(kept(one)), str])
 def test_a_sentence_is_whole_after_its_journey(travel: Callable[[Said], str], sentence: Said) -> None:
     assert made_of(travel(sentence)) == made_of(sentence)
+
+
+@given(WORDS | WORDS.map(lambda text: '{"said": ' + text))
+def test_a_plain_text_comes_back_as_it_was_written(text: str) -> None:
+    assert recalled(kept(text)) == text
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        ["{a.__class__}", {"a": 1}, None, 1, ""],
+        ["{a[0]}", {"a": "secret"}, None, 1, ""],
+        ["{a!s:>99999999}", {"a": 1}, None, 1, ""],
+        ["{a:>999999999}", {"a": 1}, None, 1, ""],
+        ["{a:{b}}", {"a": 1, "b": ">99999999"}, None, 1, ""],
+        ["{a}", {"b": 1}, None, 1, ""],
+        ["{a:d}", {"a": "one"}, None, 1, ""],
+        ["{", {"a": 1}, None, 1, ""],
+        ["one", {"n": 2}, "{n.real}", 2, ""],
+        ["{a}", ["a"], None, 1, ""],
+        ["a"],
+        7,
+    ],
+)
+def test_a_database_of_somebody_else_makes_no_sentence_that_is_not_ours(parts: object) -> None:
+    text = json.dumps({"said": parts})
+    assert recalled(text) == text
+    assert not isinstance(recalled(text), Said)
 
 
 @given(WORDS.filter(lambda text: not text.startswith("{")))
