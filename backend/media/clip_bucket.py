@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from backend.ground.errors import StorageUnavailable, VideoUnreadable
-from backend.ground.saying import said
+from backend.ground.saying import joined, kept, recalled, said
 from backend.media.jobs import MEDIA_TYPES, ClipCache, ClipJob, part_of
 from backend.media.storage import store_at, told
 
@@ -113,14 +113,14 @@ def troubles(cache: ClipCache) -> list[str]:
     found = []
     for doing, meaning in _MEANINGS.items():
         with suppress(FileNotFoundError):
-            found.append(f"{_note(cache, doing).read_text(encoding='utf-8')} {meaning}")
+            found.append(joined(" ", [recalled(_note(cache, doing).read_text(encoding="utf-8")), meaning]))
     return found
 
 
 _DONE = {Doing.READING: said("read"), Doing.WRITING: said("written")}
 _MEANINGS = {
-    Doing.READING: "Until it can be read, each front end cuts its own clips; nobody waits longer than for that.",
-    Doing.WRITING: (
+    Doing.READING: said("Until it can be read, each front end cuts its own clips; nobody waits longer than for that."),
+    Doing.WRITING: said(
         "Clips that were cut meanwhile lie only in the folder of the front end that cut them; `reelrank clips DIR` "
         "takes them there once it may be written."
     ),
@@ -146,10 +146,10 @@ def _asked(
         if doing is Doing.READING and name:
             _note(cache, doing).unlink(missing_ok=True)  # it has answered: that clip is not there
         else:
-            _write(cache, doing, f"There is no bucket {cache.bucket.root}.", now)
+            _write(cache, doing, said("There is no bucket {root}.", root=cache.bucket.root), now)
         return None
     except StorageUnavailable as error:
-        _write(cache, doing, f"{error}.", now)
+        _write(cache, doing, said("{error}.", error=error), now)
         return None
     _note(cache, doing).unlink(missing_ok=True)
     return found
@@ -173,6 +173,6 @@ def _write(cache: ClipCache, doing: Doing, message: str, now: float) -> None:
     part = part_of(note)
     with suppress(OSError):  # a full disk is told elsewhere
         note.parent.mkdir(parents=True, exist_ok=True)
-        part.write_text(message, encoding="utf-8")
+        part.write_text(kept(message), encoding="utf-8")
         os.utime(part, (now, now))
         part.replace(note)

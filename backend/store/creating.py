@@ -50,8 +50,8 @@ def create_from(
             if (encoding := raw.info.parameter_status("server_encoding")) != "UTF8":
                 raise ProjectError(
                     said(
-                        "{address} keeps text as {encoding}, and captions are in any script: make the database with "
-                        "ENCODING 'UTF8' TEMPLATE template0",
+                        "{address} keeps text as {encoding}, and captions are in any script: make the database by "
+                        "`createdb --encoding UTF8 --template template0`",
                         address=shown(address),
                         encoding=encoding,
                     )

@@ -13,10 +13,8 @@ _NO_WORDS = re.compile(r"\{[^}]*\}|`[^`]*`|<[^>]*>|\w+=\w+")
 """Values, markup, and what is typed: commands, and options such as `unknown=ignore`."""
 STREAMLIT = frozenset(
     {
-        *("Skip to main content", "Navigate to home page", "App pages", "Link to heading", "Open", "Choose options"),
-        *("Choose an option", "Dialog", "Close"),
-        *("Previous page", "Next page", "Show/hide columns", "Download as CSV", "Search", "Fullscreen", "Browse files"),
-        *("Upload", "Drag and drop files here", "Press Enter to apply", "Show password text"),
+        *("Skip to main content", "Navigate to home page", "App pages", "Link to heading", "Choose an option", "Open"),
+        *("Previous page", "Next page"),
     }
 )
 """Words of Streamlit's own frame, in English in every language."""
@@ -24,7 +22,7 @@ _COUNTED = re.compile(r"\d+ more|Page \d+")
 """The same, with a number: how many pages the menu has no room for."""
 SEEN = """() => {
   const found = new Set(), names = ["aria-label", "placeholder", "title", "alt"];
-  const aside = "style, script, code, noscript, .vega-embed, [translate=no], [data-testid=stElementToolbar]";
+  const aside = "style, script, code, svg, .vega-embed, [translate=no], [data-testid=stElementToolbar]";
   const within = (root) => {
     for (const one of root.querySelectorAll("*")) {
       if (one.shadowRoot) within(one.shadowRoot);
@@ -36,7 +34,7 @@ SEEN = """() => {
   within(document.body);
   return [...found].map((text) => text.trim().replace(/\\s+/g, " ")).filter(Boolean);
 }"""
-"""Every text that is seen or read out, shadow trees too; not what a chart says of its marks, nor commands."""
+"""Every text that is seen or read out, shadow trees too; not what charts, icons and tables say by themselves."""
 CUT_OFF = """() => {
   const found = [];
   const within = (root) => {

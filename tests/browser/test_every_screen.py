@@ -91,13 +91,9 @@ def test_every_screen_is_usable_at_twice_the_size(enter: Enter, server: AppServe
 
 def written(project: api.Project) -> set[str]:
     """What people wrote in the project, or called something: it is in no catalogue."""
-    names = (
-        "SELECT text FROM query",
-        "SELECT text FROM caption",
-        "SELECT name FROM video",
-        "SELECT name FROM annotator",
-    )
-    found = {project.name, *(row[0] for one in names for row in project.store.db.execute(one))}
+    columns = {"query": "text", "caption": "text", "video": "name", "annotator": "name"}
+    rows = (project.store.db.execute(f"SELECT {column} FROM {table}") for table, column in columns.items())
+    found = {row[0] for those in rows for row in those}
     grading = project.campaign.grading
     for one in (*grading.scale.meanings, *grading.questions):
         found |= {text for text in astuple(one) if isinstance(text, str)}
@@ -115,6 +111,7 @@ def test_every_screen_speaks_german_and_has_room_for_it(enter: Enter, server: Ap
     for title in THEIRS if name == ANA else TITLES[len(THEIRS) :]:
         page.goto(f"{server.url}/{address(title)}")
         page_is_done(page)
+        expect(page.locator("html")).to_have_attribute("lang", "de")
         until(page, "() => !document.querySelector('[data-testid=stSkeleton]')")
         said = left_in_english(page, "de", data)
         for screen, width in WIDTHS.items():

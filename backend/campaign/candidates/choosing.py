@@ -133,7 +133,7 @@ def to_judge(project: Project, batch_size: int | None) -> list[QueryRow]:
     if not asked:
         _, moments, captions = corpus.counts(project.store.db)
         step = steps.drawing if captions else steps.bringing if moments else steps.importing
-        raise ProjectError(said("there are no queries yet: run `{step}` first", step=step(project.folder)))
+        raise ProjectError(said("there are no queries yet: run `{command}` first", command=step(project.folder)))
     return asked
 
 
